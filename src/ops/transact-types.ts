@@ -1,0 +1,27 @@
+import type { LeaseView } from '../store/store.ts'
+import type { Authorship, ChangeResult, Refusal } from '../stream/operation.ts'
+
+export interface TransactOptions extends Authorship {
+  /** Refuse (`changed`) unless the stream's version is this one. */
+  readonly ifVersion?: number
+  /** How long to wait for a lease held by another, ms. Default 10 000. */
+  readonly leaseWaitMs?: number
+  /** Write under this lease, which the caller holds. */
+  readonly leaseId?: string
+  /** Shown to others while the lease is held: the command, in words. */
+  readonly purpose?: string
+  readonly signal?: AbortSignal
+}
+
+/** What became of one transaction. Faults (no rights, unreachable, bad document) are thrown. */
+export type TransactOutcome =
+  | { readonly kind: 'done'; readonly result: ChangeResult; readonly commandId: string }
+  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly commandId: string }
+  /** There is no such stream. */
+  | { readonly kind: 'missing' }
+  /** Leased by another for longer than `leaseWaitMs`; nothing was changed. */
+  | { readonly kind: 'held'; readonly lease: LeaseView; readonly waitedMs: number; readonly lastBy?: string }
+  /** The given lease was lost; nothing was changed. */
+  | { readonly kind: 'lost'; readonly code: string }
+  /** Sent, unanswered, unresolved: repeat with the same command id. */
+  | { readonly kind: 'unknown'; readonly commandId: string; readonly cause: unknown }

@@ -1,0 +1,51 @@
+import type { ForeignAttribute, StreamEvent } from './event.ts'
+
+/**
+ * A parsed stream: its events and everything else of the XML document that a rewrite has to keep.
+ * A value: a change makes a new document.
+ */
+export interface StreamDocument {
+  /** Qualified name of the document element; `EventStream` for new documents. */
+  readonly element: string
+  /** Attributes of the document element that are not ours, all namespace declarations included. */
+  readonly attributes: readonly ForeignAttribute[]
+  /** The prefix bound to `urn:leasectl:v1` at the document element, or the free one that writing will bind. */
+  readonly prefix: string
+  /** `lc:v`, the version: how many transactions the stream has seen; 0 when absent or unreadable. */
+  readonly version: number
+  /** `lc:born`, the UUID of this stream's life; `''` when absent. */
+  readonly born: string
+  /** `lc:sum` as found, `''` when absent: compare with `sumOf(events)` to find a foreign write. Renewed by writing. */
+  readonly sum: string
+  /** `lc:at`, the time of the last write as ISO text; `''` when absent. */
+  readonly at: string
+  /** `lc:dates`: how ambiguous old date texts of this document are read; `''` when undecided. */
+  readonly dates: '' | 'mdy' | 'dmy'
+  /** Comments and processing instructions before the document element, raw. */
+  readonly prolog: string
+  /** The same after the document element. */
+  readonly epilog: string
+  /** Events in document order. The first one is the root. */
+  readonly events: readonly StreamEvent[]
+  /** Raw XML after the last event, the journal excluded. */
+  readonly tail: string
+  /** Raw content of the journal element, without the element's own tags; `''` when there is no journal. */
+  readonly journal: string
+}
+
+/** An empty document as `init` starts from. */
+export const EMPTY_DOCUMENT: StreamDocument = Object.freeze({
+  element: 'EventStream',
+  attributes: [],
+  prefix: 'lc',
+  version: 0,
+  born: '',
+  sum: '',
+  at: '',
+  dates: '',
+  prolog: '',
+  epilog: '',
+  events: [],
+  tail: '',
+  journal: '',
+})

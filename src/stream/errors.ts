@@ -1,0 +1,35 @@
+/**
+ * Faults of the domain. Expected outcomes (refused, missing, held) are values, never errors.
+ * Every class has a stable `code` that the command line prints and scripts compare.
+ */
+export abstract class LeasectlError extends Error {
+  abstract readonly code: string
+  /** What the reader can do about it, a sentence, or `undefined`. */
+  readonly hint: string | undefined
+
+  constructor(message: string, options: { cause?: unknown; hint?: string } = {}) {
+    super(message, 'cause' in options ? { cause: options.cause } : {})
+    this.name = new.target.name
+    this.hint = options.hint
+  }
+}
+
+/** A text that cannot be read as an event stream. Nothing may be written over it. */
+export class BadDocument extends LeasectlError {
+  readonly code = 'bad-document'
+  /** 1-based, 0 when the fault has no place in the text. */
+  readonly line: number
+  /** 1-based, in UTF-16 code units. */
+  readonly column: number
+
+  constructor(message: string, place: { line: number; column: number } = { line: 0, column: 0 }, hint?: string) {
+    super(place.line > 0 ? `line ${place.line}, column ${place.column}: ${message}` : message, hint ? { hint } : {})
+    this.line = place.line
+    this.column = place.column
+  }
+}
+
+/** A value given by a person or program that can never be right: a wrong id, a text XML cannot hold, a text too long. */
+export class InvalidValue extends LeasectlError {
+  readonly code = 'invalid-value'
+}

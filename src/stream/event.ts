@@ -1,0 +1,122 @@
+/**
+ * One event of a stream: a step of the process with a place in the tree of threads.
+ *
+ * Every attribute is kept as the text it has on the wire, `''` when absent, so that what a foreign writer wrote
+ * comes back unchanged. Readers that need a number or a time parse it (`fenceOf`, `attemptOf`, `due.ts`).
+ */
+
+/** The five statuses. Any other text is an *unknown* status: open, and kept as it is. */
+export const STATUSES = ['init', 'inprocess', 'completed', 'aborted', 'canceled'] as const
+export type Status = (typeof STATUSES)[number]
+
+/** The fourteen attributes in no namespace, in the order in which they are written. */
+export const ATTRIBUTES = [
+  'name',
+  'status',
+  'id',
+  'topic',
+  'key',
+  'msg',
+  'trackingId',
+  'created',
+  'timestamp',
+  'timeout',
+  'ref',
+  'tag',
+  'prev',
+  'next',
+] as const
+export type AttributeName = (typeof ATTRIBUTES)[number]
+
+/** The attributes leasectl adds, local names in the namespace `urn:leasectl:v1`, in the order in which they are written. */
+export const LC_ATTRIBUTES = [
+  'owner',
+  'fence',
+  'until',
+  'attempt',
+  'onDue',
+  'join',
+  'opened',
+  'superseded',
+  'outcome',
+  'failed',
+  'msg',
+] as const
+export type LcAttributeName = (typeof LC_ATTRIBUTES)[number]
+
+/** The namespace of everything leasectl adds to a document. */
+export const LC_NAMESPACE = 'urn:leasectl:v1'
+
+/** An attribute that is not ours (or a namespace declaration), kept as found. */
+export interface ForeignAttribute {
+  /** Qualified name as written, `x:colour` or `xmlns:x`. */
+  readonly name: string
+  /** Namespace URI of the attribute, `''` for none. */
+  readonly uri: string
+  readonly local: string
+  readonly value: string
+}
+
+/** The fourteen attributes as texts, `''` when absent. */
+export type EventAttributes = { readonly [Name in AttributeName]: string }
+
+export interface StreamEvent extends EventAttributes {
+  /** The attributes in leasectl's namespace that are present; an absent one has no key. */
+  readonly lc: { readonly [Name in LcAttributeName]?: string }
+  /** Attributes that are not ours, unknown ones in leasectl's namespace and namespace declarations included. */
+  readonly foreign: readonly ForeignAttribute[]
+  /** Those of the fourteen that were present but empty, as in `next=""`: written again as long as they are empty. */
+  readonly empty: readonly AttributeName[]
+  /** Raw XML between the previous event and this one (comments, foreign elements), `''` for none. */
+  readonly before: string
+  /** Raw XML inside the element, `''` when it has no content. */
+  readonly content: string
+}
+
+const BLANK: EventAttributes = Object.freeze(
+  Object.fromEntries(ATTRIBUTES.map(name => [name, ''])) as Record<AttributeName, string>,
+)
+
+/** A new event with nothing but the given attributes. */
+export function newEvent(attributes: Partial<EventAttributes>, lc: StreamEvent['lc'] = {}): StreamEvent {
+  return { ...BLANK, ...attributes, lc, foreign: [], empty: [], before: '', content: '' }
+}
+
+/** True for the statuses that end an event; an unknown or missing status is open. */
+export function isFinal(event: { readonly status: string }): boolean {
+  return event.status === 'completed' || event.status === 'aborted' || event.status === 'canceled'
+}
+
+/** True for the two statuses that count as a failure for error summaries and `retry`. */
+export function isFailed(event: { readonly status: string }): boolean {
+  return event.status === 'aborted' || event.status === 'canceled'
+}
+
+/** True while a join waits for the other branches of its fork. */
+export function isWaitingJoin(event: StreamEvent): boolean {
+  return event.lc.join === 'wait' && !isFinal(event)
+}
+
+/** True for an event that a retry replaced: it no longer counts for closing, joins and summaries. */
+export function isSuperseded(event: StreamEvent): boolean {
+  return event.lc.superseded !== undefined
+}
+
+/** The ids in `next`, in creation order. */
+export function nextIds(event: { readonly next: string }): string[] {
+  return event.next === '' ? [] : event.next.split('|').filter(id => id !== '')
+}
+
+/** The fencing token of the last claim: the version of the claiming transaction. `undefined` without a readable one. */
+export function fenceOf(event: StreamEvent): number | undefined {
+  return naturalNumber(event.lc.fence)
+}
+
+/** How often the event has been tried; 1 before and during the first attempt. */
+export function attemptOf(event: StreamEvent): number {
+  return naturalNumber(event.lc.attempt) ?? 1
+}
+
+function naturalNumber(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined
+}
