@@ -35,7 +35,14 @@ export type Operation =
       /** A fresh UUID: the identity of this stream's life. */
       readonly born: string
     }
-  | ({ readonly op: 'start'; readonly event: string; readonly owner: string; readonly claimMs: number; readonly fence?: number; readonly takeOver?: boolean })
+  | {
+      readonly op: 'start'
+      readonly event: string
+      readonly owner: string
+      readonly claimMs: number
+      readonly fence?: number
+      readonly takeOver?: boolean
+    }
   | ({ readonly op: 'touch'; readonly event: string; readonly claimMs: number; readonly msg?: string } & Claimant)
   | ({ readonly op: 'release'; readonly event: string } & Claimant)
   | ({

@@ -1,3 +1,12 @@
+import {
+  cutCount,
+  cutList,
+  excessBytes,
+  READY_LIMIT_BYTES,
+  shortened,
+  WAITING_ON_LIMIT_BYTES,
+} from './summary-limits.ts'
+
 /**
  * What a listing needs to know of a stream without reading its document. A cache: everything authoritative
  * stands in the document (stream-format 8).
@@ -33,4 +42,121 @@ export interface Summary {
   readonly waitingOn: readonly string[]
   /** `name|topic` of the `init` events that can be started; percent-encoded parts; a last item `+N` as above. */
   readonly ready: readonly string[]
+}
+
+/** Raised when older readers would misread the fields. */
+const CODEC = '1'
+
+const TEXT_KEYS = {
+  born: 'born',
+  status: 'status',
+  lastBy: 'by',
+  root: 'root',
+  key: 'key',
+  topic: 'topic',
+  tag: 'tag',
+  trackingId: 'tracking',
+  failedId: 'failed_id',
+  failure: 'failure',
+} as const
+type TextName = keyof typeof TEXT_KEYS
+
+const COUNT_KEYS = { version: 'v', open: 'open', failed: 'failed', total: 'total' } as const
+const TIME_KEYS = { createdMs: 'created', failedAtMs: 'failed_at', dueMs: 'due' } as const
+
+/** Texts that filters look for come late; what identifies the stream comes after the lists. */
+const SHORTENED_FIRST: readonly TextName[] = ['failure', 'lastBy', 'tag', 'root', 'topic', 'key', 'trackingId']
+const SHORTENED_LAST: readonly TextName[] = ['failedId', 'status', 'born']
+
+/**
+ * The summary as ASCII fields: keys are lower-case C# identifiers, values percent-encoded, empty ones left out. What
+ * exceeds 4 KiB is shortened in this order, each as far as needed: failure, who wrote last, tag, root, topic, key and
+ * tracking id, ending with `…`; `ready`, then `waitingOn`, at whole items; failed id, status and born.
+ */
+export function encodeSummary(summary: Summary): Record<string, string> {
+  const fields: Record<string, string> = { codec: CODEC }
+  for (const [name, key] of entries(COUNT_KEYS)) fields[key] = String(summary[name])
+  for (const [name, key] of entries(TIME_KEYS)) {
+    const ms = summary[name]
+    if (ms !== undefined) fields[key] = String(Math.round(ms))
+  }
+  for (const [name, key] of entries(TEXT_KEYS)) put(fields, key, encodeURIComponent(summary[name].toWellFormed()))
+  put(fields, 'outcome', summary.outcome)
+  put(fields, 'ready', encodeReady(summary.ready, READY_LIMIT_BYTES))
+  put(fields, 'waiting', encodeIds(summary.waitingOn, WAITING_ON_LIMIT_BYTES))
+  return excessBytes(fields) > 0 ? fit(fields, summary) : fields
+}
+
+/** The summary of these fields; `undefined` if anything of it is missing or unreadable. Never throws. */
+export function decodeSummary(fields: Readonly<Record<string, string | undefined>>): Summary | undefined {
+  const outcome = fields.outcome ?? ''
+  if (fields.codec !== CODEC || (outcome !== '' && outcome !== 'errors')) return undefined
+  try {
+    return {
+      ...decoded(COUNT_KEYS, key => wholeNumber(fields[key], /^\d{1,15}$/)),
+      ...decoded(TIME_KEYS, key => (fields[key] === undefined ? undefined : wholeNumber(fields[key], /^-?\d{1,16}$/))),
+      ...decoded(TEXT_KEYS, key => decodeURIComponent(fields[key] ?? '')),
+      outcome,
+      ready: itemsOf(fields.ready),
+      waitingOn: itemsOf(fields.waiting).map(decodeURIComponent),
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** Bytes of an id as `waitingOn` is written. */
+export function encodedIdLength(id: string): number {
+  return encodeId(id).length
+}
+
+function fit(fields: Record<string, string>, summary: Summary): Record<string, string> {
+  const shorten = (name: TextName) =>
+    put(fields, TEXT_KEYS[name], shortened(summary[name].toWellFormed(), excessBytes(fields)))
+  SHORTENED_FIRST.forEach(shorten)
+  put(fields, 'ready', encodeReady(summary.ready, limitOf(fields, 'ready')))
+  put(fields, 'waiting', encodeIds(summary.waitingOn, limitOf(fields, 'waiting')))
+  SHORTENED_LAST.forEach(shorten)
+  return fields
+}
+
+/** What may be left of an encoded list so that the whole fits. */
+function limitOf(fields: Readonly<Record<string, string>>, key: string): number {
+  return (fields[key] ?? '').length - Math.max(0, excessBytes(fields))
+}
+
+function encodeIds(ids: readonly string[], limitBytes: number): string {
+  return cutList(ids, limitBytes, encodedIdLength).map(encodeId).join(',')
+}
+
+function encodeId(id: string): string {
+  return cutCount(id) > 0 ? id : encodeURIComponent(id.toWellFormed())
+}
+
+/** The parts of an item are encoded already; whatever else is in it must not break the field. */
+function encodeReady(ready: readonly string[], limitBytes: number): string {
+  const safe = ready.map(item => item.toWellFormed().replace(/[^!-~]|,/gu, encodeURIComponent))
+  return cutList(safe, limitBytes, item => item.length).join(',')
+}
+
+function itemsOf(field: string | undefined): string[] {
+  return field === undefined || field === '' ? [] : field.split(',')
+}
+
+function put(fields: Record<string, string>, key: string, value: string): void {
+  if (value === '') delete fields[key]
+  else fields[key] = value
+}
+
+function wholeNumber(text: string | undefined, form: RegExp): number {
+  if (text === undefined || !form.test(text)) throw new RangeError('not a whole number')
+  return Number(text)
+}
+
+function decoded<Name extends string, Value>(keys: Readonly<Record<Name, string>>, decode: (key: string) => Value) {
+  return Object.fromEntries(entries(keys).map(([name, key]) => [name, decode(key)])) as Record<Name, Value>
+}
+
+function entries<Name extends string>(keys: Readonly<Record<Name, string>>): [Name, string][] {
+  return Object.entries(keys) as [Name, string][]
 }

@@ -1,0 +1,21 @@
+import { spawn } from 'node:child_process'
+
+/**
+ * Wall clock of one child process, from spawn to end, in ms; its output is drained and dropped.
+ *
+ * @throws if it ends with another code than 0: a failure is no measurement.
+ */
+export async function timeProcess(argv: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<number> {
+  const [command = process.execPath, ...args] = argv
+  const startMs = performance.now()
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let stderr = ''
+  child.stdout.resume()
+  child.stderr.on('data', chunk => {
+    stderr = `${stderr}${chunk}`.slice(-2000)
+  })
+  const code = await new Promise((resolve, reject) => child.on('error', reject).on('close', resolve))
+  const tookMs = performance.now() - startMs
+  if (code !== 0) throw new Error(`${argv.join(' ')} ended with ${code}: ${stderr}`)
+  return tookMs
+}

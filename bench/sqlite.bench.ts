@@ -1,0 +1,111 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { openSqliteStore } from '../src/store/sqlite.ts'
+import type { EventStore } from '../src/store/store.ts'
+import type { Row } from './lib/bench.ts'
+import { interleave } from './lib/interleave.ts'
+import { change, createStream, tagging, WORK_IDS } from './lib/streams.ts'
+
+export const name = 'sqlite'
+
+/** Lower bounds: rates relative to bare commits, and of a group of 100 relative to single changes. */
+export const limits = { distinct: 0.5, group: 8 }
+
+const STREAMS = 300
+const GROUP = 100
+const ROUNDS = 15
+
+export async function run(): Promise<Row[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'leasectl-bench-'))
+  const file = join(folder, 'bench.db')
+  const store = openSqliteStore(file)
+  try {
+    const names = Array.from({ length: STREAMS }, (_, at) => `orders/${at}`)
+    for (const stream of names) await createStream(store, stream)
+    return [await distinctStreams(store, file, names), await groupCommit(store)]
+  } finally {
+    await store.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** One transaction on each of many streams, against bare commits of the same bodies in the same file. */
+async function distinctStreams(store: EventStore, file: string, names: readonly string[]): Promise<Row> {
+  const db = new DatabaseSync(file)
+  db.exec('PRAGMA synchronous = FULL')
+  db.exec('CREATE TABLE bench (id INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT')
+  db.exec('INSERT INTO bench SELECT id, body FROM bodies')
+  const bodies = db.prepare('SELECT id, body FROM bench').all() as { id: number; body: Uint8Array }[]
+  const samples = await interleave(
+    {
+      bare: () => bareCommits(db, bodies),
+      transact: async () => {
+        const startMs = performance.now()
+        for (const stream of names) await change(store, stream, tagging('09.00'))
+        return performance.now() - startMs
+      },
+    },
+    ROUNDS,
+  )
+  db.close()
+  return {
+    figure: 'transact on distinct streams / bare commits, SQLite',
+    ratio: samples.bare.best / samples.transact.best,
+    limit: limits.distinct,
+    bound: 'at least',
+    note: `${perSecond(STREAMS, samples.transact.best)} / ${perSecond(STREAMS, samples.bare.best)}`,
+  }
+}
+
+function bareCommits(db: DatabaseSync, bodies: readonly { id: number; body: Uint8Array }[]): number {
+  const begin = db.prepare('BEGIN IMMEDIATE')
+  const update = db.prepare('UPDATE bench SET body = ? WHERE id = ?')
+  const commit = db.prepare('COMMIT')
+  // SQLite does not write a page whose bytes stay the same.
+  for (const { body } of bodies) body[body.length - 1] = (body.at(-1) ?? 0) ^ 1
+  const startMs = performance.now()
+  for (const { id, body } of bodies) {
+    begin.run()
+    update.run(body, id)
+    commit.run()
+  }
+  return performance.now() - startMs
+}
+
+/** 100 changes of one stream asked for together, against the same one after another. Each round on fresh streams. */
+async function groupCommit(store: EventStore): Promise<Row> {
+  let streams = 0
+  const measure = async (go: (stream: string) => Promise<unknown>) => {
+    streams++
+    const stream = `group/${streams}`
+    await createStream(store, stream)
+    const startMs = performance.now()
+    await go(stream)
+    return performance.now() - startMs
+  }
+  const unclaimed = WORK_IDS.slice(3)
+  const targets = Array.from({ length: GROUP }, (_, at) => unclaimed[at % unclaimed.length] ?? '')
+  const samples = await interleave(
+    {
+      single: () =>
+        measure(async stream => {
+          for (const event of targets) await change(store, stream, tagging(event))
+        }),
+      group: () => measure(stream => Promise.all(targets.map(event => change(store, stream, tagging(event))))),
+    },
+    ROUNDS,
+  )
+  return {
+    figure: `group commit of ${targets.length} / one by one, SQLite`,
+    ratio: samples.single.best / samples.group.best,
+    limit: limits.group,
+    bound: 'at least',
+    note: `${perSecond(targets.length, samples.group.best)} / ${perSecond(targets.length, samples.single.best)}`,
+  }
+}
+
+function perSecond(count: number, ms: number): string {
+  return `${((count / ms) * 1000).toFixed(0)}/s`
+}

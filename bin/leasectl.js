@@ -1,0 +1,30 @@
+#!/usr/bin/env node
+import { unsupportedNode } from './node-version.js'
+
+const program = new URL('../dist/cli.js', import.meta.url)
+const problem = unsupportedNode(process.versions.node)
+
+if (problem) {
+  console.error(`error: ${problem}`)
+  process.exitCode = 2
+} else {
+  enableCompileCache()
+  import(program.href).then(cli => cli.main(), explainMissingBuild)
+}
+
+// In the user's own cache folder: Node's default is below the temporary folder, which others can write to.
+function enableCompileCache() {
+  try {
+    const { env, getBuiltinModule } = process
+    const caches = env.XDG_CACHE_HOME || `${env.HOME || getBuiltinModule('node:os').homedir()}/.cache`
+    getBuiltinModule('node:module').enableCompileCache(`${caches}/leasectl/compile`)
+  } catch {
+    // A user without a home folder, as in some containers, starts a little slower.
+  }
+}
+
+function explainMissingBuild(error) {
+  if (error.code !== 'ERR_MODULE_NOT_FOUND' || error.url !== program.href) throw error
+  console.error('error: leasectl is not built: dist/cli.js is missing; run "npm run build"')
+  process.exitCode = 1
+}

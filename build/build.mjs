@@ -1,0 +1,3 @@
+import { buildAll } from './build-all.mjs'
+
+console.log(await buildAll())

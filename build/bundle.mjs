@@ -1,0 +1,109 @@
+import { isBuiltin } from 'node:module'
+import { rolldown } from 'rolldown'
+import { lazyBuiltins } from './lazy-builtins.mjs'
+
+/** Entry files of dist/: the library and the program. */
+export const ENTRIES = { index: 'src/index.ts', cli: 'src/commands/main.ts' }
+
+/**
+ * Bundles the library and the program with everything they use; what is imported dynamically becomes a lazy chunk.
+ *
+ * @param {string} root folder of the checkout
+ * @param {Record<string, string>} entries
+ * @returns {Promise<import('rolldown').OutputChunk[]>}
+ */
+export async function bundle(root, entries = ENTRIES) {
+  const build = await rolldown({
+    cwd: root,
+    input: entries,
+    platform: 'node',
+    preserveEntrySignatures: 'allow-extension',
+    // Ink asks for React's devtools only in development, which a bundle never is.
+    transform: { define: { 'process.env.NODE_ENV': '"production"' } },
+    plugins: [stub('react-devtools-core'), lazyBuiltins(), lazySegmenter],
+    onLog: failOnUnresolved,
+  })
+  const first = chunksOf(await build.generate(OUTPUT))
+  const chunks = chunksOf(await build.generate({ ...OUTPUT, codeSplitting: fewFiles(first) }))
+  await build.close()
+  refuseExternals(chunks)
+  return chunks
+}
+
+const OUTPUT = {
+  format: 'esm',
+  entryFileNames: '[name].js',
+  chunkFileNames: 'chunks/[name].js',
+  // Names stay, so that a stack trace from the field can be read.
+  minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+  comments: false,
+}
+
+function chunksOf({ output }) {
+  return output.filter(item => item.type === 'chunk')
+}
+
+/**
+ * Each file costs a third of a millisecond to load, so what a command needs comes in few: `base` is what the start
+ * shares with the rest, `work` the domain with the embedded stores, `run` what commands do. What brings a heavy package
+ * along stays apart.
+ */
+function fewFiles(chunks) {
+  const start = loadedWith(chunks, 'cli.js')
+  const light = new Set(chunks.flatMap(chunk => (isLight(loadedWith(chunks, chunk.fileName), start) ? chunk.moduleIds : [])))
+  const domain = /[\\/](src[\\/](stream|store|ops|formats)|node_modules[\\/](saxes|xmlchars))[\\/]/
+  return {
+    includeDependenciesRecursively: false,
+    groups: [
+      { name: 'base', test: id => start.has(id) && domain.test(id) },
+      { name: 'work', test: id => !start.has(id) && light.has(id) && domain.test(id) },
+      { name: 'run', test: id => !start.has(id) && light.has(id) && /[\\/]src[\\/]commands[\\/]/.test(id) },
+    ],
+  }
+}
+
+/** Modules that are loaded together with a chunk. */
+function loadedWith(chunks, fileName) {
+  const byName = new Map(chunks.map(chunk => [chunk.fileName, chunk]))
+  const reached = new Set([fileName])
+  for (const name of reached) for (const imported of byName.get(name)?.imports ?? []) reached.add(imported)
+  return new Set([...reached].flatMap(name => byName.get(name)?.moduleIds ?? []))
+}
+
+function isLight(loaded, start) {
+  const usual = /[\\/]node_modules[\\/](saxes|xmlchars|string-width|strip-ansi|ansi-regex|get-east-asian-width)[\\/]/
+  return [...loaded].every(id => !id.includes('node_modules') || usual.test(id) || start.has(id))
+}
+
+function stub(name) {
+  return {
+    name: `stub-${name}`,
+    resolveId: { filter: { id: new RegExp(`^${name}$`) }, handler: () => `\0${name}` },
+    load: { filter: { id: new RegExp(`^\0${name}$`) }, handler: () => 'export default {}' },
+  }
+}
+
+/** string-width makes a segmenter when it is imported, which loads ICU's tables: 25 ms for texts that may need none. */
+const lazySegmenter = {
+  name: 'lazy-segmenter',
+  transform: {
+    filter: { id: /\/string-width\/index\.js$/ },
+    handler(code) {
+      const eager = 'const segmenter = new Intl.Segmenter();'
+      if (!code.includes(eager)) throw new Error('string-width makes its segmenter in another way now')
+      return code.replace(eager, 'let made; const segmenter = { segment: text => (made ??= new Intl.Segmenter()).segment(text) };')
+    },
+  },
+}
+
+function failOnUnresolved(level, log, handle) {
+  handle(log.code === 'UNRESOLVED_IMPORT' ? 'error' : level, log)
+}
+
+/** The packed package has no dependencies: an import that is neither Node's nor ours could not be found at the user's. */
+function refuseExternals(chunks) {
+  const own = new Set(chunks.map(chunk => chunk.fileName))
+  const imports = chunks.flatMap(chunk => [...chunk.imports, ...chunk.dynamicImports])
+  const foreign = imports.filter(name => !own.has(name) && !isBuiltin(name))
+  if (foreign.length > 0) throw new Error(`not bundled: ${[...new Set(foreign)].join(', ')}`)
+}

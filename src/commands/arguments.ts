@@ -1,0 +1,34 @@
+import { checkStreamName } from '../store/names.ts'
+import { UsageError } from './problem.ts'
+
+const EVENT_ID = /^\d{2,}(\.\d{2,})*$/
+
+/** The name of a stream: never empty, never an event id by mistake, never one of leasectl's own documents. */
+export function streamName(text: string): string {
+  if (text === '') {
+    throw new UsageError('the name of the stream is empty', { hint: 'An unset shell variable? Quote and check it.' })
+  }
+  if (EVENT_ID.test(text)) {
+    throw new UsageError(`${text} looks like an event id where a STREAM is expected`, {
+      hint: `did you mean -e ${text}?`,
+    })
+  }
+  checkStreamName(text)
+  return text
+}
+
+/** For arguments that may be given several times. */
+export function streamNames(text: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, streamName(text)]
+}
+
+/** The id of an event: any text, as other writers may have chosen it. */
+export function eventId(text: string): string {
+  if (text === '')
+    throw new UsageError('the id of the event is empty', { hint: 'An unset shell variable? Ids look like 01.02.00.' })
+  return text
+}
+
+export function eventIds(text: string, previous: readonly string[] = []): readonly string[] {
+  return previous.includes(eventId(text)) ? previous : [...previous, text]
+}

@@ -1,0 +1,55 @@
+import { transact } from '../../ops/transact.ts'
+import type { EventStore } from '../../store/store.ts'
+import { errorProblem, interruptedProblem } from '../error-problem.ts'
+import { outcomeProblem } from '../outcome-problem.ts'
+import { openOutput } from '../output.ts'
+import type { Problem } from '../problem.ts'
+import type { Runtime } from '../runtime.ts'
+import { openStoreFor } from '../store.ts'
+import { type Batch, batchProblem, printJson, printResult, problemOf, type Result } from './batch-result.ts'
+import { transactOptions } from './request.ts'
+import { firstMissing, type Target, targetCommandId, targetsOf } from './targets.ts'
+
+/** The same operation on one or several streams or events, one transaction each, after all of them were found. */
+export async function changeBatch(batch: Batch, runtime: Runtime): Promise<Problem | undefined> {
+  const output = await openOutput(batch.options, runtime)
+  const store = await openStoreFor(batch.options, runtime, output)
+  const targets = targetsOf(batch.streams, batch.events)
+  const missing = await firstMissing(store, targets, runtime.signal)
+  if (missing !== undefined) return missing
+  const many = targets.length > 1
+  const commandId = batch.options.commandId ?? runtime.newId()
+  const results: Result[] = []
+  for (const target of targets) {
+    const id = targetCommandId(commandId, target, many)
+    const result = { target, commandId: id, outcome: await changeTarget(batch, target, id, many, store, runtime) }
+    results.push(result)
+    await printResult(batch, result, many, output, runtime)
+  }
+  if (batch.options.output === 'json') await printJson(batch, results, output)
+  return many ? batchProblem(results) : problemOf(results[0])
+}
+
+async function changeTarget(
+  batch: Batch,
+  { stream, event }: Target,
+  commandId: string,
+  many: boolean,
+  store: EventStore,
+  runtime: Runtime,
+): Promise<Result['outcome']> {
+  if (runtime.signal.aborted) return { ...interruptedProblem(runtime.signal), stream }
+  const options = transactOptions(
+    batch.options,
+    commandId,
+    event === undefined ? batch.verb : `${batch.verb} ${event}`,
+    runtime,
+  )
+  try {
+    const outcome = await transact(store, stream, batch.operation(event), options)
+    return outcome.kind === 'done' ? outcome : outcomeProblem(stream, outcome, runtime)
+  } catch (error) {
+    if (!many) throw error
+    return { ...errorProblem(error, runtime), stream }
+  }
+}

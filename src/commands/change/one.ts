@@ -1,0 +1,48 @@
+import { type Changed, changeJson, changeLines } from '../../formats/change-text.ts'
+import { jsonDocument } from '../../formats/json.ts'
+import { transact } from '../../ops/transact.ts'
+import type { Operation } from '../../stream/operation.ts'
+import type { ChangeFlags, GlobalOptions } from '../options.ts'
+import { outcomeProblem } from '../outcome-problem.ts'
+import { type Output, openOutput } from '../output.ts'
+import type { Problem } from '../problem.ts'
+import type { Runtime } from '../runtime.ts'
+import { openStoreFor } from '../store.ts'
+import { transactOptions } from './request.ts'
+
+export interface OneChange {
+  readonly stream: string
+  readonly operation: Operation
+  readonly options: GlobalOptions & ChangeFlags
+  /** What it is called when it is done: `completed`. */
+  readonly word: string
+  /** What others see while the lease is held: `event complete 01.02.00`. */
+  readonly purpose: string
+  /** Printed instead of everything else with `-q`. */
+  readonly quietText?: (changed: Changed) => string
+}
+
+/** One operation on one stream: does it, prints the outcome. */
+export async function changeOne(change: OneChange, runtime: Runtime): Promise<Problem | undefined> {
+  const { stream, operation, options } = change
+  const output = await openOutput(options, runtime)
+  const store = await openStoreFor(options, runtime, output)
+  const commandId = options.commandId ?? runtime.newId()
+  const outcome = await transact(store, stream, operation, transactOptions(options, commandId, change.purpose, runtime))
+  if (outcome.kind !== 'done') return outcomeProblem(stream, outcome, runtime)
+  const event = 'event' in operation ? operation.event : undefined
+  await printChange(
+    change,
+    { stream, event, result: outcome.result, commandId, reason: options.reason },
+    output,
+    runtime,
+  )
+  return undefined
+}
+
+async function printChange(change: OneChange, changed: Changed, output: Output, runtime: Runtime): Promise<void> {
+  const { options, word, quietText } = change
+  if (options.output === 'json') await output.text(jsonDocument(changeJson(changed)))
+  else if (options.quiet) await output.text(quietText === undefined ? '' : quietText(changed))
+  else await output.lines(changeLines(changed, word, runtime.nowMs(), output.paint))
+}

@@ -1,0 +1,33 @@
+import type { TransactOptions } from '../../ops/transact-types.ts'
+import type { Authorship } from '../../stream/operation.ts'
+import type { ChangeFlags } from '../options.ts'
+import type { Runtime } from '../runtime.ts'
+
+const DEFAULT_LEASE_WAIT_MS = 10_000
+
+/**
+ * Who, why, under which id and which lease. `purpose` is shown to others while the lease is held. The interruption is
+ * not handed on: the first Ctrl-C lets a change under way finish, because a write that was sent cannot be taken back.
+ */
+export function transactOptions(
+  flags: ChangeFlags,
+  commandId: string,
+  purpose: string,
+  runtime: Runtime,
+): TransactOptions {
+  return {
+    ...authorship(flags, commandId, runtime),
+    leaseWaitMs: flags.leaseWait ?? DEFAULT_LEASE_WAIT_MS,
+    purpose,
+    ...(flags.leaseId === undefined ? {} : { leaseId: flags.leaseId }),
+    ...(flags.ifVersion === undefined ? {} : { ifVersion: flags.ifVersion }),
+  }
+}
+
+function authorship(flags: ChangeFlags, commandId: string, runtime: Runtime): Authorship {
+  return {
+    commandId,
+    by: flags.by ?? runtime.actor,
+    ...(flags.reason === undefined ? {} : { why: flags.reason }),
+  }
+}

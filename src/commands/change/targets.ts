@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto'
+import { readStream } from '../../ops/read-stream.ts'
+import type { EventStore } from '../../store/store.ts'
+import { encodeCommandId } from '../../stream/texts.ts'
+import { missingProblem } from '../outcome-problem.ts'
+import { type Problem, problem } from '../problem.ts'
+
+/** One change of a batch: a stream, or one event of it. */
+export interface Target {
+  readonly stream: string
+  readonly event: string | undefined
+}
+
+/** Every stream with every event, or as a whole. */
+export function targetsOf(streams: readonly string[], events: readonly string[]): Target[] {
+  const unique = [...new Set(streams)]
+  if (events.length === 0) return unique.map(stream => ({ stream, event: undefined }))
+  return unique.flatMap(stream => events.map(event => ({ stream, event })))
+}
+
+/** Looks up all names before anything is changed: the first that is missing is the problem of the whole command. */
+export async function firstMissing(
+  store: EventStore,
+  targets: readonly Target[],
+  signal: AbortSignal,
+): Promise<Problem | undefined> {
+  for (const stream of new Set(targets.map(target => target.stream))) {
+    signal.throwIfAborted()
+    const events = targets.flatMap(target =>
+      target.stream === stream && target.event !== undefined ? [target.event] : [],
+    )
+    const missing = await missingIn(store, stream, events)
+    if (missing !== undefined)
+      return targets.length > 1 ? { ...missing, hint: 'Nothing was changed, in no stream.' } : missing
+  }
+  return undefined
+}
+
+async function missingIn(store: EventStore, stream: string, events: readonly string[]): Promise<Problem | undefined> {
+  if (events.length === 0) return (await store.read(stream)) === undefined ? missingProblem(stream) : undefined
+  const view = await readStream(store, stream)
+  if (view === undefined) return missingProblem(stream)
+  const event = events.find(id => view.stream.find(id) === undefined)
+  return event === undefined
+    ? undefined
+    : problem('event-not-found', `${stream} has no event ${event}`, { stream, event })
+}
+
+/** Each change of a batch has an id of its own, made from the command's: so repeating the batch is safe too. */
+export function targetCommandId(commandId: string, { stream, event }: Target, batch: boolean): string {
+  if (!batch) return commandId
+  const id = `${commandId}/${event === undefined ? stream : `${stream}:${event}`}`
+  try {
+    return encodeCommandId(id)
+  } catch {
+    return `${commandId.slice(0, 160)}/${createHash('sha256').update(id).digest('hex').slice(0, 32)}`
+  }
+}

@@ -1,0 +1,82 @@
+import type { Command } from 'commander'
+import { everyChange, everywhere, optionsOf } from './options.ts'
+import { CommandFailed, type Problem } from './problem.ts'
+import type { Kind, Runtime } from './runtime.ts'
+
+/** What a command does: `undefined` when it did what it was asked for. */
+export type Run<Options> = (options: Options, runtime: Runtime) => Promise<Problem | undefined>
+
+/** How a command is described to its users; the examples stand first. */
+export interface Description {
+  readonly summary: string
+  /** Command lines without the program's name, each with a word on what it does. */
+  readonly examples: readonly (readonly [line: string, what: string])[]
+  /** What `-o` takes, the default first. */
+  readonly formats?: readonly string[]
+  readonly kind: Kind
+}
+
+/** Sets description, examples and the flags that stand everywhere. Called after the command's own flags were added. */
+export function describe(
+  command: Command,
+  runtime: Runtime,
+  { summary, examples, formats, kind }: Description,
+): Command {
+  const writes =
+    kind === 'writes' ? 'Writes: takes the lease of the stream for one change.' : 'Only reads: takes no lease.'
+  command.summary(summary).description(`${summary[0]?.toUpperCase()}${summary.slice(1)}. ${writes}`)
+  command.addHelpText('before', examplesText(runtime, examples))
+  return everywhere(command, formats)
+}
+
+function examplesText(runtime: Runtime, examples: Description['examples']): string {
+  const lines = examples.map(([line, what]) => [`  ${runtime.startedAs} ${line}`, what] as const)
+  const width = lines.reduce((widest, [line]) => Math.max(widest, line.length), 0)
+  return `Examples:\n${lines.map(([line, what]) => `${line.padEnd(width)}   # ${what}`).join('\n')}\n`
+}
+
+/** A command that only reads. `parse` makes its options from the parsed command. */
+export function reads<Options>(
+  command: Command,
+  runtime: Runtime,
+  description: Omit<Description, 'kind'>,
+  parse: (command: Command) => Options,
+  run: Run<Options>,
+): void {
+  describe(command, runtime, { ...description, kind: 'reads' })
+  act(command, runtime, 'reads', parse, run)
+}
+
+/** A command that changes streams: it takes the flags of every change too. */
+export function writes<Options>(
+  command: Command,
+  runtime: Runtime,
+  description: Omit<Description, 'kind' | 'formats'>,
+  parse: (command: Command) => Options,
+  run: Run<Options>,
+): void {
+  everyChange(command)
+  describe(command, runtime, { ...description, kind: 'writes', formats: ['text', 'json'] })
+  act(command, runtime, 'writes', parse, run)
+}
+
+/** What happens when the command was parsed: its problem, if any, ends in `exit.ts` like every error. */
+export function act<Options>(
+  command: Command,
+  runtime: Runtime,
+  kind: Kind,
+  parse: (command: Command) => Options,
+  run: Run<Options>,
+): void {
+  command.action(async () => {
+    runtime.begin(kind)
+    const problem = await run(parse(command), runtime)
+    if (problem !== undefined) throw new CommandFailed(problem)
+  })
+}
+
+/** The options with the processed arguments of the command under names. */
+export function parsed<Options extends object>(command: Command, argumentNames: readonly string[]): Options {
+  const given = Object.fromEntries(argumentNames.map((name, at) => [name, command.processedArgs[at]]))
+  return { ...optionsOf(command), ...given } as Options
+}

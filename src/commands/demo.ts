@@ -1,0 +1,28 @@
+import { type Command, Option } from 'commander'
+import { act, describe, parsed, type Run } from './command.ts'
+import type { DemoOptions } from './run-demo.ts'
+import type { Runtime } from './runtime.ts'
+import { factor } from './values.ts'
+
+export function register(parent: Command, runtime: Runtime, go: Run<DemoOptions> = run): void {
+  const command = parent
+    .command('demo')
+    .addOption(new Option('--speed <n>', 'how many times faster (default: 1)').argParser(factor('--speed')))
+    .addOption(new Option('--as-worker <name>').hideHelp())
+    .addOption(new Option('--stream <name>').hideHelp())
+  const description = {
+    summary: 'plays a process with worker processes that contend for it, about 15 s',
+    examples: [
+      ['demo', 'on the embedded store'],
+      ['demo --store azurite:demo', 'on Azure Blob, played by Azurite'],
+    ],
+    kind: 'writes',
+  } as const
+  describe(command, runtime, description)
+  act(command, runtime, 'writes', own => parsed<DemoOptions>(own, []), go)
+}
+
+export const run: Run<DemoOptions> = async (options, runtime) => {
+  const { playDemo } = await import('./run-demo.ts')
+  return playDemo(options, runtime)
+}

@@ -1,0 +1,62 @@
+import { LeasectlError } from '../stream/errors.ts'
+import { CommandFailed, type Problem, problem } from './problem.ts'
+import type { Runtime } from './runtime.ts'
+
+/** What a thrown error means to the user. Whatever nobody foresaw is a bug: code `unexpected`, exit 1. */
+export function errorProblem(error: unknown, runtime: Runtime): Problem {
+  if (error instanceof CommandFailed) return error.problem
+  if (runtime.signal.aborted && isAbort(error, runtime.signal)) return interruptedProblem(runtime.signal)
+  if (isParserError(error)) return parserProblem(error, runtime)
+  if (error instanceof LeasectlError) {
+    return problem(error.code, error.message, {
+      cause: error,
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+    })
+  }
+  return problem('unexpected', messageOf(error), {
+    applied: runtime.kind === 'writes' ? 'unknown' : 'no',
+    cause: error,
+    hint: 'This is a bug in leasectl. --debug prints the stack.',
+  })
+}
+
+/** Ended by SIGINT or SIGTERM, which is the abort's reason. */
+export function interruptedProblem(signal: AbortSignal): Problem {
+  return signal.reason === 'SIGTERM' ? problem('terminated', 'terminated') : problem('interrupted', 'interrupted')
+}
+
+function isAbort(error: unknown, signal: AbortSignal): boolean {
+  return error === signal.reason || (error instanceof Error && error.name === 'AbortError')
+}
+
+/** An error of commander: recognised by its code, so that this file needs no commander. */
+interface ParserError {
+  readonly code: string
+  readonly message: string
+}
+
+function isParserError(error: unknown): error is ParserError {
+  return (
+    error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('commander.')
+  )
+}
+
+function parserProblem(error: ParserError, runtime: Runtime): Problem {
+  if (error.code === 'commander.help') return problem('usage', 'a command is missing', { hint: helpHint(runtime) })
+  const [headline = '', ...rest] = error.message.split('\n')
+  const hint = rest
+    .join(' ')
+    .replace(/^\((.*)\)$/, '$1')
+    .trim()
+  return problem('usage', headline.replace(/^error: /, ''), {
+    hint: hint === '' ? helpHint(runtime) : hint,
+  })
+}
+
+function helpHint({ startedAs }: Runtime): string {
+  return `${startedAs} --help shows the commands, COMMAND --help its flags.`
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+}

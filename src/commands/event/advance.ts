@@ -1,0 +1,64 @@
+import { type Command, Option } from 'commander'
+import { type Run, writes } from '../command.ts'
+import { UsageError } from '../problem.ts'
+import type { Runtime } from '../runtime.ts'
+import { names, requiredText } from '../values.ts'
+import {
+  type AttributeFlags,
+  attributeFlags,
+  attributesOf,
+  claimantOf,
+  type EventOptions,
+  eventCommand,
+  parseEvent,
+} from './flags.ts'
+
+export interface AdvanceOptions extends EventOptions, AttributeFlags {
+  readonly next?: string
+  readonly fork?: readonly string[]
+  readonly join?: string
+  readonly more?: boolean
+}
+
+export function register(parent: Command, runtime: Runtime, go: Run<AdvanceOptions> = run): void {
+  const command = eventCommand(parent, 'advance')
+    .addOption(
+      new Option('--next <name>', 'name of the next step of the same thread').argParser(requiredText('--next')),
+    )
+    .addOption(new Option('--fork <names>', 'new threads: A,B,C').argParser(names('--fork')))
+    .addOption(
+      new Option('--join <name>', 'a step that starts when all branches of the fork have ended').argParser(
+        requiredText('--join'),
+      ),
+    )
+    .option('--more', 'advance it a second time')
+  const description = {
+    summary: "an event's own work is done: adds its next step or a fork; attributes go to the new events",
+    examples: [
+      ['event advance orders/4711 01.00 --fence 7 --next SearchDone', 'the next step'],
+      ['event advance orders/4711 01.01 --fork Search,Search --join SearchDone', 'two threads and a join'],
+    ],
+  } as const
+  writes(attributeFlags(command), runtime, description, parseEvent<AdvanceOptions>, go)
+}
+
+export const run: Run<AdvanceOptions> = async (options, runtime) => {
+  const { stream, event, next, fork = [], join, more } = options
+  if (next === undefined && fork.length === 0) {
+    throw new UsageError('advance needs a successor', { hint: '--next NAME, or --fork A,B,C' })
+  }
+  if (join !== undefined && fork.length === 0)
+    throw new UsageError('--join needs --fork', { hint: `--fork A,B --join ${join}` })
+  const { changeOne } = await import('../change/one.ts')
+  const attributes = attributesOf(options)
+  const operation = {
+    op: 'advance',
+    event,
+    forks: fork.map(name => ({ ...attributes, name })),
+    ...(next === undefined ? {} : { next: { ...attributes, name: next } }),
+    ...(join === undefined ? {} : { join: { ...attributes, name: join } }),
+    ...(more ? { more } : {}),
+    ...claimantOf(options, runtime),
+  } as const
+  return changeOne({ stream, options, operation, word: 'advanced', purpose: `event advance ${event}` }, runtime)
+}

@@ -1,0 +1,128 @@
+import { type Command, Option } from 'commander'
+import type { Claimant, EventSpec, OnDue } from '../../stream/operation.ts'
+import { eventId, streamName } from '../arguments.ts'
+import { parsed } from '../command.ts'
+import type { ChangeFlags, GlobalOptions } from '../options.ts'
+import type { Runtime } from '../runtime.ts'
+import { choice, count, duration, requiredText, storedText, timeout } from '../values.ts'
+
+/** What every command of the worker's side takes. */
+export interface EventOptions extends GlobalOptions, ChangeFlags {
+  readonly stream: string
+  readonly event: string
+  readonly owner?: string
+  readonly fence?: number
+}
+
+export interface ClaimOptions extends EventOptions {
+  /** How long the claim holds, ms. */
+  readonly claim?: number
+}
+
+const DEFAULT_CLAIM_MS = 60_000
+
+/** `event NAME STREAM ID` with the flags that prove the claim. */
+export function eventCommand(parent: Command, name: string): Command {
+  return parent
+    .command(name)
+    .argument('<STREAM>', 'name of the stream', streamName)
+    .argument('<ID>', 'id of the event, as 01.02.00', eventId)
+    .addOption(
+      new Option('--owner <name>', 'the worker (default: LEASECTL_OWNER, else --by)').argParser(
+        requiredText('--owner'),
+      ),
+    )
+    .addOption(
+      new Option('--fence <n>', 'the fence that start returned: proof of the claim').argParser(count('--fence', 0)),
+    )
+}
+
+/** Adds `--claim`. */
+export function claimFlag(command: Command): Command {
+  return command.addOption(
+    new Option('--claim <duration>', 'how long the claim holds without a sign of life (default: 60s)').argParser(
+      duration('--claim'),
+    ),
+  )
+}
+
+export function parseEvent<Options extends EventOptions>(command: Command): Options {
+  return parsed<Options>(command, ['stream', 'event'])
+}
+
+/** The worker's name. */
+export function ownerOf({ owner, by }: EventOptions, runtime: Runtime): string {
+  return owner ?? (runtime.env.LEASECTL_OWNER || undefined) ?? by ?? runtime.actor
+}
+
+/** Proof of the claim. */
+export function claimantOf(options: EventOptions, runtime: Runtime): Claimant {
+  return { owner: ownerOf(options, runtime), ...(options.fence === undefined ? {} : { fence: options.fence }) }
+}
+
+export function claimMs({ claim }: ClaimOptions): number {
+  return claim ?? DEFAULT_CLAIM_MS
+}
+
+/** The reason is the event's message too. */
+export function msgOf({ reason }: ChangeFlags): { readonly msg?: string } {
+  return reason === undefined ? {} : { msg: reason }
+}
+
+/** Attributes that are free to the application. */
+export interface AttributeFlags {
+  readonly topic?: string
+  readonly key?: string
+  readonly tag?: string
+  readonly ref?: string
+  readonly trackingId?: string
+  /** As written on the wire. */
+  readonly timeout?: string
+  readonly onDue?: OnDue | ''
+}
+
+const ON_DUE = ['abort-event', 'abort-stream', 'notify'] as const
+
+/** Adds the flags for them. With `clearing` an empty value is allowed: it removes the attribute. */
+export function attributeFlags(command: Command, { clearing = false } = {}): Command {
+  const text = (flag: string) => storedText(flag)
+  const orEmpty = (parse: (value: string) => string) => (value: string) =>
+    clearing && value === '' ? '' : parse(value)
+  return command
+    .addOption(new Option('--topic <text>', 'message topic').argParser(text('--topic')))
+    .addOption(new Option('--key <text>', 'business key').argParser(text('--key')))
+    .addOption(new Option('--tag <text>', 'label').argParser(text('--tag')))
+    .addOption(new Option('--ref <text>', 'reference').argParser(text('--ref')))
+    .addOption(new Option('--tracking-id <text>', 'correlation id').argParser(text('--tracking-id')))
+    .addOption(
+      new Option('--timeout <duration>', 'limit of time: 30s, 5m, 1h30m, or a date-time with zone').argParser(
+        orEmpty(timeout),
+      ),
+    )
+    .addOption(
+      new Option('--on-due <what>', `what the watchdog does then: ${ON_DUE.join(', ')}`).argParser(
+        orEmpty(choice('--on-due', ON_DUE)),
+      ),
+    )
+}
+
+/** The attributes that were given, for events that are created. */
+export function attributesOf({
+  topic,
+  key,
+  tag,
+  ref,
+  trackingId,
+  timeout: limit,
+  onDue,
+}: AttributeFlags): Omit<EventSpec, 'name'> {
+  return {
+    ...(topic === undefined ? {} : { topic }),
+    ...(key === undefined ? {} : { key }),
+    ...(tag === undefined ? {} : { tag }),
+    ...(ref === undefined ? {} : { ref }),
+    ...(trackingId === undefined ? {} : { trackingId }),
+    ...(limit === undefined ? {} : { timeout: limit }),
+    ...(onDue === undefined || onDue === '' ? {} : { onDue }),
+  }
+}

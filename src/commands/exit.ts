@@ -1,0 +1,81 @@
+import { type ColourChoice, hasColour, paintFor } from './colour.ts'
+import { errorProblem, interruptedProblem } from './error-problem.ts'
+import type { Problem } from './problem.ts'
+import type { Runtime } from './runtime.ts'
+
+/** Tells on stderr why a command failed, in the format the arguments ask for, and returns the exit code. */
+export async function exitCodeOf(error: unknown, runtime: Runtime): Promise<number> {
+  const what = errorProblem(error, runtime)
+  const { problemJsonLine, problemLines } = await import('./problem-text.ts')
+  if (asksFor(runtime.argv, '-o', '--output', /^(nd)?json$/)) {
+    await runtime.stderr.write(problemJsonLine(what))
+  } else {
+    const paint = await paintFor(hasColour(colourChoice(runtime.argv), runtime.env, runtime.stderr.isTty))
+    await runtime.stderr.write(`${problemLines(what, runtime.nowMs(), paint).join('\n')}\n`)
+  }
+  if (runtime.argv.includes('--debug')) await runtime.stderr.write(`${await stackText(what)}\n`)
+  return what.exit
+}
+
+/** 0, or 130 and 143 for a command that was stopped by a signal without a fault of its own. */
+export function quietExitCode(runtime: Runtime): number {
+  return runtime.signal.aborted ? interruptedProblem(runtime.signal).exit : 0
+}
+
+/** The arguments are searched as they are: an error may stand in front of the parser. */
+function asksFor(argv: readonly string[], short: string, long: string, value: RegExp): boolean {
+  return argv.some((word, at) => {
+    if (word === short || word === long) return value.test(argv[at + 1] ?? '')
+    if (word.startsWith(`${long}=`)) return value.test(word.slice(long.length + 1))
+    return word.startsWith(short) && !word.startsWith('--') && value.test(word.slice(short.length))
+  })
+}
+
+function colourChoice(argv: readonly string[]): ColourChoice {
+  if (asksFor(argv, '--color', '--color', /^always$/)) return 'always'
+  return asksFor(argv, '--color', '--color', /^never$/) ? 'never' : 'auto'
+}
+
+/** The stack with the causes, without what `util.inspect` would add: an SDK's error carries addresses with secrets. */
+async function stackText(what: Problem): Promise<string> {
+  const { visibleText } = await import('../stream/texts.ts')
+  const lines: string[] = []
+  let error: unknown = what.cause
+  for (let depth = 0; error instanceof Error && depth < 5; depth++) {
+    const stack = error.stack ?? `${error.name}: ${error.message}`
+    lines.push(...`${depth === 0 ? '' : 'caused by '}${stack}`.split('\n').map(visibleText))
+    error = error.cause
+  }
+  return lines.join('\n').replace(/\b(sig|AccountKey|SharedAccessSignature)=[^&;\s]+/gi, '$1=…')
+}
+
+/** Ends the process once everything written has gone out. The only place that does. */
+export function endProcess(code: number): void {
+  process.exitCode = code
+  process.stdout.write('', () => process.stderr.write('', () => process.exit(code)))
+}
+
+/** The first signal lets what is in flight finish and stops the rest; the second ends the process at once. */
+export function watchSignals(controller: AbortController, runtime: Runtime): void {
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
+    process.on(signal, () => {
+      if (controller.signal.aborted) process.exit(code)
+      controller.abort(signal)
+      if (runtime.kind === 'writes' && runtime.stderr.isTty) {
+        void runtime.stderr.write('finishing what is in flight; once more stops at once\n')
+      }
+    })
+  }
+}
+
+/** The reader of stdout went away (`| head`): a reading command ends quietly, a changing one goes on in silence. */
+export function watchBrokenPipes(runtime: Runtime): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    if (runtime.kind === 'reads') process.exit(0)
+  })
+  process.stderr.on('error', () => {})
+}

@@ -1,0 +1,58 @@
+import type { Command } from 'commander'
+import { act, describe, type Run } from './command.ts'
+import { nearest } from './nearest.ts'
+import { UsageError } from './problem.ts'
+import type { Runtime } from './runtime.ts'
+
+export interface HelpOptions {
+  readonly words: readonly string[]
+}
+
+/** `help`: the same as `--help`; `help COMMAND`, and topics that belong to no command. */
+export function register(parent: Command, runtime: Runtime, go?: Run<HelpOptions>): void {
+  const command = parent
+    .command('help')
+    .argument('[WORD...]', 'a command or a topic: exit-codes, addresses, environment')
+  const run: Run<HelpOptions> = go ?? (async ({ words }) => showHelp(parent, words, runtime))
+  describe(command, runtime, {
+    kind: 'reads',
+    summary: 'help on a command or a topic: exit-codes, addresses, environment',
+    examples: [
+      ['help exit-codes', 'what the exit codes mean'],
+      ['help lease break', 'a command'],
+    ],
+  })
+  act(command, runtime, 'reads', () => ({ words: command.args }), run)
+}
+
+async function showHelp(program: Command, words: readonly string[], runtime: Runtime): Promise<undefined> {
+  const { TOPICS } = await import('./help-topics.ts')
+  const [first = ''] = words
+  const topic = words.length === 1 && Object.hasOwn(TOPICS, first) ? TOPICS[first] : undefined
+  const text = topic === undefined ? commandHelp(program, words, Object.keys(TOPICS)) : `${topic().join('\n')}\n`
+  await runtime.stdout.write(text)
+  return undefined
+}
+
+function commandHelp(program: Command, words: readonly string[], topics: readonly string[]): string {
+  let at = program
+  for (const word of words) {
+    const found = at.commands.find(command => command.name() === word || command.aliases().includes(word))
+    if (found === undefined) throw unknownTopic(word, at, at === program ? topics : [])
+    at = found
+  }
+  let text = ''
+  const { writeOut } = at.configureOutput()
+  at.configureOutput({ writeOut: part => (text += part) })
+  at.outputHelp()
+  at.configureOutput(writeOut === undefined ? {} : { writeOut })
+  return text
+}
+
+function unknownTopic(word: string, command: Command, topics: readonly string[]): UsageError {
+  const known = [...command.commands.map(sub => sub.name()), ...topics]
+  const near = nearest(word, known)
+  return new UsageError(`there is no help on ${word}`, {
+    hint: near === undefined ? `Topics: ${topics.join(', ')}` : `did you mean ${near}?`,
+  })
+}

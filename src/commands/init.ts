@@ -1,0 +1,42 @@
+import { type Command, Option } from 'commander'
+import { streamName } from './arguments.ts'
+import { parsed, type Run, writes } from './command.ts'
+import { attributeFlags } from './event/flags.ts'
+import type { InitOptions } from './run-init.ts'
+import type { Runtime } from './runtime.ts'
+import { names, nonEmpty, requiredText } from './values.ts'
+
+export function register(parent: Command, runtime: Runtime, go: Run<InitOptions> = run): void {
+  const command = parent
+    .command('init')
+    .argument('<STREAM>', 'name of the stream, as orders/4711', streamName)
+    .addOption(new Option('--root <name>', 'name of the root event (default: Start)').argParser(requiredText('--root')))
+    .addOption(new Option('--fork <names>', 'first threads: A,B,C').argParser(names('--fork')))
+    .addOption(
+      new Option('--join <name>', 'a step that starts when all of them have ended').argParser(requiredText('--join')),
+    )
+    .option('--hold', 'nothing is worked or due until the root is started')
+    .addOption(
+      new Option('--from <file>', 'a template in YAML or XML, - for standard input; flags win over it').argParser(
+        nonEmpty('--from'),
+      ),
+    )
+    .option('--if-absent', 'no error if the stream exists')
+    .option('--create-container', 'create the container if it is missing (on azurite: without asking)')
+  const description = {
+    summary: "creates a stream with its root and, if asked, a first fork; the attributes are the root's",
+    examples: [
+      ['init orders/4711', 'a root named Start'],
+      ['init orders/4711 --fork Search,Search,Pay --join OrderDone --timeout 10m', 'three threads and a join'],
+      ['init orders/4711 --from order.yaml --if-absent', 'from a template'],
+    ],
+  } as const
+  writes(attributeFlags(command), runtime, description, parse, go)
+}
+
+const parse = (command: Command) => parsed<InitOptions>(command, ['stream'])
+
+export const run: Run<InitOptions> = async (options, runtime) => {
+  const { initStream } = await import('./run-init.ts')
+  return initStream(options, runtime)
+}

@@ -1,0 +1,52 @@
+import { type Command, Option } from 'commander'
+import type { Holder } from '../../store/store.ts'
+import { streamName } from '../arguments.ts'
+import { act, type Description, describe, parsed, type Run } from '../command.ts'
+import type { GlobalOptions } from '../options.ts'
+import type { Runtime } from '../runtime.ts'
+import { leaseId, requiredText } from '../values.ts'
+
+export interface LeaseOptions extends GlobalOptions {
+  readonly stream: string
+  readonly by?: string
+}
+
+/** For commands that act on a lease one holds. */
+export interface HeldLeaseOptions extends LeaseOptions {
+  readonly leaseId: string
+}
+
+/** `lease NAME STREAM`. */
+export function leaseCommand(parent: Command, name: string): Command {
+  return parent.command(name).argument('<STREAM>', 'name of the stream', streamName)
+}
+
+/** Adds `--lease-id`, which renew, change and release cannot do without. */
+export function heldLease(command: Command): Command {
+  return command.addOption(
+    new Option('--lease-id <id>', 'the id that acquire printed').argParser(leaseId('--lease-id')).makeOptionMandatory(),
+  )
+}
+
+/** A command on the lease itself. */
+export function leaseAction<Options extends LeaseOptions>(
+  command: Command,
+  runtime: Runtime,
+  description: Description,
+  run: Run<Options>,
+): void {
+  if (description.kind === 'writes') {
+    command.addOption(new Option('--by <actor>', 'who holds it (default: user@host)').argParser(requiredText('--by')))
+  }
+  describe(command, runtime, description)
+  act(command, runtime, description.kind, parseLease<Options>, run)
+}
+
+function parseLease<Options extends LeaseOptions>(command: Command): Options {
+  return parsed<Options>(command, ['stream'])
+}
+
+/** What others see of the holder. */
+export function holderOf({ by }: LeaseOptions, purpose: string, runtime: Runtime): Holder {
+  return { by: by ?? runtime.actor, host: runtime.host, pid: runtime.pid, purpose, sinceMs: runtime.nowMs() }
+}

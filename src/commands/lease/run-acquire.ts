@@ -1,0 +1,54 @@
+import { jsonDocument } from '../../formats/json.ts'
+import { holderJson } from '../../formats/lease-text.ts'
+import type { Holder } from '../../store/store.ts'
+import { visibleText } from '../../stream/texts.ts'
+import { heldProblem, missingProblem, unknownProblem } from '../outcome-problem.ts'
+import { openOutput } from '../output.ts'
+import type { Problem } from '../problem.ts'
+import type { Runtime } from '../runtime.ts'
+import { openStoreFor } from '../store.ts'
+import type { LeaseOptions } from './flags.ts'
+
+interface Acquisition extends LeaseOptions {
+  readonly leaseId: string
+  readonly durationS: number
+  readonly holder: Holder
+}
+
+/** One try: stdout gets the id alone, so that a script can keep it. */
+export async function acquireLease(options: Acquisition, runtime: Runtime): Promise<Problem | undefined> {
+  const { stream, leaseId, durationS, holder } = options
+  const output = await openOutput(options, runtime)
+  const store = await openStoreFor(options, runtime, output)
+  const outcome = await store.acquire(stream, { leaseId, durationS, holder, record: true })
+  switch (outcome.kind) {
+    case 'acquired': {
+      const duration = durationS < 0 ? 'infinite' : `${durationS}s`
+      if (options.output === 'json') {
+        await output.text(
+          jsonDocument({ stream, state: 'leased', leaseId: outcome.leaseId, duration, holder: holderJson(holder) }),
+        )
+      } else {
+        await output.lines([outcome.leaseId])
+        await output.say(
+          `${visibleText(stream)} is leased by ${visibleText(holder.by)}, ${durationS < 0 ? 'until released or broken' : `for ${duration}`}`,
+        )
+      }
+      return undefined
+    }
+    case 'held': {
+      // acquire waits for nobody, so the advice to wait longer would be wrong
+      const { tryCommand: _, ...held } = heldProblem(stream, outcome.lease, 0, outcome.lastBy, runtime)
+      return { ...held, message: `${stream} is leased by another`, facts: (held.facts ?? []).slice(0, 1) }
+    }
+    case 'missing':
+      return missingProblem(stream)
+    case 'unknown':
+      return {
+        ...unknownProblem(stream, undefined, outcome.cause, runtime),
+        hint: `Repeat with --lease-id ${leaseId}: it is safe.`,
+      }
+    default:
+      return outcome satisfies never
+  }
+}

@@ -1,0 +1,49 @@
+import { jsonDocument } from '../../formats/json.ts'
+import type { EventStore, LeaseOutcome } from '../../store/store.ts'
+import { visibleText } from '../../stream/texts.ts'
+import { missingProblem, unknownProblem } from '../outcome-problem.ts'
+import { openOutput } from '../output.ts'
+import { type Problem, problem } from '../problem.ts'
+import type { Runtime } from '../runtime.ts'
+import { openStoreFor } from '../store.ts'
+import type { HeldLeaseOptions } from './flags.ts'
+
+/** renew, change, release: under the id of a lease one holds. A changed lease prints its new id alone. */
+export async function changeLease(
+  options: HeldLeaseOptions,
+  word: 'renewed' | 'changed' | 'released',
+  act: (store: EventStore) => Promise<LeaseOutcome>,
+  runtime: Runtime,
+): Promise<Problem | undefined> {
+  const output = await openOutput(options, runtime)
+  const store = await openStoreFor(options, runtime, output)
+  const outcome = await act(store)
+  if (outcome.kind !== 'ok') return leaseProblem(options.stream, outcome, runtime)
+  const state = word === 'released' ? 'available' : 'leased'
+  if (options.output === 'json') {
+    await output.text(jsonDocument({ stream: options.stream, outcome: word, state, leaseId: outcome.leaseId }))
+  } else {
+    if (word === 'changed') await output.lines([outcome.leaseId])
+    await output.say(`the lease of ${visibleText(options.stream)} was ${word}`)
+  }
+  return undefined
+}
+
+/** Why renew, change or release did nothing; `undefined` if it did. */
+function leaseProblem(stream: string, outcome: LeaseOutcome, runtime: Runtime): Problem | undefined {
+  switch (outcome.kind) {
+    case 'ok':
+      return undefined
+    case 'lost':
+      return problem('lease-lost', `the given lease is not the lease of ${stream} (any longer)`, {
+        stream,
+        facts: [['service', outcome.code]],
+      })
+    case 'missing':
+      return missingProblem(stream)
+    case 'unknown':
+      return unknownProblem(stream, undefined, outcome.cause, runtime)
+    default:
+      return outcome satisfies never
+  }
+}

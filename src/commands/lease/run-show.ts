@@ -1,0 +1,31 @@
+import { jsonDocument } from '../../formats/json.ts'
+import { leaseJson, leaseText } from '../../formats/lease-text.ts'
+import type { EventStore, Stored } from '../../store/store.ts'
+import { visibleText } from '../../stream/texts.ts'
+import { missingProblem } from '../outcome-problem.ts'
+import { openOutput } from '../output.ts'
+import type { Problem } from '../problem.ts'
+import type { Runtime } from '../runtime.ts'
+import { openStoreFor } from '../store.ts'
+import type { LeaseOptions } from './flags.ts'
+
+export async function showLease(options: LeaseOptions, runtime: Runtime): Promise<Problem | undefined> {
+  const output = await openOutput(options, runtime)
+  const store = await openStoreFor(options, runtime, output)
+  const stored = await store.read(options.stream)
+  if (stored === undefined) return missingProblem(options.stream)
+  if (options.output === 'json') await output.text(jsonDocument(leaseState(stored)))
+  else await output.lines([leaseLine(stored, store)])
+  return undefined
+}
+
+/** The lease of a stream in one line, with the holder or who wrote last. */
+export function leaseLine(stored: Stored, store: EventStore): string {
+  return `${visibleText(stored.name)}  ${leaseText(stored.lease, store.nowMs(), stored.summary?.lastBy)}`
+}
+
+/** The same as JSON. Nobody but its holder learns the lease's id. */
+export function leaseState(stored: Stored) {
+  const { state, duration, until, holder } = leaseJson(stored.lease)
+  return { stream: stored.name, state, leaseId: null, duration, until, holder, lastBy: stored.summary?.lastBy ?? null }
+}

@@ -1,0 +1,89 @@
+import { type Command, Option } from 'commander'
+import type { TimeStyle } from '../formats/age.ts'
+import type { ColourChoice } from './colour.ts'
+import { choice, commandId, count, duration, leaseId, nonEmpty, requiredText, storedText } from './values.ts'
+import { VERSION } from './version.ts'
+
+/** The flags that every command takes. */
+export interface GlobalOptions {
+  readonly store?: string
+  readonly container?: string
+  readonly output?: string
+  readonly quiet?: boolean
+  readonly verbose?: boolean
+  readonly debug?: boolean
+  readonly time?: TimeStyle
+  readonly color?: ColourChoice
+}
+
+/** The flags of every command that changes a stream. */
+export interface ChangeFlags {
+  readonly reason?: string
+  readonly by?: string
+  readonly commandId?: string
+  /** How long to wait for a lease held by another, ms. */
+  readonly leaseWait?: number
+  readonly leaseId?: string
+  readonly ifVersion?: number
+}
+
+/** Heading of the flags that stand everywhere. */
+export const EVERYWHERE = 'Everywhere:'
+const EVERY_CHANGE = 'Every change:'
+
+/** Adds the flags that stand everywhere. `formats` is what `-o` takes here, the default first. */
+export function everywhere(command: Command, formats: readonly string[] = []): Command {
+  const output = new Option(
+    '-o, --output <format>',
+    formats.length === 0 ? 'format of the output' : `${formats.join(', ')} (default: ${formats[0]})`,
+  )
+  if (formats.length > 0) output.argParser(choice('-o', formats))
+  const options = [
+    new Option(
+      '--store <address>',
+      'where streams are: sqlite:PATH, azure:ACCOUNT/CONTAINER, azurite:CONTAINER, a URL',
+    ).argParser(nonEmpty('--store')),
+    new Option('--container <name>', 'container on the storage account of the environment').argParser(
+      nonEmpty('--container'),
+    ),
+    output,
+    new Option('-q, --quiet', 'no talk on stderr'),
+    new Option('-v, --verbose', 'says what it does, on stderr'),
+    new Option('--debug', 'prints the stack of an error'),
+    new Option('--time <style>', 'relative, local, utc, iso').argParser(
+      choice('--time', ['relative', 'local', 'utc', 'iso']),
+    ),
+    new Option('--color <when>', 'auto, always, never').argParser(choice('--color', ['auto', 'always', 'never'])),
+  ]
+  for (const option of options) command.addOption(option.helpGroup(EVERYWHERE))
+  return command
+    .optionsGroup(EVERYWHERE)
+    .helpOption('-h, --help', 'show this help')
+    .version(VERSION, '--version', 'print the version')
+}
+
+/** Adds the flags of every change. */
+export function everyChange(command: Command): Command {
+  const options = [
+    new Option('-m, --reason <text>', 'why: kept in the journal').argParser(storedText('-m', 'reason')),
+    new Option('--by <actor>', 'who does it (default: user@host)').argParser(requiredText('--by')),
+    new Option('--command-id <id>', 'makes repeating safe: what was done under this id is not done twice').argParser(
+      commandId,
+    ),
+    new Option(
+      '--lease-wait <duration>',
+      'how long to wait for a lease held by another (default: 10s; 0s = at once)',
+    ).argParser(duration('--lease-wait', { zero: true })),
+    new Option('--lease-id <id>', 'write under this lease, which you hold').argParser(leaseId('--lease-id')),
+    new Option('--if-version <n>', 'only if the stream is at this version').argParser(count('--if-version', 0)),
+  ]
+  for (const option of options) command.addOption(option.helpGroup(EVERY_CHANGE))
+  return command
+}
+
+/** The options of a command with those given in front of it: what stands nearer to the command wins. */
+export function optionsOf(command: Command): Record<string, unknown> {
+  const chain: Command[] = []
+  for (let at: Command | null = command; at !== null; at = at.parent) chain.unshift(at)
+  return Object.assign({}, ...chain.map(part => part.opts()))
+}

@@ -1,0 +1,101 @@
+import { span } from '../formats/age.ts'
+import { holderOrLast } from '../formats/lease-text.ts'
+import type { TransactOutcome } from '../ops/transact-types.ts'
+import type { LeaseView } from '../store/store.ts'
+import { sameCommand } from './command-line.ts'
+import { exitOfRefusal } from './exit-codes.ts'
+import { type Problem, problem } from './problem.ts'
+import type { Runtime } from './runtime.ts'
+
+type Undone = Exclude<TransactOutcome, { kind: 'done' }>
+
+/** Why a transaction did not happen, as the user is told. */
+export function outcomeProblem(stream: string, outcome: Undone, runtime: Runtime): Problem {
+  switch (outcome.kind) {
+    case 'refused':
+      return refusedProblem(stream, outcome, runtime)
+    case 'missing':
+      return missingProblem(stream)
+    case 'held':
+      return heldProblem(stream, outcome.lease, outcome.waitedMs, outcome.lastBy, runtime)
+    case 'lost':
+      return problem('lease-lost', `the given lease is not the lease of ${stream}; nothing was changed`, {
+        stream,
+        facts: [['service', outcome.code]],
+      })
+    case 'unknown':
+      return unknownProblem(stream, outcome.commandId, outcome.cause, runtime)
+    default:
+      return outcome satisfies never
+  }
+}
+
+/** No stream of this name. */
+export function missingProblem(stream: string): Problem {
+  return problem('stream-not-found', `there is no stream ${stream}`, { stream })
+}
+
+/** Leased by another for longer than one would wait. */
+export function heldProblem(
+  stream: string,
+  lease: LeaseView,
+  waitedMs: number,
+  lastBy: string | undefined,
+  runtime: Runtime,
+): Problem {
+  return problem('lease-held', `${stream} is leased by another; nothing was changed`, {
+    stream,
+    ...(lease.holder === undefined ? {} : { holder: lease.holder }),
+    facts: [
+      ['held by', holderOrLast(lease, runtime.nowMs(), lastBy)],
+      ['waited', `${span(waitedMs)} (--lease-wait)`],
+    ],
+    tryCommand: sameCommand(runtime, { '--lease-wait': '60s' }),
+  })
+}
+
+function refusedProblem(
+  stream: string,
+  { refusal, commandId }: Extract<Undone, { kind: 'refused' }>,
+  runtime: Runtime,
+): Problem {
+  const exit = exitOfRefusal(refusal.code)
+  const subject = refusal.event === '' ? stream : `${stream} ${refusal.event}`
+  return problem(refusal.code, `${subject}: ${refusal.message}`, {
+    exit,
+    stream,
+    ...(refusal.event === '' ? {} : { event: refusal.event }),
+    commandId,
+    facts: [
+      ...(refusal.status === '' ? [] : [['status', refusal.status] as const]),
+      ...(refusal.owner === undefined
+        ? []
+        : [['owner', claimText(refusal.owner, refusal.until, runtime.nowMs())] as const]),
+    ],
+  })
+}
+
+function claimText(owner: string, until: string | undefined, nowMs: number): string {
+  const untilMs = until === undefined ? Number.NaN : Date.parse(until)
+  if (Number.isNaN(untilMs)) return owner
+  return untilMs > nowMs
+    ? `${owner}, its claim ends in ${span(untilMs - nowMs)}`
+    : `${owner}, its claim ended ${span(nowMs - untilMs)} ago`
+}
+
+/** Sent, unanswered, unresolved: repeating with the same id finds out. */
+export function unknownProblem(
+  stream: string,
+  commandId: string | undefined,
+  cause: unknown,
+  runtime: Runtime,
+): Problem {
+  return problem('unknown', `the store did not answer: ${stream} may or may not have been changed`, {
+    applied: 'unknown',
+    stream,
+    cause,
+    ...(commandId === undefined ? {} : { commandId, facts: [['id', commandId]] }),
+    hint: commandId === undefined ? 'Repeat the command.' : 'Repeat with the same command id: it is not done twice.',
+    tryCommand: commandId === undefined ? sameCommand(runtime) : sameCommand(runtime, { '--command-id': commandId }),
+  })
+}

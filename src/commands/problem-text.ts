@@ -1,0 +1,51 @@
+import { jsonLine } from '../formats/json.ts'
+import { holderJson, holderText } from '../formats/lease-text.ts'
+import { noPaint, type Paint } from '../formats/paint.ts'
+import { pad, widthOf } from '../formats/width.ts'
+import { visibleText } from '../stream/texts.ts'
+import type { Fact, Problem } from './problem.ts'
+
+/** The column at which the code of a short headline stands. */
+const CODE_COLUMN = 80
+
+/** A problem for people: the headline with its code, then one indented line per fact. */
+export function problemLines(what: Problem, nowMs: number, paint: Paint = noPaint): string[] {
+  const headline = `error: ${visibleText(what.message)}`
+  const painted = paint('bad', 'error:') + headline.slice('error:'.length)
+  const code = paint('dim', `[${visibleText(what.code)}]`)
+  const head = widthOf(headline) < CODE_COLUMN ? pad(painted, CODE_COLUMN) + code : `${painted}  ${code}`
+  return [head, ...factsOf(what, nowMs).map(([label, text]) => `  ${label.padEnd(8)} ${text}`)]
+}
+
+function factsOf(what: Problem, nowMs: number): Fact[] {
+  const given = (what.facts ?? []).map(([label, text]) => [label, visibleText(text)] as const)
+  const named = given.some(([label]) => label === 'held by')
+  return [
+    ...(what.holder !== undefined && !named ? [['held by', holderText(what.holder, nowMs)] as const] : []),
+    ...given,
+    ...(what.hint === undefined ? [] : [['hint', visibleText(what.hint)] as const]),
+    ...(what.tryCommand === undefined ? [] : [['try', visibleText(what.tryCommand)] as const]),
+  ]
+}
+
+/** A problem as JSON; fields are only ever added. */
+export function problemJson(what: Problem) {
+  return {
+    code: what.code,
+    exit: what.exit,
+    message: what.message,
+    applied: what.applied,
+    retryable: what.retryable,
+    stream: what.stream ?? null,
+    event: what.event ?? null,
+    holder: what.holder === undefined ? null : holderJson(what.holder),
+    commandId: what.commandId ?? null,
+    hint: what.hint ?? null,
+    try: what.tryCommand ?? null,
+  }
+}
+
+/** The one line that `-o json` puts on stderr. */
+export function problemJsonLine(what: Problem): string {
+  return jsonLine({ error: problemJson(what) })
+}

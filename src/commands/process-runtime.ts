@@ -1,0 +1,134 @@
+import { spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { hostname, userInfo } from 'node:os'
+import type { Input, Kind, OpenedStore, OtherProcess, Runtime, Terminal } from './runtime.ts'
+import { uuidV7 } from './uuid.ts'
+
+/** The runtime of this process. `signal` aborts with the name of the first signal. */
+export function processRuntime(signal: AbortSignal): Runtime {
+  const { env } = process
+  let kind: Kind = 'reads'
+  let opened: OpenedStore | undefined
+  const describeStore: Runtime['describeStore'] = async choice => {
+    const [{ chooseStore }, { defaultAddress }] = await Promise.all([
+      import('./store-choice.ts'),
+      import('../store/open.ts'),
+    ])
+    return chooseStore(choice, env, defaultAddress)
+  }
+  return {
+    env,
+    argv: process.argv.slice(2),
+    stdout: terminal(() => process.stdout),
+    stderr: terminal(() => process.stderr),
+    stdin: standardInput(signal),
+    startedAs: env.npm_command === 'exec' ? 'npx leasectl' : 'leasectl',
+    signal,
+    get host() {
+      return hostname()
+    },
+    pid: process.pid,
+    get actor() {
+      return `${userName(env)}@${hostname()}`
+    },
+    get kind() {
+      return kind
+    },
+    get opened() {
+      return opened
+    },
+    nowMs: () => Date.now(),
+    newId: () => uuidV7(Date.now()),
+    readFile: path => readFile(path),
+    begin: what => {
+      kind = what
+    },
+    describeStore,
+    async openStore(choice) {
+      const where = await describeStore(choice)
+      const { openStore } = await import('../store/open.ts')
+      opened = { ...where, store: await openStore(where.address, env) }
+      return opened
+    },
+    async embeddedAddress() {
+      const { embeddedAddress, formatAddress } = await import('../store/open.ts')
+      return formatAddress(embeddedAddress(env))
+    },
+    startSelf,
+    async openLiveView() {
+      const { openLiveView } = await import('../tui/live-view.ts')
+      return openLiveView(process.stdout)
+    },
+    close: async () => opened?.store.close(),
+  }
+}
+
+/** @param stream opened when it is first asked for: a stream that a command does not use costs nothing */
+function terminal(stream: () => NodeJS.WriteStream): Terminal {
+  return {
+    get isTty() {
+      return stream().isTTY === true
+    },
+    get columns() {
+      return stream().isTTY ? stream().columns : undefined
+    },
+    write: chunk => new Promise(resolve => void stream().write(chunk, () => resolve())),
+  }
+}
+
+function standardInput(signal: AbortSignal): Input {
+  return {
+    get isTty() {
+      return process.stdin.isTTY === true
+    },
+    async readAll() {
+      const chunks: Buffer[] = []
+      for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk))
+      return Buffer.concat(chunks).toString('utf8')
+    },
+    async ask(question) {
+      const { createInterface } = await import('node:readline/promises')
+      const lines = createInterface({ input: process.stdin, output: process.stderr })
+      const ended = new Promise<undefined>(resolve => lines.once('close', () => resolve(undefined)))
+      // readline takes Ctrl-C for itself; as an answer it means no
+      lines.once('SIGINT', () => lines.close())
+      try {
+        return await Promise.race([lines.question(question, { signal }), ended])
+      } catch {
+        return undefined
+      } finally {
+        lines.close()
+      }
+    },
+  }
+}
+
+/** Containers may run under a user that no file names. */
+function userName(env: NodeJS.ProcessEnv): string {
+  try {
+    return userInfo().username
+  } catch {
+    return env.USER ?? env.LOGNAME ?? `uid${process.getuid?.() ?? ''}`
+  }
+}
+
+function startSelf(argv: readonly string[]): OtherProcess {
+  const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...argv], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const written = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', text => {
+    written.stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', text => {
+    written.stderr += text
+  })
+  const stdout = new Promise<string>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code, signal) => {
+      if (code === 0) resolve(written.stdout)
+      else reject(new Error(`a process of its own ended with ${code ?? signal}: ${written.stderr.trim()}`))
+    })
+  })
+  return { stdout, stop: () => void child.kill() }
+}

@@ -1,0 +1,86 @@
+import type { EventStore } from '../store/store.ts'
+import type { LiveView } from '../tui/live-view.ts'
+
+/** A stream to write to. */
+export interface Terminal {
+  readonly isTty: boolean
+  /** Columns of the terminal, `undefined` if it is none. */
+  readonly columns: number | undefined
+  /** Resolves when more may be written: a slow reader slows the writer down. */
+  write(chunk: string | Uint8Array): Promise<void>
+}
+
+export interface Input {
+  readonly isTty: boolean
+  /** Everything up to the end of input. */
+  readAll(): Promise<string>
+  /** Asks on stderr. `undefined` when the input ended or was interrupted. */
+  ask(question: string): Promise<string | undefined>
+}
+
+/** This program once more, in a process of its own. */
+export interface OtherProcess {
+  /** What it wrote to stdout. Rejects when it ends with another code than 0, with what it wrote to stderr. */
+  readonly stdout: Promise<string>
+  stop(): void
+}
+
+/** Where the address of the opened store came from. */
+export type StoreSource = 'flag' | 'environment' | 'azure' | 'default'
+
+export interface OpenedStore {
+  readonly store: EventStore
+  /** As `--store` takes it. */
+  readonly address: string
+  readonly source: StoreSource
+}
+
+export interface StoreChoice {
+  readonly store?: string
+  readonly container?: string
+}
+
+/** Whether a command may change streams: decides what happens when the reader of stdout goes away. */
+export type Kind = 'reads' | 'writes'
+
+/**
+ * Everything of the surrounding process that a command may use. Nothing else reads the environment, arguments,
+ * standard input or the clock, so tests hand in their own.
+ */
+export interface Runtime {
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Arguments after the program's name. */
+  readonly argv: readonly string[]
+  readonly stdout: Terminal
+  readonly stderr: Terminal
+  readonly stdin: Input
+  /** How the program was started: `leasectl`, or `npx leasectl`. Printed commands begin so. */
+  readonly startedAs: string
+  /** Aborted by the first SIGINT or SIGTERM. */
+  readonly signal: AbortSignal
+  readonly host: string
+  readonly pid: number
+  /** `user@host`: the default of `--by`. */
+  readonly actor: string
+  /** Set by `begin`. */
+  readonly kind: Kind
+  /** The store the command uses, once it was opened. */
+  readonly opened: OpenedStore | undefined
+  nowMs(): number
+  /** A fresh UUIDv7. */
+  newId(): string
+  readFile(path: string): Promise<Uint8Array>
+  /** Called first by every command. */
+  begin(kind: Kind): void
+  openStore(choice: StoreChoice): Promise<OpenedStore>
+  /** Where streams are without opening it. */
+  describeStore(choice: StoreChoice): Promise<{ address: string; source: StoreSource }>
+  /** The embedded store, whatever store the environment names. */
+  embeddedAddress(): Promise<string>
+  /** Starts this program with other arguments. */
+  startSelf(argv: readonly string[]): OtherProcess
+  /** Lines drawn in place on the terminal that stdout is. */
+  openLiveView(): Promise<LiveView>
+  /** Lets go of the store. */
+  close(): Promise<void>
+}

@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { readStream, type SeenTransaction, type StreamView } from '../ops/read-stream.ts'
+import { transact } from '../ops/transact.ts'
+import type { EventStore } from '../store/store.ts'
+import { searchOrder } from './search-order.ts'
+import type { DemoWorkerReport } from './worker.ts'
+
+/** A worker process; the play ends when all have ended. */
+export interface WorkerProcess {
+  /** Rejects when the process fails. */
+  readonly report: Promise<DemoWorkerReport>
+  stop(): void
+}
+
+export interface PlayOptions {
+  readonly stream: string
+  readonly by: string
+  readonly workers: number
+  readonly signal: AbortSignal
+  /** Starts a worker in a process of its own. */
+  readonly startWorker: (name: string) => WorkerProcess
+  /** Called at every look at the stream, with what has happened since the last one. */
+  readonly show: (view: StreamView, news: readonly SeenTransaction[]) => void | Promise<void>
+}
+
+/** What the play was: the end of the stream and what each worker tells. */
+export interface Played {
+  readonly view: StreamView
+  readonly reports: readonly DemoWorkerReport[]
+}
+
+const LOOK_EVERY_MS = 120
+
+/**
+ * Plays SearchOrder: creates the stream, lets worker processes contend for it, shows every step until it is done.
+ *
+ * @throws the store's faults, a worker's failure, the signal's reason; workers are stopped on every exit
+ */
+export async function play(store: EventStore, options: PlayOptions): Promise<Played> {
+  await store.createContainer(options.signal)
+  const created = await transact(store, options.stream, searchOrder(randomUUID()), {
+    commandId: randomUUID(),
+    by: options.by,
+    why: 'demo',
+  })
+  if (created.kind !== 'done') throw new Error(`the stream ${options.stream} could not be created: ${created.kind}`)
+  const workers = Array.from({ length: options.workers }, (_, at) => options.startWorker(`worker-${at + 1}`))
+  const reports = Promise.all(workers.map(worker => worker.report))
+  try {
+    const view = await Promise.race([watch(store, options), failureOf(reports)])
+    return { view, reports: await reports }
+  } finally {
+    for (const worker of workers) worker.stop()
+  }
+}
+
+/** Looks at the stream until it is done. */
+async function watch(store: EventStore, options: PlayOptions): Promise<StreamView> {
+  let seen = 0
+  for (;;) {
+    const view = await readStream(store, options.stream, options.signal)
+    if (view === undefined) throw new Error(`the stream ${options.stream} was removed while the demo ran`)
+    const news = view.transactions().filter(({ version }) => version > seen)
+    seen = view.document.version
+    await options.show(view, news)
+    if (view.stream.done) return view
+    await delay(LOOK_EVERY_MS, undefined, { signal: options.signal })
+  }
+}
+
+/** Never resolves: only a worker's failure matters before the stream is done. */
+async function failureOf(reports: Promise<unknown>): Promise<never> {
+  await reports
+  return new Promise<never>(() => undefined)
+}

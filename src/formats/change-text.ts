@@ -1,0 +1,80 @@
+import type { ChangeResult } from '../stream/operation.ts'
+import { visibleText } from '../stream/texts.ts'
+import { clock } from './age.ts'
+import { noPaint, type Paint } from './paint.ts'
+import { lookOf } from './status.ts'
+
+/** A change that was made, or had been made already. */
+export interface Changed {
+  readonly stream: string
+  /** The target, `undefined` for the whole stream. */
+  readonly event: string | undefined
+  readonly result: ChangeResult
+  readonly commandId: string
+  readonly reason: string | undefined
+}
+
+/** A change as JSON; fields are only ever added. */
+export function changeJson({ stream, event, result, commandId, reason }: Changed) {
+  return {
+    stream,
+    event: event ?? null,
+    outcome: result.outcome,
+    version: result.version,
+    changed: result.changed.map(({ id, from, to }) => ({
+      id,
+      from: from === '' ? null : from,
+      to: to === '' ? null : to,
+    })),
+    closed: result.closed,
+    joined: result.joined,
+    added: result.added,
+    done: result.done,
+    duplicate: result.duplicate,
+    commandId,
+    reason: reason ?? null,
+    ...(result.claim ?? {}),
+    ...(result.refused === undefined
+      ? {}
+      : { refused: result.refused.map(({ code, event, status, message }) => ({ code, event, status, message })) }),
+  }
+}
+
+/** A change for people: one line with the target, lines for what followed from it. */
+export function changeLines(changed: Changed, word: string, nowMs: number, paint: Paint = noPaint): string[] {
+  const { result } = changed
+  const target = `${visibleText(changed.stream)}${changed.event === undefined ? '' : ` ${visibleText(changed.event)}`}`
+  const again = result.duplicate
+    ? ' (this command was done before)'
+    : result.outcome === 'already'
+      ? ' (already so)'
+      : ''
+  const claim = claimText(result, nowMs)
+  const head = `${paint('good', '✓')} ${target}  ${visibleText(word)}${again}${claim}  ${paint('dim', `v${result.version}`)}`
+  return [head, ...(result.outcome === 'already' ? [] : consequences(changed, paint))]
+}
+
+function claimText({ claim }: ChangeResult, nowMs: number): string {
+  if (claim === undefined) return ''
+  const until = Date.parse(claim.until)
+  const attempt = claim.attempt > 1 ? `, attempt ${claim.attempt}` : ''
+  return ` by ${visibleText(claim.owner)}, fence ${claim.fence}${Number.isNaN(until) ? '' : `, until ${clock(until, nowMs, 'local')}`}${attempt}`
+}
+
+/** At most so many changes are listed; the rest is counted. */
+const MAX_LINES = 20
+
+function consequences({ result, event }: Changed, paint: Paint): string[] {
+  const others = result.changed.filter(change => change.id !== event)
+  const lines = others.slice(0, MAX_LINES).map(({ id, from, to, how }) => {
+    const { glyph, style } = lookOf(to)
+    const note = how === 'close' ? ' (closed)' : how === 'join' ? ' (joined)' : ''
+    const before = from === '' ? '' : `${visibleText(from)} → `
+    return `    ${visibleText(id)}  ${before}${paint(style, `${glyph} ${visibleText(to)}`)}${note}`
+  })
+  const more = others.length > MAX_LINES ? [`    and ${others.length - MAX_LINES} more`] : []
+  const refused = (result.refused ?? []).map(
+    refusal => `    ${visibleText(refusal.event)}  not retried: ${visibleText(refusal.message)}`,
+  )
+  return [...lines, ...more, ...refused, ...(result.done ? [`    the stream is done`] : [])]
+}

@@ -1,0 +1,70 @@
+import { attemptOf, isFinal, isSuperseded, isWaitingJoin, type StreamEvent } from '../stream/event.ts'
+import { visibleText } from '../stream/texts.ts'
+import { dueText, timeText } from './age.ts'
+import { noPaint } from './paint.ts'
+import { failureLines, type ShowOptions, showHeader } from './show-header.ts'
+import { lookOf } from './status.ts'
+import { eventDueMs, type ShownStream, timeOf } from './stream-view.ts'
+import { type Cell, type Column, table } from './table.ts'
+import { type TreeRow, threadTree } from './thread-tree.ts'
+import { cut } from './width.ts'
+/** A stream for people: a header, the tree of threads, and what failed with its messages. */
+export function showTree(shown: ShownStream, options: ShowOptions): string[] {
+  return [...showHeader(shown, options), '', ...showEvents(shown, options, true), ...failureLines(shown, options)]
+}
+
+/** The same with a flat table of events, in document order, instead of the tree. */
+export function showTable(shown: ShownStream, options: ShowOptions): string[] {
+  return [...showHeader(shown, options), '', ...showEvents(shown, options, false), ...failureLines(shown, options)]
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: 'EVENT', give: 1, min: 16 },
+  { title: 'STATUS' },
+  { title: 'OWNER', give: 3, min: 6 },
+  { title: 'AGE', align: 'right' },
+  { title: 'DUE' },
+  { title: 'MESSAGE', give: 4, min: 7 },
+]
+
+function showEvents(shown: ShownStream, options: ShowOptions, tree: boolean): string[] {
+  const paint = options.paint ?? noPaint
+  const rows = tree ? threadTree(shown.stream) : shown.stream.events.map(flatRow)
+  const columns =
+    options.time === 'relative'
+      ? COLUMNS
+      : COLUMNS.map(column => (column.title === 'AGE' ? { ...column, title: 'CREATED' } : column))
+  const cells = rows.map(row => eventCells(shown, row, options))
+  const withMessage = cells.some(row => row.at(-1) !== '')
+  const shownColumns = withMessage ? columns : columns.slice(0, -1)
+  return table(shownColumns, cells, { paint, ...(options.width === undefined ? {} : { width: options.width }) })
+}
+
+function flatRow(event: StreamEvent): TreeRow {
+  return { lines: '', depth: 0, id: event.id, event, again: false }
+}
+
+function eventCells(shown: ShownStream, row: TreeRow, options: ShowOptions): Cell[] {
+  const { event } = row
+  const id = visibleText(row.id)
+  if (event === undefined) return [`${row.lines}${id}`, { text: '? missing', style: 'warn' }, '-', '-', '-', '']
+  if (row.again)
+    return [`${row.lines}${id} ${visibleText(event.name)}`, { text: '↑ see above', style: 'dim' }, '', '', '', '']
+  const due = dueText(eventDueMs(shown, event), shown.nowMs, options.time)
+  return [
+    `${row.lines}${id} ${visibleText(event.name)}`,
+    statusCell(event),
+    isFinal(event) || event.lc.owner === undefined ? '-' : visibleText(event.lc.owner),
+    timeText(timeOf(shown, event.lc.opened ?? event.created), shown.nowMs, options.time),
+    due.startsWith('overdue') ? { text: due, style: 'bad' } : due,
+    isFinal(event) ? '' : cut(visibleText(event.msg), 40),
+  ]
+}
+
+function statusCell(event: StreamEvent): Cell {
+  const word = isWaitingJoin(event) ? 'waiting' : event.status
+  const { glyph, style } = lookOf(word)
+  const attempt = attemptOf(event)
+  const text = `${glyph} ${visibleText(word)}${attempt > 1 ? ` #${attempt}` : ''}`
+  return { text: isSuperseded(event) ? `${text} (replaced)` : text, style: isSuperseded(event) ? 'dim' : style }
+}

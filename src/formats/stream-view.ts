@@ -1,0 +1,68 @@
+import type { LeaseView } from '../store/store.ts'
+import { claimEndMs, dueMs, type TimeReader } from '../stream/due.ts'
+import { isFailed, isFinal, isSuperseded, isWaitingJoin, type StreamEvent } from '../stream/event.ts'
+import { compareIds } from '../stream/event-id.ts'
+import type { EventStream } from '../stream/event-stream.ts'
+import type { State } from './status.ts'
+
+/** What a picture of a stream is made from. Times in epoch ms. */
+export interface ShownStream {
+  readonly name: string
+  readonly version: number
+  readonly lease: LeaseView
+  readonly stream: EventStream
+  /** Reads the time texts of this document. */
+  readonly time: TimeReader
+  /** By the store's clock. */
+  readonly nowMs: number
+}
+
+/** When an event is due, `undefined` for never. */
+export function eventDueMs(shown: ShownStream, event: StreamEvent): number | undefined {
+  return dueMs(shown.stream, event, shown.time)
+}
+
+/** The time an attribute names, `undefined` when it is absent or unreadable. */
+export function timeOf(shown: ShownStream, text: string | undefined): number | undefined {
+  return text === undefined || text === '' ? undefined : shown.time(text)
+}
+
+/**
+ * The status refined: *waiting* is a join that waits for its branches or an event whose successors are open, *ready*
+ * can be started, *overdue* has outlived its timeout, *running* has work of its own. Unknown statuses are kept.
+ */
+export function stateOf(shown: ShownStream, event: StreamEvent): State | string {
+  if (isFinal(event)) return event.status
+  if (isWaitingJoin(event)) return 'waiting'
+  const due = eventDueMs(shown, event)
+  if (due !== undefined && due <= shown.nowMs) return 'overdue'
+  if (event.status === 'init') return shown.stream.held && !shown.stream.isRoot(event) ? 'init' : 'ready'
+  if (shown.stream.openSuccessors(event)) return 'waiting'
+  return event.status === 'inprocess' ? 'running' : event.status
+}
+
+/** The open events that nothing below keeps open: what the stream waits on. Waiting joins wait themselves. */
+export function waitingOn(shown: ShownStream): StreamEvent[] {
+  if (shown.stream.done) return []
+  const leaves = shown.stream.events.filter(
+    event => !isFinal(event) && !isSuperseded(event) && !isWaitingJoin(event) && !shown.stream.openSuccessors(event),
+  )
+  return leaves.sort((a, b) => compareIds(a.id, b.id))
+}
+
+/** Events that were aborted or canceled and that no retry has replaced. */
+export function failures(shown: ShownStream): StreamEvent[] {
+  return shown.stream.events.filter(event => isFailed(event) && !isSuperseded(event))
+}
+
+/** The soonest time at which something of the stream is due or a claim ends, as listings show it. */
+export function soonestDueMs(shown: ShownStream): number | undefined {
+  let soonest: number | undefined
+  for (const event of shown.stream.events) {
+    const claimEnd = isFinal(event) ? undefined : claimEndMs(event)
+    for (const ms of [eventDueMs(shown, event), claimEnd]) {
+      if (ms !== undefined && (soonest === undefined || ms < soonest)) soonest = ms
+    }
+  }
+  return soonest
+}

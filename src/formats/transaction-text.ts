@@ -1,0 +1,94 @@
+import type { JournalChange, Transaction } from '../stream/journal.ts'
+import { visibleText } from '../stream/texts.ts'
+import { clock, span, type TimeStyle } from './age.ts'
+import { noPaint, type Paint } from './paint.ts'
+import { lookOf } from './status.ts'
+import { widthOf } from './width.ts'
+
+export interface TransactionTextOptions {
+  readonly time: TimeStyle
+  readonly nowMs: number
+  readonly paint?: Paint
+  /** A foreign write that no transaction has recorded yet: it has no number. */
+  readonly provisional?: boolean
+}
+
+/** One transaction for people: a line for the target, one more for every other change. */
+export function transactionLines(tx: Transaction, options: TransactionTextOptions): string[] {
+  const paint = options.paint ?? noPaint
+  const version = options.provisional ? 'v?' : `v${tx.version}`
+  const [first, ...others] = ordered(tx)
+  const head = `${timeField(tx.at, options)}  ${version.padEnd(4)}  ${visibleText(tx.op).padEnd(8)}`
+  const what = first === undefined ? visibleText(tx.on) : changeText(first, paint)
+  const tail = [visibleText(tx.by), tx.why === '' ? '' : `"${visibleText(tx.why)}"`, notes(tx, options)]
+  const line = [paint('dim', head), what, ...tail].filter(part => part !== '').join('  ')
+  const indent = ' '.repeat(widthOf(head) + 2)
+  return [line, ...others.map(change => `${indent}${changeText(change, paint)}`)]
+}
+
+function ordered(tx: Transaction): JournalChange[] {
+  const target = tx.changes.find(change => change.event === tx.on && change.how === 'target')
+  return target === undefined ? [...tx.changes] : [target, ...tx.changes.filter(change => change !== target)]
+}
+
+const HOW: { readonly [How in JournalChange['how']]: string } = {
+  target: '',
+  cascade: 'from above',
+  close: 'closed',
+  join: 'joined',
+  add: 'added',
+}
+
+function changeText(change: JournalChange, paint: Paint): string {
+  const to = change.to === '' ? 'removed' : change.to
+  const { glyph, style } = lookOf(change.to)
+  const colored = paint(style, `${change.to === '' ? '-' : glyph} ${visibleText(to)}`)
+  const from = change.from === '' || change.from === change.to ? '' : `${visibleText(change.from)} → `
+  const details = [
+    HOW[change.how],
+    change.owner === undefined ? '' : `owner ${visibleText(change.owner)}`,
+    change.attempt === undefined || change.attempt <= 1 ? '' : `attempt ${change.attempt}`,
+    change.attr === undefined ? '' : visibleText(change.attr),
+  ].filter(part => part !== '')
+  return `${visibleText(change.event)}  ${from}${colored}${details.length === 0 ? '' : ` (${details.join(', ')})`}`
+}
+
+function notes(tx: Transaction, options: TransactionTextOptions): string {
+  const parts = [
+    tx.other ? 'other attributes changed too' : '',
+    options.provisional ? 'provisional: not recorded yet' : '',
+  ]
+  const text = parts.filter(part => part !== '').join('; ')
+  return text === '' ? '' : `[${text}]`
+}
+
+function timeField(at: string, { time, nowMs }: TransactionTextOptions): string {
+  const ms = Date.parse(at)
+  if (Number.isNaN(ms)) return visibleText(at)
+  return time === 'relative' ? `${span(nowMs - ms)} ago`.padStart(10) : clock(ms, nowMs, time)
+}
+
+/** A transaction as `tail -o ndjson` prints it; a provisional one has no version. */
+export function transactionJson(stream: string, tx: Transaction, provisional: boolean) {
+  return {
+    stream,
+    version: provisional ? null : tx.version,
+    at: tx.at === '' ? null : tx.at,
+    by: tx.by,
+    op: tx.op,
+    on: tx.on === '' ? null : tx.on,
+    commandId: tx.commandId === '' ? null : tx.commandId,
+    why: tx.why === '' ? null : tx.why,
+    changes: tx.changes.map(({ event, from, to, how, owner, attempt, attr }) => ({
+      id: event,
+      from: from === '' ? null : from,
+      to: to === '' ? null : to,
+      how,
+      ...(owner === undefined ? {} : { owner }),
+      ...(attempt === undefined ? {} : { attempt }),
+      ...(attr === undefined ? {} : { attr: attr.split(' ') }),
+    })),
+    ...(tx.other ? { other: true } : {}),
+    ...(provisional ? { provisional: true } : {}),
+  }
+}

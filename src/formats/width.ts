@@ -1,0 +1,40 @@
+import stringWidth from 'string-width'
+
+/**
+ * Texts of characters that take one column each: ASCII, Latin, and the glyphs, arrows and lines that leasectl prints.
+ * They are counted, not measured: for the others ICU and its tables have to be loaded, which takes longer than a whole `ls`.
+ */
+const NARROW =
+  /^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2022\u2026\u203a\u2190-\u2193\u2298\u2400-\u2426\u2500-\u259f▶▸▾○◷✓✗]*$/
+
+/** Columns that a text takes on a terminal. Wide characters and emoji count two, escapes of ours nothing. */
+export function widthOf(text: string): number {
+  return NARROW.test(text) ? text.length : stringWidth(text)
+}
+
+/** The text followed by blanks up to `width` columns; longer texts are returned as they are. */
+export function pad(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - widthOf(text)))
+}
+
+/** The text preceded by blanks up to `width` columns. */
+export function padLeft(text: string, width: number): string {
+  return ' '.repeat(Math.max(0, width - widthOf(text))) + text
+}
+
+let segmenter: Intl.Segmenter | undefined
+
+/** The text cut to at most `width` columns at a whole character, with `…` as the last one if something is missing. */
+export function cut(text: string, width: number): string {
+  if (widthOf(text) <= width) return text
+  if (width <= 0) return ''
+  let kept = ''
+  let used = 0
+  segmenter ??= new Intl.Segmenter()
+  for (const { segment } of segmenter.segment(text)) {
+    used += widthOf(segment)
+    if (used > width - 1) break
+    kept += segment
+  }
+  return `${kept}…`
+}

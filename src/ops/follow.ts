@@ -1,0 +1,116 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { StoreUnreachable } from '../store/errors.ts'
+import type { EventStore } from '../store/store.ts'
+import { readStream, type SeenTransaction, type StreamView } from './read-stream.ts'
+
+export interface FollowOptions {
+  /** Only transactions after this version. */
+  readonly fromVersion: number
+  readonly intervalMs: number
+  readonly signal?: AbortSignal
+}
+
+/** What one sees while following a stream. */
+export type FollowItem =
+  | { readonly kind: 'transaction'; readonly tx: SeenTransaction }
+  /** The store does not answer; it is asked again each interval. Said once per outage. */
+  | { readonly kind: 'interrupted'; readonly cause: unknown }
+  /** It answers again. `missed`: the journal does not reach back to what was seen last (another life of the stream). */
+  | { readonly kind: 'resumed'; readonly missed: boolean }
+  /** The root is final. A retry may reopen it, so following goes on. */
+  | { readonly kind: 'done' }
+  /** The stream was removed. Following goes on: it may be created again. */
+  | { readonly kind: 'gone' }
+
+interface Position {
+  version: number
+  etag: string
+  born: string
+  done: boolean
+  gone: boolean
+  provisional: string
+}
+
+/**
+ * The transactions of one stream in order, without a gap: the journal is complete, so whatever happened between two
+ * looks is in it. Ends when the signal aborts. @throws BadDocument and the store's faults but `StoreUnreachable`
+ */
+export async function* follow(store: EventStore, name: string, options: FollowOptions): AsyncGenerator<FollowItem> {
+  const position: Position = {
+    version: options.fromVersion,
+    etag: '',
+    born: '',
+    done: false,
+    gone: false,
+    provisional: '',
+  }
+  let interrupted = false
+  while (options.signal?.aborted !== true) {
+    const look = await tryRead(store, name, options.signal)
+    if (look.kind === 'unreachable') {
+      if (!interrupted) yield { kind: 'interrupted', cause: look.cause }
+      interrupted = true
+    } else if (look.kind === 'read') {
+      const born = look.view?.document.born ?? ''
+      if (interrupted) yield { kind: 'resumed', missed: position.born !== '' && born !== position.born }
+      interrupted = false
+      yield* news(position, look.view)
+    }
+    await pause(options.intervalMs, options.signal)
+  }
+}
+
+type Look =
+  | { readonly kind: 'read'; readonly view: StreamView | undefined }
+  | { readonly kind: 'unreachable'; readonly cause: unknown }
+  | { readonly kind: 'stopped' }
+
+async function tryRead(store: EventStore, name: string, signal: AbortSignal | undefined): Promise<Look> {
+  try {
+    return { kind: 'read', view: await readStream(store, name, signal) }
+  } catch (cause) {
+    if (signal?.aborted === true) return { kind: 'stopped' }
+    if (cause instanceof StoreUnreachable) return { kind: 'unreachable', cause }
+    throw cause
+  }
+}
+
+function* news(position: Position, view: StreamView | undefined): Generator<FollowItem> {
+  if (view === undefined) {
+    if (!position.gone) yield { kind: 'gone' }
+    position.gone = true
+    return
+  }
+  if (view.stored.etag === position.etag) return
+  // Another life under the same name begins its own count.
+  if (position.born !== '' && view.document.born !== position.born) position.version = 0
+  position.gone = false
+  position.etag = view.stored.etag
+  position.born = view.document.born
+  yield* transactions(position, view)
+  const { done } = view.stream
+  if (done && !position.done) yield { kind: 'done' }
+  position.done = done
+}
+
+function* transactions(position: Position, view: StreamView): Generator<FollowItem> {
+  for (const tx of view.transactions()) {
+    if (tx.provisional) {
+      const seen = JSON.stringify(tx.changes)
+      if (seen !== position.provisional) yield { kind: 'transaction', tx }
+      position.provisional = seen
+    } else if (tx.version > position.version) {
+      position.version = tx.version
+      position.provisional = ''
+      yield { kind: 'transaction', tx }
+    }
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await delay(ms, undefined, { signal })
+  } catch (error) {
+    if (signal?.aborted !== true) throw error
+  }
+}

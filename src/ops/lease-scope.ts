@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { backOff } from '../store/backoff.ts'
+import type { AcquireOutcome, EventStore, Holder } from '../store/store.ts'
+
+export interface LeaseScopeOptions {
+  readonly holder: Holder
+  /** Seconds, 15–60. Default 30. It is renewed at a third of it. */
+  readonly durationS?: number
+  /** How long to wait for a lease held by another, ms. Default 10 000; 0 = one try. */
+  readonly waitMs?: number
+  readonly signal?: AbortSignal
+}
+
+/** The lease while it is held. */
+export interface HeldLease {
+  readonly leaseId: string
+  /** Aborts when the lease is lost or cannot be renewed in time: stop at once, write nothing more. */
+  readonly signal: AbortSignal
+}
+
+export type LeaseScopeOutcome<T> =
+  | { readonly kind: 'done'; readonly value: T }
+  | Exclude<AcquireOutcome, { readonly kind: 'acquired' }>
+  /** Lost while the work ran: somebody broke it, or renewals stayed unanswered until it could have ended. */
+  | { readonly kind: 'lost'; readonly code: string }
+
+/**
+ * Runs `work` while the lease of a stream is held: acquire, renew, abort the work's signal when the lease is lost,
+ * release on every exit. The deadline counts from *sending* the last acquire or renewal that was answered, less a
+ * third, on a monotonic clock: an unanswered renewal neither extends it nor counts as a loss.
+ *
+ * @throws what `work` throws, unless the lease was lost
+ */
+export async function leaseScope<T>(
+  store: EventStore,
+  name: string,
+  options: LeaseScopeOptions,
+  work: (lease: HeldLease) => Promise<T>,
+): Promise<LeaseScopeOutcome<T>> {
+  const leaseId = randomUUID()
+  const durationS = options.durationS ?? 30
+  const sentAt = performance.now()
+  const acquired = await acquire(store, name, leaseId, durationS, options)
+  if (acquired.outcome.kind !== 'acquired') {
+    // An acquire without an answer may have happened.
+    if (acquired.outcome.kind === 'unknown') await releaseQuietly(store, name, leaseId)
+    return acquired.outcome
+  }
+  const renewal = keepRenewed(store, name, leaseId, durationS, acquired.sentAt ?? sentAt, options.signal)
+  try {
+    const value = await work({ leaseId, signal: renewal.signal })
+    return renewal.lost === undefined ? { kind: 'done', value } : { kind: 'lost', code: renewal.lost }
+  } catch (error) {
+    if (renewal.lost !== undefined) return { kind: 'lost', code: renewal.lost }
+    throw error
+  } finally {
+    renewal.stop()
+    await releaseQuietly(store, name, leaseId)
+  }
+}
+
+async function acquire(
+  store: EventStore,
+  name: string,
+  leaseId: string,
+  durationS: number,
+  options: LeaseScopeOptions,
+) {
+  const giveUpAt = performance.now() + (options.waitMs ?? 10_000)
+  for (let attempt = 0; ; attempt++) {
+    options.signal?.throwIfAborted()
+    const sentAt = performance.now()
+    const { holder, signal } = options
+    const outcome = await store.acquire(name, { leaseId, durationS, holder, ...(signal && { signal }) })
+    if (outcome.kind !== 'held' || performance.now() >= giveUpAt) return { outcome, sentAt }
+    await delay(Math.min(backOff(attempt, Math.random), Math.max(0, giveUpAt - performance.now())), undefined, {
+      signal,
+    })
+  }
+}
+
+/** Renews at a third of the duration until stopped. */
+function keepRenewed(
+  store: EventStore,
+  name: string,
+  leaseId: string,
+  durationS: number,
+  acquiredAt: number,
+  outer: AbortSignal | undefined,
+) {
+  const controller = new AbortController()
+  const stopped = new AbortController()
+  const lifeMs = (durationS * 1000 * 2) / 3
+  const state: { lost: string | undefined } = { lost: undefined }
+  const lose = (code: string) => {
+    state.lost ??= code
+    controller.abort(new DOMException(`the lease of ${name} was lost (${code})`, 'AbortError'))
+  }
+  let deadline = armDeadline(acquiredAt + lifeMs, lose)
+  const renew = async () => {
+    const sentAt = performance.now()
+    const outcome = await store.renew(name, leaseId).catch(cause => ({ kind: 'unknown', cause }) as const)
+    if (outcome.kind === 'unknown' || stopped.signal.aborted) return
+    if (outcome.kind !== 'ok') return lose(outcome.kind === 'lost' ? outcome.code : 'BlobNotFound')
+    clearTimeout(deadline)
+    deadline = armDeadline(sentAt + lifeMs, lose)
+  }
+  const timer = setInterval(() => void renew(), (durationS * 1000) / 3)
+  return {
+    signal: outer === undefined ? controller.signal : AbortSignal.any([controller.signal, outer]),
+    get lost() {
+      return state.lost
+    },
+    stop() {
+      stopped.abort()
+      clearInterval(timer)
+      clearTimeout(deadline)
+    },
+  }
+}
+
+function armDeadline(at: number, lose: (code: string) => void): NodeJS.Timeout {
+  return setTimeout(() => lose('deadline'), Math.max(0, at - performance.now()))
+}
+
+/** A release that is refused or unanswered is fine: a finite lease ends by itself. */
+async function releaseQuietly(store: EventStore, name: string, leaseId: string): Promise<void> {
+  await store.release(name, leaseId).catch(() => undefined)
+}

@@ -1,0 +1,84 @@
+import type { Decision, Stored } from '../store/store.ts'
+import { type Applied, applyOperation } from '../stream/apply.ts'
+import { decodeDocument } from '../stream/decode.ts'
+import { EMPTY_DOCUMENT, type StreamDocument } from '../stream/document.ts'
+import type { Authorship, Operation } from '../stream/operation.ts'
+import { summarize } from '../stream/summarize.ts'
+import { readDocument } from '../stream/xml-read.ts'
+import { writeDocument } from '../stream/xml-write.ts'
+
+/** One operation on its way into a document. */
+export interface PlannedOperation {
+  readonly operation: Operation
+  readonly author: Authorship
+  readonly ifVersion: number | undefined
+  /** A fresh UUID, used if the document has no `lc:born`. */
+  readonly born: string
+  /** What the latest plan says of it. */
+  applied: Applied | undefined
+  /** A write that carries it was sent; its answer may be outstanding. */
+  sent: boolean
+}
+
+/** What a plan needs to know of the stored state; a stream that is being created has none. */
+export type CurrentState = Pick<Stored, 'body' | 'versionFloor'> & Partial<Pick<Stored, 'modifiedMs'>>
+
+/**
+ * Plans operations on one stream, each a transaction of its own, in order: one write for all of them. It is called
+ * again with a fresh state when a write was refused or unanswered; an operation whose earlier try is in the document
+ * is then recognised by its command id.
+ */
+export function plan(group: readonly PlannedOperation[], current: CurrentState, nowMs: number): Decision {
+  let document = parseBody(current.body)
+  let changed = false
+  let lastBy = ''
+  for (const planned of group) {
+    const applied = applyOne(planned, document, current, nowMs)
+    planned.applied = applied
+    if (applied.kind !== 'changed') continue
+    document = applied.document
+    changed = true
+    lastBy = planned.author.by
+  }
+  if (!changed) return { kind: 'leave' }
+  for (const planned of group) planned.sent ||= planned.applied?.kind === 'changed'
+  return {
+    kind: 'put',
+    body: Buffer.from(writeDocument(document).text),
+    summary: summarize(document, { nowMs, lastBy, ...lastModified(current) }),
+  }
+}
+
+/** A body of 0 bytes is a document without events. */
+export function parseBody(body: Uint8Array): StreamDocument {
+  return body.length === 0 ? EMPTY_DOCUMENT : readDocument(decodeDocument(body))
+}
+
+function applyOne(planned: PlannedOperation, document: StreamDocument, current: CurrentState, nowMs: number): Applied {
+  const landed = landedTouch(planned, document)
+  if (landed !== undefined) return landed
+  const applied = applyOperation(document, planned.operation, planned.author, {
+    nowMs,
+    versionFloor: current.versionFloor,
+    born: planned.born,
+    // A pin was met when the first try was planned; what has changed since may be that try itself.
+    ...(planned.ifVersion === undefined || planned.sent ? {} : { ifVersion: planned.ifVersion }),
+    ...lastModified(current),
+  })
+  if (applied.kind !== 'unchanged' || !applied.result.duplicate || !planned.sent) return applied
+  return { kind: 'unchanged', result: { ...applied.result, outcome: 'done', duplicate: false } }
+}
+
+/** A heartbeat leaves no command id: an earlier try counts if the claim is still ours and lasts as long as it asked for. */
+function landedTouch(planned: PlannedOperation, document: StreamDocument): Applied | undefined {
+  const { operation, applied } = planned
+  if (operation.op !== 'touch' || !planned.sent || applied?.kind !== 'changed') return undefined
+  const claim = applied.result.claim
+  const event = document.events.find(({ id }) => id === operation.event)
+  if (claim === undefined || event?.lc.fence !== String(claim.fence)) return undefined
+  return (event.lc.until ?? '') >= claim.until ? { kind: 'unchanged', result: applied.result } : undefined
+}
+
+function lastModified(current: CurrentState): { lastModifiedMs?: number } {
+  return current.modifiedMs === undefined ? {} : { lastModifiedMs: current.modifiedMs }
+}

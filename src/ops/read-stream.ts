@@ -1,0 +1,71 @@
+import type { EventStore, Stored } from '../store/store.ts'
+import type { StreamDocument } from '../stream/document.ts'
+import { type TimeReader, timeReaderFor } from '../stream/due.ts'
+import { EventStream } from '../stream/event-stream.ts'
+import { findForeignWrite } from '../stream/history.ts'
+import type { Transaction } from '../stream/journal.ts'
+import { parseJournal } from '../stream/journal-text.ts'
+import { parseBody } from './plan.ts'
+
+/** A transaction as readers see it. */
+export interface SeenTransaction extends Transaction {
+  /** A foreign write that no transaction of ours has recorded yet: it has no number, `version` is that of the document. */
+  readonly provisional: boolean
+}
+
+/** A stream as it stands, with all that a reader asks of it. Reading takes no lease. */
+export interface StreamView {
+  readonly name: string
+  readonly stored: Stored
+  readonly document: StreamDocument
+  readonly stream: EventStream
+  /** Reads the document's date texts, old ones too. */
+  readonly time: TimeReader
+  /** The store's clock at the time of reading, epoch ms. */
+  readonly nowMs: number
+  /** History, oldest first; last, if there is one, the foreign write that nobody has recorded. */
+  transactions(): readonly SeenTransaction[]
+}
+
+/**
+ * Reads one stream.
+ *
+ * @returns undefined if there is none
+ * @throws BadDocument it cannot be read as an event stream; the store's faults
+ */
+export async function readStream(
+  store: EventStore,
+  name: string,
+  signal?: AbortSignal,
+): Promise<StreamView | undefined> {
+  const stored = await store.read(name, signal)
+  return stored && viewOf(stored, store.nowMs())
+}
+
+/** What a stored body says. @throws BadDocument */
+export function viewOf(stored: Stored, nowMs: number): StreamView {
+  const document = parseBody(stored.body)
+  const { read } = timeReaderFor(document, { nowMs, lastModifiedMs: stored.modifiedMs })
+  let seen: readonly SeenTransaction[] | undefined
+  return {
+    name: stored.name,
+    stored,
+    document,
+    stream: new EventStream(document.events),
+    time: read,
+    nowMs,
+    transactions() {
+      seen ??= history(document, stored.modifiedMs)
+      return seen
+    },
+  }
+}
+
+function history(document: StreamDocument, modifiedMs: number): SeenTransaction[] {
+  const recorded = parseJournal(document.journal, document.prefix).map(tx => ({ ...tx, provisional: false }))
+  const foreign = document.events.length > 0 ? findForeignWrite(document) : undefined
+  if (foreign === undefined) return recorded
+  const at = new Date(modifiedMs).toISOString()
+  const { version } = document
+  return [...recorded, { ...foreign, version, at, by: '', on: '', commandId: '', hash: '', why: '', provisional: true }]
+}

@@ -1,0 +1,158 @@
+import { BadAddress } from './errors.ts'
+
+/** Where a store is, without any secret. Equal stores have equal addresses, however they were written. */
+export type StoreAddress =
+  | { readonly kind: 'memory' }
+  /** `path` as given; relative paths count from the working directory. */
+  | { readonly kind: 'sqlite'; readonly path: string }
+  /** The emulator with its well-known account `devstoreaccount1`. */
+  | { readonly kind: 'azurite'; readonly host: string; readonly port: number; readonly container: string }
+  /** `endpoint` is the account's blob URL without a slash at the end. */
+  | { readonly kind: 'azure'; readonly endpoint: string; readonly account: string; readonly container: string }
+
+/** Azurite's well-known account. */
+export const EMULATOR_ACCOUNT = 'devstoreaccount1'
+
+const EMULATOR_HOST = '127.0.0.1'
+const EMULATOR_PORT = 10_000
+const PUBLIC_SUFFIX = '.blob.core.windows.net'
+const FORMS =
+  'Use sqlite:PATH, azure:ACCOUNT/CONTAINER, azurite:[//HOST:PORT/]CONTAINER or the https URL of a container.'
+
+/**
+ * Reads an address as `--store` takes it: `sqlite:PATH`, `azure:ACCOUNT/CONTAINER`, `azurite:[//HOST:PORT/]CONTAINER`,
+ * `memory:`, or the URL of a container, `https://ACCOUNT.blob.…/CONTAINER` or `http://HOST:PORT/ACCOUNT/CONTAINER`.
+ * Throws `BadAddress`; a URL that carries a signature is refused and never repeated in the message.
+ */
+export function parseAddress(text: string): StoreAddress {
+  refuseSecrets(text)
+  const colon = text.indexOf(':')
+  const scheme = text.slice(0, Math.max(colon, 0)).toLowerCase()
+  const rest = text.slice(colon + 1)
+  switch (scheme) {
+    case 'memory':
+      return rest === '' ? { kind: 'memory' } : bad(text, 'memory: takes nothing behind the colon')
+    case 'sqlite':
+      return rest === '' ? bad(text, 'it names no file') : { kind: 'sqlite', path: rest }
+    case 'azure':
+      return parseAzure(text, rest)
+    case 'azurite':
+      return parseAzurite(text, rest)
+    case 'http':
+    case 'https':
+      return parseUrl(text)
+    default:
+      return bad(text, 'it begins with no known scheme')
+  }
+}
+
+/** The one way to write an address; `parseAddress` reads it back. */
+export function formatAddress(address: StoreAddress): string {
+  switch (address.kind) {
+    case 'memory':
+      return 'memory:'
+    case 'sqlite':
+      return `sqlite:${address.path}`
+    case 'azurite': {
+      const usual = address.host === EMULATOR_HOST && address.port === EMULATOR_PORT
+      return usual ? `azurite:${address.container}` : `azurite://${address.host}:${address.port}/${address.container}`
+    }
+    case 'azure':
+      return address.endpoint === publicEndpoint(address.account)
+        ? `azure:${address.account}/${address.container}`
+        : `${address.endpoint}/${address.container}`
+    default:
+      return address satisfies never
+  }
+}
+
+/** The URL below which the account's containers are, without a slash at the end. */
+export function accountUrl(address: StoreAddress & { kind: 'azure' | 'azurite' }): string {
+  return address.kind === 'azure' ? address.endpoint : `http://${address.host}:${address.port}/${EMULATOR_ACCOUNT}`
+}
+
+/** The blob endpoint of an account in the public cloud. */
+export function publicEndpoint(account: string): string {
+  return `https://${account}${PUBLIC_SUFFIX}`
+}
+
+/** The address of a container below an account URL, in its normal form. */
+export function containerAddress(url: string, container: string): StoreAddress & { kind: 'azure' | 'azurite' } {
+  return parseUrl(`${url.replace(/\/+$/, '')}/${container}`)
+}
+
+function refuseSecrets(text: string): void {
+  const carriesSecret = /[?&]sig=|(?:AccountKey|SharedAccessSignature)=/i.test(text)
+  if (!carriesSecret) return
+  throw new BadAddress('an address must not carry a signature or key', {
+    hint: 'Put it into AZURE_STORAGE_SAS_TOKEN, AZURE_STORAGE_KEY or AZURE_STORAGE_CONNECTION_STRING.',
+  })
+}
+
+function parseAzure(text: string, rest: string): StoreAddress {
+  const [account = '', container = '', ...more] = rest.split('/')
+  if (more.length > 0 || !isAccount(account)) return bad(text, 'it is not azure:ACCOUNT/CONTAINER')
+  return { kind: 'azure', endpoint: publicEndpoint(account), account, container: checked(text, container) }
+}
+
+function parseAzurite(text: string, rest: string): StoreAddress {
+  if (!rest.startsWith('//')) {
+    return { kind: 'azurite', host: EMULATOR_HOST, port: EMULATOR_PORT, container: checked(text, rest) }
+  }
+  const url = urlOf(text, `http:${rest}`)
+  return {
+    kind: 'azurite',
+    host: url.hostname,
+    port: portOf(url, EMULATOR_PORT),
+    container: checked(text, url.pathname.slice(1)),
+  }
+}
+
+function parseUrl(text: string): StoreAddress & { kind: 'azure' | 'azurite' } {
+  const url = urlOf(text, text)
+  const parts = url.pathname.split('/').filter(part => part !== '')
+  const first = url.hostname.split('.')[0] ?? ''
+  const pathStyle = hasAccountInPath(url.hostname)
+  const account = pathStyle ? (parts[0] ?? '') : first
+  if (parts.length !== (pathStyle ? 2 : 1))
+    return bad(text, 'a store is a container: ACCOUNT and CONTAINER, nothing more')
+  const container = checked(text, parts.at(-1) ?? '')
+  if (!isAccount(account)) return bad(text, 'it names no storage account')
+  if (pathStyle && account === EMULATOR_ACCOUNT && url.protocol === 'http:') {
+    return { kind: 'azurite', host: url.hostname, port: portOf(url, 80), container }
+  }
+  return { kind: 'azure', endpoint: pathStyle ? `${url.origin}/${account}` : url.origin, account, container }
+}
+
+/** Emulators and private endpoints reached by number or bare name carry the account in the path. */
+function hasAccountInPath(host: string): boolean {
+  return /^[\d.]+$/.test(host) || host.startsWith('[') || !host.includes('.')
+}
+
+function urlOf(text: string, source: string): URL {
+  if (!URL.canParse(source)) return bad(text, 'it is not a URL')
+  const url = new URL(source)
+  if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
+    return bad(text, 'it has a user, a query or a fragment')
+  }
+  return url
+}
+
+function portOf(url: URL, usual: number): number {
+  return url.port === '' ? usual : Number(url.port)
+}
+
+function isAccount(account: string): boolean {
+  return /^[a-z0-9]{3,24}$/.test(account)
+}
+
+/** Azure's rule: 3–63 lower-case letters, digits and single hyphens between them. */
+function checked(text: string, container: string): string {
+  if (container === '$root' || /^(?=.{3,63}$)[a-z0-9]+(?:-[a-z0-9]+)*$/.test(container)) return container
+  return bad(text, 'a container has 3 to 63 lower-case letters, digits or single hyphens')
+}
+
+function bad(text: string, why: string): never {
+  const shown = text.replace(/\/\/[^/]*@/, '//').replace(/[?#].*$/s, '')
+  throw new BadAddress(`${JSON.stringify(shown.slice(0, 200))} is no store address: ${why}`, { hint: FORMS })
+}

@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto'
+import type { Summary } from '../stream/summary.ts'
+import { accountUrl, formatAddress, type StoreAddress } from './address.ts'
+import type { AzureCredential } from './azure-account.ts'
+import { AzureBodies } from './azure-body.ts'
+import { AzureCalls, TRY_LIMITS, type TryLimits } from './azure-calls.ts'
+import { AzureChange } from './azure-change.ts'
+import { type AzureContainer, openContainer } from './azure-client.ts'
+import { type MachineClock, machineClock } from './azure-clock.ts'
+import { isHeldByAnother, isSomebodyWrote } from './azure-errors.ts'
+import { AzureLeases } from './azure-lease.ts'
+import { listStreams } from './azure-listing.ts'
+import { PendingReleases } from './azure-releases.ts'
+import { type RemoveOptions, removeBlob } from './azure-remove.ts'
+import type {
+  AcquireOptions,
+  AcquireOutcome,
+  BreakOutcome,
+  ChangeOptions,
+  ChangeOutcome,
+  CreateOutcome,
+  Decision,
+  EventStore,
+  LeaseOutcome,
+  Listed,
+  ListQuery,
+  RemoveOutcome,
+  Stored,
+} from './store.ts'
+
+/** How long `close` waits for releases that are still under way. */
+const CLOSE_MS = 2_000
+
+export interface AzureBlobOptions {
+  readonly address: StoreAddress & { kind: 'azure' | 'azurite' }
+  readonly credential: AzureCredential
+  /** For tests. */
+  readonly machine?: MachineClock
+  readonly random?: () => number
+  /** A fresh UUID at each call. */
+  readonly newLeaseId?: () => string
+  readonly limits?: Partial<TryLimits>
+}
+
+/** Opens a container of blobs as a store. Sends nothing yet: a wrong credential shows with the first request. */
+export async function openAzureBlobStore(options: AzureBlobOptions): Promise<EventStore> {
+  const { address, credential } = options
+  const endpoint = accountUrl(address)
+  return new AzureBlobStore(await openContainer(endpoint, address.container, credential), options)
+}
+
+/** One blob a stream, in one container. */
+class AzureBlobStore implements EventStore {
+  readonly address: string
+  readonly #container: AzureContainer
+  readonly #calls: AzureCalls
+  readonly #bodies: AzureBodies
+  readonly #leases: AzureLeases
+  readonly #releases = new PendingReleases()
+  readonly #newLeaseId: () => string
+
+  constructor(
+    container: AzureContainer,
+    { address, credential, machine, random, newLeaseId, limits }: AzureBlobOptions,
+  ) {
+    this.address = formatAddress(address)
+    this.#container = container
+    const expiry = credential.kind === 'sas' ? credential.expiresMs : undefined
+    this.#calls = new AzureCalls({
+      site: {
+        container: address.container,
+        host: new URL(accountUrl(address)).host,
+        emulator: address.kind === 'azurite',
+        ...(expiry === undefined ? {} : { sasExpiresMs: expiry }),
+      },
+      machine: machine ?? machineClock,
+      random: random ?? Math.random,
+      limits: { ...TRY_LIMITS, ...limits },
+    })
+    this.#bodies = new AzureBodies(container.client, this.#calls)
+    this.#leases = new AzureLeases(this.#bodies, this.#calls)
+    this.#newLeaseId = newLeaseId ?? randomUUID
+  }
+
+  nowMs(): number {
+    return this.#calls.clock.nowMs()
+  }
+
+  list(query: ListQuery): AsyncIterable<readonly Listed[]> {
+    return listStreams(this.#container, this.#calls, query)
+  }
+
+  async read(name: string, signal?: AbortSignal): Promise<Stored | undefined> {
+    return (await this.#bodies.read(name, signal))?.stored
+  }
+
+  async create(name: string, body: Uint8Array, summary: Summary, signal?: AbortSignal): Promise<CreateOutcome> {
+    const answer = await this.#bodies.put(name, { body, summary, signal })
+    if (answer.kind === 'done') return { kind: 'created', etag: answer.value.etag }
+    const { error } = answer
+    if (isSomebodyWrote(error) || isHeldByAnother(error)) return { kind: 'exists' }
+    const fault = this.#calls.fault(error)
+    if (answer.kind === 'refused' || answer.silences === 0) throw fault
+    return { kind: 'unknown', cause: fault }
+  }
+
+  changeUnderLease(
+    name: string,
+    decide: (current: Stored, nowMs: number) => Decision,
+    options: ChangeOptions,
+  ): Promise<ChangeOutcome> {
+    const parts = {
+      calls: this.#calls,
+      bodies: this.#bodies,
+      leases: this.#leases,
+      releases: this.#releases,
+      newLeaseId: this.#newLeaseId,
+    }
+    return new AzureChange(parts, name, decide, options).run()
+  }
+
+  remove(name: string, options: RemoveOptions): Promise<RemoveOutcome> {
+    return removeBlob({ calls: this.#calls, bodies: this.#bodies, leases: this.#leases }, name, options)
+  }
+
+  async acquire(name: string, options: AcquireOptions): Promise<AcquireOutcome> {
+    await this.#releases.settled(name)
+    return this.#leases.acquire(name, options)
+  }
+
+  renew(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
+    return this.#leases.renew(name, leaseId, signal)
+  }
+
+  change(name: string, leaseId: string, proposedId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
+    return this.#leases.change(name, leaseId, proposedId, signal)
+  }
+
+  release(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
+    return this.#leases.release(name, leaseId, signal)
+  }
+
+  break(name: string, periodS: number | undefined, signal?: AbortSignal): Promise<BreakOutcome> {
+    return this.#leases.break(name, periodS, signal)
+  }
+
+  async createContainer(signal?: AbortSignal): Promise<void> {
+    const answer = await this.#calls.repeated(abortSignal => this.#container.client.create({ abortSignal }), {
+      limitMs: this.#calls.limits.leaseMs,
+      signal,
+    })
+    if (answer.kind === 'done' || answer.error.code === 'ContainerAlreadyExists') return
+    throw this.#calls.fault(answer.error)
+  }
+
+  async close(): Promise<void> {
+    await this.#releases.drain(CLOSE_MS)
+    this.#calls.close()
+  }
+}

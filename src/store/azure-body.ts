@@ -1,0 +1,183 @@
+import type { BlobHTTPHeaders, BlockBlobClient, ContainerClient } from '@azure/storage-blob'
+import type { Summary } from '../stream/summary.ts'
+import type { Answer, AzureCalls } from './azure-calls.ts'
+import { isBlobMissing, ServiceError } from './azure-errors.ts'
+import {
+  foreignMetadata,
+  leaseHash,
+  leaseView,
+  type Metadata,
+  md5Of,
+  readHolder,
+  readSummary,
+  writeMetadata,
+} from './azure-metadata.ts'
+import { checkStoredName } from './names.ts'
+import type { Listed, Stored } from './store.ts'
+
+/** A blob as it was read, with what a later write must send again. */
+export interface BlobState {
+  readonly stored: Stored
+  /** Lower-case hex, computed from the bytes. */
+  readonly md5: string
+  readonly metadata: Metadata
+  readonly headers: BlobHTTPHeaders
+}
+
+/** What one write of a body needs. */
+export interface Write {
+  readonly body: Uint8Array
+  readonly summary: Summary
+  /** The state the write replaces; its foreign metadata, content headers and holder are kept. */
+  readonly base?: BlobState
+  readonly leaseId?: string
+  readonly signal?: AbortSignal | undefined
+  /** Monotonic ms by which the try must have ended. */
+  readonly untilMs?: number
+}
+
+const KEPT_CLIENTS = 256
+
+/** Reads and writes whole bodies. */
+export class AzureBodies {
+  readonly #container: ContainerClient
+  readonly #calls: AzureCalls
+  /** Making a client costs as much as a fifth of a request. */
+  readonly #clients = new Map<string, BlockBlobClient>()
+
+  constructor(container: ContainerClient, calls: AzureCalls) {
+    this.#container = container
+    this.#calls = calls
+  }
+
+  /** The client of a blob. Throws `InvalidValue` for a name no driver can keep. */
+  blob(name: string): BlockBlobClient {
+    const known = this.#clients.get(name)
+    if (known !== undefined) return known
+    checkStoredName(name)
+    const client = this.#container.getBlockBlobClient(name)
+    if (this.#clients.size >= KEPT_CLIENTS) this.#clients.clear()
+    this.#clients.set(name, client)
+    return client
+  }
+
+  /** One GET, repeated while unanswered; `undefined` if there is no such blob. Throws faults. */
+  async read(name: string, signal?: AbortSignal, untilMs?: number): Promise<BlobState | undefined> {
+    const blob = this.blob(name)
+    let doubted: string | undefined
+    const answer = await this.#calls.repeated(
+      async tried => {
+        const state = await download(blob, name, tried)
+        // A mark set by hand (Put Block List does not check it) may be wrong for good: bytes read twice alike are believed.
+        const mark = state.contentMD5
+        if (mark !== undefined && mark !== state.md5 && doubted !== state.md5) {
+          doubted = state.md5
+          throw new ServiceError('Md5Mismatch')
+        }
+        return state
+      },
+      { limitMs: this.#calls.limits.bodyMs, untilMs, signal },
+    )
+    if (answer.kind === 'done') return answer.value
+    if (isBlobMissing(answer.error)) return undefined
+    throw this.#calls.fault(answer.error)
+  }
+
+  /** What a listing would show of one blob; `undefined` if there is none. Throws faults. */
+  async look(name: string, signal?: AbortSignal): Promise<(Listed & { metadata: Metadata }) | undefined> {
+    const blob = this.blob(name)
+    const answer = await this.#calls.repeated(tried => blob.getProperties({ abortSignal: tried }), {
+      limitMs: this.#calls.limits.leaseMs,
+      signal,
+    })
+    if (answer.kind !== 'done') {
+      if (isBlobMissing(answer.error)) return undefined
+      throw this.#calls.fault(answer.error)
+    }
+    const found = answer.value
+    const metadata = found.metadata ?? {}
+    const mark = { md5: hex(found.contentMD5), size: found.contentLength ?? 0 }
+    const { summary } = readSummary(metadata, mark)
+    return {
+      name,
+      etag: found.etag ?? '',
+      size: mark.size,
+      modifiedMs: found.lastModified?.getTime() ?? 0,
+      lease: leaseView(found.leaseState, found.leaseDuration, metadata),
+      ...(summary === undefined ? {} : { summary }),
+      metadata,
+    }
+  }
+
+  /** One Put, one try: body, metadata, content headers, conditions and lease id land together or not at all. */
+  async put(name: string, write: Write): Promise<Answer<{ etag: string }> & { md5: string }> {
+    const { body, base, leaseId } = write
+    const digest = md5Of(body)
+    const md5 = digest.toString('hex')
+    const metadata = metadataOf(write, md5)
+    const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+    const options = {
+      transactionalContentMD5: digest,
+      blobHTTPHeaders: base?.headers ?? { blobContentType: 'application/xml' },
+      metadata,
+      conditions:
+        base === undefined
+          ? { ifNoneMatch: '*' }
+          : { ifMatch: base.stored.etag, ...(leaseId === undefined ? {} : { leaseId }) },
+    }
+    const blob = this.blob(name)
+    const answer = await this.#calls.once(
+      async abortSignal => {
+        const { etag = '', date } = await blob.upload(bytes, bytes.length, { ...options, abortSignal })
+        return { etag, date }
+      },
+      { limitMs: this.#calls.limits.bodyMs, untilMs: write.untilMs, signal: write.signal },
+    )
+    return { ...answer, md5 }
+  }
+}
+
+function metadataOf({ body, summary, base, leaseId }: Write, md5: string): Record<string, string> {
+  const foreign = foreignMetadata(base?.metadata ?? {})
+  const recorded = base === undefined || leaseId === undefined ? undefined : readHolder(base.metadata)
+  const holder =
+    recorded !== undefined && leaseId !== undefined && recorded.leaseHash === leaseHash(leaseId) ? recorded : undefined
+  return writeMetadata({ foreign, summary, md5, size: body.length, holder })
+}
+
+async function download(blob: BlockBlobClient, name: string, abortSignal: AbortSignal) {
+  const got = await blob.download(0, undefined, { abortSignal, maxRetryRequests: 0 })
+  const body = await collect(got.readableStreamBody)
+  const metadata = got.metadata ?? {}
+  const md5 = md5Of(body).toString('hex')
+  const { summary, versionFloor } = readSummary(metadata, { md5, size: body.length })
+  const stored: Stored = {
+    name,
+    etag: got.etag ?? '',
+    size: body.length,
+    modifiedMs: got.lastModified?.getTime() ?? 0,
+    lease: leaseView(got.leaseState, got.leaseDuration, metadata),
+    ...(summary === undefined ? {} : { summary }),
+    body,
+    versionFloor,
+  }
+  const headers: BlobHTTPHeaders = {
+    ...(got.contentType === undefined ? {} : { blobContentType: got.contentType }),
+    ...(got.contentEncoding === undefined ? {} : { blobContentEncoding: got.contentEncoding }),
+    ...(got.contentLanguage === undefined ? {} : { blobContentLanguage: got.contentLanguage }),
+    ...(got.contentDisposition === undefined ? {} : { blobContentDisposition: got.contentDisposition }),
+    ...(got.cacheControl === undefined ? {} : { blobCacheControl: got.cacheControl }),
+  }
+  return { stored, md5, metadata, headers, date: got.date, contentMD5: hex(got.contentMD5) }
+}
+
+async function collect(stream: NodeJS.ReadableStream | undefined): Promise<Uint8Array> {
+  const chunks: Buffer[] = []
+  if (stream !== undefined) for await (const chunk of stream) chunks.push(chunk as Buffer)
+  const whole = Buffer.concat(chunks)
+  return new Uint8Array(whole.buffer, whole.byteOffset, whole.length)
+}
+
+function hex(mark: Uint8Array | undefined): string | undefined {
+  return mark === undefined || mark.length === 0 ? undefined : Buffer.from(mark).toString('hex')
+}

@@ -1,0 +1,179 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type MachineClock, ServiceClock } from './azure-clock.ts'
+import { faultOf, ServiceError, type Site } from './azure-errors.ts'
+import { StoreUnreachable } from './errors.ts'
+
+/** How long one try of a request may take, ms. The SDK's own try limit never ends a silent socket; an abort does. */
+export interface TryLimits {
+  /** Lease operations and HEAD: a few hundred bytes. Well below the tenure of 10 s, so that a lost one can be repeated. */
+  readonly leaseMs: number
+  /** Reading or writing one body, up to 8 MiB. */
+  readonly bodyMs: number
+  /** One page of a listing, some 10 MB. */
+  readonly pageMs: number
+}
+
+export const TRY_LIMITS: TryLimits = { leaseMs: 5_000, bodyMs: 10_000, pageMs: 30_000 }
+
+/** How often a request is sent that may be repeated. */
+const TRIES = 3
+
+/**
+ * How one request, or a few tries of it, ended. `silences` counts the tries that may have reached the service and whose
+ * fate is unknown: applied or not, now or later.
+ */
+export type Answer<T> =
+  | { readonly kind: 'done'; readonly value: T; readonly silences: number }
+  /** The service said no; the try it answers applied nothing. */
+  | { readonly kind: 'refused'; readonly error: ServiceError; readonly silences: number }
+  /** No answer, or one that does not tell (5xx, throttled). With 0 silences the service was never reached. */
+  | { readonly kind: 'silent'; readonly error: ServiceError; readonly silences: number }
+
+export interface CallOptions {
+  readonly limitMs: number
+  /** Monotonic ms, after which no try goes on and none begins. */
+  readonly untilMs?: number | undefined
+  /** Of the caller. When it fires the call throws its reason. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Everything the driver's parts share: clocks, chance, limits, and the ways to send a request. */
+export class AzureCalls {
+  readonly machine: MachineClock
+  readonly clock: ServiceClock
+  readonly random: () => number
+  readonly limits: TryLimits
+  readonly site: Site
+  readonly #closing = new AbortController()
+
+  constructor(parts: {
+    site: Omit<Site, 'nowMs'>
+    machine: MachineClock
+    random: () => number
+    limits: TryLimits
+  }) {
+    this.machine = parts.machine
+    this.clock = new ServiceClock(parts.machine)
+    this.random = parts.random
+    this.limits = parts.limits
+    this.site = { ...parts.site, nowMs: () => this.clock.nowMs() }
+  }
+
+  /** Ends every request under way. */
+  close(): void {
+    this.#closing.abort(new StoreUnreachable('the store was closed'))
+  }
+
+  /** Sends a request once, with a limit of its own. Throws only the caller's abort. */
+  async once<T>(send: (signal: AbortSignal) => Promise<T>, options: CallOptions): Promise<Answer<T>> {
+    options.signal?.throwIfAborted()
+    this.#closing.signal.throwIfAborted()
+    const leftMs = (options.untilMs ?? Number.POSITIVE_INFINITY) - this.machine.monotonicMs()
+    const scope = new TryScope([options.signal, this.#closing.signal], Math.min(options.limitMs, leftMs))
+    const sentMs = this.machine.wallMs()
+    try {
+      const value = await send(scope.signal)
+      this.#observe((value as { date?: unknown } | undefined)?.date, sentMs)
+      return { kind: 'done', value, silences: 0 }
+    } catch (thrown) {
+      options.signal?.throwIfAborted()
+      this.#closing.signal.throwIfAborted()
+      if (isProgrammingError(thrown)) throw thrown
+      const error = scope.timedOut ? new ServiceError('TimedOut') : ServiceError.of(thrown)
+      this.#observe(dateOf(thrown), sentMs)
+      if (!error.ambiguous) return { kind: 'refused', error, silences: 0 }
+      return { kind: 'silent', error, silences: error.unsent ? 0 : 1 }
+    } finally {
+      scope.end()
+    }
+  }
+
+  /** Sends a request that may be repeated, at most three times while there is no answer. */
+  async repeated<T>(send: (signal: AbortSignal) => Promise<T>, options: CallOptions): Promise<Answer<T>> {
+    let silences = 0
+    for (let tried = 1; ; tried += 1) {
+      const answer = await this.once(send, options)
+      silences += answer.silences
+      if (answer.kind !== 'silent' || tried >= TRIES) return { ...answer, silences }
+      const delayMs = silenceDelay(tried - 1, answer.error.retryAfterMs, this.random)
+      if (this.machine.monotonicMs() + delayMs >= (options.untilMs ?? Number.POSITIVE_INFINITY))
+        return { ...answer, silences }
+      await this.pause(delayMs, options.signal)
+    }
+  }
+
+  /** Waits; throws the reason when the caller or the store gives up. */
+  async pause(ms: number, signal?: AbortSignal): Promise<void> {
+    const scope = new TryScope([signal, this.#closing.signal], undefined)
+    try {
+      await sleep(ms, undefined, { signal: scope.signal })
+    } catch {
+      signal?.throwIfAborted()
+      this.#closing.signal.throwIfAborted()
+    } finally {
+      scope.end()
+    }
+  }
+
+  /** The fault to throw for an answer that is no outcome. */
+  fault(error: ServiceError): Error {
+    return faultOf(error, this.site)
+  }
+
+  #observe(date: unknown, sentMs: number): void {
+    if (date instanceof Date) this.clock.observe(date.getTime(), sentMs, this.machine.wallMs())
+  }
+}
+
+/**
+ * How long to wait after the try without an answer of this index (from 0), ms: jitter between a quarter and the whole of a cap that doubles from
+ * 200 to 2 000, so that an outage is not hammered; at least what `Retry-After` asks, up to 10 s.
+ */
+export function silenceDelay(index: number, retryAfterMs: number | undefined, random: () => number): number {
+  const cap = Math.min(2_000, 200 * 2 ** index)
+  return Math.max(cap * (0.25 + 0.75 * random()), Math.min(retryAfterMs ?? 0, 10_000))
+}
+
+/** One abort signal for several reasons to stop and a time limit; cheaper than `AbortSignal.any`, and it cleans up. */
+class TryScope {
+  readonly #controller = new AbortController()
+  readonly #sources: readonly (AbortSignal | undefined)[]
+  readonly #timer: NodeJS.Timeout | undefined
+  readonly #stop = (): void => this.#controller.abort()
+  timedOut = false
+
+  constructor(sources: readonly (AbortSignal | undefined)[], limitMs: number | undefined) {
+    this.#sources = sources
+    for (const source of sources) {
+      if (source?.aborted) this.#stop()
+      source?.addEventListener('abort', this.#stop)
+    }
+    if (limitMs !== undefined) this.#timer = setTimeout(() => this.#expire(), Math.max(limitMs, 1))
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  end(): void {
+    clearTimeout(this.#timer)
+    for (const source of this.#sources) source?.removeEventListener('abort', this.#stop)
+  }
+
+  #expire(): void {
+    this.timedOut = true
+    this.#stop()
+  }
+}
+
+function dateOf(thrown: unknown): Date | undefined {
+  const headers = (thrown as { response?: { headers?: { get?(name: string): string | undefined } } } | undefined)
+    ?.response?.headers
+  const text = headers?.get?.('date')
+  return text === undefined ? undefined : new Date(text)
+}
+
+/** A bug must not pass for a network that does not answer. The SDK's argument checks are RangeErrors. */
+function isProgrammingError(thrown: unknown): boolean {
+  return thrown instanceof TypeError || thrown instanceof ReferenceError || thrown instanceof RangeError
+}

@@ -1,0 +1,39 @@
+/** The two clocks of this machine. Given from outside so that tests can suspend it. */
+export interface MachineClock {
+  /** Epoch ms; jumps when somebody sets it. */
+  wallMs(): number
+  /** Ms since some moment; never jumps, and on Linux stands still while the machine is suspended. */
+  monotonicMs(): number
+}
+
+export const machineClock: MachineClock = {
+  wallMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+}
+
+/**
+ * The service's time, from the `Date` header of its answers. That header is cut to the second, so each answer gives
+ * bounds, not a value: at some moment between sending and receiving the service's clock stood within that second.
+ * The local clock is believed as long as no answer contradicts it, and otherwise moved by the least that fits.
+ */
+export class ServiceClock {
+  readonly #machine: MachineClock
+  #offsetMs = 0
+
+  constructor(machine: MachineClock) {
+    this.#machine = machine
+  }
+
+  /** Epoch ms by the service's clock. */
+  nowMs(): number {
+    return Math.round(this.#machine.wallMs() + this.#offsetMs)
+  }
+
+  /** Takes notice of an answer. All in epoch ms; the first by the service's clock, the others by the local one. */
+  observe(dateMs: number, sentMs: number, receivedMs: number): void {
+    if (!Number.isFinite(dateMs) || receivedMs < sentMs) return
+    const least = dateMs - receivedMs
+    const most = dateMs + 999 - sentMs
+    this.#offsetMs = Math.min(Math.max(this.#offsetMs, least), most)
+  }
+}

@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto'
+import { decodeSummary, encodeSummary, type Summary } from '../stream/summary.ts'
+import type { Holder, LeaseView } from './store.ts'
+
+/**
+ * A blob's metadata. Our keys begin with `leasectl_`; HTTP headers do not keep the case of a key (listings do), so ours
+ * are compared in lower case and those of others come back in lower case after a write.
+ */
+export type Metadata = Readonly<Record<string, string>>
+
+/** What a listing or a header says of the bytes, to tell whether a summary belongs to them. */
+export interface BodyMark {
+  /** Lower-case hex. */
+  readonly md5: string | undefined
+  readonly size: number
+}
+
+/** What is recorded beside the body by an explicit `lease acquire`. */
+export interface HolderRecord {
+  readonly holder: Holder
+  /** Tells whether the record belongs to a lease id, without showing the id. */
+  readonly leaseHash: string
+}
+
+const PREFIX = 'leasectl_'
+const HOLDER = `${PREFIX}holder_`
+const MD5_KEY = `${PREFIX}md5`
+const LENGTH_KEY = `${PREFIX}length`
+
+/** Azure's limit for names and values together, bytes; the emulator does not check it. */
+const MAX_METADATA_BYTES = 8_192
+
+/** Hex MD5, the checksum the service itself keeps of a body. */
+export function md5Of(body: Uint8Array): Buffer {
+  return createHash('md5').update(body).digest()
+}
+
+/** A short hash of a lease id: enough to recognise it, of no use to anybody else. */
+export function leaseHash(leaseId: string): string {
+  return createHash('sha256').update(leaseId.toLowerCase()).digest('hex').slice(0, 32)
+}
+
+/** The metadata that are not ours; they are sent again with each write. */
+export function foreignMetadata(metadata: Metadata): Metadata {
+  return pick(metadata, key => !key.startsWith(PREFIX))
+}
+
+/** The summary, if there is one and it belongs to the body; and the highest version named even by a stale one. */
+export function readSummary(
+  metadata: Metadata,
+  body: BodyMark,
+): { summary: Summary | undefined; versionFloor: number } {
+  const ours = lowerCased(metadata)
+  const found = decodeSummary(summaryFields(ours))
+  const fits = body.md5 !== undefined && ours[MD5_KEY] === body.md5 && ours[LENGTH_KEY] === String(body.size)
+  return { summary: fits ? found : undefined, versionFloor: found?.version ?? 0 }
+}
+
+/** All metadata of a write: those of others, the summary with the mark of its body, the holder. Left out what exceeds the limit. */
+export function writeMetadata(parts: {
+  foreign: Metadata
+  summary: Summary
+  md5: string
+  size: number
+  holder: HolderRecord | undefined
+}): Record<string, string> {
+  const holder = parts.holder === undefined ? {} : encodeHolder(parts.holder)
+  const kept = { ...parts.foreign, ...holder }
+  const all = {
+    ...kept,
+    ...prefixed(encodeSummary(parts.summary)),
+    [MD5_KEY]: parts.md5,
+    [LENGTH_KEY]: String(parts.size),
+  }
+  if (sizeOf(all) <= MAX_METADATA_BYTES) return all
+  return sizeOf(kept) <= MAX_METADATA_BYTES ? kept : { ...parts.foreign }
+}
+
+/** The metadata with this holder in place of any other; `undefined` if they would not fit. */
+export function withHolder(metadata: Metadata, record: HolderRecord | undefined): Record<string, string> | undefined {
+  const others = pick(metadata, key => !key.startsWith(HOLDER))
+  const all = record === undefined ? { ...others } : { ...others, ...encodeHolder(record) }
+  return sizeOf(all) <= MAX_METADATA_BYTES ? all : undefined
+}
+
+/** The recorded holder, whoever it is. */
+export function readHolder(metadata: Metadata): HolderRecord | undefined {
+  const ours = lowerCased(metadata)
+  const field = (name: string) => decoded(ours[HOLDER + name])
+  const hash = field('lease')
+  if (hash === '') return undefined
+  const holder = {
+    by: field('by'),
+    host: field('host'),
+    pid: Number(field('pid')) || 0,
+    purpose: field('purpose'),
+    sinceMs: Number(field('since')) || 0,
+  }
+  return { holder, leaseHash: hash }
+}
+
+/** The lease as any reader may see it. A recorded holder counts only while the blob is leased. */
+export function leaseView(state: string | undefined, duration: string | undefined, metadata: Metadata): LeaseView {
+  const known = stateOf(state)
+  const live = known === 'leased' || known === 'breaking'
+  const holder = live ? readHolder(metadata)?.holder : undefined
+  return {
+    state: known,
+    ...(known === 'leased' && (duration === 'fixed' || duration === 'infinite') ? { duration } : {}),
+    ...(holder === undefined ? {} : { holder }),
+  }
+}
+
+function stateOf(state: string | undefined): LeaseView['state'] {
+  return state === 'leased' || state === 'breaking' || state === 'broken' || state === 'expired' ? state : 'available'
+}
+
+function encodeHolder({ holder, leaseHash: hash }: HolderRecord): Metadata {
+  return {
+    [`${HOLDER}by`]: encodeURIComponent(cut(holder.by)),
+    [`${HOLDER}host`]: encodeURIComponent(cut(holder.host)),
+    [`${HOLDER}pid`]: String(holder.pid),
+    [`${HOLDER}purpose`]: encodeURIComponent(cut(holder.purpose)),
+    [`${HOLDER}since`]: String(holder.sinceMs),
+    [`${HOLDER}lease`]: hash,
+  }
+}
+
+/** Encoded at most nine bytes a unit; also makes half a surrogate pair harmless. */
+function cut(text: string): string {
+  return text.slice(0, 100).toWellFormed()
+}
+
+function decoded(value: string | undefined): string {
+  try {
+    return decodeURIComponent(value ?? '')
+  } catch {
+    return ''
+  }
+}
+
+function prefixed(fields: Readonly<Record<string, string>>): Metadata {
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [PREFIX + key, value]))
+}
+
+function summaryFields(ours: Metadata): Record<string, string> {
+  const fields: Record<string, string> = {}
+  for (const [key, value] of Object.entries(ours)) if (key.startsWith(PREFIX)) fields[key.slice(PREFIX.length)] = value
+  return fields
+}
+
+function pick(metadata: Metadata, wanted: (lowerKey: string) => boolean): Metadata {
+  return Object.fromEntries(Object.entries(metadata).filter(([key]) => wanted(key.toLowerCase())))
+}
+
+function lowerCased(metadata: Metadata): Metadata {
+  return Object.fromEntries(Object.entries(metadata).map(([key, value]) => [key.toLowerCase(), value]))
+}
+
+function sizeOf(metadata: Metadata): number {
+  let bytes = 0
+  for (const [key, value] of Object.entries(metadata)) bytes += key.length + value.length
+  return bytes
+}

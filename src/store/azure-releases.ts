@@ -1,0 +1,38 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** A change of the same stream waits so long for the release before it; then it takes its chance with the back-off. */
+const WAIT_MS = 1_000
+
+/** Releases that go on after the result of their change was returned. They never fail: a lease also ends by itself. */
+export class PendingReleases {
+  readonly #pending = new Map<string, Promise<unknown>>()
+
+  /** Starts a release and remembers it until it ends. Resolves to its result, to `false` if it threw. */
+  start(name: string, release: () => Promise<boolean>): Promise<boolean> {
+    const released = release().catch(() => false)
+    const before = this.#pending.get(name)
+    const all = Promise.all([before, released]).then(() => {
+      if (this.#pending.get(name) === all) this.#pending.delete(name)
+    })
+    this.#pending.set(name, all)
+    return released
+  }
+
+  /** Waits for this process's own release of the stream: an acquire before it would only be refused. */
+  async settled(name: string): Promise<void> {
+    const pending = this.#pending.get(name)
+    if (pending !== undefined) await within(WAIT_MS, pending)
+  }
+
+  /** Waits for all, at most so long. */
+  async drain(limitMs: number): Promise<void> {
+    if (this.#pending.size > 0) await within(limitMs, Promise.all(this.#pending.values()))
+  }
+}
+
+async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
+  const done = new AbortController()
+  const limit = sleep(limitMs, undefined, { signal: done.signal }).catch(() => {})
+  await Promise.race([work, limit])
+  done.abort()
+}

@@ -1,0 +1,61 @@
+import type { AzureBodies } from './azure-body.ts'
+import type { AzureCalls } from './azure-calls.ts'
+import { isBlobMissing, isHeldByAnother, isLeaseGone, isSomebodyWrote } from './azure-errors.ts'
+import type { AzureLeases } from './azure-lease.ts'
+import type { RemoveOutcome } from './store.ts'
+
+const TRIES = 3
+
+export interface RemoveOptions {
+  readonly etag?: string
+  readonly leaseId?: string
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Deletes a blob and its snapshots. An unanswered delete is looked after: gone means removed. It is repeated only with
+ * an ETag, for without one the repeat could hit a stream that was created since.
+ */
+export async function removeBlob(
+  parts: { calls: AzureCalls; bodies: AzureBodies; leases: AzureLeases },
+  name: string,
+  options: RemoveOptions,
+): Promise<RemoveOutcome> {
+  const { calls, bodies, leases } = parts
+  const { etag, leaseId, signal } = options
+  const blob = bodies.blob(name)
+  const conditions = { ...(etag === undefined ? {} : { ifMatch: etag }), ...(leaseId === undefined ? {} : { leaseId }) }
+  for (let tried = 1; ; tried += 1) {
+    const answer = await calls.once(
+      abortSignal => blob.delete({ abortSignal, conditions, deleteSnapshots: 'include' }),
+      {
+        limitMs: calls.limits.leaseMs,
+        signal,
+      },
+    )
+    if (answer.kind === 'done') return { kind: 'removed' }
+    const { error } = answer
+    if (isBlobMissing(error)) return tried === 1 ? { kind: 'missing' } : { kind: 'removed' }
+    if (isHeldByAnother(error)) return { kind: 'held', lease: (await leases.heldBy(name, signal)).lease }
+    if (isLeaseGone(error)) return { kind: 'lost', code: error.code }
+    if (isSomebodyWrote(error)) return { kind: 'changed' }
+    if (answer.kind === 'refused' || answer.silences === 0) throw calls.fault(error)
+    const seen = await lookedUp(bodies, name, signal)
+    if (seen === 'gone') return { kind: 'removed' }
+    if (etag === undefined || tried >= TRIES || seen === 'no answer')
+      return { kind: 'unknown', cause: calls.fault(error) }
+  }
+}
+
+async function lookedUp(
+  bodies: AzureBodies,
+  name: string,
+  signal?: AbortSignal,
+): Promise<'gone' | 'there' | 'no answer'> {
+  try {
+    return (await bodies.look(name, signal)) === undefined ? 'gone' : 'there'
+  } catch {
+    signal?.throwIfAborted()
+    return 'no answer'
+  }
+}

@@ -1,0 +1,136 @@
+import type { AzureCalls } from './azure-calls.ts'
+import { isBlobMissing, isHeldByAnother } from './azure-errors.ts'
+import type { AzureLeases } from './azure-lease.ts'
+import type { PendingReleases } from './azure-releases.ts'
+import { backOff } from './backoff.ts'
+import type { LeaseView } from './store.ts'
+
+/** The shortest lease the service gives: a writer that dies parks the stream no longer than that. */
+const LEASE_S = 15
+/** A lease is trusted from before its acquire was sent until a third before its end. */
+const TRUSTED_MS = (LEASE_S * 1_000 * 2) / 3
+/** The wall clock may drift so far from the monotonic one before the machine is taken to have been suspended. */
+const SUSPENDED_MS = 1_000
+
+export interface TenureParts {
+  readonly calls: AzureCalls
+  readonly leases: AzureLeases
+  readonly releases: PendingReleases
+  /** A fresh UUID for each tenure: a late request of an earlier one must not pass for the present one's. */
+  readonly newLeaseId: () => string
+}
+
+export type Entered =
+  /** `etag`: the blob's, which the acquire returns. */
+  | { readonly kind: 'entered'; readonly etag: string }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'held'; readonly lease: LeaseView; readonly waitedMs: number; readonly lastBy?: string }
+
+export interface TenureOptions {
+  /** How long to wait for leases held by others, ms, over all tenures. */
+  readonly waitMs: number
+  /** Monotonic ms by which an acquire must have ended. */
+  readonly untilMs: () => number
+  readonly signal: AbortSignal | undefined
+}
+
+/** The leases one change holds, one after the other. */
+export class AzureTenure {
+  readonly #parts: TenureParts
+  readonly #name: string
+  readonly #options: TenureOptions
+  #leaseId: string | undefined
+  /** Monotonic ms, after which nothing more is sent under it. */
+  #untilMs = 0
+  /** Wall clock minus monotonic clock when the acquire was sent. */
+  #gapMs = 0
+  #waitedMs = 0
+
+  constructor(parts: TenureParts, name: string, options: TenureOptions) {
+    this.#parts = parts
+    this.#name = name
+    this.#options = options
+  }
+
+  /** The lease that is held, as far as is known. */
+  get leaseId(): string | undefined {
+    return this.#leaseId
+  }
+
+  /** Time spent waiting for leases held by others, ms. */
+  get waitedMs(): number {
+    return Math.round(this.#waitedMs)
+  }
+
+  /** Whether the lease certainly lasts: its time is not up, and the machine did not sleep since. */
+  get trusted(): boolean {
+    const { machine } = this.#parts.calls
+    const gapMs = machine.wallMs() - machine.monotonicMs()
+    return machine.monotonicMs() < this.#untilMs && Math.abs(gapMs - this.#gapMs) < SUSPENDED_MS
+  }
+
+  /** Acquires with a fresh id; held by another it is tried again, with back-off, until the time to wait is over. */
+  async enter(): Promise<Entered> {
+    const { newLeaseId } = this.#parts
+    const leaseId = newLeaseId()
+    const hold = { doubtful: false }
+    try {
+      return await this.#acquire(leaseId, hold)
+    } finally {
+      // An acquire that was reported as failed may have been applied, or be aborted on its way.
+      if (hold.doubtful && this.#leaseId !== leaseId) this.#releaseLater(leaseId)
+    }
+  }
+
+  /** Ends the tenure behind the caller's back; returns a promise only for those who must know that it is over. */
+  leave(): Promise<boolean> | undefined {
+    const leaseId = this.#leaseId
+    if (leaseId === undefined) return undefined
+    this.#leaseId = undefined
+    return this.#releaseLater(leaseId)
+  }
+
+  /** The service said that the lease is over. */
+  forget(): void {
+    this.#leaseId = undefined
+  }
+
+  async #acquire(leaseId: string, hold: { doubtful: boolean }): Promise<Entered> {
+    const { calls, leases } = this.#parts
+    const { waitMs, untilMs, signal } = this.#options
+    for (let attempt = 0; ; attempt += 1) {
+      const doubted = hold.doubtful
+      hold.doubtful = true
+      const answer = await leases.tryAcquire(this.#name, leaseId, LEASE_S, signal, untilMs())
+      if (answer.kind === 'done') {
+        this.#leaseId = leaseId
+        this.#untilMs = answer.value.sentMs + TRUSTED_MS
+        this.#gapMs = answer.value.gapMs
+        return { kind: 'entered', etag: answer.value.etag }
+      }
+      hold.doubtful = doubted || answer.silences > 0
+      if (isBlobMissing(answer.error)) return { kind: 'missing' }
+      if (!isHeldByAnother(answer.error)) throw calls.fault(answer.error)
+      const leftMs = waitMs - this.#waitedMs
+      if (leftMs <= 0) return { kind: 'held', ...(await leases.heldBy(this.#name, signal)), waitedMs: this.waitedMs }
+      await this.#wait(Math.min(backOff(attempt, calls.random), leftMs))
+    }
+  }
+
+  async #wait(ms: number): Promise<void> {
+    const { calls } = this.#parts
+    const fromMs = calls.machine.monotonicMs()
+    await calls.pause(ms, this.#options.signal)
+    // At least what was asked for: a clock that stands still must not make the wait endless.
+    this.#waitedMs += Math.max(ms, calls.machine.monotonicMs() - fromMs)
+  }
+
+  /** Resolves to whether the service confirmed that the lease is over. */
+  #releaseLater(leaseId: string): Promise<boolean> {
+    const { leases, releases } = this.#parts
+    return releases.start(this.#name, async () => {
+      const { kind } = await leases.releaseOnly(this.#name, leaseId)
+      return kind === 'ok' || kind === 'lost' || kind === 'missing'
+    })
+  }
+}

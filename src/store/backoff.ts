@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const SHORTEST_MS = 5
+const FIRST_CAP_MS = 60
+const LAST_CAP_MS = 400
+
+/**
+ * How long to wait before the next try, ms: full jitter between 5 and a cap that doubles from 60 to 400.
+ * Jitter keeps waiters from meeting again at each try.
+ *
+ * @param attempt 0 after the first try, 1 after the second, …
+ * @param random a number in [0, 1), as `Math.random` gives it
+ */
+export function backOff(attempt: number, random: () => number): number {
+  const cap = Math.min(LAST_CAP_MS, FIRST_CAP_MS * 2 ** Math.max(0, attempt))
+  return SHORTEST_MS + random() * (cap - SHORTEST_MS)
+}
+
+/** Waits so many ms; rejects with the signal's own reason as soon as it is aborted. */
+export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted()
+  try {
+    await sleep(ms, undefined, signal ? { signal } : {})
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw error
+  }
+}
+
+export interface PatienceOptions {
+  /** Pauses end when they sum up to this, ms. */
+  readonly limitMs: number
+  readonly random: () => number
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Waits between the tries of one kind, with back-off, until a limit. Measured on the monotonic clock. */
+export class Patience {
+  readonly #options: PatienceOptions
+  #attempts = 0
+  #waitedMs = 0
+
+  constructor(options: PatienceOptions) {
+    this.#options = options
+  }
+
+  /** What the pauses took so far, whole ms. */
+  get waitedMs(): number {
+    return Math.round(this.#waitedMs)
+  }
+
+  /** Waits for the next try; `false`, without waiting, when the limit is reached. Rejects with the signal's reason. */
+  async pause(): Promise<boolean> {
+    const { limitMs, random, signal } = this.#options
+    const leftMs = limitMs - this.#waitedMs
+    if (leftMs <= 0) return false
+    const from = performance.now()
+    await pause(Math.min(leftMs, backOff(this.#attempts, random)), signal)
+    this.#waitedMs += performance.now() - from
+    this.#attempts += 1
+    return true
+  }
+}

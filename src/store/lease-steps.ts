@@ -1,0 +1,111 @@
+import {
+  acquire,
+  breakLease,
+  change,
+  type LeaseAnswer,
+  type LeaseRecord,
+  leaseStateAt,
+  mayWrite,
+  release,
+  renew,
+} from '../stream/lease.ts'
+import type { AcquireOptions, AcquireOutcome, BreakOutcome, Holder, LeaseOutcome, LeaseView } from './store.ts'
+
+/** A lease with the holder whom the drivers keep beside it. */
+export interface KeptLease {
+  readonly record: LeaseRecord
+  readonly holder: Holder | undefined
+}
+
+/** What a lease operation needs to know of its stream. */
+export interface LeasedStream {
+  readonly etag: string
+  readonly lease: KeptLease
+  /** Who wrote the stream last. */
+  readonly lastBy: string
+}
+
+/** What a lease operation answers, and what the driver has to keep; without `keep` nothing changes. */
+export interface LeaseStep<T> {
+  readonly outcome: T
+  readonly keep?: KeptLease
+}
+
+/** The lease as others may see it: without its id, the holder only while it holds. */
+export function leaseView({ record, holder }: KeptLease, nowMs: number): LeaseView {
+  const state = leaseStateAt(record, nowMs)
+  const shown = holder === undefined ? {} : { holder }
+  switch (state) {
+    case 'available':
+    case 'broken':
+    case 'expired':
+      return { state }
+    case 'breaking':
+      return { state, ...shown, ...until(record.breakAtMs) }
+    case 'leased':
+      return { state, duration: record.durationS === -1 ? 'infinite' : 'fixed', ...shown, ...until(record.untilMs) }
+    default:
+      return state satisfies never
+  }
+}
+
+function until(untilMs: number | undefined): { readonly untilMs?: number } {
+  return untilMs === undefined ? {} : { untilMs }
+}
+
+/** Whether a change may write: it may, another holds the stream, or the given lease is not the stream's. */
+export type WriteGate =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'held'; readonly lease: LeaseView; readonly lastBy?: string }
+  | { readonly kind: 'lost'; readonly code: string }
+
+export function writeGate(stream: LeasedStream, leaseId: string | undefined, nowMs: number): WriteGate {
+  const answer = mayWrite(stream.lease.record, leaseId, nowMs)
+  if (answer.kind === 'ok') return { kind: 'open' }
+  return leaseId === undefined ? held(stream, nowMs) : { kind: 'lost', code: answer.code }
+}
+
+export function acquireStep(stream: LeasedStream, options: AcquireOptions, nowMs: number): LeaseStep<AcquireOutcome> {
+  const { leaseId, durationS, holder } = options
+  const answer = acquire(stream.lease.record, leaseId, durationS, nowMs)
+  if (answer.kind === 'refused') return { outcome: held(stream, nowMs) }
+  return { outcome: { kind: 'acquired', leaseId, etag: stream.etag }, keep: { record: answer.record, holder } }
+}
+
+export function renewStep({ lease }: LeasedStream, leaseId: string, nowMs: number): LeaseStep<LeaseOutcome> {
+  return answered(renew(lease.record, leaseId, nowMs), leaseId, lease.holder)
+}
+
+export function changeStep(
+  { lease }: LeasedStream,
+  leaseId: string,
+  proposedId: string,
+  nowMs: number,
+): LeaseStep<LeaseOutcome> {
+  return answered(change(lease.record, leaseId, proposedId, nowMs), proposedId, lease.holder)
+}
+
+export function releaseStep({ lease }: LeasedStream, leaseId: string): LeaseStep<LeaseOutcome> {
+  return answered(release(lease.record, leaseId), leaseId, undefined)
+}
+
+export function breakStep(
+  { lease }: LeasedStream,
+  periodS: number | undefined,
+  nowMs: number,
+): LeaseStep<BreakOutcome> {
+  const answer = breakLease(lease.record, periodS, nowMs)
+  if (answer.kind === 'refused') return { outcome: { kind: 'not-leased' } }
+  const keep = { record: answer.record, holder: lease.holder }
+  return { outcome: { kind: 'broken', remainingS: answer.remainingS }, keep }
+}
+
+function answered(answer: LeaseAnswer, leaseId: string, holder: Holder | undefined): LeaseStep<LeaseOutcome> {
+  if (answer.kind === 'refused') return { outcome: { kind: 'lost', code: answer.code } }
+  return { outcome: { kind: 'ok', leaseId }, keep: { record: answer.record, holder } }
+}
+
+function held(stream: LeasedStream, nowMs: number): { kind: 'held'; lease: LeaseView; lastBy?: string } {
+  const lease = leaseView(stream.lease, nowMs)
+  return stream.lastBy === '' ? { kind: 'held', lease } : { kind: 'held', lease, lastBy: stream.lastBy }
+}

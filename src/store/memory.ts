@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto'
+import { afterWrite, NO_LEASE } from '../stream/lease.ts'
+import type { Summary } from '../stream/summary.ts'
+import { Patience } from './backoff.ts'
+import {
+  acquireStep,
+  breakStep,
+  changeStep,
+  type KeptLease,
+  type LeaseStep,
+  releaseStep,
+  renewStep,
+  writeGate,
+} from './lease-steps.ts'
+import { type Entry, listed, selected, stored } from './memory-entry.ts'
+import { checkStoredName } from './names.ts'
+import type {
+  AcquireOptions,
+  AcquireOutcome,
+  BreakOutcome,
+  ChangeOptions,
+  ChangeOutcome,
+  CreateOutcome,
+  Decision,
+  EventStore,
+  Listed,
+  ListQuery,
+  RemoveOutcome,
+  Stored,
+} from './store.ts'
+
+export interface MemoryStoreOptions {
+  /** Epoch ms. Default `Date.now`. */
+  readonly clock?: () => number
+  /** In [0, 1), for the jitter of waits. Default `Math.random`. */
+  readonly random?: () => number
+}
+
+/** A store in this process, gone with it: the reference of what every driver does, and what tests use. */
+export function openMemoryStore(options: MemoryStoreOptions = {}): EventStore {
+  return new MemoryStore(options)
+}
+
+const FREE: KeptLease = { record: NO_LEASE, holder: undefined }
+const PAGE_ROWS = 1_000
+
+class MemoryStore implements EventStore {
+  readonly address = 'memory:'
+  readonly nowMs: () => number
+  readonly #random: () => number
+  readonly #entries = new Map<string, Entry>()
+
+  constructor({ clock = Date.now, random = Math.random }: MemoryStoreOptions) {
+    this.nowMs = clock
+    this.#random = random
+  }
+
+  async *list(query: ListQuery): AsyncIterable<readonly Listed[]> {
+    query.signal?.throwIfAborted()
+    const rows = selected([...this.#entries.values()], query)
+    for (let from = 0; from < rows.length; from += PAGE_ROWS) {
+      query.signal?.throwIfAborted()
+      yield rows.slice(from, from + PAGE_ROWS).map(entry => listed(entry, this.nowMs()))
+    }
+  }
+
+  async read(name: string, signal?: AbortSignal): Promise<Stored | undefined> {
+    signal?.throwIfAborted()
+    const entry = this.#entries.get(name)
+    return entry && stored(entry, this.nowMs())
+  }
+
+  async create(name: string, body: Uint8Array, summary: Summary, signal?: AbortSignal): Promise<CreateOutcome> {
+    signal?.throwIfAborted()
+    checkStoredName(name)
+    if (this.#entries.has(name)) return { kind: 'exists' }
+    return { kind: 'created', etag: this.#put(name, body, summary, FREE) }
+  }
+
+  async changeUnderLease(
+    name: string,
+    decide: (current: Stored, nowMs: number) => Decision,
+    options: ChangeOptions,
+  ): Promise<ChangeOutcome> {
+    const patience = new Patience({ limitMs: options.waitMs, random: this.#random, signal: options.signal })
+    for (;;) {
+      options.signal?.throwIfAborted()
+      const outcome = this.#change(name, decide, options.leaseId)
+      if (outcome.kind !== 'held') return outcome
+      if (!(await patience.pause())) return { ...outcome, waitedMs: patience.waitedMs }
+    }
+  }
+
+  /** One try. Nothing is awaited in it: that is what makes it atomic. */
+  #change(
+    name: string,
+    decide: (current: Stored, nowMs: number) => Decision,
+    leaseId: string | undefined,
+  ): ChangeOutcome {
+    const entry = this.#entries.get(name)
+    if (entry === undefined) return { kind: 'missing' }
+    const nowMs = this.nowMs()
+    const gate = writeGate(entry, leaseId, nowMs)
+    if (gate.kind === 'held') return { ...gate, waitedMs: 0 }
+    if (gate.kind === 'lost') return gate
+    const decision = decide(stored(entry, nowMs), nowMs)
+    if (decision.kind === 'leave') return { kind: 'left' }
+    const after = afterWrite(entry.lease.record, leaseId, nowMs)
+    const lease = after.kind === 'ok' && after.record.id !== '' ? entry.lease : FREE
+    return { kind: 'committed', etag: this.#put(name, decision.body, decision.summary, lease) }
+  }
+
+  async remove(
+    name: string,
+    options: { readonly etag?: string; readonly leaseId?: string; readonly signal?: AbortSignal },
+  ): Promise<RemoveOutcome> {
+    options.signal?.throwIfAborted()
+    const entry = this.#entries.get(name)
+    if (entry === undefined) return { kind: 'missing' }
+    const gate = writeGate(entry, options.leaseId, this.nowMs())
+    if (gate.kind === 'held') return { kind: 'held', lease: gate.lease }
+    if (gate.kind === 'lost') return gate
+    if (options.etag !== undefined && options.etag !== entry.etag) return { kind: 'changed' }
+    this.#entries.delete(name)
+    return { kind: 'removed' }
+  }
+
+  async acquire(name: string, options: AcquireOptions): Promise<AcquireOutcome> {
+    return this.#lease(name, options.signal, (entry, nowMs) => acquireStep(entry, options, nowMs))
+  }
+
+  async renew(name: string, leaseId: string, signal?: AbortSignal) {
+    return this.#lease(name, signal, (entry, nowMs) => renewStep(entry, leaseId, nowMs))
+  }
+
+  async change(name: string, leaseId: string, proposedId: string, signal?: AbortSignal) {
+    return this.#lease(name, signal, (entry, nowMs) => changeStep(entry, leaseId, proposedId, nowMs))
+  }
+
+  async release(name: string, leaseId: string, signal?: AbortSignal) {
+    return this.#lease(name, signal, entry => releaseStep(entry, leaseId))
+  }
+
+  async break(name: string, periodS: number | undefined, signal?: AbortSignal): Promise<BreakOutcome> {
+    return this.#lease(name, signal, (entry, nowMs) => breakStep(entry, periodS, nowMs))
+  }
+
+  async createContainer(signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted()
+  }
+
+  async close(): Promise<void> {}
+
+  #lease<T>(
+    name: string,
+    signal: AbortSignal | undefined,
+    step: (entry: Entry, nowMs: number) => LeaseStep<T>,
+  ): T | { readonly kind: 'missing' } {
+    signal?.throwIfAborted()
+    const entry = this.#entries.get(name)
+    if (entry === undefined) return { kind: 'missing' }
+    const { outcome, keep } = step(entry, this.nowMs())
+    if (keep) this.#entries.set(name, { ...entry, lease: keep })
+    return outcome
+  }
+
+  #put(name: string, body: Uint8Array, summary: Summary, lease: KeptLease): string {
+    const etag = randomUUID()
+    const modifiedMs = this.nowMs()
+    const copy = Uint8Array.from(body)
+    this.#entries.set(name, { name, etag, body: copy, summary, modifiedMs, lease, lastBy: summary.lastBy })
+    return etag
+  }
+}

@@ -1,0 +1,143 @@
+import { resolve } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { Patience } from './backoff.ts'
+import { StoreIncompatible, StoreUnreachable } from './errors.ts'
+import { CommitFault, Connection } from './sqlite-connection.ts'
+import { isBusy, storeError } from './sqlite-errors.ts'
+import { type OpenedDatabase, openExisting, openOrCreate, sqliteVersion } from './sqlite-open.ts'
+import { mayWriteWith } from './sqlite-schema.ts'
+
+/** How long one call waits for the locks of other programs, ms, if it says nothing else. */
+const LOCK_WAIT_MS = 30_000
+
+/** After a try that met a lock the others of this process wait so long: each try may block the thread for 20 ms. */
+const STAND_BACK_MS = 40
+
+export interface SqliteFileOptions {
+  readonly random: () => number
+  /** Overrides `sqlite_version()`. For tests. */
+  readonly sqliteVersion?: string
+  /** Sees each database that is opened. For tests. */
+  readonly onOpen?: (db: DatabaseSync) => void
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Limit for waiting for locks of other programs, ms. Default `LOCK_WAIT_MS`. */
+  readonly lockWaitMs?: number | undefined
+}
+
+/** The file of a store: opened at the first use, tried again while others lock it, its faults as errors of the store. */
+export class SqliteFile {
+  readonly #path: string
+  readonly #options: SqliteFileOptions
+  #connection: Connection | undefined
+  #version: string | undefined
+  #standBackUntilMs = 0
+  #isClosed = false
+
+  constructor(path: string, options: SqliteFileOptions) {
+    this.#path = resolve(path)
+    this.#options = options
+  }
+
+  /** Runs `work` on the database; `undefined` where there is none yet. */
+  read<T>(work: (connection: Connection) => T, options: CallOptions): Promise<T | undefined> {
+    return this.#patiently(() => {
+      if (this.#connection) return read(this.#connection, work)
+      const opened = openExisting(this.#path, this.#sqliteVersion())
+      return opened && this.#use(opened, connection => read(connection, work))
+    }, options)
+  }
+
+  /**
+   * Runs `work` in one write transaction; `undefined` where there is no store yet.
+   * @throws CommitFault when it cannot tell whether the transaction was applied
+   */
+  write<T>(work: (connection: Connection) => T, options: CallOptions): Promise<T | undefined> {
+    return this.#patiently(() => {
+      if (this.#connection) return this.#transact(this.#connection, work)
+      const opened = openExisting(this.#path, this.#sqliteVersion())
+      return opened && this.#use(opened, connection => this.#transact(connection, work))
+    }, options)
+  }
+
+  /** The same, creating the store where it is missing. */
+  create<T>(work: (connection: Connection) => T, options: CallOptions): Promise<T> {
+    return this.#patiently(() => {
+      this.#checkMayWrite()
+      if (this.#connection) return this.#transact(this.#connection, work)
+      return this.#use(openOrCreate(this.#path), connection => this.#transact(connection, work))
+    }, options)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#connection?.close()
+    this.#connection = undefined
+  }
+
+  #transact<T>(connection: Connection, work: (connection: Connection) => T): T {
+    this.#checkMayWrite()
+    return connection.transaction(() => work(connection))
+  }
+
+  /** A connection that can be shared stays open; one to an immutable file would miss what is written later. */
+  #use<T>({ db, mode }: OpenedDatabase, work: (connection: Connection) => T): T {
+    this.#options.onOpen?.(db)
+    const connection = new Connection(db, this.#path)
+    if (mode !== 'immutable') {
+      this.#connection = connection
+      return work(connection)
+    }
+    try {
+      return work(connection)
+    } finally {
+      connection.close()
+    }
+  }
+
+  /** Each try is synchronous, so nothing of this process comes between opening, reading and committing. */
+  async #patiently<T>(attempt: () => T, { signal, lockWaitMs = LOCK_WAIT_MS }: CallOptions): Promise<T> {
+    const patience = new Patience({ limitMs: lockWaitMs, random: this.#options.random, signal })
+    for (;;) {
+      signal?.throwIfAborted()
+      if (this.#isClosed) throw new StoreUnreachable(`${this.#path} was closed`)
+      if (performance.now() < this.#standBackUntilMs && (await patience.pause())) continue
+      try {
+        return attempt()
+      } catch (error) {
+        if (error instanceof CommitFault) throw error
+        if (!isBusy(error)) throw storeError(error, this.#path)
+        this.#standBackUntilMs = performance.now() + STAND_BACK_MS
+        if (!(await patience.pause())) throw this.#locked(error, patience.waitedMs)
+      }
+    }
+  }
+
+  #locked(cause: unknown, waitedMs: number): StoreUnreachable {
+    const seconds = (waitedMs / 1000).toFixed(1)
+    return new StoreUnreachable(`${this.#path} was locked by another program for ${seconds} s; nothing was changed`, {
+      cause,
+      hint: 'Find the program that keeps it open for writing, and try again.',
+    })
+  }
+
+  #checkMayWrite(): void {
+    const version = this.#sqliteVersion()
+    if (mayWriteWith(version)) return
+    throw new StoreIncompatible(`SQLite ${version} in this Node can damage a store that several programs write`, {
+      hint: 'Use Node 22.22.3, 24.15, 26 or later. Reading works.',
+    })
+  }
+
+  #sqliteVersion(): string {
+    this.#version ??= this.#options.sqliteVersion ?? sqliteVersion()
+    return this.#version
+  }
+}
+
+function read<T>(connection: Connection, work: (connection: Connection) => T): T {
+  connection.checkSchema()
+  return work(connection)
+}

@@ -1,0 +1,120 @@
+import { closeSync, mkdirSync, openSync, type Stats, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import { BadAddress } from './errors.ts'
+import { sqliteCode } from './sqlite-errors.ts'
+import { loadSqlite } from './sqlite-load.ts'
+import { createSchema, mayWriteWith, schemaState } from './sqlite-schema.ts'
+
+/** How long SQLite itself may block this thread waiting for a lock, ms; longer waits are asynchronous. */
+const BUSY_TIMEOUT_MS = 20
+
+/**
+ * FULL: a commit that was reported survives a power cut; NORMAL loses some. A commit checkpoints beyond 16 MiB of WAL,
+ * rarer than by default, because a change spreads over more pages than a bare update; a WAL that a long reader let grow
+ * is cut back to 64 MiB. The cache of 16 MB holds the inner pages of large stores.
+ */
+const SETTINGS = `
+  PRAGMA synchronous = FULL;
+  PRAGMA wal_autocheckpoint = 4000;
+  PRAGMA journal_size_limit = ${64 * 1024 * 1024};
+  PRAGMA cache_size = -16000;
+`
+
+export interface OpenedDatabase {
+  readonly db: DatabaseSync
+  /** `immutable`: reads a file that cannot be locked as it was when opened. */
+  readonly mode: 'read-write' | 'read-only' | 'immutable'
+}
+
+/** The SQLite in this Node, as `major.minor.patch`. */
+export function sqliteVersion(): string {
+  const db = new (loadSqlite().DatabaseSync)(':memory:')
+  try {
+    return String(db.prepare('SELECT sqlite_version() AS version').get()?.version)
+  } finally {
+    db.close()
+  }
+}
+
+/** Opens a store that may not exist yet: then `undefined`, and nothing is created. */
+export function openExisting(path: string, version: string): OpenedDatabase | undefined {
+  if (!isFile(path)) return undefined
+  // An old SQLite must not even checkpoint.
+  const opened = mayWriteWith(version) ? openShared(path) : openAs(path, 'read-only')
+  return ready(opened, path) ? opened : undefined
+}
+
+/** Opens a store to write, creating folder, file and tables where they are missing, readable by nobody else. */
+export function openOrCreate(path: string): OpenedDatabase {
+  if (!isFile(path)) createFile(path)
+  const opened = openAs(path, 'read-write')
+  if (!ready(opened, path, db => createSchema(db, path))) throw new BadAddress(`${path} could not be made a store`)
+  return opened
+}
+
+/** Whether it is a store by now; otherwise it is closed. */
+function ready({ db, mode }: OpenedDatabase, path: string, create?: (db: DatabaseSync) => void): boolean {
+  try {
+    if (schemaState(db, path) === 'empty') create?.(db)
+    const isReady = schemaState(db, path) === 'ready'
+    if (isReady && mode === 'read-write') db.exec(SETTINGS)
+    if (!isReady) db.close()
+    return isReady
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+/** For reading: beside writers where the file can be shared, as it stands where nothing can be written beside it. */
+function openShared(path: string): OpenedDatabase {
+  const opened = openAs(path, 'read-write')
+  try {
+    opened.db.prepare('SELECT count(*) FROM sqlite_schema').get()
+    return opened
+  } catch (error) {
+    opened.db.close()
+    if (!cannotShare(error) || hasContent(`${path}-wal`)) throw error
+    return openAs(path, 'immutable')
+  }
+}
+
+/** In a folder without write rights the index of the WAL cannot be made: CANTOPEN or READONLY. */
+function cannotShare(error: unknown): boolean {
+  const code = (sqliteCode(error) ?? 0) & 0xff
+  return code === 14 || code === 8
+}
+
+function openAs(path: string, mode: OpenedDatabase['mode']): OpenedDatabase {
+  const { DatabaseSync } = loadSqlite()
+  const location = pathToFileURL(path)
+  if (mode === 'immutable') location.searchParams.set('immutable', '1')
+  const db = new DatabaseSync(location, { timeout: BUSY_TIMEOUT_MS, readOnly: mode !== 'read-write' })
+  return { db, mode }
+}
+
+/** SQLite gives -wal and -shm the rights of the database file, so the file must have its own before it is opened. */
+function createFile(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  try {
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch (error) {
+    if (!isFile(path)) throw error
+  }
+}
+
+function isFile(path: string): boolean {
+  const stats = statusOf(path)
+  if (stats?.isDirectory()) throw new BadAddress(`${path} is a folder`, { hint: 'Name a file: sqlite:PATH.' })
+  return stats !== undefined
+}
+
+function hasContent(path: string): boolean {
+  return (statusOf(path)?.size ?? 0) > 0
+}
+
+function statusOf(path: string): Stats | undefined {
+  return statSync(path, { throwIfNoEntry: false })
+}

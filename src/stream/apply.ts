@@ -1,0 +1,136 @@
+import { settle } from './closing.ts'
+import { commandHash } from './command-hash.ts'
+import type { StreamDocument } from './document.ts'
+import type { Draft } from './draft.ts'
+import { isFinal } from './event.ts'
+import { findForeignWrite } from './history.ts'
+import type { Transaction } from './journal.ts'
+import { findCommand } from './journal-text.ts'
+import type { Authorship, ChangeResult, Operation, Refusal } from './operation.ts'
+import { dispatch, type Verdict } from './operations/dispatch.ts'
+import { checkPin, type Pin } from './pin.ts'
+import { effectsOf, rebuildResult } from './rebuild.ts'
+import { checkSize } from './size.ts'
+import { hasWork, openTransaction, recordSettling, type TransactionContext, withEntry } from './transaction.ts'
+
+/** What an operation may know of the world, and the state of the stream it depends on. */
+export interface ChangeContext extends TransactionContext, Pin {}
+
+export type Applied =
+  /** The document to write. A heartbeat keeps the version. */
+  | { readonly kind: 'changed'; readonly document: StreamDocument; readonly result: ChangeResult }
+  /** It is so already; nothing to write. */
+  | { readonly kind: 'unchanged'; readonly result: ChangeResult }
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+
+/** A command: what is wanted, by whom, and its fingerprint. */
+interface Command {
+  readonly operation: Operation
+  readonly author: Authorship
+  readonly hash: string
+}
+
+/**
+ * One transaction, as a pure function: the document, what is wanted and by whom → a new document and what changed,
+ * or a refusal. Order of checks: command id, pin, final, fence, legality (stream-format 4).
+ *
+ * Before the operation it records what a foreign writer did, and settles what that one left half done.
+ */
+export function applyOperation(
+  document: StreamDocument,
+  operation: Operation,
+  author: Authorship,
+  context: ChangeContext,
+): Applied {
+  const command = { operation, author, hash: commandHash(operation, author) }
+  const repeated = findCommand(document.journal, document.prefix, author.commandId)
+  if (repeated !== undefined) return repetition(document, repeated, command.hash)
+  if (operation.op !== 'init' && document.events.length === 0) return refused(notStarted())
+  const foreign = findForeignWrite(document)
+  const broken = checkPin(document, context, foreign)
+  if (broken !== undefined) return refused(broken)
+  const born = operation.op === 'init' ? operation.born : context.born
+  const opened = openTransaction(document, { ...context, born }, foreign)
+  const draft = operation.op === 'touch' ? recordSettling(opened) : opened
+  const verdict = dispatch(draft, operation)
+  if (verdict.kind === 'refused') return refused(verdict.refusal)
+  const idle = operation.op === 'settle' && !hasWork(draft)
+  if (verdict.kind === 'already' || idle) return unchanged(document, verdict)
+  // Closing is evaluated once, after all changes, never inside a cascade.
+  if (operation.op !== 'touch') settle(draft)
+  return commit(draft, verdict, command)
+}
+
+/** These are refused when the document would grow too large; what ends events stays possible. */
+const GROWING: ReadonlySet<Operation['op']> = new Set(['init', 'advance', 'retry', 'set'])
+
+function commit(draft: Draft, verdict: Reached, command: Command): Applied {
+  const { op } = command.operation
+  const document = op === 'touch' ? draft.finish() : withEntry(draft.finish(), entryOf(draft, verdict.target, command))
+  const full = checkSize(document, GROWING.has(op))
+  if (full !== undefined) return refused(full)
+  const result = {
+    outcome: 'done',
+    version: document.version,
+    ...effectsOf(draft.changes),
+    done: draft.stream.done,
+    duplicate: false,
+    added: draft.added,
+    ...reported(verdict),
+  } as const
+  return { kind: 'changed', document, result }
+}
+
+function entryOf(draft: Draft, on: string, { operation, author, hash }: Command): Transaction {
+  const { commandId, by, why } = author
+  return {
+    version: draft.version,
+    at: draft.now,
+    by,
+    op: operation.op,
+    on,
+    commandId,
+    hash,
+    why: why || draft.displaced,
+    other: false,
+    changes: draft.changes,
+  }
+}
+
+type Reached = Exclude<Verdict, { kind: 'refused' }>
+
+/** Nothing is written, so the result speaks of the document as it stands. */
+function unchanged(document: StreamDocument, verdict: Reached): Applied {
+  const root = document.events[0]
+  const result = {
+    outcome: 'already',
+    version: document.version,
+    changed: [],
+    closed: [],
+    joined: [],
+    done: root !== undefined && isFinal(root),
+    duplicate: false,
+    added: [],
+    ...reported(verdict),
+  } as const
+  return { kind: 'unchanged', result }
+}
+
+/** What only some operations report. */
+function reported({ claim, refused }: Reached): Pick<ChangeResult, 'claim' | 'refused'> {
+  return { ...(claim === undefined ? {} : { claim }), ...(refused === undefined ? {} : { refused }) }
+}
+
+function repetition(document: StreamDocument, first: Transaction, hash: string): Applied {
+  if (first.hash === hash) return { kind: 'unchanged', result: rebuildResult(document, first) }
+  const message = `the command id ${first.commandId} was used for "${first.op} ${first.on}" in version ${first.version}; give another one`
+  return refused({ code: 'command-id-reused', event: first.on, status: '', message })
+}
+
+function refused(refusal: Refusal): Applied {
+  return { kind: 'refused', refusal }
+}
+
+function notStarted(): Refusal {
+  return { code: 'not-started', event: '', status: '', message: 'the document holds no event yet; init starts it' }
+}

@@ -1,0 +1,130 @@
+/** Reads a time of one document: epoch ms, `undefined` when missing or unreadable. */
+export type TimeReader = (text: string) => number | undefined
+
+/** How texts such as `06/05/2013` are read: month first, day first, or undecided. */
+export type DateOrder = '' | 'mdy' | 'dmy'
+
+/** What a text of its own does not tell. */
+export interface DateContext {
+  /** Undecided means month first. */
+  readonly dates: DateOrder
+  /** The service's clock: of two readings, one more than a day after it is out. */
+  readonly nowMs?: number
+}
+
+const DAY = 86_400_000
+const ISO = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|[+-]\d\d:?\d\d)?$/i
+const CLOCK = String.raw`\s+(\d{1,2})[:.](\d\d)[:.](\d\d)(?:\s*([ap])\.?\s?m\.?)?`
+const YEAR_FIRST = new RegExp(String.raw`^(\d{4})([/.-])(\d{1,2})\2(\d{1,2})${CLOCK}$`, 'i')
+const YEAR_LAST = new RegExp(String.raw`^(\d{1,2})([/.-])(\d{1,2})\2(\d{4})${CLOCK}$`, 'i')
+
+/** UTC, milliseconds, `Z`: the one form in which times are written. */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+/**
+ * A time as it stands in a document: ISO 8601, or what `DateTime.UtcNow.ToString()` wrote in the writer's culture
+ * (stream-format 6). Without a zone it is UTC. Epoch ms; `undefined` for anything else, for dates that do not exist
+ * and for times before 1970, which only an unset `DateTime` gives.
+ */
+export function readTime(text: string, context: DateContext = { dates: '' }): number | undefined {
+  const trimmed = text.trim()
+  const iso = ISO.exec(trimmed)
+  if (iso !== null) return isoMs(iso)
+  const yearFirst = YEAR_FIRST.exec(trimmed)
+  if (yearFirst !== null) return cultureMs(yearFirst, 1, 3, 4)
+  const { mdy, dmy } = readings(trimmed, context.nowMs)
+  return context.dates === 'dmy' ? (dmy ?? mdy) : (mdy ?? dmy)
+}
+
+/**
+ * Which order the ambiguous texts of one document have. Texts that can only be read one way decide, the majority
+ * where they disagree; else it is the order whose readings come nearest to the blob's Last-Modified, then month first. `''` if no text depends on it.
+ */
+export function decideDates(
+  texts: Iterable<string>,
+  clock: { readonly lastModifiedMs?: number | undefined; readonly nowMs: number },
+): DateOrder {
+  let votes = 0
+  const ambiguous: { mdy: number; dmy: number }[] = []
+  for (const text of texts) {
+    if (!text.includes('/')) continue
+    const { mdy, dmy } = readings(text.trim(), clock.nowMs)
+    if (mdy === dmy) continue
+    if (mdy !== undefined && dmy !== undefined) ambiguous.push({ mdy, dmy })
+    else votes += mdy === undefined ? -1 : 1
+  }
+  if (votes !== 0) return votes > 0 ? 'mdy' : 'dmy'
+  return ambiguous.length === 0 ? '' : nearest(ambiguous, clock.lastModifiedMs)
+}
+
+function nearest(ambiguous: readonly { mdy: number; dmy: number }[], target: number | undefined): DateOrder {
+  if (target === undefined) return 'mdy'
+  let mdy = Number.POSITIVE_INFINITY
+  let dmy = Number.POSITIVE_INFINITY
+  for (const reading of ambiguous) {
+    mdy = Math.min(mdy, Math.abs(reading.mdy - target))
+    dmy = Math.min(dmy, Math.abs(reading.dmy - target))
+  }
+  return dmy < mdy ? 'dmy' : 'mdy'
+}
+
+/** The readings of a text that ends its date with the year. Cultures that write dots or dashes put the day first. */
+function readings(text: string, nowMs: number | undefined): { mdy?: number | undefined; dmy?: number | undefined } {
+  const match = YEAR_LAST.exec(text)
+  if (match === null) return {}
+  const mdy = cultureMs(match, 4, 1, 3)
+  const dmy = cultureMs(match, 4, 3, 1)
+  if (mdy === undefined || dmy === undefined) return { mdy, dmy }
+  if (match[2] !== '/') return { dmy }
+  const latest = nowMs === undefined ? Number.POSITIVE_INFINITY : nowMs + DAY
+  if (mdy > latest && dmy <= latest) return { dmy }
+  if (dmy > latest && mdy <= latest) return { mdy }
+  return { mdy, dmy }
+}
+
+/** @param year @param month @param day which group of the match holds it */
+function cultureMs(match: RegExpExecArray, year: number, month: number, day: number): number | undefined {
+  const hour = Number(match[5])
+  const half = match[8]?.toLowerCase()
+  if (half !== undefined && hour > 12) return undefined
+  const hours = half === undefined ? hour : (hour % 12) + (half === 'p' ? 12 : 0)
+  return utc(
+    Number(match[year]),
+    Number(match[month]),
+    Number(match[day]),
+    hours,
+    Number(match[6]),
+    Number(match[7]),
+    0,
+  )
+}
+
+function isoMs(match: RegExpExecArray): number | undefined {
+  const [, year, month, day, hours, minutes, seconds = '0', fraction = '', zone = 'Z'] = match
+  const ms = Number(fraction.slice(0, 3).padEnd(3, '0'))
+  const local = utc(Number(year), Number(month), Number(day), Number(hours), Number(minutes), Number(seconds), ms)
+  return local === undefined ? undefined : notBefore1970(local - offsetMs(zone))
+}
+
+function offsetMs(zone: string): number {
+  if (zone.length < 2) return 0
+  const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(-2))
+  return (zone.startsWith('-') ? -minutes : minutes) * 60_000
+}
+
+function utc(year: number, month: number, day: number, hours: number, minutes: number, seconds: number, ms: number) {
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined
+  if (hours > 23 || minutes > 59 || seconds > 59 || year < 100) return undefined
+  return notBefore1970(Date.UTC(year, month - 1, day, hours, minutes, seconds, ms))
+}
+
+function notBefore1970(ms: number): number | undefined {
+  return ms >= 0 ? ms : undefined
+}
+
+function daysIn(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
+}

@@ -1,0 +1,169 @@
+import { InvalidValue } from './errors.ts'
+
+/**
+ * The lease of one stream as a value, and what Azure Blob answers to each lease and blob operation in each state
+ * (https://learn.microsoft.com/rest/api/storageservices/lease-blob). The memory and SQLite drivers keep it.
+ */
+export interface LeaseRecord {
+  /** `''` when there is no lease. Kept after the end until somebody writes or leases: so a late renew can succeed. */
+  readonly id: string
+  /** 15–60, or -1 for an infinite lease. */
+  readonly durationS: number
+  /** When a finite lease ends, epoch ms; `undefined` for an infinite one. */
+  readonly untilMs: number | undefined
+  /** When a lease that was broken ends, epoch ms; `undefined` if nobody broke it. */
+  readonly breakAtMs: number | undefined
+}
+
+export type LeaseState = 'available' | 'leased' | 'breaking' | 'broken' | 'expired'
+
+/** The service's error codes, in the `x-ms-error-code` header on Azure. */
+export type LeaseErrorCode =
+  | 'BlobAlreadyExists'
+  | 'LeaseAlreadyPresent'
+  | 'LeaseIdMismatchWithBlobOperation'
+  | 'LeaseIdMismatchWithLeaseOperation'
+  | 'LeaseIdMissing'
+  | 'LeaseIsBreakingAndCannotBeAcquired'
+  | 'LeaseIsBreakingAndCannotBeChanged'
+  | 'LeaseIsBrokenAndCannotBeRenewed'
+  | 'LeaseLost'
+  | 'LeaseNotPresentWithBlobOperation'
+  | 'LeaseNotPresentWithLeaseOperation'
+
+export interface LeaseRefusal {
+  readonly kind: 'refused'
+  readonly code: LeaseErrorCode
+}
+
+/** The record after an operation that succeeded. */
+export type LeaseAnswer = { readonly kind: 'ok'; readonly record: LeaseRecord } | LeaseRefusal
+
+/** A stream without lease; also what one becomes that is written after its lease has ended. */
+export const NO_LEASE: LeaseRecord = Object.freeze({ id: '', durationS: 0, untilMs: undefined, breakAtMs: undefined })
+
+export function leaseStateAt(record: LeaseRecord, nowMs: number): LeaseState {
+  if (record.id === '') return 'available'
+  if (record.breakAtMs !== undefined) return nowMs < record.breakAtMs ? 'breaking' : 'broken'
+  return record.untilMs === undefined || nowMs < record.untilMs ? 'leased' : 'expired'
+}
+
+/**
+ * Takes the lease. Repeated with the id that holds it, it starts the clock anew.
+ * @throws InvalidValue for an empty id and for a duration other than 15–60 s or -1
+ */
+export function acquire(record: LeaseRecord, leaseId: string, durationS: number, nowMs: number): LeaseAnswer {
+  if (leaseId === '') throw new InvalidValue('a lease needs an id')
+  if (durationS !== -1 && !(Number.isInteger(durationS) && durationS >= 15 && durationS <= 60)) {
+    throw new InvalidValue(`a lease lasts 15 to 60 seconds or is infinite (-1), not ${durationS}`)
+  }
+  const state = leaseStateAt(record, nowMs)
+  if (state === 'breaking') {
+    return refused(isHolder(record, leaseId) ? 'LeaseIsBreakingAndCannotBeAcquired' : 'LeaseAlreadyPresent')
+  }
+  if (state === 'leased' && !isHolder(record, leaseId)) return refused('LeaseAlreadyPresent')
+  return ok(running(leaseId, durationS, nowMs))
+}
+
+/** Starts the clock anew with the same duration, also after the end if nobody wrote or leased since. */
+export function renew(record: LeaseRecord, leaseId: string, nowMs: number): LeaseAnswer {
+  if (!isHolder(record, leaseId)) return refused('LeaseIdMismatchWithLeaseOperation')
+  if (record.breakAtMs !== undefined) return refused('LeaseIsBrokenAndCannotBeRenewed')
+  return ok(running(record.id, record.durationS, nowMs))
+}
+
+/** Gives the lease back, in whatever state it is. */
+export function release(record: LeaseRecord, leaseId: string): LeaseAnswer {
+  return isHolder(record, leaseId) ? ok(NO_LEASE) : refused('LeaseIdMismatchWithLeaseOperation')
+}
+
+/** Replaces the id, keeping the clock. Repeated after a lost answer it succeeds, for the proposed id holds the lease. */
+export function change(record: LeaseRecord, leaseId: string, proposedId: string, nowMs: number): LeaseAnswer {
+  if (proposedId === '') throw new InvalidValue('a lease needs an id')
+  const state = leaseStateAt(record, nowMs)
+  if (state !== 'leased' && state !== 'breaking') return refused('LeaseNotPresentWithLeaseOperation')
+  if (state === 'breaking' && isHolder(record, leaseId)) return refused('LeaseIsBreakingAndCannotBeChanged')
+  if (state === 'breaking' || !(isHolder(record, leaseId) || isHolder(record, proposedId))) {
+    return refused('LeaseIdMismatchWithLeaseOperation')
+  }
+  return ok({ ...record, id: proposedId })
+}
+
+/**
+ * Ends another's lease after `periodS` seconds or when it would have ended, whichever is first; a second break can only
+ * shorten. Without a period a finite lease runs out and an infinite one ends at once.
+ * `remainingS`: whole seconds, rounded up, until a new lease can be acquired.
+ * @throws InvalidValue for a period other than 0–60 s
+ */
+export function breakLease(
+  record: LeaseRecord,
+  periodS: number | undefined,
+  nowMs: number,
+): { readonly kind: 'ok'; readonly record: LeaseRecord; readonly remainingS: number } | LeaseRefusal {
+  if (periodS !== undefined && !(Number.isInteger(periodS) && periodS >= 0 && periodS <= 60)) {
+    throw new InvalidValue(`a break period is 0 to 60 seconds, not ${periodS}`)
+  }
+  if (record.id === '') return refused('LeaseNotPresentWithLeaseOperation')
+  const end = record.breakAtMs ?? record.untilMs
+  const wanted = periodS === undefined ? (end ?? nowMs) : nowMs + periodS * 1000
+  const breakAtMs = end === undefined ? wanted : Math.min(end, wanted)
+  const remainingS = Math.max(0, Math.ceil((breakAtMs - nowMs) / 1000))
+  return { kind: 'ok', record: { ...record, breakAtMs }, remainingS }
+}
+
+/**
+ * Whether a write or delete may be done, with this lease id or without one.
+ * @param record `undefined` for a blob that does not exist
+ */
+export function mayWrite(
+  record: LeaseRecord | undefined,
+  leaseId: string | undefined,
+  nowMs: number,
+): { readonly kind: 'ok' } | LeaseRefusal {
+  const state = record === undefined ? 'available' : leaseStateAt(record, nowMs)
+  const locked = state === 'leased' || state === 'breaking'
+  if (leaseId === undefined) return locked ? refused('LeaseIdMissing') : { kind: 'ok' }
+  const holds = record !== undefined && isHolder(record, leaseId)
+  if (locked) return holds ? { kind: 'ok' } : refused('LeaseIdMismatchWithBlobOperation')
+  return refused(holds && state === 'expired' ? 'LeaseLost' : 'LeaseNotPresentWithBlobOperation')
+}
+
+/** The record after a write: kept while the lease runs; a lease that has ended is forgotten. */
+export function afterWrite(record: LeaseRecord, leaseId: string | undefined, nowMs: number): LeaseAnswer {
+  const answer = mayWrite(record, leaseId, nowMs)
+  if (answer.kind === 'refused') return answer
+  return ok(leaseId === undefined ? NO_LEASE : record)
+}
+
+/** Reading needs no lease; with an id it is the question whether that id still holds it. */
+export function mayRead(
+  record: LeaseRecord,
+  leaseId: string | undefined,
+  nowMs: number,
+): { readonly kind: 'ok' } | LeaseRefusal {
+  return leaseId === undefined ? { kind: 'ok' } : mayWrite(record, leaseId, nowMs)
+}
+
+/** Whether a create that must not replace (`If-None-Match: *`) may be done. `undefined` for a blob that does not exist. */
+export function mayCreate(record: LeaseRecord | undefined, nowMs: number): { readonly kind: 'ok' } | LeaseRefusal {
+  if (record === undefined) return { kind: 'ok' }
+  const answer = mayWrite(record, undefined, nowMs)
+  return answer.kind === 'refused' ? answer : refused('BlobAlreadyExists')
+}
+
+function running(id: string, durationS: number, nowMs: number): LeaseRecord {
+  return { id, durationS, untilMs: durationS === -1 ? undefined : nowMs + durationS * 1000, breakAtMs: undefined }
+}
+
+/** Lease ids are GUIDs: letter case does not matter. */
+function isHolder(record: LeaseRecord, leaseId: string): boolean {
+  return record.id !== '' && record.id.toLowerCase() === leaseId.toLowerCase()
+}
+
+function ok(record: LeaseRecord): LeaseAnswer {
+  return { kind: 'ok', record }
+}
+
+function refused(code: LeaseErrorCode): LeaseRefusal {
+  return { kind: 'refused', code }
+}

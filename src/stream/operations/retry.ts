@@ -1,0 +1,138 @@
+import type { Draft } from '../draft.ts'
+import { attemptOf, isFailed, isFinal, isSuperseded, isWaitingJoin } from '../event.ts'
+import type { Operation, Refusal } from '../operation.ts'
+import { checkNotEndedAbove } from './claim.ts'
+import { cancelBelow } from './end.ts'
+import { type Joins, joinsOf } from './joins.ts'
+import { refuse } from './refuse.ts'
+
+type Retry = Extract<Operation, { op: 'retry' }>
+
+/** Reopens one event, or without a target all failed leaves that may be retried, and what is above them. */
+export function retry(draft: Draft, operation: Retry): Refusal | { readonly refused: readonly Refusal[] } {
+  if (operation.event !== undefined) {
+    return retryEvent(draft, draft.stream.positionOf(operation.event)) ?? { refused: [] }
+  }
+  const { reopened, refused } = retryLeaves(draft)
+  if (reopened > 0) return { refused }
+  return refused[0] ?? refuse('not-failed', draft.at(0), 'no event is aborted or canceled; there is nothing to retry')
+}
+
+/** Reopens one aborted or canceled event, with everything above it; what is below it is replaced. */
+function retryEvent(draft: Draft, position: number): Refusal | undefined {
+  const joins = joinsOf(draft)
+  const refusal = checkFailed(draft, position) ?? checkReopen(draft, position, joins)
+  if (refusal !== undefined) return refusal
+  cancelBelow(draft, position)
+  for (const at of draft.stream.descendantPositions(position)) {
+    if (!isSuperseded(draft.at(at))) draft.patch(at, { lc: { superseded: String(draft.version) } })
+  }
+  reopen(draft, position, joins)
+  return undefined
+}
+
+function retryLeaves(draft: Draft): { readonly reopened: number; readonly refused: readonly Refusal[] } {
+  const refused: Refusal[] = []
+  const joins = joinsOf(draft)
+  let reopened = 0
+  for (const position of lowestFailures(draft)) {
+    // A join may have been reopened with one of its branches.
+    if (!isFailed(draft.at(position))) continue
+    const refusal = checkLeaf(draft, position) ?? checkReopen(draft, position, joins)
+    if (refusal !== undefined) refused.push(refusal)
+    else {
+      reopen(draft, position, joins)
+      reopened++
+    }
+  }
+  return { reopened, refused }
+}
+
+/** Failed events with none below them; those above are reopened with them. */
+function lowestFailures(draft: Draft): number[] {
+  const { stream } = draft
+  const failed = stream.events.flatMap((event, at) =>
+    stream.counts(at) && isFailed(event) && !isSuperseded(event) ? [at] : [],
+  )
+  const above = new Set<number>()
+  for (let queue = failed; queue.length > 0; ) {
+    const following = new Set(queue.flatMap(at => stream.predecessorPositions(at)))
+    queue = [...following].filter(at => !above.has(at))
+    for (const at of queue) above.add(at)
+  }
+  return failed.filter(at => !above.has(at))
+}
+
+function checkFailed(draft: Draft, position: number): Refusal | undefined {
+  const event = draft.at(position)
+  if (isFailed(event)) return undefined
+  const only = 'only aborted and canceled events are retried'
+  if (isFinal(event)) return refuse('already-final', event, `${event.id} is completed; ${only}`)
+  return (
+    checkNotEndedAbove(draft, position) ??
+    refuse('not-failed', event, `${event.id} is ${event.status || 'of no status'}; ${only}`)
+  )
+}
+
+/** Its own work was done when it failed. Doing it again would replace what others have completed since. */
+function checkLeaf(draft: Draft, position: number): Refusal | undefined {
+  if (draft.stream.successorPositions(position).length === 0) return undefined
+  const event = draft.at(position)
+  return refuse(
+    'already-advanced',
+    event,
+    `${event.id} is ${event.status} and has successors that did not fail; retry it by name to replace them`,
+  )
+}
+
+function checkReopen(draft: Draft, position: number, joins: Joins): Refusal | undefined {
+  const event = draft.at(position)
+  const above = draft.stream.ancestorPositions(position)
+  const replaced = [position, ...above].find(at => isSuperseded(draft.at(at)))
+  if (replaced !== undefined) {
+    const { id } = draft.at(replaced)
+    return refuse('not-failed', event, `${id} was replaced when an event above it was retried; retry what replaced it`)
+  }
+  // What no way leads to from the root does not reopen it: the event would be open in a stream that has ended.
+  if (position !== 0 && !above.includes(0) && draft.stream.done) return checkNotEndedAbove(draft, position)
+  return checkJoins(draft, position, joins)
+}
+
+/** A join that has run has used the results of its branches: they cannot be worked again under it. */
+function checkJoins(draft: Draft, position: number, joins: Joins): Refusal | undefined {
+  const ran = joins.above(position).find(joins.ran)
+  if (ran === undefined) return undefined
+  const event = draft.at(position)
+  const join = draft.at(ran).id
+  const message = `${join} has joined the branch of ${event.id} and was worked; retry ${join} or start a new stream`
+  return refuse('join-ran', event, message)
+}
+
+function reopen(draft: Draft, position: number, joins: Joins): void {
+  const above = draft.stream.ancestorPositions(position).filter(at => isFinal(draft.at(at)))
+  reopenOne(draft, position, 'target')
+  for (const at of above) reopenOne(draft, at, 'cascade')
+  for (const at of joins.above(position)) waitAgain(draft, at)
+}
+
+function reopenOne(draft: Draft, position: number, how: 'target' | 'cascade' | 'join'): void {
+  const event = draft.at(position)
+  const attempt = attemptOf(event) + 1
+  const waits = event.lc.join === 'wait'
+  draft.dropClaim(position)
+  draft.restoreMessage(position)
+  draft.patch(position, {
+    lc: { outcome: undefined, failed: undefined, opened: draft.now, attempt: String(attempt) },
+  })
+  const status = how === 'target' && !waits && !draft.stream.isRoot(event) ? 'init' : 'inprocess'
+  draft.setStatus(position, status, how, { attempt })
+}
+
+/** A join that never ran waits again for the branch that is worked once more. */
+function waitAgain(draft: Draft, position: number): void {
+  const event = draft.at(position)
+  if (isWaitingJoin(event)) return
+  draft.patch(position, { lc: { join: 'wait' } })
+  if (isFinal(event)) reopenOne(draft, position, 'join')
+  else draft.setStatus(position, 'inprocess', 'join')
+}

@@ -1,0 +1,45 @@
+import type { StreamDocument } from './document.ts'
+import { ATTRIBUTES, type StreamEvent } from './event.ts'
+import { MAX_READ_BYTES, MAX_WRITTEN_BYTES, MAX_WRITTEN_EVENTS } from './limits.ts'
+import type { Refusal } from './operation.ts'
+import { refuse } from './operations/refuse.ts'
+import { writeDocument } from './xml-write.ts'
+
+/**
+ * Refuses a document that grew beyond what is written. For what lets a stream grow that is 8 MiB and 20 000 events:
+ * every heartbeat rewrites the whole of it, and room must stay for ending what is in it. Everything else may go up to
+ * what is read: beyond, nobody could open the stream again. The text is only made where its length could matter.
+ */
+export function checkSize(document: StreamDocument, growing: boolean): Refusal | undefined {
+  const count = document.events.length
+  const limitBytes = growing ? MAX_WRITTEN_BYTES : MAX_READ_BYTES
+  if (growing && count > MAX_WRITTEN_EVENTS) {
+    return full(document, `${count} events; at most ${MAX_WRITTEN_EVENTS} are written`)
+  }
+  if (roughBytes(document) <= limitBytes) return undefined
+  const bytes = Buffer.byteLength(writeDocument(document).text)
+  return bytes > limitBytes ? full(document, `${bytes} bytes; at most ${limitBytes} are written`) : undefined
+}
+
+function full(document: StreamDocument, size: string): Refusal | undefined {
+  const root = document.events[0]
+  return (
+    root &&
+    refuse('stream-full', root, `the stream would have ${size}; complete, cancel or abort it and start a new one`)
+  )
+}
+
+/** Never less than the bytes written: a UTF-16 unit takes at most 3 in UTF-8, an escaped character 6. */
+function roughBytes(document: StreamDocument): number {
+  let units = document.journal.length + document.prolog.length + document.epilog.length + document.tail.length
+  for (const event of document.events) units += eventUnits(event)
+  return units * 6
+}
+
+function eventUnits(event: StreamEvent): number {
+  let units = 200 + event.before.length + event.content.length
+  for (const name of ATTRIBUTES) units += event[name].length
+  for (const value of Object.values(event.lc)) units += value.length
+  for (const { name, value } of event.foreign) units += name.length + value.length
+  return units
+}

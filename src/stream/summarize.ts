@@ -1,0 +1,146 @@
+import type { StreamDocument } from './document.ts'
+import { claimEndMs, dueMs, type TimeReader, timeReaderFor } from './due.ts'
+import { isFailed, isFinal, isSuperseded, isWaitingJoin, type StreamEvent } from './event.ts'
+import { compareIds } from './event-id.ts'
+import { EventStream } from './event-stream.ts'
+import { encodedIdLength, type Summary } from './summary.ts'
+import { cutList, READY_LIMIT_BYTES, WAITING_ON_LIMIT_BYTES } from './summary-limits.ts'
+
+/** Most characters kept of the last failure's message. */
+const FAILURE_LENGTH = 200
+
+/** What the events of a stream add up to. Of events with the same id only the first counts. */
+interface Census {
+  readonly open: StreamEvent[]
+  readonly failed: StreamEvent[]
+  total: number
+}
+
+/**
+ * The summary of a document (stream-format 8). Superseded events do not count anywhere. Open events below a final one,
+ * which foreign writers may leave, count as open but are neither waited on nor ready: nothing above depends on them.
+ */
+export function summarize(
+  document: StreamDocument,
+  options: { readonly lastModifiedMs?: number | undefined; readonly nowMs: number; readonly lastBy: string },
+): Summary {
+  const stream = new EventStream(document.events)
+  const { root } = stream
+  const { read } = timeReaderFor(document, options)
+  const { open, failed, total } = census(stream)
+  const failure = lastFailure(failed, read)
+  return {
+    version: document.version,
+    born: document.born,
+    status: root?.status ?? '',
+    outcome: failed.some(event => event !== root) ? 'errors' : '',
+    lastBy: options.lastBy,
+    root: root?.name ?? '',
+    createdMs: root === undefined ? undefined : read(root.created),
+    key: root?.key ?? '',
+    topic: root?.topic ?? '',
+    tag: root?.tag ?? '',
+    trackingId: root?.trackingId ?? '',
+    failedAtMs: failure === undefined ? undefined : read(failure.timestamp),
+    failedId: failure?.id ?? '',
+    failure: firstCharacters(failure?.msg ?? '', FAILURE_LENGTH),
+    open: open.length,
+    failed: failed.length,
+    total,
+    dueMs: earliest(stream, open, read),
+    ...waits(stream, open),
+  }
+}
+
+function census(stream: EventStream): Census {
+  const found: Census = { open: [], failed: [], total: 0 }
+  for (const [position, event] of stream.events.entries()) {
+    if (isSuperseded(event) || !stream.counts(position)) continue
+    found.total++
+    if (!isFinal(event)) found.open.push(event)
+    else if (isFailed(event)) found.failed.push(event)
+  }
+  return found
+}
+
+/** Of events that ended at the same time, as in a cascade, the one that says most: aborted, then with a message. */
+function lastFailure(failed: readonly StreamEvent[], read: TimeReader): StreamEvent | undefined {
+  let last: StreamEvent | undefined
+  let lastRank = [Number.NEGATIVE_INFINITY]
+  for (const event of failed) {
+    const ms = read(event.timestamp) ?? Number.NEGATIVE_INFINITY
+    const rank = [ms, event.status === 'aborted' ? 1 : 0, event.msg === '' ? 0 : 1]
+    if (last !== undefined && !isAbove(rank, lastRank)) continue
+    last = event
+    lastRank = rank
+  }
+  return last
+}
+
+function isAbove(rank: readonly number[], other: readonly number[]): boolean {
+  const at = rank.findIndex((value, index) => value !== other[index])
+  return at >= 0 && (rank[at] ?? 0) > (other[at] ?? 0)
+}
+
+function earliest(stream: EventStream, open: readonly StreamEvent[], read: TimeReader): number | undefined {
+  let ms = Number.POSITIVE_INFINITY
+  for (const event of open) {
+    ms = Math.min(ms, dueMs(stream, event, read) ?? ms, claimEndMs(event) ?? ms)
+  }
+  return Number.isFinite(ms) ? ms : undefined
+}
+
+function waits(stream: EventStream, open: readonly StreamEvent[]): Pick<Summary, 'waitingOn' | 'ready'> {
+  const above = aboveOpen(stream, open)
+  const endedAbove = belowFinal(stream)
+  const live = open.filter(event => !endedAbove.has(event)).sort((a, b) => compareIds(a.id, b.id))
+  const leaves = live.filter(event => !above.has(event) && !isWaitingJoin(event))
+  const ready = stream.held ? [] : live.filter(event => event.status === 'init' && !isWaitingJoin(event))
+  return {
+    waitingOn: cutList(
+      leaves.map(leaf => leaf.id),
+      WAITING_ON_LIMIT_BYTES,
+      encodedIdLength,
+    ),
+    ready: cutList(ready.map(nameAndTopic), READY_LIMIT_BYTES, item => item.length),
+  }
+}
+
+/** Events that stand above an open one. */
+function aboveOpen(stream: EventStream, open: readonly StreamEvent[]): ReadonlySet<StreamEvent> {
+  return reached(stream, open, position => stream.predecessorPositions(position))
+}
+
+/** Events that stand below a final one. */
+function belowFinal(stream: EventStream): ReadonlySet<StreamEvent> {
+  const final = stream.events.filter(event => isFinal(event) && !isSuperseded(event))
+  return reached(stream, final, position => stream.successorPositions(position))
+}
+
+/** All events reached from these by at least one step; each event is passed once, so cycles end. */
+function reached(
+  stream: EventStream,
+  from: readonly StreamEvent[],
+  neighbours: (position: number) => readonly number[],
+): ReadonlySet<StreamEvent> {
+  const found = new Set<StreamEvent>()
+  const left = [...from]
+  for (let event = left.pop(); event !== undefined; event = left.pop()) {
+    for (const position of neighbours(stream.positionOf(event.id))) {
+      const neighbour = stream.at(position)
+      if (neighbour === undefined || found.has(neighbour)) continue
+      found.add(neighbour)
+      left.push(neighbour)
+    }
+  }
+  return found
+}
+
+function nameAndTopic(event: StreamEvent): string {
+  return `${encodeURIComponent(event.name.toWellFormed())}|${encodeURIComponent(event.topic.toWellFormed())}`
+}
+
+function firstCharacters(text: string, count: number): string {
+  if (text.length <= count) return text
+  return [...text.slice(0, count * 2)].slice(0, count).join('')
+}

@@ -1,0 +1,114 @@
+import { InvalidValue } from './errors.ts'
+
+/** The most bytes of UTF-8 a message, a reason and any other text may have. */
+export const TEXT_LIMITS = { msg: 4096, reason: 1024, other: 1024 } as const
+
+/** Everything but the characters of XML 1.0 (https://www.w3.org/TR/xml/#charsets); lone surrogates are among it. */
+const NOT_XML = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/u
+const ALL_NOT_XML = new RegExp(NOT_XML, 'gu')
+
+/** ECMA-48: control strings (OSC ends with its line at the latest), CSI, other escapes; each also unfinished. */
+const ESCAPES = new RegExp(
+  [
+    String.raw`(?:\x1b\]|\x9d)[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?`,
+    String.raw`(?:\x1b[PX^_]|[\x90\x98\x9e\x9f])(?:[^\x1b\x9c]*(?:\x1b\\|\x9c)|[^\x1b\x9c\n]*)`,
+    String.raw`(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?`,
+    String.raw`\x1b[ -/]*[0-~]?`,
+  ].join('|'),
+  'g',
+)
+
+/** C0, DEL, C1, bidirectional controls, line and paragraph separator. */
+const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/
+const ALL_UNSAFE = new RegExp(UNSAFE, 'g')
+
+const NOT_COMMAND_ID = /[^A-Za-z0-9._:/@+%-]/gu
+const COMMAND_ID_LENGTH = 200
+
+/**
+ * Checks a text given by a person or program before it goes into a document.
+ * @param kind what it is, for the message: `msg` and `reason` have limits of their own
+ * @throws InvalidValue for characters XML cannot hold and for texts that are too long
+ */
+export function checkText(kind: string, text: string): void {
+  const bad = NOT_XML.exec(text)
+  if (bad !== null) {
+    throw new InvalidValue(`${kind}: character ${bad.index + 1} is ${codePoint(bad[0])}, which XML cannot hold`)
+  }
+  const limit = kind === 'msg' || kind === 'reason' ? TEXT_LIMITS[kind] : TEXT_LIMITS.other
+  if (!fits(text, limit)) throw new InvalidValue(`${kind}: longer than ${limit} bytes`)
+}
+
+/**
+ * Makes a text collected from a program (stderr, an error message) fit for a document: without terminal escape
+ * sequences, U+FFFD for what XML cannot hold, cut at a whole character to `limitBytes` of UTF-8. Never fails.
+ */
+export function cleanProgramText(text: string, limitBytes: number): string {
+  return cutBytes(text.replace(ESCAPES, '').replace(ALL_NOT_XML, '\ufffd'), limitBytes)
+}
+
+/** The longest beginning that has at most so many bytes of UTF-8, cut between characters. */
+export function cutBytes(text: string, limitBytes: number): string {
+  if (text.length * 3 <= limitBytes) return text
+  let bytes = 0
+  let end = 0
+  for (const character of text) {
+    bytes += utf8Length(character.codePointAt(0) ?? 0)
+    if (bytes > limitBytes) return text.slice(0, end)
+    end += character.length
+  }
+  return text
+}
+
+/** A text of strangers for one line of a terminal: nothing is dropped, what could steer the terminal is made visible. */
+export function visibleText(text: string): string {
+  return UNSAFE.test(text) ? text.replace(ALL_UNSAFE, visibleCharacter) : text
+}
+
+/** @throws InvalidValue unless it is 1–200 characters of `A–Z a–z 0–9 . _ : / @ + % -` */
+export function checkCommandId(text: string): void {
+  if (text === '') throw new InvalidValue('a command id cannot be empty')
+  if (text.length > COMMAND_ID_LENGTH) {
+    throw new InvalidValue(`a command id has at most ${COMMAND_ID_LENGTH} characters, this one ${text.length}`)
+  }
+  const bad = text.match(NOT_COMMAND_ID)?.[0]
+  if (bad !== undefined) {
+    throw new InvalidValue(`command id: ${visibleText(bad)} is not one of A-Z a-z 0-9 . _ : / @ + % -`)
+  }
+}
+
+/**
+ * The command id for any text: characters outside the set are percent-encoded, so it stays as it is if it is one already.
+ * @throws InvalidValue if it is empty or longer than 200 characters then
+ */
+export function encodeCommandId(text: string): string {
+  const id = text.toWellFormed().replace(NOT_COMMAND_ID, percentEncode)
+  checkCommandId(id)
+  return id
+}
+
+/** `encodeURIComponent` leaves a few characters that are not in the set. */
+function percentEncode(character: string): string {
+  const encoded = encodeURIComponent(character)
+  return encoded === character ? `%${character.charCodeAt(0).toString(16).toUpperCase()}` : encoded
+}
+
+function visibleCharacter(character: string): string {
+  const code = character.charCodeAt(0)
+  if (code < 0x20) return String.fromCharCode(0x2400 + code)
+  return code === 0x7f ? '\u2421' : `\\u{${code.toString(16)}}`
+}
+
+function fits(text: string, limitBytes: number): boolean {
+  return cutBytes(text, limitBytes).length === text.length
+}
+
+function utf8Length(code: number): number {
+  if (code < 0x80) return 1
+  if (code < 0x800) return 2
+  return code < 0x10000 ? 3 : 4
+}
+
+function codePoint(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
+}

@@ -1,0 +1,22 @@
+import { type DateOrder, decideDates, readTime, type TimeReader } from './dates.ts'
+import type { StreamDocument } from './document.ts'
+
+/**
+ * A reader that knows how the ambiguous dates of this document are meant: as `lc:dates` says, else as its own texts
+ * and the blob's Last-Modified tell. `dates` is what the next transaction fixes.
+ */
+export function timeReaderFor(
+  document: StreamDocument,
+  clock: { readonly lastModifiedMs?: number | undefined; readonly nowMs: number },
+): { readonly read: TimeReader; readonly dates: DateOrder } {
+  const dates = document.dates === '' ? decideDates(timesOf(document), clock) : document.dates
+  const context = { dates, nowMs: clock.nowMs }
+  return { read: text => (text === '' ? undefined : readTime(text, context)), dates }
+}
+
+function* timesOf(document: StreamDocument): Iterable<string> {
+  for (const event of document.events) {
+    yield event.created
+    yield event.timestamp
+  }
+}

@@ -1,0 +1,85 @@
+import { settle } from './closing.ts'
+import { isoTime } from './dates.ts'
+import type { StreamDocument } from './document.ts'
+import { Draft } from './draft.ts'
+import { timeReaderFor } from './due.ts'
+import { fenceOf } from './event.ts'
+import { type ForeignWrite, UNWRITTEN_SUM } from './history.ts'
+import type { Transaction } from './journal.ts'
+import { appendTransaction, lastVersion, parseJournal } from './journal-text.ts'
+import { restoreDropped } from './restore.ts'
+
+/** What a transaction may know of the world: everything that is not in the document is passed in. */
+export interface TransactionContext {
+  /** Epoch ms by the store's clock. */
+  readonly nowMs: number
+  /** The highest version anybody has seen of this stream (from the summary beside the body); 0 if unknown. */
+  readonly versionFloor: number
+  /** When the blob was last written; helps to read old date texts. */
+  readonly lastModifiedMs?: number
+  /** A fresh UUID for a document that has none. */
+  readonly born: string
+}
+
+/**
+ * The working copy of a transaction at its start: the time stamped, a foreign write recorded as an entry of its own,
+ * what that dropped restored, and everything settled.
+ */
+export function openTransaction(
+  document: StreamDocument,
+  context: TransactionContext,
+  foreign: ForeignWrite | undefined,
+): Draft {
+  const times = timeReaderFor(document, context)
+  const now = isoTime(Math.max(context.nowMs, times.read(document.at) ?? 0))
+  const version = highestVersion(document, context.versionFloor)
+  const stamped: StreamDocument = {
+    ...document,
+    version,
+    born: document.born || context.born,
+    at: now,
+    dates: times.dates,
+    // Of a kind that is not compared: in a group the next operation sees these events before they are written.
+    sum: UNWRITTEN_SUM,
+  }
+  const recorded =
+    foreign === undefined ? stamped : withEntry(stamped, { ...NO_AUTHOR, ...foreign, at: now, version: version + 1 })
+  const base = foreign?.op === 'foreign' ? restored(recorded) : recorded
+  const draft = new Draft(base, { nowMs: context.nowMs, now, readTime: times.read })
+  draft.touched = base !== recorded
+  settle(draft)
+  return draft
+}
+
+/** A heartbeat writes no entry, so what settling did before it gets one of its own. */
+export function recordSettling(draft: Draft): Draft {
+  if (!hasWork(draft)) return draft
+  const { nowMs, now, readTime, version, changes } = draft
+  const settled = withEntry(draft.finish(), { ...NO_AUTHOR, op: 'settle', at: now, version, changes })
+  return new Draft(settled, { nowMs, now, readTime })
+}
+
+/** True if the draft differs from what it was made from. */
+export function hasWork(draft: Draft): boolean {
+  return draft.changes.length > 0 || draft.touched
+}
+
+/** The document with one more entry in its journal, at that entry's version. */
+export function withEntry(document: StreamDocument, transaction: Transaction): StreamDocument {
+  const journal = appendTransaction(document.journal, transaction, document.prefix)
+  return { ...document, version: transaction.version, journal }
+}
+
+const NO_AUTHOR = { by: '', on: '', commandId: '', hash: '', why: '', other: false, changes: [] } as const
+
+/** Versions never go back, whatever a foreign writer dropped. */
+function highestVersion(document: StreamDocument, floor: number): number {
+  let highest = Math.max(document.version, floor, lastVersion(document.journal, document.prefix))
+  for (const event of document.events) highest = Math.max(highest, fenceOf(event) ?? 0)
+  return highest
+}
+
+function restored(document: StreamDocument): StreamDocument {
+  const events = restoreDropped(document.events, parseJournal(document.journal, document.prefix))
+  return events === document.events ? document : { ...document, events }
+}

@@ -1,0 +1,108 @@
+import type { SaxesTagNS } from 'saxes'
+import type { StreamDocument } from './document.ts'
+import { type ForeignAttribute, LC_NAMESPACE } from './event.ts'
+import { type EventDraft, settleForeign, toForeign, underPrefix } from './xml-event.ts'
+import { isNormalJournal, normaliseJournal } from './xml-journal.ts'
+import { joinRaw, trimmed } from './xml-text.ts'
+
+/** Where an element stands in the text: offsets of its first `<`, of its content and of what follows it. */
+export interface ElementRange {
+  readonly start: number
+  readonly innerStart: number
+  innerEnd: number
+  end: number
+}
+
+/** What parsing found. */
+export interface ParsedDocument {
+  readonly text: string
+  readonly root: SaxesTagNS
+  readonly rootRange: ElementRange
+  readonly events: readonly EventDraft[]
+  /** The events' elements, in the same order. */
+  readonly ranges: readonly ElementRange[]
+  readonly journal: ElementRange | undefined
+  /** Prefixes bound to another namespace than ours below the document element. */
+  readonly taken: ReadonlySet<string>
+}
+
+/** Makes the model of what was parsed: raw slices, the prefix, the journal in our form. */
+export function assembleDocument(parsed: ParsedDocument): StreamDocument {
+  const { text, root, rootRange, events } = parsed
+  const prefix = choosePrefix(root.ns, parsed.taken)
+  const { own, attributes } = splitAttributes(root, prefix)
+  const tail = sliceGaps(parsed)
+  const { journal, rest } = readJournal(parsed, prefix)
+  for (const event of events) if (event.foreign.length > 0) event.foreign = settleForeign(event, prefix)
+  return {
+    element: root.name,
+    attributes,
+    prefix,
+    version: readVersion(own.v),
+    born: own.born,
+    sum: own.sum,
+    at: own.at,
+    dates: own.dates === 'mdy' || own.dates === 'dmy' ? own.dates : '',
+    prolog: trimmed(text, declarationEnd(text), rootRange.start),
+    epilog: trimmed(text, rootRange.end),
+    events,
+    tail: joinRaw([tail, ...rest]),
+    journal,
+  }
+}
+
+/** The prefix the document element binds to our namespace, unless something inside binds it otherwise; else a free one. */
+function choosePrefix(bindings: Readonly<Record<string, string>>, taken: ReadonlySet<string>): string {
+  for (const prefix in bindings) {
+    if (bindings[prefix] === LC_NAMESPACE && prefix !== '' && !taken.has(prefix)) return prefix
+  }
+  let prefix = 'lc'
+  for (let number = 1; prefix in bindings || taken.has(prefix); number += 1) prefix = `lc${number}`
+  return prefix
+}
+
+const OWN_NAMES = ['v', 'born', 'sum', 'at', 'dates'] as const
+
+function splitAttributes(root: SaxesTagNS, prefix: string) {
+  const own = { v: '', born: '', sum: '', at: '', dates: '' }
+  const attributes: ForeignAttribute[] = []
+  for (const attribute of Object.values(root.attributes)) {
+    const name = attribute.uri === LC_NAMESPACE ? OWN_NAMES.find(known => known === attribute.local) : undefined
+    if (name === undefined) attributes.push(toForeign(attribute))
+    else own[name] = attribute.value
+  }
+  return { own, attributes: attributes.map(underPrefix(prefix)) }
+}
+
+function readVersion(text: string): number {
+  return /^\d{1,15}$/.test(text) ? Number(text) : 0
+}
+
+/** The text before each event goes to the event; what stands after the last one is returned. */
+function sliceGaps(parsed: ParsedDocument): string {
+  let from = parsed.rootRange.innerStart
+  parsed.ranges.forEach(({ start, end }, at) => {
+    const event = parsed.events[at]
+    if (event !== undefined) event.before = sliceGap(parsed, from, start)
+    from = end
+  })
+  return sliceGap(parsed, from, parsed.rootRange.innerEnd)
+}
+
+function sliceGap({ text, journal }: ParsedDocument, from: number, to: number): string {
+  if (journal === undefined || journal.start < from || journal.start >= to) return trimmed(text, from, to)
+  return joinRaw([trimmed(text, from, journal.start), trimmed(text, journal.end, to)])
+}
+
+/** Entries stand at an indentation of four in the document and at none in the model. */
+function readJournal({ text, journal: range }: ParsedDocument, prefix: string): { journal: string; rest: string[] } {
+  if (range === undefined) return { journal: '', rest: [] }
+  const raw = trimmed(text, range.innerStart, range.innerEnd)
+  if (!isNormalJournal(raw, prefix)) return normaliseJournal(text, range.start, prefix)
+  return { journal: raw.replaceAll('\n    <', '\n<'), rest: [] }
+}
+
+/** Where the XML declaration ends; 0 without one. */
+function declarationEnd(text: string): number {
+  return /^<\?xml[\t\n\r ]/.test(text) ? text.indexOf('?>') + 2 : 0
+}

@@ -1,0 +1,166 @@
+import { SaxesParser, type SaxesTagNS } from 'saxes'
+import type { StreamDocument } from './document.ts'
+import { LC_NAMESPACE } from './event.ts'
+import { MAX_DEPTH, MAX_READ_EVENTS } from './limits.ts'
+import { assembleDocument, type ElementRange } from './xml-assemble.ts'
+import { type EventDraft, readEvent } from './xml-event.ts'
+import { faultAt, parserFault } from './xml-fault.ts'
+import { findForbidden, isBlank, unitName } from './xml-text.ts'
+
+/**
+ * Reads a stream document, strictly and without losing anything that is not ours (stream-format 7).
+ *
+ * Events are the document element's direct children named `Event` in no namespace. Attributes of leasectl are found by
+ * namespace, whatever their prefix. Of several journals the last counts, for that is where we write it; the others are
+ * kept as foreign elements. A document without events is none of the faults.
+ * @param text as `decodeDocument` returns it, without byte order mark
+ * @throws BadDocument with line and column: malformed XML, a DTD, an undefined entity, a duplicate attribute, elements
+ * deeper than 64, more than 40 000 events, an event without `id`, a first event with `prev`
+ */
+export function readDocument(text: string): StreamDocument {
+  const reader = new Reader(text)
+  return reader.read()
+}
+
+class Reader {
+  readonly #text: string
+  readonly #parser = new SaxesParser({ xmlns: true, defaultXMLVersion: '1.0', forceXMLVersion: true })
+  readonly #events: EventDraft[] = []
+  readonly #ranges: ElementRange[] = []
+  /** Prefixes bound to another namespace than ours below the document element. */
+  readonly #taken = new Set<string>()
+  #root: SaxesTagNS | undefined
+  #rootRange: ElementRange = { start: 0, innerStart: 0, innerEnd: 0, end: 0 }
+  #journal: ElementRange | undefined
+  #child: ElementRange = this.#rootRange
+  #depth = 0
+  #ended = false
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  read(): StreamDocument {
+    this.#checkStart()
+    this.#subscribe()
+    this.#parser.write(this.#text)
+    this.#ended = true
+    this.#parser.close()
+    // Closing has reported a missing document element already.
+    if (this.#root === undefined) throw faultAt(this.#text, 0, 'there is no document element')
+    return assembleDocument({
+      text: this.#text,
+      root: this.#root,
+      rootRange: this.#rootRange,
+      events: this.#events,
+      ranges: this.#ranges,
+      journal: this.#journal,
+      taken: this.#taken,
+    })
+  }
+
+  /** What saxes lets pass: it drops a byte order mark and takes what follows a lone surrogate as its other half. */
+  #checkStart(): void {
+    if (this.#text.charCodeAt(0) === 0xfeff) throw faultAt(this.#text, 0, 'a second byte order mark')
+    if (this.#text.isWellFormed()) return
+    const at = findForbidden(this.#text)
+    throw faultAt(this.#text, at, `the character ${unitName(this.#text, at)} is not allowed in XML`)
+  }
+
+  #subscribe(): void {
+    const parser = this.#parser
+    parser.on('opentag', tag => this.#open(tag))
+    parser.on('closetag', tag => this.#close(tag))
+    parser.on('doctype', () => this.#refuseDoctype())
+    parser.on('processinginstruction', ({ target, body }) => this.#checkInstruction(target, body))
+    parser.on('error', error => {
+      const length = this.#text.length
+      throw parserFault(this.#text, this.#ended ? length : Math.min(parser.position, length) - 1, error.message)
+    })
+  }
+
+  #open(tag: SaxesTagNS): void {
+    this.#depth += 1
+    if (this.#depth > MAX_DEPTH) throw this.#faultHere(`elements are nested deeper than ${MAX_DEPTH}`)
+    if (this.#depth === 1) this.#openRoot(tag)
+    else {
+      this.#noteBindings(tag)
+      if (this.#depth === 2) this.#openChild(tag)
+    }
+  }
+
+  #openRoot(tag: SaxesTagNS): void {
+    this.#root = tag
+    this.#rootRange = this.#startRange()
+  }
+
+  #noteBindings({ ns }: SaxesTagNS): void {
+    for (const prefix in ns) if (ns[prefix] !== LC_NAMESPACE) this.#taken.add(prefix)
+  }
+
+  #openChild(tag: SaxesTagNS): void {
+    this.#child = this.#startRange()
+    if (!isEvent(tag)) return
+    const first = this.#events.length === 0
+    if (this.#events.length === MAX_READ_EVENTS) throw this.#faultHere(`more than ${MAX_READ_EVENTS} events`)
+    const event = readEvent(tag.attributes)
+    if (event.id === '') throw this.#faultHere('an Event has no id')
+    if (first && event.prev !== '') throw this.#faultHere('the first Event is the root and cannot have a prev')
+    // Empty or not, the .NET library takes a prev on the root for a broken document.
+    if (first && event.empty.length > 0) event.empty = event.empty.filter(name => name !== 'prev')
+    this.#events.push(event)
+  }
+
+  #close(tag: SaxesTagNS): void {
+    this.#depth -= 1
+    if (this.#depth > 1) return
+    const range = this.#depth === 0 ? this.#rootRange : this.#child
+    this.#endRange(range, tag.isSelfClosing)
+    if (this.#depth === 0) return
+    if (isEvent(tag)) this.#closeEvent(range)
+    else if (tag.uri === LC_NAMESPACE && tag.local === 'journal') this.#journal = range
+  }
+
+  #closeEvent(range: ElementRange): void {
+    this.#ranges.push(range)
+    const event = this.#events.at(-1)
+    if (event === undefined || isBlank(this.#text, range.innerStart, range.innerEnd)) return
+    event.content = this.#text.slice(range.innerStart, range.innerEnd)
+  }
+
+  /** A tag begins at the last `<` before its end: none can stand inside it. */
+  #startRange(): ElementRange {
+    const end = this.#parser.position
+    return { start: this.#text.lastIndexOf('<', end - 1), innerStart: end, innerEnd: end, end }
+  }
+
+  #endRange(range: ElementRange, isSelfClosing: boolean): void {
+    range.end = this.#parser.position
+    range.innerEnd = isSelfClosing ? range.end : this.#text.lastIndexOf('<', range.end - 1)
+  }
+
+  #refuseDoctype(): never {
+    const start = this.#text.lastIndexOf('<!DOCTYPE', this.#parser.position)
+    throw faultAt(this.#text, start, 'a document type declaration (DTD) is not accepted')
+  }
+
+  /** saxes takes `<?name?more?>` for an instruction, though nothing separates the name. */
+  #checkInstruction(target: string, body: string): void {
+    if (!body.startsWith('?')) return
+    const end = this.#parser.position
+    const raw = this.#text.slice(Math.max(0, end - target.length - 2 * body.length - 4), end)
+    const wrong = `<?${target}${body}?>`
+    if (raw.replace(/\r\n?/g, '\n').endsWith(wrong)) {
+      throw this.#faultHere(`white space is missing after the name of the processing instruction ${target}`)
+    }
+  }
+
+  /** A fault at the start of the markup that has just ended. */
+  #faultHere(message: string): Error {
+    return faultAt(this.#text, this.#text.lastIndexOf('<', this.#parser.position - 1), message)
+  }
+}
+
+function isEvent(tag: SaxesTagNS): boolean {
+  return tag.name === 'Event' && tag.uri === ''
+}

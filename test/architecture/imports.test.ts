@@ -1,0 +1,122 @@
+import { globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { violations } from './rules.ts'
+
+const SRC = fileURLToPath(new URL('../../src/', import.meta.url))
+
+describe('the sources', () => {
+  const paths = globSync('**/*.{ts,tsx}', { cwd: SRC })
+
+  test('are found', () => {
+    expect(paths).toContain('stream/event.ts')
+  })
+
+  test('import one way, without cycles, and keep the rules of their rooms', () => {
+    expect(violations(new Map(paths.map(path => [path, readFileSync(`${SRC}${path}`, 'utf8')])))).toEqual([])
+  })
+})
+
+describe('the checker', () => {
+  const cases: readonly [rule: string, sources: Record<string, string>, found: readonly string[]][] = [
+    [
+      'imports downward and within a room are fine',
+      {
+        'commands/ls.ts': `import { list } from '../ops/list.ts'; import './table.ts'; process.stdout.write(list())`,
+        'commands/table.ts': `import chalk from 'chalk'; export const time = new Date(0)`,
+        'ops/list.ts': `import type { EventStore } from '../store/store.ts'`,
+        'store/store.ts': `import { parse } from '../stream/xml.ts'`,
+        'stream/xml.ts': `import saxes from 'saxes'; import { createHash } from 'node:crypto'; new Date(saxes.at)`,
+      },
+      [],
+    ],
+    [
+      'stream imports nothing above it',
+      { 'stream/a.ts': `import type { EventStore } from '../store/store.ts'` },
+      ['stream/a.ts imports store/store.ts'],
+    ],
+    [
+      'dynamic imports, re-exports and import types count',
+      {
+        'store/a.ts': `const ops = await import('../ops/x.ts')`,
+        'store/b.ts': `export * from '../ops/x.ts'`,
+        'store/c.ts': `export { x } from '../ops/x.ts'`,
+        'store/d.ts': `export type X = import('../ops/x.ts').X`,
+      },
+      ['a', 'b', 'c', 'd'].map(name => `store/${name}.ts imports ops/x.ts`),
+    ],
+    [
+      'worker, watchdog and tui do not import each other',
+      {
+        'tui/a.tsx': `import { plan } from '../watchdog/plan.ts'; export const box = <Box />`,
+        'watchdog/b.ts': `import '../worker/loop.ts'`,
+        'worker/c.ts': `import '../tui/launch.ts'`,
+      },
+      [
+        'tui/a.tsx imports watchdog/plan.ts',
+        'watchdog/b.ts imports worker/loop.ts',
+        'worker/c.ts imports tui/launch.ts',
+      ],
+    ],
+    [
+      'the library has no command line in it',
+      { 'index.ts': `export * from './commands/ls.ts'` },
+      ['index.ts imports commands/ls.ts'],
+    ],
+    ['a new room needs a rule', { 'misc/a.ts': '' }, ['misc/a.ts: no rule says what misc may import']],
+    [
+      'only the runtime and the library open stores by address',
+      { 'commands/ls.ts': `import '../store/open.ts'`, 'commands/runtime.ts': `import '../store/open.ts'` },
+      ['commands/ls.ts imports store/open.ts'],
+    ],
+    [
+      'stream imports no Node module but node:crypto and no package but saxes',
+      { 'stream/a.ts': `import 'node:fs'; import 'yaml'` },
+      ['stream/a.ts imports node:fs', 'stream/a.ts imports yaml'],
+    ],
+    [
+      'stream has no clock and no randomness',
+      {
+        'stream/a.ts': `import { randomUUID } from 'node:crypto'; [Date.now(), new Date(), Math.random(), setTimeout(f)]`,
+      },
+      ['crypto.randomUUID', 'Date.now', 'Math.random', 'new Date', 'setTimeout'].map(
+        name => `stream/a.ts uses ${name}`,
+      ),
+    ],
+    [
+      'only the runtime reads environment and arguments',
+      {
+        'commands/a.ts': `process.env.HOME; process['argv']`,
+        'ops/b.ts': `import { env } from 'node:process'`,
+        'ops/c.ts': `const { env } = process`,
+        'commands/runtime.ts': `process.env.HOME; process.argv`,
+        'ops/d.ts': `// process.env\nconst text = 'process.argv'`,
+      },
+      [
+        'commands/a.ts uses process.argv',
+        'commands/a.ts uses process.env',
+        'ops/b.ts uses process.env',
+        'ops/c.ts uses process.env',
+      ],
+    ],
+    [
+      'only exit.ts ends the process',
+      { 'commands/exit.ts': 'process.exit(1)', 'worker/a.ts': 'process.exit(1)' },
+      ['worker/a.ts uses process.exit'],
+    ],
+    [
+      'files do not import each other in a circle',
+      { 'ops/a.ts': `import './b.ts'`, 'ops/b.ts': `import './c.ts'`, 'ops/c.ts': `import type { A } from './a.ts'` },
+      ['cycle: ops/a.ts → ops/b.ts → ops/c.ts → ops/a.ts'],
+    ],
+    [
+      'files have at most 300 lines',
+      { 'ops/a.ts': 'f()\n'.repeat(301), 'ops/b.ts': 'f()\n'.repeat(300) },
+      ['ops/a.ts has 301 lines, more than 300'],
+    ],
+  ]
+
+  test.each(cases)('%s', (_, sources, found) => {
+    expect(violations(new Map(Object.entries(sources)))).toEqual([...found].sort())
+  })
+})

@@ -1,0 +1,96 @@
+import { type ModuleFacts, moduleFacts } from './module-facts.ts'
+
+const MAX_LINES = 300
+
+/** Which folders a folder of `src/` may import from, besides itself. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  stream: [],
+  store: ['stream'],
+  formats: ['stream', 'store'],
+  ops: ['stream', 'store'],
+  worker: ['stream', 'store', 'ops'],
+  watchdog: ['stream', 'store', 'ops'],
+  tui: ['stream', 'store', 'ops', 'formats'],
+  lab: ['stream', 'store', 'ops', 'formats', 'worker'],
+  demo: ['stream', 'store', 'ops', 'formats', 'worker', 'tui'],
+  commands: ['stream', 'store', 'ops', 'formats', 'worker', 'watchdog', 'tui', 'lab', 'demo'],
+  'index.ts': ['stream', 'store', 'ops', 'formats', 'worker', 'watchdog'],
+}
+
+const PROCESS_FILES = ['commands/runtime.ts', 'commands/process-runtime.ts', 'commands/main.ts']
+
+/** Files that alone may use a name. */
+const USED_ONLY_IN: Readonly<Record<string, readonly string[]>> = {
+  'process.env': PROCESS_FILES,
+  'process.argv': PROCESS_FILES,
+  'process.exit': ['commands/exit.ts'],
+}
+
+const STORE_OPENERS = ['index.ts', 'commands/runtime.ts', 'commands/process-runtime.ts']
+
+/** No clock, no chance, no talk: `stream/` decides from its arguments alone. */
+const IMPURE =
+  /^(new Date|Date\.now|Math\.random|crypto\.random\w*|crypto\.getRandomValues|performance\.now|set(Timeout|Interval|Immediate)|fetch|process\.|console\.)/
+
+/** Every breach of the direction of imports and of the rooms' own rules, one sentence each; empty if there is none. */
+export function violations(sources: ReadonlyMap<string, string>): string[] {
+  const modules = [...sources].map(([path, source]) => moduleFacts(path, source))
+  return [...modules.flatMap(ownViolations), ...cycles(modules)].sort()
+}
+
+function ownViolations(module: ModuleFacts): string[] {
+  return [...wrongDirections(module), ...impurities(module), ...reservedUses(module), ...wrongSize(module)]
+}
+
+function wrongDirections({ path, files }: ModuleFacts): string[] {
+  const room = roomOf(path)
+  const allowed = MAY_IMPORT[room]
+  if (allowed === undefined) return [`${path}: no rule says what ${room} may import`]
+  const up = files.filter(file => roomOf(file) !== room && !allowed.includes(roomOf(file)))
+  const openers = files.filter(file => file === 'store/open.ts' && !STORE_OPENERS.includes(path))
+  return [...up, ...openers].map(file => `${path} imports ${file}`)
+}
+
+function impurities({ path, packages, uses }: ModuleFacts): string[] {
+  if (roomOf(path) !== 'stream') return []
+  const impure = packages.filter(name => name !== 'node:crypto' && name !== 'saxes')
+  return [
+    ...impure.map(name => `${path} imports ${name}`),
+    ...uses.filter(name => IMPURE.test(name)).map(name => `${path} uses ${name}`),
+  ]
+}
+
+function reservedUses({ path, uses }: ModuleFacts): string[] {
+  const reserved = uses.filter(name => USED_ONLY_IN[name] !== undefined && !USED_ONLY_IN[name].includes(path))
+  return reserved.map(name => `${path} uses ${name}`)
+}
+
+function wrongSize({ path, lines }: ModuleFacts): string[] {
+  return lines > MAX_LINES ? [`${path} has ${lines} lines, more than ${MAX_LINES}`] : []
+}
+
+function roomOf(path: string): string {
+  return path.split('/')[0] ?? path
+}
+
+/** Cycles between files, each named once from its first file on. Depth first; a file on the current path closes a cycle. */
+function cycles(modules: readonly ModuleFacts[]): string[] {
+  const imports = new Map(modules.map(module => [module.path, module.files]))
+  const done = new Set<string>()
+  const found = new Set<string>()
+  const visit = (path: string, trail: readonly string[]): void => {
+    const start = trail.indexOf(path)
+    if (start >= 0) found.add(cycleText(trail.slice(start)))
+    if (start >= 0 || done.has(path)) return
+    for (const next of imports.get(path) ?? []) visit(next, [...trail, path])
+    done.add(path)
+  }
+  for (const path of [...imports.keys()].sort()) visit(path, [])
+  return [...found]
+}
+
+function cycleText(cycle: readonly string[]): string {
+  const first = cycle.reduce((least, path, at) => (path < (cycle[least] ?? '') ? at : least), 0)
+  const turned = [...cycle.slice(first), ...cycle.slice(0, first)]
+  return `cycle: ${[...turned, turned[0]].join(' → ')}`
+}

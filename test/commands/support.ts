@@ -1,0 +1,160 @@
+import { Command } from 'commander'
+import type { Run } from '../../src/commands/command.ts'
+import { runCommandLine } from '../../src/commands/main.ts'
+import { buildProgram } from '../../src/commands/program.ts'
+import type { Kind, OpenedStore, Runtime, StoreSource, Terminal } from '../../src/commands/runtime.ts'
+import { readStream } from '../../src/ops/read-stream.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
+import type { EventStore } from '../../src/store/store.ts'
+
+/** 2026-03-01T12:00:00Z: the clock of these tests stands unless a test moves it. */
+export const NOON = Date.UTC(2026, 2, 1, 12)
+
+export interface World {
+  readonly store: EventStore
+  nowMs: number
+}
+
+export function newWorld(): World {
+  const world: { store: EventStore; nowMs: number } = { nowMs: NOON, store: undefined as unknown as EventStore }
+  world.store = openMemoryStore({ clock: () => world.nowMs, random: () => 0.5 })
+  return world
+}
+
+export interface Setting {
+  readonly env?: Record<string, string>
+  /** stdin and stderr are terminals; what is asked gets this answer. */
+  readonly answer?: string | undefined
+  readonly terminal?: boolean
+  /** stdout is a terminal of so many columns. */
+  readonly columns?: number
+  readonly stdin?: string
+  readonly files?: Record<string, string>
+  readonly source?: StoreSource
+  readonly startedAs?: string
+  readonly signal?: AbortSignal
+  readonly store?: EventStore
+}
+
+export interface Ran {
+  readonly exit: number
+  readonly stdout: string
+  readonly stderr: string
+  readonly questions: readonly string[]
+}
+
+/** Runs a command line over the world's store. */
+export async function cli(world: World, argv: readonly string[], setting: Setting = {}): Promise<Ran> {
+  const { runtime, written } = fakeRuntime(world, argv, setting)
+  const exit = await runCommandLine(runtime)
+  return { exit, stdout: written.stdout, stderr: written.stderr, questions: written.questions }
+}
+
+export function fakeRuntime(world: World, argv: readonly string[], setting: Setting = {}) {
+  const written = { stdout: '', stderr: '', questions: [] as string[] }
+  let kind: Kind = 'reads'
+  let opened: OpenedStore | undefined
+  let ids = 0
+  const address = { address: 'memory:', source: setting.source ?? 'default' } as const
+  const runtime: Runtime = {
+    env: setting.env ?? {},
+    argv,
+    stdout: sink(setting.columns, text => (written.stdout += text)),
+    stderr: sink(setting.terminal ? 100 : undefined, text => (written.stderr += text)),
+    stdin: {
+      isTty: setting.terminal ?? false,
+      readAll: async () => setting.stdin ?? '',
+      ask: async question => {
+        written.questions.push(question)
+        return setting.answer
+      },
+    },
+    startedAs: setting.startedAs ?? 'leasectl',
+    signal: setting.signal ?? new AbortController().signal,
+    host: 'testhost',
+    pid: 41,
+    actor: 'tester@testhost',
+    get kind() {
+      return kind
+    },
+    get opened() {
+      return opened
+    },
+    nowMs: () => world.nowMs,
+    newId: () => `00000000-0000-7000-8000-${String(++ids + callCount * 100).padStart(12, '0')}`,
+    readFile: async path => {
+      const text = setting.files?.[path]
+      if (text === undefined) throw new Error(`ENOENT: ${path}`)
+      return Buffer.from(text)
+    },
+    begin: what => {
+      kind = what
+    },
+    openStore: async () => {
+      opened = { ...address, store: setting.store ?? world.store }
+      return opened
+    },
+    describeStore: async () => address,
+    embeddedAddress: async () => 'memory:',
+    startSelf: () => {
+      throw new Error('these tests start no process')
+    },
+    openLiveView: async () => {
+      throw new Error('these tests have no terminal to draw on')
+    },
+    close: async () => {},
+  }
+  callCount++
+  return { runtime, written }
+}
+
+/** Command ids of different command lines must differ. */
+let callCount = 0
+
+function sink(columns: number | undefined, add: (text: string) => void): Terminal {
+  return {
+    isTty: columns !== undefined,
+    columns,
+    write: async chunk => add(typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8')),
+  }
+}
+
+type Register<Options> = (parent: Command, runtime: Runtime, go: Run<Options>) => void
+
+/** What a command makes of its arguments; they begin with the command's own name. */
+export async function optionsFrom<Options>(register: Register<Options>, argv: readonly string[]): Promise<Options> {
+  const { runtime } = fakeRuntime(newWorld(), argv)
+  const { resolve, promise } = Promise.withResolvers<Options>()
+  const program = new Command('leasectl').exitOverride().enablePositionalOptions()
+  program.configureOutput({ writeErr: () => {}, writeOut: () => {}, outputError: () => {} })
+  register(program, runtime, async options => {
+    resolve(options)
+    return undefined
+  })
+  await program.parseAsync([...argv], { from: 'user' })
+  return promise
+}
+
+/** The bytes of a stream: to show that nothing was changed. */
+export async function bodyOf(world: World, name: string): Promise<string | undefined> {
+  const stored = await world.store.read(name)
+  return stored === undefined ? undefined : Buffer.from(stored.body).toString('utf8')
+}
+
+/** Status by event id. */
+export async function statuses(world: World, name: string): Promise<Record<string, string>> {
+  const view = await readStream(world.store, name)
+  return Object.fromEntries((view?.stream.events ?? []).map(event => [event.id, event.status]))
+}
+
+/** Every command path, with aliases left out. */
+export function allCommands(): Command[] {
+  const { runtime } = fakeRuntime(newWorld(), [])
+  const walk = (command: Command): Command[] => [command, ...command.commands.flatMap(walk)]
+  return walk(buildProgram(runtime, () => {}))
+}
+
+/** The one JSON document of an output. */
+export function json(text: string): Record<string, unknown> {
+  return JSON.parse(text) as Record<string, unknown>
+}

@@ -1,0 +1,237 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import type { Stored } from '../../src/store/store.ts'
+import {
+  bytes,
+  changeOptions,
+  given,
+  holder,
+  increment,
+  leased,
+  put,
+  type StoreHarness,
+  stored,
+  summary,
+  text,
+  withStore,
+} from './harness.ts'
+
+const never = (): never => {
+  throw new Error('decide was called')
+}
+
+export function describeChanges(harness: StoreHarness): void {
+  describe('changeUnderLease', () => oneChange(harness))
+  describe('changeUnderLease beside a lease of another', () => heldByAnother(harness))
+  describe('changeUnderLease under a given lease', () => underGivenLease(harness))
+}
+
+function oneChange(harness: StoreHarness): void {
+  it('shows decide the stream as it was written and writes what it says', () =>
+    withStore(harness, async store => {
+      const etag = await given(store, 'a', 'old', { version: 3 })
+      const seen: Stored[] = []
+      const outcome = await store.changeUnderLease(
+        'a',
+        (current, nowMs) => {
+          expect(Math.abs(nowMs - store.nowMs())).toBeLessThan(10_000)
+          seen.push(current)
+          return put('new', { version: 4, lastBy: 'ada' })()
+        },
+        changeOptions(),
+      )
+      expect(seen).toHaveLength(1)
+      expect(seen[0]).toMatchObject({
+        name: 'a',
+        etag,
+        body: bytes('old'),
+        summary: summary({ version: 3 }),
+        versionFloor: 3,
+      })
+      const found = await stored(store, 'a')
+      expect(outcome).toEqual({ kind: 'committed', etag: found.etag })
+      expect(found.etag).not.toBe(etag)
+      expect(found).toMatchObject({ body: bytes('new'), size: 3, versionFloor: 4 })
+      expect(found.modifiedMs).toBeGreaterThanOrEqual(seen[0]?.modifiedMs ?? Number.NaN)
+    }))
+
+  it('leaves the stream free', () =>
+    withStore(harness, async store => {
+      await given(store, 'a')
+      await store.changeUnderLease('a', increment, changeOptions())
+      expect(await store.changeUnderLease('a', increment, changeOptions())).toMatchObject({ kind: 'committed' })
+      await store.close()
+    }))
+
+  it('writes nothing when decide leaves', () =>
+    withStore(harness, async store => {
+      const etag = await given(store, 'a', 'old')
+      expect(await store.changeUnderLease('a', () => ({ kind: 'leave' }), changeOptions())).toEqual({ kind: 'left' })
+      expect(await stored(store, 'a')).toMatchObject({ etag, body: bytes('old') })
+    }))
+
+  it('says missing, asking nobody, where there is no stream', () =>
+    withStore(harness, async store => {
+      expect(await store.changeUnderLease('a', never, changeOptions())).toEqual({ kind: 'missing' })
+    }))
+
+  it('passes on what decide throws, writes nothing and leaves the stream free', () =>
+    withStore(harness, async store => {
+      const etag = await given(store, 'a')
+      const fault = new Error('no plan')
+      const failing = () => {
+        throw fault
+      }
+      await expect(store.changeUnderLease('a', failing, changeOptions())).rejects.toBe(fault)
+      expect(await stored(store, 'a')).toMatchObject({ etag })
+      expect(await store.changeUnderLease('a', increment, changeOptions())).toMatchObject({ kind: 'committed' })
+    }))
+
+  it('loses none of 20 concurrent increments', () =>
+    withStore(harness, async store => {
+      await given(store, 'a', '0', { version: 1 })
+      const options = changeOptions({ waitMs: 25_000 })
+      const all = await Promise.all(Array.from({ length: 20 }, () => store.changeUnderLease('a', increment, options)))
+      expect(all.map(outcome => outcome.kind)).toEqual(Array.from({ length: 20 }, () => 'committed'))
+      expect(await stored(store, 'a')).toMatchObject({ body: bytes('20'), versionFloor: 21 })
+    }))
+
+  it('lets each of two concurrent changes see the other or be seen by it', () =>
+    withStore(harness, async store => {
+      await given(store, 'a', '')
+      const append = (letter: string) => (current: Stored) => put(text(current.body) + letter)()
+      await Promise.all(['x', 'y'].map(letter => store.changeUnderLease('a', append(letter), changeOptions())))
+      expect(['xy', 'yx']).toContain(text((await stored(store, 'a')).body))
+    }))
+
+  it('changes different streams independently', () =>
+    withStore(harness, async store => {
+      const names = ['a', 'b', 'c', 'd']
+      for (const name of names) await given(store, name, '0')
+      await leased(store, 'a')
+      const rest = names.slice(1).map(name => store.changeUnderLease(name, increment, changeOptions({ waitMs: 0 })))
+      expect((await Promise.all(rest)).map(outcome => outcome.kind)).toEqual(['committed', 'committed', 'committed'])
+    }))
+
+  it('rejects with the reason of a signal that was aborted before', () =>
+    withStore(harness, async store => {
+      await given(store, 'a')
+      const reason = new Error('stop')
+      const options = changeOptions({ signal: AbortSignal.abort(reason) })
+      await expect(store.changeUnderLease('a', never, options)).rejects.toBe(reason)
+    }))
+}
+
+function heldByAnother(harness: StoreHarness): void {
+  it('says held, by whom and who wrote last, after one try when it may not wait', () =>
+    withStore(harness, async store => {
+      await given(store, 'a', 'old', { lastBy: 'linus' })
+      await leased(store, 'a', 'grace')
+      const outcome = await store.changeUnderLease('a', never, changeOptions({ waitMs: 0 }))
+      expect(outcome).toMatchObject({
+        kind: 'held',
+        lease: { state: 'leased', holder: holder('grace') },
+        waitedMs: expect.any(Number),
+        lastBy: 'linus',
+      })
+      expect(text((await stored(store, 'a')).body)).toBe('old')
+    }))
+
+  it('says held when the wait is over', () =>
+    withStore(harness, async store => {
+      await given(store, 'a', 'old')
+      await leased(store, 'a', 'grace')
+      const outcome = await store.changeUnderLease('a', never, changeOptions({ waitMs: 120 }))
+      expect(outcome.kind).toBe('held')
+      if (outcome.kind === 'held') expect(outcome.waitedMs).toBeGreaterThanOrEqual(100)
+    }))
+
+  it('goes ahead as soon as the lease is released', () =>
+    withStore(harness, async store => {
+      await given(store, 'a', '0')
+      const leaseId = await leased(store, 'a')
+      const waiting = store.changeUnderLease('a', increment, changeOptions())
+      expect(await store.release('a', leaseId)).toMatchObject({ kind: 'ok' })
+      expect(await waiting).toMatchObject({ kind: 'committed' })
+      expect(text((await stored(store, 'a')).body)).toBe('1')
+    }))
+
+  it('stops waiting with the reason of its signal', () =>
+    withStore(harness, async store => {
+      await given(store, 'a')
+      await leased(store, 'a')
+      const { etag } = await stored(store, 'a')
+      const stop = new AbortController()
+      const reason = new Error('stop')
+      const waiting = store.changeUnderLease('a', never, changeOptions({ signal: stop.signal }))
+      setTimeout(() => stop.abort(reason), 30)
+      await expect(waiting).rejects.toBe(reason)
+      expect((await stored(store, 'a')).etag).toBe(etag)
+    }))
+
+  it('waits for a lease that is breaking, and goes ahead over a broken one', () =>
+    withStore(harness, async store => {
+      await given(store, 'a', '0')
+      await leased(store, 'a')
+      await store.break('a', 30)
+      const held = await store.changeUnderLease('a', never, changeOptions({ waitMs: 0 }))
+      expect(held).toMatchObject({ kind: 'held', lease: { state: 'breaking' } })
+      await store.break('a', 0)
+      expect(await store.changeUnderLease('a', increment, changeOptions())).toMatchObject({ kind: 'committed' })
+    }))
+}
+
+function underGivenLease(harness: StoreHarness): void {
+  it('writes and keeps the lease', () =>
+    withStore(harness, async store => {
+      await given(store, 'a', '0')
+      const leaseId = await leased(store, 'a', 'grace')
+      for (const body of ['1', '2']) {
+        expect(await store.changeUnderLease('a', increment, changeOptions({ leaseId }))).toMatchObject({
+          kind: 'committed',
+        })
+        const found = await stored(store, 'a')
+        expect(text(found.body)).toBe(body)
+        expect(found.lease).toMatchObject({ state: 'leased', holder: holder('grace') })
+      }
+      expect(await store.release('a', leaseId)).toEqual({ kind: 'ok', leaseId })
+    }))
+
+  it('says lost, writing nothing, when the lease is another one', () =>
+    withStore(harness, async store => {
+      await given(store, 'a')
+      await leased(store, 'a')
+      const { etag } = await stored(store, 'a')
+      const options = changeOptions({ leaseId: randomUUID() })
+      const outcome = await store.changeUnderLease('a', increment, options)
+      expect(outcome).toMatchObject({ kind: 'lost', code: expect.stringMatching(/^Lease/) })
+      expect((await stored(store, 'a')).etag).toBe(etag)
+    }))
+
+  it('says lost, writing nothing, when there is no lease', () =>
+    withStore(harness, async store => {
+      const etag = await given(store, 'a')
+      const outcome = await store.changeUnderLease('a', increment, changeOptions({ leaseId: randomUUID() }))
+      expect(outcome).toMatchObject({ kind: 'lost', code: expect.stringMatching(/^Lease/) })
+      expect((await stored(store, 'a')).etag).toBe(etag)
+    }))
+
+  it('writes while its lease is breaking and says lost once it is broken', () =>
+    withStore(harness, async store => {
+      await given(store, 'a', '0')
+      const leaseId = await leased(store, 'a')
+      await store.break('a', 30)
+      expect(await store.changeUnderLease('a', increment, changeOptions({ leaseId }))).toMatchObject({
+        kind: 'committed',
+      })
+      await store.break('a', 0)
+      expect(await store.changeUnderLease('a', increment, changeOptions({ leaseId }))).toMatchObject({ kind: 'lost' })
+      expect(text((await stored(store, 'a')).body)).toBe('1')
+    }))
+
+  it('says missing where there is no stream', () =>
+    withStore(harness, async store => {
+      const options = changeOptions({ leaseId: randomUUID() })
+      expect(await store.changeUnderLease('a', never, options)).toEqual({ kind: 'missing' })
+    }))
+}

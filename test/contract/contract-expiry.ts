@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import {
+  changeOptions,
+  given,
+  holder,
+  increment,
+  leased,
+  pass,
+  type StoreHarness,
+  stored,
+  text,
+  withStore,
+} from './harness.ts'
+
+/**
+ * The rules that need an expired lease. At most five tests, at the same time: where the clock cannot be moved they
+ * really wait, up to 21 s.
+ */
+export function describeExpiry(harness: StoreHarness): void {
+  const timeout = 40_000
+  // A clock that can be moved is one clock for all tests, so they must not share it at the same time.
+  const suite = harness.advance ? describe : describe.concurrent
+
+  suite('a lease that runs out', () => {
+    it('frees the stream for others; its id is lost', { timeout }, () =>
+      withStore(harness, async store => {
+        await given(store, 'a', '0')
+        const old = await leased(store, 'a', 'grace', 15)
+        await pass(harness, 15_000)
+        const found = await stored(store, 'a')
+        expect(found.lease.state).toBe('expired')
+        expect(found.lease.holder).toBeUndefined()
+        const write = await store.changeUnderLease('a', increment, changeOptions({ leaseId: old }))
+        expect(write).toMatchObject({ kind: 'lost', code: expect.stringMatching(/^Lease/) })
+        await leased(store, 'a', 'ada')
+        expect((await stored(store, 'a')).lease).toMatchObject({ state: 'leased', holder: holder('ada') })
+        expect(await store.renew('a', old)).toMatchObject({ kind: 'lost' })
+        expect(text((await stored(store, 'a')).body)).toBe('0')
+      }),
+    )
+
+    it('can be renewed as long as nobody wrote or leased since', { timeout }, () =>
+      withStore(harness, async store => {
+        await given(store, 'a', '0')
+        const leaseId = await leased(store, 'a', 'grace', 15)
+        await pass(harness, 15_000)
+        expect(await store.renew('a', leaseId)).toEqual({ kind: 'ok', leaseId })
+        expect((await stored(store, 'a')).lease.state).toBe('leased')
+        const write = await store.changeUnderLease('a', increment, changeOptions({ leaseId }))
+        expect(write).toMatchObject({ kind: 'committed' })
+      }),
+    )
+
+    it('cannot be renewed after a write of another', { timeout }, () =>
+      withStore(harness, async store => {
+        await given(store, 'a', '0')
+        const leaseId = await leased(store, 'a', 'grace', 15)
+        await pass(harness, 15_000)
+        const write = await store.changeUnderLease('a', increment, changeOptions({ waitMs: 5_000 }))
+        expect(write).toMatchObject({ kind: 'committed' })
+        expect(await store.renew('a', leaseId)).toMatchObject({ kind: 'lost' })
+        expect(await store.remove('a', {})).toEqual({ kind: 'removed' })
+      }),
+    )
+
+    it('lasts longer when renewed', { timeout }, () =>
+      withStore(harness, async store => {
+        await given(store, 'a', '0')
+        const leaseId = await leased(store, 'a', 'grace', 15)
+        await pass(harness, 9_000)
+        await store.renew('a', leaseId)
+        await pass(harness, 9_000)
+        expect((await stored(store, 'a')).lease.state).toBe('leased')
+        expect(await store.changeUnderLease('a', increment, changeOptions({ waitMs: 0 }))).toMatchObject({
+          kind: 'held',
+        })
+      }),
+    )
+
+    it('is broken after its break period, not before', { timeout }, () =>
+      withStore(harness, async store => {
+        await given(store, 'a', '0')
+        await leased(store, 'a', 'grace', -1)
+        expect(await store.break('a', 3)).toMatchObject({ kind: 'broken' })
+        expect((await stored(store, 'a')).lease.state).toBe('breaking')
+        await pass(harness, 3_000)
+        expect((await stored(store, 'a')).lease.state).toBe('broken')
+        expect(await store.changeUnderLease('a', increment, changeOptions())).toMatchObject({ kind: 'committed' })
+        expect((await stored(store, 'a')).lease.state).toBe('available')
+      }),
+    )
+  })
+}

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest'
+import {
+  changeOptions,
+  given,
+  holder,
+  leased,
+  listed,
+  namesOf,
+  put,
+  type StoreHarness,
+  stored,
+  withStore,
+} from './harness.ts'
+
+export function describeListings(harness: StoreHarness): void {
+  describe('list by name', () => byName(harness))
+  describe('list by due time', () => byDue(harness))
+}
+
+function byName(harness: StoreHarness): void {
+  it('lists nothing in an empty store', () =>
+    withStore(harness, async store => {
+      expect(await listed(store)).toEqual([])
+      expect(await listed(store, { order: 'due' })).toEqual([])
+    }))
+
+  it('lists the names in the order of their bytes, whatever the order of creation', () =>
+    withStore(harness, async store => {
+      const names = ['B', 'a', 'a b', 'a-b', 'a/b', 'a/b/c', 'a0', 'aé', 'z', 'é', '日']
+      for (const name of names.toReversed()) await given(store, name)
+      expect(await namesOf(store)).toEqual(names)
+    }))
+
+  it.runIf(harness.features.utf8Order)('puts characters beyond U+FFFF behind all others', () =>
+    withStore(harness, async store => {
+      for (const name of ['😀', 'ﬀ', 'x']) await given(store, name)
+      expect(await namesOf(store)).toEqual(['x', 'ﬀ', '😀'])
+      expect(await namesOf(store, { after: 'ﬀ' })).toEqual(['😀'])
+    }),
+  )
+
+  it('lists the names that begin with the prefix, taken literally', () =>
+    withStore(harness, async store => {
+      for (const name of ['a', 'a/1', 'a/2', 'aa', 'a_1', 'A/1', 'b/1']) await given(store, name)
+      expect(await namesOf(store, { prefix: 'a/' })).toEqual(['a/1', 'a/2'])
+      expect(await namesOf(store, { prefix: 'a_' })).toEqual(['a_1'])
+      expect(await namesOf(store, { prefix: 'c' })).toEqual([])
+      expect(await namesOf(store, { prefix: '' })).toHaveLength(7)
+    }))
+
+  it('goes on after a name, also after one that is not there', () =>
+    withStore(harness, async store => {
+      for (const name of ['a', 'b', 'c', 'd']) await given(store, name)
+      expect(await namesOf(store, { after: 'b' })).toEqual(['c', 'd'])
+      expect(await namesOf(store, { after: 'bb' })).toEqual(['c', 'd'])
+      expect(await namesOf(store, { after: 'd' })).toEqual([])
+    }))
+
+  it('stops at the limit, prefix and after included', () =>
+    withStore(harness, async store => {
+      for (const name of ['a/1', 'a/2', 'a/3', 'a/4', 'b']) await given(store, name)
+      expect(await namesOf(store, { limit: 2 })).toEqual(['a/1', 'a/2'])
+      expect(await namesOf(store, { prefix: 'a/', after: 'a/1', limit: 2 })).toEqual(['a/2', 'a/3'])
+      expect(await namesOf(store, { prefix: 'a/', after: 'a/3', limit: 2 })).toEqual(['a/4'])
+      expect(await namesOf(store, { limit: 0 })).toEqual([])
+    }))
+
+  it('hides the names under .leasectl/, which can be read all the same', () =>
+    withStore(harness, async store => {
+      for (const name of ['.leasectl/shard', '.leasectl', '.leasectl0', 'a', '-']) {
+        await given(store, name, name, { dueMs: 5 })
+      }
+      expect(await namesOf(store)).toEqual(['-', '.leasectl', '.leasectl0', 'a'])
+      expect(await namesOf(store, { prefix: '.leasectl/' })).toEqual([])
+      expect(await namesOf(store, { order: 'due' })).not.toContain('.leasectl/shard')
+      expect(await namesOf(store, { limit: 3 })).toEqual(['-', '.leasectl', '.leasectl0'])
+      expect(await stored(store, '.leasectl/shard')).toMatchObject({ name: '.leasectl/shard' })
+    }))
+
+  it('shows of each stream what reading it shows', () =>
+    withStore(harness, async store => {
+      await given(store, 'a', 'some body')
+      await store.changeUnderLease('a', put('another', { version: 2, status: 'completed' }), changeOptions())
+      const { body: _, versionFloor: __, ...head } = await stored(store, 'a')
+      expect(await listed(store)).toEqual([head])
+    }))
+
+  it('shows who holds which stream', () =>
+    withStore(harness, async store => {
+      await given(store, 'a')
+      await given(store, 'b')
+      await leased(store, 'a', 'grace')
+      const [a, b] = await listed(store)
+      expect(a?.lease).toMatchObject({ state: 'leased', duration: 'fixed', holder: holder('grace') })
+      expect(b?.lease).toEqual({ state: 'available' })
+    }))
+}
+
+function byDue(harness: StoreHarness): void {
+  it('lists the streams that have a due time, soonest first, ties by name', () =>
+    withStore(harness, async store => {
+      await given(store, 'never')
+      await given(store, 'late', '0', { dueMs: 3_000 })
+      await given(store, 'tie-b', '0', { dueMs: 2_000 })
+      await given(store, 'tie-a', '0', { dueMs: 2_000 })
+      await given(store, 'early', '0', { dueMs: 1_000 })
+      expect(await namesOf(store, { order: 'due' })).toEqual(['early', 'tie-a', 'tie-b', 'late'])
+    }))
+
+  it('takes prefix, after and limit', () =>
+    withStore(harness, async store => {
+      const due = { 'a/1': 4, 'a/2': 3, 'a/3': 2, 'b/1': 1 }
+      for (const [name, dueMs] of Object.entries(due)) await given(store, name, '0', { dueMs })
+      expect(await namesOf(store, { order: 'due', prefix: 'a/' })).toEqual(['a/3', 'a/2', 'a/1'])
+      expect(await namesOf(store, { order: 'due', limit: 2 })).toEqual(['b/1', 'a/3'])
+      expect(await namesOf(store, { order: 'due', after: 'a/1', limit: 2 })).toEqual(['b/1', 'a/3'])
+    }))
+
+  it('follows each write of the due time', () =>
+    withStore(harness, async store => {
+      await given(store, 'a', '0', { dueMs: 1_000 })
+      await given(store, 'b', '0', { dueMs: 2_000 })
+      const order = () => namesOf(store, { order: 'due' })
+      await store.changeUnderLease('a', put('1', { dueMs: 3_000 }), changeOptions())
+      expect(await order()).toEqual(['b', 'a'])
+      await store.changeUnderLease('b', put('1', { dueMs: undefined }), changeOptions())
+      expect(await order()).toEqual(['a'])
+      await store.changeUnderLease('b', put('2', { dueMs: 500 }), changeOptions())
+      expect(await order()).toEqual(['b', 'a'])
+      await store.remove('a', {})
+      expect(await order()).toEqual(['b'])
+    }))
+}

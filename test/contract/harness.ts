@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ChangeOptions, Decision, EventStore, Holder, Listed, ListQuery, Stored } from '../../src/store/store.ts'
+import type { Summary } from '../../src/stream/summary.ts'
+
+/** What a driver's mount gives the suite. */
+export interface StoreHarness {
+  /** A fresh store, empty, whose container exists. */
+  open(): Promise<EventStore>
+  /** Moves the store's clock. Without it the suite really waits, in the few cases that need an expired lease. */
+  advance?(ms: number): Promise<void>
+  readonly features: {
+    /** The store knows when a lease ends (`LeaseView.untilMs`). */
+    readonly leaseEnds: boolean
+    /** Listings come in the order of UTF-8 bytes also beyond U+FFFF. */
+    readonly utf8Order: boolean
+  }
+}
+
+export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+export const text = (body: Uint8Array | undefined): string => new TextDecoder().decode(body)
+
+export function holder(by: string): Holder {
+  return { by, host: 'host-1', pid: 4711, purpose: `${by}'s test`, sinceMs: 1_700_000_000_000 }
+}
+
+export function summary(over: Partial<Summary> = {}): Summary {
+  return {
+    version: 1,
+    born: '2026-01-02T03:04:05.678Z',
+    status: 'started',
+    outcome: '',
+    lastBy: 'ada',
+    root: 'Start',
+    createdMs: 1_767_323_045_678,
+    key: '',
+    topic: '',
+    tag: '',
+    trackingId: '',
+    failedAtMs: undefined,
+    failedId: '',
+    failure: '',
+    open: 1,
+    failed: 0,
+    total: 1,
+    dueMs: undefined,
+    waitingOn: [],
+    ready: [],
+    ...over,
+  }
+}
+
+export function changeOptions(over: Partial<ChangeOptions> = {}): ChangeOptions {
+  return { waitMs: 10_000, holder: holder('ada'), ...over }
+}
+
+/** A decision that writes the given text. */
+export const put =
+  (body: string, over: Partial<Summary> = {}) =>
+  (): Decision => ({ kind: 'put', body: bytes(body), summary: summary(over) })
+
+/** Adds one to the number in the body. */
+export function increment(current: Stored): Decision {
+  return put(String(Number(text(current.body)) + 1), { version: current.versionFloor + 1 })()
+}
+
+/** Creates a stream; fails the test if that does not succeed. */
+export async function given(store: EventStore, name: string, body = '0', over: Partial<Summary> = {}): Promise<string> {
+  const outcome = await store.create(name, bytes(body), summary(over))
+  if (outcome.kind !== 'created') throw new Error(`create ${name}: ${outcome.kind}`)
+  return outcome.etag
+}
+
+/** Takes a lease; fails the test if that does not succeed. */
+export async function leased(store: EventStore, name: string, by = 'grace', durationS = 60): Promise<string> {
+  const leaseId = randomUUID()
+  const outcome = await store.acquire(name, { leaseId, durationS, holder: holder(by), record: true })
+  if (outcome.kind !== 'acquired') throw new Error(`acquire ${name}: ${outcome.kind}`)
+  return leaseId
+}
+
+/** The stream as it stands; fails the test if there is none. */
+export async function stored(store: EventStore, name: string): Promise<Stored> {
+  const found = await store.read(name)
+  if (found === undefined) throw new Error(`${name} is missing`)
+  return found
+}
+
+export async function listed(store: EventStore, query: ListQuery = {}): Promise<Listed[]> {
+  const rows: Listed[] = []
+  for await (const page of store.list(query)) rows.push(...page)
+  return rows
+}
+
+export const namesOf = async (store: EventStore, query: ListQuery = {}): Promise<string[]> =>
+  (await listed(store, query)).map(row => row.name)
+
+/** Lets the time of the store go on. */
+export async function pass(harness: StoreHarness, ms: number): Promise<void> {
+  if (harness.advance) await harness.advance(ms)
+  else await sleep(ms + 300)
+}
+
+/** Opens a store for one test and closes it afterwards. */
+export async function withStore(harness: StoreHarness, test: (store: EventStore) => Promise<void>): Promise<void> {
+  const store = await harness.open()
+  try {
+    await test(store)
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,18 @@
+import { describe } from 'vitest'
+import { describeChanges } from './contract-changes.ts'
+import { describeExpiry } from './contract-expiry.ts'
+import { describeLeases } from './contract-leases.ts'
+import { describeListings } from './contract-listings.ts'
+import { describeStreams } from './contract-streams.ts'
+import type { StoreHarness } from './harness.ts'
+
+/** The rules every driver of `EventStore` keeps: one mount per driver, none of them skipped in silence. */
+export function describeStoreContract(label: string, harness: StoreHarness): void {
+  describe(`store contract: ${label}`, () => {
+    describeStreams(harness)
+    describeListings(harness)
+    describeChanges(harness)
+    describeLeases(harness)
+    describeExpiry(harness)
+  })
+}

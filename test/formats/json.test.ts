@@ -1,0 +1,34 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+import { escapeHostile, jsonText } from '../../src/formats/json.ts'
+import { yamlDocuments } from '../../src/formats/yaml.ts'
+
+const HOSTILE = '\u0000\u001b\u007f\u0080\u009b\u202e\u2066\u2028\ufeff\u{e0041}x"\\'
+
+test('dangerous characters come out as \\u escapes and read back as they were', () => {
+  const text = jsonText({ text: HOSTILE }, 0)
+  expect(text).toBe('{"text":"\\u0000\\u001b\\u007f\\u0080\\u009b\\u202e\\u2066\\u2028\\ufeff\\udb40\\udc41x\\"\\\\"}')
+  expect(JSON.parse(text)).toEqual({ text: HOSTILE })
+})
+
+test('any text reads back as it was and holds no control character', () => {
+  const text = fc.string({ unit: 'binary' })
+  fc.assert(
+    fc.property(text, value => {
+      const written = jsonText([value], 0)
+      expect(JSON.parse(written)).toEqual([value])
+      expect(written).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/)
+      expect(escapeHostile(written)).toBe(written)
+    }),
+  )
+})
+
+test('YAML too, in documents of their own', () => {
+  const written = yamlDocuments([{ a: HOSTILE.slice(3, 8) }, { b: '00:05:00' }])
+  expect(written).not.toMatch(/[\u007f-\u009f\u202e\u2066]/)
+  expect(parseAllDocuments(written).map(document => document.toJS())).toEqual([
+    { apiVersion: 'leasectl/v1', a: HOSTILE.slice(3, 8) },
+    { apiVersion: 'leasectl/v1', b: '00:05:00' },
+  ])
+})

@@ -1,0 +1,47 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { table } from '../../src/formats/table.ts'
+import { cut, pad, widthOf } from '../../src/formats/width.ts'
+
+const COLUMNS = [
+  { title: 'NAME', give: 1, min: 4 },
+  { title: 'N', align: 'right' },
+  { title: 'NOTE', give: 2, min: 4 },
+] as const
+
+test('columns are as wide as their widest cell, the last one is not padded', () => {
+  expect(
+    table(COLUMNS, [
+      ['a', '1', 'x'],
+      ['bcdefg', '1000', ''],
+    ]),
+  ).toEqual(['NAME       N  NOTE', 'a          1  x', 'bcdefg  1000'])
+})
+
+test('wide characters keep columns straight', () => {
+  const [, ...rows] = table(COLUMNS, [
+    ['注文', '1', 'x'],
+    ['e\u0301te', '1', 'x'],
+    ['🚀', '1', 'x'],
+  ])
+  expect(rows.map(row => widthOf(row.slice(0, row.indexOf('1'))))).toEqual([6, 6, 6])
+})
+
+test('only with a width are cells cut, those that may give the most first, and never below their minimum', () => {
+  const rows = [['a'.repeat(20), '7', 'n'.repeat(20)]]
+  expect(table(COLUMNS, rows)[1]).toBe(`${'a'.repeat(20)}  7  ${'n'.repeat(20)}`)
+  expect(table(COLUMNS, rows, { width: 35 })[1]).toBe(`${'a'.repeat(20)}  7  ${'n'.repeat(9)}…`)
+  expect(table(COLUMNS, rows, { width: 15 })[1]).toBe(`${'a'.repeat(5)}…  7  nnn…`)
+  expect(table(COLUMNS, rows, { width: 1 })[1]).toBe('aaa…  7  nnn…')
+})
+
+test('a cut text never exceeds its width and is cut at a whole character', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 0, max: 20 }), (text, width) => {
+      const short = cut(text, width)
+      expect(widthOf(short)).toBeLessThanOrEqual(Math.max(width, 0))
+      expect(short.isWellFormed()).toBe(text.isWellFormed())
+      expect(widthOf(pad(short, width))).toBe(width)
+    }),
+  )
+})

@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { OutputChunk } from 'rolldown'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { bundle } from '../../build/bundle.mjs'
+import { packageFolder, thirdPartyNotices } from '../../build/notices.mjs'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+describe('the bundle', () => {
+  let chunks: readonly OutputChunk[]
+
+  beforeAll(async () => {
+    chunks = await bundle(ROOT)
+  })
+
+  test.each([
+    ['cli.js', /^(@azure|@typespec|ink|react|yoga|saxes|yaml)/],
+    ['index.js', /^(@azure|@typespec|ink|react|yoga|commander|chalk)/],
+  ])('%s loads nothing heavy before it is needed', (entry, heavy) => {
+    const chunksLoaded = loadedAtStart(entry)
+    expect(chunksLoaded.map(chunk => chunk.fileName)).toContain(entry)
+    expect(packagesOf(chunksLoaded).filter(name => heavy.test(name))).toEqual([])
+  })
+
+  test('signing in is a chunk of its own, apart from the storage client', () => {
+    const identity = chunks.filter(chunk => packagesOf([chunk]).includes('@azure/identity'))
+    const storage = chunks.filter(chunk => packagesOf([chunk]).includes('@azure/storage-blob'))
+    expect(identity).not.toEqual([])
+    expect(storage).not.toEqual([])
+    expect(identity.filter(chunk => storage.includes(chunk))).toEqual([])
+  })
+
+  test('no code for development is in it', () => {
+    const modules = chunks.flatMap(chunk => chunk.moduleIds)
+    expect(modules.filter(id => /react.*development\.js$|react-devtools-core\//.test(id))).toEqual([])
+  })
+
+  test('names survive for stack traces', () => {
+    expect(chunks.find(chunk => chunk.fileName === 'cli.js')?.code).toMatch(/function main\(/)
+  })
+
+  test('every bundled package is named in the notices, with a licence', async () => {
+    const notices = await thirdPartyNotices(chunks.flatMap(chunk => chunk.moduleIds))
+    for (const name of packagesOf(chunks)) expect(notices).toMatch(new RegExp(`^${name} \\d\\S* \\(\\S.*\\)$`, 'm'))
+    expect(notices).not.toContain('undefined')
+  })
+
+  /** A chunk and all it imports statically. */
+  function loadedAtStart(fileName: string, seen = new Set<OutputChunk>()): readonly OutputChunk[] {
+    const chunk = chunks.find(candidate => candidate.fileName === fileName)
+    if (chunk === undefined || seen.has(chunk)) return []
+    seen.add(chunk)
+    for (const imported of chunk.imports) loadedAtStart(imported, seen)
+    return [...seen]
+  }
+})
+
+test('an import that cannot be bundled fails the build', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'leasectl-bundle-'))
+  try {
+    await writeFile(join(folder, 'main.js'), 'import "no-such-package"')
+    await expect(bundle(folder, { cli: './main.js' })).rejects.toThrow('no-such-package')
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+})
+
+test.each([
+  ['/x/node_modules/saxes/saxes.js', '/x/node_modules/saxes'],
+  ['/x/node_modules/@azure/identity/dist/index.js', '/x/node_modules/@azure/identity'],
+  ['/x/node_modules/a/node_modules/b/c.js', '/x/node_modules/a/node_modules/b'],
+  ['/x/src/index.ts', undefined],
+])('the package of %s is %s', (moduleId, folder) => {
+  expect(packageFolder(moduleId)).toBe(folder)
+})
+
+function packagesOf(chunks: readonly OutputChunk[]): readonly string[] {
+  const folders = new Set(chunks.flatMap(chunk => chunk.moduleIds).map(packageFolder))
+  const manifests = [...folders].filter(folder => folder !== undefined).map(folder => `${folder}/package.json`)
+  return [...new Set(manifests.map(file => JSON.parse(readFileSync(file, 'utf8')).name as string))]
+}

@@ -1,0 +1,358 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { AzureBlobOptions } from '../../src/store/azure-blob.ts'
+import { StoreUnreachable } from '../../src/store/errors.ts'
+import type { ChangeOptions, ChangeOutcome, EventStore, Stored } from '../../src/store/store.ts'
+import { bytes, changeOptions, leased, stored, summary, text } from '../contract/harness.ts'
+import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
+import { type Fault, type FaultProxy, type Operation, startFaultProxy } from '../support/fault-proxy.ts'
+
+/** Sees and writes the truth, past the proxy. */
+let direct: EventStore & { container: string }
+let proxy: FaultProxy
+let store: EventStore
+let opened: EventStore[]
+
+const LIMITS = { leaseMs: 250, bodyMs: 250, pageMs: 250 }
+
+beforeEach(async () => {
+  const { port } = await sharedAzurite()
+  opened = []
+  direct = await openAzuriteStore(port)
+  proxy = await startFaultProxy({ target: { port } })
+  store = await open()
+  await direct.create('s', bytes(''), summary())
+})
+
+afterEach(async () => {
+  proxy.heal()
+  await Promise.all([direct, ...opened].map(each => each.close()))
+  await proxy.stop()
+})
+
+async function open(options: Partial<AzureBlobOptions> = {}): Promise<EventStore> {
+  const made = await openAzuriteStore(proxy.port, { container: direct.container, limits: LIMITS, ...options })
+  opened.push(made)
+  return made
+}
+
+/** Appends a command id, once: a later look that finds it leaves. */
+function append(id: string, onDecide: (current: Stored) => void = () => {}) {
+  return (current: Stored) => {
+    onDecide(current)
+    const body = text(current.body)
+    if (body.includes(`${id};`)) return { kind: 'leave' as const }
+    return { kind: 'put' as const, body: bytes(`${body}${id};`), summary: summary() }
+  }
+}
+
+const change = (id: string, options: Partial<ChangeOptions> = {}, through = store): Promise<ChangeOutcome> =>
+  through.changeUnderLease('s', append(id), changeOptions(options))
+
+const body = async (): Promise<string> => text((await stored(direct, 's')).body)
+
+const idsOf = (operation: Operation): unknown[] =>
+  proxy.requests
+    .filter(request => request.operation === operation)
+    .map(request => request.headers['x-ms-proposed-lease-id'])
+
+function inject(...faults: Fault[]): void {
+  for (const fault of faults) proxy.add(fault)
+}
+
+describe('a change without faults', () => {
+  it('takes two round trips of one acquire, one get and one put; the release follows behind', async () => {
+    inject({ kind: 'delay', delayMs: 20 })
+    expect(await change('a')).toMatchObject({ kind: 'committed' })
+    const rounds = proxy.rounds - proxy.count('release')
+    expect(rounds).toBe(2)
+    await store.close()
+    expect(proxy.requests.map(request => request.operation).sort()).toEqual(['acquire', 'get', 'put', 'release'])
+  })
+
+  it('names the lease, the ETag it read and the MD5 of the body in its put', async () => {
+    const { etag } = await stored(direct, 's')
+    await change('a')
+    const put = proxy.requests.find(request => request.operation === 'put')
+    expect(put?.headers['if-match']).toBe(etag)
+    expect([put?.headers['x-ms-lease-id']]).toEqual(idsOf('acquire'))
+    expect(put?.headers['content-md5']).toMatch(/==$/)
+  })
+
+  it('takes a fresh lease id each time and is not refused by its own release', async () => {
+    for (const id of ['a', 'b', 'c']) expect(await change(id, { waitMs: 0 })).toMatchObject({ kind: 'committed' })
+    expect(new Set(idsOf('acquire')).size).toBe(3)
+    expect(proxy.count('acquire')).toBe(3)
+  })
+
+  it('reads again when somebody wrote between its read and its acquire', async () => {
+    inject({
+      kind: 'delay',
+      on: 'acquire',
+      nth: 1,
+      before: () => direct.changeUnderLease('s', append('other'), changeOptions()),
+    })
+    inject({ kind: 'delay', on: 'get', nth: 2, before: async () => expect(await body()).toBe('other;') })
+    await change('a')
+    expect(await body()).toBe('other;a;')
+  })
+})
+
+describe('an acquire', () => {
+  it.each(['lose-request', 'lose-answer', 'error-before', 'error-after', 'duplicate', 'truncate'] as const)(
+    '%s: is repeated with the same id, and the change is committed once',
+    async kind => {
+      inject({ kind, on: 'acquire', nth: 1 })
+      expect(await change('a', { waitMs: 0 })).toMatchObject({ kind: 'committed' })
+      expect(proxy.injected).toHaveLength(1)
+      expect(new Set(idsOf('acquire')).size).toBe(1)
+      expect(await body()).toBe('a;')
+    },
+  )
+
+  it('without any answer is abandoned as unreachable, and the lease it may have taken is given back', async () => {
+    inject({ kind: 'lose-answer', on: 'acquire', times: 3 })
+    await expect(change('a')).rejects.toBeInstanceOf(StoreUnreachable)
+    await store.close()
+    expect(proxy.count('acquire')).toBe(3)
+    expect(proxy.count('put')).toBe(0)
+    expect((await stored(direct, 's')).lease.state).toBe('available')
+  })
+
+  it('that never reaches the service says so', async () => {
+    await proxy.stop()
+    await expect(change('a')).rejects.toThrow(/ECONNREFUSED/)
+    proxy = await startFaultProxy({ target: { port: (await sharedAzurite()).port } })
+  })
+})
+
+describe('a put', () => {
+  it.each([
+    { kind: 'lose-request', puts: 2 },
+    { kind: 'lose-answer', puts: 1 },
+    { kind: 'error-before', puts: 2 },
+    { kind: 'error-after', puts: 1 },
+    { kind: 'duplicate', puts: 1 },
+    { kind: 'truncate', puts: 1 },
+  ] as const)('$kind: committed once, with $puts puts', async ({ kind, puts }) => {
+    inject({ kind, on: 'put', nth: 1 })
+    const outcome = await change('a')
+    const found = await stored(direct, 's')
+    expect(outcome).toEqual({ kind: 'committed', etag: found.etag })
+    expect(text(found.body)).toBe('a;')
+    expect(proxy.injected).toHaveLength(1)
+    expect(proxy.count('put')).toBe(puts)
+  })
+
+  it('without an answer on a connection that stays open ends at its limit and is looked after', async () => {
+    inject({ kind: 'lose-answer', on: 'put', nth: 1, silent: true })
+    expect(await change('a')).toMatchObject({ kind: 'committed' })
+    expect(proxy.count('put')).toBe(1)
+    expect(await body()).toBe('a;')
+  })
+
+  it('that lands after the second one is refused by the service', async () => {
+    inject({ kind: 'late', on: 'put', nth: 1, after: request => request.operation === 'put' })
+    expect(await change('a')).toMatchObject({ kind: 'committed' })
+    expect(proxy.count('put')).toBe(2)
+    await proxy.deliverLate()
+    expect(await body()).toBe('a;')
+  })
+
+  it('that lands just before the second one makes that fail, and is found', async () => {
+    inject({ kind: 'late', on: 'put', nth: 1 }, { kind: 'delay', on: 'put', nth: 2, before: () => proxy.deliverLate() })
+    expect(await change('a')).toMatchObject({ kind: 'committed' })
+    expect(proxy.injected.map(one => one.kind)).toEqual(['late', 'delay'])
+    expect(await body()).toBe('a;')
+  })
+
+  it('unanswered, then written over by another: found in the fresh state, not repeated', async () => {
+    const takeOver = async () => {
+      await direct.break('s', 0)
+      await direct.changeUnderLease('s', append('other'), changeOptions())
+    }
+    inject({ kind: 'lose-answer', on: 'put', nth: 1 }, { kind: 'delay', on: 'get', nth: 2, before: takeOver })
+    expect(await change('a')).toMatchObject({ kind: 'committed' })
+    expect(await body()).toBe('a;other;')
+    expect(proxy.count('put')).toBe(1)
+  })
+
+  it('lost while another writes: planned again on the fresh state', async () => {
+    const takeOver = async () => {
+      await direct.break('s', 0)
+      await direct.changeUnderLease('s', append('other'), changeOptions())
+    }
+    inject({ kind: 'lose-request', on: 'put', nth: 1, before: takeOver })
+    expect(await change('a')).toMatchObject({ kind: 'committed' })
+    expect(await body()).toBe('other;a;')
+  })
+
+  it('is unknown when nothing answers until the deadline, and is not repeated by itself afterwards', async () => {
+    inject(
+      { kind: 'lose-answer', on: 'put', nth: 1 },
+      { kind: 'lose-request', on: 'get', when: () => proxy.count('put') > 0 },
+    )
+    expect(await change('a', { deadlineMs: 400 })).toMatchObject({
+      kind: 'unknown',
+      cause: expect.any(StoreUnreachable),
+    })
+    expect(await body()).toBe('a;')
+    expect(proxy.count('put')).toBe(1)
+  })
+
+  it('is unknown when the caller gives up while it is under way', async () => {
+    const stop = new AbortController()
+    inject({ kind: 'lose-answer', on: 'put', silent: true, before: async () => stop.abort(new Error('stop')) })
+    expect(await change('a', { signal: stop.signal })).toMatchObject({ kind: 'unknown' })
+  })
+})
+
+describe('a lease lost in the middle', () => {
+  it('broken by an operator: acquired anew, committed once', async () => {
+    inject({ kind: 'delay', on: 'put', nth: 1, before: () => direct.break('s', 0) })
+    expect(await change('a')).toMatchObject({ kind: 'committed' })
+    expect(proxy.count('put')).toBe(2)
+    expect(new Set(idsOf('acquire')).size).toBe(2)
+    expect(await body()).toBe('a;')
+  })
+
+  it('broken and taken by another that stays: held, nothing written', async () => {
+    const take = async () => {
+      await direct.break('s', 0)
+      await leased(direct, 's', 'grace')
+    }
+    inject({ kind: 'delay', on: 'put', nth: 1, before: take })
+    const outcome = await change('a', { waitMs: 0 })
+    expect(outcome).toMatchObject({ kind: 'held', lease: { holder: { by: 'grace' } } })
+    expect(await body()).toBe('')
+  })
+
+  it('taken by another after an unanswered put that cannot land any more: held, not unknown', async () => {
+    const take = async () => {
+      await direct.break('s', 0)
+      await leased(direct, 's', 'grace')
+    }
+    inject({ kind: 'lose-request', on: 'put', nth: 1, before: take })
+    expect(await change('a', { waitMs: 0 })).toMatchObject({ kind: 'held' })
+    expect(await body()).toBe('')
+  })
+
+  it.each([
+    { what: 'the machine slept', wallMs: 60_000, monotonicMs: 0 },
+    { what: 'two thirds of the lease are over', wallMs: 10_001, monotonicMs: 10_001 },
+  ])('$what before the put: nothing is sent under the old lease', async ({ wallMs, monotonicMs }) => {
+    const passed = { wallMs: 0, monotonicMs: 0 }
+    const machine = {
+      wallMs: () => Date.now() + passed.wallMs,
+      monotonicMs: () => performance.now() + passed.monotonicMs,
+    }
+    const sleepy = await open({ machine })
+    let decisions = 0
+    const decide = append('a', () => {
+      decisions += 1
+      if (decisions === 1) Object.assign(passed, { wallMs, monotonicMs })
+    })
+    expect(await sleepy.changeUnderLease('s', decide, changeOptions())).toMatchObject({ kind: 'committed' })
+    expect(decisions).toBe(2)
+    const put = proxy.requests.find(request => request.operation === 'put')
+    const ids = idsOf('acquire')
+    expect(ids).toHaveLength(2)
+    expect(put?.headers['x-ms-lease-id']).toBe(ids[1])
+  })
+})
+
+describe('a given lease', () => {
+  it('is neither acquired nor released; a lost answer is resolved under it', async () => {
+    const leaseId = await leased(direct, 's')
+    inject({ kind: 'lose-answer', on: 'put', nth: 1 })
+    expect(await change('a', { leaseId })).toMatchObject({ kind: 'committed' })
+    expect(await body()).toBe('a;')
+    expect(proxy.count('acquire') + proxy.count('release')).toBe(0)
+    expect(await direct.renew('s', leaseId)).toMatchObject({ kind: 'ok' })
+  })
+
+  it('lost behind an applied put whose answer was lost: committed, not lost', async () => {
+    const leaseId = await leased(direct, 's')
+    inject(
+      { kind: 'lose-answer', on: 'put', nth: 1 },
+      { kind: 'delay', on: 'get', nth: 2, before: () => direct.break('s', 0) },
+    )
+    expect(await change('a', { leaseId })).toMatchObject({ kind: 'committed' })
+  })
+
+  it('lost behind a put that never arrived: lost, nothing written', async () => {
+    const leaseId = await leased(direct, 's')
+    inject({ kind: 'lose-request', on: 'put', nth: 1, before: () => direct.break('s', 0) })
+    expect(await change('a', { leaseId })).toMatchObject({ kind: 'lost', code: expect.stringMatching(/^Lease/) })
+    expect(await body()).toBe('')
+  })
+})
+
+describe('what decide leaves', () => {
+  const refuse = () => ({ kind: 'leave' as const })
+
+  it('before any put is left', async () => {
+    expect(await store.changeUnderLease('s', refuse, changeOptions())).toEqual({ kind: 'left' })
+  })
+
+  it('after a put that may still land is unknown', async () => {
+    inject({ kind: 'late', on: 'put', nth: 1 })
+    let decisions = 0
+    const decide = (current: Stored) => {
+      decisions += 1
+      return decisions === 1 ? append('a')(current) : refuse()
+    }
+    expect(await store.changeUnderLease('s', decide, changeOptions())).toMatchObject({ kind: 'unknown' })
+  })
+})
+
+describe('a release', () => {
+  it.each(['lose-request', 'lose-answer', 'error-before', 'error-after'] as const)(
+    '%s: is repeated, and parks nobody',
+    async kind => {
+      inject({ kind, on: 'release', nth: 1 })
+      await change('a')
+      await store.close()
+      expect(proxy.injected).toHaveLength(1)
+      expect(proxy.count('release')).toBe(2)
+      expect((await stored(direct, 's')).lease.state).toBe('available')
+    },
+  )
+})
+
+describe('many changes through a bad network', () => {
+  const kinds = ['lose-request', 'lose-answer', 'late', 'error-before', 'error-after', 'duplicate', 'truncate'] as const
+
+  it('lose, double and reorder nothing (seed 42)', { timeout: 60_000 }, async () => {
+    const bad = await startFaultProxy({
+      target: { port: (await sharedAzurite()).port },
+      seed: 42,
+      faults: kinds.map(kind => ({ kind, probability: 0.02, after: request => request.operation === 'put' })),
+    })
+    const worker = () => openAzuriteStore(bad.port, { container: direct.container, limits: LIMITS })
+    const workers = await Promise.all([worker(), worker(), worker(), worker()])
+    const outcomes = new Map<string, string>()
+    const work = workers.map(async (through, w) => {
+      for (let i = 0; i < 15; i += 1) {
+        const id = `${w}.${i}`
+        const outcome = await change(id, { waitMs: 20_000 }, through).catch(() => ({ kind: 'failed' }))
+        outcomes.set(id, outcome.kind)
+      }
+    })
+    await Promise.all(work)
+    await bad.deliverLate()
+    await Promise.all(workers.map(through => through.close()))
+    await bad.stop()
+    const written = (await body()).split(';').filter(id => id !== '')
+    expect(new Set(written).size).toBe(written.length)
+    for (const [id, kind] of outcomes) {
+      if (kind === 'committed') expect(written).toContain(id)
+      else if (kind !== 'unknown') expect(written).not.toContain(id)
+    }
+    expect(bad.injected.length).toBeGreaterThan(10)
+    expect([...outcomes.values()].filter(kind => kind === 'committed').length).toBeGreaterThan(50)
+    for (const w of [0, 1, 2, 3]) {
+      const own = written.filter(id => id.startsWith(`${w}.`)).map(id => Number(id.split('.')[1]))
+      expect(own).toEqual([...own].sort((a, b) => a - b))
+    }
+  })
+})

@@ -1,0 +1,141 @@
+import fc from 'fast-check'
+import { fenceOf, isFinal, type StreamEvent } from '../../src/stream/event.ts'
+import type { EventSpec } from '../../src/stream/operation.ts'
+import type { Brief } from './stream-builder.ts'
+
+/** How often a property is tried. `LEASECTL_RUNS=20000` for a long night. */
+export const RUNS = Number(process.env.LEASECTL_RUNS ?? 120)
+
+/** What happens next on a stage. Numbers choose among what is there by then, so that a script can be shrunk. */
+export type Step =
+  | { readonly kind: 'wait'; readonly ms: number }
+  | { readonly kind: 'legacy'; readonly which: number; readonly status: string; readonly rebuild: boolean }
+  | { readonly kind: 'operation'; readonly choice: Choice }
+
+const OWNERS = ['w1', 'w2', 'w3'] as const
+const MESSAGES = ['boom', 'half', 'WithError', 'ä<&"'] as const
+
+const aSpec = (): fc.Arbitrary<EventSpec> =>
+  fc.record(
+    {
+      name: fc.constantFrom('Search', 'Pay'),
+      timeout: fc.constantFrom('00:01:00', '1.00:00:00', 'soon'),
+      trackingId: fc.constant('t2'),
+      msg: fc.constant('ref:1'),
+      onDue: fc.constant('notify' as const),
+    },
+    { requiredKeys: ['name'] },
+  )
+
+/** A stream of our own with up to three branches, a join and perhaps a hold. */
+export const anInit = (): fc.Arbitrary<Brief> =>
+  fc
+    .record({ forks: fc.array(aSpec(), { maxLength: 3 }), join: fc.boolean(), hold: fc.boolean(), held: fc.nat(4) })
+    .map(({ forks, join, hold, held }) => ({
+      op: 'init' as const,
+      root: { name: 'Start', msg: 'ref:0' },
+      forks,
+      hold: hold && held === 0,
+      ...(join && forks.length > 0 ? { join: { name: 'Join' } } : {}),
+    }))
+
+/** What the .NET library does: it takes up events that are `init` and ends events that are open. */
+const aLegacyStep = (rebuild: boolean): fc.Arbitrary<Step> =>
+  fc.record({
+    kind: fc.constant('legacy' as const),
+    which: fc.nat(40),
+    status: fc.constantFrom('inprocess', 'completed', 'completed', 'aborted'),
+    rebuild: rebuild ? fc.boolean() : fc.constant(false),
+  })
+
+const aWait = (): fc.Arbitrary<Step> =>
+  fc.constantFrom(1_000, 61_000, 3_600_000).map(ms => ({ kind: 'wait' as const, ms }))
+
+/** Steps of several workers and operators; `foreign` adds writers of the .NET library, which may drop our attributes. */
+export function aScript(foreign: 'none' | 'kept' | 'dropped', maxLength = 25): fc.Arbitrary<readonly Step[]> {
+  const own: fc.WeightedArbitrary<Step>[] = [
+    { arbitrary: anOperation(), weight: 12 },
+    { arbitrary: aWait(), weight: 2 },
+  ]
+  const others = foreign === 'none' ? [] : [{ arbitrary: aLegacyStep(foreign === 'dropped'), weight: 3 }]
+  return fc.array(fc.oneof(...own, ...others), { minLength: 1, maxLength, size: 'max' })
+}
+
+/** Any operation on any event, by anybody, with a fence that is right, wrong or missing. */
+function anOperation(): fc.Arbitrary<Step> {
+  const kinds = 'start start start advance advance complete complete complete fail touch release cancel abort'
+  return fc
+    .record({
+      op: fc.constantFrom(...kinds.split(' '), 'retry', 'retry', 'retry-all', 'set', 'settle', 'cancel-all'),
+      which: fc.nat(40),
+      open: fc.nat(3),
+      owner: fc.constantFrom(...OWNERS),
+      proof: fc.constantFrom('owner', 'fence', 'none', 'stale'),
+      msg: fc.option(fc.constantFrom(...MESSAGES), { nil: undefined }),
+      specs: fc.array(aSpec(), { minLength: 1, maxLength: 3 }),
+      shape: fc.constantFrom('next', 'fork', 'join', 'more'),
+      takeOver: fc.boolean(),
+    })
+    .map(choice => ({ kind: 'operation' as const, choice }))
+}
+
+interface Choice {
+  readonly op: string
+  readonly which: number
+  readonly open: number
+  readonly owner: string
+  readonly proof: string
+  readonly msg: string | undefined
+  readonly specs: readonly EventSpec[]
+  readonly shape: string
+  readonly takeOver: boolean
+}
+
+/** Mostly open events for work and final ones for retry: refusals teach less. */
+function targetOf({ op, which, open }: Choice, events: readonly StreamEvent[]): StreamEvent {
+  const liked = open > 0 ? events.filter(event => isFinal(event) === (op === 'retry')) : events
+  const among = liked.length > 0 ? liked : events
+  const event = among[which % among.length]
+  if (event === undefined) throw new Error('a stream has events')
+  return event
+}
+
+/** The operation a choice means for the events that are there. */
+export function briefOf(choice: Choice, events: readonly StreamEvent[]): Brief {
+  const target = targetOf(choice, events)
+  const event = target.id
+  const fence = { owner: {}, none: {}, fence: { fence: fenceOf(target) ?? 0 }, stale: { fence: 1 } }[choice.proof] ?? {}
+  const claimant = { ...(choice.proof === 'owner' ? { owner: choice.owner } : {}), ...fence }
+  const msg = choice.msg === undefined ? {} : { msg: choice.msg }
+  switch (choice.op) {
+    case 'start':
+      return { op: 'start', event, owner: choice.owner, takeOver: choice.takeOver, ...fence }
+    case 'touch':
+    case 'complete':
+    case 'fail':
+      return { op: choice.op, event, ...claimant, ...msg }
+    case 'release':
+      return { op: 'release', event, ...claimant }
+    case 'advance':
+      return { op: 'advance', event, ...claimant, ...successorsOf(choice) }
+    case 'set':
+      return { op: 'set', event, ...claimant, attributes: { tag: choice.owner, timeout: '00:05:00' } }
+    case 'retry':
+      return { op: 'retry', event }
+    case 'retry-all':
+      return { op: 'retry' }
+    case 'cancel-all':
+      return { op: 'cancel' }
+    case 'settle':
+      return { op: 'settle' }
+    default:
+      return { op: choice.op === 'abort' ? 'abort' : 'cancel', event, ...msg }
+  }
+}
+
+function successorsOf({ specs, shape }: Choice) {
+  const [first = { name: 'Next' }] = specs
+  if (shape === 'next') return { next: first }
+  if (shape === 'more') return { forks: specs, more: true }
+  return shape === 'join' ? { forks: specs, join: { name: 'Join' } } : { forks: specs }
+}

@@ -1,0 +1,54 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+/** A running emulator. */
+export interface Azurite {
+  readonly port: number
+  /** The account's blob URL. */
+  readonly url: string
+  readonly connectionString: string
+  stop(): Promise<void>
+}
+
+const MAIN = fileURLToPath(new URL('../../node_modules/azurite/dist/src/blob/main.js', import.meta.url))
+/** Ends the emulator when its standard input does: so it never outlives this process, however that ends. */
+const DIE_WITH_PARENT = 'data:text/javascript,process.stdin.on("end",()=>process.exit()).resume()'
+/** The emulator's well-known account. */
+export const ACCOUNT = 'devstoreaccount1'
+const KEY = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=='
+
+/** Starts Azurite's blob service in memory, on a free port of 127.0.0.1, as a child process. */
+export async function startAzurite(): Promise<Azurite> {
+  const flags = ['--inMemoryPersistence', '--silent', '--disableTelemetry', '--skipApiVersionCheck']
+  const child = spawn(process.execPath, ['--import', DIE_WITH_PARENT, MAIN, ...flags, '--blobPort', '0'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const port = await listeningPort(child)
+  const url = `http://127.0.0.1:${port}/${ACCOUNT}`
+  return { port, url, connectionString: connectionStringAt(port), stop: () => stop(child) }
+}
+
+/** The connection string of the emulator behind a port, a proxy's for example. */
+export function connectionStringAt(port: number): string {
+  const endpoint = `http://127.0.0.1:${port}/${ACCOUNT}`
+  return `DefaultEndpointsProtocol=http;AccountName=${ACCOUNT};AccountKey=${KEY};BlobEndpoint=${endpoint};`
+}
+
+async function listeningPort(child: ChildProcess): Promise<number> {
+  if (child.stdout === null) throw new Error('no output of azurite')
+  for await (const line of createInterface({ input: child.stdout })) {
+    const port = /listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1]
+    if (port === undefined) continue
+    child.stdout.resume()
+    return Number(port)
+  }
+  throw new Error('azurite ended before it listened')
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = new Promise(resolve => child.once('exit', resolve))
+  child.kill('SIGKILL')
+  await ended
+}

@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto'
+import { inject } from 'vitest'
+import type { StoreAddress } from '../../src/store/address.ts'
+import { parseConnectionString } from '../../src/store/azure-account.ts'
+import { type AzureBlobOptions, openAzureBlobStore } from '../../src/store/azure-blob.ts'
+import type { EventStore } from '../../src/store/store.ts'
+import { ACCOUNT, type Azurite, connectionStringAt } from './azurite-process.ts'
+
+export { type Azurite, connectionStringAt, startAzurite } from './azurite-process.ts'
+
+/** The emulator that all test files of a run share; it starts when the first one asks. */
+export async function sharedAzurite(): Promise<Omit<Azurite, 'stop'>> {
+  const response = await fetch(`http://127.0.0.1:${inject('azuriteControlPort')}`)
+  const port = Number(await response.text())
+  return { port, url: `http://127.0.0.1:${port}/${ACCOUNT}`, connectionString: connectionStringAt(port) }
+}
+
+/** A store in a fresh container of the emulator behind a port, or in one that was made before. */
+export async function openAzuriteStore(
+  port: number,
+  options: Partial<Omit<AzureBlobOptions, 'address' | 'credential'>> & { container?: string } = {},
+): Promise<EventStore & { container: string }> {
+  const { container = `t${randomUUID()}`, ...rest } = options
+  const address: StoreAddress = { kind: 'azurite', host: '127.0.0.1', port, container }
+  const { credential } = parseConnectionString(connectionStringAt(port))
+  if (credential === undefined) throw new Error('no key')
+  const store = await openAzureBlobStore({ address, credential, ...rest })
+  if (options.container === undefined) await store.createContainer()
+  return Object.assign(store, { container })
+}

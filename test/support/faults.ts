@@ -1,0 +1,81 @@
+import type { Operation, Seen } from './seen-request.ts'
+
+export type FaultKind =
+  /** Never forwarded, no answer. */
+  | 'lose-request'
+  /** Forwarded; the answer is dropped. */
+  | 'lose-answer'
+  /** No answer; forwarded later, see `after` and `deliverLate`: a request that was given up and lands after all. */
+  | 'late'
+  /** Answered with an error (503), not forwarded. */
+  | 'error-before'
+  /** Forwarded; answered with an error (500) all the same. */
+  | 'error-after'
+  /** Forwarded twice; the answer is the second one. */
+  | 'duplicate'
+  /** Forwarded; the answer breaks off. */
+  | 'truncate'
+  /** Forwarded and answered, after `delayMs` and what `before` does. */
+  | 'delay'
+
+/** A rule: which requests suffer what. Of several rules that apply the first counts. */
+export interface Fault {
+  readonly kind: FaultKind
+  /** Only requests of this operation. */
+  readonly on?: Operation
+  /** Only requests for which this is true. */
+  readonly when?: (request: Seen) => boolean
+  /** Only the n-th of them, from 1. */
+  readonly nth?: number
+  /** Each of them with this probability, by the proxy's seed. */
+  readonly probability?: number
+  /** At most so often. */
+  readonly times?: number
+  /** No answer means a connection that stays open and silent; without this it is reset. */
+  readonly silent?: boolean
+  /** Of the error answer. */
+  readonly status?: number
+  readonly retryAfterS?: number
+  /** Further delay before the request is forwarded. */
+  readonly delayMs?: number
+  /** Awaited before the request is forwarded: what somebody else does in that moment. */
+  readonly before?: (request: Seen) => Promise<unknown>
+  /** For `late`: forwarded as soon as such a request was answered. */
+  readonly after?: (request: Seen) => boolean
+}
+
+export interface Injected {
+  readonly kind: FaultKind
+  readonly request: Seen
+}
+
+/** The fault for a request. Keeps the counts of the rules, and draws for each rule that asks for chance. */
+export function chooseFault(
+  rules: { readonly fault: Fault; matches: number; used: number }[],
+  request: Seen,
+  random: () => number,
+): Fault | undefined {
+  let chosen: Fault | undefined
+  for (const rule of rules) {
+    const { on, when, nth, probability, times } = rule.fault
+    if ((on !== undefined && on !== request.operation) || when?.(request) === false) continue
+    rule.matches += 1
+    const drawn = probability === undefined || random() < probability
+    if (chosen !== undefined || !drawn) continue
+    if ((nth !== undefined && rule.matches !== nth) || rule.used >= (times ?? Number.POSITIVE_INFINITY)) continue
+    rule.used += 1
+    chosen = rule.fault
+  }
+  return chosen
+}
+
+/** Mulberry32: numbers in [0, 1) that depend on the seed alone. */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}

@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http'
+
+/** The operation of the Blob service that a request asks for. */
+export type Operation =
+  | 'acquire'
+  | 'renew'
+  | 'change'
+  | 'release'
+  | 'break'
+  | 'get'
+  | 'head'
+  | 'put'
+  | 'metadata'
+  | 'delete'
+  | 'list'
+  | 'container'
+  | 'other'
+
+/** A request as the proxy saw it. */
+export interface Seen {
+  readonly operation: Operation
+  readonly method: string
+  /** Path and query as sent. */
+  readonly target: string
+  readonly query: URLSearchParams
+  /** Names in lower case. */
+  readonly headers: IncomingMessage['headers']
+}
+
+const LEASE_ACTIONS: ReadonlySet<string> = new Set(['acquire', 'renew', 'change', 'release', 'break'])
+
+export function seen(request: IncomingMessage): Seen {
+  const { method = 'GET', url = '/', headers } = request
+  const query = new URL(url, 'http://proxy').searchParams
+  return { operation: operationOf(method, query, headers), method, target: url, query, headers }
+}
+
+function operationOf(method: string, query: URLSearchParams, headers: IncomingMessage['headers']): Operation {
+  const comp = query.get('comp')
+  if (comp === 'lease') {
+    const action = String(headers['x-ms-lease-action'])
+    return LEASE_ACTIONS.has(action) ? (action as Operation) : 'other'
+  }
+  if (comp === 'list') return 'list'
+  if (comp === 'metadata') return 'metadata'
+  if (query.get('restype') === 'container') return 'container'
+  if (comp !== null) return 'other'
+  switch (method) {
+    case 'GET':
+      return 'get'
+    case 'HEAD':
+      return 'head'
+    case 'PUT':
+      return 'put'
+    case 'DELETE':
+      return 'delete'
+    default:
+      return 'other'
+  }
+}
