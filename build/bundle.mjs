@@ -50,7 +50,9 @@ function chunksOf({ output }) {
  */
 function fewFiles(chunks) {
   const start = loadedWith(chunks, 'cli.js')
-  const light = new Set(chunks.flatMap(chunk => (isLight(loadedWith(chunks, chunk.fileName), start) ? chunk.moduleIds : [])))
+  const light = new Set(
+    chunks.flatMap(chunk => (isLight(loadedWith(chunks, chunk.fileName), start) ? chunk.moduleIds : [])),
+  )
   const domain = /[\\/](src[\\/](stream|store|ops|formats)|node_modules[\\/](saxes|xmlchars))[\\/]/
   return {
     includeDependenciesRecursively: false,
@@ -91,7 +93,10 @@ const lazySegmenter = {
     handler(code) {
       const eager = 'const segmenter = new Intl.Segmenter();'
       if (!code.includes(eager)) throw new Error('string-width makes its segmenter in another way now')
-      return code.replace(eager, 'let made; const segmenter = { segment: text => (made ??= new Intl.Segmenter()).segment(text) };')
+      return code.replace(
+        eager,
+        'let made; const segmenter = { segment: text => (made ??= new Intl.Segmenter()).segment(text) };',
+      )
     },
   },
 }

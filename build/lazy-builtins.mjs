@@ -36,7 +36,7 @@ function stub(name) {
   const functions = Object.entries(require(`node:${name}`)).filter(([key, value]) => isFunction(key, value))
   return [
     `const load = () => globalThis.process.getBuiltinModule('node:${name}')`,
-    ...functions.map(([key]) => `export const ${key} = (...args) => load().${key}(...args)`,),
+    ...functions.map(([key]) => `export const ${key} = (...args) => load().${key}(...args)`),
     'export default new Proxy({}, { get: (_, key) => load()[key] })',
   ].join('\n')
 }

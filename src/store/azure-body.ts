@@ -42,7 +42,7 @@ const KEPT_CLIENTS = 256
 export class AzureBodies {
   readonly #container: ContainerClient
   readonly #calls: AzureCalls
-  /** Making a client costs as much as a fifth of a request. */
+  /** A change uses its client four times; making one is not free. */
   readonly #clients = new Map<string, BlockBlobClient>()
 
   constructor(container: ContainerClient, calls: AzureCalls) {

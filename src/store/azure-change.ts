@@ -1,6 +1,7 @@
 import type { AzureBodies, BlobState } from './azure-body.ts'
 import { type Answer, silenceDelay } from './azure-calls.ts'
 import { isBlobMissing, isHeldByAnother, isLeaseGone, isSomebodyWrote, type ServiceError } from './azure-errors.ts'
+import { PutFate } from './azure-fate.ts'
 import { AzureTenure, type TenureParts } from './azure-tenure.ts'
 import { StoreUnreachable } from './errors.ts'
 import type { ChangeOptions, ChangeOutcome, Decision, Stored } from './store.ts'
@@ -11,16 +12,9 @@ export interface ChangeParts extends TenureParts {
   readonly bodies: AzureBodies
 }
 
+type Put = Decision & { kind: 'put' }
 type Decide = (current: Stored, nowMs: number) => Decision
 type Unwritten = Answer<unknown> & { kind: 'refused' | 'silent' }
-
-/** A Put of this change that may have been applied, or may still be. */
-interface Ghost {
-  /** The ETag it named: it can be applied on this one only. */
-  readonly etag: string
-  readonly leaseId: string
-  readonly cause: unknown
-}
 
 /**
  * One change of a stream: acquire beside read, one Put with lease id and If-Match, release afterwards.
@@ -43,12 +37,9 @@ export class AzureChange {
   readonly #options: ChangeOptions
   readonly #tenure: AzureTenure
   readonly #startedMs: number
-  readonly #sentMd5s = new Set<string>()
+  readonly #fate = new PutFate()
   #silences = 0
   #state: BlobState | undefined
-  #ghost: Ghost | undefined
-  /** The lease that the service said is over, and its code: a ghost under it cannot be applied any more. */
-  #over: { leaseId: string; code: string } | undefined
 
   constructor(parts: ChangeParts, name: string, decide: Decide, options: ChangeOptions) {
     this.#parts = parts
@@ -73,8 +64,8 @@ export class AzureChange {
         if (outcome !== undefined) return outcome
       }
     } catch (error) {
-      if (this.#ghost === undefined) throw error
-      return { kind: 'unknown', cause: this.#ghost.cause ?? error }
+      if (this.#fate.ghost === undefined) throw error
+      return { kind: 'unknown', cause: this.#fate.ghost.cause ?? error }
     } finally {
       void this.#tenure.leave()
     }
@@ -86,13 +77,23 @@ export class AzureChange {
     const refused = await this.#enter()
     if (refused !== undefined) return refused
     this.#state ??= await this.#read()
-    const state = this.#state
-    if (state === undefined) return this.#ghost === undefined ? { kind: 'missing' } : this.#unknown(this.#ghost)
-    this.#layGhost(state)
+    const seen = this.#look(this.#state)
+    return seen.kind === 'put' ? this.#write(seen.decision, seen.state) : seen
+  }
+
+  /** Decides on a state, and says what that means for the Puts sent before. */
+  #look(state: BlobState | undefined): ChangeOutcome | { kind: 'put'; decision: Put; state: BlobState } {
+    const fate = this.#fate
+    if (state === undefined) return fate.ghost === undefined ? { kind: 'missing' } : this.#unknown()
+    fate.read(state)
     const decision = this.#decide(state.stored, this.#parts.calls.clock.nowMs())
-    if (decision.kind === 'leave') return this.#left(state)
-    if (this.#ghost?.etag !== state.stored.etag) this.#ghost = undefined
-    return this.#write(decision, state)
+    if (decision.kind === 'put') {
+      fate.notIn(state)
+      return { kind: 'put', decision, state }
+    }
+    const kind = fate.whenLeft(state)
+    if (kind === 'unknown') return this.#unknown()
+    return kind === 'left' ? { kind } : { kind, etag: state.stored.etag }
   }
 
   /** Acquires, if no lease is held or given, and reads beside it: the read counts exactly if both ETags agree. */
@@ -103,31 +104,28 @@ export class AzureChange {
     const readBeside = reading.catch(() => undefined)
     const entered = await this.#tenure.enter()
     if (entered.kind !== 'entered') return this.#settle(entered)
-    // Whatever lease a ghost had, it is over: another could be acquired.
-    if (this.#ghost !== undefined) this.#over = { leaseId: this.#ghost.leaseId, code: 'LeaseLost' }
+    this.#fate.otherLeaseIsHeld()
     const state = await readBeside
     this.#state = state?.stored.etag === entered.etag ? state : undefined
     return undefined
   }
 
-  async #write(decision: Decision & { kind: 'put' }, state: BlobState): Promise<ChangeOutcome | undefined> {
+  async #write({ body, summary }: Put, state: BlobState): Promise<ChangeOutcome | undefined> {
     const given = this.#options.leaseId
-    if (given !== undefined && this.#over !== undefined) return { kind: 'lost', code: this.#over.code }
+    if (given !== undefined && this.#fate.lostCode !== undefined) return { kind: 'lost', code: this.#fate.lostCode }
     const leaseId = given ?? this.#tenure.leaseId
     if (leaseId === undefined || (given === undefined && !this.#tenure.trusted)) return this.#leaveTenure()
-    const earlier = this.#ghost
-    // From here on a Put may be on its way, however the call ends.
-    this.#ghost = { etag: state.stored.etag, leaseId, cause: undefined }
+    // From here on a Put may be on its way, however this call ends.
+    const ended = this.#fate.sending(state.stored.etag, leaseId)
     this.#state = undefined
-    const { body, summary } = decision
     const limits = { signal: this.#options.signal, untilMs: this.#untilMs }
     const answer = await this.#parts.bodies.put(this.#name, { body, summary, base: state, leaseId, ...limits })
-    this.#sentMd5s.add(answer.md5)
+    const { md5 } = answer
     if (answer.kind === 'done') {
-      this.#ghost = undefined
+      ended({ md5, applied: true })
       return { kind: 'committed', etag: answer.value.etag }
     }
-    this.#ghost = answer.silences === 0 ? earlier : { ...this.#ghost, cause: this.#parts.calls.fault(answer.error) }
+    ended({ md5, applied: answer.silences === 0 ? false : 'unknown', cause: this.#parts.calls.fault(answer.error) })
     return this.#afterPut(answer, leaseId)
   }
 
@@ -136,7 +134,7 @@ export class AzureChange {
     const { error } = answer
     if (answer.kind === 'silent' || error.code === 'Md5Mismatch') return this.#pause(error)
     if (isLeaseGone(error) || isHeldByAnother(error)) {
-      this.#over = { leaseId, code: error.code }
+      this.#fate.leaseIsOver(leaseId, error.code)
       this.#tenure.forget()
     } else if (!isSomebodyWrote(error) && !isBlobMissing(error)) throw this.#parts.calls.fault(error)
   }
@@ -145,37 +143,20 @@ export class AzureChange {
   async #leaveTenure(): Promise<undefined> {
     const leaseId = this.#tenure.leaseId
     const confirmed = await this.#tenure.leave()
-    if (confirmed && leaseId !== undefined) this.#over = { leaseId, code: 'LeaseLost' }
+    if (confirmed && leaseId !== undefined) this.#fate.leaseIsOver(leaseId, 'LeaseLost')
     this.#state = undefined
-  }
-
-  #left(state: BlobState): ChangeOutcome {
-    const { etag } = state.stored
-    if (this.#sentMd5s.has(state.md5)) return { kind: 'committed', etag }
-    if (this.#ghost === undefined) return { kind: 'left' }
-    return this.#ghost.etag === etag ? this.#unknown(this.#ghost) : { kind: 'committed', etag }
-  }
-
-  /** A ghost is laid once its lease is over and a state read after that still has the ETag it named. */
-  #layGhost(state: BlobState): void {
-    const ghost = this.#ghost
-    if (ghost !== undefined && ghost.leaseId === this.#over?.leaseId && ghost.etag === state.stored.etag)
-      this.#ghost = undefined
   }
 
   /** No lease to be had: before that is said, what became of an earlier Put has to be known. */
   async #settle(outcome: ChangeOutcome): Promise<ChangeOutcome> {
-    if (this.#ghost === undefined) return outcome
-    const state = await this.#read()
-    if (state === undefined) return this.#unknown(this.#ghost)
-    this.#layGhost(state)
-    const decision = this.#decide(state.stored, this.#parts.calls.clock.nowMs())
-    if (decision.kind === 'leave') return this.#left(state)
-    return this.#ghost?.etag === state.stored.etag ? this.#unknown(this.#ghost) : outcome
+    if (this.#fate.ghost === undefined) return outcome
+    const seen = this.#look(await this.#read())
+    if (seen.kind !== 'put') return seen
+    return this.#fate.ghost === undefined ? outcome : this.#unknown()
   }
 
-  #unknown(ghost: Ghost): ChangeOutcome {
-    return { kind: 'unknown', cause: ghost.cause ?? this.#late() }
+  #unknown(): ChangeOutcome {
+    return { kind: 'unknown', cause: this.#fate.ghost?.cause ?? this.#late() }
   }
 
   /** Reads; with a Put in doubt it goes on trying until the deadline, for only a read can tell what became of it. */
@@ -184,7 +165,8 @@ export class AzureChange {
       try {
         return await this.#parts.bodies.read(this.#name, this.#options.signal, this.#untilMs)
       } catch (error) {
-        if (this.#ghost === undefined || !(error instanceof StoreUnreachable) || this.#remainingMs === 0) throw error
+        if (this.#fate.ghost === undefined || !(error instanceof StoreUnreachable) || this.#remainingMs === 0)
+          throw error
         await this.#pause(undefined)
       }
     }

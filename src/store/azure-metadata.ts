@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { decodeSummary, encodeSummary, type Summary } from '../stream/summary.ts'
 import type { Holder, LeaseView } from './store.ts'
 
@@ -30,14 +30,14 @@ const LENGTH_KEY = `${PREFIX}length`
 /** Azure's limit for names and values together, bytes; the emulator does not check it. */
 const MAX_METADATA_BYTES = 8_192
 
-/** Hex MD5, the checksum the service itself keeps of a body. */
+/** MD5, the checksum the service itself keeps of a body. */
 export function md5Of(body: Uint8Array): Buffer {
-  return createHash('md5').update(body).digest()
+  return hash('md5', body, 'buffer')
 }
 
 /** A short hash of a lease id: enough to recognise it, of no use to anybody else. */
 export function leaseHash(leaseId: string): string {
-  return createHash('sha256').update(leaseId.toLowerCase()).digest('hex').slice(0, 32)
+  return hash('sha256', leaseId.toLowerCase(), 'hex').slice(0, 32)
 }
 
 /** The metadata that are not ours; they are sent again with each write. */
@@ -87,8 +87,8 @@ export function withHolder(metadata: Metadata, record: HolderRecord | undefined)
 export function readHolder(metadata: Metadata): HolderRecord | undefined {
   const ours = lowerCased(metadata)
   const field = (name: string) => decoded(ours[HOLDER + name])
-  const hash = field('lease')
-  if (hash === '') return undefined
+  const recorded = field('lease')
+  if (recorded === '') return undefined
   const holder = {
     by: field('by'),
     host: field('host'),
@@ -96,7 +96,7 @@ export function readHolder(metadata: Metadata): HolderRecord | undefined {
     purpose: field('purpose'),
     sinceMs: Number(field('since')) || 0,
   }
-  return { holder, leaseHash: hash }
+  return { holder, leaseHash: recorded }
 }
 
 /** The lease as any reader may see it. A recorded holder counts only while the blob is leased. */
@@ -115,14 +115,14 @@ function stateOf(state: string | undefined): LeaseView['state'] {
   return state === 'leased' || state === 'breaking' || state === 'broken' || state === 'expired' ? state : 'available'
 }
 
-function encodeHolder({ holder, leaseHash: hash }: HolderRecord): Metadata {
+function encodeHolder({ holder, leaseHash }: HolderRecord): Metadata {
   return {
     [`${HOLDER}by`]: encodeURIComponent(cut(holder.by)),
     [`${HOLDER}host`]: encodeURIComponent(cut(holder.host)),
     [`${HOLDER}pid`]: String(holder.pid),
     [`${HOLDER}purpose`]: encodeURIComponent(cut(holder.purpose)),
     [`${HOLDER}since`]: String(holder.sinceMs),
-    [`${HOLDER}lease`]: hash,
+    [`${HOLDER}lease`]: leaseHash,
   }
 }
 

@@ -9,7 +9,8 @@ import { sumOf } from './sum.ts'
 export function replayStatuses(transactions: readonly Transaction[]): Map<string, string> {
   const statuses = new Map<string, string>()
   for (const { changes } of transactions) {
-    for (const { event, to, how } of changes) {
+    for (const { event, to, how, attr } of changes) {
+      if (attr !== undefined) continue
       if (to === '' && how !== 'add') statuses.delete(event)
       else statuses.set(event, to)
     }

@@ -8,7 +8,6 @@ type LcAttributes = { readonly [Name in LcAttributeName]?: string }
 interface Facts {
   /** Version of the transaction that added it. */
   readonly added: number
-  readonly status: string
   readonly lc: LcAttributes
 }
 
@@ -27,24 +26,12 @@ export function restoreDropped(
   let restored = false
   const list = events.map((event, at) => {
     if (!stream.counts(at)) return event
-    const lc = { ...restorable(event, facts.get(event.id)), ...event.lc }
+    const lc = { ...facts.get(event.id)?.lc, ...event.lc }
     if (Object.keys(lc).length === Object.keys(event.lc).length) return event
     restored = true
     return { ...event, lc }
   })
   return restored ? list : events
-}
-
-function restorable(event: StreamEvent, facts: Facts | undefined): LcAttributes {
-  if (facts === undefined) return {}
-  const { owner, fence, join, ...others } = facts.lc
-  // Whoever changed the status since has taken the event from its worker.
-  const claimed = event.lc.fence === undefined && event.status === facts.status && owner !== undefined
-  return {
-    ...others,
-    ...(claimed && fence !== undefined ? { owner, fence } : {}),
-    ...(join === undefined || event.status === 'init' ? {} : { join }),
-  }
 }
 
 function factsOf(stream: EventStream, transactions: readonly Transaction[]): ReadonlyMap<string, Facts> {
@@ -57,10 +44,11 @@ function factsOf(stream: EventStream, transactions: readonly Transaction[]): Rea
 }
 
 function note(facts: Map<string, Facts>, transaction: Transaction, change: JournalChange, isRoot: boolean): void {
-  const before = facts.get(change.event) ?? { added: transaction.version, status: '', lc: {} }
+  const before = facts.get(change.event) ?? { added: transaction.version, lc: {} }
   const own = transaction.op !== 'foreign' && transaction.op !== 'adopt'
+  // A foreign writer that changed the status has taken the event from its worker.
   const lc = own ? afterOwn(before.lc, transaction, change, isRoot) : withoutClaim(before.lc)
-  facts.set(change.event, { ...before, status: change.to, lc })
+  facts.set(change.event, { ...before, lc })
 }
 
 function afterOwn(lc: LcAttributes, transaction: Transaction, change: JournalChange, isRoot: boolean): LcAttributes {

@@ -1,5 +1,5 @@
 import type { StreamDocument } from './document.ts'
-import { ATTRIBUTES, type StreamEvent } from './event.ts'
+import { ATTRIBUTES, type ForeignAttribute, type StreamEvent } from './event.ts'
 import { MAX_READ_BYTES, MAX_WRITTEN_BYTES, MAX_WRITTEN_EVENTS } from './limits.ts'
 import type { Refusal } from './operation.ts'
 import { refuse } from './operations/refuse.ts'
@@ -31,15 +31,20 @@ function full(document: StreamDocument, size: string): Refusal | undefined {
 
 /** Never less than the bytes written: a UTF-16 unit takes at most 3 in UTF-8, an escaped character 6. */
 function roughBytes(document: StreamDocument): number {
-  let units = document.journal.length + document.prolog.length + document.epilog.length + document.tail.length
+  const { journal, prolog, epilog, tail, element } = document
+  let units = 500 + journal.length + prolog.length + epilog.length + tail.length + 2 * element.length
+  units += foreignUnits(document.attributes)
   for (const event of document.events) units += eventUnits(event)
   return units * 6
 }
 
 function eventUnits(event: StreamEvent): number {
-  let units = 200 + event.before.length + event.content.length
+  let units = 200 + event.before.length + event.content.length + foreignUnits(event.foreign)
   for (const name of ATTRIBUTES) units += event[name].length
   for (const value of Object.values(event.lc)) units += value.length
-  for (const { name, value } of event.foreign) units += name.length + value.length
   return units
+}
+
+function foreignUnits(attributes: readonly ForeignAttribute[]): number {
+  return attributes.reduce((units, { name, value }) => units + name.length + value.length + 4, 0)
 }

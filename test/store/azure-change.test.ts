@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { AzureBlobOptions } from '../../src/store/azure-blob.ts'
 import { StoreUnreachable } from '../../src/store/errors.ts'
 import type { ChangeOptions, ChangeOutcome, EventStore, Stored } from '../../src/store/store.ts'
-import { bytes, changeOptions, leased, stored, summary, text } from '../contract/harness.ts'
+import { bytes, changeOptions, holder, leased, stored, summary, text } from '../contract/harness.ts'
 import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
 import { type Fault, type FaultProxy, type Operation, startFaultProxy } from '../support/fault-proxy.ts'
 
@@ -92,7 +93,13 @@ describe('a change without faults', () => {
       before: () => direct.changeUnderLease('s', append('other'), changeOptions()),
     })
     inject({ kind: 'delay', on: 'get', nth: 2, before: async () => expect(await body()).toBe('other;') })
-    await change('a')
+    const seen: string[] = []
+    await store.changeUnderLease(
+      's',
+      append('a', current => seen.push(text(current.body))),
+      changeOptions(),
+    )
+    expect(seen).toEqual(['other;'])
     expect(await body()).toBe('other;a;')
   })
 })
@@ -229,7 +236,7 @@ describe('a lease lost in the middle', () => {
   it('taken by another after an unanswered put that cannot land any more: held, not unknown', async () => {
     const take = async () => {
       await direct.break('s', 0)
-      await leased(direct, 's', 'grace')
+      await direct.acquire('s', { leaseId: randomUUID(), durationS: 60, holder: holder('grace') })
     }
     inject({ kind: 'lose-request', on: 'put', nth: 1, before: take })
     expect(await change('a', { waitMs: 0 })).toMatchObject({ kind: 'held' })
@@ -317,6 +324,47 @@ describe('a release', () => {
       expect((await stored(direct, 's')).lease.state).toBe('available')
     },
   )
+})
+
+describe('an explicit lease operation whose answer is lost', () => {
+  it('release: "not yours" on the second try means released', async () => {
+    const leaseId = await leased(direct, 's')
+    inject({ kind: 'lose-answer', on: 'release', nth: 1 })
+    expect(await store.release('s', leaseId)).toEqual({ kind: 'ok', leaseId })
+    expect(proxy.count('release')).toBe(2)
+  })
+
+  it.each(['acquire', 'renew', 'change', 'break'] as const)('%s: is repeated and succeeds', async operation => {
+    const leaseId = operation === 'acquire' ? randomUUID() : await leased(direct, 's')
+    inject({ kind: 'lose-answer', on: operation, nth: 1 })
+    const made = {
+      acquire: () => store.acquire('s', { leaseId, durationS: 15, holder: holder('ada') }),
+      renew: () => store.renew('s', leaseId),
+      change: () => store.change('s', leaseId, randomUUID()),
+      break: () => store.break('s', 0),
+    }
+    expect((await made[operation]()).kind).toMatch(/^(acquired|ok|broken)$/)
+    expect(proxy.count(operation)).toBe(2)
+  })
+
+  it('never answered: neither held nor lost', async () => {
+    const leaseId = await leased(direct, 's')
+    for (const on of ['renew', 'acquire', 'release'] as const) inject({ kind: 'lose-answer', on })
+    expect(await store.renew('s', leaseId)).toMatchObject({ kind: 'unknown' })
+    expect(await store.acquire('s', { leaseId, durationS: 15, holder: holder('ada') })).toMatchObject({
+      kind: 'unknown',
+    })
+    expect(await store.release('s', leaseId)).toMatchObject({ kind: 'unknown' })
+  })
+
+  it('remove: gone means removed; without an ETag it is not repeated', async () => {
+    const { etag } = await stored(direct, 's')
+    inject({ kind: 'lose-request', on: 'delete', times: 1 })
+    expect(await store.remove('s', {})).toMatchObject({ kind: 'unknown' })
+    inject({ kind: 'lose-request', on: 'delete', times: 1 }, { kind: 'lose-answer', on: 'delete', nth: 2 })
+    expect(await store.remove('s', { etag })).toEqual({ kind: 'removed' })
+    expect(proxy.count('delete')).toBe(3)
+  })
 })
 
 describe('many changes through a bad network', () => {

@@ -40,18 +40,41 @@ describe('ids', () => {
   })
 
   it('only digits and dots have a thread', () => {
-    expect(['00', '1.2.3', '', '.', '1.', '.1', '1..2', '١', '1a'].map(isPlainId)).toEqual(
-      [true, true, false, false, false, false, false, false, false],
-    )
+    expect(['00', '1.2.3', '', '.', '1.', '.1', '1..2', '١', '1a'].map(isPlainId)).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+      false,
+      false,
+      false,
+    ])
   })
 
   it('compares numerically, segment by segment, other segments after numbers as text', () => {
-    const sorted = ['00', '1', '01.00', '01.02', '01.10', '01.10.00', '01.a', '02', '10', '99999999999999999999', 'A', 'a']
+    const sorted = [
+      '00',
+      '1',
+      '01.00',
+      '01.02',
+      '01.10',
+      '01.10.00',
+      '01.a',
+      '02',
+      '10',
+      '99999999999999999999',
+      'A',
+      'a',
+    ]
     expect([...sorted].reverse().sort(compareIds)).toEqual(sorted)
   })
 
   it('compares as a total order', () => {
-    const id = fc.array(fc.constantFrom('0', '00', '1', '01', '10', 'a', 'b', ''), { maxLength: 3 }).map(s => s.join('.'))
+    const id = fc
+      .array(fc.constantFrom('0', '00', '1', '01', '10', 'a', 'b', ''), { maxLength: 3 })
+      .map(s => s.join('.'))
     fc.assert(
       fc.property(id, id, id, (a, b, c) => {
         expect(Math.sign(compareIds(a, b))).toBe(-Math.sign(compareIds(b, a)) + 0)

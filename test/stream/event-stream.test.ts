@@ -16,8 +16,8 @@ describe('event stream', () => {
   })
 
   it('missing successors count as open', () => {
-    const stream = rows(['00', '', '01.00|09.00'], ['01.00', '00', '', 'completed'])
-    expect(stream.successors(found(stream, '00')).missing).toEqual(['09.00'])
+    const stream = rows(['00', '', '01.00|09.00|10.00'], ['01.00', '00', '', 'completed'])
+    expect(stream.successors(found(stream, '00')).missing).toEqual(['09.00', '10.00'])
     expect(stream.openSuccessors(found(stream, '00'))).toBe(true)
     expect(stream.openSuccessors(found(stream, '01.00'))).toBe(false)
   })
@@ -58,18 +58,21 @@ describe('event stream', () => {
   })
 
   it('names the nearest final event above, and the root above everything', () => {
-    const stream = rows(['00', '', '01.00', 'completed'], ['01.00', '00', '01.01', 'aborted'], ['01.01', '01.00', ''], ['x', '', ''])
+    const stream = rows(
+      ['00', '', '01.00', 'completed'],
+      ['01.00', '00', '01.01', 'aborted'],
+      ['01.01', '01.00', ''],
+      ['x', '', ''],
+    )
     expect(stream.finalAncestor(2)?.id).toBe('01.00')
     expect(stream.finalAncestor(3)?.id).toBe('00')
   })
 
   it('is done when its root is final, held while it is init, and may be empty', () => {
-    expect([rows(['00', '', '']), rows(['00', '', '', 'aborted'])].map(({ done, held }) => [done, held])).toEqual(
-      [
-        [false, true],
-        [true, false],
-      ],
-    )
+    expect([rows(['00', '', '']), rows(['00', '', '', 'aborted'])].map(({ done, held }) => [done, held])).toEqual([
+      [false, true],
+      [true, false],
+    ])
     const empty = rows()
     expect([empty.root, empty.done, empty.held, empty.find('00')]).toEqual([undefined, false, false, undefined])
   })

@@ -6,7 +6,12 @@ describe('init', () => {
     const play = new Play()
     const result = play.do({ op: 'init', root: spec('Start', { key: 'k', timeout: '01:00:00', onDue: 'notify' }) })
     expect(result).toMatchObject({ outcome: 'done', version: 1, added: ['00'], done: false, duplicate: false })
-    expect(play.document).toMatchObject({ element: 'EventStream', version: 1, born: BORN, at: '2024-05-01T12:00:00.000Z' })
+    expect(play.document).toMatchObject({
+      element: 'EventStream',
+      version: 1,
+      born: BORN,
+      at: '2024-05-01T12:00:00.000Z',
+    })
     expect(play.event('00')).toMatchObject({
       name: 'Start',
       status: 'inprocess',

@@ -15,7 +15,11 @@ describe('start', () => {
     const play = Play.started('A').wait(500)
     const result = play.do({ op: 'start', event: '01.00', owner: 'w1', claimMs: 60_000 })
     const claim = { owner: 'w1', fence: 2, until: '2024-05-01T12:01:00.500Z', attempt: 1 }
-    expect(result).toMatchObject({ version: 2, claim, changed: [{ id: '01.00', from: 'init', to: 'inprocess', how: 'target' }] })
+    expect(result).toMatchObject({
+      version: 2,
+      claim,
+      changed: [{ id: '01.00', from: 'init', to: 'inprocess', how: 'target' }],
+    })
     expect(play.event('01.00')).toMatchObject({
       status: 'inprocess',
       timestamp: '2024-05-01T12:00:00.500Z',
@@ -39,7 +43,12 @@ describe('start', () => {
   it('with the fence of the running claim is already so', () => {
     const play = Play.started('A').after({ op: 'start', event: '01.00' })
     const result = play.do({ op: 'start', event: '01.00', owner: 'w2', fence: 2 })
-    expect(result).toMatchObject({ outcome: 'already', version: 2, changed: [], claim: { owner: 'w1', fence: 2, attempt: 1 } })
+    expect(result).toMatchObject({
+      outcome: 'already',
+      version: 2,
+      changed: [],
+      claim: { owner: 'w1', fence: 2, attempt: 1 },
+    })
   })
 
   it('with another fence is refused fenced', () => {
@@ -58,7 +67,11 @@ describe('start', () => {
 
   it('on an event whose claim has run out raises the attempt', () => {
     const play = Play.started('A').after({ op: 'start', event: '01.00' }).wait(60_000)
-    expect(play.do({ op: 'start', event: '01.00', owner: 'w2' }).claim).toMatchObject({ owner: 'w2', fence: 3, attempt: 2 })
+    expect(play.do({ op: 'start', event: '01.00', owner: 'w2' }).claim).toMatchObject({
+      owner: 'w2',
+      fence: 3,
+      attempt: 2,
+    })
     expect(play.code({ op: 'touch', event: '01.00', fence: 2 })).toBe('fenced')
   })
 
@@ -117,6 +130,16 @@ describe('start', () => {
     expect(play.event('00')).toMatchObject({ status: 'inprocess', lc: {} })
   })
 
+  it('on an event with open successors drops a claim that is left on it', () => {
+    const play = new Play(
+      documentText(
+        { id: '00', status: 'init', next: '01.00', 'lc:owner': 'w9', 'lc:fence': '1' },
+        { id: '01.00', status: 'init', prev: '00' },
+      ),
+    )
+    expect(play.after({ op: 'start', event: '00' }).event('00')).toMatchObject({ status: 'inprocess', lc: {} })
+  })
+
   it('below a held root is refused held', () => {
     const play = new Play().after({ op: 'init', hold: true, forks: [spec('A')] })
     expect(play.refused({ op: 'start', event: '01.00' })).toMatchObject({ code: 'held', event: '01.00' })
@@ -141,7 +164,12 @@ describe('start', () => {
   })
 
   it('below a final event is refused ended-above, even with the fence of the running claim', () => {
-    const play = Play.started('A').after({ op: 'start', event: '01.00' }).legacy(s => s.setStatus('00', 'completed'))
-    expect(play.refused({ op: 'start', event: '01.00', fence: 2 })).toMatchObject({ code: 'ended-above', status: 'inprocess' })
+    const play = Play.started('A')
+      .after({ op: 'start', event: '01.00' })
+      .legacy(s => s.setStatus('00', 'completed'))
+    expect(play.refused({ op: 'start', event: '01.00', fence: 2 })).toMatchObject({
+      code: 'ended-above',
+      status: 'inprocess',
+    })
   })
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { fenceOf, isFinal, type StreamEvent } from '../../src/stream/event.ts'
 import type { EventSpec } from '../../src/stream/operation.ts'
-import type { Brief } from './stream-builder.ts'
+import type { Brief, EventText } from './stream-builder.ts'
 
 /** How often a property is tried. `LEASECTL_RUNS=20000` for a long night. */
 export const RUNS = Number(process.env.LEASECTL_RUNS ?? 120)
@@ -138,4 +138,34 @@ function successorsOf({ specs, shape }: Choice) {
   if (shape === 'next') return { next: first }
   if (shape === 'more') return { forks: specs, more: true }
   return shape === 'join' ? { forks: specs, join: { name: 'Join' } } : { forks: specs }
+}
+
+const IDS = ['00', '01', '01.00', '01.01', '02.00', 'x', "o'k", '1.0'] as const
+const anId = () => fc.constantFrom(...IDS)
+const aLink = () => fc.oneof({ arbitrary: anId(), weight: 4 }, { arbitrary: fc.constantFrom('', '77.00'), weight: 2 })
+
+/** Documents no good writer makes: cycles, links to itself and into nothing, duplicates, unknown statuses, odd claims. */
+export const aStrangeDocument = (): fc.Arbitrary<readonly EventText[]> =>
+  fc
+    .array(
+      fc.record({
+        id: anId(),
+        status: fc.constantFrom('init', 'inprocess', 'inprocess', 'completed', 'aborted', 'canceled', 'paused', ''),
+        prev: aLink(),
+        next: fc.array(aLink(), { maxLength: 3 }).map(ids => ids.join('|')),
+        timeout: fc.constantFrom('', '00:00:01', '?'),
+        timestamp: fc.constantFrom('', '2024-05-01T11:00:00Z', '4/30/2024 1:00:00 PM', 'never'),
+        'lc:owner': fc.constantFrom('', 'w1'),
+        'lc:fence': fc.constantFrom('', '3', 'x'),
+        'lc:until': fc.constantFrom('', '2024-05-01T12:00:30.000Z', '?'),
+        'lc:join': fc.constantFrom('', '', 'wait', 'odd'),
+        'lc:superseded': fc.constantFrom('', '', '', '2'),
+      }),
+      { minLength: 1, maxLength: 7 },
+    )
+    .map(events => events.map((event, at) => (at === 0 ? { ...event, prev: '' } : event)))
+    .map(events => events.map(event => withoutEmpty(event)))
+
+function withoutEmpty(event: EventText): EventText {
+  return Object.fromEntries(Object.entries(event).filter(([, value]) => value !== ''))
 }

@@ -1,0 +1,72 @@
+import type { BlobState } from './azure-body.ts'
+
+/** A Put that may have been applied, or may still be. */
+export interface Ghost {
+  /** The ETag it named: it can be applied on this one only. */
+  readonly etag: string
+  /** The lease it named: it can be applied only while this one lasts. */
+  readonly leaseId: string
+  /** Why there was no answer; `undefined` while it is under way. */
+  readonly cause: unknown
+}
+
+/** What became of the Puts of one change, as far as answers and reads tell. */
+export class PutFate {
+  readonly #sentMd5s = new Set<string>()
+  #ghost: Ghost | undefined
+  /** The lease that is over for sure, with the code that said so. */
+  #over: { readonly leaseId: string; readonly code: string } | undefined
+
+  /** The Put whose fate is open. There is never more than one on an ETag that can still win. */
+  get ghost(): Ghost | undefined {
+    return this.#ghost
+  }
+
+  /** Why the given lease counts as lost. */
+  get lostCode(): string | undefined {
+    return this.#over?.code
+  }
+
+  /** A Put is about to be sent. Call the returned function with its end; if that never comes, the Put stays a ghost. */
+  sending(
+    etag: string,
+    leaseId: string,
+  ): (end: { md5: string; applied: boolean | 'unknown'; cause?: unknown }) => void {
+    const earlier = this.#ghost
+    this.#ghost = { etag, leaseId, cause: undefined }
+    return ({ md5, applied, cause }) => {
+      this.#sentMd5s.add(md5)
+      if (applied === 'unknown') this.#ghost = { etag, leaseId, cause }
+      else this.#ghost = applied ? undefined : earlier
+    }
+  }
+
+  /** The service said that the lease is over: nothing can be applied under it any more. */
+  leaseIsOver(leaseId: string, code: string): void {
+    this.#over = { leaseId, code }
+  }
+
+  /** Another lease could be acquired, so whatever lease a ghost had is over. */
+  otherLeaseIsHeld(): void {
+    if (this.#ghost !== undefined) this.leaseIsOver(this.#ghost.leaseId, 'LeaseLost')
+  }
+
+  /** A state was read: with its lease over before that, a ghost that was not applied by then never will be. */
+  read({ stored }: BlobState): void {
+    const ghost = this.#ghost
+    if (ghost !== undefined && ghost.leaseId === this.#over?.leaseId && ghost.etag === stored.etag)
+      this.#ghost = undefined
+  }
+
+  /** The command is not in the state: a ghost that named another ETag has failed for good. */
+  notIn({ stored }: BlobState): void {
+    if (this.#ghost?.etag !== stored.etag) this.#ghost = undefined
+  }
+
+  /** `decide` left, seeing this state: whether that may be the work of one of our Puts. */
+  whenLeft({ stored, md5 }: BlobState): 'committed' | 'left' | 'unknown' {
+    if (this.#sentMd5s.has(md5)) return 'committed'
+    if (this.#ghost === undefined) return 'left'
+    return this.#ghost.etag === stored.etag ? 'unknown' : 'committed'
+  }
+}
