@@ -13,11 +13,13 @@ export async function confirmByTyping(
   runtime: Runtime,
 ): Promise<Problem | undefined> {
   if (!runtime.stdin.isTty || !runtime.stderr.isTty) {
-    throw new UsageError(`${what} needs a confirmation, and there is no terminal to ask`, {
+    throw new UsageError(`${what}; there is no terminal to ask for a confirmation`, {
       hint: `${flag} answers yes`,
     })
   }
   const answer = await runtime.stdin.ask(`${what}. Type ${visibleText(word)} to go on: `)
   if (answer?.trim() === word) return undefined
+  // without an answer the cursor still stands behind the question
+  if (answer === undefined) await runtime.stderr.write('\n')
   return problem('declined', 'not confirmed; nothing was changed')
 }

@@ -10,7 +10,7 @@ export function errorProblem(error: unknown, runtime: Runtime): Problem {
   if (error instanceof LeasectlError) {
     return problem(error.code, error.message, {
       cause: error,
-      ...(error.hint === undefined ? {} : { hint: error.hint }),
+      ...hintOf(error, runtime),
     })
   }
   return problem('unexpected', messageOf(error), {
@@ -18,6 +18,12 @@ export function errorProblem(error: unknown, runtime: Runtime): Problem {
     cause: error,
     hint: 'This is a bug in leasectl. --debug prints the stack.',
   })
+}
+
+function hintOf({ code, hint }: LeasectlError, { startedAs }: Runtime): { hint?: string } {
+  // the store cannot know which commands have the flag
+  if (code === 'container-missing') return { hint: `${startedAs} init STREAM --create-container creates it` }
+  return hint === undefined ? {} : { hint }
 }
 
 /** Ended by SIGINT or SIGTERM, which is the abort's reason. */

@@ -90,13 +90,18 @@ function standardInput(signal: AbortSignal): Input {
       const { createInterface } = await import('node:readline/promises')
       const lines = createInterface({ input: process.stdin, output: process.stderr })
       const ended = new Promise<undefined>(resolve => lines.once('close', () => resolve(undefined)))
-      // readline takes Ctrl-C for itself; as an answer it means no
+      // readline takes Ctrl-C for itself and lets Esc pass; as answers both mean no
       lines.once('SIGINT', () => lines.close())
+      const onKey = (_text: string, key: { name?: string } | undefined) => {
+        if (key?.name === 'escape') lines.close()
+      }
+      process.stdin.on('keypress', onKey)
       try {
         return await Promise.race([lines.question(question, { signal }), ended])
       } catch {
         return undefined
       } finally {
+        process.stdin.off('keypress', onKey)
         lines.close()
       }
     },

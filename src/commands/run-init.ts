@@ -96,15 +96,10 @@ async function createIn(
     return await transact(store, options.stream, operation, how)
   } catch (error) {
     const mayCreate = options.createContainer || store.address.startsWith('azurite:')
-    if (!(error instanceof ContainerMissing) || !mayCreate) throw withHint(error)
+    if (!(error instanceof ContainerMissing) || !mayCreate) throw error
     await store.createContainer()
     return await transact(store, options.stream, operation, how)
   }
-}
-
-function withHint(error: unknown): unknown {
-  if (!(error instanceof ContainerMissing)) return error
-  return new ContainerMissing(error.message, { cause: error, hint: '--create-container creates it' })
 }
 
 /** What `--if-absent` reports of a stream that was there. */

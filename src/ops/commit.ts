@@ -1,5 +1,6 @@
-import type { ChangeOptions, ChangeOutcome, EventStore } from '../store/store.ts'
-import { EMPTY_DOCUMENT } from '../stream/document.ts'
+import type { ChangeOptions, ChangeOutcome, EventStore, Stored } from '../store/store.ts'
+import { EMPTY_DOCUMENT, type StreamDocument } from '../stream/document.ts'
+import { documentCache } from './document-cache.ts'
 import { type PlannedOperation, plan } from './plan.ts'
 
 /** What became of a group. `settled`: each operation's own plan tells; everything it reports is durable. */
@@ -27,7 +28,15 @@ async function change(
   group: readonly PlannedOperation[],
   options: ChangeOptions,
 ): Promise<CommitOutcome> {
-  const outcome = await store.changeUnderLease(name, (current, nowMs) => plan(group, current, nowMs), options)
+  const cache = documentCache(store)
+  let document: StreamDocument | undefined
+  const decide = (current: Stored, nowMs: number) => {
+    const planned = plan(group, current, nowMs, cache.find(name, current.etag))
+    document = planned.document
+    return planned.decision
+  }
+  const outcome = await store.changeUnderLease(name, decide, options)
+  if (outcome.kind === 'committed' && document !== undefined) cache.remember(name, outcome.etag, document)
   return outcome.kind === 'committed' || outcome.kind === 'left' ? { kind: 'settled' } : outcome
 }
 
@@ -44,10 +53,17 @@ async function create(
   const deadline = performance.now() + (options.deadlineMs ?? DEFAULT_DEADLINE_MS)
   let unanswered: unknown
   while (performance.now() < deadline) {
-    const decision = plan(group, { body: new Uint8Array(), versionFloor: EMPTY_DOCUMENT.version }, store.nowMs())
+    const { decision, document } = plan(
+      group,
+      { body: new Uint8Array(), versionFloor: EMPTY_DOCUMENT.version },
+      store.nowMs(),
+    )
     if (decision.kind === 'leave') return { kind: 'settled' }
     const outcome = await store.create(name, decision.body, decision.summary, options.signal)
-    if (outcome.kind === 'created') return { kind: 'settled' }
+    if (outcome.kind === 'created') {
+      documentCache(store).remember(name, outcome.etag, document)
+      return { kind: 'settled' }
+    }
     if (outcome.kind === 'unknown') unanswered = outcome.cause
     else for (const planned of group) planned.sent &&= unanswered !== undefined
     const changed = await change(store, name, group, options)

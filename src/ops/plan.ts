@@ -23,13 +23,26 @@ export interface PlannedOperation {
 /** What a plan needs to know of the stored state; a stream that is being created has none. */
 export type CurrentState = Pick<Stored, 'body' | 'versionFloor'> & Partial<Pick<Stored, 'modifiedMs'>>
 
+/** What to write, and the document that is there once it is written. */
+export interface Plan {
+  readonly decision: Decision
+  readonly document: StreamDocument
+}
+
 /**
  * Plans operations on one stream, each a transaction of its own, in order: one write for all of them. It is called
  * again with a fresh state when a write was refused or unanswered; an operation whose earlier try is in the document
  * is then recognised by its command id.
+ *
+ * @param known the document in `current.body`, where the caller has it
  */
-export function plan(group: readonly PlannedOperation[], current: CurrentState, nowMs: number): Decision {
-  let document = parseBody(current.body)
+export function plan(
+  group: readonly PlannedOperation[],
+  current: CurrentState,
+  nowMs: number,
+  known?: StreamDocument,
+): Plan {
+  let document = known ?? parseBody(current.body)
   let changed = false
   let lastBy = ''
   for (const planned of group) {
@@ -40,13 +53,11 @@ export function plan(group: readonly PlannedOperation[], current: CurrentState, 
     changed = true
     lastBy = planned.author.by
   }
-  if (!changed) return { kind: 'leave' }
+  if (!changed) return { decision: { kind: 'leave' }, document }
   for (const planned of group) planned.sent ||= planned.applied?.kind === 'changed'
-  return {
-    kind: 'put',
-    body: Buffer.from(writeDocument(document).text),
-    summary: summarize(document, { nowMs, lastBy, ...lastModified(current) }),
-  }
+  const body = Buffer.from(writeDocument(document).text)
+  const summary = summarize(document, { nowMs, lastBy, ...lastModified(current) })
+  return { decision: { kind: 'put', body, summary }, document }
 }
 
 /** A body of 0 bytes is a document without events. */

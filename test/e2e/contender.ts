@@ -1,12 +1,10 @@
 /**
  * A process that changes one stream many times, against others that do the same.
- * Arguments: store address, stream, name of this process, number of changes, how many at a time.
+ * Arguments: the built library, store address, stream, name of this process, number of changes, how many at a time.
  * Prints one JSON line: the version each of its changes got.
  */
-import { transact } from '../../src/ops/transact.ts'
-import { openStore } from '../../src/store/open.ts'
-
-const [address = '', stream = '', name = '', count = '0', atATime = '1'] = process.argv.slice(2)
+const [library = '', address = '', stream = '', name = '', count = '0', atATime = '1'] = process.argv.slice(2)
+const { openStore, transact }: typeof import('../../src/index.ts') = await import(library)
 const store = await openStore(address, process.env)
 const versions: Record<string, number> = {}
 for (let at = 0; at < Number(count); at += Number(atATime)) {

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
 import { readStream } from '../../src/ops/read-stream.ts'
 import { transact } from '../../src/ops/transact.ts'
 import type { EventStore } from '../../src/store/store.ts'
+import { programFolder } from './program.ts'
 
 const CONTENDER = fileURLToPath(new URL('./contender.ts', import.meta.url))
 const PROCESSES = 20
@@ -15,8 +17,9 @@ export async function contend(store: EventStore, atATime: number): Promise<void>
   await store.createContainer()
   const init = { op: 'init', root: { name: 'Start' }, forks: [], hold: false, born: 'b' } as const
   await transact(store, stream, init, { commandId: 'init', by: 'test' })
+  const library = join(await programFolder(), 'dist', 'index.js')
   const told = await Promise.all(
-    Array.from({ length: PROCESSES }, (_, at) => runContender(store.address, stream, `p${at}`, atATime)),
+    Array.from({ length: PROCESSES }, (_, at) => runContender(library, store.address, stream, `p${at}`, atATime)),
   )
   const expected = new Map(told.flatMap(versions => Object.entries(versions)))
   expect(expected.size).toBe(PROCESSES * CHANGES)
@@ -27,8 +30,14 @@ export async function contend(store: EventStore, atATime: number): Promise<void>
   expect(view?.stream.root?.tag).toBe(found.at(-1)?.commandId)
 }
 
-function runContender(address: string, stream: string, name: string, atATime: number): Promise<Record<string, number>> {
-  const args = [CONTENDER, address, stream, name, String(CHANGES), String(atATime)]
+function runContender(
+  library: string,
+  address: string,
+  stream: string,
+  name: string,
+  atATime: number,
+): Promise<Record<string, number>> {
+  const args = [CONTENDER, library, address, stream, name, String(CHANGES), String(atATime)]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   let stdout = ''
   let stderr = ''

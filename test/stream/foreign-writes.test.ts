@@ -113,6 +113,15 @@ describe('a writer that makes events anew and drops our attributes', () => {
     expect(play.code({ op: 'complete', event: '01.00', fence: 2 })).toBe('fenced')
   })
 
+  it('leaves a join waiting that a retry put back, be it released before or canceled', () => {
+    const released = Play.joined('J', 'A').after({ op: 'fail', event: '01.00' }, { op: 'retry', event: '01.00' })
+    const canceled = Play.joined('J', 'A').after({ op: 'cancel', event: '01' }, { op: 'retry', event: '01' })
+    for (const play of [released, canceled]) {
+      play.legacy(() => {}, rebuild).do({ op: 'settle' })
+      expect(play.event('01')).toMatchObject({ status: 'inprocess', lc: { join: 'wait' } })
+    }
+  })
+
   it('cannot have a waiting join picked up too early by making it init', () => {
     const play = Play.joined('J', 'A').legacy(stream => stream.setStatus('01', 'init'), rebuild)
     expect(play.code({ op: 'start', event: '01' })).toBe('join-waiting')
@@ -132,9 +141,11 @@ describe('a writer that makes events anew and drops our attributes', () => {
       { op: 'fail', event: '01.01' },
     )
     play.after({ op: 'abort', event: '02.00' }).wait(1_000).after({ op: 'retry', event: '02.00' })
-    play.after({ op: 'abort' }, { op: 'retry', event: '00' }, { op: 'advance', event: '00', next: spec('D') })
+    for (const name of ['D', 'E']) {
+      play.after({ op: 'abort' }, { op: 'retry', event: '00' }, { op: 'advance', event: '00', next: spec(name) })
+    }
     const before = play.document.events.map(event => event.lc)
-    play.legacy(stream => stream.setStatus('01', 'inprocess'), rebuild)
+    play.legacy(stream => stream.setStatus('02', 'inprocess'), rebuild)
     expect(play.do({ op: 'settle' }).outcome).toBe('done')
     expect(play.document.events.map(({ lc: { msg: _, outcome: __, failed: ___, ...lc } }) => lc)).toEqual(
       before.map(({ msg: _, outcome: __, failed: ___, ...lc }) => lc),

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { StreamDocument } from '../../../src/stream/document.ts'
-import { attemptOf, isFinal, isWaitingJoin } from '../../../src/stream/event.ts'
+import { attemptOf, isFinal, isSuperseded, isWaitingJoin } from '../../../src/stream/event.ts'
 import { EventStream } from '../../../src/stream/event-stream.ts'
-import { replayStatuses } from '../../../src/stream/history.ts'
+import { declaredJoins, eventsThatRan, replayStatuses } from '../../../src/stream/history.ts'
 import type { ChangeResult } from '../../../src/stream/operation.ts'
 import { restoreDropped } from '../../../src/stream/restore.ts'
 import { sumOf } from '../../../src/stream/sum.ts'
@@ -123,6 +123,19 @@ describe.each(['none', 'kept', 'dropped'] as const)('with foreign writers: %s', 
         const fork = play.event(play.event(id).prev)
         const others = play.stream.successors(fork).events.filter(event => event.id !== id && !isWaitingJoin(event))
         expect(others.filter(event => !isFinal(event))).toEqual([])
+      }
+    })
+  })
+
+  it('a join that never ran waits beside a branch that is retried', () => {
+    holds(foreign, (_, play, { op }, { changed }) => {
+      if (op !== 'retry') return
+      const ran = eventsThatRan(play.journal)
+      const joins = [...declaredJoins(play.journal)].filter(id => !ran.has(id)).map(id => play.event(id))
+      const reopened = changed.filter(({ id, how }) => how !== 'join' && !isFinal(play.event(id)))
+      for (const { prev, id } of reopened.map(change => play.event(change.id))) {
+        const beside = joins.filter(join => join.prev === prev && join.id !== id && !isSuperseded(join))
+        for (const join of beside) expect(isWaitingJoin(join)).toBe(true)
       }
     })
   })

@@ -1,0 +1,122 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inject } from 'vitest'
+
+/** How a process ended, and all it said. */
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Running {
+  readonly process: ChildProcess
+  /** What was said so far. */
+  readonly said: { readonly stdout: string; readonly stderr: string }
+  readonly ended: Promise<Ended>
+  /** Resolves as soon as the stream has said it; rejects if the process ends without. */
+  until(stream: 'stdout' | 'stderr', pattern: RegExp): Promise<void>
+}
+
+/** A user of the built program: a home of their own, an environment of their own, nothing else. */
+export interface User {
+  readonly home: string
+  /** The program's entry file. */
+  readonly bin: string
+  start(argv: readonly string[], env?: Record<string, string>): Running
+  run(argv: readonly string[], env?: Record<string, string>): Promise<Ended>
+  /** A shell in which `leasectl` is a command. */
+  shell(script: string, env?: Record<string, string>): Running
+  /** Ends what still runs, removes the home. */
+  leave(): void
+}
+
+/** Where the program is: `bin` and `dist`. It is built once for all test files. */
+export async function programFolder(): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${inject('programControlPort')}`)
+  const folder = await response.text()
+  if (!response.ok) throw new Error(folder)
+  return folder
+}
+
+export async function newUser(): Promise<User> {
+  return new BuiltProgramUser(await programFolder())
+}
+
+class BuiltProgramUser implements User {
+  readonly home = mkdtempSync(join(tmpdir(), 'leasectl-user-'))
+  readonly bin: string
+  readonly #env: Record<string, string>
+  readonly #children = new Set<ChildProcess>()
+
+  constructor(folder: string) {
+    this.bin = join(folder, 'bin', 'leasectl.js')
+    const commands = join(this.home, 'bin')
+    mkdirSync(commands)
+    const script = `#!/bin/sh\nexec '${process.execPath}' '${this.bin}' "$@"\n`
+    writeFileSync(join(commands, 'leasectl'), script, { mode: 0o755 })
+    // The compiled code is shared: a fresh cache would make each start slower than any user's.
+    const cache = join(folder, 'cache')
+    this.#env = { PATH: `${commands}:${process.env.PATH}`, HOME: this.home, XDG_CACHE_HOME: cache, TERM: 'xterm' }
+  }
+
+  start(argv: readonly string[], env: Record<string, string> = {}): Running {
+    return this.#spawn(process.execPath, [this.bin, ...argv], env)
+  }
+
+  run(argv: readonly string[], env?: Record<string, string>): Promise<Ended> {
+    return this.start(argv, env).ended
+  }
+
+  shell(script: string, env: Record<string, string> = {}): Running {
+    return this.#spawn('bash', ['-c', script], env)
+  }
+
+  leave(): void {
+    for (const child of this.#children) child.kill('SIGKILL')
+    rmSync(this.home, { recursive: true, force: true })
+  }
+
+  #spawn(command: string, args: readonly string[], env: Record<string, string>): Running {
+    // Standard input stays open: nothing may take its end for an answer.
+    const child = spawn(command, args, { env: { ...this.#env, ...env }, stdio: 'pipe', cwd: this.home })
+    this.#children.add(child)
+    child.on('close', () => this.#children.delete(child))
+    return running(child)
+  }
+}
+
+/** Keeps what a child process says. */
+export function running(child: ReturnType<typeof spawn>): Running {
+  const said = { stdout: '', stderr: '' }
+  let look = () => {}
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream]?.setEncoding('utf8').on('data', text => {
+      said[stream] += text
+      look()
+    })
+  }
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code, signal) => resolve({ code, signal, ...said }))
+  })
+  return {
+    process: child,
+    said,
+    ended,
+    until(stream, pattern) {
+      return new Promise((resolve, reject) => {
+        const before = look
+        look = () => {
+          before()
+          if (pattern.test(said[stream])) resolve()
+        }
+        look()
+        void ended.then(what => reject(new Error(`${pattern} was not said: ${JSON.stringify(what)}`)))
+      })
+    },
+  }
+}

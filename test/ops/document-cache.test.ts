@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import { DocumentCache } from '../../src/ops/document-cache.ts'
+import { type PlannedOperation, plan } from '../../src/ops/plan.ts'
+import { EMPTY_DOCUMENT } from '../../src/stream/document.ts'
+import { newEvent } from '../../src/stream/event.ts'
+import type { Operation } from '../../src/stream/operation.ts'
+import { init, memoryStore, NOW, resultOf, run } from './support.ts'
+
+function planned(operation: Operation, commandId: string): PlannedOperation {
+  return { operation, author: { commandId, by: 'w' }, ifVersion: undefined, born: 'b', applied: undefined, sent: false }
+}
+
+describe('DocumentCache', () => {
+  it('answers for the ETag of the last write only', () => {
+    const cache = new DocumentCache()
+    cache.remember('s', 'e1', EMPTY_DOCUMENT)
+    expect(cache.find('s', 'e1')).toBe(EMPTY_DOCUMENT)
+    expect(cache.find('s', 'e2')).toBeUndefined()
+    expect(cache.find('t', 'e1')).toBeUndefined()
+  })
+
+  it('keeps the 64 latest and no large ones', () => {
+    const cache = new DocumentCache()
+    for (let at = 0; at < 65; at++) cache.remember(`s${at}`, 'e', EMPTY_DOCUMENT)
+    expect([cache.find('s0', 'e'), cache.find('s1', 'e')]).toEqual([undefined, EMPTY_DOCUMENT])
+    const events = Array.from({ length: 501 }, (_, at) => newEvent({ id: String(at), name: 'e' }))
+    cache.remember('large', 'e', { ...EMPTY_DOCUMENT, events })
+    expect(cache.find('large', 'e')).toBeUndefined()
+  })
+})
+
+describe('a change of a stream that this process wrote last', () => {
+  const operations: Operation[] = [
+    { op: 'start', event: '01.00', owner: 'w', claimMs: 60_000 },
+    { op: 'advance', event: '01.00', owner: 'w', next: { name: 'Done' }, forks: [{ name: 'A' }], join: { name: 'J' } },
+    { op: 'fail', event: '02.00', msg: 'no <good> & "more"\n' },
+    { op: 'retry', event: '02.00' },
+    { op: 'cancel' },
+  ]
+
+  it('writes the same bytes with and without the remembered document', () => {
+    let body: Uint8Array = new Uint8Array()
+    let known = EMPTY_DOCUMENT
+    for (const [at, operation] of [init(['A', 'B']), ...operations].entries()) {
+      const remembered = plan([planned(operation, `c${at}`)], { body, versionFloor: at }, NOW + at, known)
+      const parsed = plan([planned(operation, `c${at}`)], { body, versionFloor: at }, NOW + at)
+      if (remembered.decision.kind !== 'put') throw new Error(`${operation.op} changes something`)
+      expect(remembered.decision).toEqual(parsed.decision)
+      body = remembered.decision.body
+      known = remembered.document
+    }
+  })
+
+  it('sees what somebody else wrote since', async () => {
+    const { store } = memoryStore()
+    await run(store, 's', init(['A']))
+    await store.changeUnderLease(
+      's',
+      ({ body, summary }) => {
+        if (summary === undefined) throw new Error('a stream of ours has a summary')
+        const text = Buffer.from(body).toString().replace('status="init"', 'status="completed"')
+        return { kind: 'put', body: Buffer.from(text), summary }
+      },
+      { waitMs: 0, holder: { by: 'other', host: '', pid: 0, purpose: '', sinceMs: 0 } },
+    )
+    expect(await run(store, 's', { op: 'complete', event: '01.00' })).toMatchObject({
+      refusal: { code: 'already-final' },
+    })
+    expect(resultOf(await run(store, 's', { op: 'settle' })).closed).toEqual(['00'])
+  })
+})
