@@ -13,7 +13,8 @@ export async function exitCodeOf(error: unknown, runtime: Runtime): Promise<numb
     const paint = await paintFor(hasColour(colourChoice(runtime.argv), runtime.env, runtime.stderr.isTty))
     await runtime.stderr.write(`${problemLines(what, runtime.nowMs(), paint).join('\n')}\n`)
   }
-  if (runtime.argv.includes('--debug')) await runtime.stderr.write(`${await stackText(what)}\n`)
+  if (runtime.argv.includes('--debug') && what.cause !== undefined)
+    await runtime.stderr.write(`${await stackText(what)}\n`)
   return what.exit
 }
 
@@ -71,11 +72,15 @@ export function watchSignals(controller: AbortController, runtime: Runtime): voi
   }
 }
 
-/** The reader of stdout went away (`| head`): a reading command ends quietly, a changing one goes on in silence. */
+/**
+ * The reader of stdout went away (`| head`): a reading command ends quietly, a changing one goes on in silence. A file that
+ * takes no more, on a full disk for example, is told; a change that was made keeps its code all the same.
+ */
 export function watchBrokenPipes(runtime: Runtime): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-    if (runtime.kind === 'reads') process.exit(0)
+    const readerGone = error.code === 'EPIPE'
+    if (!readerGone) process.stderr.write(`error: standard output cannot be written (${error.code})\n`)
+    if (runtime.kind === 'reads') process.exit(readerGone ? 0 : 1)
   })
   process.stderr.on('error', () => {})
 }

@@ -26,8 +26,23 @@ export function openList(format: string | undefined, output: Output, store: Even
   }
 }
 
+/** A page of Azure's has 5 000 rows: as one text it would take megabytes. */
+const ROWS_AT_ONCE = 100
+
 function lineList(output: Output, line: (item: ListedStream) => string): ListOutput {
-  return { add: rows => output.text(rows.map(line).join('')), end: async () => {} }
+  return {
+    async add(rows) {
+      for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
+        await output.text(
+          rows
+            .slice(at, at + ROWS_AT_ONCE)
+            .map(line)
+            .join(''),
+        )
+      }
+    },
+    end: async () => {},
+  }
 }
 
 /** One document, written as the rows come. */

@@ -3,6 +3,7 @@ import { holderOrLast } from '../formats/lease-text.ts'
 import type { TransactOutcome } from '../ops/transact-types.ts'
 import type { LeaseView } from '../store/store.ts'
 import { sameCommand } from './command-line.ts'
+import { interruptedProblem } from './error-problem.ts'
 import { exitOfRefusal } from './exit-codes.ts'
 import { type Problem, problem } from './problem.ts'
 import type { Runtime } from './runtime.ts'
@@ -17,6 +18,7 @@ export function outcomeProblem(stream: string, outcome: Undone, runtime: Runtime
     case 'missing':
       return missingProblem(stream)
     case 'held':
+      if (runtime.signal.aborted) return { ...interruptedProblem(runtime.signal), stream }
       return heldProblem(stream, outcome.lease, outcome.waitedMs, outcome.lastBy, runtime)
     case 'lost':
       return problem('lease-lost', `the given lease is not the lease of ${stream}; nothing was changed`, {

@@ -3,7 +3,7 @@ import { visibleText } from '../stream/texts.ts'
 import { dueText, timeText } from './age.ts'
 import { noPaint } from './paint.ts'
 import { failureLines, type ShowOptions, showHeader } from './show-header.ts'
-import { lookOf } from './status.ts'
+import { lookOf, statusWord } from './status.ts'
 import { eventDueMs, type ShownStream, timeOf } from './stream-view.ts'
 import { type Cell, type Column, table } from './table.ts'
 import { type TreeRow, threadTree } from './thread-tree.ts'
@@ -65,6 +65,6 @@ function statusCell(event: StreamEvent): Cell {
   const word = isWaitingJoin(event) ? 'waiting' : event.status
   const { glyph, style } = lookOf(word)
   const attempt = attemptOf(event)
-  const text = `${glyph} ${visibleText(word)}${attempt > 1 ? ` #${attempt}` : ''}`
+  const text = `${glyph} ${statusWord(word)}${attempt > 1 ? ` #${attempt}` : ''}`
   return { text: isSuperseded(event) ? `${text} (replaced)` : text, style: isSuperseded(event) ? 'dim' : style }
 }

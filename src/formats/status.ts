@@ -1,3 +1,4 @@
+import { visibleText } from '../stream/texts.ts'
 import type { Style } from './paint.ts'
 
 /** How an event stands, one step finer than its status. */
@@ -26,4 +27,9 @@ const UNKNOWN: StatusLook = { glyph: '?', style: 'warn' }
 /** The look of a status or state; a status that only its writer knows gets a question mark. */
 export function lookOf(status: string): StatusLook {
   return Object.hasOwn(LOOKS, status) ? (LOOKS[status] ?? UNKNOWN) : UNKNOWN
+}
+
+/** The word for a status; documents of others may hold an event without one. */
+export function statusWord(status: string): string {
+  return status === '' ? 'no status' : visibleText(status)
 }

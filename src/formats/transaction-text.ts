@@ -2,7 +2,7 @@ import type { JournalChange, Transaction } from '../stream/journal.ts'
 import { visibleText } from '../stream/texts.ts'
 import { clock, span, type TimeStyle } from './age.ts'
 import { noPaint, type Paint } from './paint.ts'
-import { lookOf } from './status.ts'
+import { lookOf, statusWord } from './status.ts'
 import { widthOf } from './width.ts'
 
 export interface TransactionTextOptions {
@@ -40,9 +40,9 @@ const HOW: { readonly [How in JournalChange['how']]: string } = {
 }
 
 function changeText(change: JournalChange, paint: Paint): string {
-  const to = change.to === '' ? 'removed' : change.to
+  const removed = change.to === '' && change.how !== 'add'
   const { glyph, style } = lookOf(change.to)
-  const colored = paint(style, `${change.to === '' ? '-' : glyph} ${visibleText(to)}`)
+  const colored = paint(style, removed ? '- removed' : `${glyph} ${statusWord(change.to)}`)
   const from = change.from === '' || change.from === change.to ? '' : `${visibleText(change.from)} → `
   const details = [
     HOW[change.how],

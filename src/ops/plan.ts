@@ -2,6 +2,7 @@ import type { Decision, Stored } from '../store/store.ts'
 import { type Applied, applyOperation } from '../stream/apply.ts'
 import { decodeDocument } from '../stream/decode.ts'
 import { EMPTY_DOCUMENT, type StreamDocument } from '../stream/document.ts'
+import { BadDocument } from '../stream/errors.ts'
 import type { Authorship, Operation } from '../stream/operation.ts'
 import { summarize } from '../stream/summarize.ts'
 import { readDocument } from '../stream/xml-read.ts'
@@ -21,7 +22,7 @@ export interface PlannedOperation {
 }
 
 /** What a plan needs to know of the stored state; a stream that is being created has none. */
-export type CurrentState = Pick<Stored, 'body' | 'versionFloor'> & Partial<Pick<Stored, 'modifiedMs'>>
+export type CurrentState = Pick<Stored, 'body' | 'versionFloor'> & Partial<Pick<Stored, 'name' | 'modifiedMs'>>
 
 /** What to write, and the document that is there once it is written. */
 export interface Plan {
@@ -42,7 +43,7 @@ export function plan(
   nowMs: number,
   known?: StreamDocument,
 ): Plan {
-  let document = known ?? parseBody(current.body)
+  let document = known ?? parseBody(current.body, current.name)
   let changed = false
   let lastBy = ''
   for (const planned of group) {
@@ -60,9 +61,13 @@ export function plan(
   return { decision: { kind: 'put', body, summary }, document }
 }
 
-/** A body of 0 bytes is a document without events. */
-export function parseBody(body: Uint8Array): StreamDocument {
-  return body.length === 0 ? EMPTY_DOCUMENT : readDocument(decodeDocument(body))
+/** A body of 0 bytes is a document without events. @throws BadDocument with the name of the stream */
+export function parseBody(body: Uint8Array, name: string | undefined): StreamDocument {
+  try {
+    return body.length === 0 ? EMPTY_DOCUMENT : readDocument(decodeDocument(body))
+  } catch (error) {
+    throw error instanceof BadDocument && name !== undefined ? error.in(name) : error
+  }
 }
 
 function applyOne(planned: PlannedOperation, document: StreamDocument, current: CurrentState, nowMs: number): Applied {

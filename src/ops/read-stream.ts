@@ -44,7 +44,7 @@ export async function readStream(
 
 /** What a stored body says. @throws BadDocument */
 export function viewOf(stored: Stored, nowMs: number): StreamView {
-  const document = parseBody(stored.body)
+  const document = parseBody(stored.body, stored.name)
   const { read } = timeReaderFor(document, { nowMs, lastModifiedMs: stored.modifiedMs })
   let seen: readonly SeenTransaction[] | undefined
   return {

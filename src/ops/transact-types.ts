@@ -10,6 +10,8 @@ export interface TransactOptions extends Authorship {
   readonly leaseId?: string
   /** Shown to others while the lease is held: the command, in words. */
   readonly purpose?: string
+  /** Ends the wait for a lease held by another: `held`. A change under way goes on to its end. */
+  readonly stopWaiting?: AbortSignal
   readonly signal?: AbortSignal
 }
 

@@ -42,7 +42,7 @@ export async function transact(
     sent: false,
   }
   const outcome = await commitQueue(store, name).add(planned, {
-    alone: operation.op === 'init' || options.signal !== undefined,
+    alone: operation.op === 'init' || options.signal !== undefined || options.stopWaiting !== undefined,
     key: `${options.leaseId ?? ''} ${options.leaseWaitMs ?? DEFAULT_LEASE_WAIT_MS}`,
     commit: group => commit(store, name, group, changeOptions(options, group, Date.now())),
   })
@@ -61,6 +61,7 @@ function changeOptions(options: TransactOptions, group: readonly PlannedOperatio
     waitMs: options.leaseWaitMs ?? DEFAULT_LEASE_WAIT_MS,
     holder,
     ...(options.leaseId === undefined ? {} : { leaseId: options.leaseId }),
+    ...(options.stopWaiting === undefined ? {} : { stopWaiting: options.stopWaiting }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   }
 }

@@ -49,6 +49,7 @@ export class AzureChange {
     this.#tenure = new AzureTenure(parts, name, {
       waitMs: options.waitMs,
       untilMs: () => this.#untilMs,
+      stopWaiting: options.stopWaiting,
       signal: options.signal,
     })
     this.#startedMs = parts.calls.machine.monotonicMs()

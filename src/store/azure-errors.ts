@@ -177,7 +177,7 @@ function hintFor(code: string): string {
       return 'Ask for the role Storage Blob Data Contributor, or for a SAS with read, write, create, delete and list on this container.'
     case 'AuthorizationSourceIPMismatch':
     case 'AuthorizationFailure':
-      return 'The firewall of the account, or the SAS, does not allow this from here.'
+      return 'The key or signature does not fit, or the firewall of the account does not allow this from here.'
     case 'KeyBasedAuthenticationNotPermitted':
       return 'The account takes no keys: sign in with az login and set AZURE_STORAGE_AUTH_MODE=login.'
     default:

@@ -31,6 +31,8 @@ export interface TenureOptions {
   readonly waitMs: number
   /** Monotonic ms by which an acquire must have ended. */
   readonly untilMs: () => number
+  /** Once aborted it waits no longer. */
+  readonly stopWaiting: AbortSignal | undefined
   readonly signal: AbortSignal | undefined
 }
 
@@ -97,7 +99,7 @@ export class AzureTenure {
 
   async #acquire(leaseId: string, hold: { doubtful: boolean }): Promise<Entered> {
     const { calls, leases } = this.#parts
-    const { waitMs, untilMs, signal } = this.#options
+    const { waitMs, untilMs, stopWaiting, signal } = this.#options
     for (let attempt = 0; ; attempt += 1) {
       const doubted = hold.doubtful
       hold.doubtful = true
@@ -112,7 +114,8 @@ export class AzureTenure {
       if (isBlobMissing(answer.error)) return { kind: 'missing' }
       if (!isHeldByAnother(answer.error)) throw calls.fault(answer.error)
       const leftMs = waitMs - this.#waitedMs
-      if (leftMs <= 0) return { kind: 'held', ...(await leases.heldBy(this.#name, signal)), waitedMs: this.waitedMs }
+      if (leftMs <= 0 || stopWaiting?.aborted)
+        return { kind: 'held', ...(await leases.heldBy(this.#name, signal)), waitedMs: this.waitedMs }
       await this.#wait(Math.min(backOff(attempt, calls.random), leftMs))
     }
   }

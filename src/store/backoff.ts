@@ -31,6 +31,8 @@ export interface PatienceOptions {
   /** Pauses end when they sum up to this, ms. */
   readonly limitMs: number
   readonly random: () => number
+  /** Once aborted no further pause begins, as if the limit were reached. */
+  readonly stop?: AbortSignal | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -51,9 +53,9 @@ export class Patience {
 
   /** Waits for the next try; `false`, without waiting, when the limit is reached. Rejects with the signal's reason. */
   async pause(): Promise<boolean> {
-    const { limitMs, random, signal } = this.#options
+    const { limitMs, random, stop, signal } = this.#options
     const leftMs = limitMs - this.#waitedMs
-    if (leftMs <= 0) return false
+    if (leftMs <= 0 || stop?.aborted) return false
     const from = performance.now()
     await pause(Math.min(leftMs, backOff(this.#attempts, random)), signal)
     this.#waitedMs += performance.now() - from

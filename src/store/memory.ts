@@ -82,7 +82,12 @@ class MemoryStore implements EventStore {
     decide: (current: Stored, nowMs: number) => Decision,
     options: ChangeOptions,
   ): Promise<ChangeOutcome> {
-    const patience = new Patience({ limitMs: options.waitMs, random: this.#random, signal: options.signal })
+    const patience = new Patience({
+      limitMs: options.waitMs,
+      random: this.#random,
+      stop: options.stopWaiting,
+      signal: options.signal,
+    })
     for (;;) {
       options.signal?.throwIfAborted()
       const outcome = this.#change(name, decide, options.leaseId)

@@ -27,7 +27,12 @@ export async function changeOnceFree(
   decide: Decide,
   options: ChangeOptions,
 ): Promise<ChangeOutcome> {
-  const patience = new Patience({ limitMs: options.waitMs, random: context.random, signal: options.signal })
+  const patience = new Patience({
+    limitMs: options.waitMs,
+    random: context.random,
+    stop: options.stopWaiting,
+    signal: options.signal,
+  })
   for (;;) {
     const outcome = await changeResolved(context, name, decide, options)
     if (outcome.kind !== 'held') return outcome

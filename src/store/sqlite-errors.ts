@@ -20,6 +20,9 @@ const CODE = {
 /** Extended codes that say the medium lost data: IOERR_SHORT_READ, IOERR_DATA, IOERR_CORRUPTFS. */
 const LOST_DATA = new Set([522, 8202, 8458])
 
+/** IOERR_SHMSIZE: the index of the WAL could not be enlarged, which takes a full disk. */
+const NO_ROOM = 4874
+
 const KEPT = 'The file is left as it is. Restore it from a copy, or name another store with --store.'
 
 /** The extended result code, `undefined` if the error is not SQLite's. */
@@ -62,16 +65,14 @@ function fromSqlite(code: number, cause: unknown, path: string): LeasectlError |
         hint: 'Check the rights of the file.',
       })
     case CODE.full:
-      return new StoreFull(`no room left to write ${path}; nothing was changed`, {
-        cause,
-        hint: 'Free some disk space.',
-      })
+      return noRoom(cause, path)
     case CODE.cantOpen:
       return new NotPermitted(`${path} cannot be opened`, {
         cause,
         hint: 'Check the rights of the file and its folder.',
       })
     case CODE.ioerr:
+      if (code === NO_ROOM) return noRoom(cause, path)
       return LOST_DATA.has(code)
         ? new StoreDamaged(`${path} cannot be read to its end`, { cause, hint: KEPT })
         : new StoreUnreachable(`the disk failed to read or write ${path}`, { cause, hint: 'Check the disk.' })
@@ -84,6 +85,10 @@ function fromSqlite(code: number, cause: unknown, path: string): LeasectlError |
     default:
       return undefined
   }
+}
+
+function noRoom(cause: unknown, path: string): StoreFull {
+  return new StoreFull(`no room left to write ${path}; nothing was changed`, { cause, hint: 'Free some disk space.' })
 }
 
 function fromFileSystem(cause: unknown, path: string): LeasectlError | undefined {
@@ -99,10 +104,7 @@ function fromFileSystem(cause: unknown, path: string): LeasectlError | undefined
       return new StoreFull(`${path} cannot be written: the file system is read-only`, { cause })
     case 'ENOSPC':
     case 'EDQUOT':
-      return new StoreFull(`no room left to write ${path}; nothing was changed`, {
-        cause,
-        hint: 'Free some disk space.',
-      })
+      return noRoom(cause, path)
     case 'ENOTDIR':
     case 'EISDIR':
     case 'EEXIST':

@@ -3,8 +3,8 @@ import { compareNames, endOfPrefix, RESERVED_PREFIX } from './names.ts'
 import { LISTED_COLUMNS } from './sqlite-sql.ts'
 import type { Listed, ListQuery } from './store.ts'
 
-/** Bounds memory, and the time for which one page blocks the thread. */
-export const PAGE_ROWS = 1_000
+/** Few enough that what a page leaves behind is collected young: a whole listing stays near 100 MB. */
+export const PAGE_ROWS = 200
 
 /** One page of a listing as SQL, with its values. */
 export interface PageQuery {

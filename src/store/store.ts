@@ -55,7 +55,9 @@ export interface ListQuery {
 }
 
 /** What `decide` wants after it has seen the current state: one write of the whole body, or none. */
-export type Decision = { readonly kind: 'put'; readonly body: Uint8Array; readonly summary: Summary } | { readonly kind: 'leave' }
+export type Decision =
+  | { readonly kind: 'put'; readonly body: Uint8Array; readonly summary: Summary }
+  | { readonly kind: 'leave' }
 
 export interface ChangeOptions {
   /** Write under this lease, which the caller holds; it is neither acquired nor released. */
@@ -66,6 +68,8 @@ export interface ChangeOptions {
   readonly holder: Holder
   /** Overall limit for one change, ms from the call, waiting for the lease excluded; afterwards the outcome is `unknown` if a write is unanswered. Default 30 000. */
   readonly deadlineMs?: number
+  /** Ends the wait for a lease held by another within half a second: `held`. What is under way goes on to its end. */
+  readonly stopWaiting?: AbortSignal
   readonly signal?: AbortSignal
 }
 
@@ -151,9 +155,16 @@ export interface EventStore {
    * the state read under the lease, and again with a fresh one whenever a write was refused or its answer was lost:
    * it recognises its own earlier try by its command id and then says `leave`.
    */
-  changeUnderLease(name: string, decide: (current: Stored, nowMs: number) => Decision, options: ChangeOptions): Promise<ChangeOutcome>
+  changeUnderLease(
+    name: string,
+    decide: (current: Stored, nowMs: number) => Decision,
+    options: ChangeOptions,
+  ): Promise<ChangeOutcome>
   /** Removes the stream if its ETag is still the given one, under the lease if one is given or held. */
-  remove(name: string, options: { readonly etag?: string; readonly leaseId?: string; readonly signal?: AbortSignal }): Promise<RemoveOutcome>
+  remove(
+    name: string,
+    options: { readonly etag?: string; readonly leaseId?: string; readonly signal?: AbortSignal },
+  ): Promise<RemoveOutcome>
   acquire(name: string, options: AcquireOptions): Promise<AcquireOutcome>
   renew(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome>
   change(name: string, leaseId: string, proposedId: string, signal?: AbortSignal): Promise<LeaseOutcome>

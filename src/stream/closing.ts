@@ -16,41 +16,50 @@ export interface FailureSummary {
 
 /**
  * Closes what can close, releases the joins whose branches have ended and adds the error summaries that are missing, in
- * the whole document. One pass, children before parents: what one event allows is seen by those above it.
+ * the whole document. Children before parents: what one event allows is seen by those above it in the same pass. A
+ * strange join that can close as soon as it is released was passed by then, so it takes another.
  */
 export function settle(draft: Draft): void {
   const failures = failureCounter(draft.stream)
-  for (const at of draft.stream.childrenFirst()) settleEvent(draft, at, failures)
+  const order = draft.stream.childrenFirst()
+  for (let again = true; again; ) {
+    again = false
+    for (const at of order) if (settleEvent(draft, at, failures)) again = true
+  }
 }
 
-function settleEvent(draft: Draft, at: number, failures: FailureCounter): void {
+/** Returns true if a join was released that can close. */
+function settleEvent(draft: Draft, at: number, failures: FailureCounter): boolean {
   const event = draft.at(at)
-  if (isSuperseded(event)) return
+  if (isSuperseded(event)) return false
   const join = draft.stream.waitingJoin(at)
   if (isFinal(event)) addMissingSummary(draft, at, failures)
-  else if (join !== undefined) releaseJoin(draft, at, join)
+  else if (join !== undefined) return releaseJoin(draft, at, join) && canClose(draft, join)
   else if (canClose(draft, at)) close(draft, at, failures)
+  return false
 }
 
 /**
  * A waiting join becomes `init` when every other successor of the forking event has ended. After a retry a later join
  * may wait as well: it waits for this one, not this one for it.
  */
-function releaseJoin(draft: Draft, fork: number, join: number): void {
+function releaseJoin(draft: Draft, fork: number, join: number): boolean {
   const { stream } = draft
-  if (stream.missingIds(fork).length > 0) return
+  if (stream.missingIds(fork).length > 0) return false
   const branches = stream.successorPositions(fork).map(at => draft.at(at))
-  if (!branches.every(branch => isFinal(branch) || isWaitingJoin(branch))) return
+  if (!branches.every(branch => isFinal(branch) || isWaitingJoin(branch))) return false
   // Its limits count from now: until its branches ended it could not be started.
   draft.patch(join, { lc: { join: undefined, opened: draft.now } })
   draft.setStatus(join, 'init', 'join')
+  return true
 }
 
 function canClose(draft: Draft, at: number): boolean {
   const event = draft.at(at)
   const { stream } = draft
   const working = event.status === 'inprocess' || (event.status === 'init' && !stream.held)
-  if (!working || claimRuns(event, draft.nowMs) || stream.missingIds(at).length > 0) return false
+  if (!working || isWaitingJoin(event) || claimRuns(event, draft.nowMs) || stream.missingIds(at).length > 0)
+    return false
   const successors = stream.successorPositions(at)
   return successors.length > 0 && successors.every(successor => isFinal(draft.at(successor)))
 }

@@ -21,11 +21,27 @@ export class BadDocument extends LeasectlError {
   readonly line: number
   /** 1-based, in UTF-16 code units. */
   readonly column: number
+  /** The stream it belongs to, where that is known. */
+  readonly stream: string | undefined
+  readonly #what: string
 
-  constructor(message: string, place: { line: number; column: number } = { line: 0, column: 0 }, hint?: string) {
-    super(place.line > 0 ? `line ${place.line}, column ${place.column}: ${message}` : message, hint ? { hint } : {})
+  constructor(
+    message: string,
+    place: { line: number; column: number } = { line: 0, column: 0 },
+    hint?: string,
+    stream?: string,
+  ) {
+    const where = place.line > 0 ? `line ${place.line}, column ${place.column}: ` : ''
+    super(`${stream === undefined ? '' : `${stream}: `}${where}${message}`, hint ? { hint } : {})
     this.line = place.line
     this.column = place.column
+    this.stream = stream
+    this.#what = message
+  }
+
+  /** The same fault, told with the name of the stream. */
+  in(stream: string): BadDocument {
+    return new BadDocument(this.#what, this, this.hint, stream)
   }
 }
 

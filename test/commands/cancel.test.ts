@@ -127,7 +127,7 @@ test('a batch goes on after a document that cannot be read', async () => {
   if (summary !== undefined) await world.store.create('b', Buffer.from('<x'), summary)
   const ran = await cli(world, ['cancel', 'a', 'b', 'c'])
   expect(ran.exit).toBe(7)
-  expect(ran.stderr).toContain('failed: line 1')
+  expect(ran.stderr).toContain('failed: b: line 1')
   expect(await statuses(world, 'c')).toEqual({ '00': 'canceled' })
 })
 

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
@@ -30,6 +30,8 @@ export interface User {
   run(argv: readonly string[], env?: Record<string, string>): Promise<Ended>
   /** A shell in which `leasectl` is a command. */
   shell(script: string, env?: Record<string, string>): Running
+  /** Processes that have the text in their command line, wherever they come from. */
+  processesWith(text: string): number[]
   /** Ends what still runs, removes the home. */
   leave(): void
 }
@@ -75,6 +77,11 @@ class BuiltProgramUser implements User {
     return this.#spawn('bash', ['-c', script], env)
   }
 
+  processesWith(text: string): number[] {
+    const ids = readdirSync('/proc').filter(name => /^\d+$/.test(name) && Number(name) !== process.pid)
+    return ids.filter(id => commandLineOf(id).includes(text)).map(Number)
+  }
+
   leave(): void {
     for (const child of this.#children) child.kill('SIGKILL')
     rmSync(this.home, { recursive: true, force: true })
@@ -86,6 +93,14 @@ class BuiltProgramUser implements User {
     this.#children.add(child)
     child.on('close', () => this.#children.delete(child))
     return running(child)
+  }
+}
+
+function commandLineOf(id: string): string {
+  try {
+    return readFileSync(`/proc/${id}/cmdline`, 'utf8').replaceAll('\0', ' ')
+  } catch {
+    return ''
   }
 }
 

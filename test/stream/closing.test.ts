@@ -88,6 +88,18 @@ describe('closing', () => {
     expect(play.event('00').lc.failed).toBe('01|02')
   })
 
+  it('a join whose own successors have ended closes when it is released, and so does what is above', () => {
+    const play = new Play(
+      documentText(
+        { id: '00', status: 'inprocess', next: '01|02' },
+        { id: '01', prev: '00', status: 'init' },
+        { id: '02', prev: '00', status: 'inprocess', next: '03', 'lc:join': 'wait' },
+        { id: '03', prev: '02', status: 'completed' },
+      ),
+    )
+    expect(play.do({ op: 'complete', event: '01' })).toMatchObject({ joined: ['02'], closed: ['02', '00'], done: true })
+  })
+
   it('duplicate ids: the first counts, the other is kept as it is', () => {
     const play = new Play(
       documentText(

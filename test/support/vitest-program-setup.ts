@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -42,6 +42,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
 async function buildProgram(): Promise<string> {
   const { bundle } = await import('../../build/bundle.mjs')
   const folder = await mkdtemp(join(tmpdir(), 'leasectl-program-'))
+  // Tests start it as another user too.
+  await chmod(folder, 0o755)
   for (const { fileName, code } of await bundle(ROOT)) {
     await mkdir(dirname(join(folder, 'dist', fileName)), { recursive: true })
     await writeFile(join(folder, 'dist', fileName), code)

@@ -6,8 +6,8 @@ import type { Runtime } from '../runtime.ts'
 const DEFAULT_LEASE_WAIT_MS = 10_000
 
 /**
- * Who, why, under which id and which lease. `purpose` is shown to others while the lease is held. The interruption is
- * not handed on: the first Ctrl-C lets a change under way finish, because a write that was sent cannot be taken back.
+ * Who, why, under which id and which lease. `purpose` is shown to others while the lease is held. The first
+ * Ctrl-C ends only the wait for a lease: a change under way finishes, because a write that was sent cannot be taken back.
  */
 export function transactOptions(
   flags: ChangeFlags,
@@ -19,6 +19,7 @@ export function transactOptions(
     ...authorship(flags, commandId, runtime),
     leaseWaitMs: flags.leaseWait ?? DEFAULT_LEASE_WAIT_MS,
     purpose,
+    stopWaiting: runtime.signal,
     ...(flags.leaseId === undefined ? {} : { leaseId: flags.leaseId }),
     ...(flags.ifVersion === undefined ? {} : { ifVersion: flags.ifVersion }),
   }
