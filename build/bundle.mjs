@@ -20,7 +20,7 @@ export async function bundle(root, entries = ENTRIES) {
     preserveEntrySignatures: 'allow-extension',
     // Ink asks for React's devtools only in development, which a bundle never is.
     transform: { define: { 'process.env.NODE_ENV': '"production"' } },
-    plugins: [stub('react-devtools-core'), lazyBuiltins(), lazySegmenter],
+    plugins: [stub('react-devtools-core'), lazyBuiltins(), lazyWidths],
     onLog: failOnUnresolved,
   })
   const first = chunksOf(await build.generate(OUTPUT))
@@ -85,18 +85,18 @@ function stub(name) {
   }
 }
 
-/** string-width makes a segmenter when it is imported, which loads ICU's tables: 25 ms for texts that may need none. */
-const lazySegmenter = {
-  name: 'lazy-segmenter',
+/**
+ * string-width makes a segmenter and expressions over all emoji when it is loaded: 30 ms for texts that seldom need it.
+ * Behind a `require` the bundler loads it at the first call.
+ */
+const lazyWidths = {
+  name: 'lazy-widths',
   transform: {
-    filter: { id: /\/string-width\/index\.js$/ },
+    filter: { id: /[\\/]src[\\/]formats[\\/]width\.ts$/ },
     handler(code) {
-      const eager = 'const segmenter = new Intl.Segmenter();'
-      if (!code.includes(eager)) throw new Error('string-width makes its segmenter in another way now')
-      return code.replace(
-        eager,
-        'let made; const segmenter = { segment: text => (made ??= new Intl.Segmenter()).segment(text) };',
-      )
+      const eager = "import stringWidth from 'string-width'"
+      if (!code.includes(eager)) throw new Error('formats/width.ts imports string-width in another way now')
+      return code.replace(eager, "const stringWidth = (text: string): number => require('string-width').default(text)")
     },
   },
 }

@@ -22,7 +22,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<DemoOptions>
   act(command, runtime, 'writes', own => parsed<DemoOptions>(own, []), go)
 }
 
-export const run: Run<DemoOptions> = async (options, runtime) => {
+const run: Run<DemoOptions> = async (options, runtime) => {
   const { playDemo } = await import('./run-demo.ts')
   return playDemo(options, runtime)
 }

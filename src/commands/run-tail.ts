@@ -58,8 +58,9 @@ async function followFrom(
   runtime: Runtime,
 ): Promise<void> {
   const fromVersion = view.transactions().reduce((last, tx) => (tx.provisional ? last : Math.max(last, tx.version)), 0)
+  const { born } = view.document
   const intervalMs = interval ?? DEFAULT_INTERVAL_MS
-  for await (const item of follow(store, stream, { fromVersion, intervalMs, signal: runtime.signal })) {
+  for await (const item of follow(store, stream, { fromVersion, born, intervalMs, signal: runtime.signal })) {
     if (item.kind === 'transaction') await print(item.tx)
     else await output.say(`-- ${sentence(item, visibleText(stream))}`)
   }

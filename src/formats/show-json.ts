@@ -20,7 +20,7 @@ export function showJson(shown: ShownStream) {
 }
 
 /** One event: times in RFC 3339 UTC, `null` where there is none or where it cannot be read. */
-export function eventJson(shown: ShownStream, event: StreamEvent) {
+function eventJson(shown: ShownStream, event: StreamEvent) {
   return {
     id: event.id,
     name: event.name,

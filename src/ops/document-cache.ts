@@ -1,10 +1,10 @@
 import type { EventStore } from '../store/store.ts'
 import type { StreamDocument } from '../stream/document.ts'
 
-/** So many streams of one store are remembered, the latest ones. */
-const MAX_DOCUMENTS = 64
-/** Larger ones are not: together they stay below some 50 MB. */
-const MAX_EVENTS = 500
+/** So many events of one store are remembered, in the streams written last: some 20 MB. */
+const MAX_EVENTS = 10_000
+/** Larger streams are not: one of them would displace all others. */
+const MAX_EVENTS_OF_ONE = 500
 
 /**
  * Documents as this process wrote them, by the ETag the store gave them. Equal ETags mean equal bytes, so a worker that
@@ -12,6 +12,7 @@ const MAX_EVENTS = 500
  */
 export class DocumentCache {
   readonly #written = new Map<string, { readonly etag: string; readonly document: StreamDocument }>()
+  #events = 0
 
   /** The document behind these bytes, if this process wrote them. */
   find(name: string, etag: string): StreamDocument | undefined {
@@ -20,11 +21,19 @@ export class DocumentCache {
   }
 
   remember(name: string, etag: string, document: StreamDocument): void {
-    this.#written.delete(name)
-    if (document.events.length > MAX_EVENTS) return
+    this.#forget(name)
+    if (document.events.length > MAX_EVENTS_OF_ONE) return
     this.#written.set(name, { etag, document })
-    const [oldest] = this.#written.keys()
-    if (this.#written.size > MAX_DOCUMENTS && oldest !== undefined) this.#written.delete(oldest)
+    this.#events += document.events.length
+    for (const oldest of this.#written.keys()) {
+      if (this.#events <= MAX_EVENTS) return
+      this.#forget(oldest)
+    }
+  }
+
+  #forget(name: string): void {
+    this.#events -= this.#written.get(name)?.document.events.length ?? 0
+    this.#written.delete(name)
   }
 }
 

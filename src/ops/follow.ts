@@ -6,6 +6,8 @@ import { readStream, type SeenTransaction, type StreamView } from './read-stream
 export interface FollowOptions {
   /** Only transactions after this version. */
   readonly fromVersion: number
+  /** The life of the stream that `fromVersion` counts in, its document's `born`; without it, the one that is met first. */
+  readonly born?: string
   readonly intervalMs: number
   readonly signal?: AbortSignal
 }
@@ -39,7 +41,7 @@ export async function* follow(store: EventStore, name: string, options: FollowOp
   const position: Position = {
     version: options.fromVersion,
     etag: '',
-    born: '',
+    born: options.born ?? '',
     done: false,
     gone: false,
     provisional: '',

@@ -52,7 +52,7 @@ export async function transact(
 function changeOptions(options: TransactOptions, group: readonly PlannedOperation[], sinceMs: number) {
   const holder: Holder = {
     by: options.by,
-    host: hostname(),
+    host: thisHost(),
     pid: process.pid,
     purpose: group.length === 1 ? (options.purpose ?? describe(group[0])) : `${group.length} changes`,
     sinceMs,
@@ -64,6 +64,14 @@ function changeOptions(options: TransactOptions, group: readonly PlannedOperatio
     ...(options.stopWaiting === undefined ? {} : { stopWaiting: options.stopWaiting }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   }
+}
+
+let host: string | undefined
+
+/** Asked once: it is a system call. */
+function thisHost(): string {
+  host ??= hostname()
+  return host
 }
 
 function describe(planned: PlannedOperation | undefined): string {

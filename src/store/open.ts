@@ -49,4 +49,4 @@ export function embeddedAddress(env: Environment): StoreAddress & { kind: 'sqlit
   return { kind: 'sqlite', path: join(data, 'leasectl', 'leasectl.db') }
 }
 
-export { formatAddress, parseAddress }
+export { formatAddress }

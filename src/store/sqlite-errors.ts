@@ -20,7 +20,7 @@ const CODE = {
 /** Extended codes that say the medium lost data: IOERR_SHORT_READ, IOERR_DATA, IOERR_CORRUPTFS. */
 const LOST_DATA = new Set([522, 8202, 8458])
 
-/** IOERR_SHMSIZE: the index of the WAL could not be enlarged, which takes a full disk. */
+/** IOERR_SHMSIZE: the index of the WAL could not be enlarged, for the disk is full. */
 const NO_ROOM = 4874
 
 const KEPT = 'The file is left as it is. Restore it from a copy, or name another store with --store.'
@@ -40,6 +40,11 @@ export function isBusy(error: unknown): boolean {
 /** The transaction was not applied, for good: there was no room to write it. */
 export function isFull(error: unknown): boolean {
   return ((sqliteCode(error) ?? 0) & 0xff) === CODE.full
+}
+
+/** No room even for the index of the WAL, which readers need too. */
+export function isIndexFull(error: unknown): boolean {
+  return sqliteCode(error) === NO_ROOM
 }
 
 /** The fault of the store that an error of SQLite or of the file system stands for; other errors as they are. */

@@ -45,7 +45,7 @@ export class SqliteFile {
   read<T>(work: (connection: Connection) => T, options: CallOptions): Promise<T | undefined> {
     return this.#patiently(() => {
       if (this.#connection) return read(this.#connection, work)
-      const opened = openExisting(this.#path, this.#sqliteVersion())
+      const opened = openExisting(this.#path, this.#sqliteVersion(), 'read')
       return opened && this.#use(opened, connection => read(connection, work))
     }, options)
   }
@@ -57,7 +57,7 @@ export class SqliteFile {
   write<T>(work: (connection: Connection) => T, options: CallOptions): Promise<T | undefined> {
     return this.#patiently(() => {
       if (this.#connection) return this.#transact(this.#connection, work)
-      const opened = openExisting(this.#path, this.#sqliteVersion())
+      const opened = openExisting(this.#path, this.#sqliteVersion(), 'write')
       return opened && this.#use(opened, connection => this.#transact(connection, work))
     }, options)
   }

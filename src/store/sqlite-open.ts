@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { BadAddress } from './errors.ts'
-import { sqliteCode } from './sqlite-errors.ts'
+import { isIndexFull, sqliteCode } from './sqlite-errors.ts'
 import { loadSqlite } from './sqlite-load.ts'
 import { createSchema, mayWriteWith, schemaState } from './sqlite-schema.ts'
 
@@ -39,10 +39,10 @@ export function sqliteVersion(): string {
 }
 
 /** Opens a store that may not exist yet: then `undefined`, and nothing is created. */
-export function openExisting(path: string, version: string): OpenedDatabase | undefined {
+export function openExisting(path: string, version: string, purpose: 'read' | 'write'): OpenedDatabase | undefined {
   if (!isFile(path)) return undefined
   // An old SQLite must not even checkpoint.
-  const opened = mayWriteWith(version) ? openShared(path) : openAs(path, 'read-only')
+  const opened = mayWriteWith(version) ? openShared(path, purpose) : openAs(path, 'read-only')
   return ready(opened, path) ? opened : undefined
 }
 
@@ -69,14 +69,15 @@ function ready({ db, mode }: OpenedDatabase, path: string, create?: (db: Databas
 }
 
 /** For reading: beside writers where the file can be shared, as it stands where nothing can be written beside it. */
-function openShared(path: string): OpenedDatabase {
+function openShared(path: string, purpose: 'read' | 'write'): OpenedDatabase {
   const opened = openAs(path, 'read-write')
   try {
     opened.db.prepare('SELECT count(*) FROM sqlite_schema').get()
     return opened
   } catch (error) {
     opened.db.close()
-    if (!cannotShare(error) || hasContent(`${path}-wal`)) throw error
+    const withoutIndex = cannotShare(error) || (purpose === 'read' && isIndexFull(error))
+    if (!withoutIndex || hasContent(`${path}-wal`)) throw error
     return openAs(path, 'immutable')
   }
 }

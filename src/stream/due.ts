@@ -5,7 +5,7 @@ import { parseTimeout } from './timeouts.ts'
 
 export type { TimeReader } from './dates.ts'
 export { timeReaderFor } from './time-reader.ts'
-export { parseTimeout, type Timeout, timeoutFromInput } from './timeouts.ts'
+export { parseTimeout, timeoutFromInput } from './timeouts.ts'
 
 /**
  * When the event's timeout ends, epoch ms (stream-format 6); `undefined` for never.

@@ -8,8 +8,19 @@ import { XMLNS_NAMESPACE } from './xml-text.ts'
  */
 export function sumOf(events: readonly StreamEvent[]): string {
   let lines = ''
-  for (const event of events) lines += `${event.foreign.length === 0 ? ownLines(event) : allLines(event)}\n`
+  for (const event of events) lines += linesOf(event)
   return `1:${hash('sha256', lines, 'hex')}`
+}
+
+/** An event is a value, so its lines stay: one that a change leaves alone is summed when it is read, not again when written. */
+const LINES = new WeakMap<StreamEvent, string>()
+
+function linesOf(event: StreamEvent): string {
+  const known = LINES.get(event)
+  if (known !== undefined) return known
+  const lines = `${event.foreign.length === 0 ? ownLines(event) : allLines(event)}\n`
+  LINES.set(event, lines)
+  return lines
 }
 
 /** `{namespace}local=` of our own attributes in the order their lines have after sorting: no name begins another's line. */

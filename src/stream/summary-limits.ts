@@ -1,5 +1,5 @@
 /** What a summary may take beside the body: the sum of all keys, with the prefix a store gives them, and values. */
-export const SUMMARY_LIMIT_BYTES = 4096
+const SUMMARY_LIMIT_BYTES = 4096
 /** Of these, what a store needs to mark the body the summary belongs to, and for the prefix of each key. */
 const MARK_BYTES = 128
 const PREFIX_BYTES = 12

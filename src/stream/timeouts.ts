@@ -13,8 +13,21 @@ export type Timeout =
   /** Never fires; `doctor` reports it. */
   | { readonly kind: 'unreadable' }
 
+/** Streams hold the same few timeouts again and again. */
+const READ = new Map<string, Timeout>()
+const MAX_READ = 200
+
 /** Reads a `timeout` as every writer of the format means it: TimeSpan, ISO 8601 duration, ISO date-time, in this order. */
 export function parseTimeout(text: string): Timeout {
+  const known = READ.get(text)
+  if (known !== undefined) return known
+  if (READ.size >= MAX_READ) READ.clear()
+  const timeout = readTimeout(text)
+  READ.set(text, timeout)
+  return timeout
+}
+
+function readTimeout(text: string): Timeout {
   const trimmed = text.trim()
   if (trimmed === '') return { kind: 'none' }
   const span = parseTimeSpan(trimmed) ?? parseIsoDuration(trimmed)

@@ -49,11 +49,23 @@ function foreignText(attributes: readonly ForeignAttribute[], prefix: string): s
 
 function writeEvents({ events, attributes, prefix }: StreamDocument): string[] {
   const noNamespace = attributes.some(({ name, value }) => name === 'xmlns' && value !== '') ? ' xmlns=""' : ''
+  const texts = textsIn(`${prefix}${noNamespace}`)
   return events.map(event => {
+    const known = texts.get(event)
+    if (known !== undefined) return known
     const start = `  <Event${eventAttributes(event)}${noNamespace}${foreignText(event.foreign, prefix)}${lcText(event, prefix)}`
-    const text = event.content === '' ? `${start}/>` : `${start}>${event.content}</Event>`
-    return event.before === '' ? text : `  ${event.before}\n${text}`
+    const element = event.content === '' ? `${start}/>` : `${start}>${event.content}</Event>`
+    const text = event.before === '' ? element : `  ${event.before}\n${element}`
+    texts.set(event, text)
+    return text
   })
+}
+
+/** Texts of events that were written before in the usual surroundings: an event is a value, so its text stays. */
+const USUAL = { surroundings: 'lc', texts: new WeakMap<StreamEvent, string>() }
+
+function textsIn(surroundings: string): WeakMap<StreamEvent, string> {
+  return surroundings === USUAL.surroundings ? USUAL.texts : new WeakMap()
 }
 
 function eventAttributes(event: StreamEvent): string {

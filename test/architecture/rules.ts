@@ -21,7 +21,8 @@ const PROCESS_FILES = ['commands/runtime.ts', 'commands/process-runtime.ts', 'co
 
 /** Files that alone may use a name. */
 const USED_ONLY_IN: Readonly<Record<string, readonly string[]>> = {
-  'process.env': PROCESS_FILES,
+  // The library's face takes the environment as an argument; this is its default.
+  'process.env': [...PROCESS_FILES, 'index.ts'],
   'process.argv': PROCESS_FILES,
   'process.exit': ['commands/exit.ts'],
 }

@@ -87,7 +87,7 @@ test('SIGINT lets a change that was sent finish, and ends a batch after it', asy
   const { code, stdout, stderr } = await batch.ended
   expect(code).toBe(7)
   expect(stdout).toContain(`✓ ${streams[0]}`)
-  expect(stderr).toMatch(/failed: interrupted[^]*1 of 2 not done/)
+  expect(stderr).toMatch(/failed: interrupted[\s\S]*1 of 2 not done/)
   expect(await versions(azurite, streams[0] ?? '')).toEqual([1, 2])
   expect(await versions(azurite, streams[1] ?? '')).toEqual([1])
   for (const stream of streams) expect((await azurite.read(stream))?.lease.state).toBe('available')

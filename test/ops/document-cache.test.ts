@@ -19,12 +19,21 @@ describe('DocumentCache', () => {
     expect(cache.find('t', 'e1')).toBeUndefined()
   })
 
-  it('keeps the 64 latest and no large ones', () => {
+  it('keeps 10 000 events of the streams written last, and no large stream', () => {
     const cache = new DocumentCache()
-    for (let at = 0; at < 65; at++) cache.remember(`s${at}`, 'e', EMPTY_DOCUMENT)
-    expect([cache.find('s0', 'e'), cache.find('s1', 'e')]).toEqual([undefined, EMPTY_DOCUMENT])
-    const events = Array.from({ length: 501 }, (_, at) => newEvent({ id: String(at), name: 'e' }))
-    cache.remember('large', 'e', { ...EMPTY_DOCUMENT, events })
+    const eventsOf = (count: number) =>
+      Array.from({ length: count }, (_, at) => newEvent({ id: String(at), name: 'e' }))
+    const document = { ...EMPTY_DOCUMENT, events: eventsOf(500) }
+    for (let at = 0; at < 20; at++) cache.remember(`s${at}`, 'e', document)
+    cache.remember('s0', 'again', document)
+    expect(cache.find('s1', 'e')).toBe(document)
+    cache.remember('s20', 'e', document)
+    expect([cache.find('s1', 'e'), cache.find('s2', 'e'), cache.find('s0', 'again')]).toEqual([
+      undefined,
+      document,
+      document,
+    ])
+    cache.remember('large', 'e', { ...EMPTY_DOCUMENT, events: eventsOf(501) })
     expect(cache.find('large', 'e')).toBeUndefined()
   })
 })

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { Run } from '../command.ts'
 import type { Runtime } from '../runtime.ts'
-import { leaseId } from '../values.ts'
+import { leaseId, storedText } from '../values.ts'
 import { holderOf, type LeaseOptions, leaseAction, leaseCommand } from './flags.ts'
 import { leaseDuration } from './values.ts'
 
@@ -20,7 +20,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<AcquireLease
         leaseId('--lease-id'),
       ),
     )
-    .addOption(new Option('-m, --reason <text>', 'what for: others see it').argParser(text => text))
+    .addOption(new Option('-m, --reason <text>', 'what for: others see it').argParser(storedText('-m', 'reason')))
   const description = {
     kind: 'writes',
     summary: 'takes the lease of a stream and prints its id',

@@ -1,0 +1,143 @@
+import { join } from 'node:path'
+import type { Command, Option } from 'commander'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { allCommands, cli, newWorld } from '../commands/support.ts'
+import { newUser, type User } from './program.ts'
+
+/** Every flag of every command with a value that makes no sense: a new flag has to be entered here. */
+
+const BAD: Readonly<Record<string, string>> = {
+  '--by': '',
+  '--claim': '30',
+  '--color': 'mauve',
+  '--command-id': 'a b,c',
+  '--container': '',
+  '--duration': '14s',
+  '--event': '',
+  '--fence': '-1',
+  '--fork': 'A,,B',
+  '--from': '/nowhere/order.yaml',
+  '--from-version': '1.5',
+  '--if-version': 'latest',
+  '--interval': '0s',
+  '--join': '',
+  '--key': 'a\u0001b',
+  '--lease-id': '4711',
+  '--lease-wait': '10',
+  '--limit': '0',
+  '--lines': 'many',
+  '--match': '',
+  '--name': '',
+  '--new-id': 'x',
+  '--next': '',
+  '--on-due': 'explode',
+  '--output': 'docx',
+  '--owner': '',
+  '--period': '61s',
+  '--reason': 'a\u001b[31mb',
+  '--ref': 'a\u0007b',
+  '--root': '',
+  '--speed': '0',
+  '--status': 'done',
+  '--store': 'orders',
+  '--tag': 'a\u0008b',
+  '--time': 'zulu',
+  '--timeout': '90',
+  '--topic': 'a\ufffeb',
+  '--tracking-id': 'a\u0002b',
+}
+
+/** Commands that need more than names to get as far as their flags. */
+const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
+  'event advance': ['s', '01.00', '--next', 'N'],
+  'event set': ['s', '01.00', '--tag', 'x'],
+  'lease change': ['s', '--lease-id', '11111111-1111-4111-8111-111111111111'],
+  'lease release': ['s', '--lease-id', '11111111-1111-4111-8111-111111111111'],
+  'lease renew': ['s', '--lease-id', '11111111-1111-4111-8111-111111111111'],
+}
+
+interface Case {
+  readonly path: string
+  readonly flag: string
+  readonly argv: readonly string[]
+}
+
+const commands = allCommands().filter(command => command.commands.length === 0)
+
+function pathOf(command: Command): string {
+  const { parent } = command
+  return parent?.parent ? `${pathOf(parent)} ${command.name()}` : command.name()
+}
+
+function casesOf(command: Command): Case[] {
+  const path = pathOf(command)
+  const words = ARGUMENTS[path] ?? command.registeredArguments.map((_, at) => ['s', '01.00'][at] ?? '')
+  // A command with one kind of output takes any word for it.
+  const takesAny = ({ long, parseArg }: Option) => long === '--output' && parseArg === undefined
+  return command.options
+    .filter(option => !option.hidden && !takesAny(option) && option.long !== '--version')
+    .map(option => ({ path, flag: option.long ?? '', argv: [...path.split(' '), ...words, bad(option)] }))
+}
+
+/** A value that the flag does not take; one at all for a flag that takes none. */
+function bad(option: Option): string {
+  const { long = '' } = option
+  if (option.isBoolean()) return `${long}=maybe`
+  const value = BAD[long]
+  if (value === undefined) throw new Error(`${long} has no bad value in this test`)
+  return `${long}=${value}`
+}
+
+const cases = commands.flatMap(casesOf)
+
+test('all commands are there', () => {
+  expect(commands.length).toBeGreaterThanOrEqual(22)
+  expect(new Set(cases.map(({ flag }) => flag)).size).toBeGreaterThan(Object.keys(BAD).length)
+})
+
+test('each flag of each command refuses a value that makes no sense, and nothing is changed', async () => {
+  // The store of this test is not opened by its address.
+  for (const { argv, flag } of cases.filter(({ flag }) => flag !== '--store')) {
+    const world = newWorld()
+    await cli(world, ['init', 's', '--fork', 'A'])
+    const before = await world.store.read('s')
+    const { exit, stdout, stderr } = await cli(world, argv)
+    expect({ argv, exit, stdout }).toEqual({ argv, exit: 2, stdout: '' })
+    expect(stderr.toLowerCase()).toContain(flag === '--output' ? '-o' : flag === '--lines' ? '-n' : named(flag))
+    expect(stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
+    expect(await world.store.read('s')).toEqual(before)
+  }
+})
+
+/** What the message must name: the flag, or what it stands for. */
+function named(flag: string): string {
+  const words: Readonly<Record<string, string>> = {
+    '--reason': '-m',
+    '--event': 'event',
+    '--store': 'store',
+    '--key': 'key',
+  }
+  return words[flag] ?? flag
+}
+
+describe('in the built program', () => {
+  let user: User
+  beforeAll(async () => {
+    user = await newUser()
+    expect(await user.run(['init', 's', '--fork', 'A', '--store', `sqlite:${join(user.home, 'a.db')}`])).toMatchObject({
+      code: 0,
+    })
+  })
+  afterAll(() => user.leave())
+
+  const once = cases.filter(({ flag }, at) => cases.findIndex(other => other.flag === flag) === at)
+
+  test.each(once)('$path $flag', async ({ argv, flag }) => {
+    const store = flag === '--store' ? [] : ['--store', `sqlite:${join(user.home, 'a.db')}`]
+    const json = flag === '--output' ? ['--output=json'] : ['-o', argv[0] === 'tail' ? 'ndjson' : 'json']
+    // The bad value stands last: of a flag given twice the last one counts.
+    const { code, stdout, stderr } = await user.run([...argv.slice(0, -1), ...store, ...json, argv.at(-1) ?? ''])
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(JSON.parse(stderr)).toMatchObject({ error: { exit: 2, applied: 'no', retryable: false } })
+  })
+})
