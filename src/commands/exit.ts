@@ -11,7 +11,7 @@ export async function exitCodeOf(error: unknown, runtime: Runtime): Promise<numb
     await runtime.stderr.write(problemJsonLine(what))
   } else {
     const paint = await paintFor(hasColour(colourChoice(runtime.argv), runtime.env, runtime.stderr.isTty))
-    await runtime.stderr.write(`${problemLines(what, runtime.nowMs(), paint).join('\n')}\n`)
+    await runtime.stderr.write(`${problemLines(what, runtime.nowMs(), paint, runtime.stderr.columns).join('\n')}\n`)
   }
   if (runtime.argv.includes('--debug') && what.cause !== undefined)
     await runtime.stderr.write(`${await stackText(what)}\n`)

@@ -53,6 +53,6 @@ function unknownTopic(word: string, command: Command, topics: readonly string[])
   const known = [...command.commands.map(sub => sub.name()), ...topics]
   const near = nearest(word, known)
   return new UsageError(`there is no help on ${word}`, {
-    hint: near === undefined ? `Topics: ${topics.join(', ')}` : `did you mean ${near}?`,
+    hint: near === undefined ? `One of ${(topics.length === 0 ? known : topics).join(', ')}.` : `did you mean ${near}?`,
   })
 }

@@ -8,12 +8,22 @@ import type { Fact, Problem } from './problem.ts'
 /** The column at which the code of a short headline stands. */
 const CODE_COLUMN = 80
 
-/** A problem for people: the headline with its code, then one indented line per fact. */
-export function problemLines(what: Problem, nowMs: number, paint: Paint = noPaint): string[] {
+/**
+ * A problem for people: the headline with its code, then one indented line per fact.
+ *
+ * @param width columns of the terminal; on a narrow one the code stands at its right edge
+ */
+export function problemLines(
+  what: Problem,
+  nowMs: number,
+  paint: Paint = noPaint,
+  width = Number.POSITIVE_INFINITY,
+): string[] {
   const headline = `error: ${visibleText(what.message)}`
   const painted = paint('bad', 'error:') + headline.slice('error:'.length)
   const code = paint('dim', `[${visibleText(what.code)}]`)
-  const head = widthOf(headline) < CODE_COLUMN ? pad(painted, CODE_COLUMN) + code : `${painted}  ${code}`
+  const column = Math.min(CODE_COLUMN, width - widthOf(code))
+  const head = widthOf(headline) < column ? pad(painted, column) + code : `${painted}  ${code}`
   return [head, ...factsOf(what, nowMs).map(([label, text]) => `  ${label.padEnd(8)} ${text}`)]
 }
 

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
+import { MAX_READ_BYTES } from '../stream/limits.ts'
 import type { Input, Kind, OpenedStore, OtherProcess, Runtime, Terminal } from './runtime.ts'
 import { uuidV7 } from './uuid.ts'
 
@@ -39,7 +40,7 @@ export function processRuntime(signal: AbortSignal): Runtime {
     },
     nowMs: () => Date.now(),
     newId: () => uuidV7(Date.now()),
-    readFile: path => readFile(path),
+    readFile: path => firstBytes(createReadStream(path)),
     begin: what => {
       kind = what
     },
@@ -82,9 +83,9 @@ function standardInput(signal: AbortSignal): Input {
       return process.stdin.isTTY === true
     },
     async readAll() {
-      const chunks: Buffer[] = []
-      for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk))
-      return Buffer.concat(chunks).toString('utf8')
+      const stop = () => process.stdin.destroy(new DOMException('interrupted', 'AbortError'))
+      signal.addEventListener('abort', stop, { once: true })
+      return (await firstBytes(process.stdin)).toString('utf8')
     },
     async ask(question) {
       const { createInterface } = await import('node:readline/promises')
@@ -106,6 +107,18 @@ function standardInput(signal: AbortSignal): Input {
       }
     },
   }
+}
+
+/** All, or a little more than any document may have: a device such as /dev/zero never ends. */
+async function firstBytes(source: AsyncIterable<string | Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of source) {
+    chunks.push(Buffer.from(chunk))
+    size += chunk.length
+    if (size > MAX_READ_BYTES) break
+  }
+  return Buffer.concat(chunks)
 }
 
 /** Containers may run under a user that no file names. */

@@ -119,8 +119,9 @@ function closing({ view, reports }: Played): string[] {
   const ended = reports.map(({ worker, ended }) => `${worker} ${ended}`).join(', ')
   const lost = reports.reduce((sum, { racesLost }) => sum + racesLost, 0)
   return [
-    `${view.document.version} transactions under the lease, each once. Events ended: ${ended}; races for an event lost: ${lost}.`,
-    'Supplier 3 failed early, so the order is completed with errors, whichever branch came last.',
+    `${view.document.version} transactions under the lease, each once.`,
+    `Events ended: ${ended}; races for an event lost: ${lost}.`,
+    'Supplier 3 failed early: completed with errors, whichever branch came last.',
     '',
   ]
 }

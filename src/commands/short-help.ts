@@ -10,7 +10,8 @@ export async function printShortHelp(options: GlobalOptions, runtime: Runtime): 
   const lines = [
     'leasectl shows and changes event streams kept in leased blobs.',
     '',
-    `Store: ${visibleText(address)} (${SOURCES[source]})`,
+    `Store: ${visibleText(address)}`,
+    `       (${SOURCES[source]})`,
     '',
     'Begin with:',
     ...firstCommands(runtime),
@@ -34,7 +35,7 @@ const SOURCES = {
 } as const
 
 const FIRST_COMMANDS: readonly (readonly [words: readonly string[], what: string])[] = [
-  [['init', 'orders/4711', '--fork', 'Search,Pay', '--join', 'Done'], 'create a stream'],
+  [['init', 'orders/4711', '--fork', 'Search,Pay'], 'create a stream'],
   [['ls'], 'list streams'],
   [['show', 'orders/4711'], 'its events as a tree'],
 ]

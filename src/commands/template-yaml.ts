@@ -62,7 +62,7 @@ function mapping(value: unknown, what: string, known: readonly string[]): Readon
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new UsageError(`${what} must be a mapping`, { hint: `with ${known.join(', ')}` })
   }
-  for (const name of Object.keys(value)) choice(`${what} with`, known)(name)
+  for (const name of Object.keys(value)) choice(what, known)(name)
   return { ...value }
 }
 

@@ -1,5 +1,5 @@
 import type { LeaseView } from '../store/store.ts'
-import { claimEndMs, dueMs, type TimeReader } from '../stream/due.ts'
+import { dueMs, type TimeReader } from '../stream/due.ts'
 import { isFailed, isFinal, isSuperseded, isWaitingJoin, type StreamEvent } from '../stream/event.ts'
 import { compareIds } from '../stream/event-id.ts'
 import type { EventStream } from '../stream/event-stream.ts'
@@ -55,14 +55,12 @@ export function failures(shown: ShownStream): StreamEvent[] {
   return shown.stream.events.filter(event => isFailed(event) && !isSuperseded(event))
 }
 
-/** The soonest time at which something of the stream is due or a claim ends, as listings show it. */
+/** The soonest time at which something of the stream is due. A claim that ends is no limit: another worker takes over. */
 export function soonestDueMs(shown: ShownStream): number | undefined {
   let soonest: number | undefined
   for (const event of shown.stream.events) {
-    const claimEnd = isFinal(event) ? undefined : claimEndMs(event)
-    for (const ms of [eventDueMs(shown, event), claimEnd]) {
-      if (ms !== undefined && (soonest === undefined || ms < soonest)) soonest = ms
-    }
+    const ms = eventDueMs(shown, event)
+    if (ms !== undefined && (soonest === undefined || ms < soonest)) soonest = ms
   }
   return soonest
 }

@@ -10,8 +10,8 @@ export type Row = readonly SQLOutputValue[]
 // Where the parts of a row begin, in the order of `SELECT_STORED`.
 const LEASE_AT = 4
 const SUMMARY_AT = 13
-const BODY_ID_AT = 33
-const BODY_AT = 34
+const BODY_ID_AT = 34
+const BODY_AT = 35
 
 export function listedOf(row: Row, nowMs: number): Listed {
   return {
@@ -84,6 +84,7 @@ export function summaryValues(summary: Summary): SQLInputValue[] {
     summary.total,
     summary.waitingOn.join('\n'),
     summary.ready.join('\n'),
+    instant(summary.claimEndMs),
   ]
 }
 
@@ -134,6 +135,7 @@ function summaryOf(row: Row): Summary {
     dueMs: optional(row[at]),
     waitingOn: items(row[at + 18]),
     ready: items(row[at + 19]),
+    claimEndMs: optional(row[at + 20]),
   }
 }
 

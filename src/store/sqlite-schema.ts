@@ -50,7 +50,8 @@ const TABLES = `
     failed INTEGER NOT NULL,
     total INTEGER NOT NULL,
     waiting_on TEXT NOT NULL,
-    ready TEXT NOT NULL
+    ready TEXT NOT NULL,
+    claim_end_ms INTEGER
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX streams_due ON streams (due_ms, name) WHERE due_ms IS NOT NULL;
   PRAGMA application_id = ${APPLICATION_ID};

@@ -1,6 +1,6 @@
 const SUMMARY_COLUMNS =
   'due_ms, version, born, status, outcome, last_by, root, created_ms, key, topic, tag, tracking_id, failed_at_ms, ' +
-  'failed_id, failure, open, failed, total, waiting_on, ready'
+  'failed_id, failure, open, failed, total, waiting_on, ready, claim_end_ms'
 
 const LEASE_COLUMNS =
   'lease_id, lease_duration_s, lease_until_ms, lease_break_at_ms, ' +
@@ -20,7 +20,7 @@ export const DELETE_BODY = 'DELETE FROM bodies WHERE id = ?'
 
 export const INSERT_STREAM =
   `INSERT INTO streams (name, body_id, etag, size, modified_ms, ${SUMMARY_COLUMNS}) ` +
-  `VALUES (?, ?, ?, ?, ?${', ?'.repeat(20)})`
+  `VALUES (?, ?, ?, ?, ?${', ?'.repeat(21)})`
 
 /** The due time leads the columns of a summary so that a write which keeps it can leave it, and its index, alone. */
 const KEEPING_DUE = SUMMARY_COLUMNS.slice(SUMMARY_COLUMNS.indexOf(' ') + 1)

@@ -47,7 +47,8 @@ export function summarize(
     open: open.length,
     failed: failed.length,
     total,
-    dueMs: earliest(stream, open, read),
+    dueMs: earliest(open, event => dueMs(stream, event, read)),
+    claimEndMs: earliest(open, claimEndMs),
     ...waits(stream, open),
   }
 }
@@ -82,11 +83,12 @@ function isAbove(rank: readonly number[], other: readonly number[]): boolean {
   return at >= 0 && (rank[at] ?? 0) > (other[at] ?? 0)
 }
 
-function earliest(stream: EventStream, open: readonly StreamEvent[], read: TimeReader): number | undefined {
+function earliest(
+  open: readonly StreamEvent[],
+  timeOf: (event: StreamEvent) => number | undefined,
+): number | undefined {
   let ms = Number.POSITIVE_INFINITY
-  for (const event of open) {
-    ms = Math.min(ms, dueMs(stream, event, read) ?? ms, claimEndMs(event) ?? ms)
-  }
+  for (const event of open) ms = Math.min(ms, timeOf(event) ?? ms)
   return Number.isFinite(ms) ? ms : undefined
 }
 

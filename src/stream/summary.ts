@@ -36,8 +36,10 @@ export interface Summary {
   readonly open: number
   readonly failed: number
   readonly total: number
-  /** The earliest due time or claim end, epoch ms. */
+  /** When the first limit ends: the earliest due time of an open event, epoch ms. */
   readonly dueMs: number | undefined
+  /** When the first claim ends or ended: from then on another worker may take its event over, epoch ms. */
+  readonly claimEndMs: number | undefined
   /** Ids of the open leaves the stream waits on; a last item `+N` says that N more were cut. */
   readonly waitingOn: readonly string[]
   /** `name|topic` of the `init` events that can be started; percent-encoded parts; a last item `+N` as above. */
@@ -62,7 +64,7 @@ const TEXT_KEYS = {
 type TextName = keyof typeof TEXT_KEYS
 
 const COUNT_KEYS = { version: 'v', open: 'open', failed: 'failed', total: 'total' } as const
-const TIME_KEYS = { createdMs: 'created', failedAtMs: 'failed_at', dueMs: 'due' } as const
+const TIME_KEYS = { createdMs: 'created', failedAtMs: 'failed_at', dueMs: 'due', claimEndMs: 'claim_end' } as const
 
 /** Texts that filters look for come late; what identifies the stream comes after the lists. */
 const SHORTENED_FIRST: readonly TextName[] = ['failure', 'lastBy', 'tag', 'root', 'topic', 'key', 'trackingId']

@@ -44,6 +44,7 @@ export function summary(over: Partial<Summary> = {}): Summary {
     failed: 0,
     total: 1,
     dueMs: undefined,
+    claimEndMs: undefined,
     waitingOn: [],
     ready: [],
     ...over,

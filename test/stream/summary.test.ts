@@ -29,6 +29,7 @@ const EMPTY: Summary = {
   failed: 0,
   total: 0,
   dueMs: undefined,
+  claimEndMs: undefined,
   waitingOn: [],
   ready: [],
 }
@@ -60,6 +61,7 @@ const summaries: fc.Arbitrary<Summary> = fc.record({
   failed: count,
   total: count,
   dueMs: moment,
+  claimEndMs: moment,
   waitingOn: fc.array(
     fc.oneof(
       id,
@@ -347,7 +349,7 @@ describe('summarize', () => {
     expect(failure).toBe('😀'.repeat(150) + 'x'.repeat(50))
   })
 
-  it('tells the earliest due time or claim end of an open event', () => {
+  it('tells the earliest due time and the earliest claim end of an open event', () => {
     const root = event('00', 'inprocess', { timeout: '06:00:00' })
     const started = event(
       '01.00',
@@ -358,8 +360,9 @@ describe('summarize', () => {
     expect(summary([root]).dueMs).toBe(ms('14:00'))
     expect(summary([root, started]).dueMs).toBe(ms('13:00'))
     const claimed = event('01.00', 'inprocess', { prev: '00' }, { owner: 'w', until: time('12:30') })
-    expect(summary([root, claimed]).dueMs).toBe(ms('12:30'))
-    expect(summary([root, { ...claimed, status: 'completed' }]).dueMs).toBe(ms('14:00'))
+    expect(summary([root, started])).toMatchObject({ dueMs: ms('13:00'), claimEndMs: ms('15:00') })
+    expect(summary([root, claimed])).toMatchObject({ dueMs: ms('14:00'), claimEndMs: ms('12:30') })
+    expect(summary([root, { ...claimed, status: 'completed' }]).claimEndMs).toBeUndefined()
     expect(summary([event('00', 'inprocess')]).dueMs).toBeUndefined()
   })
 

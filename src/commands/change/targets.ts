@@ -29,16 +29,21 @@ export async function firstMissing(
     const events = targets.flatMap(target =>
       target.stream === stream && target.event !== undefined ? [target.event] : [],
     )
-    const missing = await missingIn(store, stream, events)
+    const missing = await missingIn(store, stream, events, signal)
     if (missing !== undefined)
       return targets.length > 1 ? { ...missing, hint: 'Nothing was changed, in no stream.' } : missing
   }
   return undefined
 }
 
-async function missingIn(store: EventStore, stream: string, events: readonly string[]): Promise<Problem | undefined> {
-  if (events.length === 0) return (await store.read(stream)) === undefined ? missingProblem(stream) : undefined
-  const view = await readStream(store, stream)
+async function missingIn(
+  store: EventStore,
+  stream: string,
+  events: readonly string[],
+  signal: AbortSignal,
+): Promise<Problem | undefined> {
+  if (events.length === 0) return (await store.read(stream, signal)) === undefined ? missingProblem(stream) : undefined
+  const view = await readStream(store, stream, signal)
   if (view === undefined) return missingProblem(stream)
   const event = events.find(id => view.stream.find(id) === undefined)
   return event === undefined

@@ -21,7 +21,7 @@ export async function breakLease(options: BreakLeaseOptions, runtime: Runtime): 
   const { stream } = options
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
-  const before = await store.read(stream)
+  const before = await store.read(stream, runtime.signal)
   if (before === undefined) return missingProblem(stream)
   if (options.output !== 'json') await output.say(`before  ${leaseLine(before, store)}`)
   if (!options.yes && before.lease.state === 'leased') {

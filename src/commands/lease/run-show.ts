@@ -12,7 +12,7 @@ import type { LeaseOptions } from './flags.ts'
 export async function showLease(options: LeaseOptions, runtime: Runtime): Promise<Problem | undefined> {
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
-  const stored = await store.read(options.stream)
+  const stored = await store.read(options.stream, runtime.signal)
   if (stored === undefined) return missingProblem(options.stream)
   if (options.output === 'json') await output.text(jsonDocument(leaseState(stored)))
   else await output.lines([leaseLine(stored, store)])
