@@ -6,7 +6,8 @@ export default defineConfig({
     globalSetup: ['test/support/vitest-azurite-setup.ts', 'test/support/vitest-program-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    // Several files wait for leases to run out: more of them than cores can run at a time.
+    maxWorkers: 3,
     coverage: { include: ['src/stream/**'], reporter: ['text'] },
   },
 })

@@ -5,7 +5,7 @@ type Replacements = { readonly [flag: `--${string}`]: string }
 
 /** A command for people to copy, started the way this one was and pointing to the same store. */
 export function commandLine(runtime: Runtime, words: readonly string[]): string {
-  return [runtime.startedAs, ...words.map(shellWord), ...storeWords(runtime)].join(' ')
+  return [runtime.startedAs, ...words.map(shellWord), ...storeWords(words, runtime)].join(' ')
 }
 
 /** The command line as it was typed, with some flags set to other values. */
@@ -21,8 +21,8 @@ export function sameCommand(runtime: Runtime, replacements: Replacements = {}): 
 }
 
 /** `--store ADDRESS` unless the line names one already or the default is meant. */
-function storeWords({ argv, opened }: Runtime): string[] {
-  const named = argv.some(word => /^--(store|container)(=|$)/.test(word))
+function storeWords(words: readonly string[], { opened }: Runtime): string[] {
+  const named = words.some(word => /^--(store|container)(=|$)/.test(word))
   return named || opened === undefined || opened.source === 'default' ? [] : ['--store', shellWord(opened.address)]
 }
 

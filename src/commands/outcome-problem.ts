@@ -62,7 +62,8 @@ function refusedProblem(
   runtime: Runtime,
 ): Problem {
   const exit = exitOfRefusal(refusal.code)
-  const subject = refusal.event === '' ? stream : `${stream} ${refusal.event}`
+  // Most messages begin with the event they are about.
+  const subject = refusal.message.startsWith(refusal.event) ? stream : `${stream} ${refusal.event}`
   return problem(refusal.code, `${subject}: ${refusal.message}`, {
     exit,
     stream,

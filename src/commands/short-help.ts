@@ -14,15 +14,15 @@ export async function printShortHelp(options: GlobalOptions, runtime: Runtime): 
     `       (${SOURCES[source]})`,
     '',
     'Begin with:',
-    ...firstCommands(runtime),
+    ...firstCommands(runtime, source === 'default' ? [] : ['--store', address]),
     '',
     `All commands: ${runtime.startedAs} --help`,
   ]
   await runtime.stdout.write(`${lines.join('\n')}\n`)
 }
 
-function firstCommands(runtime: Runtime): string[] {
-  const lines = FIRST_COMMANDS.map(([words, what]) => [commandLine(runtime, words), what] as const)
+function firstCommands(runtime: Runtime, store: readonly string[]): string[] {
+  const lines = FIRST_COMMANDS.map(([words, what]) => [commandLine(runtime, [...words, ...store]), what] as const)
   const width = lines.reduce((widest, [line]) => Math.max(widest, line.length), 0)
   return lines.map(([line, what]) => `  ${line.padEnd(width)}   # ${what}`)
 }

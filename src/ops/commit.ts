@@ -1,4 +1,6 @@
-import type { ChangeOptions, ChangeOutcome, EventStore, Stored } from '../store/store.ts'
+import { pause, silenceDelay } from '../store/backoff.ts'
+import { StoreUnreachable } from '../store/errors.ts'
+import type { ChangeOptions, ChangeOutcome, CreateOutcome, EventStore, Stored } from '../store/store.ts'
 import { EMPTY_DOCUMENT, type StreamDocument } from '../stream/document.ts'
 import { documentCache } from './document-cache.ts'
 import { type PlannedOperation, plan } from './plan.ts'
@@ -51,24 +53,58 @@ async function create(
   options: ChangeOptions,
 ): Promise<CommitOutcome> {
   const deadline = performance.now() + (options.deadlineMs ?? DEFAULT_DEADLINE_MS)
-  let unanswered: unknown
-  while (performance.now() < deadline) {
-    const { decision, document } = plan(
-      group,
-      { body: new Uint8Array(), versionFloor: EMPTY_DOCUMENT.version },
-      store.nowMs(),
-    )
-    if (decision.kind === 'leave') return { kind: 'settled' }
-    const outcome = await store.create(name, decision.body, decision.summary, options.signal)
-    if (outcome.kind === 'created') {
-      documentCache(store).remember(name, outcome.etag, document)
-      return { kind: 'settled' }
+  /** A create that may have landed, or still may; why there was no answer to it. */
+  let ghost: { readonly cause?: unknown } | undefined
+  for (let attempt = 0; attempt === 0 || performance.now() < deadline; attempt += 1) {
+    try {
+      if (attempt > 0) await pause(silenceDelay(attempt - 1, undefined, Math.random), options.signal)
+      const created = await createOnce(store, name, group, options, ghost?.cause !== undefined)
+      if (created.kind === 'settled') return created
+      // "Exists" may be the answer to a copy that the network made of it, behind the one that was applied.
+      ghost = created.kind === 'unknown' ? created : (ghost ?? {})
+      const deadlineMs = Math.max(1, deadline - performance.now())
+      const changed = await changeCreated(store, name, group, { ...options, deadlineMs })
+      // Removed between the two looks, or never there: create it.
+      if (changed.kind !== 'missing') return changed
+    } catch (error) {
+      const isSilence = error instanceof StoreUnreachable || options.signal?.aborted === true
+      if (ghost === undefined || (ghost.cause === undefined && !isSilence)) throw error
+      ghost = { cause: ghost.cause ?? error }
+      // Only a read can tell what became of it, so it goes on trying; any other fault would only come again.
+      if (!(error instanceof StoreUnreachable)) break
     }
-    if (outcome.kind === 'unknown') unanswered = outcome.cause
-    else for (const planned of group) planned.sent &&= unanswered !== undefined
-    const changed = await change(store, name, group, options)
-    // Removed between the two looks, or never there: create it.
-    if (changed.kind !== 'missing') return changed
   }
-  return { kind: 'unknown', cause: unanswered ?? new Error(`the stream ${name} came and went until the deadline`) }
+  if (ghost?.cause === undefined) throw new StoreUnreachable(`the stream ${name} came and went until the deadline`)
+  return { kind: 'unknown', cause: ghost.cause }
+}
+
+async function createOnce(
+  store: EventStore,
+  name: string,
+  group: readonly PlannedOperation[],
+  { signal }: ChangeOptions,
+  doubtful: boolean,
+): Promise<CreateOutcome | { readonly kind: 'settled' }> {
+  const current = { body: new Uint8Array(), versionFloor: EMPTY_DOCUMENT.version }
+  const { decision, document } = plan(group, current, store.nowMs())
+  if (decision.kind === 'leave') return { kind: 'settled' }
+  const outcome = await store.create(name, decision.body, decision.summary, signal)
+  if (outcome.kind === 'exists') for (const planned of group) planned.sent &&= doubtful
+  if (outcome.kind !== 'created') return outcome
+  documentCache(store).remember(name, outcome.etag, document)
+  return { kind: 'settled' }
+}
+
+/** A change of what has the name; where another's lease keeps it away, a read tells whether our create landed. */
+async function changeCreated(
+  store: EventStore,
+  name: string,
+  group: readonly PlannedOperation[],
+  options: ChangeOptions,
+): Promise<CommitOutcome> {
+  const changed = await change(store, name, group, options)
+  if (changed.kind !== 'held' && changed.kind !== 'lost') return changed
+  const stored = await store.read(name, options.signal)
+  if (stored === undefined) return { kind: 'missing' }
+  return plan(group, stored, store.nowMs()).decision.kind === 'leave' ? { kind: 'settled' } : changed
 }

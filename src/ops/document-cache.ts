@@ -5,6 +5,9 @@ import type { StreamDocument } from '../stream/document.ts'
 const MAX_EVENTS = 10_000
 /** Larger streams are not: one of them would displace all others. */
 const MAX_EVENTS_OF_ONE = 500
+const MAX_JOURNAL_OF_ONE = 256 * 1024
+/** So much history, in characters, weighs as much as an event. */
+const JOURNAL_OF_AN_EVENT = 2_000
 
 /**
  * Documents as this process wrote them, by the ETag the store gave them. Equal ETags mean equal bytes, so a worker that
@@ -22,9 +25,9 @@ export class DocumentCache {
 
   remember(name: string, etag: string, document: StreamDocument): void {
     this.#forget(name)
-    if (document.events.length > MAX_EVENTS_OF_ONE) return
+    if (document.events.length > MAX_EVENTS_OF_ONE || document.journal.length > MAX_JOURNAL_OF_ONE) return
     this.#written.set(name, { etag, document })
-    this.#events += document.events.length
+    this.#events += weightOf(document)
     for (const oldest of this.#written.keys()) {
       if (this.#events <= MAX_EVENTS) return
       this.#forget(oldest)
@@ -32,9 +35,15 @@ export class DocumentCache {
   }
 
   #forget(name: string): void {
-    this.#events -= this.#written.get(name)?.document.events.length ?? 0
+    const written = this.#written.get(name)
+    this.#events -= written === undefined ? 0 : weightOf(written.document)
     this.#written.delete(name)
   }
+}
+
+/** In events: a stream of few of them may have a long history. */
+function weightOf({ events, journal }: StreamDocument): number {
+  return Math.max(1, events.length + Math.floor(journal.length / JOURNAL_OF_AN_EVENT))
 }
 
 const CACHES = new WeakMap<EventStore, DocumentCache>()

@@ -28,6 +28,8 @@ interface Position {
   version: number
   etag: string
   born: string
+  /** The last recorded transaction of the document that was seen last. */
+  last: SeenTransaction | undefined
   done: boolean
   gone: boolean
   provisional: string
@@ -42,6 +44,7 @@ export async function* follow(store: EventStore, name: string, options: FollowOp
     version: options.fromVersion,
     etag: '',
     born: options.born ?? '',
+    last: undefined,
     done: false,
     gone: false,
     provisional: '',
@@ -53,7 +56,7 @@ export async function* follow(store: EventStore, name: string, options: FollowOp
       if (!interrupted) yield { kind: 'interrupted', cause: look.cause }
       interrupted = true
     } else if (look.kind === 'read') {
-      const born = look.view?.document.born ?? ''
+      const born = look.view?.document.born ?? position.born
       if (interrupted) yield { kind: 'resumed', missed: position.born !== '' && born !== position.born }
       interrupted = false
       yield* news(position, look.view)
@@ -83,10 +86,9 @@ function* news(position: Position, view: StreamView | undefined): Generator<Foll
     position.gone = true
     return
   }
-  if (view.stored.etag === position.etag) return
-  // Another life under the same name begins its own count.
-  if (position.born !== '' && view.document.born !== position.born) position.version = 0
   position.gone = false
+  if (view.stored.etag === position.etag) return
+  rewind(position, view)
   position.etag = view.stored.etag
   position.born = view.document.born
   yield* transactions(position, view)
@@ -95,18 +97,34 @@ function* news(position: Position, view: StreamView | undefined): Generator<Foll
   position.done = done
 }
 
+/**
+ * Another life under the same name, or an older copy that was put back, begins its own count. A writer that merely
+ * dropped `lc:born` does neither.
+ */
+function rewind(position: Position, view: StreamView): void {
+  const recorded = view.transactions().filter(tx => !tx.provisional)
+  const { last } = position
+  const isLast = (tx: SeenTransaction) =>
+    tx.version === last?.version && tx.at === last.at && tx.commandId === last.commandId
+  position.last = recorded.at(-1)
+  if (recorded.some(isLast)) return
+  if (position.born !== '' && view.document.born !== position.born) position.version = 0
+  else if (last !== undefined) position.version = Math.min(position.version, position.last?.version ?? 0)
+}
+
 function* transactions(position: Position, view: StreamView): Generator<FollowItem> {
+  let provisional = ''
   for (const tx of view.transactions()) {
     if (tx.provisional) {
-      const seen = JSON.stringify(tx.changes)
-      if (seen !== position.provisional) yield { kind: 'transaction', tx }
-      position.provisional = seen
+      provisional = JSON.stringify(tx.changes)
+      if (provisional !== position.provisional) yield { kind: 'transaction', tx }
     } else if (tx.version > position.version) {
       position.version = tx.version
       position.provisional = ''
       yield { kind: 'transaction', tx }
     }
   }
+  position.provisional = provisional
 }
 
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -28,7 +28,7 @@ export type LeaseScopeOutcome<T> =
 /**
  * Runs `work` while the lease of a stream is held: acquire, renew, abort the work's signal when the lease is lost,
  * release on every exit. The deadline counts from *sending* the last acquire or renewal that was answered, less a
- * third, on a monotonic clock: an unanswered renewal neither extends it nor counts as a loss.
+ * third, time in which the machine slept included: an unanswered renewal neither extends it nor counts as a loss.
  *
  * @throws what `work` throws, unless the lease was lost
  */
@@ -40,14 +40,9 @@ export async function leaseScope<T>(
 ): Promise<LeaseScopeOutcome<T>> {
   const leaseId = randomUUID()
   const durationS = options.durationS ?? 30
-  const sentAt = performance.now()
-  const acquired = await acquire(store, name, leaseId, durationS, options)
-  if (acquired.outcome.kind !== 'acquired') {
-    // An acquire without an answer may have happened.
-    if (acquired.outcome.kind === 'unknown') await releaseQuietly(store, name, leaseId)
-    return acquired.outcome
-  }
-  const renewal = keepRenewed(store, name, leaseId, durationS, acquired.sentAt ?? sentAt, options.signal)
+  const { outcome, sentAt } = await acquireOrLeave(store, name, leaseId, durationS, options)
+  if (outcome.kind !== 'acquired') return outcome
+  const renewal = keepRenewed(store, name, leaseId, durationS, sentAt, options.signal)
   try {
     const value = await work({ leaseId, signal: renewal.signal })
     return renewal.lost === undefined ? { kind: 'done', value } : { kind: 'lost', code: renewal.lost }
@@ -57,6 +52,18 @@ export async function leaseScope<T>(
   } finally {
     renewal.stop()
     await releaseQuietly(store, name, leaseId)
+  }
+}
+
+/** An acquire that has no answer, or was given up on its way, may have happened. */
+async function acquireOrLeave(...[store, name, leaseId, durationS, options]: Parameters<typeof acquire>) {
+  try {
+    const acquired = await acquire(store, name, leaseId, durationS, options)
+    if (acquired.outcome.kind === 'unknown') await releaseQuietly(store, name, leaseId)
+    return acquired
+  } catch (error) {
+    await releaseQuietly(store, name, leaseId)
+    throw error
   }
 }
 
@@ -70,7 +77,7 @@ async function acquire(
   const giveUpAt = performance.now() + (options.waitMs ?? 10_000)
   for (let attempt = 0; ; attempt++) {
     options.signal?.throwIfAborted()
-    const sentAt = performance.now()
+    const sentAt = bothClocks()
     const { holder, signal } = options
     const outcome = await store.acquire(name, { leaseId, durationS, holder, ...(signal && { signal }) })
     if (outcome.kind !== 'held' || performance.now() >= giveUpAt) return { outcome, sentAt }
@@ -80,48 +87,61 @@ async function acquire(
   }
 }
 
+/** How often it is looked whether the lease can still be trusted, ms: timers sleep with the machine. */
+const LOOK_MS = 1_000
+
 /** Renews at a third of the duration until stopped. */
 function keepRenewed(
   store: EventStore,
   name: string,
   leaseId: string,
   durationS: number,
-  acquiredAt: number,
+  acquiredAt: Clocks,
   outer: AbortSignal | undefined,
 ) {
   const controller = new AbortController()
-  const stopped = new AbortController()
   const lifeMs = (durationS * 1000 * 2) / 3
-  const state: { lost: string | undefined } = { lost: undefined }
+  const state = { lost: undefined as string | undefined, stopped: false, since: acquiredAt }
   const lose = (code: string) => {
     state.lost ??= code
     controller.abort(new DOMException(`the lease of ${name} was lost (${code})`, 'AbortError'))
   }
-  let deadline = armDeadline(acquiredAt + lifeMs, lose)
-  const renew = async () => {
-    const sentAt = performance.now()
-    const outcome = await store.renew(name, leaseId).catch(cause => ({ kind: 'unknown', cause }) as const)
-    if (outcome.kind === 'unknown' || stopped.signal.aborted) return
-    if (outcome.kind !== 'ok') return lose(outcome.kind === 'lost' ? outcome.code : 'BlobNotFound')
-    clearTimeout(deadline)
-    deadline = armDeadline(sentAt + lifeMs, lose)
+  const look = () => {
+    if (elapsedMs(state.since) >= lifeMs) lose('deadline')
   }
-  const timer = setInterval(() => void renew(), (durationS * 1000) / 3)
+  const renew = async () => {
+    const sentAt = bothClocks()
+    const outcome = await store.renew(name, leaseId).catch(cause => ({ kind: 'unknown', cause }) as const)
+    if (outcome.kind === 'unknown' || state.stopped) return
+    if (outcome.kind !== 'ok') return lose(outcome.kind === 'lost' ? outcome.code : 'BlobNotFound')
+    if (sentAt.monotonicMs > state.since.monotonicMs) state.since = sentAt
+  }
+  look()
+  const timers = [setInterval(look, LOOK_MS), setInterval(() => void renew(), (durationS * 1000) / 3)]
   return {
     signal: outer === undefined ? controller.signal : AbortSignal.any([controller.signal, outer]),
     get lost() {
       return state.lost
     },
     stop() {
-      stopped.abort()
-      clearInterval(timer)
-      clearTimeout(deadline)
+      state.stopped = true
+      for (const timer of timers) clearInterval(timer)
     },
   }
 }
 
-function armDeadline(at: number, lose: (code: string) => void): NodeJS.Timeout {
-  return setTimeout(() => lose('deadline'), Math.max(0, at - performance.now()))
+interface Clocks {
+  readonly monotonicMs: number
+  readonly wallMs: number
+}
+
+function bothClocks(): Clocks {
+  return { monotonicMs: performance.now(), wallMs: Date.now() }
+}
+
+/** The monotonic clock stands still while the machine is suspended, the wall clock may be set back: the longer time counts. */
+function elapsedMs({ monotonicMs, wallMs }: Clocks): number {
+  return Math.max(performance.now() - monotonicMs, Date.now() - wallMs)
 }
 
 /** A release that is refused or unanswered is fine: a finite lease ends by itself. */

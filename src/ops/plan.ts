@@ -15,8 +15,8 @@ export interface PlannedOperation {
   readonly ifVersion: number | undefined
   /** A fresh UUID, used if the document has no `lc:born`. */
   readonly born: string
-  /** What the latest plan says of it. */
-  applied: Applied | undefined
+  /** What the latest plan says of it; `undefined` if that had no room for it, `failed` if it threw. */
+  applied: Applied | { readonly kind: 'failed'; readonly error: unknown } | undefined
   /** A write that carries it was sent; its answer may be outstanding. */
   sent: boolean
 }
@@ -30,8 +30,12 @@ export interface Plan {
   readonly document: StreamDocument
 }
 
+/** One plan takes so many operations times events, a second or two of work: it has to end well within half a lease. */
+const MAX_WORK = 200_000
+
 /**
- * Plans operations on one stream, each a transaction of its own, in order: one write for all of them. It is called
+ * Plans operations on one stream, each a transaction of its own, in order: one write for all of them. Of a large stream
+ * a plan takes a few operations only, at least one; the others have to be planned after that is written. It is called
  * again with a fresh state when a write was refused or unanswered; an operation whose earlier try is in the document
  * is then recognised by its command id.
  *
@@ -46,10 +50,11 @@ export function plan(
   let document = known ?? parseBody(current.body, current.name)
   let changed = false
   let lastBy = ''
-  for (const planned of group) {
-    const applied = applyOne(planned, document, current, nowMs)
+  const room = Math.max(1, Math.floor(MAX_WORK / (document.events.length + 1)))
+  for (const [at, planned] of group.entries()) {
+    const applied = at < room ? tryOne(planned, document, current, nowMs) : undefined
     planned.applied = applied
-    if (applied.kind !== 'changed') continue
+    if (applied?.kind !== 'changed') continue
     document = applied.document
     changed = true
     lastBy = planned.author.by
@@ -70,6 +75,21 @@ export function parseBody(body: Uint8Array, name: string | undefined): StreamDoc
   }
 }
 
+/** An operation that cannot be applied at all fails alone; a document that cannot be read fails them all. */
+function tryOne(
+  planned: PlannedOperation,
+  document: StreamDocument,
+  current: CurrentState,
+  nowMs: number,
+): PlannedOperation['applied'] {
+  try {
+    return applyOne(planned, document, current, nowMs)
+  } catch (error) {
+    if (error instanceof BadDocument) throw error
+    return { kind: 'failed', error }
+  }
+}
+
 function applyOne(planned: PlannedOperation, document: StreamDocument, current: CurrentState, nowMs: number): Applied {
   const landed = landedTouch(planned, document)
   if (landed !== undefined) return landed
@@ -77,8 +97,8 @@ function applyOne(planned: PlannedOperation, document: StreamDocument, current: 
     nowMs,
     versionFloor: current.versionFloor,
     born: planned.born,
-    // A pin was met when the first try was planned; what has changed since may be that try itself.
-    ...(planned.ifVersion === undefined || planned.sent ? {} : { ifVersion: planned.ifVersion }),
+    // Compared at each try: an earlier one that landed is found by its command id before.
+    ...(planned.ifVersion === undefined ? {} : { ifVersion: planned.ifVersion }),
     ...lastModified(current),
   })
   if (applied.kind !== 'unchanged' || !applied.result.duplicate || !planned.sent) return applied

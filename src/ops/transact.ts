@@ -42,9 +42,13 @@ export async function transact(
     sent: false,
   }
   const outcome = await commitQueue(store, name).add(planned, {
-    alone: operation.op === 'init' || options.signal !== undefined || options.stopWaiting !== undefined,
+    alone: operation.op === 'init',
     key: `${options.leaseId ?? ''} ${options.leaseWaitMs ?? DEFAULT_LEASE_WAIT_MS}`,
-    commit: group => commit(store, name, group, changeOptions(options, group, Date.now())),
+    // Who holds the lease waits for nobody, least of all behind one who waits for that very lease.
+    waitMs: options.leaseId === undefined ? (options.leaseWaitMs ?? DEFAULT_LEASE_WAIT_MS) : 0,
+    signal: options.signal,
+    stopWaiting: options.stopWaiting,
+    commit: (group, how) => commit(store, name, group, { ...changeOptions(options, group, Date.now()), ...how }),
   })
   return report(planned, outcome)
 }
@@ -58,10 +62,8 @@ function changeOptions(options: TransactOptions, group: readonly PlannedOperatio
     sinceMs,
   }
   return {
-    waitMs: options.leaseWaitMs ?? DEFAULT_LEASE_WAIT_MS,
     holder,
     ...(options.leaseId === undefined ? {} : { leaseId: options.leaseId }),
-    ...(options.stopWaiting === undefined ? {} : { stopWaiting: options.stopWaiting }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   }
 }
@@ -96,6 +98,7 @@ function report(planned: PlannedOperation, outcome: CommitOutcome): TransactOutc
   }
   const { applied } = planned
   if (applied === undefined) throw new Error('a committed group has planned each of its operations')
+  if (applied.kind === 'failed') throw applied.error
   if (applied.kind === 'refused') return { kind: 'refused', refusal: applied.refusal, commandId }
   return { kind: 'done', result: applied.result, commandId }
 }

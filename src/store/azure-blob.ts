@@ -95,7 +95,13 @@ class AzureBlobStore implements EventStore {
   }
 
   async create(name: string, body: Uint8Array, summary: Summary, signal?: AbortSignal): Promise<CreateOutcome> {
-    const answer = await this.#bodies.put(name, { body, summary, signal })
+    signal?.throwIfAborted()
+    const answer = await this.#bodies.put(name, { body, summary, signal }).catch(error => {
+      // Given up while it was under way: it may have been applied.
+      if (signal?.aborted) return { kind: 'given up', error } as const
+      throw error
+    })
+    if (answer.kind === 'given up') return { kind: 'unknown', cause: answer.error }
     if (answer.kind === 'done') return { kind: 'created', etag: answer.value.etag }
     const { error } = answer
     if (isSomebodyWrote(error) || isHeldByAnother(error)) return { kind: 'exists' }

@@ -1,4 +1,5 @@
 import type { BlobHTTPHeaders, BlockBlobClient, ContainerClient } from '@azure/storage-blob'
+import { MAX_READ_BYTES } from '../stream/limits.ts'
 import type { Summary } from '../stream/summary.ts'
 import type { Answer, AzureCalls } from './azure-calls.ts'
 import { isBlobMissing, ServiceError } from './azure-errors.ts'
@@ -168,12 +169,19 @@ async function download(blob: BlockBlobClient, name: string, abortSignal: AbortS
     ...(got.contentDisposition === undefined ? {} : { blobContentDisposition: got.contentDisposition }),
     ...(got.cacheControl === undefined ? {} : { blobCacheControl: got.cacheControl }),
   }
-  return { stored, md5, metadata, headers, date: got.date, contentMD5: hex(got.contentMD5) }
+  const contentMD5 = body.length > MAX_READ_BYTES ? undefined : hex(got.contentMD5)
+  return { stored, md5, metadata, headers, date: got.date, contentMD5 }
 }
 
+/** What is larger than any document is not taken in whole: a little more than the limit is enough to be refused. */
 async function collect(stream: NodeJS.ReadableStream | undefined): Promise<Uint8Array> {
   const chunks: Buffer[] = []
-  if (stream !== undefined) for await (const chunk of stream) chunks.push(chunk as Buffer)
+  let size = 0
+  for await (const chunk of stream ?? []) {
+    chunks.push(chunk as Buffer)
+    size += chunk.length
+    if (size > MAX_READ_BYTES) break
+  }
   const whole = Buffer.concat(chunks)
   return new Uint8Array(whole.buffer, whole.byteOffset, whole.length)
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type MachineClock, ServiceClock } from './azure-clock.ts'
 import { faultOf, ServiceError, type Site } from './azure-errors.ts'
+import { silenceDelay } from './backoff.ts'
 import { StoreUnreachable } from './errors.ts'
 
 /** How long one try of a request may take, ms. The SDK's own try limit never ends a silent socket; an abort does. */
@@ -123,15 +124,6 @@ export class AzureCalls {
   #observe(date: unknown, sentMs: number): void {
     if (date instanceof Date) this.clock.observe(date.getTime(), sentMs, this.machine.wallMs())
   }
-}
-
-/**
- * How long to wait after the try without an answer of this index (from 0), ms: jitter between a quarter and the whole of a cap that doubles from
- * 200 to 2 000, so that an outage is not hammered; at least what `Retry-After` asks, up to 10 s.
- */
-export function silenceDelay(index: number, retryAfterMs: number | undefined, random: () => number): number {
-  const cap = Math.min(2_000, 200 * 2 ** index)
-  return Math.max(cap * (0.25 + 0.75 * random()), Math.min(retryAfterMs ?? 0, 10_000))
 }
 
 /** One abort signal for several reasons to stop and a time limit; cheaper than `AbortSignal.any`, and it cleans up. */

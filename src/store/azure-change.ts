@@ -1,8 +1,9 @@
 import type { AzureBodies, BlobState } from './azure-body.ts'
-import { type Answer, silenceDelay } from './azure-calls.ts'
-import { isBlobMissing, isHeldByAnother, isLeaseGone, isSomebodyWrote, type ServiceError } from './azure-errors.ts'
+import type { Answer } from './azure-calls.ts'
+import { isBlobMissing, isCondition, isSomebodyWrote, type ServiceError } from './azure-errors.ts'
 import { PutFate } from './azure-fate.ts'
 import { AzureTenure, type TenureParts } from './azure-tenure.ts'
+import { silenceDelay } from './backoff.ts'
 import { StoreUnreachable } from './errors.ts'
 import type { ChangeOptions, ChangeOutcome, Decision, Stored } from './store.ts'
 
@@ -19,10 +20,10 @@ type Unwritten = Answer<unknown> & { kind: 'refused' | 'silent' }
 /**
  * One change of a stream: acquire beside read, one Put with lease id and If-Match, release afterwards.
  *
- * Every end of a Put but 201 leads to a read and a new decision. The ETag tells what became of the Put: if it differs
- * from the one the Put named, the Put is either in the document, where `decide` finds its command id and leaves, or it
- * failed for good. If it is unchanged, the Put may still land: the next one names the same ETag, so that at most one of
- * the two can win.
+ * Every end of a Put but 201, a refused condition too, leads to a read and a new decision. The ETag tells what became of
+ * the Put: if it differs from the one the Put named, the Put is either in the document, where `decide` finds its command
+ * id and leaves, or it failed for good. If it is unchanged, the Put may still land: the next one names the same ETag, so
+ * that at most one of the two can win.
  *
  * - `committed`: a Put was answered 201; or `decide` left, and either the body is one that this change sent, or an
  *   unanswered Put of it may have been applied before the state `decide` saw. Which of these, only `decide` can know.
@@ -126,7 +127,9 @@ export class AzureChange {
       ended({ md5, applied: true })
       return { kind: 'committed', etag: answer.value.etag }
     }
-    ended({ md5, applied: answer.silences === 0 ? false : 'unknown', cause: this.#parts.calls.fault(answer.error) })
+    if (answer.silences > 0) ended({ md5, applied: 'unknown', cause: this.#parts.calls.fault(answer.error) })
+    // The network may have doubled the Put, and the copy that was refused be the one behind that which was applied.
+    else ended({ md5, applied: isCondition(answer.error) ? 'unknown' : false })
     return this.#afterPut(answer, leaseId)
   }
 
@@ -134,10 +137,10 @@ export class AzureChange {
   async #afterPut(answer: Unwritten, leaseId: string): Promise<undefined> {
     const { error } = answer
     if (answer.kind === 'silent' || error.code === 'Md5Mismatch') return this.#pause(error)
-    if (isLeaseGone(error) || isHeldByAnother(error)) {
-      this.#fate.leaseIsOver(leaseId, error.code)
-      this.#tenure.forget()
-    } else if (!isSomebodyWrote(error) && !isBlobMissing(error)) throw this.#parts.calls.fault(error)
+    if (isSomebodyWrote(error) || isBlobMissing(error)) return
+    if (!isCondition(error)) throw this.#parts.calls.fault(error)
+    this.#fate.leaseIsOver(leaseId, error.code)
+    this.#tenure.forget()
   }
 
   /** The lease may have ended unseen (time up, or the machine slept): give it back, start over with a fresh one. */

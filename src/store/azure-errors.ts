@@ -44,6 +44,10 @@ export const isHeldByAnother = (error: ServiceError): boolean => HELD_BY_ANOTHER
 /** Whether the code says that the blob is not what the condition named. */
 export const isSomebodyWrote = (error: ServiceError): boolean => SOMEBODY_WROTE.has(error.code)
 
+/** Whether a condition was not met, of lease or ETag: it is no longer as it was when the request was made. */
+export const isCondition = (error: ServiceError): boolean =>
+  isLeaseGone(error) || isHeldByAnother(error) || isSomebodyWrote(error)
+
 /** Whether the blob is missing in a container that exists. 403 and 5xx never mean that. */
 export const isBlobMissing = (error: ServiceError): boolean => error.status === 404 && error.code === 'BlobNotFound'
 

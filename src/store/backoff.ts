@@ -16,6 +16,15 @@ export function backOff(attempt: number, random: () => number): number {
   return SHORTEST_MS + random() * (cap - SHORTEST_MS)
 }
 
+/**
+ * How long to wait after the try without an answer of this index (from 0), ms: jitter between a quarter and the whole of
+ * a cap that doubles from 200 to 2 000, so that an outage is not hammered; at least what `Retry-After` asks, up to 10 s.
+ */
+export function silenceDelay(index: number, retryAfterMs: number | undefined, random: () => number): number {
+  const cap = Math.min(2_000, 200 * 2 ** index)
+  return Math.max(cap * (0.25 + 0.75 * random()), Math.min(retryAfterMs ?? 0, 10_000))
+}
+
 /** Waits so many ms; rejects with the signal's own reason as soon as it is aborted. */
 export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted()

@@ -53,7 +53,10 @@ async function changeResolved(
   for (let tries = 1; ; tries += 1) {
     try {
       if (fault) await pause(backOff(tries, random), signal)
-      return (await file.write(attempt, { signal, lockWaitMs: deadlineMs })) ?? { kind: 'missing' }
+      const outcome = await file.write(attempt, { signal, lockWaitMs: deadlineMs })
+      if (outcome !== undefined && (outcome.kind !== 'missing' || fault === undefined)) return outcome
+      // Removed since: with it went what would tell whether the COMMIT was applied.
+      return fault === undefined ? { kind: 'missing' } : { kind: 'unknown', cause: fault.cause }
     } catch (error) {
       if (error instanceof DecideFault) throw error.cause
       if (error instanceof CommitFault) fault = error

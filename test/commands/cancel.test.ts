@@ -93,7 +93,7 @@ test('a batch reports every stream; some not done is exit 7; each has an id of i
   const ran = await cli(world, ['cancel', 'a', 'b', 'c', '--command-id', 'run-1'])
   expect(ran.exit).toBe(7)
   expect(ran.stdout).toMatch(/✓ a[\s\S]*✓ c/)
-  expect(ran.stderr).toContain('error: refused: b 00')
+  expect(ran.stderr).toContain('error: refused: b: 00 is completed')
   expect(ran.stderr).toContain('1 of 3 not done')
   expect(json((await cli(world, ['tail', 'a', '-n', '1', '-o', 'ndjson'])).stdout)).toMatchObject({
     commandId: 'run-1/a',

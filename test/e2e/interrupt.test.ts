@@ -9,7 +9,7 @@ import { given, leased } from '../contract/harness.ts'
 import { integrity } from '../store/sqlite-support.ts'
 import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
-import { newUser, type Running, type User } from './program.ts'
+import { type Ended, newUser, type Running, type User } from './program.ts'
 
 /** The built program, stopped in the middle of what it does. */
 
@@ -17,6 +17,7 @@ let user: User
 let sqlite: EventStore
 let azurite: EventStore & { container: string }
 let proxy: FaultProxy
+let killed: Awaited<ReturnType<typeof killTwo>>
 
 beforeAll(async () => {
   user = await newUser()
@@ -24,6 +25,7 @@ beforeAll(async () => {
   const { port } = await sharedAzurite()
   azurite = await openAzuriteStore(port)
   proxy = await startFaultProxy({ target: { port } })
+  killed = await killTwo()
 })
 afterAll(async () => {
   await proxy.stop()
@@ -85,7 +87,7 @@ test('SIGINT lets a change that was sent finish, and ends a batch after it', asy
   proxy.add({ kind: 'delay', on: 'put', times: 1, before: async () => batch?.process.kill('SIGINT'), delayMs: 200 })
   batch = user.start(['cancel', ...streams, '--store', throughProxy()])
   const { code, stdout, stderr } = await batch.ended
-  expect(code).toBe(7)
+  expect(code).toBe(130)
   expect(stdout).toContain(`✓ ${streams[0]}`)
   expect(stderr).toMatch(/failed: interrupted[\s\S]*1 of 2 not done/)
   expect(await versions(azurite, streams[0] ?? '')).toEqual([1, 2])
@@ -126,31 +128,9 @@ describe('kill -9', () => {
     expect(next).toMatchObject({ code: 0, stderr: '' })
   })
 
-  /** Kills a change when its Put is at the proxy, which then hands it on or not. */
-  async function killAtPut(kind: 'delay' | 'lose-request'): Promise<{ stream: string; change: string[] }> {
-    const stream = await newStream(azurite)
-    const change = ['event', 'set', stream, '00', '--tag', 'killed', '--command-id', 'killed']
-    let running: Running | undefined
-    const kill = async () => {
-      running?.process.kill('SIGKILL')
-      await running?.ended
-    }
-    const killed = proxy.injected.length
-    proxy.add({ kind, when: ({ operation, target }) => operation === 'put' && target.includes(stream), before: kill })
-    running = user.start([...change, '--store', throughProxy()])
-    expect(await running.ended).toMatchObject({ code: null, signal: 'SIGKILL', stdout: '' })
-    expect(proxy.injected.slice(killed)).toContainEqual(expect.objectContaining({ kind }))
-    expect((await azurite.read(stream))?.lease.state).toBe('leased')
-    return { stream, change }
-  }
-
   test('between acquire and Put: the stream is whole, and free again when the lease has ended', async () => {
-    const [lost, landed] = await Promise.all([killAtPut('lose-request'), killAtPut('delay')])
-    const next = ({ stream }: { stream: string }) =>
-      user.run(['event', 'set', stream, '00', '--tag', 'next', '--lease-wait', '20s', '--store', azurite.address])
-    expect(await versions(azurite, lost.stream)).toEqual([1])
-    for (const ended of await Promise.all([next(lost), next(landed)]))
-      expect(ended).toMatchObject({ code: 0, stderr: '' })
+    const { lost, landed } = killed
+    for (const ended of await killed.next) expect(ended).toMatchObject({ code: 0, stderr: '' })
     expect(await versions(azurite, lost.stream)).toEqual([1, 2])
     expect(await versions(azurite, landed.stream)).toEqual([1, 2, 3])
     for (const [{ change, stream }, duplicate, version] of [
@@ -207,3 +187,36 @@ test.skipIf(process.platform !== 'linux')('an output that takes no more is told;
   expect(stderr).toBe('error: standard output cannot be written (ENOSPC)\n'.repeat(2))
   expect(await versions(sqlite, stream)).toEqual([1, 2])
 })
+
+interface Killed {
+  readonly stream: string
+  /** The command line that was killed. */
+  readonly change: readonly string[]
+}
+
+/** Two changes that were killed, and what became of the next ones, which wait for the lease to end. */
+async function killTwo(): Promise<{ lost: Killed; landed: Killed; next: Promise<Ended[]> }> {
+  const [lost, landed] = await Promise.all([killAtPut('lose-request'), killAtPut('delay')])
+  expect(await versions(azurite, lost.stream)).toEqual([1])
+  const next = ({ stream }: Killed) =>
+    user.run(['event', 'set', stream, '00', '--tag', 'next', '--lease-wait', '30s', '--store', azurite.address])
+  return { lost, landed, next: Promise.all([next(lost), next(landed)]) }
+}
+
+/** Kills a change when its Put is at the proxy, which then hands it on or not. */
+async function killAtPut(kind: 'delay' | 'lose-request'): Promise<Killed> {
+  const stream = await newStream(azurite)
+  const change = ['event', 'set', stream, '00', '--tag', 'killed', '--command-id', 'killed']
+  let running: Running | undefined
+  const kill = async () => {
+    running?.process.kill('SIGKILL')
+    await running?.ended
+  }
+  const before = proxy.injected.length
+  proxy.add({ kind, when: ({ operation, target }) => operation === 'put' && target.includes(stream), before: kill })
+  running = user.start([...change, '--store', throughProxy()])
+  expect(await running.ended).toMatchObject({ code: null, signal: 'SIGKILL', stdout: '' })
+  expect(proxy.injected.slice(before)).toContainEqual(expect.objectContaining({ kind }))
+  expect((await azurite.read(stream))?.lease.state).toBe('leased')
+  return { stream, change }
+}

@@ -105,7 +105,7 @@ function commandLineOf(id: string): string {
 }
 
 /** Keeps what a child process says. */
-export function running(child: ReturnType<typeof spawn>): Running {
+function running(child: ReturnType<typeof spawn>): Running {
   const said = { stdout: '', stderr: '' }
   let look = () => {}
   for (const stream of ['stdout', 'stderr'] as const) {

@@ -36,6 +36,15 @@ describe('DocumentCache', () => {
     cache.remember('large', 'e', { ...EMPTY_DOCUMENT, events: eventsOf(501) })
     expect(cache.find('large', 'e')).toBeUndefined()
   })
+
+  it('weighs history too', () => {
+    const cache = new DocumentCache()
+    const journal = 'x'.repeat(250 * 1024)
+    for (let at = 0; at < 100; at++) cache.remember(`s${at}`, 'e', { ...EMPTY_DOCUMENT, journal })
+    expect([cache.find('s0', 'e'), cache.find('s99', 'e')]).toMatchObject([undefined, {}])
+    cache.remember('long', 'e', { ...EMPTY_DOCUMENT, journal: journal + journal })
+    expect(cache.find('long', 'e')).toBeUndefined()
+  })
 })
 
 describe('a change of a stream that this process wrote last', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { type FollowItem, follow } from '../../src/ops/follow.ts'
 import { StoreUnreachable } from '../../src/store/errors.ts'
-import type { EventStore } from '../../src/store/store.ts'
-import { init, memoryStore, run } from './support.ts'
+import type { EventStore, Stored } from '../../src/store/store.ts'
+import { HOLDER, init, memoryStore, run } from './support.ts'
 
 /** Follows until `enough` says so; before each look the next step is taken. */
 async function collect(store: EventStore, steps: (() => unknown)[], fromVersion = 0): Promise<FollowItem[]> {
@@ -81,5 +81,77 @@ describe('follow', () => {
       () => undefined,
     ])
     expect(told(items)).toEqual(['1 init', 'gone', '1 init'])
+  })
+
+  /** Writes over the text as somebody does who knows nothing of leases and versions. */
+  async function overwrite(store: EventStore, change: (text: string) => string): Promise<void> {
+    const decide = ({ body, summary }: Stored) => {
+      if (summary === undefined) throw new Error('a stream of ours has a summary')
+      return { kind: 'put', body: Buffer.from(change(Buffer.from(body).toString())), summary } as const
+    }
+    await store.changeUnderLease('s', decide, { waitMs: 0, holder: HOLDER })
+  }
+
+  it('goes on where a foreign writer only dropped the identity of the stream', async () => {
+    const { store } = memoryStore()
+    await run(store, 's', init(['A', 'B']))
+    const items = await collect(store, [
+      () => undefined,
+      () => overwrite(store, text => text.replace(/ lc:born="[^"]*"/, '')),
+      () => run(store, 's', { op: 'complete', event: '01.00' }),
+      () => undefined,
+    ])
+    expect(told(items)).toEqual(['1 init', '2 complete'])
+  })
+
+  it('tells what comes after an older copy was put back', async () => {
+    const { store } = memoryStore()
+    await run(store, 's', init(['A', 'B']))
+    const old = await store.read('s')
+    const putBack = async () => {
+      await store.remove('s', {})
+      if (old?.summary !== undefined) await store.create('s', old.body, old.summary)
+    }
+    const items = await collect(store, [
+      async () => {
+        await run(store, 's', { op: 'complete', event: '01.00' })
+        await run(store, 's', { op: 'set', event: '00', attributes: { tag: 'a' } })
+      },
+      putBack,
+      () => run(store, 's', { op: 'complete', event: '02.00' }),
+      () => undefined,
+    ])
+    expect(told(items)).toEqual(['1 init', '2 complete', '3 set', '2 complete'])
+  })
+
+  it('tells a foreign write as often as it happens', async () => {
+    const { store } = memoryStore()
+    await run(store, 's', init(['A', 'B']))
+    const end = () => overwrite(store, text => text.replace('name="A" status="init"', 'name="A" status="completed"'))
+    const undo = () => overwrite(store, text => text.replace('name="A" status="completed"', 'name="A" status="init"'))
+    const items = await collect(store, [
+      () => undefined,
+      end,
+      undo,
+      end,
+      () => run(store, 's', { op: 'complete', event: '02.00' }),
+      () => undefined,
+    ])
+    expect(told(items)).toEqual(['1 init', '? foreign', '? foreign', '2 foreign', '3 complete', 'done'])
+  })
+
+  it('does not call a removed stream created anew', async () => {
+    const { store } = memoryStore()
+    await run(store, 's', init(['A']))
+    const items = await collect(store, [
+      () => undefined,
+      async () => {
+        await store.remove('s', {})
+        throw new StoreUnreachable('nobody answers')
+      },
+      () => undefined,
+    ])
+    expect(items).toContainEqual({ kind: 'resumed', missed: false })
+    expect(told(items)).toEqual(['1 init', 'interrupted', 'resumed', 'gone'])
   })
 })

@@ -18,6 +18,7 @@ describe('leaseScope', () => {
   })
   afterEach(() => {
     vi.useRealTimers()
+    vi.restoreAllMocks()
   })
   const pass = async (ms: number) => {
     advance(ms)
@@ -102,5 +103,38 @@ describe('leaseScope', () => {
 
   it('reports a missing stream', async () => {
     expect(await leaseScope(store, 'none', { holder: HOLDER }, async () => 1)).toEqual({ kind: 'missing' })
+  })
+
+  it('gives back what an acquire may have taken that was given up on its way', async () => {
+    const stop = new AbortController()
+    const slow: EventStore = new Proxy(store, {
+      get(target, key) {
+        if (key !== 'acquire') return Reflect.get(target, key).bind?.(target)
+        const acquire: EventStore['acquire'] = async (name, { signal: _, ...options }) => {
+          await target.acquire(name, options)
+          stop.abort(new Error('enough'))
+          throw stop.signal.reason
+        }
+        return acquire
+      },
+    })
+    const scope = leaseScope(slow, 's', { holder: HOLDER, signal: stop.signal }, async () => 1)
+    await expect(scope).rejects.toThrow('enough')
+    expect((await store.read('s'))?.lease.state).toBe('available')
+  })
+
+  it('counts the time in which the machine slept', async () => {
+    let aborted = false
+    const scope = leaseScope(store, 's', { holder: HOLDER, durationS: 60 }, async lease => {
+      lease.signal.addEventListener('abort', () => {
+        aborted = true
+      })
+      return untilAborted(lease.signal)
+    })
+    await pass(2_000)
+    expect(aborted).toBe(false)
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000)
+    await pass(1_000)
+    expect(await scope).toEqual({ kind: 'lost', code: 'deadline' })
   })
 })

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { readStream } from '../../src/ops/read-stream.ts'
 import { transact } from '../../src/ops/transact.ts'
+import { NotPermitted, StoreUnreachable } from '../../src/store/errors.ts'
+import type { EventStore } from '../../src/store/store.ts'
 import { BadDocument, InvalidValue } from '../../src/stream/errors.ts'
+import type { Operation } from '../../src/stream/operation.ts'
 import { HOLDER, init, intercept, memoryStore, resultOf, run } from './support.ts'
 
 async function statuses(store: Parameters<typeof readStream>[0], name: string) {
@@ -145,6 +148,87 @@ describe('init', () => {
     expect(tries).toBe(2)
   })
 
+  /** A store whose `create` loses its answers; whether they are applied, the test says. */
+  function deafCreate(store: EventStore, applied: boolean): { store: EventStore; tries: () => number } {
+    let tries = 0
+    const create: EventStore['create'] = async (...given) => {
+      tries++
+      if (applied) await store.create(...given)
+      return { kind: 'unknown', cause: new Error('no answer') }
+    }
+    return { store: having(store, { create }), tries: () => tries }
+  }
+
+  function having(store: EventStore, methods: Partial<EventStore>): EventStore {
+    return new Proxy(store, {
+      get: (target, key) => Reflect.get(methods, key) ?? Reflect.get(target, key).bind?.(target),
+    })
+  }
+
+  it('without an answer is not called failed while the store is out of reach: it is looked up when that is back', async () => {
+    const { store } = memoryStore()
+    const deaf = deafCreate(store, true)
+    let changes = 0
+    const flaky = intercept(deaf.store, (_, decide, go) => {
+      changes++
+      if (changes < 3) throw new StoreUnreachable('nobody answers')
+      return go(decide)
+    })
+    expect(resultOf(await run(flaky, 's', init()))).toMatchObject({ outcome: 'done', duplicate: false })
+    expect(changes).toBe(3)
+  })
+
+  it.each([
+    ['the right is taken away', () => new NotPermitted('no more')],
+    ['the caller gives up', () => new DOMException('stop', 'AbortError')],
+  ])('without an answer is unknown when %s', async (_, fault) => {
+    const { store } = memoryStore()
+    const dead = intercept(deafCreate(store, false).store, () => Promise.reject(fault()))
+    expect(await run(dead, 's', init())).toMatchObject({ kind: 'unknown', cause: { message: 'no answer' } })
+  })
+
+  it.each([
+    ['held', {}],
+    ['lost', { leaseId: '22222222-2222-4222-8222-222222222222' }],
+  ])('that landed without an answer is done, whoever has the lease (%s)', async (_, options) => {
+    const { store } = memoryStore()
+    const deaf = deafCreate(store, true)
+    const taken = intercept(deaf.store, async (name, decide, go) => {
+      await store.acquire(name, { leaseId: '11111111-1111-4111-8111-111111111111', durationS: 60, holder: HOLDER })
+      return go(decide)
+    })
+    expect(resultOf(await run(taken, 's', init(), options))).toMatchObject({ outcome: 'done', version: 1 })
+  })
+
+  it('doubled by the network is looked up: "exists" may be said of its own first copy', async () => {
+    const { store } = memoryStore()
+    const create: EventStore['create'] = async (...given) => {
+      await store.create(...given)
+      return store.create(...given)
+    }
+    const doubled = having(store, { create })
+    let changes = 0
+    const flaky = intercept(doubled, (_, decide, go) => {
+      changes++
+      if (changes === 1) throw new StoreUnreachable('nobody answers')
+      return go(decide)
+    })
+    expect(resultOf(await run(flaky, 's', init())).version).toBe(1)
+    const dead = intercept(doubled, () => Promise.reject(new NotPermitted('no right to read')))
+    await expect(run(dead, 't', init())).rejects.toBeInstanceOf(NotPermitted)
+  })
+
+  it('that stays unanswered is not sent again and again without a pause', async () => {
+    const { store } = memoryStore()
+    const deaf = deafCreate(store, false)
+    const stop = new AbortController()
+    const created = run(deaf.store, 's', init(), { signal: stop.signal })
+    for (let turn = 0; turn < 200; turn++) await new Promise(resolve => setImmediate(resolve))
+    stop.abort()
+    expect(await created).toMatchObject({ kind: 'unknown' })
+    expect(deaf.tries()).toBeLessThan(10)
+  })
+
   async function summaryOf() {
     const { store } = memoryStore()
     await run(store, 'x', init())
@@ -198,6 +282,22 @@ describe('a write without an answer', () => {
       outcome: 'done',
       version: 2,
     })
+  })
+
+  it('is held to its pin when another has written since', async () => {
+    const { store } = memoryStore()
+    await run(store, 's', init(['A', 'B']))
+    const refusedOnce = intercept(store, async (_, decide, go) => {
+      const stored = await store.read('s')
+      if (stored !== undefined) decide(stored, stored.modifiedMs)
+      await run(store, 's', { op: 'complete', event: '02.00' })
+      return go(decide)
+    })
+    expect(await run(refusedOnce, 's', { op: 'cancel' }, { ifVersion: 1 })).toMatchObject({
+      kind: 'refused',
+      refusal: { code: 'changed' },
+    })
+    expect(await statuses(store, 's')).toMatchObject({ '01.00': 'init' })
   })
 
   it('of a heartbeat counts if the claim lasts as long as it asked for', async () => {
@@ -298,6 +398,87 @@ describe('group commit', () => {
     expect(outcomes[1]).toMatchObject({ kind: 'done', result: { version: 3 } })
   })
 
+  it('writes together what ends by the same signals only', async () => {
+    const { store } = memoryStore()
+    await run(store, 's', init(['A', 'B', 'C', 'D']))
+    let writes = 0
+    const counted = intercept(store, (_, decide, go) => {
+      writes++
+      return go(decide)
+    })
+    const [one, other] = [new AbortController().signal, new AbortController().signal]
+    const signals = [{ signal: one }, { signal: one }, { signal: other }, { signal: other, stopWaiting: one }]
+    const ends = signals.map((options, at) => run(counted, 's', { op: 'complete', event: `0${at + 1}.00` }, options))
+    expect((await Promise.all(ends)).map(outcome => resultOf(outcome).version)).toEqual([2, 3, 4, 5])
+    expect(writes).toBe(3)
+  })
+
+  it('fails an operation that cannot be applied alone', async () => {
+    const { store } = memoryStore()
+    await run(store, 's', init(['A']))
+    const broken = Object.defineProperty({ op: 'complete', event: '01.00' }, 'msg', {
+      get() {
+        if (new Error().stack?.includes('applyOperation')) throw new Error('a bug')
+        return undefined
+      },
+      enumerable: true,
+    }) as Operation
+    const [good, bad, last] = await Promise.allSettled([
+      run(store, 's', { op: 'set', event: '00', attributes: { tag: 'a' } }),
+      run(store, 's', broken),
+      run(store, 's', { op: 'complete', event: '01.00' }),
+    ])
+    expect(good).toMatchObject({ value: { kind: 'done', result: { version: 2 } } })
+    expect(bad).toMatchObject({ reason: { message: 'a bug' } })
+    expect(last).toMatchObject({ value: { kind: 'done', result: { version: 3 } } })
+  })
+
+  it('fails all of a group whose document cannot be read', async () => {
+    const { store } = memoryStore()
+    await run(store, 's', init(['A']))
+    const body = Buffer.from('<EventStream>')
+    const garbage = intercept(store, (_, decide, go) =>
+      go((current, nowMs) => decide({ ...current, body, etag: '' }, nowMs)),
+    )
+    const both = await Promise.allSettled([run(garbage, 's', { op: 'cancel' }), run(garbage, 's', { op: 'settle' })])
+    for (const each of both) expect(each).toMatchObject({ reason: expect.any(BadDocument) })
+  })
+
+  it.each([
+    ['of 100 operations', 250, 10, [100, 100, 50]],
+    ['of 1 MiB', 40, 60_000, [17, 17, 6]],
+  ])('ends a group at the limit %s', async (_, count, bytes, sizes) => {
+    const { store } = memoryStore()
+    await run(store, 's', init())
+    const groups: number[] = []
+    const counted = intercept(store, async (_, decide, go) => {
+      const before = (await readStream(store, 's'))?.document.version ?? 0
+      const outcome = await go(decide)
+      groups.push(((await readStream(store, 's'))?.document.version ?? 0) - before)
+      return outcome
+    })
+    const setTag = (tag: string) => ({ op: 'set' as const, event: '00', attributes: { tag } })
+    const large = (at: number) => Object.assign(setTag(String(at)), { padding: 'x'.repeat(bytes) })
+    await Promise.all(Array.from({ length: count }, (_, at) => run(counted, 's', large(at))))
+    expect(groups).toEqual(sizes)
+  })
+
+  it('takes few operations at once of a large stream: planning them has to end before the lease does', async () => {
+    const { store } = memoryStore()
+    await run(store, 's', init(Array.from({ length: 4_000 }, () => 'Work')))
+    let writes = 0
+    const counted = intercept(store, (_, decide, go) => {
+      writes++
+      return go(decide)
+    })
+    const tags = Array.from({ length: 60 }, (_, at) => String(at))
+    const outcomes = await Promise.all(
+      tags.map(tag => run(counted, 's', { op: 'set', event: '00', attributes: { tag } })),
+    )
+    expect(writes).toBe(2)
+    expect(outcomes.map(outcome => resultOf(outcome).version)).toEqual(tags.map((_, at) => at + 2))
+  })
+
   it('loses and doubles nothing when 8 workers make 50 changes each', async () => {
     const { store } = memoryStore()
     await run(store, 's', init())
@@ -309,5 +490,75 @@ describe('group commit', () => {
     await Promise.all(workers)
     const versions = (await readStream(store, 's'))?.transactions().map(({ version }) => version)
     expect(versions).toEqual(Array.from({ length: 401 }, (_, at) => at + 1))
+  })
+})
+
+describe('a queue before a lease that another holds', () => {
+  const other = '11111111-1111-4111-8111-111111111111'
+
+  async function leasedStream() {
+    const { store } = memoryStore()
+    await run(store, 's', init(['A', 'B', 'C']))
+    await store.acquire('s', { leaseId: other, durationS: 60, holder: HOLDER })
+    return store
+  }
+
+  it('answers who does not wait at once, behind those who do', async () => {
+    const store = await leasedStream()
+    const patient = ['01.00', '02.00'].map(event =>
+      run(store, 's', { op: 'complete', event }, { leaseWaitMs: 600_000, stopWaiting: new AbortController().signal }),
+    )
+    expect(await run(store, 's', { op: 'cancel' }, { leaseWaitMs: 0 })).toMatchObject({ kind: 'held' })
+    expect(await run(store, 's', { op: 'cancel' }, { leaseWaitMs: 0 })).toMatchObject({ kind: 'held' })
+    await store.release('s', other)
+    expect((await Promise.all(patient)).map(outcome => resultOf(outcome).version)).toEqual([2, 3])
+  })
+
+  it('lets the holder of the lease write, behind those who wait for it', async () => {
+    const store = await leasedStream()
+    const patient = run(store, 's', { op: 'complete', event: '01.00' }, { leaseWaitMs: 600_000 })
+    const holders = await run(store, 's', { op: 'complete', event: '02.00' }, { leaseWaitMs: 600_000, leaseId: other })
+    expect(resultOf(holders).version).toBe(2)
+    await store.release('s', other)
+    expect(resultOf(await patient).version).toBe(3)
+  })
+
+  it('counts the wait behind another as a wait: all together it is as long as each asked for', async () => {
+    const waits: number[] = []
+    const seen: EventStore = new Proxy(await leasedStream(), {
+      get(target, key) {
+        if (key !== 'changeUnderLease') return Reflect.get(target, key).bind?.(target)
+        const changeUnderLease: EventStore['changeUnderLease'] = (name, decide, options) => {
+          waits.push(options.waitMs)
+          return target.changeUnderLease(name, decide, options)
+        }
+        return changeUnderLease
+      },
+    })
+    const outcomes = ['01.00', '02.00', '03.00'].map(event =>
+      run(seen, 's', { op: 'complete', event }, { leaseWaitMs: 60, stopWaiting: new AbortController().signal }),
+    )
+    for (const outcome of await Promise.all(outcomes)) expect(outcome).toMatchObject({ kind: 'held' })
+    expect(waits.map(waitMs => waitMs > 10)).toEqual([true, false, false])
+  })
+
+  it('is left by who gives up, though another still waits', async () => {
+    const store = await leasedStream()
+    const stop = new AbortController()
+    const patient = run(store, 's', { op: 'complete', event: '01.00' }, { leaseWaitMs: 600_000 })
+    const left = run(store, 's', { op: 'complete', event: '02.00' }, { leaseWaitMs: 600_000, signal: stop.signal })
+    stop.abort('enough')
+    await expect(left).rejects.toBe('enough')
+    await store.release('s', other)
+    expect(resultOf(await patient).version).toBe(2)
+    expect(await statuses(store, 's')).toMatchObject({ '01.00': 'completed', '02.00': 'init' })
+  })
+
+  it('ends for who is told to stop waiting', async () => {
+    const store = await leasedStream()
+    const stop = new AbortController()
+    const stopped = run(store, 's', { op: 'cancel' }, { leaseWaitMs: 600_000, stopWaiting: stop.signal })
+    stop.abort()
+    expect(await stopped).toMatchObject({ kind: 'held' })
   })
 })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { AzureBlobOptions } from '../../src/store/azure-blob.ts'
 import { StoreUnreachable } from '../../src/store/errors.ts'
 import type { ChangeOptions, ChangeOutcome, EventStore, Stored } from '../../src/store/store.ts'
@@ -155,6 +155,22 @@ describe('a put', () => {
     expect(await change('a')).toMatchObject({ kind: 'committed' })
     expect(proxy.count('put')).toBe(1)
     expect(await body()).toBe('a;')
+  })
+
+  it('doubled by the network is unknown, not failed, when no read can tell which copy was refused', async () => {
+    inject(
+      { kind: 'duplicate', on: 'put', nth: 1 },
+      { kind: 'lose-request', on: 'get', when: () => proxy.count('put') > 0 },
+    )
+    expect(await change('a', { deadlineMs: 400 })).toMatchObject({ kind: 'unknown' })
+    expect(await body()).toBe('a;')
+    proxy.heal()
+    inject(
+      { kind: 'duplicate', on: 'put', nth: 1 },
+      { kind: 'lose-request', on: 'get', times: 4, when: () => proxy.count('put') > 1 },
+    )
+    expect(await change('b')).toMatchObject({ kind: 'committed' })
+    expect(await body()).toBe('a;b;')
   })
 
   it('that lands after the second one is refused by the service', async () => {
@@ -364,6 +380,34 @@ describe('an explicit lease operation whose answer is lost', () => {
     inject({ kind: 'lose-request', on: 'delete', times: 1 }, { kind: 'lose-answer', on: 'delete', nth: 2 })
     expect(await store.remove('s', { etag })).toEqual({ kind: 'removed' })
     expect(proxy.count('delete')).toBe(3)
+  })
+})
+
+describe('a create', () => {
+  it('given up by the caller while it is under way is unknown: it may have landed', async () => {
+    const stop = new AbortController()
+    inject({ kind: 'lose-answer', on: 'put', silent: true })
+    const created = store.create('new', bytes('a;'), summary(), stop.signal)
+    await vi.waitFor(async () => expect(await direct.read('new')).toBeDefined())
+    stop.abort(new Error('stop'))
+    expect(await created).toMatchObject({ kind: 'unknown', cause: { message: 'stop' } })
+  })
+
+  it('given up before it was sent throws the reason', async () => {
+    const created = store.create('new', bytes('a;'), summary(), AbortSignal.abort(new Error('stop')))
+    await expect(created).rejects.toThrow('stop')
+    expect(proxy.count('put')).toBe(0)
+  })
+})
+
+describe('a blob larger than any document', () => {
+  it('is not read to its end', { timeout: 60_000 }, async () => {
+    await direct.create('huge', new Uint8Array(40 * 1024 * 1024), summary())
+    const found = await openAzuriteStore((await sharedAzurite()).port, { container: direct.container })
+    opened.push(found)
+    const { length } = (await stored(found, 'huge')).body
+    expect(length).toBeGreaterThan(32 * 1024 * 1024)
+    expect(length).toBeLessThan(34 * 1024 * 1024)
   })
 })
 

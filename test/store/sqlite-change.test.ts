@@ -105,6 +105,16 @@ describe('a COMMIT without a clear answer', () => {
     await other.close()
   })
 
+  it('is unknown when the stream was removed before it could be looked up', async () => {
+    const { store, path } = await storeWithCounter()
+    const other = openSqliteStore(path)
+    failCommits(1, 'after')
+    const change = store.changeUnderLease('counter', once('c-1'), changeOptions())
+    await other.remove('counter', {})
+    expect(await change).toMatchObject({ kind: 'unknown', cause: { errcode: 1034 } })
+    await other.close()
+  })
+
   it('is unknown when it never comes, with the fault as its cause', async () => {
     const { store, path } = await storeWithCounter()
     failCommits(Number.POSITIVE_INFINITY, 'before')

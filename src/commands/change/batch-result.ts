@@ -90,10 +90,14 @@ export function batchProblem(results: readonly Result[]): Problem | undefined {
   if (failed.length === 0) return undefined
   const names = failed.slice(0, 5).map(({ target }) => target.stream)
   return problem('batch-incomplete', `${failed.length} of ${results.length} not done`, {
-    applied: failed.length < results.length ? 'yes' : 'no',
+    applied: failed.length < results.length ? 'yes' : failed.some(isUnknown) ? 'unknown' : 'no',
     facts: [['streams', `${names.join(' ')}${failed.length > 5 ? ` +${failed.length - 5}` : ''}`]],
     hint: 'What was done stays done; repeating the command is safe.',
   })
+}
+
+function isUnknown({ outcome }: Result): boolean {
+  return isProblem(outcome) && outcome.applied === 'unknown'
 }
 
 function isProblem(outcome: Done | Problem): outcome is Problem {

@@ -27,7 +27,10 @@ export async function changeBatch(batch: Batch, runtime: Runtime): Promise<Probl
     await printResult(batch, result, many, output, runtime)
   }
   if (batch.options.output === 'json') await printJson(batch, results, output)
-  return many ? batchProblem(results) : problemOf(results[0])
+  if (!many) return problemOf(results[0])
+  const incomplete = batchProblem(results)
+  if (incomplete === undefined || !runtime.signal.aborted) return incomplete
+  return { ...incomplete, exit: interruptedProblem(runtime.signal).exit }
 }
 
 async function changeTarget(
