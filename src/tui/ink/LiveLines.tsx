@@ -6,7 +6,6 @@ export function LiveLines({ lines }: { readonly lines: readonly string[] }) {
   return (
     <Box flexDirection="column">
       {lines.map((line, row) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place on the screen
         <Line key={row} text={line} />
       ))}
     </Box>
