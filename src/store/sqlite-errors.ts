@@ -110,6 +110,7 @@ function fromFileSystem(cause: unknown, path: string): LeasectlError | undefined
     case 'ENOSPC':
     case 'EDQUOT':
       return noRoom(cause, path)
+    case 'ENOENT':
     case 'ENOTDIR':
     case 'EISDIR':
     case 'EEXIST':

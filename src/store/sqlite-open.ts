@@ -98,11 +98,23 @@ function openAs(path: string, mode: OpenedDatabase['mode']): OpenedDatabase {
 
 /** SQLite gives -wal and -shm the rights of the database file, so the file must have its own before it is opened. */
 function createFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  createFolder(dirname(path))
   try {
     closeSync(openSync(path, 'wx', 0o600))
   } catch (error) {
     if (!isFile(path)) throw error
+  }
+}
+
+/** One after the other: `recursive` never ends where a file system takes no folders at all, as /proc does. */
+function createFolder(path: string): void {
+  if (statusOf(path)?.isDirectory()) return
+  if (dirname(path) !== path) createFolder(dirname(path))
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    // Another process may have been faster.
+    if (!statusOf(path)?.isDirectory()) throw error
   }
 }
 

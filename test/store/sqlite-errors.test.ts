@@ -23,6 +23,7 @@ describe('an error of SQLite or the file system', () => {
     ['ENOSPC', { code: 'ENOSPC' }, 'store-full'],
     ['EROFS', { code: 'EROFS' }, 'store-full'],
     ['ENOTDIR', { code: 'ENOTDIR' }, 'bad-address'],
+    ['ENOENT', { code: 'ENOENT' }, 'bad-address'],
     ['EIO', { code: 'EIO' }, 'store-unreachable'],
   ])('%s is a fault of the store that names the file and keeps its cause', (_, fields, code) => {
     const cause = fault(fields)

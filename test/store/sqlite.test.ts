@@ -67,6 +67,13 @@ describe('a store that does not exist yet', () => {
   })
 })
 
+// Node's own recursive mkdir never ends there.
+it.runIf(existsSync('/proc/self'))('ends with an error where no folder can be made', async () => {
+  await expect(openSqliteStore('/proc/leasectl/x.db').createContainer()).rejects.toMatchObject({
+    code: expect.stringMatching(/bad-address|not-permitted/),
+  })
+})
+
 describe('a store in use', () => {
   it('keeps streams and leases when it is opened again', async () => {
     const path = join(testFolder(), 'a b%20#?.db')
