@@ -18,7 +18,11 @@ export async function buildAll() {
   const startMs = Date.now()
   const staging = `${DIST}.${process.pid}`
   try {
-    const [chunks] = await Promise.all([writeBundle(staging), writeDeclarations(staging)])
+    const bundled = writeBundle(staging)
+    const declared = writeDeclarations(staging)
+    // one that fails must not leave the other writing into the folder that is removed
+    await Promise.allSettled([bundled, declared])
+    const [chunks] = await Promise.all([bundled, declared])
     await rm(DIST, { recursive: true, force: true })
     await rename(staging, DIST)
     return summary(chunks, Date.now() - startMs)

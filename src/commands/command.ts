@@ -14,17 +14,22 @@ export interface Description {
   /** What `-o` takes, the default first. */
   readonly formats?: readonly string[]
   readonly kind: Kind
+  /** What it writes, where that is not one change of a stream. */
+  readonly effect?: string
+}
+
+const EFFECTS: { readonly [Of in Kind]: string } = {
+  reads: 'Only reads: takes no lease.',
+  writes: 'Writes: takes the lease of the stream for one change.',
 }
 
 /** Sets description, examples and the flags that stand everywhere. Called after the command's own flags were added. */
 export function describe(
   command: Command,
   runtime: Runtime,
-  { summary, examples, formats, kind }: Description,
+  { summary, examples, formats, kind, effect = EFFECTS[kind] }: Description,
 ): Command {
-  const writes =
-    kind === 'writes' ? 'Writes: takes the lease of the stream for one change.' : 'Only reads: takes no lease.'
-  command.summary(summary).description(`${summary[0]?.toUpperCase()}${summary.slice(1)}. ${writes}`)
+  command.summary(summary).description(`${summary[0]?.toUpperCase()}${summary.slice(1)}. ${effect}`)
   command.addHelpText('before', examplesText(runtime, examples))
   return everywhere(command, formats)
 }

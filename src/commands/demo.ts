@@ -16,7 +16,9 @@ export function register(parent: Command, runtime: Runtime, go: Run<DemoOptions>
       ['demo', 'on the embedded store'],
       ['demo --store azurite:demo', 'on Azure Blob, played by Azurite'],
     ],
+    formats: ['text'],
     kind: 'writes',
+    effect: 'Writes: creates a stream, demo/search-order-TIME.',
   } as const
   describe(command, runtime, description)
   act(command, runtime, 'writes', own => parsed<DemoOptions>(own, []), go)

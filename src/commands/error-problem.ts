@@ -1,4 +1,5 @@
 import { BadDocument, LeasectlError } from '../stream/errors.ts'
+import { commandLine } from './command-line.ts'
 import { CommandFailed, type Problem, problem } from './problem.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -21,9 +22,13 @@ export function errorProblem(error: unknown, runtime: Runtime): Problem {
   })
 }
 
-function hintOf({ code, hint }: LeasectlError, { startedAs }: Runtime): { hint?: string } {
+function hintOf(error: LeasectlError, runtime: Runtime): { hint?: string } {
+  const { code, hint } = error
   // the store cannot know which commands have the flag
-  if (code === 'container-missing') return { hint: `${startedAs} init STREAM --create-container creates it` }
+  if (code === 'container-missing')
+    return { hint: `${commandLine(runtime, ['init', 'STREAM', '--create-container'])} creates it` }
+  if (hint === undefined && error instanceof BadDocument && error.stream !== undefined)
+    return { hint: 'show -o xml prints it as it is stored.' }
   return hint === undefined ? {} : { hint }
 }
 

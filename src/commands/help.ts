@@ -21,6 +21,7 @@ export function register(parent: Command, runtime: Runtime, go?: Run<HelpOptions
       ['help exit-codes', 'what the exit codes mean'],
       ['help lease break', 'a command'],
     ],
+    formats: ['text'],
   })
   act(command, runtime, 'reads', () => ({ words: command.args }), run)
 }
@@ -51,8 +52,9 @@ function commandHelp(program: Command, words: readonly string[], topics: readonl
 
 function unknownTopic(word: string, command: Command, topics: readonly string[]): UsageError {
   const known = [...command.commands.map(sub => sub.name()), ...topics]
+  const all = topics.length === 0 ? known : topics
   const near = nearest(word, known)
   return new UsageError(`there is no help on ${word}`, {
-    hint: near === undefined ? `One of ${(topics.length === 0 ? known : topics).join(', ')}.` : `did you mean ${near}?`,
+    ...(known.length === 0 ? {} : { hint: near === undefined ? `One of ${all.join(', ')}.` : `did you mean ${near}?` }),
   })
 }

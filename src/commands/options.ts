@@ -85,5 +85,9 @@ export function everyChange(command: Command): Command {
 export function optionsOf(command: Command): Record<string, unknown> {
   const chain: Command[] = []
   for (let at: Command | null = command; at !== null; at = at.parent) chain.unshift(at)
-  return Object.assign({}, ...chain.map(part => part.opts()))
+  const options = Object.assign({}, ...chain.map(part => part.opts()))
+  // what stands in front of the command was parsed before it was known what -o takes here
+  const output = command.options.find(option => option.attributeName() === 'output')
+  if (options.output !== undefined) output?.parseArg?.(options.output, undefined)
+  return options
 }

@@ -32,9 +32,14 @@ export function outcomeProblem(stream: string, outcome: Undone, runtime: Runtime
   }
 }
 
+export const NO_SUCH_EVENT = 'show lists the events of a stream with their ids.'
+
 /** No stream of this name. */
 export function missingProblem(stream: string): Problem {
-  return problem('stream-not-found', `there is no stream ${stream}`, { stream })
+  return problem('stream-not-found', `there is no stream ${stream}`, {
+    stream,
+    hint: 'Is it the right store? ls lists its streams, -v names it.',
+  })
 }
 
 /** Leased by another for longer than one would wait. */
@@ -69,6 +74,7 @@ function refusedProblem(
     stream,
     ...(refusal.event === '' ? {} : { event: refusal.event }),
     commandId,
+    ...(refusal.code === 'event-not-found' ? { hint: NO_SUCH_EVENT } : {}),
     facts: [
       ...(refusal.status === '' ? [] : [['status', refusal.status] as const]),
       ...(refusal.owner === undefined

@@ -7,7 +7,7 @@ import type { EventStore } from '../store/store.ts'
 import { shellWord } from './command-line.ts'
 import type { GlobalOptions } from './options.ts'
 import { type Output, openOutput } from './output.ts'
-import type { Problem } from './problem.ts'
+import { type Problem, UsageError } from './problem.ts'
 import type { Runtime } from './runtime.ts'
 import { shownStream } from './shown-stream.ts'
 
@@ -25,6 +25,10 @@ const LAST_LINES = 6
 /** Plays SearchOrder on the store named, else the embedded one; never on one that the environment names. */
 export async function playDemo(options: DemoOptions, runtime: Runtime): Promise<Problem | undefined> {
   const address = options.store ?? (await runtime.embeddedAddress())
+  if (address === 'memory:')
+    throw new UsageError('other processes cannot reach memory:', {
+      hint: 'Leave --store out, or name a file or azurite:demo.',
+    })
   const { store } = await runtime.openStore({ store: address })
   const speed = options.speed ?? 1
   if (options.asWorker !== undefined) return work(store, options.asWorker, options.stream ?? '', speed, runtime)

@@ -7,7 +7,7 @@ import { visibleText } from '../stream/texts.ts'
 import type { GlobalOptions } from './options.ts'
 import { missingProblem } from './outcome-problem.ts'
 import { type Output, openOutput } from './output.ts'
-import type { Problem } from './problem.ts'
+import { type Problem, UsageError } from './problem.ts'
 import type { Runtime } from './runtime.ts'
 import { openStoreFor } from './store.ts'
 
@@ -26,6 +26,7 @@ const DEFAULT_INTERVAL_MS = 1_000
 
 /** The last transactions, and with `-f` those to come. */
 export async function tailStream(options: TailOptions, runtime: Runtime): Promise<Problem | undefined> {
+  if (options.interval !== undefined && !options.follow) throw new UsageError('--interval needs -f')
   const output = await openOutput(options, runtime, 'local')
   const store = await openStoreFor(options, runtime, output)
   const view = await readStream(store, options.stream, runtime.signal)
@@ -34,6 +35,7 @@ export async function tailStream(options: TailOptions, runtime: Runtime): Promis
   const past = chosen(view, options)
   if (!options.follow) {
     for (const tx of past) await print(tx)
+    if (past.length === 0) await output.say('no transactions')
     return undefined
   }
   const recorded = past.filter(tx => !tx.provisional)

@@ -92,7 +92,7 @@ export function timeout(text: string): string {
 /** A text that goes into the document as it is. */
 export function storedText(flag: string, kind: 'msg' | 'reason' | 'other' = 'other'): (text: string) => string {
   return text => {
-    inFlag(flag, () => checkText(kind, text))
+    inFlag(flag, () => checkText(kind, text), `${kind}: `)
     return text
   }
 }
@@ -112,13 +112,14 @@ export function requiredText(flag: string): (text: string) => string {
   return text => storedText(flag)(nonEmpty(flag)(text))
 }
 
-/** Runs a check and names the flag in front of what it finds. */
-function inFlag<Value>(flag: string, check: () => Value): Value {
+/** Runs a check and names the flag in front of what it finds, in place of what the check calls the text. */
+function inFlag<Value>(flag: string, check: () => Value, called = ''): Value {
   try {
     return check()
   } catch (error) {
     if (!(error instanceof InvalidValue)) throw error
-    throw new UsageError(`${flag}: ${error.message}`, {
+    const message = error.message.startsWith(called) ? error.message.slice(called.length) : error.message
+    throw new UsageError(`${flag}: ${message}`, {
       cause: error,
       ...(error.hint === undefined ? {} : { hint: error.hint }),
     })

@@ -68,7 +68,7 @@ function consequences({ result, event }: Changed, paint: Paint): string[] {
   const others = result.changed.filter(change => change.id !== event)
   const lines = others.slice(0, MAX_LINES).map(({ id, from, to, how }) => {
     const { glyph, style } = lookOf(to)
-    const note = how === 'close' ? ' (closed)' : how === 'join' ? ' (joined)' : ''
+    const note = how === 'close' ? ' (closed)' : how === 'join' ? (to === 'init' ? ' (joined)' : ' (waits again)') : ''
     const before = from === '' ? '' : `${visibleText(from)} → `
     return `    ${visibleText(id)}  ${before}${paint(style, `${glyph} ${visibleText(to)}`)}${note}`
   })

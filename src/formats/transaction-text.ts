@@ -45,7 +45,7 @@ function changeText(change: JournalChange, paint: Paint): string {
   const colored = paint(style, removed ? '- removed' : `${glyph} ${statusWord(change.to)}`)
   const from = change.from === '' || change.from === change.to ? '' : `${visibleText(change.from)} → `
   const details = [
-    HOW[change.how],
+    change.how === 'join' && change.to !== 'init' ? 'waits again' : HOW[change.how],
     change.owner === undefined ? '' : `owner ${visibleText(change.owner)}`,
     change.attempt === undefined || change.attempt <= 1 ? '' : `attempt ${change.attempt}`,
     change.attr === undefined ? '' : visibleText(change.attr),

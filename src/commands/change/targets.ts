@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readStream } from '../../ops/read-stream.ts'
 import type { EventStore } from '../../store/store.ts'
 import { encodeCommandId } from '../../stream/texts.ts'
-import { missingProblem } from '../outcome-problem.ts'
+import { missingProblem, NO_SUCH_EVENT } from '../outcome-problem.ts'
 import { type Problem, problem } from '../problem.ts'
 
 /** One change of a batch: a stream, or one event of it. */
@@ -48,7 +48,7 @@ async function missingIn(
   const event = events.find(id => view.stream.find(id) === undefined)
   return event === undefined
     ? undefined
-    : problem('event-not-found', `${stream} has no event ${event}`, { stream, event })
+    : problem('event-not-found', `${stream} has no event ${event}`, { stream, event, hint: NO_SUCH_EVENT })
 }
 
 /** Each change of a batch has an id of its own, made from the command's: so repeating the batch is safe too. */

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { Run } from '../command.ts'
 import type { Runtime } from '../runtime.ts'
-import { leaseId, storedText } from '../values.ts'
+import { leaseId, requiredText, storedText } from '../values.ts'
 import { holderOf, type LeaseOptions, leaseAction, leaseCommand } from './flags.ts'
 import { leaseDuration } from './values.ts'
 
@@ -10,6 +10,7 @@ export interface AcquireLeaseOptions extends LeaseOptions {
   readonly duration?: number
   readonly leaseId?: string
   readonly reason?: string
+  readonly by?: string
 }
 
 export function register(parent: Command, runtime: Runtime, go: Run<AcquireLeaseOptions> = run): void {
@@ -21,6 +22,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<AcquireLease
       ),
     )
     .addOption(new Option('-m, --reason <text>', 'what for: others see it').argParser(storedText('-m', 'reason')))
+    .addOption(new Option('--by <actor>', 'who holds it (default: user@host)').argParser(requiredText('--by')))
   const description = {
     kind: 'writes',
     summary: 'takes the lease of a stream and prints its id',

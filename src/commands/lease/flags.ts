@@ -4,11 +4,10 @@ import { streamName } from '../arguments.ts'
 import { act, type Description, describe, parsed, type Run } from '../command.ts'
 import type { GlobalOptions } from '../options.ts'
 import type { Runtime } from '../runtime.ts'
-import { leaseId, requiredText } from '../values.ts'
+import { leaseId } from '../values.ts'
 
 export interface LeaseOptions extends GlobalOptions {
   readonly stream: string
-  readonly by?: string
 }
 
 /** For commands that act on a lease one holds. */
@@ -35,10 +34,8 @@ export function leaseAction<Options extends LeaseOptions>(
   description: Description,
   run: Run<Options>,
 ): void {
-  if (description.kind === 'writes') {
-    command.addOption(new Option('--by <actor>', 'who holds it (default: user@host)').argParser(requiredText('--by')))
-  }
-  describe(command, runtime, description)
+  const effect = description.kind === 'writes' ? { effect: 'Writes: changes the lease, not the stream.' } : {}
+  describe(command, runtime, { ...description, ...effect })
   act(command, runtime, description.kind, parseLease<Options>, run)
 }
 
@@ -47,6 +44,6 @@ function parseLease<Options extends LeaseOptions>(command: Command): Options {
 }
 
 /** What others see of the holder. */
-export function holderOf({ by }: LeaseOptions, purpose: string, runtime: Runtime): Holder {
+export function holderOf({ by }: { readonly by?: string }, purpose: string, runtime: Runtime): Holder {
   return { by: by ?? runtime.actor, host: runtime.host, pid: runtime.pid, purpose, sinceMs: runtime.nowMs() }
 }

@@ -10,7 +10,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<ShowLeaseOpt
     kind: 'reads',
     summary: 'who holds the lease of a stream, since when and what for',
     examples: [
-      ['lease show orders/4711', ''],
+      ['lease show orders/4711', 'in one line'],
       ['lease show orders/4711 -o json', 'for scripts'],
     ],
     formats: ['text', 'json'],

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { cli, newWorld } from './support.ts'
+
+const refused: readonly (readonly [says: string, args: readonly string[]])[] = [
+  ['error: --root: character 1 is U+0007, which XML cannot hold', ['init', 'a', '--root', '\u0007']],
+  ['error: -m: longer than 1024 bytes', ['cancel', 'a', '-m', 'x'.repeat(1025)]],
+  ['error: -o does not take "yaml"', ['-o', 'yaml', 'ls']],
+  ['error: -o does not take "yaml"', ['demo', '-o', 'yaml']],
+  ['error: other processes cannot reach memory:', ['demo', '--store', 'memory:']],
+  ['error: --interval needs -f', ['tail', 'a', '--interval', '1s']],
+  [
+    "error: unknown option '--by'",
+    ['lease', 'renew', 'a', '--lease-id', '11111111-1111-4111-8111-111111111111', '--by', 'me'],
+  ],
+  ['error: there is no help on extra', ['help', 'show', 'extra']],
+]
+
+test.each(refused)('%s', async (says, args) => {
+  const ran = await cli(newWorld(), args)
+  expect(ran).toMatchObject({ exit: 2, stdout: '' })
+  expect(ran.stderr).toContain(says)
+  expect(ran.stderr).not.toContain('One of .')
+})
+
+test('what is missing comes with where to look for it', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 'a'])
+  expect((await cli(world, ['show', 'nix'])).stderr).toContain('hint     Is it the right store? ls lists its streams')
+  for (const args of [
+    ['cancel', 'a', '-e', '09'],
+    ['event', 'start', 'a', '09'],
+  ]) {
+    expect((await cli(world, args)).stderr).toContain('hint     show lists the events of a stream')
+  }
+})
+
+test('a join that waits again after a retry is not called joined', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 'a', '--fork', 'A,B', '--join', 'J'])
+  await cli(world, ['cancel', 'a'])
+  expect((await cli(world, ['retry', 'a'])).stdout).toContain('01  canceled → ▶ inprocess (waits again)')
+  expect((await cli(world, ['tail', 'a'])).stdout).toMatch(/ 01 {2}canceled → ▶ inprocess \(waits again/)
+})
+
+test('a lease command says that it changes the lease, not the stream', async () => {
+  const { stdout } = await cli(newWorld(), ['lease', 'break', '--help'])
+  expect(stdout.replaceAll(/\s+/g, ' ')).toContain('Writes: changes the lease, not the stream.')
+})
+
+test('tail of nothing says so', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 'a'])
+  expect(await cli(world, ['tail', 'a', '-n', '0'])).toMatchObject({ exit: 0, stdout: '', stderr: 'no transactions\n' })
+})
