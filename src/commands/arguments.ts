@@ -5,12 +5,16 @@ const EVENT_ID = /^\d{2,}(\.\d{2,})*$/
 
 /** The name of a stream: never empty, never an event id by mistake, never one of leasectl's own documents. */
 export function streamName(text: string): string {
+  return named(text, `The name of the stream comes first; ${text} would be an event of it.`)
+}
+
+function named(text: string, hint: string): string {
   if (text === '') {
     throw new UsageError('the name of the stream is empty', { hint: 'An unset shell variable? Quote and check it.' })
   }
   if (EVENT_ID.test(text)) {
     throw new UsageError(`${text} looks like an event id where a STREAM is expected`, {
-      hint: `did you mean -e ${text}?`,
+      hint,
     })
   }
   checkStreamName(text)
@@ -20,6 +24,11 @@ export function streamName(text: string): string {
 /** For arguments that may be given several times. */
 export function streamNames(text: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, streamName(text)]
+}
+
+/** For commands that take events by `-e` too. */
+export function streamNamesBesideEvents(text: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, named(text, `did you mean -e ${text}?`)]
 }
 
 /** The id of an event: any text, as other writers may have chosen it. */

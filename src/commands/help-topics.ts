@@ -38,6 +38,7 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
   ['AZURE_STORAGE_ACCOUNT', 'the storage account; signing in as az, a managed identity and others do'],
   ['AZURE_STORAGE_KEY', 'its key'],
   ['AZURE_STORAGE_SAS_TOKEN', 'a token for it'],
+  ['AZURE_STORAGE_AUTH_MODE', 'login: sign in with Entra ID even where a key is set'],
   ['XDG_DATA_HOME', 'folder of the embedded store (default: ~/.local/share)'],
   ['NO_COLOR', 'no colours'],
   ['FORCE_COLOR', 'colours also into a pipe; 0 for none'],

@@ -10,8 +10,12 @@ import type { Runtime } from './runtime.ts'
 
 type Undone = Exclude<TransactOutcome, { kind: 'done' }>
 
-/** Why a transaction did not happen, as the user is told. */
-export function outcomeProblem(stream: string, outcome: Undone, runtime: Runtime): Problem {
+/** Why a transaction did not happen, as the user is told; with the id under which it may be repeated. */
+export function outcomeProblem(stream: string, outcome: Undone, commandId: string, runtime: Runtime): Problem {
+  return { commandId, ...undoneProblem(stream, outcome, runtime) }
+}
+
+function undoneProblem(stream: string, outcome: Undone, runtime: Runtime): Problem {
   switch (outcome.kind) {
     case 'refused':
       return refusedProblem(stream, outcome, runtime)

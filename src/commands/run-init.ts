@@ -58,7 +58,7 @@ export async function initStream(options: InitOptions, runtime: Runtime): Promis
     )
     return undefined
   }
-  const failed = outcomeProblem(options.stream, outcome, runtime)
+  const failed = outcomeProblem(options.stream, outcome, commandId, runtime)
   return failed.code === 'exists' ? { ...failed, hint: '--if-absent makes that fine' } : failed
 }
 

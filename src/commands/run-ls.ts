@@ -4,6 +4,7 @@ import type { EventStore, Listed, ListQuery } from '../store/store.ts'
 import { LeasectlError } from '../stream/errors.ts'
 import type { Status } from '../stream/event.ts'
 import { summarize } from '../stream/summarize.ts'
+import { visibleText } from '../stream/texts.ts'
 import { globOf } from './glob.ts'
 import { openList } from './list-output.ts'
 import type { GlobalOptions } from './options.ts'
@@ -39,7 +40,7 @@ export async function listStreams(options: LsOptions, runtime: Runtime): Promise
     if (truncated) break
   }
   await list.end(shown, truncated)
-  if (shown === 0) await output.say('no streams')
+  if (shown === 0) await output.say(`no streams in ${visibleText(store.address)}`)
   if (truncated) await output.say(`the first ${shown}; --limit shows more, --match fewer`)
   return undefined
 }

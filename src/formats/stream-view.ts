@@ -43,7 +43,10 @@ export function stateOf(shown: ShownStream, event: StreamEvent): State | string 
 
 /** The open events that nothing below keeps open: what the stream waits on. Waiting joins wait themselves. */
 export function waitingOn(shown: ShownStream): StreamEvent[] {
-  if (shown.stream.done) return []
+  const { root, done, held } = shown.stream
+  if (done || root === undefined) return []
+  // Until the root of a held stream is started nothing else can be.
+  if (held) return [root]
   const leaves = shown.stream.events.filter(
     event => !isFinal(event) && !isSuperseded(event) && !isWaitingJoin(event) && !shown.stream.openSuccessors(event),
   )

@@ -52,6 +52,7 @@ async function create(
   group: readonly PlannedOperation[],
   options: ChangeOptions,
 ): Promise<CommitOutcome> {
+  if (options.leaseId !== undefined) return createUnderLease(store, name, group, options)
   const deadline = performance.now() + (options.deadlineMs ?? DEFAULT_DEADLINE_MS)
   /** A create that may have landed, or still may; why there was no answer to it. */
   let ghost: { readonly cause?: unknown } | undefined
@@ -76,6 +77,17 @@ async function create(
   }
   if (ghost?.cause === undefined) throw new StoreUnreachable(`the stream ${name} came and went until the deadline`)
   return { kind: 'unknown', cause: ghost.cause }
+}
+
+/** Who holds a lease holds it on a blob that is there: an empty one, or one without an event. */
+async function createUnderLease(
+  store: EventStore,
+  name: string,
+  group: readonly PlannedOperation[],
+  options: ChangeOptions,
+): Promise<CommitOutcome> {
+  const changed = await change(store, name, group, options)
+  return changed.kind === 'missing' ? { kind: 'lost', code: 'LeaseNotPresentWithBlobOperation' } : changed
 }
 
 async function createOnce(
@@ -103,7 +115,7 @@ async function changeCreated(
   options: ChangeOptions,
 ): Promise<CommitOutcome> {
   const changed = await change(store, name, group, options)
-  if (changed.kind !== 'held' && changed.kind !== 'lost') return changed
+  if (changed.kind !== 'held') return changed
   const stored = await store.read(name, options.signal)
   if (stored === undefined) return { kind: 'missing' }
   return plan(group, stored, store.nowMs()).decision.kind === 'leave' ? { kind: 'settled' } : changed

@@ -54,8 +54,9 @@ export function plan(
   for (const [at, planned] of group.entries()) {
     const applied = at < room ? tryOne(planned, document, current, nowMs) : undefined
     planned.applied = applied
-    if (applied?.kind !== 'changed') continue
-    document = applied.document
+    const next = applied?.kind === 'changed' || applied?.kind === 'refused' ? applied.document : undefined
+    if (next === undefined) continue
+    document = next
     changed = true
     lastBy = planned.author.by
   }

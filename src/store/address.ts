@@ -11,6 +11,8 @@ export type StoreAddress =
   | { readonly kind: 'azure'; readonly endpoint: string; readonly account: string; readonly container: string }
 
 /** Azurite's well-known account. */
+/** Where nobody names a container. */
+export const DEFAULT_CONTAINER = 'eventstreams'
 export const EMULATOR_ACCOUNT = 'devstoreaccount1'
 
 const EMULATOR_HOST = '127.0.0.1'
@@ -97,14 +99,19 @@ function parseAzure(text: string, rest: string): StoreAddress {
 
 function parseAzurite(text: string, rest: string): StoreAddress {
   if (!rest.startsWith('//')) {
-    return { kind: 'azurite', host: EMULATOR_HOST, port: EMULATOR_PORT, container: checked(text, rest) }
+    return {
+      kind: 'azurite',
+      host: EMULATOR_HOST,
+      port: EMULATOR_PORT,
+      container: checked(text, rest || DEFAULT_CONTAINER),
+    }
   }
   const url = urlOf(text, `http:${rest}`)
   return {
     kind: 'azurite',
     host: url.hostname,
     port: portOf(url, EMULATOR_PORT),
-    container: checked(text, url.pathname.slice(1)),
+    container: checked(text, url.pathname.slice(1) || DEFAULT_CONTAINER),
   }
 }
 

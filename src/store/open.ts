@@ -1,10 +1,9 @@
 import { join } from 'node:path'
-import { containerAddress, formatAddress, parseAddress, type StoreAddress } from './address.ts'
+import { containerAddress, DEFAULT_CONTAINER, formatAddress, parseAddress, type StoreAddress } from './address.ts'
 import { accountFrom, credentialFor, type Environment } from './azure-account.ts'
 import type { EventStore } from './store.ts'
 
 /** The container of a store that Azure variables name, unless `LEASECTL_CONTAINER` says otherwise. */
-const USUAL_CONTAINER = 'eventstreams'
 
 /**
  * Opens the store at an address. Each driver is loaded only when it is used. `env` supplies the credentials of Azure
@@ -37,7 +36,7 @@ export async function openStore(address: StoreAddress | string, env: Environment
  */
 export function defaultAddress(env: Environment): StoreAddress {
   const account = accountFrom(env)
-  if (account !== undefined) return containerAddress(account.endpoint, env.LEASECTL_CONTAINER || USUAL_CONTAINER)
+  if (account !== undefined) return containerAddress(account.endpoint, env.LEASECTL_CONTAINER || DEFAULT_CONTAINER)
   return embeddedAddress(env)
 }
 

@@ -21,7 +21,8 @@ export type Applied =
   | { readonly kind: 'changed'; readonly document: StreamDocument; readonly result: ChangeResult }
   /** It is so already; nothing to write. */
   | { readonly kind: 'unchanged'; readonly result: ChangeResult }
-  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  /** `document`, where foreign writers left something to close: that is written all the same. */
+  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly document?: StreamDocument }
 
 /** A command: what is wanted, by whom, and its fingerprint. */
 interface Command {
@@ -53,12 +54,28 @@ export function applyOperation(
   const opened = openTransaction(document, { ...context, born }, foreign)
   const draft = operation.op === 'touch' ? recordSettling(opened) : opened
   const verdict = dispatch(draft, operation)
-  if (verdict.kind === 'refused') return refused(verdict.refusal)
+  if (verdict.kind === 'refused') return refusedWhenSettled(document, verdict.refusal, author, context)
   const idle = operation.op === 'settle' && !hasWork(draft)
   if (verdict.kind === 'already' || idle) return unchanged(document, verdict)
   // Closing is evaluated once, after all changes, never inside a cascade.
   if (operation.op !== 'touch') settle(draft)
   return commit(draft, verdict, command)
+}
+
+/**
+ * An event may be final only because settling just closed it: readers still see it open. What was settled is written with
+ * the refusal, or the two would contradict each other until somebody else writes.
+ */
+function refusedWhenSettled(
+  document: StreamDocument,
+  refusal: Refusal,
+  { by }: Authorship,
+  { nowMs, versionFloor, lastModifiedMs, born }: ChangeContext,
+): Applied {
+  if (refusal.code !== 'already-final') return refused(refusal)
+  const context = { nowMs, versionFloor, born, ...(lastModifiedMs === undefined ? {} : { lastModifiedMs }) }
+  const settled = applyOperation(document, { op: 'settle' }, { commandId: '', by }, context)
+  return settled.kind === 'changed' ? { kind: 'refused', refusal, document: settled.document } : refused(refusal)
 }
 
 /** These are refused when the document would grow too large; what ends events stays possible. */

@@ -93,11 +93,13 @@ function earliest(
 }
 
 function waits(stream: EventStream, open: readonly StreamEvent[]): Pick<Summary, 'waitingOn' | 'ready'> {
+  // Until the root is started nothing else can be.
+  if (stream.held && stream.root !== undefined) return { waitingOn: [stream.root.id], ready: [] }
   const above = aboveOpen(stream, open)
   const endedAbove = belowFinal(stream)
   const live = open.filter(event => !endedAbove.has(event)).sort((a, b) => compareIds(a.id, b.id))
   const leaves = live.filter(event => !above.has(event) && !isWaitingJoin(event))
-  const ready = stream.held ? [] : live.filter(event => event.status === 'init' && !isWaitingJoin(event))
+  const ready = live.filter(event => event.status === 'init' && !isWaitingJoin(event))
   return {
     waitingOn: cutList(
       leaves.map(leaf => leaf.id),

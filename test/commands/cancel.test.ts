@@ -157,3 +157,18 @@ test('--if-version refuses what has changed meanwhile', async () => {
   expect(ran.stderr).toContain('[changed]')
   expect((await cli(world, ['cancel', 's', '--if-version', '2'])).exit).toBe(0)
 })
+
+test('every missing name is told; --skip-missing goes on with the others', async () => {
+  const world = newWorld()
+  for (const stream of ['a', 'b']) await cli(world, ['init', stream])
+  const refused = await cli(world, ['cancel', 'a', 'gone', 'b', 'lost'])
+  expect(refused.exit).toBe(3)
+  expect(refused.stderr).toContain('there is no stream gone')
+  expect(refused.stderr).toContain('there is no stream lost')
+  expect(await statuses(world, 'a')).toEqual({ '00': 'inprocess' })
+  const skipped = await cli(world, ['cancel', 'a', 'gone', 'b', 'lost', '--skip-missing'])
+  expect(skipped.exit).toBe(0)
+  expect(skipped.stderr).toContain('skipped: there is no stream gone')
+  expect([await statuses(world, 'a'), await statuses(world, 'b')]).toEqual([{ '00': 'canceled' }, { '00': 'canceled' }])
+  expect((await cli(world, ['cancel', 'gone', '--skip-missing'])).exit).toBe(3)
+})

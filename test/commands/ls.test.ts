@@ -108,7 +108,7 @@ test('every line of ndjson carries the version of the API', async () => {
 
 test('an empty list is a header or [], exit 0, and a sentence on stderr', async () => {
   const table = await cli(newWorld(), ['ls'])
-  expect(table).toMatchObject({ exit: 0, stderr: 'no streams\n' })
+  expect(table).toMatchObject({ exit: 0, stderr: 'no streams in memory:\n' })
   expect(table.stdout).toMatch(/^NAME\s+STATUS/)
   const document = await cli(newWorld(), ['ls', '-o', 'json'])
   expect(json(document.stdout)).toEqual({ apiVersion: 'leasectl/v1', items: [], total: 0, truncated: false })

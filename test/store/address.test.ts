@@ -35,6 +35,8 @@ describe('parseAddress', () => {
       'http://localhost:9000/other/orders',
       { kind: 'azure', endpoint: 'http://localhost:9000/other', account: 'other', container: 'orders' },
     ],
+    ['azurite:', { kind: 'azurite', host: '127.0.0.1', port: 10000, container: 'eventstreams' }],
+    ['azurite://localhost:10001/', { kind: 'azurite', host: 'localhost', port: 10001, container: 'eventstreams' }],
     [
       'azure:acct/$root',
       { kind: 'azure', endpoint: 'https://acct.blob.core.windows.net', account: 'acct', container: '$root' },
@@ -54,7 +56,6 @@ describe('parseAddress', () => {
     'azure:acct/orders/42',
     'azure:Acct/orders',
     'azure:a/orders',
-    'azurite:',
     'azurite:UPPER',
     'azurite:a--b',
     'azurite:ab',

@@ -403,7 +403,7 @@ describe('what a stream waits on and what is ready', () => {
   })
 
   it('nothing is ready in a held stream', () => {
-    expect(forked('init', event('01.00', 'init'))).toMatchObject({ waitingOn: ['01.00'], ready: [] })
+    expect(forked('init', event('01.00', 'init'))).toMatchObject({ waitingOn: ['00'], ready: [] })
   })
 
   it('an event above is left out however deep the open one stands', () => {

@@ -14,7 +14,7 @@ export interface Batch {
   readonly streams: readonly string[]
   /** Events of each of them; none means the streams as a whole. */
   readonly events: readonly string[]
-  readonly options: GlobalOptions & ChangeFlags
+  readonly options: GlobalOptions & ChangeFlags & { readonly skipMissing?: boolean }
   /** `cancel`. */
   readonly verb: string
   /** `canceled`. */

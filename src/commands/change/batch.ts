@@ -1,5 +1,6 @@
 import { transact } from '../../ops/transact.ts'
 import type { EventStore } from '../../store/store.ts'
+import { visibleText } from '../../stream/texts.ts'
 import { errorProblem, interruptedProblem } from '../error-problem.ts'
 import { outcomeProblem } from '../outcome-problem.ts'
 import { openOutput } from '../output.ts'
@@ -8,19 +9,21 @@ import type { Runtime } from '../runtime.ts'
 import { openStoreFor } from '../store.ts'
 import { type Batch, batchProblem, printJson, printResult, problemOf, type Result } from './batch-result.ts'
 import { transactOptions } from './request.ts'
-import { firstMissing, type Target, targetCommandId, targetsOf } from './targets.ts'
+import { lookUp, missingProblemOf, type Target, targetCommandId, targetsOf } from './targets.ts'
 
 /** The same operation on one or several streams or events, one transaction each, after all of them were found. */
 export async function changeBatch(batch: Batch, runtime: Runtime): Promise<Problem | undefined> {
   const output = await openOutput(batch.options, runtime)
   const store = await openStoreFor(batch.options, runtime, output)
   const targets = targetsOf(batch.streams, batch.events)
-  const missing = await firstMissing(store, targets, runtime.signal)
-  if (missing !== undefined) return missing
   const many = targets.length > 1
+  const { found, missing } = await lookUp(store, targets, runtime.signal)
+  const fatal = batch.options.skipMissing && found.length > 0 ? undefined : missingProblemOf(missing, many)
+  if (fatal !== undefined) return fatal
+  for (const { message } of missing) await output.say(`skipped: ${visibleText(message)}`)
   const commandId = batch.options.commandId ?? runtime.newId()
   const results: Result[] = []
-  for (const target of targets) {
+  for (const target of found) {
     const id = targetCommandId(commandId, target, many)
     const result = { target, commandId: id, outcome: await changeTarget(batch, target, id, many, store, runtime) }
     results.push(result)
@@ -50,7 +53,7 @@ async function changeTarget(
   )
   try {
     const outcome = await transact(store, stream, batch.operation(event), options)
-    return outcome.kind === 'done' ? outcome : outcomeProblem(stream, outcome, runtime)
+    return outcome.kind === 'done' ? outcome : outcomeProblem(stream, outcome, commandId, runtime)
   } catch (error) {
     if (!many) throw error
     return { ...errorProblem(error, runtime), stream }

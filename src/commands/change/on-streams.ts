@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Operation } from '../../stream/operation.ts'
-import { eventIds, streamNames } from '../arguments.ts'
+import { eventIds, streamNamesBesideEvents } from '../arguments.ts'
 import { type Description, parsed, type Run, writes } from '../command.ts'
 import type { ChangeFlags, GlobalOptions } from '../options.ts'
 import type { Runtime } from '../runtime.ts'
@@ -9,6 +9,7 @@ import type { Runtime } from '../runtime.ts'
 export interface OnStreamsOptions extends GlobalOptions, ChangeFlags {
   readonly streams: readonly string[]
   readonly event?: readonly string[]
+  readonly skipMissing?: boolean
 }
 
 /** `cancel`, `abort`, `retry`: what differs between them. */
@@ -31,8 +32,9 @@ export function registerOnStreams(
 ): void {
   const command = parent
     .command(what.verb)
-    .argument('<STREAM...>', 'names of streams', streamNames)
+    .argument('<STREAM...>', 'names of streams', streamNamesBesideEvents)
     .option('-e, --event <id>', what.eventHelp, eventIds)
+    .option('--skip-missing', 'go on with the others where one of several is missing')
   writes(command, runtime, what, own => parsed<OnStreamsOptions>(own, ['streams']), go)
 }
 

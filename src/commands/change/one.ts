@@ -29,7 +29,7 @@ export async function changeOne(change: OneChange, runtime: Runtime): Promise<Pr
   const store = await openStoreFor(options, runtime, output)
   const commandId = options.commandId ?? runtime.newId()
   const outcome = await transact(store, stream, operation, transactOptions(options, commandId, change.purpose, runtime))
-  if (outcome.kind !== 'done') return outcomeProblem(stream, outcome, runtime)
+  if (outcome.kind !== 'done') return outcomeProblem(stream, outcome, commandId, runtime)
   const event = 'event' in operation ? operation.event : undefined
   await printChange(
     change,

@@ -18,22 +18,33 @@ export function targetsOf(streams: readonly string[], events: readonly string[])
   return unique.flatMap(stream => events.map(event => ({ stream, event })))
 }
 
-/** Looks up all names before anything is changed: the first that is missing is the problem of the whole command. */
-export async function firstMissing(
-  store: EventStore,
-  targets: readonly Target[],
-  signal: AbortSignal,
-): Promise<Problem | undefined> {
+/** Which targets there are, and a problem for each stream that is missing or lacks an event. */
+export interface LookUp {
+  readonly found: readonly Target[]
+  readonly missing: readonly Problem[]
+}
+
+/** Looks up all names, before anything is changed. */
+export async function lookUp(store: EventStore, targets: readonly Target[], signal: AbortSignal): Promise<LookUp> {
+  const found: Target[] = []
+  const missing: Problem[] = []
   for (const stream of new Set(targets.map(target => target.stream))) {
     signal.throwIfAborted()
-    const events = targets.flatMap(target =>
-      target.stream === stream && target.event !== undefined ? [target.event] : [],
-    )
-    const missing = await missingIn(store, stream, events, signal)
-    if (missing !== undefined)
-      return targets.length > 1 ? { ...missing, hint: 'Nothing was changed, in no stream.' } : missing
+    const own = targets.filter(target => target.stream === stream)
+    const events = own.flatMap(({ event }) => (event === undefined ? [] : [event]))
+    const problem = await missingIn(store, stream, events, signal)
+    if (problem === undefined) found.push(...own)
+    else missing.push(problem)
   }
-  return undefined
+  return { found, missing }
+}
+
+/** What is missing, as the problem of the whole command; `undefined` if nothing is. */
+export function missingProblemOf(missing: readonly Problem[], many: boolean): Problem | undefined {
+  const [first, ...others] = missing
+  if (first === undefined || !many) return first
+  const facts = others.map(({ message }) => ['also', message] as const)
+  return { ...first, facts, hint: 'Nothing was changed, in no stream. --skip-missing goes on with the others.' }
 }
 
 async function missingIn(
