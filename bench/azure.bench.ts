@@ -15,7 +15,7 @@ export const limits = { roundTrips: 2.3, elapsed: 1, cpu: 1.3 }
 
 const DELAY_MS = 20
 const STREAMS = 40
-const ROUNDS = 12
+const ROUNDS = 25
 
 export async function run(): Promise<Row[]> {
   const azurite = await startAzurite()
