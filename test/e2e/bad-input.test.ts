@@ -484,7 +484,7 @@ function canMount(): boolean {
 
 test.each([
   [['show', ''], 'usage', /name of the stream is empty/],
-  [['show', '01.02.00'], 'usage', /did you mean -e 01\.02\.00/],
+  [['cancel', '01.02.00'], 'usage', /did you mean -e 01\.02\.00/],
   [['init', '.leasectl/x'], 'invalid-value', /reserved/],
   [['init', 'a/../b'], 'invalid-value', /"\." or "\.\." segment/],
   [['init', 'a/'], 'invalid-value', /ends in "\/"/],
