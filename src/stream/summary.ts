@@ -63,8 +63,10 @@ const TEXT_KEYS = {
 } as const
 type TextName = keyof typeof TEXT_KEYS
 
-const COUNT_KEYS = { version: 'v', open: 'open', failed: 'failed', total: 'total' } as const
-const TIME_KEYS = { createdMs: 'created', failedAtMs: 'failed_at', dueMs: 'due', claimEndMs: 'claim_end' } as const
+// Each with its keys as pairs, made once: the codec runs with every read and write.
+const TEXTS = entries(TEXT_KEYS)
+const COUNTS = entries({ version: 'v', open: 'open', failed: 'failed', total: 'total' } as const)
+const TIMES = entries({ createdMs: 'created', failedAtMs: 'failed_at', dueMs: 'due', claimEndMs: 'claim_end' } as const)
 
 /** Texts that filters look for come late; what identifies the stream comes after the lists. */
 const SHORTENED_FIRST: readonly TextName[] = ['failure', 'lastBy', 'tag', 'root', 'topic', 'key', 'trackingId']
@@ -77,12 +79,12 @@ const SHORTENED_LAST: readonly TextName[] = ['failedId', 'status', 'born']
  */
 export function encodeSummary(summary: Summary): Record<string, string> {
   const fields: Record<string, string> = { codec: CODEC }
-  for (const [name, key] of entries(COUNT_KEYS)) fields[key] = String(summary[name])
-  for (const [name, key] of entries(TIME_KEYS)) {
+  for (const [name, key] of COUNTS) fields[key] = String(summary[name])
+  for (const [name, key] of TIMES) {
     const ms = summary[name]
     if (ms !== undefined) fields[key] = String(Math.round(ms))
   }
-  for (const [name, key] of entries(TEXT_KEYS)) put(fields, key, encodeURIComponent(summary[name].toWellFormed()))
+  for (const [name, key] of TEXTS) put(fields, key, encodeURIComponent(summary[name].toWellFormed()))
   put(fields, 'outcome', summary.outcome)
   put(fields, 'ready', encodeReady(summary.ready, READY_LIMIT_BYTES))
   put(fields, 'waiting', encodeIds(summary.waitingOn, WAITING_ON_LIMIT_BYTES))
@@ -95,9 +97,9 @@ export function decodeSummary(fields: Readonly<Record<string, string | undefined
   if (fields.codec !== CODEC || (outcome !== '' && outcome !== 'errors')) return undefined
   try {
     return {
-      ...decoded(COUNT_KEYS, key => wholeNumber(fields[key], /^\d{1,15}$/)),
-      ...decoded(TIME_KEYS, key => (fields[key] === undefined ? undefined : wholeNumber(fields[key], /^-?\d{1,16}$/))),
-      ...decoded(TEXT_KEYS, key => decodeURIComponent(fields[key] ?? '')),
+      ...decoded(COUNTS, key => wholeNumber(fields[key], /^\d{1,15}$/)),
+      ...decoded(TIMES, key => (fields[key] === undefined ? undefined : wholeNumber(fields[key], /^-?\d{1,16}$/))),
+      ...decoded(TEXTS, key => decodeURIComponent(fields[key] ?? '')),
       outcome,
       ready: itemsOf(fields.ready),
       waitingOn: itemsOf(fields.waiting).map(decodeURIComponent),
@@ -155,8 +157,13 @@ function wholeNumber(text: string | undefined, form: RegExp): number {
   return Number(text)
 }
 
-function decoded<Name extends string, Value>(keys: Readonly<Record<Name, string>>, decode: (key: string) => Value) {
-  return Object.fromEntries(entries(keys).map(([name, key]) => [name, decode(key)])) as Record<Name, Value>
+function decoded<Name extends string, Value>(
+  pairs: readonly (readonly [Name, string])[],
+  decode: (key: string) => Value,
+): Record<Name, Value> {
+  const values: Partial<Record<Name, Value>> = {}
+  for (const [name, key] of pairs) values[name] = decode(key)
+  return values as Record<Name, Value>
 }
 
 function entries<Name extends string>(keys: Readonly<Record<Name, string>>): [Name, string][] {
