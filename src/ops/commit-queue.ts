@@ -31,7 +31,6 @@ interface Enqueue {
 interface Waiting {
   readonly planned: PlannedOperation
   readonly how: Enqueue
-  readonly bytes: number
   readonly addedAt: number
   /** Since when it waits for a lease held by another, itself or behind one that does. */
   heldSince: number | undefined
@@ -55,10 +54,9 @@ export class CommitQueue {
   }
 
   add(planned: PlannedOperation, how: Enqueue): Promise<CommitOutcome> {
-    const bytes = JSON.stringify([planned.operation, planned.author]).length
     let giveUp = () => {}
     const outcome = new Promise<CommitOutcome>((resolve, reject) => {
-      const item = { planned, how, bytes, addedAt: performance.now(), heldSince: undefined, resolve, reject }
+      const item = { planned, how, addedAt: performance.now(), heldSince: undefined, resolve, reject }
       this.#waiting.push(item)
       giveUp = () => this.#giveUp(item)
     })
@@ -82,10 +80,11 @@ export class CommitQueue {
     const [first, ...others] = this.#waiting
     if (first === undefined) return []
     let size = 1
-    let { bytes } = first
-    for (const { how, bytes: more } of others) {
-      bytes += more
-      if (!fit(first.how, how) || size === MAX_GROUP || bytes > MAX_GROUP_BYTES) break
+    let bytes = others.length === 0 ? 0 : bytesOf(first)
+    for (const item of others) {
+      if (!fit(first.how, item.how) || size === MAX_GROUP) break
+      bytes += bytesOf(item)
+      if (bytes > MAX_GROUP_BYTES) break
       size++
     }
     return this.#waiting.splice(0, size)
@@ -148,6 +147,11 @@ export class CommitQueue {
     this.#waiting.splice(at, 1)
     item.reject(item.how.signal?.reason)
   }
+}
+
+/** As JSON, in characters: about what it adds to the stream. Measured only where operations could share a write. */
+function bytesOf({ planned }: Waiting): number {
+  return JSON.stringify([planned.operation, planned.author]).length
 }
 
 function fit(one: Enqueue, other: Enqueue): boolean {

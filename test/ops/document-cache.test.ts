@@ -4,7 +4,7 @@ import { type PlannedOperation, plan } from '../../src/ops/plan.ts'
 import { EMPTY_DOCUMENT } from '../../src/stream/document.ts'
 import { newEvent } from '../../src/stream/event.ts'
 import type { Operation } from '../../src/stream/operation.ts'
-import { init, memoryStore, NOW, run } from './support.ts'
+import { init, memoryStore, NOW, run, writeForeign } from './support.ts'
 
 function planned(operation: Operation, commandId: string): PlannedOperation {
   return { operation, author: { commandId, by: 'w' }, ifVersion: undefined, born: 'b', applied: undefined, sent: false }
@@ -72,15 +72,7 @@ describe('a change of a stream that this process wrote last', () => {
   it('sees what somebody else wrote since', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A']))
-    await store.changeUnderLease(
-      's',
-      ({ body, summary }) => {
-        if (summary === undefined) throw new Error('a stream of ours has a summary')
-        const text = Buffer.from(body).toString().replace('status="init"', 'status="completed"')
-        return { kind: 'put', body: Buffer.from(text), summary }
-      },
-      { waitMs: 0, holder: { by: 'other', host: '', pid: 0, purpose: '', sinceMs: 0 } },
-    )
+    await writeForeign(store, 's', 'status="init"', 'status="completed"')
     expect(await run(store, 's', { op: 'complete', event: '01.00' })).toMatchObject({
       refusal: { code: 'already-final' },
     })

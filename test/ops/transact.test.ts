@@ -5,7 +5,7 @@ import { NotPermitted, StoreUnreachable } from '../../src/store/errors.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { BadDocument, InvalidValue } from '../../src/stream/errors.ts'
 import type { Operation } from '../../src/stream/operation.ts'
-import { HOLDER, init, intercept, memoryStore, resultOf, run } from './support.ts'
+import { HOLDER, init, intercept, memoryStore, resultOf, run, writeForeign } from './support.ts'
 
 async function statuses(store: Parameters<typeof readStream>[0], name: string) {
   const view = await readStream(store, name)
@@ -104,15 +104,7 @@ describe('a refusal on an event that a foreign writer left to close', () => {
   it('writes the closing all the same, so that readers see what the refusal says', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A']))
-    await store.changeUnderLease(
-      's',
-      ({ body, summary }) => {
-        if (summary === undefined) throw new Error('a stream of ours has a summary')
-        const text = Buffer.from(body).toString().replace('status="init"', 'status="completed"')
-        return { kind: 'put', body: Buffer.from(text), summary }
-      },
-      { waitMs: 0, holder: HOLDER },
-    )
+    await writeForeign(store, 's', 'status="init"', 'status="completed"')
     expect(await run(store, 's', { op: 'complete', event: '00' })).toMatchObject({ refusal: { code: 'already-final' } })
     expect(await statuses(store, 's')).toEqual({ '00': 'completed', '01.00': 'completed' })
     expect((await readStream(store, 's'))?.transactions().map(({ op, by }) => [op, by])).toEqual([
