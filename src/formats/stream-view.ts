@@ -1,8 +1,8 @@
 import type { LeaseView } from '../store/store.ts'
 import { dueMs, type TimeReader } from '../stream/due.ts'
 import { isFailed, isFinal, isSuperseded, isWaitingJoin, type StreamEvent } from '../stream/event.ts'
-import { compareIds } from '../stream/event-id.ts'
 import type { EventStream } from '../stream/event-stream.ts'
+import { openEvents, openWork } from '../stream/open-work.ts'
 import type { State } from './status.ts'
 
 /** What a picture of a stream is made from. Times in epoch ms. */
@@ -41,16 +41,9 @@ export function stateOf(shown: ShownStream, event: StreamEvent): State | string 
   return event.status === 'inprocess' ? 'running' : event.status
 }
 
-/** The open events that nothing below keeps open: what the stream waits on. Waiting joins wait themselves. */
-export function waitingOn(shown: ShownStream): StreamEvent[] {
-  const { root, done, held } = shown.stream
-  if (done || root === undefined) return []
-  // Until the root of a held stream is started nothing else can be.
-  if (held) return [root]
-  const leaves = shown.stream.events.filter(
-    event => !isFinal(event) && !isSuperseded(event) && !isWaitingJoin(event) && !shown.stream.openSuccessors(event),
-  )
-  return leaves.sort((a, b) => compareIds(a.id, b.id))
+/** What the stream waits on, as listings say it too. */
+export function waitingOn({ stream }: ShownStream): readonly StreamEvent[] {
+  return stream.done ? [] : openWork(stream, openEvents(stream)).leaves
 }
 
 /** Events that were aborted or canceled and that no retry has replaced. */

@@ -1,8 +1,8 @@
 import type { StreamDocument } from './document.ts'
 import { claimEndMs, dueMs, type TimeReader, timeReaderFor } from './due.ts'
-import { isFailed, isFinal, isSuperseded, isWaitingJoin, type StreamEvent } from './event.ts'
-import { compareIds } from './event-id.ts'
+import { isFailed, isFinal, isSuperseded, type StreamEvent } from './event.ts'
 import { EventStream } from './event-stream.ts'
+import { openWork } from './open-work.ts'
 import { encodedIdLength, type Summary } from './summary.ts'
 import { cutList, READY_LIMIT_BYTES, WAITING_ON_LIMIT_BYTES } from './summary-limits.ts'
 
@@ -93,13 +93,7 @@ function earliest(
 }
 
 function waits(stream: EventStream, open: readonly StreamEvent[]): Pick<Summary, 'waitingOn' | 'ready'> {
-  // Until the root is started nothing else can be.
-  if (stream.held && stream.root !== undefined) return { waitingOn: [stream.root.id], ready: [] }
-  const above = aboveOpen(stream, open)
-  const endedAbove = belowFinal(stream)
-  const live = open.filter(event => !endedAbove.has(event)).sort((a, b) => compareIds(a.id, b.id))
-  const leaves = live.filter(event => !above.has(event) && !isWaitingJoin(event))
-  const ready = live.filter(event => event.status === 'init' && !isWaitingJoin(event))
+  const { leaves, ready } = openWork(stream, open)
   return {
     waitingOn: cutList(
       leaves.map(leaf => leaf.id),
@@ -108,36 +102,6 @@ function waits(stream: EventStream, open: readonly StreamEvent[]): Pick<Summary,
     ),
     ready: cutList(ready.map(nameAndTopic), READY_LIMIT_BYTES, item => item.length),
   }
-}
-
-/** Events that stand above an open one. */
-function aboveOpen(stream: EventStream, open: readonly StreamEvent[]): ReadonlySet<StreamEvent> {
-  return reached(stream, open, position => stream.predecessorPositions(position))
-}
-
-/** Events that stand below a final one. */
-function belowFinal(stream: EventStream): ReadonlySet<StreamEvent> {
-  const final = stream.events.filter(event => isFinal(event) && !isSuperseded(event))
-  return reached(stream, final, position => stream.successorPositions(position))
-}
-
-/** All events reached from these by at least one step; each event is passed once, so cycles end. */
-function reached(
-  stream: EventStream,
-  from: readonly StreamEvent[],
-  neighbours: (position: number) => readonly number[],
-): ReadonlySet<StreamEvent> {
-  const found = new Set<StreamEvent>()
-  const left = [...from]
-  for (let event = left.pop(); event !== undefined; event = left.pop()) {
-    for (const position of neighbours(stream.positionOf(event.id))) {
-      const neighbour = stream.at(position)
-      if (neighbour === undefined || found.has(neighbour)) continue
-      found.add(neighbour)
-      left.push(neighbour)
-    }
-  }
-  return found
 }
 
 function nameAndTopic(event: StreamEvent): string {
