@@ -1,13 +1,14 @@
 import { API_VERSION, jsonLine, jsonText } from '../formats/json.ts'
-import { type ListedStream, listingColumns, listingJson, listingRow } from '../formats/listing.ts'
+import { listingColumns, listingJson, listingRow } from '../formats/listing.ts'
 import { tableHeader, tableRows, tableWidths } from '../formats/table.ts'
+import type { SummarizedStream } from '../ops/summaries.ts'
 import type { EventStore } from '../store/store.ts'
 import { visibleText } from '../stream/texts.ts'
 import type { Output } from './output.ts'
 
 /** Where the rows of a listing go, part by part. */
 export interface ListOutput {
-  add(rows: readonly ListedStream[]): Promise<void>
+  add(rows: readonly SummarizedStream[]): Promise<void>
   /** `shown`: how many rows there were; `truncated`: there are more. */
   end(shown: number, truncated: boolean): Promise<void>
 }
@@ -29,7 +30,7 @@ export function openList(format: string | undefined, output: Output, store: Even
 /** A page of Azure's has 5 000 rows: as one text it would take megabytes. */
 const ROWS_AT_ONCE = 100
 
-function lineList(output: Output, line: (item: ListedStream) => string): ListOutput {
+function lineList(output: Output, line: (item: SummarizedStream) => string): ListOutput {
   return {
     async add(rows) {
       for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
@@ -69,7 +70,7 @@ function head(): string {
 function tableList(output: Output, store: EventStore): ListOutput {
   const columns = listingColumns(output.time)
   let widths: readonly number[] | undefined
-  const write = async (rows: readonly ListedStream[]) => {
+  const write = async (rows: readonly SummarizedStream[]) => {
     const cells = rows.map(row => listingRow(row, store.nowMs(), output.time))
     const limits = {
       ...(output.width === undefined ? {} : { width: output.width }),

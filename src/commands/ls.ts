@@ -2,30 +2,19 @@ import { type Command, Option } from 'commander'
 import { parsed, type Run, reads } from './command.ts'
 import type { LsOptions } from './run-ls.ts'
 import type { Runtime } from './runtime.ts'
-import { choices, count, nonEmpty } from './values.ts'
-
-const STATUS_WORDS = ['init', 'inprocess', 'completed', 'aborted', 'canceled'] as const
+import { filterFlags } from './selection/flags.ts'
+import { count } from './values.ts'
 
 export function register(parent: Command, runtime: Runtime, go: Run<LsOptions> = run): void {
   const command = parent
     .command('ls')
     .alias('list')
     .addOption(
-      new Option('--status <status>', `only these: ${STATUS_WORDS.join(', ')}; joined by commas`).argParser(
-        choices('--status', STATUS_WORDS),
-      ),
-    )
-    .option('--failed', 'only streams with an aborted or canceled event')
-    .addOption(
-      new Option('--match <glob>', 'only names like this: * stays within a /, ** does not').argParser(
-        nonEmpty('--match'),
-      ),
-    )
-    .addOption(
       new Option('--limit <n>', 'at most so many (default: 200 for a table on a terminal, else all)').argParser(
         count('--limit', 1),
       ),
     )
+  filterFlags(command)
   const description = {
     summary: 'lists streams, sorted by name',
     examples: [

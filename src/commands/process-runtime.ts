@@ -55,6 +55,7 @@ export function processRuntime(signal: AbortSignal): Runtime {
       const { embeddedAddress, formatAddress } = await import('../store/open.ts')
       return formatAddress(embeddedAddress(env))
     },
+    isRunning,
     startSelf,
     async openLiveView() {
       const { openLiveView } = await import('../tui/live-view.ts')
@@ -149,4 +150,14 @@ function startSelf(argv: readonly string[]): OtherProcess {
     })
   })
   return { stdout, stop: () => void child.kill() }
+}
+
+/** Signal 0 only asks. Not being permitted to send one means that the process is there. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
 }

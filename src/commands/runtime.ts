@@ -26,18 +26,23 @@ export interface OtherProcess {
 }
 
 /** Where the address of the opened store came from. */
-export type StoreSource = 'flag' | 'environment' | 'azure' | 'default'
+/** `context`: named with `-c`, or by `LEASECTL_CONTEXT`; `current`: the current context. */
+export type StoreSource = 'flag' | 'context' | 'environment' | 'current' | 'azure' | 'default'
 
 export interface OpenedStore {
   readonly store: EventStore
   /** As `--store` takes it. */
   readonly address: string
   readonly source: StoreSource
+  /** A protected context has this address: changes that need no confirmation elsewhere need one here. */
+  readonly isProtected: boolean
 }
 
 export interface StoreChoice {
   readonly store?: string
   readonly container?: string
+  /** Name of a context, `-c`. */
+  readonly context?: string
 }
 
 /** Whether a command may change streams: decides what happens when the reader of stdout goes away. */
@@ -74,9 +79,11 @@ export interface Runtime {
   begin(kind: Kind): void
   openStore(choice: StoreChoice): Promise<OpenedStore>
   /** Where streams are without opening it. */
-  describeStore(choice: StoreChoice): Promise<{ address: string; source: StoreSource }>
+  describeStore(choice: StoreChoice): Promise<Omit<OpenedStore, 'store'>>
   /** The embedded store, whatever store the environment names. */
   embeddedAddress(): Promise<string>
+  /** Whether a process of this machine has this id. */
+  isRunning(pid: number): boolean
   /** Starts this program with other arguments. */
   startSelf(argv: readonly string[]): OtherProcess
   /** Lines drawn in place on the terminal that stdout is. */

@@ -29,7 +29,9 @@ function firstCommands(runtime: Runtime, store: readonly string[]): string[] {
 
 const SOURCES = {
   flag: 'from the command line',
+  context: 'from the context that was named',
   environment: 'from LEASECTL_STORE',
+  current: 'the current context',
   azure: 'from the Azure variables of the environment',
   default: 'the embedded one; --store or LEASECTL_STORE name another',
 } as const

@@ -1,3 +1,4 @@
+import type { SummarizedStream } from '../ops/summaries.ts'
 import type { Listed } from '../store/store.ts'
 import type { Summary } from '../stream/summary.ts'
 import { visibleText } from '../stream/texts.ts'
@@ -7,16 +8,8 @@ import { leaseJson } from './lease-text.ts'
 import { lookOf } from './status.ts'
 import type { Cell, Column } from './table.ts'
 
-/** A stream in a listing: its summary, or why there is none. */
-export interface ListedStream {
-  readonly listed: Listed
-  readonly summary: Summary | undefined
-  /** Why the document cannot be read, when that is so. */
-  readonly fault: { readonly code: string; readonly message: string } | undefined
-}
-
 /** A stream as one item of `ls -o json` and one line of `-o ndjson`; fields are only ever added. */
-export function listingJson({ listed, summary, fault }: ListedStream) {
+export function listingJson({ listed, summary, fault }: SummarizedStream) {
   return {
     name: listed.name,
     status: orNull(summary?.status),
@@ -55,7 +48,7 @@ export function listingColumns(time: TimeStyle): Column[] {
 }
 
 /** One row of it. */
-export function listingRow(item: ListedStream, nowMs: number, time: TimeStyle): Cell[] {
+export function listingRow(item: SummarizedStream, nowMs: number, time: TimeStyle): Cell[] {
   const { listed, summary, fault } = item
   const name = visibleText(listed.name)
   if (summary === undefined) {

@@ -4,6 +4,7 @@ import { decodeDocument } from '../stream/decode.ts'
 import { EMPTY_DOCUMENT, type StreamDocument } from '../stream/document.ts'
 import { BadDocument } from '../stream/errors.ts'
 import type { Authorship, Operation } from '../stream/operation.ts'
+import type { Pin } from '../stream/pin.ts'
 import { summarize } from '../stream/summarize.ts'
 import { readDocument } from '../stream/xml-read.ts'
 import { writeDocument } from '../stream/xml-write.ts'
@@ -12,7 +13,7 @@ import { writeDocument } from '../stream/xml-write.ts'
 export interface PlannedOperation {
   readonly operation: Operation
   readonly author: Authorship
-  readonly ifVersion: number | undefined
+  readonly pin: Pin
   /** A fresh UUID, used if the document has no `lc:born`. */
   readonly born: string
   /** What the latest plan says of it; `undefined` if that had no room for it, `failed` if it threw. */
@@ -99,7 +100,7 @@ function applyOne(planned: PlannedOperation, document: StreamDocument, current: 
     versionFloor: current.versionFloor,
     born: planned.born,
     // Compared at each try: an earlier one that landed is found by its command id before.
-    ...(planned.ifVersion === undefined ? {} : { ifVersion: planned.ifVersion }),
+    ...planned.pin,
     ...lastModified(current),
   })
   if (applied.kind !== 'unchanged' || !applied.result.duplicate || !planned.sent) return applied

@@ -1,9 +1,9 @@
 import type { LeaseView } from '../store/store.ts'
 import type { Authorship, ChangeResult, Refusal } from '../stream/operation.ts'
+import type { Pin } from '../stream/pin.ts'
 
-export interface TransactOptions extends Authorship {
-  /** Refuse (`changed`) unless the stream's version is this one. */
-  readonly ifVersion?: number
+/** With a pin the change is refused (`changed`) unless the stream still stands as it was looked at. */
+export interface TransactOptions extends Authorship, Pin {
   /** How long to wait for a lease held by another, ms. Default 10 000. */
   readonly leaseWaitMs?: number
   /** Write under this lease, which the caller holds. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { EventStore, Holder } from '../store/store.ts'
 import type { Operation } from '../stream/operation.ts'
+import type { Pin } from '../stream/pin.ts'
 import { checkOperation } from './check-operation.ts'
 import { type CommitOutcome, commit } from './commit.ts'
 import { commitQueue } from './commit-queue.ts'
@@ -36,7 +37,7 @@ export async function transact(
       by: options.by,
       ...(options.why === undefined ? {} : { why: options.why }),
     },
-    ifVersion: options.ifVersion,
+    pin: pinIn(options),
     born: randomUUID(),
     applied: undefined,
     sent: false,
@@ -51,6 +52,14 @@ export async function transact(
     commit: (group, how) => commit(store, name, group, { ...changeOptions(options, group, Date.now()), ...how }),
   })
   return report(planned, outcome)
+}
+
+function pinIn({ ifVersion, ifBorn, ifSum }: Pin): Pin {
+  return {
+    ...(ifVersion === undefined ? {} : { ifVersion }),
+    ...(ifBorn === undefined ? {} : { ifBorn }),
+    ...(ifSum === undefined ? {} : { ifSum }),
+  }
 }
 
 function changeOptions(options: TransactOptions, group: readonly PlannedOperation[], sinceMs: number) {

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { shellWord } from '../../src/commands/command-line.ts'
 import { EXIT_CODES, exitOf, exitOfRefusal } from '../../src/commands/exit-codes.ts'
-import { globOf } from '../../src/commands/glob.ts'
 import { nearest } from '../../src/commands/nearest.ts'
 import { chooseStore } from '../../src/commands/store-choice.ts'
 import { uuidV7 } from '../../src/commands/uuid.ts'
 import { VERSION } from '../../src/commands/version.ts'
+import { globOf } from '../../src/ops/glob.ts'
 import { defaultAddress } from '../../src/store/open.ts'
 import { cli, newWorld } from './support.ts'
 
@@ -74,14 +74,17 @@ test('the store meant: --store, LEASECTL_STORE, Azure if its variables are set, 
   const choose = (choice: object, env: Record<string, string>) => chooseStore(choice, env, defaultAddress)
   const azure = { AZURE_STORAGE_ACCOUNT: 'acc1', LEASECTL_CONTAINER: 'box' }
   const home = { XDG_DATA_HOME: '/data' }
-  expect(choose({ store: 'azurite:one' }, { ...azure, LEASECTL_STORE: 'memory:' })).toEqual({
+  expect(choose({ store: 'azurite:one' }, { ...azure, LEASECTL_STORE: 'memory:' })).toMatchObject({
     address: 'azurite:one',
     source: 'flag',
   })
-  expect(choose({}, { ...azure, LEASECTL_STORE: 'memory:' })).toEqual({ address: 'memory:', source: 'environment' })
-  expect(choose({}, azure)).toEqual({ address: 'azure:acc1/box', source: 'azure' })
-  expect(choose({ container: 'other' }, azure)).toEqual({ address: 'azure:acc1/other', source: 'azure' })
-  expect(choose({}, { ...home, LEASECTL_STORE: '' })).toEqual({
+  expect(choose({}, { ...azure, LEASECTL_STORE: 'memory:' })).toMatchObject({
+    address: 'memory:',
+    source: 'environment',
+  })
+  expect(choose({}, azure)).toMatchObject({ address: 'azure:acc1/box', source: 'azure' })
+  expect(choose({ container: 'other' }, azure)).toMatchObject({ address: 'azure:acc1/other', source: 'azure' })
+  expect(choose({}, { ...home, LEASECTL_STORE: '' })).toMatchObject({
     address: 'sqlite:/data/leasectl/leasectl.db',
     source: 'default',
   })

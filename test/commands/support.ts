@@ -31,6 +31,10 @@ export interface Setting {
   readonly stdin?: string
   readonly files?: Record<string, string>
   readonly source?: StoreSource
+  /** The store is one of a protected context. */
+  readonly isProtected?: boolean
+  /** Processes of this machine. */
+  readonly running?: readonly number[]
   readonly startedAs?: string
   readonly signal?: AbortSignal
   readonly store?: EventStore
@@ -55,7 +59,11 @@ export function fakeRuntime(world: World, argv: readonly string[], setting: Sett
   let kind: Kind = 'reads'
   let opened: OpenedStore | undefined
   let ids = 0
-  const address = { address: 'memory:', source: setting.source ?? 'default' } as const
+  const address = {
+    address: 'memory:',
+    source: setting.source ?? 'default',
+    isProtected: setting.isProtected ?? false,
+  } as const
   const runtime: Runtime = {
     env: setting.env ?? {},
     argv,
@@ -96,6 +104,7 @@ export function fakeRuntime(world: World, argv: readonly string[], setting: Sett
     },
     describeStore: async () => address,
     embeddedAddress: async () => 'memory:',
+    isRunning: pid => setting.running?.includes(pid) ?? false,
     startSelf: () => {
       throw new Error('these tests start no process')
     },
