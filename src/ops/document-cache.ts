@@ -1,5 +1,6 @@
 import type { EventStore } from '../store/store.ts'
 import type { StreamDocument } from '../stream/document.ts'
+import { isFinal } from '../stream/event.ts'
 
 /** So many events of one store are remembered, in the streams written last: some 20 MB. */
 const MAX_EVENTS = 10_000
@@ -25,6 +26,7 @@ export class DocumentCache {
 
   remember(name: string, etag: string, document: StreamDocument): void {
     this.#forget(name)
+    if (isDone(document)) return
     if (document.events.length > MAX_EVENTS_OF_ONE || document.journal.length > MAX_JOURNAL_OF_ONE) return
     this.#written.set(name, { etag, document })
     this.#events += weightOf(document)
@@ -39,6 +41,11 @@ export class DocumentCache {
     this.#events -= written === undefined ? 0 : weightOf(written.document)
     this.#written.delete(name)
   }
+}
+
+/** Nobody goes on with a stream that is done; cancelling a thousand would only fill the memory. */
+function isDone({ events: [root] }: StreamDocument): boolean {
+  return root !== undefined && isFinal(root)
 }
 
 /** In events: a stream of few of them may have a long history. */

@@ -4,6 +4,7 @@ import { Patience } from './backoff.ts'
 import { StoreIncompatible, StoreUnreachable } from './errors.ts'
 import { CommitFault, Connection } from './sqlite-connection.ts'
 import { isBusy, storeError } from './sqlite-errors.ts'
+import { WriteGroups } from './sqlite-group.ts'
 import { type OpenedDatabase, openExisting, openOrCreate, sqliteVersion } from './sqlite-open.ts'
 import { mayWriteWith } from './sqlite-schema.ts'
 
@@ -32,6 +33,8 @@ export class SqliteFile {
   readonly #path: string
   readonly #options: SqliteFileOptions
   #connection: Connection | undefined
+  /** The writes over that connection. */
+  #groups: WriteGroups | undefined
   #version: string | undefined
   #standBackUntilMs = 0
   #isClosed = false
@@ -55,10 +58,10 @@ export class SqliteFile {
    * @throws CommitFault when it cannot tell whether the transaction was applied
    */
   write<T>(work: (connection: Connection) => T, options: CallOptions): Promise<T | undefined> {
-    return this.#patiently(() => {
-      if (this.#connection) return this.#transact(this.#connection, work)
+    return this.#patiently<T | undefined>(() => {
+      if (this.#groups) return this.#transact(this.#groups, work)
       const opened = openExisting(this.#path, this.#sqliteVersion(), 'write')
-      return opened && this.#use(opened, connection => this.#transact(connection, work))
+      return opened && this.#write(opened, work)
     }, options)
   }
 
@@ -66,20 +69,29 @@ export class SqliteFile {
   create<T>(work: (connection: Connection) => T, options: CallOptions): Promise<T> {
     return this.#patiently(() => {
       this.#checkMayWrite()
-      if (this.#connection) return this.#transact(this.#connection, work)
-      return this.#use(openOrCreate(this.#path), connection => this.#transact(connection, work))
+      if (this.#groups) return this.#transact(this.#groups, work)
+      return this.#write(openOrCreate(this.#path), work)
     }, options)
   }
 
   close(): void {
+    this.#groups?.flush()
     this.#isClosed = true
     this.#connection?.close()
     this.#connection = undefined
+    this.#groups = undefined
   }
 
-  #transact<T>(connection: Connection, work: (connection: Connection) => T): T {
+  #transact<T>(groups: WriteGroups, work: (connection: Connection) => T): Promise<T> {
     this.#checkMayWrite()
-    return connection.transaction(() => work(connection))
+    return groups.add(work)
+  }
+
+  /** The first write of this process; an immutable file refuses it. */
+  #write<T>(opened: OpenedDatabase, work: (connection: Connection) => T): Promise<T> | T {
+    return this.#use(opened, connection =>
+      this.#groups ? this.#transact(this.#groups, work) : connection.transaction(() => work(connection)),
+    )
   }
 
   /** A connection that can be shared stays open; one to an immutable file would miss what is written later. */
@@ -88,6 +100,7 @@ export class SqliteFile {
     const connection = new Connection(db, this.#path)
     if (mode !== 'immutable') {
       this.#connection = connection
+      this.#groups = new WriteGroups(connection)
       return work(connection)
     }
     try {
@@ -97,15 +110,15 @@ export class SqliteFile {
     }
   }
 
-  /** Each try is synchronous, so nothing of this process comes between opening, reading and committing. */
-  async #patiently<T>(attempt: () => T, { signal, lockWaitMs = LOCK_WAIT_MS }: CallOptions): Promise<T> {
+  /** Each try opens, reads and commits in one go: nothing of this process comes in between. */
+  async #patiently<T>(attempt: () => Promise<T> | T, { signal, lockWaitMs = LOCK_WAIT_MS }: CallOptions): Promise<T> {
     const patience = new Patience({ limitMs: lockWaitMs, random: this.#options.random, signal })
     for (;;) {
       signal?.throwIfAborted()
       if (this.#isClosed) throw new StoreUnreachable(`${this.#path} was closed`)
       if (performance.now() < this.#standBackUntilMs && (await patience.pause())) continue
       try {
-        return attempt()
+        return await attempt()
       } catch (error) {
         if (error instanceof CommitFault) throw error
         if (!isBusy(error)) throw storeError(error, this.#path)

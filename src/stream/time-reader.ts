@@ -11,7 +11,16 @@ export function timeReaderFor(
 ): { readonly read: TimeReader; readonly dates: DateOrder } {
   const dates = document.dates === '' ? decideDates(timesOf(document), clock) : document.dates
   const context = { dates, nowMs: clock.nowMs }
-  return { read: text => (text === '' ? undefined : readTime(text, context)), dates }
+  // What one transaction has touched carries one time: the same text comes again and again.
+  let last = ''
+  let lastMs: number | undefined
+  const read: TimeReader = text => {
+    if (text === last) return lastMs
+    last = text
+    lastMs = readTime(text, context)
+    return lastMs
+  }
+  return { read, dates }
 }
 
 function* timesOf(document: StreamDocument): Iterable<string> {

@@ -5,6 +5,7 @@ import { MAX_DEPTH, MAX_READ_EVENTS } from './limits.ts'
 import { assembleDocument, type ElementRange } from './xml-assemble.ts'
 import { type EventDraft, readEvent } from './xml-event.ts'
 import { faultAt, parserFault } from './xml-fault.ts'
+import { scanDocument } from './xml-scan.ts'
 import { findForbidden, isBlank, unitName } from './xml-text.ts'
 
 /**
@@ -18,6 +19,11 @@ import { findForbidden, isBlank, unitName } from './xml-text.ts'
  * deeper than 64, more than 40 000 events, an event without `id`, a first event with `prev`
  */
 export function readDocument(text: string): StreamDocument {
+  return scanDocument(text) ?? parseDocument(text)
+}
+
+/** The same without the short cut for texts of our own form. */
+export function parseDocument(text: string): StreamDocument {
   const reader = new Reader(text)
   return reader.read()
 }

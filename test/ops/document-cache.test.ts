@@ -37,6 +37,15 @@ describe('DocumentCache', () => {
     expect(cache.find('large', 'e')).toBeUndefined()
   })
 
+  it('forgets a stream that is done', () => {
+    const cache = new DocumentCache()
+    const document = (status: string) => ({ ...EMPTY_DOCUMENT, events: [newEvent({ id: '00', status })] })
+    cache.remember('s', 'e1', document('inprocess'))
+    expect(cache.find('s', 'e1')).toBeDefined()
+    cache.remember('s', 'e2', document('canceled'))
+    expect([cache.find('s', 'e1'), cache.find('s', 'e2')]).toEqual([undefined, undefined])
+  })
+
   it('weighs history too', () => {
     const cache = new DocumentCache()
     const journal = 'x'.repeat(250 * 1024)

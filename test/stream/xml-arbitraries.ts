@@ -40,7 +40,7 @@ const NASTY = [
 ]
 
 /** Texts of the characters that break careless readers and writers. */
-const aValue = () => fc.array(fc.constantFrom(...NASTY), { maxLength: 6 }).map(parts => parts.join(''))
+export const aValue = () => fc.array(fc.constantFrom(...NASTY), { maxLength: 6 }).map(parts => parts.join(''))
 const aFilledValue = () => aValue().map(value => `${value}.`)
 
 const declaration = (local: string, value: string): ForeignAttribute => ({
