@@ -7,6 +7,7 @@ import { openSqliteStore } from '../src/store/sqlite.ts'
 import type { EventStore } from '../src/store/store.ts'
 import type { Row } from './lib/bench.ts'
 import { interleave } from './lib/interleave.ts'
+import { multiply } from './lib/multiply.ts'
 import { peakMemoryMb } from './lib/peak-memory.ts'
 import { createStream } from './lib/streams.ts'
 
@@ -26,30 +27,12 @@ export async function run(): Promise<Row[]> {
   const store = openSqliteStore(file)
   try {
     await createStream(store, 'orders/000000')
-    multiply(file)
+    multiply(file, STREAMS)
     return [await pageByDue(store, file), await memory(file)]
   } finally {
     await store.close()
     await rm(folder, { recursive: true, force: true })
   }
-}
-
-/** Copies of the one stream under other names, each due at another time. */
-function multiply(file: string): void {
-  const db = new DatabaseSync(file)
-  const names = db.prepare("SELECT name FROM pragma_table_info('streams')").all() as { name: string }[]
-  const values: Record<string, string> = {
-    name: "printf('orders/%06d', n)",
-    body_id: 'n',
-    due_ms: 'due_ms + (n * 7919) % 100003 * 1000',
-  }
-  const numbers = `WITH RECURSIVE numbers(n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${STREAMS})`
-  db.exec('BEGIN')
-  db.exec(`${numbers} INSERT INTO bodies SELECT n, body FROM numbers, bodies WHERE id = 1`)
-  const columns = names.map(column => values[column.name] ?? `streams.${column.name}`)
-  db.exec(`${numbers} INSERT INTO streams SELECT ${columns.join(', ')} FROM numbers, streams WHERE body_id = 1`)
-  db.exec('COMMIT')
-  db.close()
 }
 
 /** The 200 streams that are due next, against the same columns from a covering index with nothing around the query. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { openSqliteStore } from '../src/store/sqlite.ts'
 import type { EventStore } from '../src/store/store.ts'
+import { bareCommits } from './lib/bare-commits.ts'
 import type { Row } from './lib/bench.ts'
 import { interleave } from './lib/interleave.ts'
 import { change, createStream, tagging, WORK_IDS } from './lib/streams.ts'
@@ -63,19 +64,6 @@ async function distinctStreams(store: EventStore, file: string, names: readonly 
     bound: 'at least',
     note: `${perSecond(STREAMS, samples.transact.best)} / ${perSecond(STREAMS, samples.bare.best)}`,
   }
-}
-
-function bareCommits(db: DatabaseSync, bodies: readonly Uint8Array[]): number {
-  const begin = db.prepare('BEGIN IMMEDIATE')
-  const update = db.prepare('UPDATE bench SET body = ? WHERE id = ?')
-  const commit = db.prepare('COMMIT')
-  const startMs = performance.now()
-  for (const [at, body] of bodies.entries()) {
-    begin.run()
-    update.run(body, at + 1)
-    commit.run()
-  }
-  return performance.now() - startMs
 }
 
 /** 100 changes of one stream asked for together, against the same one after another. Each round on fresh streams. */

@@ -1,0 +1,19 @@
+import { DatabaseSync } from 'node:sqlite'
+
+/** Copies of the one stream of a store under other names, `streams` in all, each due at another time. */
+export function multiply(file: string, streams: number): void {
+  const db = new DatabaseSync(file)
+  const names = db.prepare("SELECT name FROM pragma_table_info('streams')").all() as { name: string }[]
+  const values: Record<string, string> = {
+    name: "printf('orders/%06d', n)",
+    body_id: 'n',
+    due_ms: 'due_ms + (n * 7919) % 100003 * 1000',
+  }
+  const numbers = `WITH RECURSIVE numbers(n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${streams})`
+  db.exec('BEGIN')
+  db.exec(`${numbers} INSERT INTO bodies SELECT n, body FROM numbers, bodies WHERE id = 1`)
+  const columns = names.map(column => values[column.name] ?? `streams.${column.name}`)
+  db.exec(`${numbers} INSERT INTO streams SELECT ${columns.join(', ')} FROM numbers, streams WHERE body_id = 1`)
+  db.exec('COMMIT')
+  db.close()
+}
