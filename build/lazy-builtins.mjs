@@ -31,14 +31,26 @@ export function lazyBuiltins() {
 // The names are those that dependencies import; another one fails the build.
 const PROCESS = 'export default globalThis.process; export const { cwd, env } = globalThis.process'
 
-/** Functions as functions that load the module; an import of anything else fails the build. */
+/** Functions as functions that load the module, its constants as an object that does; an import of anything else fails the build. */
 function stub(name) {
-  const functions = Object.entries(require(`node:${name}`)).filter(([key, value]) => isFunction(key, value))
+  const builtin = require(`node:${name}`)
+  const functions = Object.entries(builtin).filter(([key, value]) => isFunction(key, value))
   return [
     `const load = () => globalThis.process.getBuiltinModule('node:${name}')`,
-    ...functions.map(([key]) => `export const ${key} = (...args) => load().${key}(...args)`),
+    ...functions.map(([key, value]) => `export const ${key} = ${lazyFunction(key, value)}`),
+    ...(builtin.constants === undefined
+      ? []
+      : ['export const constants = new Proxy({}, { get: (_, key) => load().constants[key] })']),
     'export default new Proxy({}, { get: (_, key) => load()[key] })',
   ].join('\n')
+}
+
+/** Some functions have another one as a property: `realpathSync.native`. */
+function lazyFunction(key, value) {
+  const own = Object.keys(value).filter(name => isFunction(name, value[name]))
+  const call = `(...args) => load().${key}(...args)`
+  if (own.length === 0) return call
+  return `Object.assign(${call}, { ${own.map(name => `${name}: (...args) => load().${key}.${name}(...args)`).join(', ')} })`
 }
 
 function isFunction(key, value) {

@@ -1,15 +1,19 @@
 import type { Command } from 'commander'
-import { messageOf, type OnStreams, type OnStreamsOptions, registerOnStreams } from './change/on-streams.ts'
+import type { OnStreams } from './change/description.ts'
+import { messageOf, registerOnStreams } from './change/on-streams.ts'
+import type { OnStreamsOptions } from './change/options.ts'
 import type { Run } from './command.ts'
 import type { Runtime } from './runtime.ts'
 
 const ABORT: OnStreams = {
   verb: 'abort',
+  does: 'aborts',
   word: 'aborted',
   summary: 'ends a stream, or one event, as aborted by force; what is open below becomes canceled',
   examples: [
     ['abort orders/4711 -m "stuck since noon"', 'the whole stream'],
     ['abort orders/4711 -e 01.02.00', 'one event and what is open below it'],
+    ["abort --overdue --match 'orders/**' --dry-run", 'which streams that would be'],
   ],
   eventHelp: 'this event instead of the whole stream; may be repeated',
   operation: (event, options) => ({ op: 'abort', ...event, ...messageOf(options) }),

@@ -1,15 +1,21 @@
 import type { Command } from 'commander'
-import { messageOf, type OnStreams, type OnStreamsOptions, registerOnStreams } from './change/on-streams.ts'
+import type { OnStreams } from './change/description.ts'
+import { messageOf, registerOnStreams } from './change/on-streams.ts'
+import type { OnStreamsOptions } from './change/options.ts'
 import type { Run } from './command.ts'
 import type { Runtime } from './runtime.ts'
 
 const CANCEL: OnStreams = {
   verb: 'cancel',
+  does: 'cancels',
   word: 'canceled',
   summary: "ends a stream, or one event with everything below it, as canceled: a user's wish",
   examples: [
     ['cancel orders/4711 -m "customer called"', 'the whole stream'],
     ['cancel orders/4711 -e 01.02.00', 'one event and what is open below it'],
+    ["cancel --match 'import-17/**' --dry-run", 'which streams that would be'],
+    ['cancel --match \'import-17/**\' -m "wrong import"', 'shows them, asks, then all of them'],
+    ['cancel --rerun FILE --only busy', 'what a batch did not do, by the run file it named'],
   ],
   eventHelp: 'this event instead of the whole stream; may be repeated',
   operation: (event, options) => ({ op: 'cancel', ...event, ...messageOf(options) }),

@@ -39,6 +39,24 @@ export async function paintFor(coloured: boolean): Promise<Paint> {
         return chalk.dim(text)
       case 'strong':
         return chalk.bold(text)
+      case 'mark':
+        return chalk.inverse(text)
+      case 'hue1':
+        return chalk.cyan(text)
+      case 'hue2':
+        return chalk.magenta(text)
+      case 'hue3':
+        return chalk.blue(text)
+      case 'hue4':
+        return chalk.green(text)
+      case 'hue5':
+        return chalk.yellow(text)
+      case 'hue6':
+        return chalk.bold.cyan(text)
+      case 'hue7':
+        return chalk.bold.magenta(text)
+      case 'hue8':
+        return chalk.bold.blue(text)
       default:
         return style satisfies never
     }

@@ -1,29 +1,37 @@
-import type { Runtime } from './runtime.ts'
+import type { OpenedStore, Runtime } from './runtime.ts'
 
 /** Flags that stand alone: they take no value with them when one is replaced. */
 type Replacements = { readonly [flag: `--${string}`]: string }
 
 /** A command for people to copy, started the way this one was and pointing to the same store. */
 export function commandLine(runtime: Runtime, words: readonly string[]): string {
-  return [runtime.startedAs, ...words.map(shellWord), ...storeWords(words, runtime)].join(' ')
+  const store = runtime.opened === undefined || namesStore(words) ? [] : storeWords(runtime.opened)
+  // what stands behind -- belongs to another program
+  const end = words.includes('--') ? words.indexOf('--') : words.length
+  return [runtime.startedAs, ...[...words.slice(0, end), ...store, ...words.slice(end)].map(shellWord)].join(' ')
 }
 
 /** The command line as it was typed, with some flags set to other values. */
 export function sameCommand(runtime: Runtime, replacements: Replacements = {}): string {
   const flags = Object.keys(replacements)
   const kept: string[] = []
-  for (let at = 0; at < runtime.argv.length; at++) {
+  const end = runtime.argv.includes('--') ? runtime.argv.indexOf('--') : runtime.argv.length
+  for (let at = 0; at < end; at++) {
     const word = runtime.argv[at] ?? ''
     if (flags.includes(word)) at++
     else if (!flags.some(flag => word.startsWith(`${flag}=`))) kept.push(word)
   }
-  return commandLine(runtime, [...kept, ...Object.entries(replacements).flat()])
+  return commandLine(runtime, [...kept, ...Object.entries(replacements).flat(), ...runtime.argv.slice(end)])
 }
 
-/** `--store ADDRESS` unless the line names one already or the default is meant. */
-function storeWords(words: readonly string[], { opened }: Runtime): string[] {
-  const named = words.some(word => /^--(store|container)(=|$)/.test(word))
-  return named || opened === undefined || opened.source === 'default' ? [] : ['--store', shellWord(opened.address)]
+/** The flag that leads to a store, whatever is current or set by then; none for the default. */
+export function storeWords({ address, source, context }: Omit<OpenedStore, 'store'>): readonly string[] {
+  if (source === 'default') return []
+  return context === undefined ? ['--store', address] : ['-c', context]
+}
+
+function namesStore(words: readonly string[]): boolean {
+  return words.some(word => /^(--(store|container|context)(=|$)|-c)/.test(word))
 }
 
 /** Quoted for a POSIX shell; control characters become `$'\x1b'`, so that the line can be printed. */

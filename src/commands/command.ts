@@ -34,6 +34,17 @@ export function describe(
   return everywhere(command, formats)
 }
 
+/** The same for a command that only holds others: what each of them writes they say themselves. */
+export function describeGroup(
+  command: Command,
+  runtime: Runtime,
+  { summary, description, examples }: Pick<Description, 'summary' | 'examples'> & { readonly description: string },
+): Command {
+  command.summary(summary).description(description)
+  command.addHelpText('before', examplesText(runtime, examples))
+  return everywhere(command)
+}
+
 function examplesText(runtime: Runtime, examples: Description['examples']): string {
   const lines = examples.map(([line, what]) => [`  ${runtime.startedAs} ${line}`, what] as const)
   const width = lines.reduce((widest, [line]) => Math.max(widest, line.length), 0)

@@ -5,7 +5,7 @@ import type { Runtime } from './runtime.ts'
 
 /** Tells on stderr why a command failed, in the format the arguments ask for, and returns the exit code. */
 export async function exitCodeOf(error: unknown, runtime: Runtime): Promise<number> {
-  const what = errorProblem(error, runtime)
+  const what = await explained(errorProblem(error, runtime), runtime)
   const { problemJsonLine, problemLines } = await import('./problem-text.ts')
   if (asksFor(runtime.argv, '-o', '--output', /^(nd)?json$/)) {
     await runtime.stderr.write(problemJsonLine(what))
@@ -16,6 +16,12 @@ export async function exitCodeOf(error: unknown, runtime: Runtime): Promise<numb
   if (runtime.argv.includes('--debug') && what.cause !== undefined)
     await runtime.stderr.write(`${await stackText(what)}\n`)
   return what.exit
+}
+
+async function explained(what: Problem, { opened }: Runtime): Promise<Problem> {
+  if (what.code !== 'stream-not-found') return what
+  const { withMissingFile } = await import('./missing-file.ts')
+  return withMissingFile(what, opened?.store.address)
 }
 
 /** 0, or 130 and 143 for a command that was stopped by a signal without a fault of its own. */
@@ -77,9 +83,11 @@ export function watchSignals(controller: AbortController, runtime: Runtime): voi
  * takes no more, on a full disk for example, is told; a change that was made keeps its code all the same.
  */
 export function watchBrokenPipes(runtime: Runtime): void {
+  let told = false
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     const readerGone = error.code === 'EPIPE'
-    if (!readerGone) process.stderr.write(`error: standard output cannot be written (${error.code})\n`)
+    if (!readerGone && !told) process.stderr.write(`error: standard output cannot be written (${error.code})\n`)
+    told = true
     if (runtime.kind === 'reads') process.exit(readerGone ? 0 : 1)
   })
   process.stderr.on('error', () => {})

@@ -8,15 +8,19 @@ export interface HelpOptions {
   readonly words: readonly string[]
 }
 
+/** Wider lines are hard to read. */
+const MAX_COLUMNS = 100
+
+/** The topics themselves are loaded when one is asked for. */
+const TOPIC_NAMES = 'exit-codes, addresses, selections, environment'
+
 /** `help`: the same as `--help`; `help COMMAND`, and topics that belong to no command. */
 export function register(parent: Command, runtime: Runtime, go?: Run<HelpOptions>): void {
-  const command = parent
-    .command('help')
-    .argument('[WORD...]', 'a command or a topic: exit-codes, addresses, environment')
+  const command = parent.command('help').argument('[WORD...]', `a command or a topic: ${TOPIC_NAMES}`)
   const run: Run<HelpOptions> = go ?? (async ({ words }) => showHelp(parent, words, runtime))
   describe(command, runtime, {
     kind: 'reads',
-    summary: 'help on a command or a topic: exit-codes, addresses, environment',
+    summary: `help on a command or a topic: ${TOPIC_NAMES}`,
     examples: [
       ['help exit-codes', 'what the exit codes mean'],
       ['help lease break', 'a command'],
@@ -27,10 +31,14 @@ export function register(parent: Command, runtime: Runtime, go?: Run<HelpOptions
 }
 
 async function showHelp(program: Command, words: readonly string[], runtime: Runtime): Promise<undefined> {
-  const { TOPICS } = await import('./help-topics.ts')
+  const { brokenLines, TOPICS } = await import('./help-topics.ts')
   const [first = ''] = words
+  const columns = Math.min(MAX_COLUMNS, (runtime.stdout.isTty && runtime.stdout.columns) || MAX_COLUMNS)
   const topic = words.length === 1 && Object.hasOwn(TOPICS, first) ? TOPICS[first] : undefined
-  const text = topic === undefined ? commandHelp(program, words, Object.keys(TOPICS)) : `${topic().join('\n')}\n`
+  const text =
+    topic === undefined
+      ? commandHelp(program, words, Object.keys(TOPICS))
+      : `${brokenLines(topic(), columns).join('\n')}\n`
   await runtime.stdout.write(text)
   return undefined
 }

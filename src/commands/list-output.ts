@@ -1,90 +1,110 @@
 import { API_VERSION, jsonLine, jsonText } from '../formats/json.ts'
-import { listingColumns, listingJson, listingRow } from '../formats/listing.ts'
-import { tableHeader, tableRows, tableWidths } from '../formats/table.ts'
+import { listingJson, pickedJson } from '../formats/listing.ts'
+import { fieldColumns, type ListingColumn, listingRow, usualColumns, wideColumns } from '../formats/listing-columns.ts'
+import type { ListingChoice } from '../formats/listing-fields.ts'
+import type { Cell } from '../formats/table.ts'
 import type { SummarizedStream } from '../ops/summaries.ts'
 import type { EventStore } from '../store/store.ts'
 import { visibleText } from '../stream/texts.ts'
+import { itemsWriter, writeTexts } from './items-writer.ts'
+import type { Tally } from './ls/tally.ts'
 import type { Output } from './output.ts'
+import { tableWriter } from './table-writer.ts'
 
-/** Where the rows of a listing go, part by part. */
-export interface ListOutput {
-  add(rows: readonly SummarizedStream[]): Promise<void>
-  /** `shown`: how many rows there were; `truncated`: there are more. */
-  end(shown: number, truncated: boolean): Promise<void>
+/** How a listing is written. `Row` is what is kept of a stream until then: little, for a sorted listing keeps them all. */
+export interface ListFormat<Row> {
+  /** The number of all streams is part of what it tells: they are counted beyond those that are shown. */
+  readonly tellsTotal: boolean
+  row(item: SummarizedStream): Row
+  write(rows: readonly Row[]): Promise<void>
+  end(tally: Tally): Promise<void>
 }
 
-/** The output that `-o` names. */
-export function openList(format: string | undefined, output: Output, store: EventStore): ListOutput {
+export interface ListFormatOptions {
+  /** As `-o` names it. */
+  readonly format: string
+  readonly fields?: readonly ListingChoice[]
+  readonly store: EventStore
+}
+
+/** Hands the format that `-o` names to `use`. */
+export async function withListFormat<Result>(
+  { format, fields, store }: ListFormatOptions,
+  output: Output,
+  use: <Row>(list: ListFormat<Row>) => Promise<Result>,
+): Promise<Result> {
+  const json = fields === undefined ? listingJson : (item: SummarizedStream) => pickedJson(item, fields)
   switch (format) {
     case 'json':
-      return jsonList(output)
+      return use(jsonList(json, output))
+    case 'yaml':
+      return use(await yamlList(json, output))
     case 'ndjson':
-      return lineList(output, item => jsonLine(listingJson(item)))
+      return use(lineList(item => jsonLine(json(item)), output))
     case 'name':
-      return lineList(output, item => `${visibleText(item.listed.name)}\n`)
+      return use(lineList(item => `${visibleText(item.listed.name)}\n`, output))
     default:
-      return tableList(output, store)
+      return use(tableList(columnsOf(format, fields, output), store, output))
   }
 }
 
-/** A page of Azure's has 5 000 rows: as one text it would take megabytes. */
-const ROWS_AT_ONCE = 100
+/** The columns of a table. */
+export function columnsOf(
+  format: string,
+  fields: readonly ListingChoice[] | undefined,
+  { time }: Pick<Output, 'time'>,
+): ListingColumn[] {
+  if (fields !== undefined) return fieldColumns(fields, time)
+  return format === 'wide' ? wideColumns(time) : usualColumns(time)
+}
 
-function lineList(output: Output, line: (item: SummarizedStream) => string): ListOutput {
+function lineList(row: (item: SummarizedStream) => string, output: Output): ListFormat<string> {
+  return { tellsTotal: false, row, write: rows => writeTexts(rows, output), end: async () => {} }
+}
+
+function jsonList(json: (item: SummarizedStream) => object, output: Output): ListFormat<string> {
+  const items = itemsWriter(output)
   return {
-    async add(rows) {
-      for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
-        await output.text(
-          rows
-            .slice(at, at + ROWS_AT_ONCE)
-            .map(line)
-            .join(''),
-        )
-      }
-    },
-    end: async () => {},
+    tellsTotal: true,
+    row: item => jsonText(json(item), 0),
+    write: rows => items.write(rows),
+    end: tally => items.end(totals(tally)),
   }
 }
 
-/** One document, written as the rows come. */
-function jsonList(output: Output): ListOutput {
-  let first = true
-  return {
-    async add(rows) {
-      const items = rows.map(row => jsonText(listingJson(row), 0))
-      await output.text(`${first ? head() : ',\n'}${items.join(',\n')}`)
-      first = false
-    },
-    async end(shown, truncated) {
-      const total = truncated ? 'null' : String(shown)
-      await output.text(`${first ? head().trimEnd() : '\n'}],"total":${total},"truncated":${truncated}}\n`)
-    },
-  }
-}
-
-function head(): string {
-  return `{"apiVersion":${JSON.stringify(API_VERSION)},"items":[\n`
-}
-
-/** Columns are as wide as the rows so far need: later parts of a long table may widen them. */
-function tableList(output: Output, store: EventStore): ListOutput {
-  const columns = listingColumns(output.time)
-  let widths: readonly number[] | undefined
-  const write = async (rows: readonly SummarizedStream[]) => {
-    const cells = rows.map(row => listingRow(row, store.nowMs(), output.time))
-    const limits = {
-      ...(output.width === undefined ? {} : { width: output.width }),
-      ...(widths === undefined ? {} : { atLeast: widths }),
-    }
-    const fitted = tableWidths(columns, cells, limits)
-    const header = widths === undefined ? [tableHeader(columns, fitted, output.paint)] : []
-    widths = fitted
-    await output.lines([...header, ...tableRows(columns, cells, fitted, output.paint)])
+/** The same document in YAML. */
+async function yamlList(json: (item: SummarizedStream) => object, output: Output): Promise<ListFormat<string>> {
+  const { yamlItem } = await import('../formats/yaml.ts')
+  let any = false
+  const head = async (items: string) => {
+    if (!any) await output.text(`apiVersion: ${API_VERSION}\nitems:${items}\n`)
+    any = true
   }
   return {
-    add: write,
-    end: async shown => {
-      if (shown === 0) await write([])
+    tellsTotal: true,
+    row: item => yamlItem(json(item)),
+    async write(rows) {
+      await head('')
+      await writeTexts(rows, output)
     },
+    async end(tally) {
+      await head(' []')
+      const { total, truncated } = totals(tally)
+      await output.text(`total: ${total}\ntruncated: ${truncated}\n`)
+    },
+  }
+}
+
+function totals({ shown, seen, exact }: Tally) {
+  return { total: exact ? seen : null, truncated: seen > shown }
+}
+
+function tableList(columns: readonly ListingColumn[], store: EventStore, output: Output): ListFormat<readonly Cell[]> {
+  const table = tableWriter(columns, output)
+  return {
+    tellsTotal: true,
+    row: item => listingRow(columns, item, store.nowMs(), output.time),
+    write: rows => table.write(rows),
+    end: () => table.end(),
   }
 }

@@ -1,30 +1,54 @@
 import { type Command, Option } from 'commander'
+import { LISTING_CHOICES } from '../formats/listing-fields.ts'
 import { parsed, type Run, reads } from './command.ts'
-import type { LsOptions } from './run-ls.ts'
+import type { LsOptions } from './ls/options.ts'
+import { SORT_FIELDS, sortKey } from './ls/sort-key.ts'
 import type { Runtime } from './runtime.ts'
 import { filterFlags } from './selection/flags.ts'
-import { count } from './values.ts'
+import { choice, choices, count, duration, withWords } from './values.ts'
 
 export function register(parent: Command, runtime: Runtime, go: Run<LsOptions> = run): void {
-  const command = parent
-    .command('ls')
-    .alias('list')
-    .addOption(
-      new Option('--limit <n>', 'at most so many (default: 200 for a table on a terminal, else all)').argParser(
-        count('--limit', 1),
-      ),
-    )
+  const command = parent.command('ls').alias('list')
+  for (const option of listFlags()) command.addOption(option)
   filterFlags(command)
   const description = {
     summary: 'lists streams, sorted by name',
     examples: [
       ["ls --match 'orders/**' --status inprocess", 'what is open'],
+      ['ls --failed --since 1h --sort -failedAt', 'what failed in the last hour, the latest first'],
+      ['ls --failed --since 1h --fields name,failedAt,failure', 'and why'],
+      ['ls --group-by waiting-on', 'what everything is stuck on'],
+      ['ls --overdue -w', 'drawn again in place, until Ctrl-C'],
       ['ls --failed -o name', 'names alone, for scripts'],
-      ['ls -o ndjson', 'one JSON document a line'],
+      ['ls --fields name,due,failure -o ndjson', 'one JSON document a line'],
     ],
-    formats: ['table', 'json', 'ndjson', 'name'],
+    formats: ['table', 'wide', 'name', 'json', 'ndjson', 'yaml'],
   } as const
   reads(command, runtime, description, parse, go)
+}
+
+function listFlags(): Option[] {
+  return [
+    new Option(
+      '--sort <field>',
+      `by ${SORT_FIELDS.join(', ')}; -FIELD or FIELD:desc turns it round; what has no value comes last (default: name)`,
+    ).argParser(withWords(SORT_FIELDS, sortKey)),
+    new Option('--limit <n>', 'at most so many (default: 200 for a table on a terminal, else all)').argParser(
+      count('--limit', 1),
+    ),
+    new Option('--fields <names>', `only these, in this order: ${LISTING_CHOICES.join(', ')}`).argParser(
+      choices('--fields', LISTING_CHOICES),
+    ),
+    new Option(
+      '--group-by <what>',
+      'how many, the oldest and the newest (by age, by when it failed, by the last change), and an example: ' +
+        'status; failure: numbers and ids in its text do not count; waiting-on: a stream counts for each event',
+    ).argParser(choice('--group-by', ['status', 'failure', 'waiting-on'])),
+    new Option('-w, --watch', 'draw it again in place, on a terminal'),
+    new Option('--interval <duration>', 'with -w: how often (default: 1s, on Azure 2s)').argParser(
+      duration('--interval'),
+    ),
+  ]
 }
 
 const parse = (command: Command) => parsed<LsOptions>(command, [])

@@ -1,13 +1,25 @@
 import { type Command, Option } from 'commander'
 import type { TimeStyle } from '../formats/age.ts'
 import type { ColourChoice } from './colour.ts'
-import { choice, commandId, count, duration, leaseId, nonEmpty, requiredText, storedText } from './values.ts'
+import {
+  choice,
+  commandId,
+  contextName,
+  count,
+  duration,
+  leaseId,
+  nonEmpty,
+  requiredText,
+  storedText,
+} from './values.ts'
 import { VERSION } from './version.ts'
 
 /** The flags that every command takes. */
 export interface GlobalOptions {
   readonly store?: string
   readonly container?: string
+  /** Name of a context. */
+  readonly context?: string
   readonly output?: string
   readonly quiet?: boolean
   readonly verbose?: boolean
@@ -46,6 +58,7 @@ export function everywhere(command: Command, formats: readonly string[] = []): C
     new Option('--container <name>', 'container on the storage account of the environment').argParser(
       nonEmpty('--container'),
     ),
+    new Option('-c, --context <name>', 'a store by the name that context add gave it').argParser(contextName('-c')),
     output,
     new Option('-q, --quiet', 'no talk on stderr'),
     new Option('-v, --verbose', 'says what it does, on stderr'),

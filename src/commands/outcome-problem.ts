@@ -2,10 +2,10 @@ import { span } from '../formats/age.ts'
 import { holderOrLast } from '../formats/lease-text.ts'
 import type { TransactOutcome } from '../ops/transact-types.ts'
 import type { LeaseView } from '../store/store.ts'
-import { sameCommand } from './command-line.ts'
+import { commandLine, sameCommand } from './command-line.ts'
 import { interruptedProblem } from './error-problem.ts'
 import { exitOfRefusal } from './exit-codes.ts'
-import { type Problem, problem } from './problem.ts'
+import { type Fact, type Problem, problem } from './problem.ts'
 import type { Runtime } from './runtime.ts'
 
 type Undone = Exclude<TransactOutcome, { kind: 'done' }>
@@ -27,13 +27,18 @@ function undoneProblem(stream: string, outcome: Undone, runtime: Runtime): Probl
     case 'lost':
       return problem('lease-lost', `the given lease is not the lease of ${stream}; nothing was changed`, {
         stream,
-        facts: [['service', outcome.code]],
+        facts: serviceFacts(outcome.code, runtime),
       })
     case 'unknown':
       return unknownProblem(stream, outcome.commandId, outcome.cause, runtime)
     default:
       return outcome satisfies never
   }
+}
+
+/** The service's own code: elsewhere there is no service, and it would say nothing new. */
+export function serviceFacts(code: string, { opened }: Runtime): readonly Fact[] {
+  return /^(sqlite|memory):/.test(opened?.store.address ?? '') ? [] : [['service', code]]
 }
 
 export const NO_SUCH_EVENT = 'show lists the events of a stream with their ids.'
@@ -61,8 +66,17 @@ export function heldProblem(
       ['held by', holderOrLast(lease, runtime.nowMs(), lastBy)],
       ['waited', `${span(waitedMs)} (--lease-wait)`],
     ],
-    tryCommand: sameCommand(runtime, { '--lease-wait': '60s' }),
+    ...wayOut(stream, lease, runtime),
   })
+}
+
+/** Waiting longer helps only where the lease runs out or is let go of. */
+function wayOut(stream: string, { duration }: LeaseView, runtime: Runtime): Pick<Problem, 'hint' | 'tryCommand'> {
+  if (duration !== 'infinite') return { tryCommand: sameCommand(runtime, { '--lease-wait': '60s' }) }
+  return {
+    hint: 'It never runs out. If its holder is gone, lease break ends it; look first.',
+    tryCommand: commandLine(runtime, ['lease', 'show', stream]),
+  }
 }
 
 function refusedProblem(

@@ -7,12 +7,16 @@ export type PointInTime =
   | { readonly kind: 'at'; readonly ms: number }
   | { readonly kind: 'today'; readonly hours: number; readonly minutes: number; readonly seconds: number }
 
-/** Reads `30m`, `2026-11-20T14:00:00Z`, `2026-11-20`, `2026-11-20 14:00` (here), `14:00` (today, or yesterday if that is still to come). */
+/** Reads `30m`, `30m ago`, `2026-11-20T14:00:00Z`, `2026-11-20`, `2026-11-20 14:00` (here), `14:00` (today, or yesterday if that is still to come). */
 export function pointInTime(flag: string): (text: string) => PointInTime {
   return text => {
     const point = timeOfDay(text) ?? instant(text) ?? ago(text)
     if (point !== undefined) return point
-    const what = /^\d+$/.test(text) ? `${text} what? ${text}m` : `${JSON.stringify(text)} is no point in time`
+    const [, bare] = BARE.exec(text) ?? []
+    const what =
+      bare === undefined
+        ? `${JSON.stringify(text)} is no point in time`
+        : `${bare} what? ${bare}s, ${bare}m, ${bare}h or ${bare}d`
     throw new UsageError(`${flag}: ${what}`, {
       hint: 'Write how long ago (30m, 2h, 1d), a time (14:00), a date and time here (2026-11-20 14:00) or RFC 3339.',
     })
@@ -54,10 +58,12 @@ function instant(text: string): PointInTime | undefined {
   return fits ? { kind: 'at', ms } : undefined
 }
 
+const BARE = /^(\d+)(?:\s+ago)?$/i
+
 function ago(text: string): PointInTime | undefined {
-  if (/^\d+$/.test(text)) return undefined
+  if (BARE.test(text)) return undefined
   try {
-    const ms = parseDuration(text)
+    const ms = parseDuration(text.replace(/\s+ago$/i, ''))
     return { kind: 'ago', ms }
   } catch {
     return undefined

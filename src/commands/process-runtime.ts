@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { createReadStream } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
 import { MAX_READ_BYTES } from '../stream/limits.ts'
-import type { Input, Kind, OpenedStore, OtherProcess, Runtime, Terminal } from './runtime.ts'
+import type { Input, Kind, OpenedStore, OpenOptions, OtherProcess, Runtime, Terminal } from './runtime.ts'
 import { uuidV7 } from './uuid.ts'
 
 /** The runtime of this process. `signal` aborts with the name of the first signal. */
@@ -10,12 +10,20 @@ export function processRuntime(signal: AbortSignal): Runtime {
   const { env } = process
   let kind: Kind = 'reads'
   let opened: OpenedStore | undefined
+  const others: OpenedStore[] = []
   const describeStore: Runtime['describeStore'] = async choice => {
-    const [{ chooseStore }, { defaultAddress }] = await Promise.all([
+    const [{ chooseStore, contextsFor }, { defaultAddress }] = await Promise.all([
       import('./store-choice.ts'),
       import('../store/open.ts'),
     ])
-    return chooseStore(choice, env, defaultAddress)
+    return chooseStore(choice, env, defaultAddress, contextsFor(choice, env, kind))
+  }
+  const openDescribed = async (where: Omit<OpenedStore, 'store'>, options?: OpenOptions): Promise<OpenedStore> => {
+    const [{ storeEnvironment }, { openStore }] = await Promise.all([
+      import('./store-choice.ts'),
+      import('../store/open.ts'),
+    ])
+    return { ...where, store: await openStore(where.address, await storeEnvironment(where, env, options)) }
   }
   return {
     env,
@@ -45,11 +53,14 @@ export function processRuntime(signal: AbortSignal): Runtime {
       kind = what
     },
     describeStore,
-    async openStore(choice) {
-      const where = await describeStore(choice)
-      const { openStore } = await import('../store/open.ts')
-      opened = { ...where, store: await openStore(where.address, env) }
+    async openStore(choice, options) {
+      opened = await openDescribed(await describeStore(choice), options)
       return opened
+    },
+    async openOther(address) {
+      const other = await openDescribed(await describeStore({ store: address }))
+      others.push(other)
+      return other
     },
     async embeddedAddress() {
       const { embeddedAddress, formatAddress } = await import('../store/open.ts')
@@ -61,7 +72,10 @@ export function processRuntime(signal: AbortSignal): Runtime {
       const { openLiveView } = await import('../tui/live-view.ts')
       return openLiveView(process.stdout)
     },
-    close: async () => opened?.store.close(),
+    close: async () => {
+      const all = opened === undefined ? others : [opened, ...others]
+      await Promise.all(all.map(({ store }) => store.close()))
+    },
   }
 }
 

@@ -1,15 +1,19 @@
 import type { Command } from 'commander'
-import { type OnStreams, type OnStreamsOptions, registerOnStreams } from './change/on-streams.ts'
+import type { OnStreams } from './change/description.ts'
+import { registerOnStreams } from './change/on-streams.ts'
+import type { OnStreamsOptions } from './change/options.ts'
 import type { Run } from './command.ts'
 import type { Runtime } from './runtime.ts'
 
 const RETRY: OnStreams = {
   verb: 'retry',
+  does: 'retries',
   word: 'reopened',
   summary: 'reopens aborted and canceled events; without -e all failed leaves that may be retried, at once',
   examples: [
     ['retry orders/4711 -m "gateway is back"', 'every failed leaf, in one transaction'],
     ['retry orders/4711 -e 03.00', 'one event'],
+    ["retry --failed --match 'orders/**' --dry-run", 'which streams that would be'],
   ],
   eventHelp: 'reopen this event; may be repeated',
   operation: event => ({ op: 'retry', ...event }),

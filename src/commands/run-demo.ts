@@ -24,6 +24,10 @@ const LAST_LINES = 6
 
 /** Plays SearchOrder on the store named, else the embedded one; never on one that the environment names. */
 export async function playDemo(options: DemoOptions, runtime: Runtime): Promise<Problem | undefined> {
+  if ((options.context ?? options.container) !== undefined)
+    throw new UsageError('demo takes neither -c nor --container', {
+      hint: 'It writes to the store of --store, else to the embedded one.',
+    })
   const address = options.store ?? (await runtime.embeddedAddress())
   if (address === 'memory:')
     throw new UsageError('other processes cannot reach memory:', {

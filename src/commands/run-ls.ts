@@ -1,39 +1,76 @@
-import { summaries } from '../ops/summaries.ts'
-import { visibleText } from '../stream/texts.ts'
-import { openList } from './list-output.ts'
-import type { GlobalOptions } from './options.ts'
-import { openOutput } from './output.ts'
+import type { StreamFilter } from '../ops/filter.ts'
+import type { EventStore } from '../store/store.ts'
+import { type ListFormat, withListFormat } from './list-output.ts'
+import { checkTogether } from './ls/check.ts'
+import { nothingText, shownOf } from './ls/count.ts'
+import { writeAsListed, writeSorted } from './ls/deliver.ts'
+import type { LsOptions } from './ls/options.ts'
+import { listsInOrder, pagesOf } from './ls/pages.ts'
+import type { SortKey } from './ls/sort-key.ts'
+import type { Tally } from './ls/tally.ts'
+import { type Output, openOutput } from './output.ts'
 import type { Problem } from './problem.ts'
+import { openProgressLine } from './progress-line.ts'
 import type { Runtime } from './runtime.ts'
-import type { FilterOptions } from './selection/flags.ts'
 import { filterOf } from './selection/read-selection.ts'
 import { openStoreFor } from './store.ts'
 
-export interface LsOptions extends GlobalOptions, FilterOptions {
-  readonly limit?: number
-}
-
 const TERMINAL_LIMIT = 200
+const BY_NAME: SortKey = { field: 'name', descending: false }
 
-/** Lists streams page by page: what is held in memory does not grow with their number. */
+/** Lists streams, groups them, or watches either. */
 export async function listStreams(options: LsOptions, runtime: Runtime): Promise<Problem | undefined> {
+  checkTogether(options, runtime)
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
-  const list = openList(options.output, output, store)
-  const limit =
-    options.limit ?? (runtime.stdout.isTty && (options.output ?? 'table') === 'table' ? TERMINAL_LIMIT : undefined)
-  let shown = 0
-  let truncated = false
-  for await (const page of summaries(store, filterOf(options, runtime.nowMs()) ?? {}, { signal: runtime.signal })) {
-    const room = limit === undefined ? page.length : limit - shown
-    truncated = page.length > room
-    const rows = truncated ? page.slice(0, room) : page
-    shown += rows.length
-    await list.add(rows)
-    if (truncated) break
-  }
-  await list.end(shown, truncated)
-  if (shown === 0) await output.say(`no streams in ${visibleText(store.address)}`)
-  if (truncated) await output.say(`the first ${shown}; --limit shows more, --match fewer`)
+  if (options.watch) {
+    const { watchStreams } = await import('./ls/watch-streams.ts')
+    await watchStreams(options, store, output, runtime)
+  } else if (options.groupBy !== undefined) {
+    const { groupStreams } = await import('./ls/run-groups.ts')
+    await groupStreams(options, options.groupBy, limitOf(options, runtime), store, output, runtime)
+  } else await list(options, store, output, runtime)
   return undefined
+}
+
+async function list(options: LsOptions, store: EventStore, output: Output, runtime: Runtime): Promise<void> {
+  const filter = filterOf(options, runtime.nowMs())
+  const format = options.output ?? 'table'
+  const listed = { format, store, ...(options.fields === undefined ? {} : { fields: options.fields }) }
+  const tally = await withListFormat(listed, output, async list => {
+    const counts = await deliver(options, filter ?? {}, store, list, runtime)
+    await list.end(counts)
+    return counts
+  })
+  if (options.quiet) return
+  if (tally.seen === 0) await output.say(await nothingText(store, options, filter !== undefined, runtime))
+  else if (tally.seen > tally.shown) await output.say(truncatedText(tally, format === 'name' || format === 'ndjson'))
+}
+
+function deliver<Row>(
+  options: LsOptions,
+  filter: StreamFilter,
+  store: EventStore,
+  list: ListFormat<Row>,
+  runtime: Runtime,
+): Promise<Tally> {
+  const { sort = BY_NAME } = options
+  const limit = limitOf(options, runtime)
+  if (listsInOrder(store, sort, filter)) {
+    const pages = pagesOf(store, filter, sort.field === 'due' ? 'due' : 'name')
+    return writeAsListed(pages, limit, list, runtime)
+  }
+  const progress = openProgressLine(options, runtime)
+  return writeSorted(pagesOf(store, filter, 'name'), sort, limit, list, progress, runtime)
+}
+
+function limitOf({ limit, output = 'table' }: LsOptions, { stdout }: Runtime): number {
+  if (limit !== undefined) return limit
+  return stdout.isTty && (output === 'table' || output === 'wide') ? TERMINAL_LIMIT : Number.POSITIVE_INFINITY
+}
+
+function truncatedText(tally: Tally, uncounted: boolean): string {
+  const what =
+    uncounted && !tally.exact ? `showing the first ${tally.shown}, there are more` : `showing ${shownOf(tally)}`
+  return `${what} (--limit N shows more, filters such as --match fewer)`
 }

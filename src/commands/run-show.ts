@@ -1,75 +1,92 @@
-import { jsonDocument } from '../formats/json.ts'
-import { showJson } from '../formats/show-json.ts'
-import { showTable, showTree } from '../formats/show-tree.ts'
-import type { ShownStream } from '../formats/stream-view.ts'
-import { readStream, type StreamView } from '../ops/read-stream.ts'
-import type { EventStore } from '../store/store.ts'
-import { decodeDocument } from '../stream/decode.ts'
-import { visibleText } from '../stream/texts.ts'
-import type { GlobalOptions } from './options.ts'
-import { missingProblem } from './outcome-problem.ts'
+import type { StreamView } from '../ops/read-stream.ts'
 import { type Output, openOutput } from './output.ts'
-import { type Problem, UsageError } from './problem.ts'
+import type { Problem } from './problem.ts'
 import type { Runtime } from './runtime.ts'
-import { shownStream } from './shown-stream.ts'
+import { checkOptions } from './show/check-options.ts'
+import type { ShowOptions } from './show/options.ts'
+import { findVersion, isProblem, type Picture, pictureAt, pictureNow } from './show/picture.ts'
+import { printPictures } from './show/print.ts'
+import { type ReadViews, readViews, unreadableProblem } from './show/read-views.ts'
 import { openStoreFor } from './store.ts'
+import { tellProblem } from './tell-problem.ts'
 
-export interface ShowOptions extends GlobalOptions {
-  readonly streams: readonly string[]
-}
-
-/** Shows one or several streams; nothing is printed if one of them is missing. */
+/**
+ * Shows one or several streams; nothing is printed if one of them, or the version asked for, is missing. Documents that
+ * cannot be read are told, the others shown.
+ */
 export async function showStreams(options: ShowOptions, runtime: Runtime): Promise<Problem | undefined> {
+  checkOptions(options, runtime)
   const output = await openOutput(options, runtime)
+  const select = options.select === undefined ? undefined : await selector(options.select)
   const names = [...new Set(options.streams)]
-  if (options.output === 'xml' && names.length > 1)
-    throw new UsageError('-o xml shows one stream', { hint: 'Name one.' })
   const store = await openStoreFor(options, runtime, output)
-  if (options.output === 'xml') return showXml(names[0] ?? '', store, output, runtime)
-  const views: StreamView[] = []
-  for (const name of names) {
-    const view = await readStream(store, name, runtime.signal)
-    if (view === undefined) return missingProblem(name)
-    views.push(view)
+  if (options.watch) {
+    const { watchShown } = await import('./show/watch-streams.ts')
+    await watchShown(names, select, options, store, output, runtime)
+    return undefined
   }
-  await print(views.map(shownStream), options, output)
-  return undefined
-}
-
-async function print(shown: readonly ShownStream[], options: ShowOptions, output: Output): Promise<void> {
-  switch (options.output) {
-    case 'json': {
-      const [only, ...others] = shown.map(showJson)
-      await output.text(jsonDocument(others.length === 0 ? (only ?? {}) : { items: [only, ...others] }))
-      return
-    }
-    case 'yaml': {
-      const { yamlDocuments } = await import('../formats/yaml.ts')
-      await output.text(yamlDocuments(shown.map(showJson)))
-      return
-    }
-    default:
-      for (const [at, stream] of shown.entries()) {
-        const lines = options.output === 'table' ? showTable(stream, lookOf(output)) : showTree(stream, lookOf(output))
-        await output.lines(at === 0 ? lines : ['', ...lines])
-      }
+  if (options.output === 'xml' && select === undefined) {
+    const { showXml } = await import('./show/show-xml.ts')
+    return showXml(names[0] ?? '', store, output, runtime)
   }
+  const read = await readViews(names, store, runtime)
+  if (isProblem(read)) return read
+  const problem = await print(read.views, select, { ...options, streams: names }, output)
+  return problem ?? (await unreadable(read, options, runtime))
 }
 
-function lookOf({ time, paint, width }: Output) {
-  return { time, paint, ...(width === undefined ? {} : { width }) }
+async function selector(expression: string) {
+  const { selectorOf } = await import('./show/print-selected.ts')
+  return selectorOf(expression)
 }
 
-/** The stored document: byte by byte into a pipe or file, with its control characters made visible on a terminal. */
-async function showXml(
-  name: string,
-  store: EventStore,
+async function print(
+  views: readonly StreamView[],
+  select: Awaited<ReturnType<typeof selector>> | undefined,
+  options: ShowOptions,
   output: Output,
-  runtime: Runtime,
 ): Promise<Problem | undefined> {
-  const stored = await store.read(name, runtime.signal)
-  if (stored === undefined) return missingProblem(name)
-  if (!runtime.stdout.isTty) await output.text(stored.body)
-  else await output.lines(decodeDocument(stored.body).trimEnd().split(/\r?\n/).map(visibleText))
+  const { output: format, must = false } = options
+  const several = options.streams.length > 1
+  if (options.diff !== undefined) return printDiffs(views, options, output)
+  const pictures: Picture[] = []
+  for (const view of views) {
+    const picture = pictureOf(view, options, output)
+    if (isProblem(picture)) return picture
+    pictures.push(picture)
+  }
+  if (select === undefined) return printPictures(pictures, format, several, output).then(() => undefined)
+  const { printSelected } = await import('./show/print-selected.ts')
+  return printSelected(pictures, select, { format, several, must }, output)
+}
+
+function pictureOf(view: StreamView, { at }: ShowOptions, { time }: Output): Picture | Problem {
+  if (at === undefined) return pictureNow(view)
+  const found = findVersion(view, at, '--at', time)
+  return isProblem(found) ? found : pictureAt(view, found)
+}
+
+async function printDiffs(
+  views: readonly StreamView[],
+  { diff, at, output: format, streams }: ShowOptions,
+  output: Output,
+): Promise<Problem | undefined> {
+  const { differenceOf, printDifferences } = await import('./show/print-diff.ts')
+  const all: ReturnType<typeof differenceOf>[] = []
+  for (const view of views) {
+    const from = diff && findVersion(view, diff, '--diff', output.time)
+    const to = at && findVersion(view, at, '--at', output.time)
+    if (from === undefined) continue
+    if (isProblem(from)) return from
+    if (to !== undefined && isProblem(to)) return to
+    all.push(differenceOf(view, from, to))
+  }
+  await printDifferences(all, format, streams.length > 1, output)
   return undefined
+}
+
+/** One unreadable document is the command's problem; of several each is told first. */
+async function unreadable(read: ReadViews, options: ShowOptions, runtime: Runtime): Promise<Problem | undefined> {
+  if (read.unreadable.length > 1) for (const one of read.unreadable) await tellProblem(one, options, runtime)
+  return unreadableProblem(read)
 }

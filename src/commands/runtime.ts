@@ -25,8 +25,10 @@ export interface OtherProcess {
   stop(): void
 }
 
-/** Where the address of the opened store came from. */
-/** `context`: named with `-c`, or by `LEASECTL_CONTEXT`; `current`: the current context. */
+/**
+ * Where the address of the opened store came from. `context`: named with `-c`, or by `LEASECTL_CONTEXT`; `current`: the
+ * current context.
+ */
 export type StoreSource = 'flag' | 'context' | 'environment' | 'current' | 'azure' | 'default'
 
 export interface OpenedStore {
@@ -36,6 +38,15 @@ export interface OpenedStore {
   readonly source: StoreSource
   /** A protected context has this address: changes that need no confirmation elsewhere need one here. */
   readonly isProtected: boolean
+  /** Name of the context that it came from. */
+  readonly context?: string
+  /** File with what signs the requests, as the context has it. */
+  readonly credentialFile?: string
+}
+
+export interface OpenOptions {
+  /** `false`: throws `NotPermitted` instead of asking Entra ID who is there, which may take seconds or a person. */
+  readonly signIn?: boolean
 }
 
 export interface StoreChoice {
@@ -77,7 +88,9 @@ export interface Runtime {
   readFile(path: string): Promise<Uint8Array>
   /** Called first by every command. */
   begin(kind: Kind): void
-  openStore(choice: StoreChoice): Promise<OpenedStore>
+  openStore(choice: StoreChoice, options?: OpenOptions): Promise<OpenedStore>
+  /** A second store, to copy from or to. `opened` stays the first one. */
+  openOther(address: string): Promise<OpenedStore>
   /** Where streams are without opening it. */
   describeStore(choice: StoreChoice): Promise<Omit<OpenedStore, 'store'>>
   /** The embedded store, whatever store the environment names. */

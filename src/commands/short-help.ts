@@ -1,24 +1,40 @@
 import { visibleText } from '../stream/texts.ts'
-import { commandLine } from './command-line.ts'
+import { commandLine, storeWords } from './command-line.ts'
 import type { GlobalOptions } from './options.ts'
+import { UsageError } from './problem.ts'
 import type { Runtime } from './runtime.ts'
-import { storeChoice } from './store.ts'
+import { sourceText, storeChoice } from './store.ts'
 
 /** What `leasectl` alone prints: what it is, which store is meant, three commands to begin with. */
 export async function printShortHelp(options: GlobalOptions, runtime: Runtime): Promise<void> {
-  const { address, source } = await runtime.describeStore(storeChoice(options))
+  const { lines: store, words } = await storeMeant(options, runtime)
   const lines = [
     'leasectl shows and changes event streams kept in leased blobs.',
     '',
-    `Store: ${visibleText(address)}`,
-    `       (${SOURCES[source]})`,
+    ...store,
     '',
     'Begin with:',
-    ...firstCommands(runtime, source === 'default' ? [] : ['--store', address]),
+    ...firstCommands(runtime, words),
     '',
     `All commands: ${runtime.startedAs} --help`,
   ]
   await runtime.stdout.write(`${lines.join('\n')}\n`)
+}
+
+/** What names the store may be wrong itself: that is told here too, for whoever is lost types no more than the name. */
+async function storeMeant(
+  options: GlobalOptions,
+  runtime: Runtime,
+): Promise<{ readonly lines: readonly string[]; readonly words: readonly string[] }> {
+  try {
+    const where = await runtime.describeStore(storeChoice(options))
+    const address = `Store: ${visibleText(where.address)}${where.isProtected ? ', protected' : ''}`
+    return { lines: [address, `       (${sourceText(where)})`], words: storeWords(where) }
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    const hint = error.hint === undefined ? [] : [`       ${visibleText(error.hint)}`]
+    return { lines: [`Store: not to be told: ${visibleText(error.message)}`, ...hint], words: [] }
+  }
 }
 
 function firstCommands(runtime: Runtime, store: readonly string[]): string[] {
@@ -26,15 +42,6 @@ function firstCommands(runtime: Runtime, store: readonly string[]): string[] {
   const width = lines.reduce((widest, [line]) => Math.max(widest, line.length), 0)
   return lines.map(([line, what]) => `  ${line.padEnd(width)}   # ${what}`)
 }
-
-const SOURCES = {
-  flag: 'from the command line',
-  context: 'from the context that was named',
-  environment: 'from LEASECTL_STORE',
-  current: 'the current context',
-  azure: 'from the Azure variables of the environment',
-  default: 'the embedded one; --store or LEASECTL_STORE name another',
-} as const
 
 const FIRST_COMMANDS: readonly (readonly [words: readonly string[], what: string])[] = [
   [['init', 'orders/4711', '--fork', 'Search,Pay'], 'create a stream'],

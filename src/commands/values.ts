@@ -18,6 +18,16 @@ export function nonEmpty(flag: string): (text: string) => string {
   }
 }
 
+/** The name of a context. */
+export function contextName(flag: string): (text: string) => string {
+  return text => {
+    if (/^[A-Za-z0-9][\w.-]*$/.test(nonEmpty(flag)(text))) return text
+    throw new UsageError(`${flag} does not take ${JSON.stringify(text)}`, {
+      hint: 'Names of contexts have letters, digits, ".", "_" and "-", and begin with a letter or digit.',
+    })
+  }
+}
+
 /** Names joined by commas: `A,B,C`. */
 export function names(flag: string): (text: string, previous?: readonly string[]) => readonly string[] {
   return (text, previous = []) => {
@@ -28,24 +38,34 @@ export function names(flag: string): (text: string, previous?: readonly string[]
   }
 }
 
+/** A parser that takes a few words, or some that begin with them; the shell completes them. */
+export type WithWords<Parser> = Parser & { readonly words: readonly string[] }
+
+export function withWords<Parser extends (...args: never[]) => unknown>(
+  words: readonly string[],
+  parser: Parser,
+): WithWords<Parser> {
+  return Object.assign(parser, { words })
+}
+
 /** One of a few words. */
-export function choice(flag: string, words: readonly string[]): (text: string) => string {
-  return text => {
+export function choice(flag: string, words: readonly string[]): WithWords<(text: string) => string> {
+  return withWords(words, text => {
     if (words.includes(text)) return text
     const near = nearest(text, words)
     throw new UsageError(`${flag} does not take ${JSON.stringify(text)}`, {
       hint: near === undefined ? `one of ${words.join(', ')}` : `did you mean ${near}? One of ${words.join(', ')}.`,
     })
-  }
+  })
 }
 
 /** Words joined by commas, each one of a few. */
 export function choices(
   flag: string,
   words: readonly string[],
-): (text: string, previous?: readonly string[]) => readonly string[] {
+): WithWords<(text: string, previous?: readonly string[]) => readonly string[]> {
   const one = choice(flag, words)
-  return (text, previous = []) => [...previous, ...text.split(',').map(word => one(word.trim()))]
+  return withWords(words, (text, previous = []) => [...previous, ...text.split(',').map(word => one(word.trim()))])
 }
 
 /** A whole number from `least` on. */

@@ -28,11 +28,11 @@ export function timeText(ms: number | undefined, nowMs: number, style: TimeStyle
   return style === 'relative' ? span(nowMs - ms) : clock(ms, nowMs, style)
 }
 
-/** Until when: `in 8m`, `overdue 3m`, or a time. `-` for none. */
+/** Until when: `in 1h59m`, `overdue 2m14s`, or a time. `-` for none. */
 export function dueText(ms: number | undefined, nowMs: number, style: TimeStyle): string {
   if (ms === undefined) return '-'
   if (style !== 'relative') return clock(ms, nowMs, style)
-  return ms > nowMs ? `in ${roughSpan(ms - nowMs)}` : `overdue ${roughSpan(nowMs - ms)}`
+  return ms > nowMs ? `in ${span(ms - nowMs)}` : `overdue ${span(nowMs - ms)}`
 }
 
 /** A point in time: `14:02:49`, with the date in front when it is not today's; `iso` is RFC 3339 in UTC. */
@@ -42,7 +42,8 @@ export function clock(ms: number, nowMs: number, style: Exclude<TimeStyle, 'rela
   return date === parts(nowMs, style).date ? time : `${date} ${time}`
 }
 
-function parts(ms: number, style: 'local' | 'utc'): { date: string; time: string } {
+/** Date and time of day: `2026-11-20` and `14:02:49`, the latter with `Z` in UTC. */
+export function parts(ms: number, style: 'local' | 'utc'): { date: string; time: string } {
   const at = new Date(style === 'utc' ? ms : ms - new Date(ms).getTimezoneOffset() * MINUTE)
   const text = at.toISOString()
   return { date: text.slice(0, 10), time: text.slice(11, 19) + (style === 'utc' ? 'Z' : '') }

@@ -1,6 +1,7 @@
 import type { ChangeResult } from '../stream/operation.ts'
 import { visibleText } from '../stream/texts.ts'
 import { clock } from './age.ts'
+import { jsonTimeOf, orNull } from './json.ts'
 import { noPaint, type Paint } from './paint.ts'
 import { lookOf } from './status.ts'
 
@@ -23,8 +24,8 @@ export function changeJson({ stream, event, result, commandId, reason }: Changed
     version: result.version,
     changed: result.changed.map(({ id, from, to }) => ({
       id,
-      from: from === '' ? null : from,
-      to: to === '' ? null : to,
+      from: orNull(from),
+      to: orNull(to),
     })),
     closed: result.closed,
     joined: result.joined,
@@ -33,10 +34,18 @@ export function changeJson({ stream, event, result, commandId, reason }: Changed
     duplicate: result.duplicate,
     commandId,
     reason: reason ?? null,
-    ...(result.claim ?? {}),
+    error: null,
+    ...(result.claim === undefined ? {} : { ...result.claim, until: jsonTimeOf(result.claim.until) }),
     ...(result.refused === undefined
       ? {}
-      : { refused: result.refused.map(({ code, event, status, message }) => ({ code, event, status, message })) }),
+      : {
+          refused: result.refused.map(({ code, event, status, message }) => ({
+            code,
+            event,
+            status: orNull(status),
+            message,
+          })),
+        }),
   }
 }
 

@@ -1,3 +1,5 @@
+import { readTime } from '../stream/dates.ts'
+
 /** Carried by every JSON document and every line of ndjson. */
 export const API_VERSION = 'leasectl/v1'
 
@@ -35,9 +37,17 @@ export function jsonLine(fields: object): string {
   return `${jsonText({ apiVersion: API_VERSION, ...fields }, 0)}\n`
 }
 
-/** RFC 3339 in UTC, `null` for none. */
+/** The last moment that RFC 3339 can write: years have four digits. */
+const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
+/** RFC 3339 in UTC, `null` for none. What lies beyond the year 9999, as some limits do, becomes its last moment. */
 export function jsonTime(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString()
+  return ms === undefined || Number.isNaN(ms) ? null : new Date(Math.min(ms, LAST_MS)).toISOString()
+}
+
+/** The same from a text of a document; `null` where it cannot be read as a time. */
+export function jsonTimeOf(text: string | undefined): string | null {
+  return text === undefined ? null : jsonTime(readTime(text))
 }
 
 /** `null` for an absent text. */

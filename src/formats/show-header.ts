@@ -1,7 +1,7 @@
 import type { StreamEvent } from '../stream/event.ts'
 import { visibleText } from '../stream/texts.ts'
 import type { TimeStyle } from './age.ts'
-import { dueText, span, timeText } from './age.ts'
+import { clock, dueText, span, timeText } from './age.ts'
 import { leaseText } from './lease-text.ts'
 import { noPaint, type Paint } from './paint.ts'
 import { lookOf } from './status.ts'
@@ -32,8 +32,28 @@ export function showHeader(shown: ShownStream, options: ShowOptions): string[] {
     failed > 0 ? paint('bad', `✗ ${failed}`) : '',
   ]
   const title = `${paint('strong', visibleText(shown.name))}  ${paint('dim', `v${shown.version}`)}`
-  const lease = shown.lease.state === 'available' ? [] : [`lease  ${leaseText(shown.lease, shown.nowMs)}`]
-  return [title, parts.filter(part => part !== '').join('  '), ...lease]
+  return [title, parts.filter(part => part !== '').join('  '), ...leaseLine(shown), ...pastLine(shown, options)]
+}
+
+function leaseLine({ lease, nowMs, past }: ShownStream): string[] {
+  return lease.state === 'available' || past !== undefined ? [] : [`lease  ${leaseText(lease, nowMs)}`]
+}
+
+/** Of an earlier version: when it was, and what of it is not of then. */
+function pastLine({ past, version, nowMs }: ShownStream, options: ShowOptions): string[] {
+  if (past === undefined) return []
+  const at = (ms: number) => clock(ms, past.presentMs, wallClock(options.time))
+  const { atMs, adoptedMs } = past
+  const when =
+    atMs === undefined || atMs === nowMs ? `v${version}, ${at(nowMs)}` : `${at(nowMs)}, v${version} of ${at(atMs)}`
+  const adopted = adoptedMs === undefined ? '' : `; its history begins with its adoption, ${at(adoptedMs)}`
+  const text = `as of ${when}; names, texts and limits as they are now${adopted}`
+  return [(options.paint ?? noPaint)('warn', text)]
+}
+
+/** Ages do not say when: where a time is meant, `relative` is the clock here. */
+export function wallClock(time: TimeStyle): Exclude<TimeStyle, 'relative'> {
+  return time === 'relative' ? 'local' : time
 }
 
 function dueHeader(shown: ShownStream, options: ShowOptions): string {
@@ -54,22 +74,22 @@ function waitingText(events: readonly StreamEvent[]): string {
 const MAX_FAILURES = 20
 
 /** What failed, with its messages; empty if nothing did. */
-export function failureLines(shown: ShownStream, options: ShowOptions): string[] {
+export function failureLines(shown: ShownStream, options: ShowOptions, atMost = MAX_FAILURES): string[] {
   const failed = failures(shown)
   if (failed.length === 0) return []
   const paint = options.paint ?? noPaint
-  const lines = failed.slice(0, MAX_FAILURES).map(event => {
+  const lines = failed.slice(0, atMost).map(event => {
     const at = timeOf(shown, event.timestamp)
     const when =
       at === undefined
         ? ''
         : options.time === 'relative'
-          ? `, ${span(shown.nowMs - at)} ago`
+          ? `, ${span(shown.nowMs - at)} ${shown.past === undefined ? 'ago' : 'before'}`
           : `, ${timeText(at, shown.nowMs, options.time)}`
     const { glyph, style } = lookOf(event.status)
     const head = `  ${paint(style, `${glyph} ${event.status}`)}  ${visibleText(event.id)} ${visibleText(event.name)}${when}`
     return `${head}${event.msg === '' ? '' : `: ${visibleText(event.msg)}`}`
   })
-  const more = failed.length > MAX_FAILURES ? [`  and ${failed.length - MAX_FAILURES} more (-o json lists all)`] : []
+  const more = failed.length > atMost ? [`  and ${failed.length - atMost} more (-o json lists all)`] : []
   return ['', 'Failures', ...lines, ...more]
 }

@@ -1,21 +1,54 @@
-import { attemptOf, fenceOf, nextIds, type StreamEvent } from '../stream/event.ts'
+import { attemptOf, fenceOf, isFailed, isSuperseded, nextIds, type StreamEvent } from '../stream/event.ts'
+import type { EventStream } from '../stream/event-stream.ts'
 import { jsonTime, orNull } from './json.ts'
 import { leaseJson } from './lease-text.ts'
 import { eventDueMs, type ShownStream, soonestDueMs, stateOf, timeOf, waitingOn } from './stream-view.ts'
 
-/** A stream as `show -o json` and `-o yaml` print it; fields are only ever added. */
+/** What of an earlier version is not of then. */
+const AS_NOW = ['name', 'topic', 'key', 'trackingId', 'created', 'timeout', 'ref', 'tag', 'onDue']
+
+/**
+ * A stream as `show -o json` and `-o yaml` print it; fields are only ever added. `at` is the time of an earlier version,
+ * `null` for the present; of an earlier one limits and the lease are not known, and `asNow` names what is as it is now.
+ */
 export function showJson(shown: ShownStream) {
   const root = shown.stream.root
   return {
     name: shown.name,
-    status: root?.status ?? null,
+    status: orNull(root?.status),
     version: shown.version,
+    at: jsonTime(shown.past?.atMs),
+    asNow: shown.past === undefined ? [] : AS_NOW,
     done: shown.stream.done,
-    outcome: orNull(root?.lc.outcome),
+    outcome: hasErrors(shown.stream) ? 'errors' : null,
     due: jsonTime(soonestDueMs(shown)),
     waitingOn: waitingOn(shown).map(event => event.id),
-    lease: leaseJson(shown.lease),
+    lease: shown.past === undefined ? leaseJson(shown.lease) : null,
     events: shown.stream.events.map(event => eventJson(shown, event)),
+  }
+}
+
+/** Whether something below the root was aborted or canceled, as listings say it. */
+function hasErrors(stream: EventStream): boolean {
+  return stream.events.some(
+    (event, at) => event !== stream.root && isFailed(event) && !isSuperseded(event) && stream.counts(at),
+  )
+}
+
+/** What `show --select` found in a stream: events or values, the other is `null`; fields are only ever added. */
+export function selectedJson(
+  shown: ShownStream,
+  events: readonly StreamEvent[] | undefined,
+  values: readonly (string | number | boolean)[] | undefined,
+) {
+  return {
+    name: shown.name,
+    version: shown.version,
+    at: jsonTime(shown.past?.atMs),
+    asNow: shown.past === undefined ? [] : AS_NOW,
+    events: events?.map(event => eventJson(shown, event)) ?? null,
+    // JSON has no infinity.
+    values: values?.map(value => (Number.isFinite(value) || typeof value !== 'number' ? value : String(value))) ?? null,
   }
 }
 
@@ -23,9 +56,9 @@ export function showJson(shown: ShownStream) {
 function eventJson(shown: ShownStream, event: StreamEvent) {
   return {
     id: event.id,
-    name: event.name,
-    status: event.status,
-    state: stateOf(shown, event),
+    name: orNull(event.name),
+    status: orNull(event.status),
+    state: orNull(stateOf(shown, event)),
     prev: orNull(event.prev),
     next: nextIds(event),
     created: jsonTime(timeOf(shown, event.created)),

@@ -1,6 +1,7 @@
+import { claimEndMs } from '../stream/due.ts'
 import { attemptOf, isFinal, isSuperseded, isWaitingJoin, type StreamEvent } from '../stream/event.ts'
 import { visibleText } from '../stream/texts.ts'
-import { dueText, timeText } from './age.ts'
+import { clock, dueText, span, timeText } from './age.ts'
 import { noPaint } from './paint.ts'
 import { failureLines, type ShowOptions, showHeader } from './show-header.ts'
 import { lookOf, statusWord } from './status.ts'
@@ -8,14 +9,15 @@ import { eventDueMs, type ShownStream, timeOf } from './stream-view.ts'
 import { type Cell, type Column, table } from './table.ts'
 import { type TreeRow, threadTree } from './thread-tree.ts'
 import { cut } from './width.ts'
+
 /** A stream for people: a header, the tree of threads, and what failed with its messages. */
 export function showTree(shown: ShownStream, options: ShowOptions): string[] {
-  return [...showHeader(shown, options), '', ...showEvents(shown, options, true), ...failureLines(shown, options)]
-}
-
-/** The same with a flat table of events, in document order, instead of the tree. */
-export function showTable(shown: ShownStream, options: ShowOptions): string[] {
-  return [...showHeader(shown, options), '', ...showEvents(shown, options, false), ...failureLines(shown, options)]
+  return [
+    ...showHeader(shown, options),
+    '',
+    ...eventTable(shown, threadTree(shown.stream), options),
+    ...failureLines(shown, options),
+  ]
 }
 
 const COLUMNS: readonly Column[] = [
@@ -27,9 +29,9 @@ const COLUMNS: readonly Column[] = [
   { title: 'MESSAGE', give: 4, min: 7 },
 ]
 
-function showEvents(shown: ShownStream, options: ShowOptions, tree: boolean): string[] {
+/** A table of events: of the whole tree or of some of its rows. */
+export function eventTable(shown: ShownStream, rows: readonly TreeRow[], options: ShowOptions): string[] {
   const paint = options.paint ?? noPaint
-  const rows = tree ? threadTree(shown.stream) : shown.stream.events.map(flatRow)
   const columns =
     options.time === 'relative'
       ? COLUMNS
@@ -40,8 +42,9 @@ function showEvents(shown: ShownStream, options: ShowOptions, tree: boolean): st
   return table(shownColumns, cells, { paint, ...(options.width === undefined ? {} : { width: options.width }) })
 }
 
-function flatRow(event: StreamEvent): TreeRow {
-  return { lines: '', depth: 0, id: event.id, event, again: false }
+/** Rows without the lines of a tree. */
+export function flatRows(events: readonly StreamEvent[]): TreeRow[] {
+  return events.map(event => ({ lines: '', depth: 0, id: event.id, event, again: false }))
 }
 
 function eventCells(shown: ShownStream, row: TreeRow, options: ShowOptions): Cell[] {
@@ -54,14 +57,28 @@ function eventCells(shown: ShownStream, row: TreeRow, options: ShowOptions): Cel
   return [
     `${row.lines}${id} ${visibleText(event.name)}`,
     statusCell(event),
-    isFinal(event) || event.lc.owner === undefined ? '-' : visibleText(event.lc.owner),
+    ownerCell(shown, event, options),
     timeText(timeOf(shown, event.lc.opened ?? event.created), shown.nowMs, options.time),
     due.startsWith('overdue') ? { text: due, style: 'bad' } : due,
     isFinal(event) ? '' : cut(visibleText(event.msg), 40),
   ]
 }
 
-function statusCell(event: StreamEvent): Cell {
+/** Who works on it, and until when that claim holds or since when it has run out; of an earlier version only who. */
+function ownerCell(shown: ShownStream, event: StreamEvent, { time }: ShowOptions): Cell {
+  if (isFinal(event) || event.lc.owner === undefined) return '-'
+  const owner = visibleText(event.lc.owner)
+  const until = shown.past === undefined ? claimEndMs(event) : undefined
+  if (until === undefined) return owner
+  const left = until - shown.nowMs
+  if (left > 0)
+    return `${owner} (${time === 'relative' ? `${span(left)} left` : `until ${clock(until, shown.nowMs, time)}`})`
+  const since = time === 'relative' ? `${span(-left)} ago` : clock(until, shown.nowMs, time)
+  return { text: `${owner} (ran out ${since})`, style: 'warn' }
+}
+
+/** Glyph, word and colour of an event, with the number of its attempt. */
+export function statusCell(event: StreamEvent): Cell {
   const word = isWaitingJoin(event) ? 'waiting' : event.status
   const { glyph, style } = lookOf(word)
   const attempt = attemptOf(event)

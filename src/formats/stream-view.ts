@@ -13,13 +13,25 @@ export interface ShownStream {
   readonly stream: EventStream
   /** Reads the time texts of this document. */
   readonly time: TimeReader
-  /** By the store's clock. */
+  /** By the store's clock; of an earlier version the time it is looked at from. */
   readonly nowMs: number
+  /** Set for an earlier version. Limits, leases and the ends of claims of then are not known. */
+  readonly past?: PastVersion
 }
 
-/** When an event is due, `undefined` for never. */
+/** Which version a picture shows where it is not the present one. Times in epoch ms. */
+export interface PastVersion {
+  /** When its transaction was written; `undefined` if that cannot be read. */
+  readonly atMs: number | undefined
+  /** The present, for dates. */
+  readonly presentMs: number
+  /** When leasectl first wrote a document that others had made: its history begins there. */
+  readonly adoptedMs?: number
+}
+
+/** When an event is due, `undefined` for never and where it is not known. */
 export function eventDueMs(shown: ShownStream, event: StreamEvent): number | undefined {
-  return dueMs(shown.stream, event, shown.time)
+  return shown.past === undefined ? dueMs(shown.stream, event, shown.time) : undefined
 }
 
 /** The time an attribute names, `undefined` when it is absent or unreadable. */

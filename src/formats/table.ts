@@ -1,5 +1,5 @@
 import { noPaint, type Paint, type Style } from './paint.ts'
-import { cut, pad, padLeft, widthOf } from './width.ts'
+import { cut, cutInside, pad, padLeft, widthOf } from './width.ts'
 
 export interface Column {
   readonly title: string
@@ -8,6 +8,12 @@ export interface Column {
   readonly min?: number
   /** Cut first when the terminal is narrow: the higher, the sooner. 0 is never cut. */
   readonly give?: number
+  /** Cut in the middle: names that begin alike differ at their end. */
+  readonly cut?: 'end' | 'middle'
+  /** Of the last column: it is never cut, a long text runs on into the next line of the terminal. Only `min` is kept free for it. */
+  readonly runsOn?: boolean
+  /** Left out by `table` before a column that gives last is cut: the higher, the sooner. */
+  readonly spare?: number
 }
 
 /** A cell: a text that is safe to print, and its colour. */
@@ -49,8 +55,31 @@ export function table(
   rows: readonly (readonly Cell[])[],
   options: TableOptions = {},
 ): string[] {
-  const widths = tableWidths(columns, rows, options)
-  return [tableHeader(columns, widths, options.paint), ...tableRows(columns, rows, widths, options.paint)]
+  const kept = keptColumns(columns, rows, options)
+  const shown = kept.map(at => columns[at]).filter(column => column !== undefined)
+  const cells = kept.length === columns.length ? rows : rows.map(row => kept.map(at => row[at] ?? ''))
+  const widths = tableWidths(shown, cells, options)
+  return [tableHeader(shown, widths, options.paint), ...tableRows(shown, cells, widths, options.paint)]
+}
+
+/** Positions of the columns that are shown: what can be spared goes while what gives last would be cut. */
+function keptColumns(
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+  { width }: TableOptions,
+): readonly number[] {
+  const all = columns.map((_, at) => at)
+  if (width === undefined) return all
+  const natural = tableWidths(columns, rows)
+  const least = columns.map(({ give = 0, min = 4 }, at) =>
+    give > 1 ? Math.min(natural[at] ?? 0, min) : (natural[at] ?? 0),
+  )
+  const needs = (kept: readonly number[]) =>
+    kept.reduce((sum, at) => sum + (least[at] ?? 0), GAP.length * (kept.length - 1))
+  const spare = all.filter(at => columns[at]?.spare).sort((a, b) => (columns[b]?.spare ?? 0) - (columns[a]?.spare ?? 0))
+  let kept = all
+  for (const at of spare) if (needs(kept) > width) kept = kept.filter(other => other !== at)
+  return kept
 }
 
 /** The width of each column: its widest cell, cut down to the terminal's width. */
@@ -60,6 +89,7 @@ export function tableWidths(
   options: TableOptions = {},
 ): number[] {
   const widths = columns.map((column, at) => {
+    if (column.runsOn && options.width !== undefined) return Math.max(widthOf(column.title), column.min ?? 4)
     const cells = rows.map(row => widthOf(textOf(row[at] ?? '')))
     return cells.reduce(
       (widest, width) => Math.max(widest, width),
@@ -90,11 +120,16 @@ function line(columns: readonly Column[], cells: readonly Cell[], widths: readon
   const parts = columns.map((column, at) => {
     const cell = cells[at] ?? ''
     const width = widths[at] ?? 0
-    const text = cut(textOf(cell), width)
+    const text = fittingText(column, textOf(cell), width)
     const painted = typeof cell === 'string' || cell.style === 'plain' ? text : paint(cell.style, text)
     return column.align === 'right' ? padLeft(painted, width) : pad(painted, width)
   })
   return parts.join(GAP).trimEnd()
+}
+
+function fittingText({ cut: how, runsOn }: Column, text: string, width: number): string {
+  if (runsOn) return text
+  return how === 'middle' ? cutInside(text, width) : cut(text, width)
 }
 
 function textOf(cell: Cell): string {

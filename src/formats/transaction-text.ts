@@ -1,6 +1,8 @@
+import { ROOT_ID } from '../stream/event-id.ts'
 import type { JournalChange, Transaction } from '../stream/journal.ts'
 import { visibleText } from '../stream/texts.ts'
 import { clock, span, type TimeStyle } from './age.ts'
+import { jsonTimeOf, orNull } from './json.ts'
 import { noPaint, type Paint } from './paint.ts'
 import { lookOf, statusWord } from './status.ts'
 import { widthOf } from './width.ts'
@@ -19,11 +21,11 @@ export function transactionLines(tx: Transaction, options: TransactionTextOption
   const version = options.provisional ? 'v?' : `v${tx.version}`
   const [first, ...others] = ordered(tx)
   const head = `${timeField(tx.at, options)}  ${version.padEnd(4)}  ${visibleText(tx.op).padEnd(8)}`
-  const what = first === undefined ? visibleText(tx.on) : changeText(first, paint)
+  const what = first === undefined ? visibleText(tx.on) : changeText(first, tx, paint)
   const tail = [visibleText(tx.by), tx.why === '' ? '' : `"${visibleText(tx.why)}"`, notes(tx, options)]
   const line = [paint('dim', head), what, ...tail].filter(part => part !== '').join('  ')
   const indent = ' '.repeat(widthOf(head) + 2)
-  return [line, ...others.map(change => `${indent}${changeText(change, paint)}`)]
+  return [line, ...others.map(change => `${indent}${changeText(change, tx, paint)}`)]
 }
 
 function ordered(tx: Transaction): JournalChange[] {
@@ -39,10 +41,11 @@ const HOW: { readonly [How in JournalChange['how']]: string } = {
   add: 'added',
 }
 
-function changeText(change: JournalChange, paint: Paint): string {
+function changeText(change: JournalChange, tx: Transaction, paint: Paint): string {
   const removed = change.to === '' && change.how !== 'add'
-  const { glyph, style } = lookOf(change.to)
-  const colored = paint(style, removed ? '- removed' : `${glyph} ${statusWord(change.to)}`)
+  const to = isWaitingJoin(change, tx) ? 'waiting' : change.to
+  const { glyph, style } = lookOf(to)
+  const colored = paint(style, removed ? '- removed' : `${glyph} ${statusWord(to)}`)
   const from = change.from === '' || change.from === change.to ? '' : `${visibleText(change.from)} → `
   const details = [
     change.how === 'join' && change.to !== 'init' ? 'waits again' : HOW[change.how],
@@ -51,6 +54,11 @@ function changeText(change: JournalChange, paint: Paint): string {
     change.attr === undefined ? '' : visibleText(change.attr),
   ].filter(part => part !== '')
   return `${visibleText(change.event)}  ${from}${colored}${details.length === 0 ? '' : ` (${details.join(', ')})`}`
+}
+
+/** Its status is `inprocess` too, but nobody works on it: only a fork adds such an event. */
+function isWaitingJoin({ event, how, to }: JournalChange, { op }: Transaction): boolean {
+  return how === 'add' && to === 'inprocess' && event !== ROOT_ID && (op === 'init' || op === 'advance')
 }
 
 function notes(tx: Transaction, options: TransactionTextOptions): string {
@@ -73,22 +81,22 @@ export function transactionJson(stream: string, tx: Transaction, provisional: bo
   return {
     stream,
     version: provisional ? null : tx.version,
-    at: tx.at === '' ? null : tx.at,
-    by: tx.by,
+    at: jsonTimeOf(tx.at),
+    by: orNull(tx.by),
     op: tx.op,
-    on: tx.on === '' ? null : tx.on,
-    commandId: tx.commandId === '' ? null : tx.commandId,
-    why: tx.why === '' ? null : tx.why,
+    on: orNull(tx.on),
+    commandId: orNull(tx.commandId),
+    why: orNull(tx.why),
     changes: tx.changes.map(({ event, from, to, how, owner, attempt, attr }) => ({
       id: event,
-      from: from === '' ? null : from,
-      to: to === '' ? null : to,
+      from: orNull(from),
+      to: orNull(to),
       how,
       ...(owner === undefined ? {} : { owner }),
       ...(attempt === undefined ? {} : { attempt }),
       ...(attr === undefined ? {} : { attr: attr.split(' ') }),
     })),
-    ...(tx.other ? { other: true } : {}),
-    ...(provisional ? { provisional: true } : {}),
+    other: tx.other,
+    provisional,
   }
 }

@@ -28,13 +28,37 @@ let segmenter: Intl.Segmenter | undefined
 export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text
   if (width <= 0) return ''
+  return `${fitting(charactersOf(text), width - 1)}…`
+}
+
+/** The same with the `…` inside and more kept behind it than before it, for names: those that begin alike end otherwise. */
+export function cutInside(text: string, width: number): string {
+  if (widthOf(text) <= width) return text
+  if (width <= 0) return ''
+  const characters = [...charactersOf(text)]
+  const before = fitting(characters, Math.floor((width - 1) / 3))
+  let at = characters.length
+  let left = width - 1 - widthOf(before)
+  for (; at > 0; at -= 1) {
+    left -= widthOf(characters[at - 1] ?? '')
+    if (left < 0) break
+  }
+  return `${before}…${characters.slice(at).join('')}`
+}
+
+function* charactersOf(text: string): Generator<string> {
+  segmenter ??= new Intl.Segmenter()
+  for (const { segment } of segmenter.segment(text)) yield segment
+}
+
+/** As many of the first characters as fit into so many columns. */
+function fitting(characters: Iterable<string>, width: number): string {
   let kept = ''
   let used = 0
-  segmenter ??= new Intl.Segmenter()
-  for (const { segment } of segmenter.segment(text)) {
-    used += widthOf(segment)
-    if (used > width - 1) break
-    kept += segment
+  for (const character of characters) {
+    used += widthOf(character)
+    if (used > width) break
+    kept += character
   }
-  return `${kept}…`
+  return kept
 }

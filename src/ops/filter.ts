@@ -31,11 +31,21 @@ export interface Filtered {
   readonly summary: Summary | undefined
 }
 
+/** False for what a filter leaves out by name, lease or last change: nothing of it need be read. */
+export function mayPass(
+  { name, lease, modifiedMs }: Listed,
+  { names, locked, sinceMs, failed }: StreamFilter,
+): boolean {
+  if (names !== undefined && !names.matches(name)) return false
+  if (locked && lease.state !== 'leased' && lease.state !== 'breaking') return false
+  return sinceMs === undefined || failed === true || modifiedMs >= sinceMs
+}
+
 /** Whether a stream passes the filter, its name left out: that was compared before anything was read. */
 export function verdictOf({ listed, summary }: Filtered, filter: StreamFilter, nowMs: number): Verdict {
-  if (filter.locked && listed.lease.state !== 'leased' && listed.lease.state !== 'breaking') return 'no'
+  const { names: _, ...byState } = filter
+  if (!mayPass(listed, byState)) return 'no'
   const { sinceMs } = filter
-  if (sinceMs !== undefined && !filter.failed && listed.modifiedMs < sinceMs) return 'no'
   if (summary === undefined) return asksForSummary(filter) ? 'no' : 'yes'
   if (filter.status !== undefined && !filter.status.includes(summary.status)) return 'no'
   if (filter.failed && summary.failed === 0) return 'no'

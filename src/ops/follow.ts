@@ -1,6 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { StoreUnreachable } from '../store/errors.ts'
 import type { EventStore } from '../store/store.ts'
+import { pause } from './pause.ts'
+import { type Break, foundIn, Position } from './position.ts'
 import { readStream, type SeenTransaction, type StreamView } from './read-stream.ts'
 
 export interface FollowOptions {
@@ -17,22 +18,19 @@ export type FollowItem =
   | { readonly kind: 'transaction'; readonly tx: SeenTransaction }
   /** The store does not answer; it is asked again each interval. Said once per outage. */
   | { readonly kind: 'interrupted'; readonly cause: unknown }
-  /** It answers again. `missed`: the journal does not reach back to what was seen last (another life of the stream). */
-  | { readonly kind: 'resumed'; readonly missed: boolean }
+  /** It answers again. `missed`: the journal does not go on from what was seen last; `broken` says why. */
+  | { readonly kind: 'resumed'; readonly missed: boolean; readonly broken?: Break }
   /** The root is final. A retry may reopen it, so following goes on. */
   | { readonly kind: 'done' }
   /** The stream was removed. Following goes on: it may be created again. */
   | { readonly kind: 'gone' }
 
-interface Position {
-  version: number
+/** What was seen of the stream last. */
+interface Seen {
+  readonly position: Position
   etag: string
-  born: string
-  /** The last recorded transaction of the document that was seen last. */
-  last: SeenTransaction | undefined
   done: boolean
   gone: boolean
-  provisional: string
 }
 
 /**
@@ -40,15 +38,10 @@ interface Position {
  * looks is in it. Ends when the signal aborts. @throws BadDocument and the store's faults but `StoreUnreachable`
  */
 export async function* follow(store: EventStore, name: string, options: FollowOptions): AsyncGenerator<FollowItem> {
-  const position: Position = {
-    version: options.fromVersion,
-    etag: '',
-    born: options.born ?? '',
-    last: undefined,
-    done: false,
-    gone: false,
-    provisional: '',
-  }
+  const { fromVersion, born } = options
+  const life = born === undefined ? { born: '' } : { born, seenMs: store.nowMs() }
+  const position = new Position({ version: fromVersion, ...life })
+  const seen: Seen = { position, etag: '', done: false, gone: false }
   let interrupted = false
   while (options.signal?.aborted !== true) {
     const look = await tryRead(store, name, options.signal)
@@ -56,10 +49,10 @@ export async function* follow(store: EventStore, name: string, options: FollowOp
       if (!interrupted) yield { kind: 'interrupted', cause: look.cause }
       interrupted = true
     } else if (look.kind === 'read') {
-      const born = look.view?.document.born ?? position.born
-      if (interrupted) yield { kind: 'resumed', missed: position.born !== '' && born !== position.born }
+      const { items, broken } = newsOf(seen, look.view)
+      if (interrupted) yield { kind: 'resumed', missed: broken !== undefined, ...(broken && { broken }) }
       interrupted = false
-      yield* news(position, look.view)
+      yield* items
     }
     await pause(options.intervalMs, options.signal)
   }
@@ -80,57 +73,18 @@ async function tryRead(store: EventStore, name: string, signal: AbortSignal | un
   }
 }
 
-function* news(position: Position, view: StreamView | undefined): Generator<FollowItem> {
-  if (view === undefined) {
-    if (!position.gone) yield { kind: 'gone' }
-    position.gone = true
-    return
-  }
-  position.gone = false
-  if (view.stored.etag === position.etag) return
-  rewind(position, view)
-  position.etag = view.stored.etag
-  position.born = view.document.born
-  yield* transactions(position, view)
-  const { done } = view.stream
-  if (done && !position.done) yield { kind: 'done' }
-  position.done = done
-}
-
-/**
- * Another life under the same name, or an older copy that was put back, begins its own count. A writer that merely
- * dropped `lc:born` does neither.
- */
-function rewind(position: Position, view: StreamView): void {
-  const recorded = view.transactions().filter(tx => !tx.provisional)
-  const { last } = position
-  const isLast = (tx: SeenTransaction) =>
-    tx.version === last?.version && tx.at === last.at && tx.commandId === last.commandId
-  position.last = recorded.at(-1)
-  if (recorded.some(isLast)) return
-  if (position.born !== '' && view.document.born !== position.born) position.version = 0
-  else if (last !== undefined) position.version = Math.min(position.version, position.last?.version ?? 0)
-}
-
-function* transactions(position: Position, view: StreamView): Generator<FollowItem> {
-  let provisional = ''
-  for (const tx of view.transactions()) {
-    if (tx.provisional) {
-      provisional = JSON.stringify(tx.changes)
-      if (provisional !== position.provisional) yield { kind: 'transaction', tx }
-    } else if (tx.version > position.version) {
-      position.version = tx.version
-      position.provisional = ''
-      yield { kind: 'transaction', tx }
-    }
-  }
-  position.provisional = provisional
-}
-
-async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  try {
-    await delay(ms, undefined, { signal })
-  } catch (error) {
-    if (signal?.aborted !== true) throw error
-  }
+function newsOf(
+  seen: Seen,
+  view: StreamView | undefined,
+): { readonly items: readonly FollowItem[]; readonly broken: Break | undefined } {
+  const wasGone = seen.gone
+  seen.gone = view === undefined
+  if (view === undefined) return { items: wasGone ? [] : [{ kind: 'gone' }], broken: undefined }
+  if (view.stored.etag === seen.etag) return { items: [], broken: undefined }
+  seen.etag = view.stored.etag
+  const { transactions, broken } = seen.position.news(foundIn(view))
+  const items: FollowItem[] = transactions.map(tx => ({ kind: 'transaction', tx }))
+  if (view.stream.done && !seen.done) items.push({ kind: 'done' })
+  seen.done = view.stream.done
+  return { items, broken }
 }

@@ -8,7 +8,7 @@ export interface Glob {
 /** Reads a pattern. Without a wildcard only the name itself matches. */
 export function globOf(pattern: string): Glob {
   const wildcard = pattern.search(/[*?]/)
-  const source = pattern.replace(/\*\*|\*|\?|[\\^$.|+()[\]{}/-]/g, part => {
+  const source = pattern.replace(/\*\*|\*|\?|[\\^$.|+()[\]{}/]/g, part => {
     if (part === '**') return '.*'
     if (part === '*') return '[^/]*'
     return part === '?' ? '[^/]' : `\\${part}`

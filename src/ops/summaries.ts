@@ -4,7 +4,7 @@ import type { Pin } from '../stream/pin.ts'
 import { sumOf } from '../stream/sum.ts'
 import { summarize } from '../stream/summarize.ts'
 import type { Summary } from '../stream/summary.ts'
-import { type StreamFilter, verdictOf } from './filter.ts'
+import { mayPass, type StreamFilter, verdictOf } from './filter.ts'
 import { viewOf } from './read-stream.ts'
 
 /** A stream of a listing with its summary, made from the document where the listing has none that counts. */
@@ -26,32 +26,61 @@ export async function* summaries(
 ): AsyncGenerator<readonly SummarizedStream[]> {
   const prefix = filter.names?.prefix
   for await (const page of store.list({ ...query, ...(prefix === undefined ? {} : { prefix }) })) {
-    const found: SummarizedStream[] = []
-    for (const listed of page) {
-      if (filter.names !== undefined && !filter.names.matches(listed.name)) continue
-      const item = await passed(store, listed, filter, query.signal)
-      if (item !== undefined) found.push(item)
+    for (const part of parts(page.filter(listed => mayPass(listed, filter)))) {
+      const found: SummarizedStream[] = []
+      const read = await readMissing(store, part, query.signal)
+      for (const listed of part) {
+        const item = listed.summary === undefined ? read.get(listed) : fromListing(listed, listed.summary)
+        const passing = item && (await passed(store, item, filter, query.signal))
+        if (passing !== undefined) found.push(passing)
+      }
+      if (found.length > 0) yield found
     }
-    if (found.length > 0) yield found
   }
+}
+
+/** At most so many documents are read at a time. */
+const READS_AT_ONCE = 8
+
+/** Parts of a page with few documents to read in each: where others write, the first streams do not wait for all. */
+function* parts(page: readonly Listed[]): Generator<readonly Listed[]> {
+  let from = 0
+  let reads = 0
+  for (const [at, { summary }] of page.entries()) {
+    if (summary === undefined) reads++
+    if (reads < READS_AT_ONCE) continue
+    yield page.slice(from, at + 1)
+    from = at + 1
+    reads = 0
+  }
+  if (from < page.length) yield page.slice(from)
+}
+
+/** The streams that were listed without a summary; those that are gone meanwhile are left out. */
+async function readMissing(
+  store: EventStore,
+  part: readonly Listed[],
+  signal: AbortSignal | undefined,
+): Promise<ReadonlyMap<Listed, SummarizedStream>> {
+  const missing = part.filter(({ summary }) => summary === undefined)
+  const read = await Promise.all(missing.map(listed => summaryOf(store, listed, signal)))
+  return new Map(missing.flatMap((listed, at) => (read[at] === undefined ? [] : [[listed, read[at]]])))
 }
 
 async function passed(
   store: EventStore,
-  listed: Listed,
+  item: SummarizedStream,
   filter: StreamFilter,
   signal: AbortSignal | undefined,
 ): Promise<SummarizedStream | undefined> {
-  const item =
-    listed.summary === undefined ? await summaryOf(store, listed, signal) : fromListing(listed, listed.summary)
-  if (item === undefined) return undefined
   const verdict = verdictOf(item, filter, store.nowMs())
   if (verdict !== 'unsure') return verdict === 'yes' ? item : undefined
-  const whole = await summaryOf(store, listed, signal)
+  const whole = await summaryOf(store, item.listed, signal)
   return whole !== undefined && verdictOf(whole, filter, store.nowMs()) === 'yes' ? whole : undefined
 }
 
-function fromListing(listed: Listed, summary: Summary): SummarizedStream {
+/** The row of a listing with the summary that counts. */
+export function fromListing(listed: Listed, summary: Summary): SummarizedStream {
   return { listed, summary, fault: undefined, pin: { ifVersion: summary.version, ifBorn: summary.born } }
 }
 

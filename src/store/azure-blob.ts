@@ -8,6 +8,7 @@ import { AzureChange } from './azure-change.ts'
 import { type AzureContainer, openContainer } from './azure-client.ts'
 import { type MachineClock, machineClock } from './azure-clock.ts'
 import { isHeldByAnother, isSomebodyWrote } from './azure-errors.ts'
+import { inspectAzure } from './azure-inspect.ts'
 import { AzureLeases } from './azure-lease.ts'
 import { listStreams } from './azure-listing.ts'
 import { PendingReleases } from './azure-releases.ts'
@@ -27,6 +28,7 @@ import type {
   RemoveOutcome,
   Stored,
 } from './store.ts'
+import type { AzureFacts, InspectOptions } from './store-facts.ts'
 
 /** How long `close` waits for releases that are still under way. */
 const CLOSE_MS = 2_000
@@ -53,6 +55,7 @@ export async function openAzureBlobStore(options: AzureBlobOptions): Promise<Eve
 class AzureBlobStore implements EventStore {
   readonly address: string
   readonly #container: AzureContainer
+  readonly #credential: AzureCredential
   readonly #calls: AzureCalls
   readonly #bodies: AzureBodies
   readonly #leases: AzureLeases
@@ -65,6 +68,7 @@ class AzureBlobStore implements EventStore {
   ) {
     this.address = formatAddress(address)
     this.#container = container
+    this.#credential = credential
     const expiry = credential.kind === 'sas' ? credential.expiresMs : undefined
     this.#calls = new AzureCalls({
       site: {
@@ -157,6 +161,12 @@ class AzureBlobStore implements EventStore {
     })
     if (answer.kind === 'done' || answer.error.code === 'ContainerAlreadyExists') return
     throw this.#calls.fault(answer.error)
+  }
+
+  inspect({ signal }: InspectOptions = {}): Promise<AzureFacts> {
+    const { versioning } = this.#bodies
+    const parts = { container: this.#container, calls: this.#calls, credential: this.#credential }
+    return inspectAzure(parts, { address: this.address, ...(versioning === undefined ? {} : { versioning }) }, signal)
   }
 
   async close(): Promise<void> {

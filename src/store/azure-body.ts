@@ -45,10 +45,16 @@ export class AzureBodies {
   readonly #calls: AzureCalls
   /** A change uses its client four times; making one is not free. */
   readonly #clients = new Map<string, BlockBlobClient>()
+  #versioning: boolean | undefined
 
   constructor(container: ContainerClient, calls: AzureCalls) {
     this.#container = container
     this.#calls = calls
+  }
+
+  /** Whether the service keeps what a write replaces as a version: the answer to the last write tells. */
+  get versioning(): boolean | undefined {
+    return this.#versioning
   }
 
   /** The client of a blob. Throws `InvalidValue` for a name no driver can keep. */
@@ -129,7 +135,8 @@ export class AzureBodies {
     const blob = this.blob(name)
     const answer = await this.#calls.once(
       async abortSignal => {
-        const { etag = '', date } = await blob.upload(bytes, bytes.length, { ...options, abortSignal })
+        const { etag = '', date, versionId } = await blob.upload(bytes, bytes.length, { ...options, abortSignal })
+        this.#versioning = versionId !== undefined
         return { etag, date }
       },
       { limitMs: this.#calls.limits.bodyMs, untilMs: write.untilMs, signal: write.signal },

@@ -1,6 +1,7 @@
 import type { TokenCredential } from '@azure/identity'
 import {
   AnonymousCredential,
+  BlobServiceClient,
   ContainerClient,
   newPipeline,
   type Pipeline,
@@ -13,6 +14,8 @@ export interface AzureContainer {
   readonly client: ContainerClient
   /** A second client with a pipeline of its own, changed before its first use. */
   withPipeline(prepare: (pipeline: Pipeline) => void): ContainerClient
+  /** A client of the account the container is in. */
+  service(): BlobServiceClient
 }
 
 /**
@@ -27,15 +30,18 @@ export async function openContainer(
   const signer = await signerOf(credential)
   const query = credential.kind === 'sas' ? `?${credential.token}` : ''
   const url = `${endpoint}/${container}${query}`
-  const build = (prepare: (pipeline: Pipeline) => void): ContainerClient => {
-    const pipeline = newPipeline(signer, {
-      retryOptions: { maxTries: 1 },
-      userAgentOptions: { userAgentPrefix: 'leasectl' },
-    })
+  const pipelineOf = (): Pipeline =>
+    newPipeline(signer, { retryOptions: { maxTries: 1 }, userAgentOptions: { userAgentPrefix: 'leasectl' } })
+  const withPipeline: AzureContainer['withPipeline'] = prepare => {
+    const pipeline = pipelineOf()
     prepare(pipeline)
     return new ContainerClient(url, pipeline)
   }
-  return { client: build(() => {}), withPipeline: build }
+  return {
+    client: withPipeline(() => {}),
+    withPipeline,
+    service: () => new BlobServiceClient(`${endpoint}${query}`, pipelineOf()),
+  }
 }
 
 async function signerOf(

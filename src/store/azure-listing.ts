@@ -58,7 +58,7 @@ function compareDue(a: Listed, b: Listed): number {
 }
 
 async function* pages(container: AzureContainer, calls: AzureCalls, query: ListQuery): AsyncGenerator<Listed[]> {
-  const { prefix, after } = query
+  const { prefix, after, skip } = query
   const listing = captureListing(container)
   let marker: string | undefined
   do {
@@ -66,7 +66,8 @@ async function* pages(container: AzureContainer, calls: AzureCalls, query: ListQ
     const rows: Listed[] = []
     for (const blob of page.blobs) {
       if (isReservedName(blob.name) || (after !== undefined && compareNames(blob.name, after) <= 0)) continue
-      if (prefix === undefined || blob.name.startsWith(prefix)) rows.push(listed(blob))
+      if (prefix !== undefined && !blob.name.startsWith(prefix)) continue
+      if (skip?.(blob.name, etagOf(blob)) !== true) rows.push(listed(blob))
     }
     yield rows
     marker = page.marker
@@ -151,11 +152,15 @@ function listed(blob: ListedBlob): Listed {
   const { summary } = readSummary(blob.metadata, blob)
   return {
     name: blob.name,
-    // Headers have it in quotes, listings of the service do not.
-    etag: blob.etag.startsWith('"') ? blob.etag : `"${blob.etag}"`,
+    etag: etagOf(blob),
     size: blob.size,
     modifiedMs: blob.modifiedMs,
     lease: leaseView(blob.leaseState, blob.leaseDuration, blob.metadata),
     ...(summary === undefined ? {} : { summary }),
   }
+}
+
+/** Headers have it in quotes, listings of the service do not. */
+function etagOf({ etag }: ListedBlob): string {
+  return etag.startsWith('"') ? etag : `"${etag}"`
 }

@@ -15,13 +15,17 @@ export interface Entry {
 }
 
 /** What the query asks for, in its order. */
-export function selected(entries: readonly Entry[], { prefix = '', after, order = 'name', limit }: ListQuery): Entry[] {
+export function selected(
+  entries: readonly Entry[],
+  { prefix = '', after, order = 'name', limit, skip }: ListQuery,
+): Entry[] {
   const rows = entries.filter(
-    ({ name, summary }) =>
+    ({ name, etag, summary }) =>
       name.startsWith(prefix) &&
       !isReservedName(name) &&
       (after === undefined || compareNames(name, after) > 0) &&
-      (order === 'name' || summary.dueMs !== undefined),
+      (order === 'name' || summary.dueMs !== undefined) &&
+      skip?.(name, etag) !== true,
   )
   const byName = (a: Entry, b: Entry): number => compareNames(a.name, b.name)
   const byDue = (a: Entry, b: Entry): number => (a.summary.dueMs ?? 0) - (b.summary.dueMs ?? 0) || byName(a, b)

@@ -28,6 +28,7 @@ import type {
   RemoveOutcome,
   Stored,
 } from './store.ts'
+import type { InspectOptions, MemoryFacts } from './store-facts.ts'
 
 export interface MemoryStoreOptions {
   /** Epoch ms. Default `Date.now`. */
@@ -152,6 +153,11 @@ class MemoryStore implements EventStore {
 
   async createContainer(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted()
+  }
+
+  async inspect({ signal }: InspectOptions = {}): Promise<MemoryFacts> {
+    signal?.throwIfAborted()
+    return { kind: 'memory', address: this.address, unknown: {} }
   }
 
   async close(): Promise<void> {}

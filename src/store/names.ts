@@ -22,6 +22,11 @@ export function checkStreamName(name: string): void {
   }
 }
 
+/** Whether every driver can keep the name, reserved or not. A container may hold blobs of others under names that none can. */
+export function isStoredName(name: string): boolean {
+  return faultOf(name) === undefined
+}
+
 /**
  * Checks a name as every driver can keep it, reserved ones included. Throws `InvalidValue` with a hint.
  * The rules are Azure's; dot segments are refused because URLs collapse them: `../x` would be another container's blob.

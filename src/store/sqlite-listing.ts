@@ -28,6 +28,15 @@ function pageByName(query: ListQuery, cursor: Cursor | undefined, rows: number):
   }
 }
 
+/** Names and ETags of the next page, without which it is not known which rows are asked for. */
+export function skippingQuery(query: ListQuery, after: string | undefined, rows: number): PageQuery {
+  const names = namesOf(query, after ?? query.after)
+  return {
+    sql: `SELECT name, etag FROM streams WHERE ${names.sql} ORDER BY name LIMIT ?`,
+    values: [...names.values, rows],
+  }
+}
+
 /** Names are filtered in the index, before the row is looked up. */
 function pageByDue(query: ListQuery, cursor: Cursor | undefined, rows: number): PageQuery {
   const names = namesOf(query, query.after)

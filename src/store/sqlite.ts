@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { setImmediate as otherWork } from 'node:timers/promises'
 import type { Summary } from '../stream/summary.ts'
 import {
@@ -13,9 +14,11 @@ import { checkStoredName } from './names.ts'
 import { changeOnceFree } from './sqlite-change.ts'
 import { CommitFault, type Connection } from './sqlite-connection.ts'
 import { SqliteFile, type SqliteFileOptions } from './sqlite-file.ts'
+import { inspectSqlite } from './sqlite-inspect.ts'
 import { leaseInTransaction } from './sqlite-leases.ts'
 import { type Cursor, PAGE_ROWS, pageQuery } from './sqlite-listing.ts'
 import { listedOf, storedOf } from './sqlite-rows.ts'
+import { listSkipping } from './sqlite-skipping.ts'
 import { SELECT_STORED } from './sqlite-sql.ts'
 import { createInTransaction, removeInTransaction } from './sqlite-streams.ts'
 import type {
@@ -33,6 +36,7 @@ import type {
   RemoveOutcome,
   Stored,
 } from './store.ts'
+import type { InspectOptions, SqliteFacts } from './store-facts.ts'
 
 export interface SqliteStoreOptions extends Partial<SqliteFileOptions> {
   /** Epoch ms. Default `Date.now`. */
@@ -54,25 +58,31 @@ class SqliteStore implements EventStore {
   readonly #random: () => number
 
   constructor(path: string, { clock = Date.now, random = Math.random, ...options }: SqliteStoreOptions) {
-    this.address = `sqlite:${path}`
+    // Whatever folder a later process works in: run files name the store by it.
+    this.address = `sqlite:${resolve(path)}`
     this.nowMs = clock
     this.#random = random
     this.#file = new SqliteFile(path, { random, ...options })
   }
 
   async *list(query: ListQuery): AsyncIterable<readonly Listed[]> {
-    const { signal, limit = Number.POSITIVE_INFINITY } = query
+    const { signal, limit = Number.POSITIVE_INFINITY, skip = () => false } = query
+    if (query.skip !== undefined && query.order !== 'due') {
+      yield* listSkipping(this.#file, this.nowMs, { ...query, skip })
+      return
+    }
     let left = limit
     let cursor: Cursor | undefined
     while (left > 0) {
       if (cursor) await otherWork()
-      const rows = Math.min(left, PAGE_ROWS)
+      const rows = query.skip === undefined ? Math.min(left, PAGE_ROWS) : PAGE_ROWS
       const page = (await this.#file.read(connection => this.#page(connection, query, cursor, rows), { signal })) ?? []
-      if (page.length > 0) yield page
+      const shown = page.filter(({ name, etag }) => !skip(name, etag)).slice(0, left)
+      if (shown.length > 0) yield shown
       const last = page.at(-1)
       if (last === undefined || page.length < rows) return
       cursor = { name: last.name, dueMs: last.summary?.dueMs }
-      left -= page.length
+      left -= shown.length
     }
   }
 
@@ -138,6 +148,10 @@ class SqliteStore implements EventStore {
 
   async createContainer(signal?: AbortSignal): Promise<void> {
     await this.#file.create(() => undefined, { signal })
+  }
+
+  inspect(options: InspectOptions = {}): Promise<SqliteFacts> {
+    return inspectSqlite(this.#file, this.address, options)
   }
 
   async close(): Promise<void> {

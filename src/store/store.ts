@@ -1,4 +1,5 @@
 import type { Summary } from '../stream/summary.ts'
+import type { InspectOptions, StoreFacts } from './store-facts.ts'
 
 /** Who holds a lease, as far as the store knows. */
 export interface Holder {
@@ -51,6 +52,8 @@ export interface ListQuery {
   readonly order?: 'name' | 'due'
   /** At most so many. Default: all. */
   readonly limit?: number
+  /** Leaves out the rows of which it says true. It is asked of each in turn, before the rest of the row is made. */
+  readonly skip?: (name: string, etag: string) => boolean
   readonly signal?: AbortSignal
 }
 
@@ -173,6 +176,11 @@ export interface EventStore {
   break(name: string, periodS: number | undefined, signal?: AbortSignal): Promise<BreakOutcome>
   /** Creates the container or folder if it is missing. */
   createContainer(signal?: AbortSignal): Promise<void>
+  /**
+   * What the driver knows of its place, for `doctor`: nothing secret, nothing changed. Faults do not throw: what could not
+   * be learned is named with the reason. Throws the signal's reason.
+   */
+  inspect(options?: InspectOptions): Promise<StoreFacts>
   /** Waits at most 2 s for releases still under way, then lets go of files and sockets. */
   close(): Promise<void>
 }

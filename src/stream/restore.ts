@@ -5,9 +5,10 @@ import type { JournalChange, Transaction } from './journal.ts'
 type LcAttributes = { readonly [Name in LcAttributeName]?: string }
 
 /** What the journal tells of one event's attributes in our namespace. */
-interface Facts {
+export interface Facts {
   /** Version of the transaction that added it. */
   readonly added: number
+  /** Owner, fence, attempt, latest opening, waiting join and what a retry replaced; the end of a claim is in no journal. */
   readonly lc: LcAttributes
 }
 
@@ -34,7 +35,8 @@ export function restoreDropped(
   return restored ? list : events
 }
 
-function factsOf(stream: EventStream, transactions: readonly Transaction[]): ReadonlyMap<string, Facts> {
+/** The same for all events after the given transactions, oldest first. `stream` tells what is below what. */
+export function factsOf(stream: EventStream, transactions: readonly Transaction[]): ReadonlyMap<string, Facts> {
   const facts = new Map<string, Facts>()
   for (const transaction of transactions) {
     for (const change of transaction.changes) note(facts, transaction, change, stream.root?.id === change.event)

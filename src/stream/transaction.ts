@@ -72,8 +72,8 @@ export function withEntry(document: StreamDocument, transaction: Transaction): S
 
 const NO_AUTHOR = { by: '', on: '', commandId: '', hash: '', why: '', other: false, changes: [] } as const
 
-/** Versions never go back, whatever a foreign writer dropped. */
-function highestVersion(document: StreamDocument, floor: number): number {
+/** The highest version that a document and the summary beside it (`floor`) name: versions never go back, whatever a foreign writer dropped. */
+export function highestVersion(document: StreamDocument, floor: number): number {
   let highest = Math.max(document.version, floor, lastVersion(document.journal, document.prefix))
   for (const event of document.events) highest = Math.max(highest, fenceOf(event) ?? 0)
   return highest

@@ -1,5 +1,7 @@
 /** A few lines at the bottom of the terminal that are drawn again in place. */
 export interface LiveView {
+  /** How many lines fit on the screen now; it changes with the terminal. */
+  readonly height: number
   /** Lines for the screen, already fitted to its width; those that exceed its height are cut from the top's end. */
   draw(lines: readonly string[]): void
   /** Removes the lines; what is printed next starts where they stood. */
@@ -14,11 +16,14 @@ export async function openLiveView(stdout: NodeJS.WriteStream): Promise<LiveView
     import('./ink/LiveLines.tsx'),
   ])
   const app = render(createElement(LiveLines, { lines: [] }), { stdout, exitOnCtrlC: false, patchConsole: false })
+  // A frame as high as the screen would scroll it.
+  const height = () => Math.max(1, (stdout.rows ?? 24) - 1)
   return {
+    get height() {
+      return height()
+    },
     draw(lines) {
-      // A frame as high as the screen would scroll it.
-      const height = Math.max(1, (stdout.rows ?? 24) - 1)
-      app.rerender(createElement(LiveLines, { lines: lines.slice(0, height) }))
+      app.rerender(createElement(LiveLines, { lines: lines.slice(0, height()) }))
     },
     async close() {
       app.clear()

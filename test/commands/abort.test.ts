@@ -4,7 +4,7 @@ import { cli, json, newWorld, optionsFrom, statuses } from './support.ts'
 
 test('argv → options', async () => {
   expect(await optionsFrom(register, ['abort', 'a', '-e', '01.00', '-q'])).toEqual({
-    streams: ['a'],
+    names: ['a'],
     event: ['01.00'],
     quiet: true,
   })

@@ -7,7 +7,7 @@ test('argv → options', async () => {
   const argv = ['cancel', 'a', 'b', '-e', '01.00', '-e', '02.00', '-m', 'why', '--by', 'ops', '--command-id', 'c']
   const more = ['--lease-wait', '1m', '--if-version', '3', '--lease-id', '00000000-0000-4000-8000-00000000000A']
   expect(await optionsFrom(register, [...argv, ...more])).toEqual({
-    streams: ['a', 'b'],
+    names: ['a', 'b'],
     event: ['01.00', '02.00'],
     reason: 'why',
     by: 'ops',
@@ -53,6 +53,7 @@ test('-o json: the change with what it closed', async () => {
     duplicate: false,
     commandId: 'c1',
     reason: 'why',
+    error: null,
   })
 })
 
@@ -92,9 +93,14 @@ test('a batch reports every stream; some not done is exit 7; each has an id of i
   await cli(world, ['event', 'complete', 'b', '00'])
   const ran = await cli(world, ['cancel', 'a', 'b', 'c', '--command-id', 'run-1'])
   expect(ran.exit).toBe(7)
-  expect(ran.stdout).toMatch(/✓ a[\s\S]*✓ c/)
-  expect(ran.stderr).toContain('error: refused: b: 00 is completed')
-  expect(ran.stderr).toContain('1 of 3 not done')
+  expect(ran.stdout.split('\n')).toEqual([
+    'STREAM  OUTCOME    VERSION  WHAT',
+    'a       ✓ done           2  canceled',
+    'b       ✗ refused        -  00 is completed; nothing more can be done to it  [already-final]',
+    'c       ✓ done           2  canceled',
+    '',
+  ])
+  expect(ran.stderr).toMatch(/^2 done, 1 refused\nrun file: .*\nerror: 1 of 3 not done .*\[batch-incomplete\]\n/)
   expect(json((await cli(world, ['tail', 'a', '-n', '1', '-o', 'ndjson'])).stdout)).toMatchObject({
     commandId: 'run-1/a',
   })
@@ -127,11 +133,11 @@ test('a batch goes on after a document that cannot be read', async () => {
   if (summary !== undefined) await world.store.create('b', Buffer.from('<x'), summary)
   const ran = await cli(world, ['cancel', 'a', 'b', 'c'])
   expect(ran.exit).toBe(7)
-  expect(ran.stderr).toContain('failed: b: line 1')
+  expect(ran.stdout).toMatch(/b +✗ failed +- +line 1.*\[bad-document\]/)
   expect(await statuses(world, 'c')).toEqual({ '00': 'canceled' })
 })
 
-test('an interrupted batch leaves out the rest and says so', async () => {
+test('an interrupted batch begins nothing new and says how much was not begun', async () => {
   const world = newWorld()
   for (const name of ['a', 'b']) await cli(world, ['init', name])
   const interruption = new AbortController()
@@ -142,9 +148,12 @@ test('an interrupted batch leaves out the rest and says so', async () => {
       return typeof value === 'function' ? value.bind(target) : value
     },
   })
-  const ran = await cli(world, ['cancel', 'a', 'b'], { store, signal: interruption.signal })
-  expect(ran.stdout).toContain('✓ a')
-  expect(ran.stderr).toContain('interrupted')
+  const argv = ['cancel', 'a', 'b', '--concurrency', '1']
+  const ran = await cli(world, argv, { store, signal: interruption.signal })
+  expect(ran.exit).toBe(130)
+  expect(ran.stdout).toMatch(/a +✓ done/)
+  expect(ran.stderr).toContain('1 done; 1 not begun\nrun file: ')
+  expect(ran.stderr).toContain('error: interrupted: 1 of 2 not done, 1 of them not begun')
   expect(await statuses(world, 'b')).toEqual({ '00': 'inprocess' })
 })
 
@@ -171,4 +180,62 @@ test('every missing name is told; --skip-missing goes on with the others', async
   expect(skipped.stderr).toContain('skipped: there is no stream gone')
   expect([await statuses(world, 'a'), await statuses(world, 'b')]).toEqual([{ '00': 'canceled' }, { '00': 'canceled' }])
   expect((await cli(world, ['cancel', 'gone', '--skip-missing'])).exit).toBe(3)
+})
+
+test('argv → options: selections and what goes with many streams', async () => {
+  const argv = ['cancel', '--match', 'a/**', '--status', 'init', '--skip-missing', '--dry-run', '--yes']
+  const more = ['--expect', '60', '--concurrency', '64', '--rerun', 'f', '--only', 'busy,changed', '-o', 'ndjson']
+  expect(await optionsFrom(register, [...argv, ...more])).toEqual({
+    names: [],
+    match: 'a/**',
+    status: ['init'],
+    skipMissing: true,
+    dryRun: true,
+    yes: true,
+    expect: 60,
+    concurrency: 64,
+    rerun: 'f',
+    only: ['busy', 'changed'],
+    output: 'ndjson',
+  })
+})
+
+test.each([
+  ['cancel --all --expect many', '--expect'],
+  ['cancel --all --expect -1', '--expect'],
+  ['cancel --all --concurrency 0', '--concurrency'],
+  ['cancel --all --concurrency 65', '--concurrency 65 is too many'],
+  ['cancel --only busy --all', '--only goes with --rerun'],
+  ['cancel --rerun f --only bussy', 'did you mean busy?'],
+  ['cancel --rerun f a', '--rerun and names'],
+  ['cancel --rerun f -m why', '--rerun and -m'],
+  ['cancel --rerun f --match x', '--rerun and --match'],
+  ['cancel --rerun f -e 01', '--rerun and -e'],
+  ['cancel --rerun f --command-id c', '--rerun and --command-id'],
+  ['cancel', 'which streams?'],
+  ['cancel -m why --yes', 'which streams?'],
+  ['cancel a --failed', 'names and filters'],
+])('%s is exit 2', async (line, says) => {
+  const world = newWorld()
+  await cli(world, ['init', 'a'])
+  const ran = await cli(world, line.split(' '))
+  expect(ran).toMatchObject({ exit: 2, stdout: '' })
+  expect(ran.stderr).toContain(says)
+  expect(await statuses(world, 'a')).toEqual({ '00': 'inprocess' })
+})
+
+test('one stream by its name is looked at only by the change itself', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 's'])
+  const calls: string[] = []
+  const store: EventStore = new Proxy(world.store, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key)
+      if (typeof value !== 'function') return value
+      if (key !== 'nowMs') calls.push(String(key))
+      return value.bind(target)
+    },
+  })
+  expect((await cli(world, ['cancel', 's'], { store })).exit).toBe(0)
+  expect(calls).toEqual(['changeUnderLease'])
 })

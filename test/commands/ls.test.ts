@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { register } from '../../src/commands/ls.ts'
 import type { EventStore } from '../../src/store/store.ts'
+import { listing, storeWith } from './store-with.ts'
 import { cli, json, newWorld, optionsFrom, type World } from './support.ts'
 
 test('argv → options', async () => {
@@ -15,15 +17,29 @@ test('argv → options', async () => {
     'a/*',
     '--limit',
     '7',
+    '--sort',
+    '-failedAt',
+    '--fields',
+    'name,due',
+    '--group-by',
+    'waiting-on',
+    '-w',
+    '--interval',
+    '3s',
     '-o',
-    'name',
+    'wide',
   ]
   expect(await optionsFrom(register, argv)).toEqual({
     status: ['init', 'aborted', 'canceled'],
     failed: true,
     match: 'a/*',
     limit: 7,
-    output: 'name',
+    sort: { field: 'failedAt', descending: true },
+    fields: ['name', 'due'],
+    groupBy: 'waiting-on',
+    watch: true,
+    interval: 3_000,
+    output: 'wide',
   })
   expect(await optionsFrom(register, ['list'])).toEqual({})
 })
@@ -39,16 +55,16 @@ async function three(): Promise<World> {
   return world
 }
 
-test('a table with progress, what it waits on, due, age and lease', async () => {
+test('a table: status, what it waits on, due, age, events done, open and failed, lease', async () => {
   const world = await three()
   await cli(world, ['lease', 'acquire', 'a/1', '--by', 'ops'])
   const ran = await cli(world, ['ls'])
   expect(ran).toMatchObject({ exit: 0, stderr: '' })
   expect(ran.stdout.split('\n')).toEqual([
-    'NAME   STATUS       PROGRESS  WAITING ON         DUE      AGE  LEASE',
-    'a/1    ▶ inprocess  1/5 ✗1    01.00 03.00 04.00  in 7m  2m14s  ops',
-    'a/b/2  ○ init       0/1       00                 -      2m14s  -',
-    'z      ✗ aborted    1/1 ✗1    -                  -      2m14s  -',
+    'NAME   STATUS       WAITING ON         DUE         AGE  DONE/OPEN/✗  LEASE',
+    'a/1    ▶ inprocess  01.00 03.00 04.00  in 7m46s  2m14s        0/4/1  ops',
+    'a/b/2  ○ init       00                 -         2m14s        0/1/0  -',
+    'z      ✗ aborted    -                  -         2m14s        0/0/1  -',
     '',
   ])
 })
@@ -87,12 +103,15 @@ test('-o json is one document with items, total and truncated', async () => {
     due: '2026-03-01T12:10:00.000Z',
     waitingOn: ['01.00', '03.00', '04.00'],
     failedAt: '2026-03-01T12:00:00.000Z',
+    failedId: '02.00',
     failure: 'no answer',
+    lastBy: 'tester@testhost',
     lease: { state: 'available', duration: null, until: null, holder: null },
     modified: '2026-03-01T12:00:00.000Z',
+    error: null,
   })
   const cut = json((await cli(world, ['ls', '-o', 'json', '--limit', '2'])).stdout)
-  expect(cut).toMatchObject({ total: null, truncated: true })
+  expect(cut).toMatchObject({ total: 3, truncated: true })
   expect(cut.items).toHaveLength(2)
 })
 
@@ -115,64 +134,115 @@ test('an empty list is a header or [], exit 0, and a sentence on stderr', async 
   expect((await cli(newWorld(), ['ls', '-q', '-o', 'ndjson'])).stderr).toBe('')
 })
 
-test('a table on a terminal stops at 200 and says so; elsewhere it does not', async () => {
-  const world = newWorld()
-  for (let at = 0; at < 201; at++) await cli(world, ['init', `s${String(at).padStart(3, '0')}`])
-  const terminal = await cli(world, ['ls'], { columns: 80 })
-  expect(terminal.stdout.trimEnd().split('\n')).toHaveLength(201)
-  expect(terminal.stderr).toContain('the first 200')
-  expect((await cli(world, ['ls'])).stdout.trimEnd().split('\n')).toHaveLength(202)
+test('where nothing matches it says out of how many', async () => {
+  const world = await three()
+  const none = await cli(world, ['ls', '--match', 'orders/**'])
+  expect(none).toMatchObject({ exit: 0, stderr: 'nothing matches: none of 3 streams in memory:\n' })
+  expect(none.stdout).toMatch(/^NAME\s+STATUS.*\n$/)
+  const groups = await cli(world, ['ls', '--status', 'completed', '--group-by', 'status', '-o', 'json'])
+  expect(groups.stderr).toBe('nothing matches: none of 3 streams in memory:\n')
+  expect(json(groups.stdout)).toMatchObject({ items: [], total: 0, streams: 0 })
+  expect((await cli(newWorld(), ['ls', '--failed'])).stderr).toBe('no streams in memory:\n')
 })
 
-test('a listing is written page by page: what it holds does not grow with the number of streams', async () => {
-  const world = newWorld()
-  await cli(world, ['init', 's'])
-  let page: unknown
-  for await (const rows of world.store.list({})) page = rows
-  let asked = 0
-  const endless: EventStore = new Proxy(world.store, {
-    get(target, key) {
-      if (key !== 'list') return Reflect.get(target, key)
-      return async function* () {
-        for (; ; asked++) yield page
-      }
+/** Listings know no summary, and the document of `b` cannot be read. */
+function foreign(world: World): EventStore {
+  return storeWith(world.store, {
+    ...listing(world.store, ({ summary: _, ...listed }) => listed),
+    read: async name => {
+      const stored = await world.store.read(name)
+      return name === 'b' && stored !== undefined ? { ...stored, body: Buffer.from('<x') } : stored
     },
   })
-  const ran = await cli(world, ['ls', '-o', 'name', '--limit', '5'], { store: endless })
-  expect(ran.stdout).toBe('s\n'.repeat(5))
-  expect(asked).toBe(5)
-})
+}
 
-test('a stream without a summary is read; one that cannot be read is shown, not thrown', async () => {
+test('a stream without a summary is read; one that cannot be read is a row with the reason, and the rest goes on', async () => {
   const world = newWorld()
   await cli(world, ['init', 'a', '--fork', 'A'])
   await cli(world, ['init', 'b'])
-  const foreign: EventStore = new Proxy(world.store, {
-    get(target, key) {
-      if (key === 'list') {
-        return async function* (query: object) {
-          for await (const page of target.list(query)) yield page.map(({ summary: _, ...listed }) => listed)
-        }
-      }
-      if (key === 'read') {
-        return async (name: string) => {
-          const stored = await target.read(name)
-          return name === 'b' && stored !== undefined ? { ...stored, body: Buffer.from('<x') } : stored
-        }
-      }
-      const value: unknown = Reflect.get(target, key)
-      return typeof value === 'function' ? value.bind(target) : value
-    },
-  })
-  const ran = await cli(world, ['ls'], { store: foreign })
+  await cli(world, ['init', 'c'])
+  const store = foreign(world)
+  const ran = await cli(world, ['ls'], { store })
   expect(ran.exit).toBe(0)
-  expect(ran.stdout).toContain('a     ▶ inprocess     0/2')
-  expect(ran.stdout).toContain('b     ? bad-document')
-  const { items } = json((await cli(world, ['ls', '-o', 'json'], { store: foreign })).stdout)
+  expect(ran.stdout.split('\n').slice(1, -1)).toEqual([
+    expect.stringMatching(/^a {5}▶ inprocess {5}01\.00/),
+    expect.stringMatching(/^b {5}\? bad-document {2}line 1, column 3: \S.* {2}\? +\? +\? +-$/),
+    expect.stringMatching(/^c {5}▶ inprocess {5}00/),
+  ])
+  const { items, total } = json((await cli(world, ['ls', '-o', 'json'], { store })).stdout)
+  expect(total).toBe(3)
   expect(items).toMatchObject([
     { name: 'a', open: 2 },
     { name: 'b', status: null, error: { code: 'bad-document' } },
+    { name: 'c', open: 1 },
   ])
+  expect((await cli(world, ['ls', '--fields', 'name,version'], { store })).stdout).toMatch(/\nb +\?\n/)
+  const fields = await cli(world, ['ls', '--fields', 'name', '-o', 'ndjson'], { store })
+  expect(json(fields.stdout.split('\n')[1] ?? '')).toMatchObject({ name: 'b', error: { code: 'bad-document' } })
+})
+
+test('-o wide adds version, root, texts, the last change, who made it and the last failure', async () => {
+  const world = await three()
+  await cli(world, ['event', 'set', 'a/1', '00', '--topic', 't', '--tag', 'g', '--tracking-id', 'x-1'])
+  const [header = '', row = ''] = (await cli(world, ['ls', '-o', 'wide', '--limit', '1'])).stdout.split('\n')
+  expect(header).toMatch(/^NAME .* LEASE +VERSION +ROOT +KEY +TOPIC +TAG +TRACKING ID +CHANGED +BY +LAST FAILURE$/)
+  expect(row).toMatch(/ 3 +Start +k +t +g +x-1 +0s ago +tester@testhost +02\.00 no answer$/)
+})
+
+test('names and texts are cut on a narrow terminal only', async () => {
+  const world = newWorld()
+  const name = `orders/${'4711-'.repeat(20)}`
+  await cli(world, ['init', name])
+  expect((await cli(world, ['ls'])).stdout).toContain(name)
+  expect((await cli(world, ['ls'], { columns: 200 })).stdout).toContain(name)
+  const narrow = (await cli(world, ['ls', '--color', 'never'], { columns: 80 })).stdout.split('\n')
+  expect(narrow[1]).toMatch(/^orders\/4\S*…\S*4711- {2}▶ inprocess/)
+  expect(Math.max(...narrow.map(line => line.length))).toBe(80)
+})
+
+test('--fields chooses columns and fields, in the order given; JSON keeps the version of the API', async () => {
+  const world = await three()
+  const argv = ['ls', '--limit', '1', '--fields', 'failure,name', '--fields', 'created']
+  expect((await cli(world, argv)).stdout).toBe('FAILURE    NAME  CREATED\nno answer  a/1   2m14s ago\n')
+  expect((await cli(world, [...argv, '-o', 'ndjson'])).stdout).toBe(
+    '{"apiVersion":"leasectl/v1","failure":"no answer","name":"a/1","created":"2026-03-01T12:00:00.000Z"}\n',
+  )
+  const document = json((await cli(world, [...argv, '-o', 'json'])).stdout)
+  expect(document).toMatchObject({ apiVersion: 'leasectl/v1', total: 3 })
+  expect(JSON.stringify(document.items)).toBe(
+    '[{"failure":"no answer","name":"a/1","created":"2026-03-01T12:00:00.000Z"}]',
+  )
+})
+
+test.each([
+  [['--fields', 'nam'], 'did you mean name? One of name, status, version'],
+  [['--fields', 'name,'], '--fields does not take ""'],
+  [['--fields', 'name', '-o', 'name'], '--fields does not go with -o name'],
+  [['--fields', 'name', '-o', 'wide'], '--fields does not go with -o wide'],
+  [['--sort', 'du'], 'did you mean due? One of name, status, due'],
+  [['--sort', '-due:desc'], 'names the order twice'],
+  [['--group-by', 'state'], 'did you mean status?'],
+  [['--group-by', 'status', '-o', 'name'], '--group-by does not go with -o name'],
+  [['--group-by', 'status', '-o', 'wide'], '--group-by does not go with -o wide'],
+  [['--group-by', 'status', '--sort', 'due'], '--group-by does not go with --sort'],
+  [['--group-by', 'status', '--fields', 'name'], '--group-by does not go with --fields'],
+  [['--interval', '2s'], '--interval needs -w'],
+])('%j is exit 2', async (flags, says) => {
+  const ran = await cli(newWorld(), ['ls', ...flags])
+  expect(ran).toMatchObject({ exit: 2, stdout: '' })
+  expect(ran.stderr).toContain(says)
+})
+
+test('-o yaml is the same document as -o json, an empty one too', async () => {
+  const world = await three()
+  const both = async (...argv: string[]) => [
+    parse((await cli(world, ['ls', ...argv, '-o', 'yaml'])).stdout),
+    json((await cli(world, ['ls', ...argv, '-o', 'json'])).stdout),
+  ]
+  for (const argv of [[], ['--limit', '1'], ['--match', 'nix'], ['--fields', 'name,due']]) {
+    const [yaml, document] = await both(...argv)
+    expect(yaml).toEqual(document)
+  }
 })
 
 test('names of leasectl itself are never listed', async () => {
@@ -187,3 +257,13 @@ async function summaryOf(world: World) {
   if (summary === undefined) throw new Error('the memory store keeps summaries')
   return summary
 }
+
+test('--fields age is the column AGE, in JSON created', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 'a'])
+  world.nowMs += 134_000
+  const list = async (...argv: string[]) => (await cli(world, ['ls', '--fields', 'name,age', ...argv])).stdout
+  expect(await list()).toBe('NAME    AGE\na     2m14s\n')
+  expect(await list('--time', 'utc')).toBe('NAME  CREATED\na     12:00:00Z\n')
+  expect(JSON.parse(await list('-o', 'ndjson'))).toMatchObject({ name: 'a', created: '2026-03-01T12:00:00.000Z' })
+})

@@ -7,6 +7,7 @@ const read = (text: string) => atMs(pointInTime('--since')(text), NOON)
 test.each([
   ['30m', NOON - 30 * 60_000],
   ['1h30m', NOON - 90 * 60_000],
+  ['30m ago', NOON - 30 * 60_000],
   ['2026-02-28T10:00:00Z', Date.UTC(2026, 1, 28, 10)],
   ['2026-02-28T10:00:00+02:00', Date.UTC(2026, 1, 28, 8)],
   ['2026-02-28 10:00', new Date(2026, 1, 28, 10).getTime()],
@@ -22,9 +23,13 @@ test('a time of day that is still to come means yesterday', () => {
 })
 
 test('a bare number asks for its unit', () => {
-  expect(() => read('30')).toThrow('--since: 30 what? 30m')
+  expect(() => read('30')).toThrow('--since: 30 what? 30s, 30m, 30h or 30d')
+  expect(() => read('30 ago')).toThrow('--since: 30 what? 30s, 30m, 30h or 30d')
 })
 
-test.each(['', 'yesterday', '25:00', '2026-02-30', '2026-13-01', '2026-02-28 25:00', '-1h'])('%s is none', text => {
-  expect(() => read(text)).toThrow('is no point in time')
-})
+test.each(['', 'yesterday', '25:00', '2026-02-30', '2026-13-01', '2026-02-28 25:00', '-1h', 'ago', '14:00 ago'])(
+  '%s is none',
+  text => {
+    expect(() => read(text)).toThrow('is no point in time')
+  },
+)

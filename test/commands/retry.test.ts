@@ -4,7 +4,7 @@ import { cli, json, newWorld, optionsFrom, statuses } from './support.ts'
 
 test('argv → options', async () => {
   expect(await optionsFrom(register, ['retry', 'a', '-e', '01.00', '-m', 'again'])).toEqual({
-    streams: ['a'],
+    names: ['a'],
     event: ['01.00'],
     reason: 'again',
   })

@@ -26,7 +26,9 @@ function changing(store: EventStore, answer: () => ChangeOutcome): EventStore {
 describe('1: one noun', () => {
   const id = ['--lease-id', ID]
   const onStream: readonly (readonly [path: string, more: readonly string[]])[] = [
-    ...['init', 'show', 'tail', 'cancel', 'abort', 'retry'].map(path => [path, []] as const),
+    ...['init', 'show', 'tail', 'log', 'wait', 'cancel', 'abort', 'retry', 'rm', 'export'].map(
+      path => [path, []] as const,
+    ),
     ...['start', 'touch', 'release', 'advance', 'complete', 'fail', 'set'].map(
       verb => [`event ${verb}`, ['01.00']] as const,
     ),
@@ -102,7 +104,12 @@ test('3: reading never takes a lease and never writes', async () => {
     'show orders/4711',
     'show orders/4711 -o xml',
     'tail orders/4711',
+    'log orders/4711',
+    'log --all -o ndjson',
+    'wait orders/4711 --for event=01.00:init',
     'lease show orders/4711',
+    'export orders/4711',
+    'export --all -o chrome',
   ]) {
     expect((await cli(world, line.split(' '), { store })).exit).toBe(0)
   }
@@ -204,6 +211,7 @@ test('11: a duration needs its unit', async () => {
     [['event', 'start', 'orders/4711', '01.00'], '--claim'],
     [['event', 'set', 'orders/4711', '01.00'], '--timeout'],
     [['tail', 'orders/4711'], '--interval'],
+    [['wait', 'orders/4711'], '--within'],
     [['lease', 'acquire', 'orders/4711'], '--duration'],
     [['lease', 'break', 'orders/4711'], '--period'],
   ] as const) {
@@ -396,18 +404,33 @@ describe('exit codes', () => {
     })
   })
 
-  test('lost is 11', async () => {
+  test('an infinite lease is not waited out: what helps is to look at it and to break it', async () => {
+    const world = await withStream()
+    await cli(world, ['lease', 'acquire', 'orders/4711', '--duration', 'infinite'])
+    const ran = await cli(world, ['cancel', 'orders/4711', '--lease-wait', '0s'])
+    expect(ran.exit).toBe(6)
+    expect(ran.stderr).toContain('hint     It never runs out. If its holder is gone, lease break ends it')
+    expect(ran.stderr).toContain('try      leasectl lease show orders/4711')
+    expect(ran.stderr).not.toContain('60s')
+  })
+
+  test('lost is 11 with the code of the service, where there is one', async () => {
     const world = await withStream()
     const store = changing(world.store, () => ({ kind: 'lost', code: 'LeaseIdMismatchWithLeaseOperation' }))
     const ran = await cli(world, ['cancel', 'orders/4711'], { store })
     expect(ran.exit).toBe(11)
-    expect(ran.stderr).toContain('LeaseIdMismatchWithLeaseOperation')
+    expect(ran.stderr).not.toContain('LeaseIdMismatchWithLeaseOperation')
+    const azure = new Proxy(store, {
+      get: (target, key) => (key === 'address' ? 'azure:acct/c' : Reflect.get(target, key)),
+    })
+    const there = await cli(world, ['cancel', 'orders/4711'], { store: azure })
+    expect(there.stderr).toContain('service  LeaseIdMismatchWithLeaseOperation')
   })
 
   test('the table of the help is the table of the program', async () => {
     const { stdout } = await cli(newWorld(), ['help', 'exit-codes'])
-    for (const { code, meaning } of EXIT_CODES)
-      expect(stdout).toMatch(new RegExp(`^ *${code}  ${meaning.slice(0, 8)}`, 'm'))
+    for (const { code, meaning, again } of EXIT_CODES)
+      expect(stdout).toMatch(new RegExp(`^ *${code}  ${again} +${meaning.slice(0, 8)}`, 'm'))
   })
 })
 

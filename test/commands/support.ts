@@ -1,14 +1,24 @@
+import { rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Command } from 'commander'
+import { afterAll } from 'vitest'
 import type { Run } from '../../src/commands/command.ts'
 import { runCommandLine } from '../../src/commands/main.ts'
 import { buildProgram } from '../../src/commands/program.ts'
 import type { Kind, OpenedStore, Runtime, StoreSource, Terminal } from '../../src/commands/runtime.ts'
 import { readStream } from '../../src/ops/read-stream.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
+import { openStore as openRealStore } from '../../src/store/open.ts'
 import type { EventStore } from '../../src/store/store.ts'
+import type { LiveView } from '../../src/tui/live-view.ts'
 
 /** 2026-03-01T12:00:00Z: the clock of these tests stands unless a test moves it. */
 export const NOON = Date.UTC(2026, 2, 1, 12)
+
+/** Where batches leave their run files, and where settings are. */
+export const STATE_HOME = join(tmpdir(), `leasectl-state-${process.pid}-${performance.now()}`)
+afterAll(() => rmSync(STATE_HOME, { recursive: true, force: true }))
 
 export interface World {
   readonly store: EventStore
@@ -33,11 +43,19 @@ export interface Setting {
   readonly source?: StoreSource
   /** The store is one of a protected context. */
   readonly isProtected?: boolean
+  /** The context that named the store. */
+  readonly context?: string
   /** Processes of this machine. */
   readonly running?: readonly number[]
   readonly startedAs?: string
   readonly signal?: AbortSignal
   readonly store?: EventStore
+  /** What `-w` draws on. */
+  readonly live?: LiveView
+  /** Second stores by the address under which they are opened; others are opened for real. */
+  readonly others?: Readonly<Record<string, EventStore>>
+  /** Addresses of protected contexts among them. */
+  readonly protectedOthers?: readonly string[]
 }
 
 export interface Ran {
@@ -59,13 +77,15 @@ export function fakeRuntime(world: World, argv: readonly string[], setting: Sett
   let kind: Kind = 'reads'
   let opened: OpenedStore | undefined
   let ids = 0
+  const otherStores: EventStore[] = []
   const address = {
     address: 'memory:',
     source: setting.source ?? 'default',
     isProtected: setting.isProtected ?? false,
+    ...(setting.context === undefined ? {} : { context: setting.context }),
   } as const
   const runtime: Runtime = {
-    env: setting.env ?? {},
+    env: { XDG_STATE_HOME: STATE_HOME, XDG_CONFIG_HOME: STATE_HOME, ...setting.env },
     argv,
     stdout: sink(setting.columns, text => (written.stdout += text)),
     stderr: sink(setting.terminal ? 100 : undefined, text => (written.stderr += text)),
@@ -102,6 +122,11 @@ export function fakeRuntime(world: World, argv: readonly string[], setting: Sett
       opened = { ...address, store: setting.store ?? world.store }
       return opened
     },
+    openOther: async where => {
+      const store = setting.others?.[where] ?? (await openRealStore(where, {}))
+      if (setting.others?.[where] === undefined) otherStores.push(store)
+      return { address: where, source: 'flag', isProtected: setting.protectedOthers?.includes(where) ?? false, store }
+    },
     describeStore: async () => address,
     embeddedAddress: async () => 'memory:',
     isRunning: pid => setting.running?.includes(pid) ?? false,
@@ -109,9 +134,12 @@ export function fakeRuntime(world: World, argv: readonly string[], setting: Sett
       throw new Error('these tests start no process')
     },
     openLiveView: async () => {
-      throw new Error('these tests have no terminal to draw on')
+      if (setting.live === undefined) throw new Error('this test has no terminal to draw on')
+      return setting.live
     },
-    close: async () => {},
+    close: async () => {
+      for (const store of otherStores) await store.close()
+    },
   }
   callCount++
   return { runtime, written }
@@ -156,10 +184,13 @@ export async function statuses(world: World, name: string): Promise<Record<strin
   return Object.fromEntries((view?.stream.events ?? []).map(event => [event.id, event.status]))
 }
 
-/** Every command path, with aliases left out. */
+/** Every command path, with aliases and hidden commands left out. */
 export function allCommands(): Command[] {
   const { runtime } = fakeRuntime(newWorld(), [])
-  const walk = (command: Command): Command[] => [command, ...command.commands.flatMap(walk)]
+  const walk = (command: Command): Command[] => {
+    const visible = command.createHelp().visibleCommands(command)
+    return [command, ...command.commands.filter(sub => visible.includes(sub)).flatMap(walk)]
+  }
   return walk(buildProgram(runtime, () => {}))
 }
 

@@ -64,6 +64,8 @@ test('-o ndjson: one transaction a line', async () => {
       { id: '02.00', from: 'init', to: 'completed', how: 'target' },
       { id: '01', from: 'inprocess', to: 'init', how: 'join' },
     ],
+    other: false,
+    provisional: false,
   })
 })
 

@@ -65,6 +65,19 @@ function byName(harness: StoreHarness): void {
       expect(await namesOf(store, { limit: 0 })).toEqual([])
     }))
 
+  it('leaves out the rows that are skipped, before the limit is counted', () =>
+    withStore(harness, async store => {
+      for (const [at, name] of ['a', 'b', 'c', 'd'].entries()) await given(store, name, name, { dueMs: 9 - at })
+      const all = await listed(store)
+      const etagOf = (name: string) => all.find(row => row.name === name)?.etag
+      const skip = (name: string, etag: string) => name !== 'c' && name !== 'd' && etag === etagOf(name)
+      expect(await listed(store, { skip })).toEqual(all.slice(2))
+      expect(await namesOf(store, { skip, limit: 1 })).toEqual(['c'])
+      expect(await namesOf(store, { skip, after: 'c' })).toEqual(['d'])
+      expect(await namesOf(store, { skip, order: 'due', limit: 1 })).toEqual(['d'])
+      expect(await listed(store, { skip: () => true })).toEqual([])
+    }))
+
   it('hides the names under .leasectl/, which can be read all the same', () =>
     withStore(harness, async store => {
       for (const name of ['.leasectl/shard', '.leasectl', '.leasectl0', 'a', '-']) {

@@ -1,6 +1,7 @@
 import { describe } from 'vitest'
 import { describeChanges } from './contract-changes.ts'
 import { describeExpiry } from './contract-expiry.ts'
+import { describeInspection } from './contract-inspect.ts'
 import { describeLeases } from './contract-leases.ts'
 import { describeListings } from './contract-listings.ts'
 import { describeStreams } from './contract-streams.ts'
@@ -14,5 +15,6 @@ export function describeStoreContract(label: string, harness: StoreHarness): voi
     describeChanges(harness)
     describeLeases(harness)
     describeExpiry(harness)
+    describeInspection(harness)
   })
 }

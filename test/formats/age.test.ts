@@ -17,8 +17,13 @@ test('ages have two units, in whole seconds', () => {
   ])
 })
 
-test('what is due has one unit', () => {
+test('a rough span has one unit', () => {
   expect([22 * S, 8 * M + 59 * S, 3 * H, 50 * H].map(roughSpan)).toEqual(['22s', '8m', '3h', '2d'])
+})
+
+test('what is due has two units, as ages have: a limit of 2 h is not one of 1 h', () => {
+  expect(dueText(NOON + 2 * H - S, NOON, 'relative')).toBe('in 1h59m')
+  expect(dueText(NOON - 134 * S, NOON, 'relative')).toBe('overdue 2m14s')
   expect(dueText(NOON + 22 * S, NOON, 'relative')).toBe('in 22s')
   expect(dueText(NOON, NOON, 'relative')).toBe('overdue 0s')
   expect(dueText(NOON - 3 * M, NOON, 'relative')).toBe('overdue 3m')

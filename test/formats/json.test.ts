@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { escapeHostile, jsonText } from '../../src/formats/json.ts'
+import { escapeHostile, jsonText, jsonTime, jsonTimeOf } from '../../src/formats/json.ts'
 import { yamlDocuments } from '../../src/formats/yaml.ts'
 
 const HOSTILE = '\u0000\u001b\u007f\u0080\u009b\u202e\u2066\u2028\ufeff\u{e0041}x"\\'
@@ -31,4 +31,14 @@ test('YAML too, in documents of their own', () => {
     { apiVersion: 'leasectl/v1', a: 'a\u202eb' },
     { apiVersion: 'leasectl/v1', b: '00:05:00' },
   ])
+})
+
+test('times are RFC 3339 in UTC; what has no such form is the last moment that has, or null', () => {
+  expect(jsonTime(Date.UTC(2026, 2, 1, 12))).toBe('2026-03-01T12:00:00.000Z')
+  expect(jsonTime(undefined)).toBeNull()
+  expect(jsonTime(Number.NaN)).toBeNull()
+  expect(jsonTime(Date.UTC(29_403, 0, 1))).toBe('9999-12-31T23:59:59.999Z')
+  expect(jsonTime(Number.MAX_SAFE_INTEGER)).toBe('9999-12-31T23:59:59.999Z')
+  expect(jsonTimeOf('2026-03-01T13:00:00+01:00')).toBe('2026-03-01T12:00:00.000Z')
+  expect([jsonTimeOf('soon'), jsonTimeOf(''), jsonTimeOf(undefined)]).toEqual([null, null, null])
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type Filtered, type StreamFilter, verdictOf } from '../../src/ops/filter.ts'
+import { type Filtered, mayPass, type StreamFilter, verdictOf } from '../../src/ops/filter.ts'
+import { globOf } from '../../src/ops/glob.ts'
 import type { LeaseView } from '../../src/store/store.ts'
 import type { Summary } from '../../src/stream/summary.ts'
 
@@ -100,4 +101,14 @@ test('a text that the summary cuts short is left to the document', () => {
   expect(passes(item({ key: 'abc…' }), { key: 'abc…' })).toBe('yes')
   expect(passes(item({ key: 'abc…' }), { key: 'abx' })).toBe('no')
   expect(passes(item({ key: 'abc…', tag: 'other' }), { key: 'abcdef', tag: 'blue' })).toBe('no')
+})
+
+test('nothing is read of what name, lease or last change leave out', () => {
+  const { listed } = item(undefined)
+  expect(mayPass(listed, { status: ['aborted'], key: 'k', overdue: true })).toBe(true)
+  expect(mayPass(listed, { names: globOf('a') })).toBe(true)
+  expect(mayPass(listed, { names: globOf('b*') })).toBe(false)
+  expect(mayPass(listed, { locked: true })).toBe(false)
+  expect(mayPass(listed, { sinceMs: 5_001 })).toBe(false)
+  expect(mayPass(listed, { sinceMs: 5_001, failed: true })).toBe(true)
 })

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import type { OutputChunk } from 'rolldown'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { bundle } from '../../build/bundle.mjs'
+import { lazyBuiltins } from '../../build/lazy-builtins.mjs'
 import { packageFolder, thirdPartyNotices } from '../../build/notices.mjs'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -67,6 +68,13 @@ test('an import that cannot be bundled fails the build', async () => {
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+})
+
+test('a function of a module that is loaded late keeps the functions it has itself', async () => {
+  const stub = lazyBuiltins().load.handler('\0lazy:fs')
+  const fs = await import(`data:text/javascript,${encodeURIComponent(stub)}`)
+  expect(fs.realpathSync('/')).toBe('/')
+  expect(fs.realpathSync.native('/')).toBe('/')
 })
 
 test.each([

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { join, resolve } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { BadAddress, NotPermitted, StoreUnreachable } from '../../src/store/errors.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 import { changeOptions, given, holder, increment, listed, stored, text } from '../contract/harness.ts'
@@ -108,8 +108,10 @@ describe('a store in use', () => {
     await store.close()
     await expect(store.read('a')).rejects.toBeInstanceOf(StoreUnreachable)
   })
+})
 
-  it('names its address as it was given', () => {
-    expect(openSqliteStore('some/streams.db').address).toBe('sqlite:some/streams.db')
-  })
+it('is known by its absolute path, whatever folder a later process works in', () => {
+  const store = openSqliteStore('streams.db')
+  onTestFinished(() => store.close())
+  expect(store.address).toBe(`sqlite:${resolve('streams.db')}`)
 })

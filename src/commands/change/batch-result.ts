@@ -1,28 +1,12 @@
-import { changeJson, changeLines } from '../../formats/change-text.ts'
-import { jsonDocument } from '../../formats/json.ts'
-import type { TransactOutcome } from '../../ops/transact-types.ts'
-import type { Operation } from '../../stream/operation.ts'
-import type { ChangeFlags, GlobalOptions } from '../options.ts'
-import type { Output } from '../output.ts'
+import { type Changed, changeJson } from '../../formats/change-text.ts'
+import { countText } from '../../formats/count-text.ts'
 import { type Problem, problem } from '../problem.ts'
-import { problemJson, problemLines } from '../problem-text.ts'
+import { problemJson } from '../problem-text.ts'
 import type { Runtime } from '../runtime.ts'
+import type { SignedOptions } from './options.ts'
+import type { OutcomeWord } from './outcome-words.ts'
 import type { Target } from './targets.ts'
-
-/** What is done to each of several targets. */
-export interface Batch {
-  readonly streams: readonly string[]
-  /** Events of each of them; none means the streams as a whole. */
-  readonly events: readonly string[]
-  readonly options: GlobalOptions & ChangeFlags & { readonly skipMissing?: boolean }
-  /** `cancel`. */
-  readonly verb: string
-  /** `canceled`. */
-  readonly word: string
-  readonly operation: (event: string | undefined) => Operation
-}
-
-type Done = Extract<TransactOutcome, { kind: 'done' }>
+import type { Done, Verb } from './verb.ts'
 
 /** What became of one target. */
 export interface Result {
@@ -31,68 +15,72 @@ export interface Result {
   readonly outcome: Done | Problem
 }
 
-/** One target's outcome as it happens. The problem of a single one is printed at the end like every error. */
-export async function printResult(
-  batch: Batch,
-  result: Result,
-  many: boolean,
-  output: Output,
-  runtime: Runtime,
-): Promise<void> {
-  const { options, word } = batch
-  if (options.output === 'json') return
-  const { outcome } = result
-  if (isProblem(outcome)) {
-    if (!many) return
-    const lines = problemLines({ ...outcome, message: `${batchWord(outcome)}: ${outcome.message}` }, runtime.nowMs())
-    await runtime.stderr.write(`${lines.join('\n')}\n`)
-  } else if (!options.quiet) {
-    await output.lines(changeLines(changedOf(batch, result, outcome), word, runtime.nowMs(), output.paint))
-  }
+/** Who says it. */
+export interface Told {
+  readonly verb: Verb
+  readonly options: SignedOptions
+  readonly runtime: Runtime
 }
 
-/** The change itself for one target, a list for several. */
-export async function printJson(batch: Batch, results: readonly Result[], output: Output): Promise<void> {
-  const items = results.map(result => resultJson(batch, result))
-  const [only, ...others] = results
-  if (others.length > 0) await output.text(jsonDocument({ items, total: items.length }))
-  else if (only !== undefined && !isProblem(only.outcome)) await output.text(jsonDocument(items[0] ?? {}))
-}
-
-function resultJson(batch: Batch, result: Result): object {
+/** One outcome as JSON; fields are only ever added. */
+export function resultJson(result: Result, { verb, options }: Told): object {
   const { target, commandId, outcome } = result
-  if (!isProblem(outcome)) return changeJson(changedOf(batch, result, outcome))
+  const fields = verb.fields?.(options) ?? {}
+  if (!isProblem(outcome)) return { ...changeJson(changedOf(result, outcome, options)), ...fields }
   return {
     stream: target.stream,
     event: target.event ?? null,
-    outcome: batchWord(outcome),
+    outcome: wordOf(result),
+    version: null,
     commandId,
-    reason: batch.options.reason ?? null,
+    reason: options.reason ?? null,
     error: problemJson(outcome),
+    ...fields,
   }
 }
 
-function changedOf({ options }: Batch, { target, commandId }: Result, { result }: Done) {
-  return { ...target, result, commandId, reason: options.reason }
+export function changedOf({ target, commandId }: Result, { result }: Done, { reason }: SignedOptions): Changed {
+  return { ...target, result, commandId, reason }
 }
 
-/** The outcome of one stream of a batch, in the words that scripts compare. */
-function batchWord({ exit, code }: Problem): 'refused' | 'busy' | 'changed' | 'failed' | 'unknown' {
-  if (code === 'changed') return 'changed'
+/** The outcome of one target. */
+export function wordOf({ outcome }: Result): OutcomeWord {
+  if (!isProblem(outcome)) return outcome.result.outcome
+  const { exit, code } = outcome
+  // A stream that was looked at and is gone has changed; what was stopped while it waited for a lease found it held.
+  if (code === 'changed' || code === 'stream-not-found') return 'changed'
+  if (exit === 6 || code === 'interrupted' || code === 'terminated') return 'busy'
   if (exit === 5) return 'refused'
-  if (exit === 6) return 'busy'
   return exit === 10 ? 'unknown' : 'failed'
 }
 
-/** Exit 7 if some were not done. */
-export function batchProblem(results: readonly Result[]): Problem | undefined {
+/** How a batch ended. */
+export interface BatchEnd {
+  readonly results: readonly Result[]
+  /** Targets of which nothing was tried. */
+  readonly notBegun?: number
+  /** Does the rest. */
+  readonly tryCommand?: string
+}
+
+/** Exit 7 if some were not done; a single one has its own code. */
+export function batchProblem({ results, notBegun = 0, tryCommand }: BatchEnd): Problem | undefined {
   const failed = results.filter(({ outcome }) => isProblem(outcome))
-  if (failed.length === 0) return undefined
+  if (failed.length + notBegun === 0) return undefined
+  const more = tryCommand === undefined ? {} : { tryCommand }
+  const [only, ...others] = results
+  if (notBegun === 0 && others.length === 0 && only !== undefined && isProblem(only.outcome)) {
+    return { ...only.outcome, ...more }
+  }
+  const total = results.length + notBegun
+  const begun = notBegun === 0 ? '' : `, ${countText(notBegun)} of them not begun`
   const names = failed.slice(0, 5).map(({ target }) => target.stream)
-  return problem('batch-incomplete', `${failed.length} of ${results.length} not done`, {
+  const named = `${names.join(' ')}${failed.length > 5 ? ` +${countText(failed.length - 5)}` : ''}`
+  return problem('batch-incomplete', `${countText(failed.length + notBegun)} of ${countText(total)} not done${begun}`, {
+    ...more,
     applied: failed.length < results.length ? 'yes' : failed.some(isUnknown) ? 'unknown' : 'no',
-    facts: [['streams', `${names.join(' ')}${failed.length > 5 ? ` +${failed.length - 5}` : ''}`]],
-    hint: 'What was done stays done; repeating the command is safe.',
+    ...(failed.length === 0 ? {} : { facts: [['streams', named] as const] }),
+    hint: 'What was done stays done; repeating is safe.',
   })
 }
 
@@ -100,11 +88,6 @@ function isUnknown({ outcome }: Result): boolean {
   return isProblem(outcome) && outcome.applied === 'unknown'
 }
 
-function isProblem(outcome: Done | Problem): outcome is Problem {
+export function isProblem(outcome: Done | Problem): outcome is Problem {
   return 'exit' in outcome
-}
-
-/** Why one target was not done. */
-export function problemOf(result: Result | undefined): Problem | undefined {
-  return result !== undefined && isProblem(result.outcome) ? result.outcome : undefined
 }

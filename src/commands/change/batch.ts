@@ -1,61 +1,87 @@
-import { transact } from '../../ops/transact.ts'
+import type { Selection } from '../../ops/selection.ts'
 import type { EventStore } from '../../store/store.ts'
 import { visibleText } from '../../stream/texts.ts'
-import { errorProblem, interruptedProblem } from '../error-problem.ts'
-import { outcomeProblem } from '../outcome-problem.ts'
-import { openOutput } from '../output.ts'
+import { type Output, openOutput } from '../output.ts'
 import type { Problem } from '../problem.ts'
 import type { Runtime } from '../runtime.ts'
+import { requireSelection } from '../selection/read-selection.ts'
 import { openStoreFor } from '../store.ts'
-import { type Batch, batchProblem, printJson, printResult, problemOf, type Result } from './batch-result.ts'
-import { transactOptions } from './request.ts'
-import { lookUp, missingProblemOf, type Target, targetCommandId, targetsOf } from './targets.ts'
+import type { Told } from './batch-result.ts'
+import { carryOut } from './carry-out.ts'
+import { consent } from './consent.ts'
+import type { OnStreamsOptions } from './options.ts'
+import { makePlan, missingProblemOf, type Plan } from './plan.ts'
+import { printPreview, ROWS_SHOWN } from './preview.ts'
+import { type Repeated, repeated } from './repeated.ts'
+import { printSingle } from './single.ts'
+import { targetsOf } from './targets.ts'
+import type { Verb } from './verb.ts'
 
-/** The same operation on one or several streams or events, one transaction each, after all of them were found. */
-export async function changeBatch(batch: Batch, runtime: Runtime): Promise<Problem | undefined> {
-  const output = await openOutput(batch.options, runtime)
-  const store = await openStoreFor(batch.options, runtime, output)
-  const targets = targetsOf(batch.streams, batch.events)
-  const many = targets.length > 1
-  const { found, missing } = await lookUp(store, targets, runtime.signal)
-  const fatal = batch.options.skipMissing && found.length > 0 ? undefined : missingProblemOf(missing, many)
+/**
+ * The same on one or many streams, or on events of them: looks at all of them first, shows and asks as far as their
+ * number demands, then makes one change of each.
+ */
+export async function changeBatch(verb: Verb, given: OnStreamsOptions, runtime: Runtime): Promise<Problem | undefined> {
+  const output = await openOutput(given, runtime)
+  const again = await repeated(verb, given)
+  // Whose doing it is the system is asked once, not with each change.
+  const options = { ...given, by: given.by ?? runtime.actor, ...again?.given }
+  const selection = again?.selection ?? (await requireSelection(options, runtime, options.event ?? []))
+  const told = { verb, options, runtime }
+  const store = await openStoreFor(options, runtime, output)
+  again?.checkStore(store.address)
+  const single = singleOf(selection, options)
+  if (single !== undefined && needsNoLook(told)) return changeUnseen(single, told, store, output)
+  if (again !== undefined) await output.say(again.sentence)
+  const plan = await planFor(selection, again, told, store)
+  const isBatch = single === undefined
+  const found = plan.targets.length + plan.leftOut > 0
+  const fatal = options.skipMissing && found ? undefined : missingProblemOf(plan.missing, isBatch)
   if (fatal !== undefined) return fatal
-  for (const { message } of missing) await output.say(`skipped: ${visibleText(message)}`)
-  const commandId = batch.options.commandId ?? runtime.newId()
-  const results: Result[] = []
-  for (const target of found) {
-    const id = targetCommandId(commandId, target, many)
-    const result = { target, commandId: id, outcome: await changeTarget(batch, target, id, many, store, runtime) }
-    results.push(result)
-    await printResult(batch, result, many, output, runtime)
-  }
-  if (batch.options.output === 'json') await printJson(batch, results, output)
-  if (!many) return problemOf(results[0])
-  const incomplete = batchProblem(results)
-  if (incomplete === undefined || !runtime.signal.aborted) return incomplete
-  return { ...incomplete, exit: interruptedProblem(runtime.signal).exit }
+  for (const { message } of plan.missing) await output.say(`skipped: ${visibleText(message)}`)
+  if (options.dryRun) return printPreview(plan, told, output).then(() => undefined)
+  const isNamed = selection.kind === 'names'
+  const no = await consent(plan, isNamed, told, output)
+  return no ?? carryOut(plan, { isBatch, store, rerunOf: given.rerun }, told, output)
 }
 
-async function changeTarget(
-  batch: Batch,
-  { stream, event }: Target,
-  commandId: string,
-  many: boolean,
+/** The one stream that was named, with at most one event of it. */
+function singleOf(selection: Selection, { event = [] }: OnStreamsOptions): string | undefined {
+  const isOne = selection.kind === 'names' && selection.names.length === 1 && event.length <= 1
+  return isOne ? selection.names[0] : undefined
+}
+
+/** Nothing is shown or asked for one stream by its name: whether it is there the change itself finds out. */
+function needsNoLook({ verb, options, runtime }: Told): boolean {
+  if (options.dryRun || options.expect !== undefined || verb.asksAlways) return false
+  return runtime.opened?.isProtected !== true
+}
+
+async function changeUnseen(
+  stream: string,
+  told: Told,
   store: EventStore,
-  runtime: Runtime,
-): Promise<Result['outcome']> {
-  if (runtime.signal.aborted) return { ...interruptedProblem(runtime.signal), stream }
-  const options = transactOptions(
-    batch.options,
-    commandId,
-    event === undefined ? batch.verb : `${batch.verb} ${event}`,
-    runtime,
-  )
-  try {
-    const outcome = await transact(store, stream, batch.operation(event), options)
-    return outcome.kind === 'done' ? outcome : outcomeProblem(stream, outcome, commandId, runtime)
-  } catch (error) {
-    if (!many) throw error
-    return { ...errorProblem(error, runtime), stream }
+  output: Output,
+): Promise<Problem | undefined> {
+  const { verb, options, runtime } = told
+  const [target = { stream, event: undefined }] = targetsOf(stream, options.event ?? [])
+  const commandId = options.commandId ?? runtime.newId()
+  const outcome = await verb.change({ target, commandId, pin: {}, store, options, runtime })
+  return printSingle({ target, commandId, outcome }, told, output)
+}
+
+function planFor(selection: Selection, again: Repeated | undefined, told: Told, store: EventStore): Promise<Plan> {
+  const { verb, options, runtime } = told
+  const events = options.event ?? []
+  const request = {
+    verb,
+    options,
+    selection,
+    eventsOf: events.length === 0 ? undefined : (again?.eventsOf ?? (() => events)),
+    leaveOut: selection.kind !== 'names' && again === undefined,
+    keepRows: options.dryRun ? Number.POSITIVE_INFINITY : ROWS_SHOWN,
+    ...(again === undefined ? {} : { objection: again.objection, bornOf: again.bornOf }),
+    ...(again === undefined || verb.gone === undefined ? {} : { gone: verb.gone }),
   }
+  return makePlan(request, store, runtime.signal)
 }

@@ -1,27 +1,14 @@
 import type { Command } from 'commander'
-import type { Operation } from '../../stream/operation.ts'
 import { eventIds, streamNamesBesideEvents } from '../arguments.ts'
-import { type Description, parsed, type Run, writes } from '../command.ts'
-import type { ChangeFlags, GlobalOptions } from '../options.ts'
+import { act, type Description, describe, parsed, type Run } from '../command.ts'
+import { everyChange } from '../options.ts'
 import type { Runtime } from '../runtime.ts'
+import type { OnStreams } from './description.ts'
+import { batchFlags, RUN_FILES } from './flags.ts'
+import type { OnStreamsOptions } from './options.ts'
 
-/** Arguments and flags of the commands that do one thing to streams, or to events of them. */
-export interface OnStreamsOptions extends GlobalOptions, ChangeFlags {
-  readonly streams: readonly string[]
-  readonly event?: readonly string[]
-  readonly skipMissing?: boolean
-}
-
-/** `cancel`, `abort`, `retry`: what differs between them. */
-export interface OnStreams extends Omit<Description, 'kind' | 'formats'> {
-  readonly verb: 'cancel' | 'abort' | 'retry'
-  /** What was done, for the line that says so. */
-  readonly word: string
-  /** Help of `-e`. */
-  readonly eventHelp: string
-  /** The operation on one event or, without one, on the stream as a whole. */
-  readonly operation: (event: { readonly event?: string }, options: OnStreamsOptions) => Operation
-}
+const FORMATS = ['text', 'json', 'ndjson'] as const
+const EFFECT = `Writes: takes the lease of each stream for one change. ${RUN_FILES}`
 
 /** Registers such a command. */
 export function registerOnStreams(
@@ -32,18 +19,28 @@ export function registerOnStreams(
 ): void {
   const command = parent
     .command(what.verb)
-    .argument('<STREAM...>', 'names of streams', streamNamesBesideEvents)
+    .argument('[STREAM...]', 'names of streams', streamNamesBesideEvents)
     .option('-e, --event <id>', what.eventHelp, eventIds)
-    .option('--skip-missing', 'go on with the others where one of several is missing')
-  writes(command, runtime, what, own => parsed<OnStreamsOptions>(own, ['streams']), go)
+  batchFlags(command)
+  onStreams(command, runtime, { ...what, effect: EFFECT }, go)
 }
 
-function runOnStreams({ verb, word, operation }: OnStreams): Run<OnStreamsOptions> {
+/** What such a command takes besides, and what happens when it was parsed. */
+export function onStreams(
+  command: Command,
+  runtime: Runtime,
+  what: Omit<Description, 'kind' | 'formats'>,
+  go: Run<OnStreamsOptions>,
+): void {
+  everyChange(command)
+  describe(command, runtime, { ...what, kind: 'writes', formats: FORMATS })
+  act(command, runtime, 'writes', own => parsed<OnStreamsOptions>(own, ['names']), go)
+}
+
+function runOnStreams(what: OnStreams): Run<OnStreamsOptions> {
   return async (options, runtime) => {
-    const { changeBatch } = await import('./batch.ts')
-    const { streams, event: events = [] } = options
-    const make = (event: string | undefined) => operation(event === undefined ? {} : { event }, options)
-    return changeBatch({ streams, events, options, verb, word, operation: make }, runtime)
+    const [{ changeBatch }, { transactVerb }] = await Promise.all([import('./batch.ts'), import('./transact-verb.ts')])
+    return changeBatch(transactVerb(what), options, runtime)
   }
 }
 

@@ -3,7 +3,8 @@ import type { Authorship } from '../../stream/operation.ts'
 import type { ChangeFlags } from '../options.ts'
 import type { Runtime } from '../runtime.ts'
 
-const DEFAULT_LEASE_WAIT_MS = 10_000
+/** How long a change waits for a lease held by another where `--lease-wait` does not say, ms. */
+export const DEFAULT_LEASE_WAIT_MS = 10_000
 
 /**
  * Who, why, under which id and which lease. `purpose` is shown to others while the lease is held. The first

@@ -4,7 +4,7 @@ import { eventId, streamName } from '../arguments.ts'
 import { parsed } from '../command.ts'
 import type { ChangeFlags, GlobalOptions } from '../options.ts'
 import type { Runtime } from '../runtime.ts'
-import { choice, count, duration, requiredText, storedText, timeout } from '../values.ts'
+import { choice, count, duration, requiredText, storedText, timeout, withWords } from '../values.ts'
 
 /** What every command of the worker's side takes. */
 export interface EventOptions extends GlobalOptions, ChangeFlags {
@@ -101,7 +101,7 @@ export function attributeFlags(command: Command, { clearing = false } = {}): Com
     )
     .addOption(
       new Option('--on-due <what>', `what the watchdog does then: ${ON_DUE.join(', ')}`).argParser(
-        orEmpty(choice('--on-due', ON_DUE)),
+        withWords(ON_DUE, orEmpty(choice('--on-due', ON_DUE))),
       ),
     )
 }

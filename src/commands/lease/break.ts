@@ -15,6 +15,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<BreakLeaseOp
     kind: 'writes',
     summary: "ends another's lease; what its holder is doing is lost. Asks for the stream's name",
     examples: [
+      ['lease show orders/4711', 'look first: who holds it, since when and what for'],
       ['lease break orders/4711', 'asks, then ends it at once'],
       ['lease break orders/4711 --yes --period 10s', 'for scripts; the holder has ten seconds'],
     ],

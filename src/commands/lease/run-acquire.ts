@@ -1,6 +1,5 @@
 import { jsonDocument } from '../../formats/json.ts'
-import { holderJson } from '../../formats/lease-text.ts'
-import type { Holder } from '../../store/store.ts'
+import type { Holder, LeaseView } from '../../store/store.ts'
 import { visibleText } from '../../stream/texts.ts'
 import { heldProblem, missingProblem, unknownProblem } from '../outcome-problem.ts'
 import { openOutput } from '../output.ts'
@@ -8,6 +7,7 @@ import type { Problem } from '../problem.ts'
 import type { Runtime } from '../runtime.ts'
 import { openStoreFor } from '../store.ts'
 import type { LeaseOptions } from './flags.ts'
+import { leaseState } from './run-show.ts'
 
 interface Acquisition extends LeaseOptions {
   readonly leaseId: string
@@ -20,14 +20,14 @@ export async function acquireLease(options: Acquisition, runtime: Runtime): Prom
   const { stream, leaseId, durationS, holder } = options
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
+  const startedMs = store.nowMs()
   const outcome = await store.acquire(stream, { leaseId, durationS, holder, record: true })
   switch (outcome.kind) {
     case 'acquired': {
       const duration = durationS < 0 ? 'infinite' : `${durationS}s`
       if (options.output === 'json') {
-        await output.text(
-          jsonDocument({ stream, state: 'leased', leaseId: outcome.leaseId, duration, holder: holderJson(holder) }),
-        )
+        const lease = leaseTaken(durationS, holder, startedMs)
+        await output.text(jsonDocument({ ...leaseState({ name: stream, lease }, outcome.leaseId), outcome: 'done' }))
       } else {
         await output.lines([outcome.leaseId])
         await output.say(
@@ -51,4 +51,10 @@ export async function acquireLease(options: Acquisition, runtime: Runtime): Prom
     default:
       return outcome satisfies never
   }
+}
+
+/** A lease lasts at least until then: it began when the store took the request, or later. */
+function leaseTaken(durationS: number, holder: Holder, startedMs: number): LeaseView {
+  if (durationS < 0) return { state: 'leased', duration: 'infinite', holder }
+  return { state: 'leased', duration: 'fixed', holder, untilMs: startedMs + durationS * 1_000 }
 }

@@ -1,12 +1,13 @@
 import { jsonDocument } from '../../formats/json.ts'
 import type { EventStore, LeaseOutcome } from '../../store/store.ts'
 import { visibleText } from '../../stream/texts.ts'
-import { missingProblem, unknownProblem } from '../outcome-problem.ts'
+import { missingProblem, serviceFacts, unknownProblem } from '../outcome-problem.ts'
 import { openOutput } from '../output.ts'
 import { type Problem, problem } from '../problem.ts'
 import type { Runtime } from '../runtime.ts'
 import { openStoreFor } from '../store.ts'
 import type { HeldLeaseOptions } from './flags.ts'
+import { leaseState } from './run-show.ts'
 
 /** renew, change, release: under the id of a lease one holds. A changed lease prints its new id alone. */
 export async function changeLease(
@@ -21,7 +22,11 @@ export async function changeLease(
   if (outcome.kind !== 'ok') return leaseProblem(options.stream, outcome, runtime)
   const state = word === 'released' ? 'available' : 'leased'
   if (options.output === 'json') {
-    await output.text(jsonDocument({ stream: options.stream, outcome: word, state, leaseId: outcome.leaseId }))
+    const known = leaseState(
+      { name: options.stream, lease: { state } },
+      word === 'released' ? undefined : outcome.leaseId,
+    )
+    await output.text(jsonDocument({ ...known, outcome: 'done' }))
   } else {
     if (word === 'changed') await output.lines([outcome.leaseId])
     await output.say(`the lease of ${visibleText(options.stream)} was ${word}`)
@@ -37,7 +42,7 @@ function leaseProblem(stream: string, outcome: LeaseOutcome, runtime: Runtime): 
     case 'lost':
       return problem('lease-lost', `the given lease is not the lease of ${stream} (any longer)`, {
         stream,
-        facts: [['service', outcome.code]],
+        facts: serviceFacts(outcome.code, runtime),
       })
     case 'missing':
       return missingProblem(stream)

@@ -1,4 +1,4 @@
-import { jsonDocument } from '../../formats/json.ts'
+import { jsonDocument, orNull } from '../../formats/json.ts'
 import { leaseJson, leaseText } from '../../formats/lease-text.ts'
 import type { EventStore, Stored } from '../../store/store.ts'
 import { visibleText } from '../../stream/texts.ts'
@@ -24,8 +24,8 @@ export function leaseLine(stored: Stored, store: EventStore): string {
   return `${visibleText(stored.name)}  ${leaseText(stored.lease, store.nowMs(), stored.summary?.lastBy)}`
 }
 
-/** The same as JSON. Nobody but its holder learns the lease's id. */
-export function leaseState(stored: Stored) {
-  const { state, duration, until, holder } = leaseJson(stored.lease)
-  return { stream: stored.name, state, leaseId: null, duration, until, holder, lastBy: stored.summary?.lastBy ?? null }
+/** The same as JSON; fields are only ever added. Nobody but its holder learns the lease's id. */
+export function leaseState({ name, lease, summary }: Pick<Stored, 'name' | 'lease' | 'summary'>, leaseId?: string) {
+  const { state, duration, until, holder } = leaseJson(lease)
+  return { stream: name, state, leaseId: orNull(leaseId), duration, until, holder, lastBy: orNull(summary?.lastBy) }
 }

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { PointInTime } from '../points-in-time.ts'
 import { pointInTime } from '../points-in-time.ts'
-import { choices, nonEmpty } from '../values.ts'
+import { choices, nonEmpty, requiredText } from '../values.ts'
 
 /** Flags that say which streams; all that are given must hold. */
 export interface FilterOptions {
@@ -43,9 +43,9 @@ export function filterFlags(
     new Option('--overdue', 'something has outlived its time limit'),
     new Option('--locked', 'somebody holds the lease'),
     ...(['key', 'topic', 'tag'] as const).map(name =>
-      new Option(`--${name} <text>`, `the root event has this ${name}`).argParser(nonEmpty(`--${name}`)),
+      new Option(`--${name} <text>`, `the root event has this ${name}`).argParser(requiredText(`--${name}`)),
     ),
-    new Option('--tracking-id <id>', 'the root event has this tracking id').argParser(nonEmpty('--tracking-id')),
+    new Option('--tracking-id <id>', 'the root event has this tracking id').argParser(requiredText('--tracking-id')),
     ...(since === false ? [] : [new Option('--since <time>', since).argParser(pointInTime('--since'))]),
   ]
   for (const option of options) command.addOption(option.helpGroup(SELECTION))

@@ -10,7 +10,7 @@ const failed = (stream: string, applied: 'no' | 'unknown'): Result => ({
 
 describe('a batch of which nothing is known to be done', () => {
   it('says that nothing was applied only if none of its outcomes is unknown', () => {
-    expect(batchProblem([failed('a', 'no'), failed('b', 'no')])).toMatchObject({ applied: 'no' })
-    expect(batchProblem([failed('a', 'no'), failed('b', 'unknown')])).toMatchObject({ applied: 'unknown' })
+    expect(batchProblem({ results: [failed('a', 'no'), failed('b', 'no')] })).toMatchObject({ applied: 'no' })
+    expect(batchProblem({ results: [failed('a', 'no'), failed('b', 'unknown')] })).toMatchObject({ applied: 'unknown' })
   })
 })

@@ -75,7 +75,10 @@ test('acquire -o json names id, duration and holder', async () => {
     state: 'leased',
     leaseId: ID,
     duration: 'infinite',
+    until: null,
     holder: { by: 'tester@testhost', host: 'testhost', pid: 41, purpose: 'repair', since: '2026-03-01T12:00:00.000Z' },
+    lastBy: null,
+    outcome: 'done',
   })
 })
 

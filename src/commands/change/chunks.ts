@@ -1,0 +1,33 @@
+import { setImmediate as otherWork } from 'node:timers/promises'
+
+/** Gathers what comes while something is being written, so that it goes out together. Nobody waits for it but the end. */
+export class Chunks<Item> {
+  readonly #write: (items: readonly Item[]) => Promise<void>
+  #waiting: Item[] = []
+  #writing: Promise<void> | undefined
+
+  /** @param write must not reject */
+  constructor(write: (items: readonly Item[]) => Promise<void>) {
+    this.#write = write
+  }
+
+  add(...items: readonly Item[]): void {
+    this.#waiting.push(...items)
+    this.#writing ??= this.#drain()
+  }
+
+  /** Resolves when all that was added is written. */
+  async end(): Promise<void> {
+    await this.#writing
+  }
+
+  async #drain(): Promise<void> {
+    await otherWork()
+    while (this.#waiting.length > 0) {
+      const items = this.#waiting
+      this.#waiting = []
+      await this.#write(items)
+    }
+    this.#writing = undefined
+  }
+}

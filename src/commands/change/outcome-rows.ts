@@ -1,0 +1,88 @@
+import type { Cell, Column } from '../../formats/table.ts'
+import { widthOf } from '../../formats/width.ts'
+import { visibleText } from '../../stream/texts.ts'
+import type { Problem } from '../problem.ts'
+import { isProblem, type Result, type Told, wordOf } from './batch-result.ts'
+import type { OutcomeWord } from './outcome-words.ts'
+import type { Target } from './targets.ts'
+import type { Done } from './verb.ts'
+
+/** The table of what became of a batch, row by row as it goes. */
+export interface OutcomeColumns {
+  readonly columns: readonly Column[]
+  /** Known beforehand, so that all rows stand below each other. */
+  readonly widths: readonly number[]
+  readonly row: (result: Result, told: Told) => Cell[]
+}
+
+const LOOKS = {
+  done: { glyph: '✓', style: 'good' },
+  already: { glyph: '✓', style: 'dim' },
+  refused: { glyph: '✗', style: 'bad' },
+  busy: { glyph: '◷', style: 'warn' },
+  changed: { glyph: '!', style: 'warn' },
+  failed: { glyph: '✗', style: 'bad' },
+  unknown: { glyph: '?', style: 'warn' },
+} as const satisfies { readonly [Word in OutcomeWord]: object }
+
+/** Columns for these targets. */
+export function outcomeColumns(targets: readonly Target[]): OutcomeColumns {
+  const withEvents = targets.some(({ event }) => event !== undefined)
+  const widest = (text: (target: Target) => string) =>
+    targets.reduce((most, target) => Math.max(most, widthOf(visibleText(text(target)))), 0)
+  const event = { title: 'EVENT' }
+  return {
+    columns: [
+      { title: 'STREAM', give: 1, min: 12, cut: 'middle' },
+      ...(withEvents ? [event] : []),
+      { title: 'OUTCOME' },
+      { title: 'VERSION', align: 'right' },
+      { title: 'WHAT', runsOn: true, min: 8 },
+    ],
+    widths: [
+      widest(({ stream }) => stream),
+      ...(withEvents ? [widest(target => target.event ?? '')] : []),
+      '? refused'.length,
+      0,
+      0,
+    ],
+    row: (result, told) => rowOf(result, withEvents, told),
+  }
+}
+
+function rowOf(result: Result, withEvents: boolean, told: Told): Cell[] {
+  const { target, outcome } = result
+  const word = wordOf(result)
+  const { glyph, style } = LOOKS[word]
+  const [version, what] = isProblem(outcome)
+    ? ['-', whyNot(outcome, target)]
+    : [`${outcome.result.version}`, effectOf(outcome, told)]
+  return [
+    visibleText(target.stream),
+    ...(withEvents ? [visibleText(target.event ?? '')] : []),
+    { text: `${glyph} ${word}`, style },
+    version,
+    what,
+  ]
+}
+
+/** `canceled, with 3 events below`. */
+function effectOf({ result }: Done, { verb, options }: Told): string {
+  if (result.duplicate) return 'this command was done before'
+  if (result.outcome === 'already') return 'already so'
+  const others = result.changed.length - 1
+  const refused = result.refused?.length ?? 0
+  const note = verb.note?.(options) ?? ''
+  return [
+    `${verb.word}${note === '' ? '' : ` ${note}`}`,
+    ...(others > 0 ? [`with ${others} more event${others === 1 ? '' : 's'}`] : []),
+    ...(refused > 0 ? [`${refused} not retried`] : []),
+  ].join(', ')
+}
+
+/** The problem in one line, without the name that stands in front of it. */
+function whyNot({ message, code, facts = [] }: Problem, { stream }: Target): string {
+  const rest = message.startsWith(`${stream}: `) ? message.slice(stream.length + 2) : message
+  const holder = facts.find(([label]) => label === 'held by')?.[1]
+  return visibleText(`${rest}${holder === undefined ? '' : ` (held by ${holder})`}  [${code}]`)
+}

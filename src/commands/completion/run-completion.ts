@@ -1,0 +1,14 @@
+import type { GlobalOptions } from '../options.ts'
+import type { Problem } from '../problem.ts'
+import type { Runtime } from '../runtime.ts'
+import { SCRIPTS } from './scripts.ts'
+import type { Shell } from './shells.ts'
+
+export interface CompletionOptions extends GlobalOptions {
+  readonly shell: Shell
+}
+
+export async function printScript({ shell }: CompletionOptions, runtime: Runtime): Promise<Problem | undefined> {
+  await runtime.stdout.write(SCRIPTS[shell])
+  return undefined
+}

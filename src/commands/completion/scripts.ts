@@ -1,0 +1,62 @@
+import type { Shell } from './shells.ts'
+
+/**
+ * What `completion SHELL` prints. Each script hands the line up to the cursor to `__complete` and offers what it
+ * answers; everything else is decided there.
+ */
+export const SCRIPTS: { readonly [Of in Shell]: string } = {
+  // As old as the bash of macOS: neither mapfile nor negative subscripts.
+  bash: `# bash completion for leasectl
+_leasectl() {
+  local program=leasectl answer line
+  [[ $1 == */* ]] && program=\${1/#\\~/$HOME}
+  COMPREPLY=()
+  answer=$("$program" __complete bash -- "\${COMP_LINE:0:COMP_POINT}" "$COMP_WORDBREAKS" 2>/dev/null) || return 0
+  if [[ $answer == *$'\\n'* ]]; then
+    while IFS= read -r line; do COMPREPLY+=("$line"); done <<<"\${answer#*$'\\n'}"
+  fi
+  case \${answer%%$'\\n'*} in
+    open) compopt -o nospace 2>/dev/null ;;
+    files) compopt -o default 2>/dev/null ;;
+  esac
+  return 0
+}
+complete -F _leasectl leasectl
+`,
+  zsh: `#compdef leasectl
+# zsh completion for leasectl
+_leasectl() {
+  local -a answer
+  local kind
+  answer=("\${(@f)$(leasectl __complete zsh -- "\${(j: :)words[1,CURRENT-1]} \${QIPREFIX}\${PREFIX}" 2>/dev/null)}")
+  kind=\${answer[1]}
+  shift answer
+  case $kind in
+    words) (( \${#answer} )) && _describe -t leasectl 'leasectl' answer ;;
+    open) (( \${#answer} )) && _describe -t leasectl 'leasectl' answer -S '' ;;
+    files)
+      compset -P '--*='
+      compset -P 'sqlite:'
+      _files
+      ;;
+  esac
+}
+compdef _leasectl leasectl
+# read from fpath, the file itself is the function that was called
+if [[ $funcstack[1] == _leasectl ]]; then _leasectl "$@"; fi
+`,
+  fish: `# fish completion for leasectl
+function __leasectl_complete
+    set -l answer (leasectl __complete fish -- (commandline -cp | string collect) 2>/dev/null)
+    test (count $answer) -gt 0; or return
+    set -l kind $answer[1]
+    set -e answer[1]
+    if test $kind = files
+        __fish_complete_path (commandline -ct)
+    else if test (count $answer) -gt 0
+        printf '%s\\n' $answer
+    end
+end
+complete -c leasectl -f -a '(__leasectl_complete)'
+`,
+}

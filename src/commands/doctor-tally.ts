@@ -1,0 +1,71 @@
+import { counted, countText } from '../formats/count-text.ts'
+import type { FindingCounts } from '../formats/findings-text.ts'
+import type { Finding } from '../ops/findings.ts'
+import type { Selection } from '../ops/selection.ts'
+import { exitOfRefusal } from './exit-codes.ts'
+import { missingProblem } from './outcome-problem.ts'
+import { type Problem, problem } from './problem.ts'
+
+/** Counts findings, and remembers of the errors what the exit code needs. */
+export class DoctorTally {
+  readonly #counts = { error: 0, warning: 0, info: 0 }
+  /** Errors of the store, the worst first. */
+  readonly #storeErrors: Finding[] = []
+  #examined = 0
+  #withErrors = 0
+  #missing: string | undefined
+  #isUnreadable = false
+
+  get counts(): FindingCounts {
+    return this.#counts
+  }
+
+  get examined(): number {
+    return this.#examined
+  }
+
+  addStore(findings: readonly Finding[]): void {
+    this.#count(findings)
+    this.#storeErrors.push(...findings.filter(({ severity }) => severity === 'error'))
+  }
+
+  addStream(findings: readonly Finding[]): void {
+    this.#examined++
+    this.#count(findings)
+    if (findings.some(({ severity }) => severity === 'error')) this.#withErrors++
+    this.#isUnreadable ||= findings.some(({ code }) => code === 'unreadable')
+  }
+
+  addMissing(name: string, findings: readonly Finding[]): void {
+    this.addStream(findings)
+    this.#missing ??= name
+  }
+
+  /** What the command ends with: an error of the store outweighs those of streams. */
+  problem(selection: Selection | undefined): Problem | undefined {
+    return this.#storeProblem() ?? this.#streamProblem(selection)
+  }
+
+  #storeProblem(): Problem | undefined {
+    const [first, ...others] = this.#storeErrors
+    if (first === undefined) return undefined
+    const more = others.length === 0 ? '' : ` (and ${others.length} more)`
+    // What is to be done about it stands with the finding.
+    return problem(first.code, `the store: ${first.message}${more}`, { exit: exitOfRefusal(first.code) })
+  }
+
+  #streamProblem(selection: Selection | undefined): Problem | undefined {
+    if (this.#missing !== undefined && selection?.kind === 'names') return missingProblem(this.#missing)
+    if (this.#withErrors === 0) return undefined
+    const one = this.#examined === 1
+    const message = one
+      ? 'errors in the stream'
+      : `errors in ${countText(this.#withErrors)} of ${counted(this.#examined, 'stream')}`
+    if (one && this.#isUnreadable) return problem('bad-document', 'the document cannot be read')
+    return problem('unsound', message, { exit: 7, retryable: false })
+  }
+
+  #count(findings: readonly Finding[]): void {
+    for (const { severity, count = 1 } of findings) if (severity !== 'ok') this.#counts[severity] += count
+  }
+}

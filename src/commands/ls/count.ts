@@ -1,0 +1,62 @@
+import { counted, countText, moreThanText } from '../../formats/count-text.ts'
+import { StoreUnreachable } from '../../store/errors.ts'
+import type { EventStore } from '../../store/store.ts'
+import { visibleText } from '../../stream/texts.ts'
+import { missingFile } from '../missing-file.ts'
+import type { ProgressLine } from '../progress-line.ts'
+import type { Runtime } from '../runtime.ts'
+import type { FilterOptions } from '../selection/flags.ts'
+import { literalSigns } from '../selection/literal-signs.ts'
+import { patienceOf } from './patience.ts'
+import type { Tally } from './tally.ts'
+
+/** Shows how far a long listing is, once it takes a second. */
+export async function showCount(
+  seen: number,
+  startMs: number,
+  progress: ProgressLine,
+  runtime: Pick<Runtime, 'nowMs'>,
+): Promise<void> {
+  if (runtime.nowMs() - startMs >= 1_000) await progress.show(`${counted(seen, 'stream')} listed`)
+}
+
+/** What to say where a listing found nothing. `filters`: those it had. */
+export async function nothingText(
+  store: EventStore,
+  filters: FilterOptions,
+  isFiltered: boolean,
+  runtime: Runtime,
+): Promise<string> {
+  const where = visibleText(store.address)
+  const all = isFiltered ? await countStreams(store, runtime) : { seen: 0, exact: true }
+  if (all.exact && all.seen === 0) {
+    const missing = missingFile(store.address)
+    return `no streams in ${where}${missing === undefined ? '' : `: ${missing}`}`
+  }
+  const signs = literalSigns(filters.match)
+  const hint = signs === undefined ? '' : `; ${signs}`
+  return `nothing matches: none of ${all.exact ? counted(all.seen, 'stream') : `${moreThanText(all.seen)} streams`} in ${where}${hint}`
+}
+
+/** `200 of 12 431`, or `200 of more than 85 000`. */
+export function shownOf({ shown, seen, exact }: Tally): string {
+  return `${countText(shown)} of ${exact ? countText(seen) : moreThanText(seen)}`
+}
+
+/** All streams of the store, counted for a while. */
+async function countStreams(store: EventStore, runtime: Runtime): Promise<Pick<Tally, 'seen' | 'exact'>> {
+  const patience = patienceOf(runtime)
+  let seen = 0
+  try {
+    for await (const page of store.list({ signal: patience.signal })) {
+      seen += page.length
+      if (!patience.lasts()) return { seen, exact: false }
+    }
+    return { seen, exact: true }
+  } catch (error) {
+    if (!runtime.signal.aborted && (patience.ended || error instanceof StoreUnreachable)) return { seen, exact: false }
+    throw error
+  } finally {
+    patience.close()
+  }
+}

@@ -1,0 +1,73 @@
+import type { SummarizedStream } from '../../ops/summaries.ts'
+import { compareNames } from '../../store/names.ts'
+import type { SortKey } from './sort-key.ts'
+
+/** The first rows of a listing in some order. Of more than `limit` streams only the first are kept. */
+export interface Ranking<Row> {
+  add(items: readonly SummarizedStream[]): void
+  /** How many streams were added. */
+  readonly seen: number
+  /** The rows in order, at most `limit`. */
+  rows(): Row[]
+}
+
+interface Ranked<Row> {
+  readonly value: string | number | undefined
+  readonly name: string
+  readonly row: Row
+}
+
+/** Rows above the limit that may gather before the last ones are dropped. */
+const SLACK = 1_000
+
+/** @param row what is kept of a stream; without a limit for each of them, so it should be little */
+export function rankingOf<Row>(key: SortKey, limit: number, row: (item: SummarizedStream) => Row): Ranking<Row> {
+  const compare = comparing<Row>(key)
+  let kept: Ranked<Row>[] = []
+  let seen = 0
+  return {
+    add(items) {
+      seen += items.length
+      for (const item of items) kept.push({ value: sortValue(item, key.field), name: item.listed.name, row: row(item) })
+      if (kept.length > limit + SLACK) kept = kept.sort(compare).slice(0, limit)
+    },
+    get seen() {
+      return seen
+    },
+    rows: () =>
+      kept
+        .sort(compare)
+        .slice(0, limit)
+        .map(entry => entry.row),
+  }
+}
+
+/** Streams without the value come last, whichever the order; those with the same value stand by name. */
+function comparing<Row>({ field, descending }: SortKey): (a: Ranked<Row>, b: Ranked<Row>) => number {
+  const turned = (field === 'age') !== descending ? -1 : 1
+  if (field === 'name') return (a, b) => turned * compareNames(a.name, b.name)
+  return (a, b) => {
+    if (a.value === b.value) return compareNames(a.name, b.name)
+    if (a.value === undefined || b.value === undefined) return a.value === undefined ? 1 : -1
+    return a.value < b.value ? -turned : turned
+  }
+}
+
+function sortValue({ listed, summary }: SummarizedStream, field: SortKey['field']): string | number | undefined {
+  switch (field) {
+    case 'name':
+      return undefined
+    case 'modified':
+      return listed.modifiedMs
+    case 'age':
+    case 'created':
+      return summary?.createdMs
+    case 'due':
+      return summary?.dueMs
+    case 'failedAt':
+      return summary?.failedAtMs
+    default:
+      // no text is no value, 0 is one
+      return summary?.[field] === '' ? undefined : summary?.[field]
+  }
+}

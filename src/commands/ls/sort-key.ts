@@ -1,0 +1,39 @@
+import { UsageError } from '../problem.ts'
+import { choice } from '../values.ts'
+
+/** By what `--sort` sorts: fields of the JSON, and `age`, which is `created` the other way round. */
+export const SORT_FIELDS = [
+  'name',
+  'status',
+  'due',
+  'age',
+  'created',
+  'modified',
+  'failedAt',
+  'failed',
+  'open',
+  'total',
+  'version',
+  'root',
+  'key',
+  'topic',
+  'tag',
+  'trackingId',
+  'outcome',
+  'lastBy',
+] as const
+
+export interface SortKey {
+  readonly field: (typeof SORT_FIELDS)[number]
+  readonly descending: boolean
+}
+
+/** Reads `due`, `-due`, `due:desc` and `due:asc`. */
+export function sortKey(text: string): SortKey {
+  const [, minus = '', field = '', order = ''] = /^(-?)(.*?)(:asc|:desc)?$/s.exec(text) ?? []
+  if (minus !== '' && order !== '') {
+    throw new UsageError(`--sort ${text} names the order twice`, { hint: `Write --sort ${field}${order}.` })
+  }
+  const known = choice('--sort', SORT_FIELDS)(field)
+  return { field: known as SortKey['field'], descending: minus !== '' || order === ':desc' }
+}

@@ -1,0 +1,79 @@
+import { counted } from '../../formats/count-text.ts'
+import { listingRow } from '../../formats/listing-columns.ts'
+import { groupColumns, groupRow, groupsText } from '../../formats/listing-groups.ts'
+import { table } from '../../formats/table.ts'
+import type { GroupBy } from '../../ops/group-totals.ts'
+import { groupsOf } from '../../ops/groups.ts'
+import { summaries } from '../../ops/summaries.ts'
+import type { EventStore } from '../../store/store.ts'
+import { visibleText } from '../../stream/texts.ts'
+import { columnsOf } from '../list-output.ts'
+import type { Output } from '../output.ts'
+import type { Runtime } from '../runtime.ts'
+import { filterOf } from '../selection/read-selection.ts'
+import type { LsOptions } from './options.ts'
+import { rankingOf } from './ranking.ts'
+import { type Look, type Seen, watch } from './watch.ts'
+
+/** `ls -w`: the listing, or its groups, drawn again in place until Ctrl-C. */
+export async function watchStreams(
+  options: LsOptions,
+  store: EventStore,
+  output: Output,
+  runtime: Runtime,
+): Promise<void> {
+  const look = options.groupBy === undefined ? lookAtStreams(options, store, output, runtime) : undefined
+  const intervalMs = options.interval ?? (/^(sqlite|memory):/.test(store.address) ? 1_000 : 2_000)
+  await watch(look ?? lookAtGroups(options, options.groupBy ?? 'status', store, output, runtime), {
+    title: visibleText(store.address),
+    intervalMs,
+    output,
+    runtime,
+  })
+}
+
+/** More rows than any screen has are not kept. */
+const MAX_ROWS = 500
+
+function lookAtStreams(options: LsOptions, store: EventStore, output: Output, runtime: Runtime): Look {
+  const columns = columnsOf(options.output ?? 'table', options.fields, output)
+  const key = options.sort ?? { field: 'name', descending: false }
+  const limit = Math.min(options.limit ?? MAX_ROWS, MAX_ROWS)
+  return async (): Promise<Seen> => {
+    const ranking = rankingOf(key, limit, item => item)
+    for await (const page of pagesNow(options, store, runtime)) ranking.add(page)
+    const items = ranking.rows()
+    return {
+      text: counted(ranking.seen, 'stream'),
+      total: ranking.seen,
+      drawable: items.length,
+      lines(rows, sizes) {
+        const cells = items.slice(0, rows).map(item => listingRow(columns, item, store.nowMs(), output.time))
+        return table(columns, cells, { ...sizes, paint: output.paint })
+      },
+    }
+  }
+}
+
+function lookAtGroups(options: LsOptions, by: GroupBy, store: EventStore, output: Output, runtime: Runtime): Look {
+  return async (): Promise<Seen> => {
+    const groups = groupsOf(by)
+    for await (const page of pagesNow(options, store, runtime)) groups.add(page, store.nowMs())
+    const all = groups.sorted()
+    const shown = all.slice(0, Math.min(options.limit ?? MAX_ROWS, MAX_ROWS))
+    return {
+      text: groupsText(by, groups.counts),
+      total: all.length,
+      drawable: shown.length,
+      lines(rows, sizes) {
+        const cells = shown.slice(0, rows).map(group => groupRow(by, group, store.nowMs(), output.time))
+        return table(groupColumns(by), cells, { ...sizes, paint: output.paint })
+      },
+    }
+  }
+}
+
+/** `--since 30m` counts from each look anew. */
+function pagesNow(options: LsOptions, store: EventStore, runtime: Runtime) {
+  return summaries(store, filterOf(options, runtime.nowMs()) ?? {}, { signal: runtime.signal })
+}

@@ -1,0 +1,31 @@
+import type { Command } from 'commander'
+import { streamNames } from './arguments.ts'
+import { batchFlags, RUN_FILES } from './change/flags.ts'
+import { onStreams } from './change/on-streams.ts'
+import type { OnStreamsOptions } from './change/options.ts'
+import type { Run } from './command.ts'
+import type { Runtime } from './runtime.ts'
+
+export function register(parent: Command, runtime: Runtime, go: Run<OnStreamsOptions> = run): void {
+  const command = parent
+    .command('rm')
+    .alias('delete')
+    .argument('[STREAM...]', 'names of streams', streamNames)
+    .option('--force', 'open streams too, and documents that cannot be read')
+  batchFlags(command)
+  const description = {
+    summary: 'removes streams for good, their history too; always asks',
+    examples: [
+      ['export orders/4711 -o xml > 4711.xml', 'first: nothing brings a removed stream back'],
+      ['rm orders/4711 -m "wrong import"', 'asks, then removes it'],
+      ["rm --match 'import-17/**' --status canceled --dry-run", 'what would go'],
+    ],
+    effect: `Writes: removes under the lease of each stream, and leaves no journal. ${RUN_FILES}`,
+  } as const
+  onStreams(command, runtime, description, go)
+}
+
+export const run: Run<OnStreamsOptions> = async (options, runtime) => {
+  const { removeStreams } = await import('./run-rm.ts')
+  return removeStreams(options, runtime)
+}

@@ -1,0 +1,21 @@
+import type { EventStore } from '../../store/store.ts'
+import { decodeDocument } from '../../stream/decode.ts'
+import { visibleText } from '../../stream/texts.ts'
+import { missingProblem } from '../outcome-problem.ts'
+import type { Output } from '../output.ts'
+import type { Problem } from '../problem.ts'
+import type { Runtime } from '../runtime.ts'
+
+/** The stored document: byte by byte into a pipe or file, with its control characters made visible on a terminal. */
+export async function showXml(
+  name: string,
+  store: EventStore,
+  output: Output,
+  runtime: Runtime,
+): Promise<Problem | undefined> {
+  const stored = await store.read(name, runtime.signal)
+  if (stored === undefined) return missingProblem(name)
+  if (!runtime.stdout.isTty) await output.text(stored.body)
+  else await output.lines(decodeDocument(stored.body).trimEnd().split(/\r?\n/).map(visibleText))
+  return undefined
+}

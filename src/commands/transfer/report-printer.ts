@@ -1,0 +1,89 @@
+import { jsonLine, jsonText } from '../../formats/json.ts'
+import { visibleText } from '../../stream/texts.ts'
+import { itemsWriter } from '../items-writer.ts'
+import type { GlobalOptions } from '../options.ts'
+import type { Output } from '../output.ts'
+import { problemJson } from '../problem-text.ts'
+import type { Transferred, TransferWord } from './outcome.ts'
+import type { Tally } from './tally.ts'
+
+/** How outcomes are printed: a line each, an item of one document, a document each, or not: stdout has the data. */
+export type ReportFormat = 'text' | 'json' | 'ndjson' | 'none'
+
+export function isForPrograms(format: ReportFormat): boolean {
+  return format === 'json' || format === 'ndjson'
+}
+
+/** Prints outcomes, and what belongs behind them. */
+export interface Printer {
+  add(outcome: Transferred): Promise<void>
+  end(tally: Tally): Promise<void>
+}
+
+export function printer(format: ReportFormat, options: GlobalOptions, output: Output): Printer {
+  switch (format) {
+    case 'ndjson':
+      return { add: outcome => output.text(jsonLine(outcomeJson(outcome))), end: async () => {} }
+    case 'json':
+      return jsonPrinter(output)
+    case 'none':
+      return { add: async () => {}, end: async () => {} }
+    case 'text':
+      return {
+        add: async outcome => {
+          if (!options.quiet) await output.lines([outcomeLine(outcome, output)])
+        },
+        end: async () => {},
+      }
+    default:
+      return format satisfies never
+  }
+}
+
+function jsonPrinter(output: Output): Printer {
+  const items = itemsWriter(output)
+  return {
+    add: outcome => items.write([jsonText(outcomeJson(outcome), 0)]),
+    end: ({ total, counts }) => items.end({ total, counts }),
+  }
+}
+
+/** An outcome as JSON; fields are only ever added. */
+function outcomeJson({ stream, word, note, version, place, problem: why }: Transferred) {
+  return {
+    stream,
+    outcome: word,
+    note,
+    version: version ?? null,
+    place: place ?? null,
+    error: why === undefined ? null : problemJson(why),
+  }
+}
+
+const LOOKS = {
+  done: { glyph: '✓', style: 'good' },
+  todo: { glyph: '○', style: 'plain' },
+  already: { glyph: '✓', style: 'dim' },
+  skipped: { glyph: '-', style: 'dim' },
+  refused: { glyph: '✗', style: 'bad' },
+  busy: { glyph: '◷', style: 'warn' },
+  changed: { glyph: '!', style: 'warn' },
+  failed: { glyph: '✗', style: 'bad' },
+  unknown: { glyph: '?', style: 'warn' },
+  gone: { glyph: '-', style: 'dim' },
+} as const satisfies { readonly [Word in TransferWord]: object }
+
+const WORD_WIDTH = 7
+
+function outcomeLine({ stream, word, note, version, place, problem: why }: Transferred, { paint }: Output): string {
+  const { glyph, style } = LOOKS[word]
+  const parts = [
+    `${paint(style, `${glyph} ${word}`)}${' '.repeat(WORD_WIDTH - word.length)}`,
+    visibleText(stream),
+    visibleText(note.startsWith(`${stream}: `) ? note.slice(stream.length + 2) : note),
+    place === undefined ? '' : visibleText(place),
+    version === undefined ? '' : paint('dim', `v${version}`),
+    why === undefined ? '' : paint('dim', `[${visibleText(why.code)}]`),
+  ]
+  return parts.filter(part => part !== '').join('  ')
+}

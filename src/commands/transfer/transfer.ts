@@ -1,0 +1,107 @@
+import { readAhead } from '../../ops/read-ahead.ts'
+import { LeasectlError } from '../../stream/errors.ts'
+import { errorProblem, interruptedProblem } from '../error-problem.ts'
+import { CommandFailed, type Problem } from '../problem.ts'
+import type { Runtime } from '../runtime.ts'
+import { type Transferred, undone } from './outcome.ts'
+import type { TransferReport } from './report.ts'
+
+export const DEFAULT_CONCURRENCY = 8
+
+/** So many streams in a row that a store or disk would not take or give: the rest would fare alike. */
+const PATIENCE = 10
+
+export interface Transfer<Item> {
+  readonly items: AsyncIterable<Item> | Iterable<Item>
+  readonly nameOf: (item: Item) => string
+  /** Done for several items at a time; what it returns is called in their order, for one at a time. */
+  readonly work: (item: Item) => Promise<Finish>
+  readonly atOnce: number
+}
+
+/** What is left to do where order counts. */
+export type Finish = () => Promise<readonly Transferred[]>
+
+/** Where there is nothing left. */
+export function finished(...outcomes: readonly Transferred[]): Finish {
+  return async () => outcomes
+}
+
+/**
+ * The same for many streams, one outcome each. The first Ctrl-C lets what is in flight finish. A disk that is full or a
+ * store that is gone ends it: then the reason is returned, `undefined` otherwise.
+ */
+export async function transfer<Item>(
+  { items, nameOf, work, atOnce }: Transfer<Item>,
+  report: Pick<TransferReport, 'add'>,
+  runtime: Runtime,
+): Promise<Problem | undefined> {
+  const gate = new Gate(runtime)
+  const begin = async (item: Item): Promise<Finish> => {
+    try {
+      return await work(item)
+    } catch (error) {
+      return finished(faulted(nameOf(item), error, runtime))
+    }
+  }
+  for await (const finish of readAhead(gate.pass(items), atOnce, begin)) {
+    for (const outcome of await finish()) {
+      gate.see(outcome)
+      await report.add(outcome)
+    }
+  }
+  return gate.reason
+}
+
+/** A fault of one stream. What nobody foresaw is thrown on. */
+function faulted(stream: string, error: unknown, runtime: Runtime): Transferred {
+  if (!isForeseen(error)) throw error
+  const why = errorProblem(error, runtime)
+  return { ...undone('failed', stream, why), stop: why.code === 'store-full' || why.code === 'container-missing' }
+}
+
+function isForeseen(error: unknown): boolean {
+  return error instanceof LeasectlError || error instanceof CommandFailed
+}
+
+/** Lets items through until there is a reason not to. */
+class Gate {
+  reason: Problem | undefined
+  readonly #runtime: Runtime
+  #failedInARow = 0
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime
+  }
+
+  see({ problem, stop }: Transferred): void {
+    this.#failedInARow = problem !== undefined && isOfThePlace(problem) ? this.#failedInARow + 1 : 0
+    if (problem === undefined || (!stop && this.#failedInARow < PATIENCE)) return
+    this.reason ??= { ...problem, hint: problem.hint ?? 'The other streams were not tried.' }
+  }
+
+  async *pass<Item>(items: AsyncIterable<Item> | Iterable<Item>): AsyncGenerator<Item> {
+    const { signal } = this.#runtime
+    let any = false
+    try {
+      for await (const item of items) {
+        if (this.reason !== undefined) return
+        signal.throwIfAborted()
+        any = true
+        yield item
+      }
+    } catch (error) {
+      // Those before it are under way or done: they have to be told.
+      if (!signal.aborted && !(any && isForeseen(error))) throw error
+      const why = signal.aborted ? interruptedProblem(signal) : errorProblem(error, this.#runtime)
+      this.reason ??= { ...why, hint: why.hint ?? 'What was done stays done; repeating the command is safe.' }
+    }
+  }
+}
+
+const OF_THE_PLACE = ['not-permitted', 'store-unreachable', 'store-full', 'store-damaged', 'store-incompatible']
+
+/** Of the store or the disk, not of one stream. */
+function isOfThePlace({ code }: Problem): boolean {
+  return OF_THE_PLACE.includes(code)
+}

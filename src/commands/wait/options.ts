@@ -1,0 +1,14 @@
+import type { WaitTarget } from '../../ops/wait-target.ts'
+import type { GlobalOptions } from '../options.ts'
+import type { SelectionOptions } from '../selection/flags.ts'
+
+export interface WaitCommandOptions extends GlobalOptions, SelectionOptions {
+  readonly for?: WaitTarget
+  readonly any?: boolean
+  readonly failFast?: boolean
+  readonly mayAppear?: boolean
+  /** ms. */
+  readonly within?: number
+  /** ms between two looks. */
+  readonly interval?: number
+}

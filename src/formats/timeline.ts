@@ -1,0 +1,123 @@
+import type { Transaction } from '../stream/journal.ts'
+import { type Course, phasesOf } from '../stream/phases.ts'
+import { visibleText } from '../stream/texts.ts'
+import { noPaint, type Paint, type Style } from './paint.ts'
+import type { ShowOptions } from './show-header.ts'
+import { statusCell } from './show-tree.ts'
+import type { ShownStream } from './stream-view.ts'
+import type { TreeRow } from './thread-tree.ts'
+import { type TimeScale, timeAxis } from './time-axis.ts'
+import { barLegend, spentText, timeBar } from './time-bar.ts'
+import { cut, pad, padLeft, widthOf } from './width.ts'
+
+/** Columns where stdout is no terminal. */
+const USUAL_WIDTH = 100
+const GAP = '  '
+/** Columns of how long an event was ready and how long it ran. */
+const SPENT = 6
+
+/**
+ * A bar over time for each row: when its event could be claimed, was worked, waited for others, and how it ended. Beside
+ * it how long it was ready and running in all. Above are the times; the last line explains the bars.
+ *
+ * @param transactions those of the version shown, oldest first
+ */
+export function timeline(
+  shown: ShownStream,
+  rows: readonly TreeRow[],
+  transactions: readonly Transaction[],
+  options: ShowOptions,
+): string[] {
+  const paint = options.paint ?? noPaint
+  const courses = phasesOf(shown.stream.events, transactions, shown.time)
+  const widths = widthsOf(rows, options.width)
+  const scale = { ...timeOf(courses.values(), shown.nowMs), columns: widths.bar }
+  const title = [
+    pad('EVENT', widths.label),
+    pad(timeAxis(scale, options.time), widths.bar),
+    pad('STATUS', widths.status),
+    padLeft('READY', SPENT),
+    padLeft('RAN', SPENT),
+  ]
+  const lines = rows.map(row => {
+    const course = row.event === undefined || row.again ? undefined : courses.get(row.event.id)
+    return line(row, course, { shown, scale, widths, paint })
+  })
+  return [
+    paint('dim', title.join(GAP)),
+    ...lines,
+    '',
+    ...barLegend(courses.values(), options.width ?? USUAL_WIDTH, paint),
+  ]
+}
+
+interface Widths {
+  readonly label: number
+  readonly bar: number
+  readonly status: number
+}
+
+const LEAST_BAR = 24
+
+/** On a terminal labels give way to the bars, elsewhere nothing is cut. */
+function widthsOf(rows: readonly TreeRow[], width: number | undefined): Widths {
+  const widest = (texts: readonly string[], least: number) =>
+    texts.reduce((most, text) => Math.max(most, widthOf(text)), least)
+  const status = widest(
+    rows.map(row => statusOf(row).text),
+    'STATUS'.length,
+  )
+  const label = widest(rows.map(labelOf), 'EVENT'.length)
+  const rest = (width ?? USUAL_WIDTH) - status - 2 * SPENT - 4 * GAP.length
+  if (width === undefined) return { label, status, bar: Math.max(2 * LEAST_BAR, rest - label) }
+  const fitted = Math.min(label, Math.max(12, Math.floor(rest / 2), rest - 2 * LEAST_BAR))
+  return { label: fitted, status, bar: Math.max(LEAST_BAR / 2, rest - fitted) }
+}
+
+/** From the first moment known to now, or to the last end where nothing is open. */
+function timeOf(courses: Iterable<Course>, nowMs: number): Pick<TimeScale, 'fromMs' | 'toMs'> {
+  let fromMs = Number.POSITIVE_INFINITY
+  let toMs = Number.NEGATIVE_INFINITY
+  for (const { spans, ends } of courses) {
+    for (const part of spans) {
+      fromMs = Math.min(fromMs, part.fromMs)
+      toMs = Math.max(toMs, part.toMs ?? nowMs)
+    }
+    for (const { atMs } of ends) {
+      fromMs = Math.min(fromMs, atMs)
+      toMs = Math.max(toMs, atMs)
+    }
+  }
+  return fromMs > toMs ? { fromMs: nowMs, toMs: nowMs } : { fromMs, toMs }
+}
+
+interface Picture {
+  readonly shown: ShownStream
+  readonly scale: TimeScale
+  readonly widths: Widths
+  readonly paint: Paint
+}
+
+function line(row: TreeRow, course: Course | undefined, { shown, scale, widths, paint }: Picture): string {
+  const status = statusOf(row)
+  const word = status.style === 'plain' ? status.text : paint(status.style, status.text)
+  const cells = [
+    pad(cut(labelOf(row), widths.label), widths.label),
+    course === undefined ? ' '.repeat(scale.columns) : timeBar(course, scale, shown.nowMs, paint),
+    word + ' '.repeat(widths.status - widthOf(status.text)),
+    padLeft(course === undefined ? '' : spentText(course, 'ready', shown.nowMs), SPENT),
+    padLeft(course === undefined ? '' : spentText(course, 'running', shown.nowMs), SPENT),
+  ]
+  return cells.join(GAP).trimEnd()
+}
+
+function labelOf({ lines, id, event }: TreeRow): string {
+  return `${lines}${visibleText(id)}${event === undefined ? '' : ` ${visibleText(event.name)}`}`
+}
+
+function statusOf({ event, again }: TreeRow): { readonly text: string; readonly style: Style } {
+  if (event === undefined) return { text: '? missing', style: 'warn' }
+  if (again) return { text: '↑ see above', style: 'dim' }
+  const cell = statusCell(event)
+  return typeof cell === 'string' ? { text: cell, style: 'plain' } : cell
+}

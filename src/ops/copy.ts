@@ -1,0 +1,153 @@
+import { pause, silenceDelay } from '../store/backoff.ts'
+import { StoreUnreachable } from '../store/errors.ts'
+import type { EventStore, Holder, LeaseView, Stored } from '../store/store.ts'
+import type { StreamDocument } from '../stream/document.ts'
+import { summarize } from '../stream/summarize.ts'
+import type { Summary } from '../stream/summary.ts'
+import { type Standing, sameBytes, standingOf } from './copy-standing.ts'
+import { parseBody } from './plan.ts'
+
+export interface CopyOptions {
+  /**
+   * What to do where another document has the name. `replace` does it only over the state that was looked at: the one
+   * with this ETag, or none.
+   */
+  readonly existing: 'refuse' | 'skip' | { readonly replace: string | undefined }
+  readonly holder: Holder
+  /** How long to wait for a lease held by another, ms. Only replacing needs the lease. */
+  readonly leaseWaitMs: number
+  /** Ends that wait. */
+  readonly stopWaiting?: AbortSignal
+  /** When to give up finding out what became of an unanswered write, ms from the call. Default 30 000. */
+  readonly deadlineMs?: number
+}
+
+/** What became of one document. Faults of the store and a document that cannot be read are thrown: nothing was written. */
+export type CopyOutcome =
+  | { readonly kind: 'created' | 'replaced'; readonly version: number }
+  /** The very same bytes are there. */
+  | { readonly kind: 'already'; readonly version: number }
+  /** Another document has the name and was left as it is. */
+  | { readonly kind: 'exists' | 'skipped' }
+  /** It may not be replaced. */
+  | Extract<Standing, { readonly kind: 'older' | 'unreadable' }>
+  /** The name no longer stands for what was looked at. */
+  | { readonly kind: 'changed' }
+  | { readonly kind: 'held'; readonly lease: LeaseView; readonly waitedMs: number; readonly lastBy?: string }
+  /** Sent, unanswered, unresolved: repeating finds out. */
+  | { readonly kind: 'unknown'; readonly cause: unknown }
+
+const DEFAULT_DEADLINE_MS = 30_000
+
+/**
+ * Puts a document of another store or a file into this one, byte by byte as it is: its version, journal, claims and
+ * sum stay. Repeating is safe: what is there already is recognised by its bytes.
+ *
+ * @throws BadDocument it cannot be read; InvalidValue a name that this store cannot keep; the store's faults
+ */
+export async function copyInto(
+  store: EventStore,
+  name: string,
+  body: Uint8Array,
+  options: CopyOptions,
+): Promise<CopyOutcome> {
+  const incoming: Incoming = { name, body, document: parseBody(body, name), by: options.holder.by }
+  const deadline = performance.now() + (options.deadlineMs ?? DEFAULT_DEADLINE_MS)
+  /** A create that may have landed, or still may; why there was no answer to it. */
+  let ghost: { readonly cause: unknown } | undefined
+  for (let attempt = 0; attempt === 0 || performance.now() < deadline; attempt += 1) {
+    try {
+      if (attempt > 0) await pause(silenceDelay(attempt - 1, undefined, Math.random), undefined)
+      const created = await store.create(name, body, summaryOf(incoming, store.nowMs()))
+      if (created.kind === 'created') return { kind: 'created', version: incoming.document.version }
+      if (created.kind === 'unknown') ghost = created
+      const there = await overExisting(store, incoming, options, ghost !== undefined)
+      if (there !== undefined) return there
+    } catch (error) {
+      // Only the store can tell what became of it, so it is asked again; any other fault would only come again.
+      if (ghost === undefined) throw error
+      if (!(error instanceof StoreUnreachable)) break
+    }
+  }
+  if (ghost === undefined) throw new StoreUnreachable(`the stream ${name} came and went until the deadline`)
+  return { kind: 'unknown', cause: ghost.cause }
+}
+
+interface Incoming {
+  readonly name: string
+  readonly body: Uint8Array
+  readonly document: StreamDocument
+  readonly by: string
+}
+
+/** `undefined`: nothing has the name any more, or not yet. @param sent our own create may be what is there */
+async function overExisting(
+  store: EventStore,
+  incoming: Incoming,
+  options: CopyOptions,
+  sent: boolean,
+): Promise<CopyOutcome | undefined> {
+  const { existing } = options
+  const current = await store.read(incoming.name)
+  if (current === undefined) return undefined
+  if (sameBytes(current.body, incoming.body))
+    return { kind: sent ? 'created' : 'already', version: incoming.document.version }
+  if (existing === 'refuse') return { kind: 'exists' }
+  if (existing === 'skip') return { kind: 'skipped' }
+  return replaceUnderLease(store, incoming, existing.replace, options)
+}
+
+async function replaceUnderLease(
+  store: EventStore,
+  incoming: Incoming,
+  etag: string | undefined,
+  options: CopyOptions,
+): Promise<CopyOutcome | undefined> {
+  const { version } = incoming.document
+  let left: CopyOutcome = { kind: 'changed' }
+  let sent = false
+  const decide = (current: Stored, nowMs: number) => {
+    const no = reasonToLeave(current, incoming, etag, sent)
+    if (no !== undefined) {
+      left = no
+      return { kind: 'leave' } as const
+    }
+    sent = true
+    return { kind: 'put', body: incoming.body, summary: summaryOf(incoming, nowMs) } as const
+  }
+  const outcome = await store.changeUnderLease(incoming.name, decide, {
+    waitMs: options.leaseWaitMs,
+    holder: options.holder,
+    ...(options.stopWaiting === undefined ? {} : { stopWaiting: options.stopWaiting }),
+  })
+  switch (outcome.kind) {
+    case 'committed':
+      return { kind: 'replaced', version }
+    case 'left':
+      return left
+    case 'missing':
+      return { kind: 'changed' }
+    case 'lost':
+      throw new Error('a change without a lease of its own cannot lose it')
+    default:
+      return outcome
+  }
+}
+
+/** `undefined`: it is replaced. @param sent an earlier try was sent: it may be what is there, or beneath it */
+function reasonToLeave(
+  current: Stored,
+  { name, body, document }: Incoming,
+  etag: string | undefined,
+  sent: boolean,
+): CopyOutcome | undefined {
+  const standing = standingOf({ body, document }, current)
+  if (standing.kind === 'same') return { kind: sent ? 'replaced' : 'already', version: document.version }
+  if (sent) return { kind: 'unknown', cause: new Error(`another write of ${name} followed`) }
+  if (standing.kind !== 'other') return standing
+  return current.etag === etag ? undefined : { kind: 'changed' }
+}
+
+function summaryOf({ document, by }: Incoming, nowMs: number): Summary {
+  return summarize(document, { nowMs, lastModifiedMs: nowMs, lastBy: by })
+}

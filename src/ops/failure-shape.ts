@@ -1,0 +1,20 @@
+/** What differs from one occurrence of a failure to the next: ids, times, addresses, numbers. */
+const VARYING = new RegExp(
+  [
+    String.raw`\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`,
+    String.raw`\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?\b`,
+    String.raw`\b0x[0-9a-f]+\b`,
+    String.raw`\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,}\b`,
+    // a code says what happened: HTTP 503 is not HTTP 404, exit code 137 not exit code 2
+    String.raw`(?<![\d.])(?<!\b(?:http|status|code|exit|errno|signal)(?:/\d(?:\.\d)?)?[\s:=(/]{1,2})\d+(?:[.,:/-]\d+)*`,
+  ].join('|'),
+  'gi',
+)
+
+/**
+ * The text of a failure without what differs from one stream to the next: `order 4711: timeout` becomes
+ * `order #: timeout`. Codes are kept: numbers behind `HTTP`, `status`, `code`, `exit`, `errno` and `signal`.
+ */
+export function failureShape(text: string): string {
+  return text.replace(VARYING, '#').replace(/\s+/g, ' ').trim()
+}

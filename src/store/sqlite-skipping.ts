@@ -1,0 +1,53 @@
+import { setImmediate as otherWork } from 'node:timers/promises'
+import type { Connection } from './sqlite-connection.ts'
+import type { SqliteFile } from './sqlite-file.ts'
+import { skippingQuery } from './sqlite-listing.ts'
+import { listedOf } from './sqlite-rows.ts'
+import { SELECT_LISTED } from './sqlite-sql.ts'
+import type { Listed, ListQuery } from './store.ts'
+
+/** So many names are looked at between two turns of the event loop. */
+const NAMES_AT_ONCE = 1_000
+
+/** A listing of which most is skipped. Making a whole row costs ten times what its name and ETag cost. */
+export type SkippingQuery = ListQuery & { readonly skip: NonNullable<ListQuery['skip']> }
+
+/** The rows by name that are not skipped. Only of those more is read than name and ETag. */
+export async function* listSkipping(
+  file: SqliteFile,
+  clock: () => number,
+  query: SkippingQuery,
+): AsyncGenerator<readonly Listed[]> {
+  let left = query.limit ?? Number.POSITIVE_INFINITY
+  let after: string | undefined
+  while (left > 0) {
+    if (after !== undefined) await otherWork()
+    const { signal } = query
+    const part = await file.read(connection => partAfter(connection, query, after, clock()), { signal })
+    if (part === undefined) return
+    const rows = part.rows.slice(0, left)
+    left -= rows.length
+    if (rows.length > 0) yield rows
+    if (part.last === undefined) return
+    after = part.last
+  }
+}
+
+interface Part {
+  readonly rows: readonly Listed[]
+  /** The name at which the next part begins; `undefined` after the last. */
+  readonly last: string | undefined
+}
+
+function partAfter(connection: Connection, query: SkippingQuery, after: string | undefined, nowMs: number): Part {
+  const { sql, values } = skippingQuery(query, after, NAMES_AT_ONCE)
+  const names = connection.all(sql, ...values)
+  const rows: Listed[] = []
+  for (const [name, etag] of names) {
+    if (typeof name !== 'string' || query.skip(name, typeof etag === 'string' ? etag : '')) continue
+    const row = connection.get(SELECT_LISTED, name)
+    if (row !== undefined) rows.push(listedOf(row, nowMs))
+  }
+  const last = names.length < NAMES_AT_ONCE ? undefined : names.at(-1)?.[0]
+  return { rows, last: typeof last === 'string' ? last : undefined }
+}

@@ -1,0 +1,109 @@
+import type { Command } from 'commander'
+import { expect, test } from 'vitest'
+import { allCommands, cli, newWorld } from './support.ts'
+
+const help = async (...words: string[]) => (await cli(newWorld(), ['help', ...words])).stdout
+
+function helpOf(command: Command): string {
+  let text = ''
+  command.configureOutput({ writeOut: part => (text += part) })
+  command.outputHelp()
+  return text
+}
+
+test('--help of every command begins with examples, groups and the program itself too', () => {
+  for (const command of allCommands()) {
+    const own = command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name()
+    const start = command.parent === null ? 'leasectl ' : `leasectl ${own}`
+    expect(helpOf(command), own).toMatch(/^Examples:\n/)
+    const examples = examplesOf(command)
+    expect(
+      examples.filter(line => !line.includes('   # ')),
+      own,
+    ).toEqual([])
+    const called = examples.map(line => line.trim()).filter(line => line.startsWith(start))
+    expect(called.length, own).toBeGreaterThan(0)
+  }
+})
+
+test('every example is one that the program takes', async () => {
+  for (const command of allCommands()) {
+    for (const line of examplesOf(command)) {
+      const argv = wordsOf(line.replace(/ {3}# .*$/, '').replace(/ [>|] .*$/, ''))
+      const ran = await cli(newWorld(), [...argv, '--help'])
+      expect({ line, exit: ran.exit, stderr: ran.stderr }).toEqual({ line, exit: 0, stderr: '' })
+    }
+  }
+})
+
+function examplesOf(command: Command): readonly string[] {
+  return helpOf(command).split('\n\n')[0]?.split('\n').slice(1) ?? []
+}
+
+const VARIABLES: Readonly<Record<string, string>> = { $id: '11111111-1111-4111-8111-111111111111', $fence: '1' }
+
+/** As a shell splits it, as far as examples go; what follows the program's name. */
+function wordsOf(line: string): string[] {
+  const words = line.trim().match(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g) ?? []
+  const plain = words.slice(1).map(word => word.replace(/['"]/g, ''))
+  return plain.map(word => VARIABLES[word] ?? word)
+}
+
+test('the list of commands has those of the shell hidden, and each in a group', async () => {
+  const { stdout } = await cli(newWorld(), ['--help'])
+  expect(stdout).not.toContain('__complete')
+  expect(stdout).not.toContain('Commands:')
+  for (const title of ['Look:', 'Change:', 'Workers and leases:', 'Settings and help:']) expect(stdout).toContain(title)
+})
+
+test('topics', async () => {
+  expect(await help('addresses')).toContain('azurite:CONTAINER')
+  for (const way of ['--store', '-c NAME', 'LEASECTL_STORE', 'LEASECTL_CONTEXT', 'the current context']) {
+    expect(await help('addresses')).toContain(`\n  ${way}`)
+  }
+  for (const name of ['LEASECTL_OWNER', 'LEASECTL_CONTEXT', 'XDG_STATE_HOME', 'XDG_CONFIG_HOME']) {
+    expect(await help('environment')).toMatch(new RegExp(`^${name} +\\S`, 'm'))
+  }
+  expect(await help('environment')).toContain('OTEL_EXPORTER_OTLP_HEADERS')
+  for (const word of ['--match', '--streams', '--all', '--yes', '--expect', '--rerun', '--dry-run']) {
+    expect(await help('selections')).toContain(word)
+  }
+})
+
+test.each([undefined, 80, 60, 200])('topics fit a terminal of %s columns, and lose no word', async columns => {
+  const texts: string[] = []
+  for (const topic of ['addresses', 'selections', 'environment', 'exit-codes']) {
+    const setting = columns === undefined ? {} : { columns }
+    const { stdout } = await cli(newWorld(), ['help', topic], setting)
+    for (const line of stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(Math.min(columns ?? 100, 100))
+    expect(stdout.split(/\s+/)).toEqual((await help(topic)).split(/\s+/))
+    texts.push(stdout)
+  }
+  // what stands in a column of its own goes on below itself
+  if (columns === 60)
+    expect(texts.join('')).toContain(
+      '\n   6  yes      busy: lease-held for longer than\n               --lease-wait, or the event is claimed by\n',
+    )
+})
+
+test('help on a command is its --help; without a word it is that of the program', async () => {
+  expect(await help('lease', 'break')).toBe((await cli(newWorld(), ['lease', 'break', '--help'])).stdout)
+  expect(await help('context')).toBe((await cli(newWorld(), ['context', '--help'])).stdout)
+  expect(await help()).toBe((await cli(newWorld(), ['--help'])).stdout)
+})
+
+test.each([
+  ['help nix', 'One of exit-codes'],
+  ['help selection', 'did you mean selections?'],
+  ['help context ad', 'did you mean add?'],
+  ['contexts', 'Did you mean context?'],
+  ['completoin bash', 'Did you mean completion?'],
+  ['context ad', 'Did you mean add?'],
+  ['ls --contxt prod', 'Did you mean --context?'],
+  ['__complet', 'unknown command'],
+])('%s: the nearest is named', async (line, hint) => {
+  const ran = await cli(newWorld(), line.split(' '))
+  expect(ran).toMatchObject({ exit: 2, stdout: '' })
+  expect(ran.stderr).toContain(hint)
+  expect(ran.stderr).not.toContain('__complete?')
+})

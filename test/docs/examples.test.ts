@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { afterAll, describe, expect, test } from 'vitest'
+import { type Example, examplesOf, outputFits, withOutputs } from './page.ts'
+import { Story } from './story.ts'
+
+/** Set to anything, it makes outputs that do not fit be written into the pages: look at the difference afterwards. */
+const REWRITE = process.env.LEASECTL_TEST_REWRITE_DOCS
+
+const DOCS = new URL('../../docs/', import.meta.url)
+const PAGES = readdirSync(DOCS)
+  .filter(name => name.endsWith('.md'))
+  .map(page => {
+    const text = readFileSync(new URL(page, DOCS), 'utf8')
+    const examples = examplesOf(text)
+    return { page, text, examples, story: new Story(examples) }
+  })
+
+afterAll(() => {
+  for (const { story } of PAGES) story.end()
+})
+
+describe.each(PAGES)('docs/$page', ({ page, text, examples, story }) => {
+  const others: (readonly [Example, string])[] = []
+
+  for (const [at, example] of examples.entries()) {
+    const { script, output } = example
+    test(`line ${script.line}: ${script.lines[0]}`, async () => {
+      story.begin()
+      // Some examples wait more than they work: the next page is played meanwhile.
+      PAGES[PAGES.findIndex(one => one.page === page) + 1]?.story.begin()
+      const { code, printed } = await story.outcome(at)
+      expect(code, printed).toBe(0)
+      if (output === undefined || outputFits(output.lines, printed)) return
+      if (REWRITE) others.push([example, printed])
+      else expect(printed).toBe(output.lines.join('\n'))
+    })
+  }
+
+  afterAll(() => {
+    if (others.length > 0) writeFileSync(new URL(page, DOCS), withOutputs(text, others))
+  })
+})

@@ -1,0 +1,41 @@
+import type { EventStore } from '../../src/store/store.ts'
+import type { Setting, World } from '../commands/support.ts'
+import * as stores from './json-stores.ts'
+import * as given from './json-world.ts'
+
+/** A command line and the schemas of what it prints. */
+export interface Case {
+  readonly argv: readonly string[]
+  /** Of stdout; `undefined`: it is empty. A schema for ndjson is one for each line. */
+  readonly schema: string | undefined
+  readonly exit: number
+  /** How many errors stand on stderr. */
+  readonly errors: number
+  /** What there is; without it all there can be, which the command must not change. */
+  readonly world: (() => Promise<World>) | undefined
+  readonly store: (store: EventStore) => EventStore
+  readonly setting: Setting
+  /** Commands before it. In these and in `argv` `FOLDER` is an empty folder. */
+  readonly before: readonly string[]
+}
+
+export type Rest = Partial<Omit<Case, 'argv' | 'schema'>>
+
+/** A failure has its error on stderr. */
+export function line(schema: string | undefined, argv: string | readonly string[], rest: Rest = {}): Case {
+  const { exit = 0, errors = exit === 0 ? 0 : 1 } = rest
+  const words = typeof argv === 'string' ? argv.split(' ') : argv
+  const usual = { world: undefined, store: stores.unsummarized, setting: {}, before: [] }
+  return { argv: words, schema, ...usual, ...rest, exit, errors }
+}
+
+/** The same as a document and line by line. */
+export function both(schema: string, item: string, argv: string, rest: Rest = {}): Case[] {
+  return [line(schema, `${argv} -o json`, rest), line(item, `${argv} -o ndjson`, rest)]
+}
+
+export const EVERYTHING: Rest = { world: given.everything }
+export const TWO: Rest = { world: given.two }
+export const HELD: Rest = { world: given.oneHeld }
+export const MIXED: Rest = { world: given.mixed }
+export const CLAIMED: Rest = { world: given.claimed }

@@ -1,0 +1,90 @@
+import { both, type Case, CLAIMED, EVERYTHING, HELD, line, MIXED, TWO } from './json-case.ts'
+import * as stores from './json-stores.ts'
+import * as given from './json-world.ts'
+
+const CHANGES: readonly Case[] = [
+  line('change', 'init new --fork A,B -m why -o json', TWO),
+  line('change', 'init a --if-absent -o json', TWO),
+  line(undefined, 'init a -o json', { ...TWO, exit: 5 }),
+  line('change', 'event start a 01.00 -o json', TWO),
+  ...['start', 'complete']
+    .map(verb => `event ${verb} a 01.00 --command-id c1`)
+    .map(again => line('change', `${again} -o json`, { ...TWO, before: [again] })),
+  line('change', 'event touch a 01.00 --owner w1 -o json', CLAIMED),
+  line('change', 'event release a 01.00 --owner w1 -o json', CLAIMED),
+  line('change', 'event advance a 01.00 --next N -o json', TWO),
+  line('change', 'event advance a 01.00 --fork X,Y --join J -o json', TWO),
+  line('change', 'event complete a 01.00 -m result -o json', TWO),
+  line('change', 'event fail a 01.00 -m because -o json', TWO),
+  line('change', 'event set a 01.00 --tag x -o json', TWO),
+  line('change', 'event complete open 02.00 -o json', {
+    ...EVERYTHING,
+    before: ['event complete open 01.00 --owner w7'],
+  }),
+  line(undefined, 'event start a 01.00 --owner w2 -o json', { ...CLAIMED, exit: 6 }),
+  line(undefined, 'event complete a 01.00 --fence 1 -o json', { ...CLAIMED, exit: 11 }),
+  line(undefined, 'event start a 09 -o json', { ...TWO, exit: 3 }),
+  ...['cancel', 'abort'].flatMap(verb => [
+    line('change', `${verb} a -m why -o json`, TWO),
+    line('change', `${verb} a -e 01.00 -o ndjson`, TWO),
+    line('change', `${verb} a -o json`, { ...TWO, before: [`${verb} a`] }),
+  ]),
+  line('change', 'retry j -o json', { world: given.joined }),
+  line('change', 'retry a -e 01.00 -o json', { ...TWO, before: ['event fail a 01.00'] }),
+  line('change', 'rm a --yes --force -m why -o json', TWO),
+  line('change', 'rm a --yes -o ndjson', { ...TWO, exit: 5 }),
+  line('change', 'cancel b --lease-wait 0s -o ndjson', { ...HELD, exit: 6 }),
+]
+
+const BATCHES: readonly Case[] = [
+  ...both('batch', 'change', 'cancel a b c d --yes --lease-wait 0s', { ...MIXED, exit: 7 }),
+  ...both('batch', 'change', 'abort --all --yes --lease-wait 0s -m why', { ...MIXED, exit: 7 }),
+  ...both('batch', 'change', 'retry --all --yes --lease-wait 0s', { ...MIXED, exit: 7 }),
+  ...both('batch', 'change', 'rm --all --yes --lease-wait 0s', { ...MIXED, exit: 7 }),
+  ...both('batch', 'change', 'cancel a -e 01.00 -e 02.00 --yes', TWO),
+  ...both('batch', 'change', 'cancel a b --yes', { ...TWO, store: stores.overtaken, exit: 7 }),
+  ...both('batch', 'change', 'cancel a b --yes', {
+    ...TWO,
+    store: store => stores.answering(store, 'unknown'),
+    exit: 7,
+  }),
+  ...both('batch', 'change', 'cancel --match nothing/** --yes', TWO),
+  ...['cancel', 'abort', 'retry', 'rm'].flatMap(verb => both('preview', 'preview-item', `${verb} --all --dry-run`)),
+  ...both('preview', 'preview-item', 'cancel open odd -e 01.00 --dry-run'),
+  ...both('preview', 'preview-item', 'cancel --match nothing --dry-run'),
+  line(undefined, 'cancel a nix --yes -o json', { ...TWO, exit: 3 }),
+  line(undefined, 'cancel --all -o json', { ...TWO, exit: 2 }),
+  line(undefined, 'cancel --all --yes --expect 3 -o json', { ...TWO, exit: 5 }),
+]
+
+const ID = `--lease-id ${given.LEASE_ID}`
+
+const LEASES: readonly Case[] = [
+  ...['open', 'held', 'odd'].map(name => line('lease', `lease show ${name} -o json`)),
+  line('lease', 'lease acquire a -m repair -o json', TWO),
+  line('lease', 'lease acquire a --duration infinite -o json', TWO),
+  line('lease', `lease renew b ${ID} -o json`, HELD),
+  line('lease', `lease change b ${ID} -o json`, HELD),
+  line('lease', `lease release b ${ID} -o json`, HELD),
+  line('lease', 'lease break b --yes -o json', HELD),
+  line('lease', 'lease break b --yes --period 10s -o json', HELD),
+  line('lease', 'lease break a --yes -o json', HELD),
+  line(undefined, 'lease acquire b -o json', { ...HELD, exit: 6 }),
+  line(undefined, `lease renew a ${ID} -o json`, { ...HELD, exit: 11 }),
+  line(undefined, 'lease show nix -o json', { ...HELD, exit: 3 }),
+]
+
+const IMPORTS: readonly Case[] = [
+  ...both('import', 'import-item', 'import FOLDER', {
+    ...TWO,
+    before: ['export --all --to FOLDER', 'rm b --yes --force'],
+  }),
+  ...both('import', 'import-item', 'import azurite:old --lease-wait 0s', { ...MIXED, exit: 7 }),
+  ...both('import', 'import-item', 'import azurite:old --skip-existing', MIXED),
+  ...both('import', 'import-item', 'import azurite:old --replace --yes --lease-wait 0s', { ...MIXED, exit: 7 }),
+  ...both('import', 'import-item', 'import azurite:old --dry-run', MIXED),
+  ...both('import', 'import-item', 'import azurite:old --match nothing', MIXED),
+]
+
+/** Commands that change streams or leases. */
+export const CHANGING: readonly Case[] = [...CHANGES, ...BATCHES, ...LEASES, ...IMPORTS]

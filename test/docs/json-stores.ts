@@ -1,0 +1,139 @@
+import { NotPermitted, StoreUnreachable } from '../../src/store/errors.ts'
+import type { EventStore, LeaseView, Listed, Stored } from '../../src/store/store.ts'
+import type { StoreFacts } from '../../src/store/store-facts.ts'
+import { listing, storeWith } from '../commands/store-with.ts'
+import { run } from '../ops/support.ts'
+
+/** As a store is that others write to: what stands beside their documents does not count. */
+export function unsummarized(store: EventStore): EventStore {
+  const without = <Row extends Listed>({ summary, ...row }: Row) =>
+    ['odd', 'empty', 'bad', 'e'].includes(row.name) || summary === undefined ? row : { ...row, summary }
+  return storeWith(store, {
+    ...listing(store, without),
+    read: async (name, signal) => {
+      const stored = await store.read(name, signal)
+      return stored && without(stored)
+    },
+  })
+}
+
+/** From the second look on a stream is gone. */
+export function vanishing(store: EventStore): EventStore {
+  let looks = 0
+  return storeWith(store, {
+    async *list(query) {
+      if (looks++ > 0) await store.remove('open', {})
+      yield* store.list(query)
+    },
+  })
+}
+
+/** What no driver should do. */
+export function buggy(store: EventStore): EventStore {
+  return storeWith(store, {
+    list() {
+      throw new TypeError('nobody foresaw this')
+    },
+  })
+}
+
+/** Answers changes so. */
+export function answering(store: EventStore, kind: 'unknown' | 'lost'): EventStore {
+  const outcome = kind === 'unknown' ? { kind, cause: new Error('socket closed') } : { kind, code: 'LeaseLost' }
+  return storeWith(store, { changeUnderLease: async () => outcome })
+}
+
+/** Somebody writes between the look and the change. */
+export function overtaken(store: EventStore): EventStore {
+  let first = true
+  return storeWith(store, {
+    async changeUnderLease(name, decide, options) {
+      if (first) {
+        first = false
+        await run(store, name, { op: 'set', event: '00', attributes: { tag: 'x' } })
+      }
+      return store.changeUnderLease(name, decide, options)
+    },
+  })
+}
+
+/** Nobody answers. */
+export function away(store: EventStore): EventStore {
+  const fail = async () => {
+    throw new StoreUnreachable('no route to the store', { hint: 'Is the network up?' })
+  }
+  // biome-ignore lint/correctness/useYield: it fails before its first page
+  const list = async function* () {
+    await fail()
+  }
+  return storeWith(store, { list, read: fail, changeUnderLease: fail, create: fail })
+}
+
+/** Some rights are missing. */
+export function readOnly(store: EventStore): EventStore {
+  const refuse = async () => {
+    throw new NotPermitted('the right to write is missing', { hint: 'Ask for it.' })
+  }
+  return storeWith(store, { create: refuse, changeUnderLease: refuse })
+}
+
+/** Leases as the service shows those it knows nothing of. */
+export function strangersLease(store: EventStore, state: LeaseView): EventStore {
+  const withLease = <Row extends Pick<Stored, 'lease'>>(row: Row): Row => ({ ...row, lease: state })
+  return storeWith(store, {
+    ...listing(store, withLease),
+    read: async (name, signal) => {
+      const stored = await store.read(name, signal)
+      return stored && withLease(stored)
+    },
+  })
+}
+
+/** What drivers of other stores know of their place. */
+export function elsewhere(store: EventStore, facts: StoreFacts): EventStore {
+  return storeWith(store, { inspect: async () => facts })
+}
+
+export const SQLITE: StoreFacts = {
+  kind: 'sqlite',
+  address: 'sqlite:/srv/leasectl.db',
+  unknown: { network: 'known on Linux only' },
+  path: '/srv/leasectl.db',
+  exists: true,
+  creatable: true,
+  sqliteVersion: '3.51.0',
+  mayWrite: true,
+  size: 4096,
+  walSize: 0,
+  mode: 0o644,
+  freeBytes: 1e9,
+  network: '',
+  journalMode: 'wal',
+  synchronous: 'full',
+  schemaVersion: 1,
+  faults: ['row 3 is missing from an index'],
+}
+
+export const AZURE: StoreFacts = {
+  kind: 'azure',
+  address: 'azure:acct/box',
+  unknown: {},
+  emulator: false,
+  container: 'box',
+  auth: { kind: 'sas', expiresMs: Date.UTC(2026, 2, 2), permissions: 'rlw' },
+  latencyMs: 12.5,
+  clockAheadMs: -4_000,
+  serviceVersion: '2025-11-05',
+  accountKind: 'StorageV2',
+  sku: 'Standard_LRS',
+  hierarchicalNamespace: false,
+  softDeleteDays: 7,
+  versioning: true,
+  publicAccess: 'none',
+  immutabilityPolicy: false,
+  legalHold: false,
+  containerLease: 'available',
+}
+
+export const AZURE_KEY: StoreFacts = { ...AZURE, auth: { kind: 'key' } }
+export const AZURE_ENTRA: StoreFacts = { ...AZURE, auth: { kind: 'entra', source: 'the Azure CLI' } }

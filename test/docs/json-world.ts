@@ -1,0 +1,112 @@
+import type { EventStore } from '../../src/store/store.ts'
+import type { Operation } from '../../src/stream/operation.ts'
+import { newWorld, type World } from '../commands/support.ts'
+import { init, run, writeForeign } from '../ops/support.ts'
+import { documentText } from '../support/stream-builder.ts'
+
+export const LEASE_ID = '11111111-1111-4111-8111-111111111111'
+
+const FORK: Operation = {
+  op: 'init',
+  root: { name: 'Order', key: 'k', topic: 'orders', tag: 't', ref: 'r', trackingId: 'T-1' },
+  forks: [
+    { name: 'Search', topic: 'search', timeout: '00:05:00', onDue: 'abort-event' },
+    { name: 'Search', topic: 'search' },
+  ],
+  join: { name: 'Done' },
+  hold: false,
+  born: '33333333-3333-4333-8333-333333333333',
+}
+
+/**
+ * Streams in every state that shows in JSON: `open` with a claim and a join that waits, `failed` with a retry, `done`,
+ * `held` under a lease, `foreign` with a write that nobody has recorded, `odd` of a stranger, `empty` and `bad`.
+ */
+export async function everything(): Promise<World> {
+  const world = newWorld()
+  const { store } = world
+  await run(store, 'open', FORK, { by: 'web@host-1', why: 'a new order' })
+  world.nowMs += 60_000
+  await run(store, 'open', { op: 'start', event: '01.00', owner: 'w7', claimMs: 60_000 })
+  await run(store, 'open', { op: 'set', event: '02.00', attributes: { tag: 'x', topic: 'search' } })
+  await run(store, 'failed', init(['A', 'B']))
+  await run(store, 'failed', { op: 'fail', event: '01.00', msg: 'no answer after 30 s' })
+  await run(store, 'failed', { op: 'retry', event: '01.00' }, { why: 'shop is back' })
+  await run(store, 'failed', { op: 'fail', event: '01.00', msg: 'no answer after 31 s' })
+  await run(store, 'done', init())
+  await run(store, 'done', { op: 'complete', event: '00', msg: '12 results' })
+  await run(store, 'held', init(['A']))
+  await lease(store, 'held', LEASE_ID)
+  await run(store, 'foreign', init(['A', 'B']))
+  await writeForeign(store, 'foreign', 'status="init" id="01.00"', 'status="aborted" id="01.00" tag="mine"')
+  await stranger(store, 'odd', STRANGE)
+  await stranger(store, 'empty', '')
+  await stranger(store, 'bad', '<EventStream><Event')
+  world.nowMs += 10_000
+  return world
+}
+
+async function lease(store: EventStore, name: string, leaseId: string): Promise<void> {
+  const holder = { by: 'w7', host: 'testhost', pid: 41, purpose: 'repair', sinceMs: store.nowMs() }
+  await store.acquire(name, { leaseId, durationS: -1, holder })
+}
+
+/** As other programs write: no history, no status, times that cannot be read, a limit that nobody lives to see. */
+const STRANGE = documentText(
+  { id: '00', name: 'Order', status: 'inprocess', created: '05/01/2024 10:00:00', next: '01.00|02.00|gone' },
+  { id: '01.00', prev: '00', created: 'yesterday', 'lc:owner': 'w1', 'lc:until': 'soon', 'lc:fence': 'one' },
+  { id: '02.00', name: 'B', status: 'parked', prev: '00', created: '05/01/2024 10:00:01', timeout: '9999999.00:00:00' },
+)
+
+async function stranger(store: EventStore, name: string, body: string): Promise<void> {
+  await run(store, 'for-its-summary', init())
+  const summary = (await store.read('for-its-summary'))?.summary
+  await store.remove('for-its-summary', {})
+  if (summary === undefined) throw new Error('the memory store keeps summaries')
+  await store.create(name, Buffer.from(body), summary)
+}
+
+/** Two streams for changes, `a` with two threads. */
+export async function two(): Promise<World> {
+  const world = newWorld()
+  await run(world.store, 'a', init(['A', 'B']))
+  await run(world.store, 'b', init())
+  return world
+}
+
+/** The same, `b` leased by another. */
+export async function oneHeld(): Promise<World> {
+  const world = await two()
+  await lease(world.store, 'b', LEASE_ID)
+  return world
+}
+
+/** The same, each in another state, so that a batch has every outcome it can have. */
+export async function mixed(): Promise<World> {
+  const world = await oneHeld()
+  for (const name of ['c', 'd']) await run(world.store, name, init(['A']))
+  await run(world.store, 'c', { op: 'cancel' })
+  await stranger(world.store, 'e', '<EventStream><Event')
+  return world
+}
+
+/** A stream with a claim that another holds. */
+export async function claimed(): Promise<World> {
+  const world = await two()
+  await run(world.store, 'a', { op: 'start', event: '01.00', owner: 'w1', claimMs: 60_000 })
+  return world
+}
+
+/** Two failed threads: one can be retried, what the other came to a join has used. */
+export async function joined(): Promise<World> {
+  const world = newWorld()
+  const { store } = world
+  const join = { name: 'Done' }
+  await run(store, 'j', init(['A', 'B']))
+  await run(store, 'j', { op: 'advance', event: '01.00', forks: [{ name: 'A1' }, { name: 'A2' }], join })
+  await run(store, 'j', { op: 'fail', event: '01.01.00' })
+  await run(store, 'j', { op: 'complete', event: '01.02.00' })
+  await run(store, 'j', { op: 'complete', event: '01.01' })
+  await run(store, 'j', { op: 'fail', event: '02.00' })
+  return world
+}

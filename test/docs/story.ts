@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto'
+import { hostname, userInfo } from 'node:os'
+import { newUser, type User } from '../e2e/program.ts'
+import { sharedAzurite } from '../support/azurite.ts'
+import { type Example, outputFits } from './page.ts'
+
+/** How an example went. */
+export interface Played {
+  readonly code: number | null
+  /** Everything that was printed, in order, as the reader of the page sees it: ann on ops-1, at home in /home/ann. */
+  readonly printed: string
+}
+
+/** Each page is the story of one operator: its examples run in order, in a home of its own, the store empty at first. */
+export class Story {
+  readonly #examples: readonly Example[]
+  readonly #played: Promise<Played>[] = []
+  /** On pages the emulator listens where it usually does; here everybody has their own containers. */
+  readonly #containers = new Map<string, string>()
+  readonly #life = randomUUID().slice(0, 8)
+  #user: User | undefined
+
+  constructor(examples: readonly Example[]) {
+    this.#examples = examples
+  }
+
+  /** Begins, if it has not yet begun. */
+  begin(): void {
+    if (this.#played.length > 0) return
+    let before: Promise<unknown> = this.#enter()
+    for (const example of this.#examples) {
+      const played = before.then(() => this.#play(example))
+      // What fails is told by the test that asks for it.
+      before = played.catch(() => {})
+      this.#played.push(played)
+    }
+  }
+
+  async outcome(at: number): Promise<Played> {
+    const played = this.#played[at]
+    if (played === undefined) throw new Error('no such example')
+    return played
+  }
+
+  end(): void {
+    this.#user?.leave()
+  }
+
+  async #enter(): Promise<void> {
+    this.#user = await newUser()
+  }
+
+  async #play(example: Example): Promise<Played> {
+    const user = this.#user
+    if (user === undefined) throw new Error('nobody is there')
+    const running = user.shell(await this.#withContainers(scriptOf(example)))
+    const printed = () => this.#asSeen(running.said.stdout, user)
+    if (!follows(example)) return { code: (await running.ended).code, printed: printed() }
+    const interrupt = () => running.process.kill('SIGINT')
+    const late = setTimeout(interrupt, FOLLOW_MS)
+    running.process.stdout?.on('data', () => {
+      if (outputFits(example.output?.lines ?? [], printed())) interrupt()
+    })
+    const { code } = await running.ended
+    clearTimeout(late)
+    return { code: code === 130 ? 0 : code, printed: printed() }
+  }
+
+  async #withContainers(script: string): Promise<string> {
+    for (const [shown, name] of script.matchAll(/\bazurite:([a-z0-9-]+)/g)) {
+      if (this.#containers.has(shown)) continue
+      const { port } = await sharedAzurite()
+      this.#containers.set(shown, `azurite://127.0.0.1:${port}/${name}-${this.#life}`)
+    }
+    return [...this.#containers].reduce((text, [shown, real]) => text.replaceAll(shown, real), script)
+  }
+
+  #asSeen(printed: string, { home }: User): string {
+    const shown = printed
+      .replaceAll(home, '/home/ann')
+      .replaceAll(ACTOR, 'ann@ops-1')
+      .replaceAll(` ${hostname()} `, ' ops-1 ')
+    return [...this.#containers].reduce((text, [shown, real]) => text.replaceAll(real, shown), shown)
+  }
+}
+
+const ACTOR = `${userInfo().username}@${hostname()}`
+
+/** What follows and has not printed what the page shows is interrupted after so long. */
+const FOLLOW_MS = 10_000
+
+/** The last command follows what happens: it is interrupted as soon as it has printed what the page shows. */
+function follows({ script }: Example): boolean {
+  return /^leasectl tail\b.*\s(-f|--follow)\b/.test(script.lines.at(-1) ?? '')
+}
+
+/** Every command has to succeed, unless the page says how it ends: `# exit 3`. */
+function scriptOf(example: Example): string {
+  const lines = example.script.lines.join('\n').replaceAll('\\\n', ' ').split('\n').map(checkedLine)
+  // In the place of the shell, so that the signal reaches it.
+  if (follows(example)) lines.push(`exec ${lines.pop()}`)
+  return `set -euo pipefail\nexec 2>&1\n${lines.join('\n')}`
+}
+
+function checkedLine(line: string): string {
+  const [, command, code] = /^(.*)# exit (\d+)\s*$/.exec(line) ?? []
+  if (command === undefined) return line
+  return `status=0; ${command} || status=$?; [ $status -eq ${code} ] || { echo "ended with $status"; exit 99; }`
+}

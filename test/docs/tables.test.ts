@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { OUTCOME_WORDS } from '../../src/commands/change/outcome-words.ts'
+import { EXIT_CODES } from '../../src/commands/exit-codes.ts'
+
+const DOCS = new URL('../../docs/', import.meta.url)
+const PAGES = readdirSync(DOCS).filter(name => name.endsWith('.md'))
+
+const pageText = (name: string) => readFileSync(new URL(name, DOCS), 'utf8')
+
+/** The words in backticks in the first cells of a page's tables. */
+function firstCells(name: string): ReadonlySet<string> {
+  const rows = pageText(name).matchAll(/^\| ([^|]*) \|/gm)
+  return new Set([...rows].flatMap(([, cell = '']) => cell.split(/[\s`,]+/)))
+}
+
+test('every finding of doctor has its place in the tables of what to do', () => {
+  const told = firstCells('stores.md')
+  expect(findingCodes().filter(code => !told.has(code))).toEqual([])
+})
+
+test('every exit code has its place', () => {
+  const told = firstCells('waiting.md')
+  expect(EXIT_CODES.filter(({ code }) => !told.has(String(code)))).toEqual([])
+})
+
+test('every outcome of a batch has its place', () => {
+  const told = firstCells('changing.md')
+  expect(OUTCOME_WORDS.filter(word => !told.has(word))).toEqual([])
+})
+
+test.each(PAGES)('every link of docs/%s leads somewhere', name => {
+  const links = [...pageText(name).matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link)
+  expect(links.filter(link => !leadsSomewhere(link, name))).toEqual([])
+})
+
+function leadsSomewhere(link: string, from: string): boolean {
+  const [file = '', anchor] = link.split('#')
+  const target = file || from
+  if (anchor === undefined) return [...PAGES, 'json'].includes(target)
+  return PAGES.includes(target) && anchors(target).includes(anchor)
+}
+
+/** As GitHub names them. */
+function anchors(name: string): string[] {
+  const titles = [...pageText(name).matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => title)
+  return titles.map(title =>
+    title
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+/** What the sources of the findings call them; `ok` is no complaint. */
+function findingCodes(): string[] {
+  const ops = new URL('../../src/ops/', import.meta.url)
+  const files = [
+    'findings.ts',
+    'health.ts',
+    'examine-streams.ts',
+    ...readdirSync(new URL('findings/', ops)).map(name => `findings/${name}`),
+  ]
+  const sources = files.map(name => readFileSync(new URL(name, ops), 'utf8'))
+  const codes = sources.flatMap(source =>
+    [...source.matchAll(/severity: ('ok')?[^{}]*?code: ([^{}]*?),\s*subject/g)].flatMap(([, ok, code = '']) =>
+      ok ? [] : [...code.matchAll(/'([a-z-]+)'/g)].map(([, word = '']) => word),
+    ),
+  )
+  expect(codes).toEqual(expect.arrayContaining(['history-lost', 'unreadable', 'bad-name']))
+  return codes
+}

@@ -1,0 +1,50 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newUser, type Running, type User } from './program.ts'
+
+let user: User
+let store: string
+
+beforeAll(async () => {
+  user = await newUser()
+  store = `sqlite:${join(user.home, 'a.db')}`
+  for (const name of ['a', 'b']) expect(await user.run(['init', name, '--store', store])).toMatchObject({ code: 0 })
+})
+
+afterAll(() => user.leave())
+
+/** On a terminal; `stty -g` before and after shows whether it is as it was. */
+function onTerminal(command: string): Running {
+  const script = `trap : INT; stty cols 90 rows 12; stty -g; ${command}; code=$?; stty -g; exit $code`
+  return user.shell(`exec script -qec '${script}' /dev/null`)
+}
+
+test('ls -w draws in place what changes; Ctrl-C ends it with 130, and the terminal is as it was', async () => {
+  const watch = onTerminal(`leasectl ls -w --interval 20ms --store ${store}`)
+  await watch.until('stdout', /2 streams[\s\S]*a +\S*▶ inprocess/)
+  expect(await user.run(['abort', 'a', '--store', store])).toMatchObject({ code: 0 })
+  await watch.until('stdout', /a +\S*✗ aborted/)
+  watch.process.stdin?.write('\u0003')
+  const { code, stdout } = await watch.ended
+  expect(code).toBe(130)
+  const settings = stdout.match(/[0-9a-f]+(:[0-9a-f]+){10,}/g) ?? []
+  expect(settings).toHaveLength(2)
+  expect(settings[1]).toBe(settings[0])
+  expect(stdout.lastIndexOf('\u001b[?25h')).toBeGreaterThan(stdout.lastIndexOf('\u001b[?25l'))
+})
+
+test('what lease break asks: Ctrl-C, Esc and the end of input mean no, on a real terminal', async () => {
+  expect(await user.run(['lease', 'acquire', 'b', '--duration', 'infinite', '--store', store])).toMatchObject({
+    code: 0,
+  })
+  const answered = async (key: string) => {
+    const asked = onTerminal(`leasectl lease break b --store ${store}`)
+    await asked.until('stdout', /Type b to go on: /)
+    asked.process.stdin?.write(key)
+    const { code, stdout } = await asked.ended
+    expect({ key, code }).toEqual({ key, code: 2 })
+    expect(stdout).toContain('[declined]')
+  }
+  await Promise.all(['\u0003', '\u001b', '\u0004', 'B\r', '\r'].map(answered))
+  expect((await user.run(['lease', 'show', 'b', '--store', store])).stdout).toMatch(/^b {2}leased \(infinite\)/)
+})

@@ -1,0 +1,205 @@
+import { describe, expect, test } from 'vitest'
+import { type CopyOptions, copyInto } from '../../src/ops/copy.ts'
+import { readStream } from '../../src/ops/read-stream.ts'
+import { StoreUnreachable } from '../../src/store/errors.ts'
+import type { CreateOutcome, EventStore } from '../../src/store/store.ts'
+import { Play } from '../support/stream-builder.ts'
+import { HOLDER, intercept, memoryStore, run, writeForeign } from './support.ts'
+
+const OPTIONS: CopyOptions = { existing: 'refuse', holder: HOLDER, leaseWaitMs: 0 }
+const bytes = (text: string) => Buffer.from(text)
+
+/** A document and a later state of the same stream. */
+function twoStates() {
+  const play = Play.started('A', 'B')
+  const older = bytes(play.text)
+  const newer = bytes(play.after({ op: 'start', event: '01.00' }).text)
+  return { older, newer }
+}
+
+const etagOf = async (store: EventStore, name: string) => (await store.read(name))?.etag
+const bodyOf = async (store: EventStore, name: string) => Buffer.from((await store.read(name))?.body ?? []).toString()
+
+/** A store whose creates are answered otherwise. */
+function creating(store: EventStore, answer: (go: () => Promise<CreateOutcome>) => Promise<CreateOutcome>): EventStore {
+  return new Proxy(store, {
+    get(target, property) {
+      const value: unknown = Reflect.get(target, property, target)
+      if (typeof value !== 'function') return value
+      const bound = value.bind(target)
+      return property === 'create' ? (...args: unknown[]) => answer(() => bound(...args)) : bound
+    },
+  })
+}
+
+test('the bytes arrive as they are, with a summary that listings can use', async () => {
+  const { store } = memoryStore()
+  const { newer } = twoStates()
+  expect(await copyInto(store, 's', newer, OPTIONS)).toEqual({ kind: 'created', version: 2 })
+  const stored = await store.read('s')
+  expect(Buffer.from(stored?.body ?? []).equals(newer)).toBe(true)
+  expect(stored?.summary).toMatchObject({ version: 2, status: 'inprocess', open: 3, total: 3, lastBy: 'tester' })
+})
+
+test('work goes on with what was copied', async () => {
+  const { store } = memoryStore()
+  await copyInto(store, 's', twoStates().newer, OPTIONS)
+  expect(await run(store, 's', { op: 'complete', event: '01.00', owner: 'w1' })).toMatchObject({ kind: 'done' })
+  expect((await readStream(store, 's'))?.transactions().map(({ version }) => version)).toEqual([1, 2, 3])
+})
+
+test('what cannot be read is refused, and nothing is written', async () => {
+  const { store } = memoryStore()
+  await expect(copyInto(store, 's', bytes('<EventStream><Event'), OPTIONS)).rejects.toMatchObject({
+    code: 'bad-document',
+    stream: 's',
+  })
+  expect(await store.read('s')).toBeUndefined()
+})
+
+describe('where something has the name', () => {
+  test('the same bytes count as done, whatever is asked for', async () => {
+    const { store } = memoryStore()
+    const { newer } = twoStates()
+    await copyInto(store, 's', newer, OPTIONS)
+    const before = await etagOf(store, 's')
+    for (const existing of ['refuse', 'skip', { replace: undefined }, { replace: before }] as const) {
+      expect(await copyInto(store, 's', newer, { ...OPTIONS, existing })).toEqual({ kind: 'already', version: 2 })
+    }
+    expect(await etagOf(store, 's')).toBe(before)
+  })
+
+  test.each([
+    ['refuse', 'exists'],
+    ['skip', 'skipped'],
+    [{ replace: undefined }, 'changed'],
+    [{ replace: 'another etag' }, 'changed'],
+  ] as const)('with %j another document stays as it is: %s', async (existing, kind) => {
+    const { store } = memoryStore()
+    const { older, newer } = twoStates()
+    await copyInto(store, 's', older, OPTIONS)
+    expect(await copyInto(store, 's', newer, { ...OPTIONS, existing })).toMatchObject({ kind })
+    expect(await bodyOf(store, 's')).toBe(older.toString())
+  })
+
+  test('it is replaced where that was looked at', async () => {
+    const { store } = memoryStore()
+    const { older, newer } = twoStates()
+    await copyInto(store, 's', older, OPTIONS)
+    const existing = { replace: await etagOf(store, 's') }
+    expect(await copyInto(store, 's', newer, { ...OPTIONS, existing })).toEqual({ kind: 'replaced', version: 2 })
+    expect(await bodyOf(store, 's')).toBe(newer.toString())
+    expect((await store.read('s'))?.summary?.version).toBe(2)
+  })
+
+  test('a state of the same stream never replaces a later one', async () => {
+    const { store } = memoryStore()
+    const { older, newer } = twoStates()
+    await copyInto(store, 's', newer, OPTIONS)
+    const existing = { replace: await etagOf(store, 's') }
+    expect(await copyInto(store, 's', older, { ...OPTIONS, existing })).toEqual({ kind: 'older', version: 1, found: 2 })
+    expect(await bodyOf(store, 's')).toBe(newer.toString())
+  })
+
+  test('nor does it where a foreign writer took the version away: fences and the summary still tell it', async () => {
+    const { store } = memoryStore()
+    const { older, newer } = twoStates()
+    await copyInto(store, 's', newer, OPTIONS)
+    await writeForeign(store, 's', ' lc:v="2"', '')
+    const existing = { replace: await etagOf(store, 's') }
+    expect(await copyInto(store, 's', older, { ...OPTIONS, existing })).toMatchObject({ kind: 'older', found: 2 })
+  })
+
+  test('another life of the name may be replaced at any version', async () => {
+    const { store } = memoryStore()
+    const { older, newer } = twoStates()
+    await copyInto(store, 's', newer, OPTIONS)
+    const other = bytes(older.toString().replace(/lc:born="[^"]*"/, 'lc:born="b2"'))
+    const existing = { replace: await etagOf(store, 's') }
+    expect(await copyInto(store, 's', other, { ...OPTIONS, existing })).toEqual({ kind: 'replaced', version: 1 })
+  })
+
+  test('nothing is written over what cannot be read', async () => {
+    const { store } = memoryStore()
+    const { older, newer } = twoStates()
+    await copyInto(store, 's', older, OPTIONS)
+    await writeForeign(store, 's', '</EventStream>', '')
+    const existing = { replace: await etagOf(store, 's') }
+    expect(await copyInto(store, 's', newer, { ...OPTIONS, existing })).toMatchObject({ kind: 'unreadable' })
+    expect(await bodyOf(store, 's')).not.toContain('</EventStream>')
+  })
+
+  test('it waits for the lease of another, no longer than it may', async () => {
+    const { store } = memoryStore()
+    const { older, newer } = twoStates()
+    await copyInto(store, 's', older, OPTIONS)
+    const leaseId = '11111111-1111-4111-8111-111111111111'
+    await store.acquire('s', { leaseId, durationS: 60, holder: HOLDER })
+    const existing = { replace: await etagOf(store, 's') }
+    expect(await copyInto(store, 's', newer, { ...OPTIONS, existing })).toMatchObject({ kind: 'held' })
+    expect(await bodyOf(store, 's')).toBe(older.toString())
+  })
+})
+
+describe('a lost answer', () => {
+  const lost: CreateOutcome = { kind: 'unknown', cause: new Error('no answer') }
+
+  test('of a create that landed is found by its bytes', async () => {
+    const { store } = memoryStore()
+    const { newer } = twoStates()
+    const losing = creating(store, async go => {
+      await go()
+      return lost
+    })
+    expect(await copyInto(losing, 's', newer, OPTIONS)).toEqual({ kind: 'created', version: 2 })
+  })
+
+  test('of a create that did not land is sent again', async () => {
+    const { store } = memoryStore()
+    let tries = 0
+    const losing = creating(store, go => (++tries === 1 ? Promise.resolve(lost) : go()))
+    expect(await copyInto(losing, 's', twoStates().newer, OPTIONS)).toMatchObject({ kind: 'created' })
+    expect(tries).toBe(2)
+  })
+
+  test('stays unknown where no read tells until the deadline', async () => {
+    const { store } = memoryStore()
+    const dark: EventStore = new Proxy(
+      creating(store, async () => lost),
+      {
+        get(target, property) {
+          if (property === 'read') return async () => Promise.reject(new StoreUnreachable('gone'))
+          return Reflect.get(target, property, target)
+        },
+      },
+    )
+    const outcome = await copyInto(dark, 's', twoStates().newer, { ...OPTIONS, deadlineMs: 1 })
+    expect(outcome).toMatchObject({ kind: 'unknown' })
+  })
+
+  test('of a replacement that landed is found by its bytes', async () => {
+    const { store } = memoryStore()
+    const { older, newer } = twoStates()
+    await copyInto(store, 's', older, OPTIONS)
+    const losing = intercept(store, async (_name, decide, go) => {
+      await go(decide)
+      return go(decide)
+    })
+    const existing = { replace: await etagOf(store, 's') }
+    expect(await copyInto(losing, 's', newer, { ...OPTIONS, existing })).toEqual({ kind: 'replaced', version: 2 })
+  })
+
+  test('of a replacement upon which another write came is unknown, and nothing is written over that', async () => {
+    const { store } = memoryStore()
+    const { older, newer } = twoStates()
+    await copyInto(store, 's', older, OPTIONS)
+    const losing = intercept(store, async (_name, decide, go) => {
+      await go(decide)
+      await run(store, 's', { op: 'set', event: '02.00', attributes: { tag: 'x' } })
+      return go(decide)
+    })
+    const existing = { replace: await etagOf(store, 's') }
+    expect(await copyInto(losing, 's', newer, { ...OPTIONS, existing })).toMatchObject({ kind: 'unknown' })
+    expect(await bodyOf(store, 's')).toContain('tag="x"')
+  })
+})
