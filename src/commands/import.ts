@@ -5,7 +5,7 @@ import { act, describe, parsed, type Run } from './command.ts'
 import type { ImportOptions } from './run-import.ts'
 import type { Runtime } from './runtime.ts'
 import { transferFlags } from './transfer/flags.ts'
-import { nonEmpty } from './values.ts'
+import { inFlag, nonEmpty } from './values.ts'
 
 const NOTES = `
 Documents are stored byte by byte as they are, with version, history and the claims of workers: there is no entry of
@@ -20,8 +20,12 @@ export function register(parent: Command, runtime: Runtime, go: Run<ImportOption
   const command = parent
     .command('import')
     .argument('<SOURCE...>', 'folders of an export, XML files, addresses of stores', sources)
-    .addOption(new Option('--name <stream>', 'of a single file: the name it gets').argParser(streamName))
-    .addOption(new Option('--prefix <name>', 'put the streams below this name: archive/2026').argParser(prefix))
+    .addOption(new Option('--name <stream>', 'of a single file: the name it gets').argParser(nameOf))
+    .addOption(
+      new Option('--prefix <name>', 'put the streams below this name: archive/2026').argParser(text =>
+        inFlag('--prefix', () => prefix(text)),
+      ),
+    )
     .addOption(
       new Option('--match <glob>', 'only those whose name in the source is like this').argParser(nonEmpty('--match')),
     )
@@ -40,6 +44,10 @@ export function register(parent: Command, runtime: Runtime, go: Run<ImportOption
     formats: ['text', 'json', 'ndjson'],
   })
   act(command, runtime, 'writes', own => parsed<ImportOptions>(own, ['sources']), go)
+}
+
+function nameOf(text: string): string {
+  return inFlag('--name', () => streamName(nonEmpty('--name')(text)))
 }
 
 function prefix(text: string): string {

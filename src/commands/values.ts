@@ -133,7 +133,7 @@ export function requiredText(flag: string): (text: string) => string {
 }
 
 /** Runs a check and names the flag in front of what it finds, in place of what the check calls the text. */
-function inFlag<Value>(flag: string, check: () => Value, called = ''): Value {
+export function inFlag<Value>(flag: string, check: () => Value, called = ''): Value {
   try {
     return check()
   } catch (error) {

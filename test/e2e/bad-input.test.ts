@@ -185,7 +185,7 @@ test('ids and status words of others are kept and shown, and do not count as an 
   const { stdout } = await user.run(['show', 'foreign', '-o', 'json', ...sqlite(copy)])
   expect(JSON.parse(stdout)).toMatchObject({
     done: false,
-    events: [{ id: '00' }, { id: 'A-1', status: 'paused', tag: 'x' }, { id: 'B', status: '' }],
+    events: [{ id: '00' }, { id: 'A-1', status: 'paused', tag: 'x' }, { id: 'B', status: null }],
   })
   expect((await user.run(['show', 'foreign', '-o', 'xml', ...sqlite(copy)])).stdout).toContain(' status="paused"')
   const history = await user.run(['tail', 'foreign', ...sqlite(copy)])

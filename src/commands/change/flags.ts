@@ -14,7 +14,9 @@ export function batchFlags(command: Command): Command {
     new Option('--dry-run', 'show what would be changed, change nothing'),
     new Option('--yes', 'do not ask; from 50 streams on also --expect'),
     new Option('--expect <n>', 'only if it is exactly so many streams').argParser(count('--expect', 0)),
-    new Option('--concurrency <n>', 'how many at a time, 1 to 64 (default: 8)').argParser(concurrency),
+    new Option('--concurrency <n>', 'how many at a time, 1 to 64 (default: 8, 32 in the embedded store)').argParser(
+      concurrency,
+    ),
     new Option('--rerun <file>', 'repeat what the batch of this run file did not do').argParser(nonEmpty('--rerun')),
     new Option('--only <outcome>', 'with --rerun: what was not begun and these outcomes; joined by commas').argParser(
       outcomeWords,

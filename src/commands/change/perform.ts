@@ -17,13 +17,16 @@ export interface Performance {
 }
 
 const USUALLY_AT_ONCE = 8
+/** The embedded store writes what is asked for together in one transaction. */
+const AT_ONCE_EMBEDDED = 32
 /** After so many in a row that the store as a whole refused, nothing more is begun. */
 const MOST_FAULTS = 8
 
 /** Changes the streams of a plan, some at a time; the events of one stream one after the other. */
 export async function perform(jobs: readonly Job[], { verb, options, runtime }: Told, how: Performance): Promise<void> {
   const stop = stopWith(runtime.signal)
-  const concurrency = options.concurrency ?? USUALLY_AT_ONCE
+  const isEmbedded = how.store.address.startsWith('sqlite:')
+  const concurrency = options.concurrency ?? (isEmbedded ? AT_ONCE_EMBEDDED : USUALLY_AT_ONCE)
   let faults = 0
   await runBatch(jobs, { concurrency, stop: stop.signal }, async ({ targets, pin: previewed, ...job }) => {
     let pin = firstPin(previewed, options.ifVersion)
