@@ -49,7 +49,16 @@ function chunksOf({ output }) {
  * looking at streams and changing them takes, and the rest. What brings a heavy package along stays apart.
  */
 const TIERS = [
-  { name: 'list', entries: ['commands/run-ls.ts', 'store/sqlite.ts', 'commands/problem-text.ts'] },
+  {
+    name: 'list',
+    entries: [
+      'commands/run-ls.ts',
+      'commands/store-choice.ts',
+      'store/open.ts',
+      'store/sqlite.ts',
+      'commands/problem-text.ts',
+    ],
+  },
   {
     name: 'change',
     entries: ['commands/run-show.ts', 'commands/change/one.ts', 'commands/change/batch.ts', 'commands/run-init.ts'],
@@ -63,9 +72,14 @@ function fewFiles(chunks) {
   )
   const domain = /[\\/](src[\\/](stream|store|ops|formats)|node_modules[\\/](saxes|xmlchars))[\\/]/
   const commands = /[\\/]src[\\/]commands[\\/]/
+  const parser = /[\\/]node_modules[\\/]commander[\\/]/
   // The library uses the domain too: nothing of the command line may be in one file with it.
   const taken = new Set(start)
-  const groups = [{ name: 'base', test: id => start.has(id) && domain.test(id) }]
+  const own = chunks.find(({ fileName }) => fileName === 'cli.js')?.facadeModuleId
+  const groups = [
+    { name: 'base', test: id => start.has(id) && domain.test(id) },
+    { name: 'start', test: id => start.has(id) && id !== own && (commands.test(id) || parser.test(id)) },
+  ]
   for (const { name, modules } of [...tiers(chunks), { name: 'more', modules: light }]) {
     const members = new Set([...modules].filter(id => light.has(id) && !taken.has(id)))
     for (const id of members) taken.add(id)

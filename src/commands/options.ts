@@ -43,6 +43,27 @@ export interface ChangeFlags {
 export const EVERYWHERE = 'Everywhere:'
 const EVERY_CHANGE = 'Every change:'
 
+/** Made once: every command has them, and making them takes a good part of the start. */
+const WHERE = [
+  new Option(
+    '--store <address>',
+    'where streams are: sqlite:PATH, azure:ACCOUNT/CONTAINER, azurite:CONTAINER, a URL',
+  ).argParser(nonEmpty('--store')),
+  new Option('--container <name>', 'container on the storage account of the environment').argParser(
+    nonEmpty('--container'),
+  ),
+  new Option('-c, --context <name>', 'a store by the name that context add gave it').argParser(contextName('-c')),
+].map(option => option.helpGroup(EVERYWHERE))
+const HOW = [
+  new Option('-q, --quiet', 'no talk on stderr'),
+  new Option('-v, --verbose', 'says what it does, on stderr'),
+  new Option('--debug', 'prints the stack of an error'),
+  new Option('--time <style>', 'relative, local, utc, iso').argParser(
+    choice('--time', ['relative', 'local', 'utc', 'iso']),
+  ),
+  new Option('--color <when>', 'auto, always, never').argParser(choice('--color', ['auto', 'always', 'never'])),
+].map(option => option.helpGroup(EVERYWHERE))
+
 /** Adds the flags that stand everywhere. `formats` is what `-o` takes here, the default first. */
 export function everywhere(command: Command, formats: readonly string[] = []): Command {
   const output = new Option(
@@ -50,47 +71,30 @@ export function everywhere(command: Command, formats: readonly string[] = []): C
     formats.length === 0 ? 'format of the output' : `${formats.join(', ')} (default: ${formats[0]})`,
   )
   if (formats.length > 0) output.argParser(choice('-o', formats))
-  const options = [
-    new Option(
-      '--store <address>',
-      'where streams are: sqlite:PATH, azure:ACCOUNT/CONTAINER, azurite:CONTAINER, a URL',
-    ).argParser(nonEmpty('--store')),
-    new Option('--container <name>', 'container on the storage account of the environment').argParser(
-      nonEmpty('--container'),
-    ),
-    new Option('-c, --context <name>', 'a store by the name that context add gave it').argParser(contextName('-c')),
-    output,
-    new Option('-q, --quiet', 'no talk on stderr'),
-    new Option('-v, --verbose', 'says what it does, on stderr'),
-    new Option('--debug', 'prints the stack of an error'),
-    new Option('--time <style>', 'relative, local, utc, iso').argParser(
-      choice('--time', ['relative', 'local', 'utc', 'iso']),
-    ),
-    new Option('--color <when>', 'auto, always, never').argParser(choice('--color', ['auto', 'always', 'never'])),
-  ]
-  for (const option of options) command.addOption(option.helpGroup(EVERYWHERE))
+  for (const option of [...WHERE, output.helpGroup(EVERYWHERE), ...HOW]) command.addOption(option)
   return command
     .optionsGroup(EVERYWHERE)
     .helpOption('-h, --help', 'show this help')
     .version(VERSION, '--version', 'print the version')
 }
 
+const CHANGE = [
+  new Option('-m, --reason <text>', 'why: kept in the journal').argParser(storedText('-m', 'reason')),
+  new Option('--by <actor>', 'who does it (default: user@host)').argParser(requiredText('--by')),
+  new Option('--command-id <id>', 'makes repeating safe: what was done under this id is not done twice').argParser(
+    commandId,
+  ),
+  new Option(
+    '--lease-wait <duration>',
+    'how long to wait for a lease held by another (default: 10s; 0s = at once)',
+  ).argParser(duration('--lease-wait', { zero: true })),
+  new Option('--lease-id <id>', 'write under this lease, which you hold').argParser(leaseId('--lease-id')),
+  new Option('--if-version <n>', 'only if the stream is at this version').argParser(count('--if-version', 0)),
+].map(option => option.helpGroup(EVERY_CHANGE))
+
 /** Adds the flags of every change. */
 export function everyChange(command: Command): Command {
-  const options = [
-    new Option('-m, --reason <text>', 'why: kept in the journal').argParser(storedText('-m', 'reason')),
-    new Option('--by <actor>', 'who does it (default: user@host)').argParser(requiredText('--by')),
-    new Option('--command-id <id>', 'makes repeating safe: what was done under this id is not done twice').argParser(
-      commandId,
-    ),
-    new Option(
-      '--lease-wait <duration>',
-      'how long to wait for a lease held by another (default: 10s; 0s = at once)',
-    ).argParser(duration('--lease-wait', { zero: true })),
-    new Option('--lease-id <id>', 'write under this lease, which you hold').argParser(leaseId('--lease-id')),
-    new Option('--if-version <n>', 'only if the stream is at this version').argParser(count('--if-version', 0)),
-  ]
-  for (const option of options) command.addOption(option.helpGroup(EVERY_CHANGE))
+  for (const option of CHANGE) command.addOption(option)
   return command
 }
 
