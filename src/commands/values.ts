@@ -1,8 +1,8 @@
 import { parseDuration } from '../stream/durations.ts'
 import { InvalidValue } from '../stream/errors.ts'
+import { nearest } from '../stream/nearest.ts'
 import { checkCommandId, checkText } from '../stream/texts.ts'
 import { timeoutFromInput } from '../stream/timeouts.ts'
-import { nearest } from './nearest.ts'
 import { UsageError } from './problem.ts'
 
 /** Values of flags, parsed where they enter. Each error says how to write it. */
@@ -77,6 +77,15 @@ export function count(flag: string, least: number): (text: string) => number {
     }
     return value
   }
+}
+
+const MOST_AT_ONCE = 64
+
+/** How many streams at a time. */
+export function atOnce(text: string): number {
+  const value = count('--concurrency', 1)(text)
+  if (value <= MOST_AT_ONCE) return value
+  throw new UsageError(`--concurrency ${value} is too many`, { hint: `a whole number from 1 to ${MOST_AT_ONCE}` })
 }
 
 /** A factor above 0, at most 1000. */

@@ -523,3 +523,9 @@ test('a source that ends in the middle: what was copied before is told, in a doc
 test('the help says that nobody is recorded', async () => {
   expect((await cli(newWorld(), ['import', '--help'])).stdout).toContain('who imported them (--by) is recorded nowhere')
 })
+
+test('what is neither a file nor a folder is refused: a pipe would keep it waiting', async () => {
+  const ran = await cli(newWorld(), ['import', '/dev/null', '--name', 'orders/1'])
+  expect(ran.exit).toBe(2)
+  expect(ran.stderr).toContain('/dev/null is neither a file nor a folder')
+})

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { shellWord } from '../../src/commands/command-line.ts'
 import { EXIT_CODES, exitOf, exitOfRefusal } from '../../src/commands/exit-codes.ts'
-import { nearest } from '../../src/commands/nearest.ts'
 import { uuidV7 } from '../../src/commands/uuid.ts'
 import { VERSION } from '../../src/commands/version.ts'
 import { globOf } from '../../src/ops/glob.ts'
+import { nearest } from '../../src/stream/nearest.ts'
 
 test('a glob matches the whole name: * and ? stay within a /, ** does not', () => {
   const matches = (pattern: string, name: string) => globOf(pattern).matches(name)

@@ -62,11 +62,13 @@ function inject(...faults: Fault[]): void {
 
 describe('a change without faults', () => {
   it('takes two round trips of one acquire, one get and one put; the release follows behind', async () => {
-    inject({ kind: 'delay', delayMs: 20 })
-    expect(await change('a')).toMatchObject({ kind: 'committed' })
+    // Long enough that requests sent together meet, however busy the machine is.
+    inject({ kind: 'delay', delayMs: 200 })
+    const patient = await open({ limits: { leaseMs: 5_000, bodyMs: 5_000 } })
+    expect(await change('a', {}, patient)).toMatchObject({ kind: 'committed' })
     const rounds = proxy.rounds - proxy.count('release')
     expect(rounds).toBe(2)
-    await store.close()
+    await patient.close()
     expect(proxy.requests.map(request => request.operation).sort()).toEqual(['acquire', 'get', 'put', 'release'])
   })
 

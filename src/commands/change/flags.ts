@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander'
-import { UsageError } from '../problem.ts'
 import { selectionFlags } from '../selection/flags.ts'
-import { count, nonEmpty } from '../values.ts'
+import { atOnce, count, nonEmpty } from '../values.ts'
 import { outcomeWords } from './outcome-words.ts'
 
 const SEVERAL = 'Several streams:'
@@ -15,7 +14,7 @@ export function batchFlags(command: Command): Command {
     new Option('--yes', 'do not ask; from 50 streams on also --expect'),
     new Option('--expect <n>', 'only if it is exactly so many streams').argParser(count('--expect', 0)),
     new Option('--concurrency <n>', 'how many at a time, 1 to 64 (default: 8, 32 in the embedded store)').argParser(
-      concurrency,
+      atOnce,
     ),
     new Option('--rerun <file>', 'repeat what the batch of this run file did not do').argParser(nonEmpty('--rerun')),
     new Option('--only <outcome>', 'with --rerun: what was not begun and these outcomes; joined by commas').argParser(
@@ -29,11 +28,3 @@ export function batchFlags(command: Command): Command {
 /** Said of each of these commands in its help. */
 export const RUN_FILES =
   'A batch leaves a run file in $XDG_STATE_HOME/leasectl/runs (default ~/.local/state); it is yours to delete.'
-
-const MOST_AT_ONCE = 64
-
-function concurrency(text: string): number {
-  const value = count('--concurrency', 1)(text)
-  if (value <= MOST_AT_ONCE) return value
-  throw new UsageError(`--concurrency ${value} is too many`, { hint: `a whole number from 1 to ${MOST_AT_ONCE}` })
-}

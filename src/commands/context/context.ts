@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import { nearest } from '../../stream/nearest.ts'
 import { act, describeGroup, type Run } from '../command.ts'
-import { nearest } from '../nearest.ts'
 import { type GlobalOptions, optionsOf } from '../options.ts'
 import { UsageError } from '../problem.ts'
 import type { Runtime } from '../runtime.ts'

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path'
 import { formatAddress, parseAddress } from '../../store/address.ts'
 import { BadAddress } from '../../store/errors.ts'
-import { nearest } from '../nearest.ts'
+import { nearest } from '../../stream/nearest.ts'
 import { UsageError } from '../problem.ts'
 import { contextName } from '../values.ts'
 import type { Context, Contexts } from './contexts.ts'

@@ -1,4 +1,4 @@
-import { nearest } from '../nearest.ts'
+import { nearest } from '../../stream/nearest.ts'
 import { UsageError } from '../problem.ts'
 
 /** A store under a name. */

@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander'
-import { UsageError } from '../problem.ts'
-import { count, duration, requiredText } from '../values.ts'
+import { atOnce, count, duration, requiredText } from '../values.ts'
 
 /** What export to a store and import have in common: what to do where a name is taken, and how many at a time. */
 export interface TransferFlags {
@@ -34,7 +33,7 @@ export function transferFlags(command: Command, what: string): Command {
   ]
   const how = [
     new Option('--dry-run', 'show what would be done, do nothing'),
-    new Option('--concurrency <n>', 'how many at a time, 1 to 64 (default: 8)').argParser(concurrency),
+    new Option('--concurrency <n>', 'how many at a time, 1 to 64 (default: 8)').argParser(atOnce),
     new Option('--create-container', 'create the container if it is missing (on azurite: without asking)'),
     new Option('--by <actor>', 'who does it (default: user@host)').argParser(requiredText('--by')),
     new Option('--lease-wait <duration>', 'how long to wait for a lease held by another (default: 10s)').argParser(
@@ -44,12 +43,4 @@ export function transferFlags(command: Command, what: string): Command {
   for (const option of existing) command.addOption(option.helpGroup(EXISTING))
   for (const option of how) command.addOption(option.helpGroup(HOW))
   return command
-}
-
-const MOST_AT_ONCE = 64
-
-function concurrency(text: string): number {
-  const value = count('--concurrency', 1)(text)
-  if (value <= MOST_AT_ONCE) return value
-  throw new UsageError(`--concurrency ${value} is too many`, { hint: `a whole number from 1 to ${MOST_AT_ONCE}` })
 }

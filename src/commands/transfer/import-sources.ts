@@ -58,6 +58,8 @@ async function openSource(text: string, name: string | undefined, runtime: Runti
     throw new CommandFailed(fileProblem(error, path))
   })
   if (found.isDirectory()) return { kind: 'folder', path }
+  // A pipe may wait for its writer for ever, and its content is gone once it was read.
+  if (!found.isFile()) throw new UsageError(`${path} is neither a file nor a folder`, { hint: 'Save it as a file.' })
   if (/\.(nd)?json$/i.test(path)) throw forReading(path)
   return { kind: 'file', path, name: name ?? nameOfFile(path) }
 }

@@ -1,6 +1,6 @@
 import type { StreamEnd, WaitTarget } from '../../ops/wait-target.ts'
+import { nearest } from '../../stream/nearest.ts'
 import { eventId } from '../arguments.ts'
-import { nearest } from '../nearest.ts'
 import { UsageError } from '../problem.ts'
 import { choice } from '../values.ts'
 
