@@ -61,8 +61,14 @@ function parserProblem(error: ParserError, runtime: Runtime): Problem {
     .replace(/^\((.*)\)$/, '$1')
     .trim()
   return problem('usage', headline.replace(/^error: /, ''), {
-    hint: hint === '' ? helpHint(runtime) : hint,
+    hint: hint === '' ? (misplacedName(error, runtime) ?? helpHint(runtime)) : hint,
   })
+}
+
+/** `ls orders/` */
+function misplacedName({ code }: ParserError, { argv, startedAs }: Runtime): string | undefined {
+  if (code !== 'commander.excessArguments' || !/^(ls|list)$/.test(argv[0] ?? '')) return undefined
+  return `Names are told by --match: ${startedAs} ls --match 'orders/**'.`
 }
 
 function helpHint({ startedAs }: Runtime): string {

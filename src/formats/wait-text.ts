@@ -1,4 +1,5 @@
 import type { AwaitedStream } from '../ops/wait-types.ts'
+import { ROOT_ID } from '../stream/event-id.ts'
 import { visibleText } from '../stream/texts.ts'
 import { dueText, span, type TimeStyle } from './age.ts'
 import { jsonTime, orNull } from './json.ts'
@@ -74,9 +75,9 @@ export function waitsOnText({ last }: AwaitedStream): string {
   return `${named.slice(0, MAX_IDS).map(visibleText).join(' ')}${more > 0 ? ` +${more}` : ''}`
 }
 
-/** The last failure: `02.00: no answer`. */
+/** The last failure: `02.00: no answer`. That the root itself ended so says its status already. */
 export function failureText({ last }: AwaitedStream): string {
-  if (last === undefined || last.failedId === '') return ''
+  if (last === undefined || last.failedId === '' || (last.failure === '' && last.failedId === ROOT_ID)) return ''
   return `${visibleText(last.failedId)}${last.failure === '' ? '' : `: ${visibleText(last.failure)}`}`
 }
 

@@ -52,3 +52,9 @@ test('tail of nothing says so', async () => {
   await cli(world, ['init', 'a'])
   expect(await cli(world, ['tail', 'a', '-n', '0'])).toMatchObject({ exit: 0, stdout: '', stderr: 'no transactions\n' })
 })
+
+test('a name behind ls is told where it belongs', async () => {
+  const ran = await cli(newWorld(), ['ls', 'orders/'])
+  expect(ran.exit).toBe(2)
+  expect(ran.stderr).toContain("ls --match 'orders/**'")
+})

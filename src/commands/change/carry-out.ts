@@ -27,6 +27,10 @@ export async function carryOut(plan: Plan, means: Means, told: Told, output: Out
   if (!means.isBatch) return carryOutOne(plan, commandId, means.store, told, output)
   const runFile = await runFileFor(plan, commandId, means, told, output)
   if (runFile !== undefined && 'exit' in runFile) return runFile
+  const path = runFile?.path
+  // A second Ctrl-C ends the process at once: whoever gives it has to know by then how to go on.
+  const nameIt = () => void output.say(`run file ${path === undefined ? '' : visibleText(path)}; --rerun does the rest`)
+  if (path !== undefined) runtime.signal.addEventListener('abort', nameIt, { once: true })
   const results = new Map<Target, Result>()
   const report = openReport(plan.targets, told, output)
   const onResult = (result: Result) => {
@@ -38,8 +42,9 @@ export async function carryOut(plan: Plan, means: Means, told: Told, output: Out
     onResult({ target, commandId: targetCommandId(commandId, target, true), outcome })
   }
   await perform(plan.jobs, told, { store: means.store, commandId, isBatch: true, onResult })
+  runtime.signal.removeEventListener('abort', nameIt)
   await Promise.all([runFile?.close(), report.end()])
-  const end = { plan, results: plan.targets.flatMap(target => results.get(target) ?? []), runFile: runFile?.path }
+  const end = { plan, results: plan.targets.flatMap(target => results.get(target) ?? []), runFile: path }
   await tellEnd(end, report.counts, told, output)
   return endProblem(end, told)
 }

@@ -365,6 +365,8 @@ describe('what ends a batch', () => {
       total: 4,
       notBegun: 6,
     })
+    // Told at once: a second Ctrl-C would end it without another word.
+    expect(ran.stderr).toMatch(/^run file \S+-cancel-\S+\.ndjson; --rerun does the rest$/m)
     const error = lines(ran.stderr.split('\n').slice(-2).join('\n'))[0]?.error
     expect(error).toMatchObject({ code: 'interrupted', exit: 130, applied: 'yes' })
     expect(await statuses(world, 's004')).toEqual({ '00': 'inprocess' })
