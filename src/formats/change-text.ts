@@ -1,3 +1,5 @@
+import { ROOT_ID } from '../stream/event-id.ts'
+import type { How } from '../stream/journal.ts'
 import type { ChangeResult } from '../stream/operation.ts'
 import { visibleText } from '../stream/texts.ts'
 import { clock } from './age.ts'
@@ -76,14 +78,20 @@ const MAX_LINES = 20
 function consequences({ result, event }: Changed, paint: Paint): string[] {
   const others = result.changed.filter(change => change.id !== event)
   const lines = others.slice(0, MAX_LINES).map(({ id, from, to, how }) => {
-    const { glyph, style } = lookOf(to)
+    const shown = isWaitingJoin(id, to, how) ? 'waiting' : to
+    const { glyph, style } = lookOf(shown)
     const note = how === 'close' ? ' (closed)' : how === 'join' ? (to === 'init' ? ' (joined)' : ' (waits again)') : ''
     const before = from === '' ? '' : `${visibleText(from)} → `
-    return `    ${visibleText(id)}  ${before}${paint(style, `${glyph} ${visibleText(to)}`)}${note}`
+    return `    ${visibleText(id)}  ${before}${paint(style, `${glyph} ${visibleText(shown)}`)}${note}`
   })
   const more = others.length > MAX_LINES ? [`    and ${others.length - MAX_LINES} more`] : []
   const refused = (result.refused ?? []).map(
     refusal => `    ${visibleText(refusal.event)}  not retried: ${visibleText(refusal.message)}`,
   )
   return [...lines, ...more, ...refused, ...(result.done ? [`    the stream is done`] : [])]
+}
+
+/** Its status is `inprocess` too, but nobody works on it: only forks add such an event, only retries send one back. */
+function isWaitingJoin(id: string, to: string, how: How): boolean {
+  return to === 'inprocess' && (how === 'join' || (how === 'add' && id !== ROOT_ID))
 }
