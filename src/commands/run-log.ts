@@ -3,8 +3,8 @@ import type { Glob } from '../ops/glob.ts'
 import { type LogQuery, readLogs, type StreamLog } from '../ops/log.ts'
 import type { Selection } from '../ops/selection.ts'
 import type { EventStore } from '../store/store.ts'
+import { keepHeapSmall } from './engine.ts'
 import { errorProblem } from './error-problem.ts'
-import { keepMemorySmall } from './keep-memory-small.ts'
 import { type LogOutput, sortedLog, streamedLog } from './log-output.ts'
 import type { GlobalOptions } from './options.ts'
 import { missingProblem } from './outcome-problem.ts'
@@ -40,7 +40,7 @@ export async function showLog(options: LogCommandOptions, runtime: Runtime): Pro
   const selection = await selectionOf(options, runtime)
   const output = await openOutput(options, runtime, 'local')
   const store = await openStoreFor(options, runtime, output)
-  if (selection.kind !== 'names') keepMemorySmall()
+  if (selection.kind !== 'names') await keepHeapSmall()
   const log = logFor(selection, options, store, output)
   const floorMs = () => Math.max(query.sinceMs ?? Number.NEGATIVE_INFINITY, log.floorMs)
   const logs = readLogs(store, selection, query, { floorMs, signal: runtime.signal })

@@ -5,7 +5,7 @@ import type { WaitTarget } from '../ops/wait-target.ts'
 import type { AwaitedStream, WaitItem } from '../ops/wait-types.ts'
 import type { EventStore } from '../store/store.ts'
 import { visibleText } from '../stream/texts.ts'
-import { keepMemorySmall } from './keep-memory-small.ts'
+import { keepHeapSmall } from './engine.ts'
 import { type Output, openOutput } from './output.ts'
 import { type Problem, problem } from './problem.ts'
 import { openProgressLine, type ProgressLine } from './progress-line.ts'
@@ -26,7 +26,7 @@ export async function waitForStreams(options: WaitCommandOptions, runtime: Runti
   const selection = await requireSelection(options, runtime)
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
-  if (selection.kind !== 'names') keepMemorySmall()
+  if (selection.kind !== 'names') await keepHeapSmall()
   const deadline = new Deadline(options.within)
   const target = options.for ?? SUCCESS
   const items = waitFor(store, selection, target, {
