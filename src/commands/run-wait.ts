@@ -13,6 +13,7 @@ import type { Runtime } from './runtime.ts'
 import { requireSelection } from './selection/read-selection.ts'
 import { openStoreFor } from './store.ts'
 import { tellProblem } from './tell-problem.ts'
+import { usualIntervalMs } from './usual-interval.ts'
 import { Deadline } from './wait/deadline.ts'
 import type { WaitCommandOptions } from './wait/options.ts'
 import { openWaitPrinter, type WaitPrinter } from './wait/printer.ts'
@@ -30,7 +31,7 @@ export async function waitForStreams(options: WaitCommandOptions, runtime: Runti
   const deadline = new Deadline(options.within)
   const target = options.for ?? SUCCESS
   const items = waitFor(store, selection, target, {
-    intervalMs: options.interval ?? intervalMsFor(store),
+    intervalMs: options.interval ?? usualIntervalMs(store),
     mayAppear: options.mayAppear === true,
     signal: AbortSignal.any([runtime.signal, deadline.signal]),
   })
@@ -43,11 +44,6 @@ export async function waitForStreams(options: WaitCommandOptions, runtime: Runti
   }
   await waiting.end()
   return runtime.signal.aborted ? undefined : resultOf(waiting, target, options, store.nowMs())
-}
-
-/** A listing over the network is not asked for every second. */
-function intervalMsFor({ address }: EventStore): number {
-  return /^(memory|sqlite):/.test(address) ? 1_000 : 2_000
 }
 
 /** What has come about so far, told as it comes. */

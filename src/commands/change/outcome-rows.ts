@@ -1,9 +1,9 @@
 import type { Cell, Column } from '../../formats/table.ts'
 import { widthOf } from '../../formats/width.ts'
 import { visibleText } from '../../stream/texts.ts'
+import { OUTCOME_LOOKS } from '../outcome-looks.ts'
 import type { Problem } from '../problem.ts'
 import { isProblem, type Result, type Told, wordOf } from './batch-result.ts'
-import type { OutcomeWord } from './outcome-words.ts'
 import type { Target } from './targets.ts'
 import type { Done } from './verb.ts'
 
@@ -14,16 +14,6 @@ export interface OutcomeColumns {
   readonly widths: readonly number[]
   readonly row: (result: Result, told: Told) => Cell[]
 }
-
-const LOOKS = {
-  done: { glyph: '✓', style: 'good' },
-  already: { glyph: '✓', style: 'dim' },
-  refused: { glyph: '✗', style: 'bad' },
-  busy: { glyph: '◷', style: 'warn' },
-  changed: { glyph: '!', style: 'warn' },
-  failed: { glyph: '✗', style: 'bad' },
-  unknown: { glyph: '?', style: 'warn' },
-} as const satisfies { readonly [Word in OutcomeWord]: object }
 
 /** Columns for these targets. */
 export function outcomeColumns(targets: readonly Target[]): OutcomeColumns {
@@ -53,7 +43,7 @@ export function outcomeColumns(targets: readonly Target[]): OutcomeColumns {
 function rowOf(result: Result, withEvents: boolean, told: Told): Cell[] {
   const { target, outcome } = result
   const word = wordOf(result)
-  const { glyph, style } = LOOKS[word]
+  const { glyph, style } = OUTCOME_LOOKS[word]
   const [version, what] = isProblem(outcome)
     ? ['-', whyNot(outcome, target)]
     : [`${outcome.result.version}`, effectOf(outcome, told)]

@@ -11,6 +11,7 @@ import { columnsOf } from '../list-output.ts'
 import type { Output } from '../output.ts'
 import type { Runtime } from '../runtime.ts'
 import { filterOf } from '../selection/read-selection.ts'
+import { usualIntervalMs } from '../usual-interval.ts'
 import type { LsOptions } from './options.ts'
 import { rankingOf } from './ranking.ts'
 import { type Look, type Seen, watch } from './watch.ts'
@@ -23,7 +24,7 @@ export async function watchStreams(
   runtime: Runtime,
 ): Promise<void> {
   const look = options.groupBy === undefined ? lookAtStreams(options, store, output, runtime) : undefined
-  const intervalMs = options.interval ?? (/^(sqlite|memory):/.test(store.address) ? 1_000 : 2_000)
+  const intervalMs = options.interval ?? usualIntervalMs(store)
   await watch(look ?? lookAtGroups(options, options.groupBy ?? 'status', store, output, runtime), {
     title: visibleText(store.address),
     intervalMs,

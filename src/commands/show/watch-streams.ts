@@ -11,6 +11,7 @@ import { missingProblem } from '../outcome-problem.ts'
 import type { Output } from '../output.ts'
 import { CommandFailed } from '../problem.ts'
 import type { Runtime } from '../runtime.ts'
+import { usualIntervalMs } from '../usual-interval.ts'
 import type { ShowOptions } from './options.ts'
 import { findVersion, isProblem, type Picture, pictureNow } from './picture.ts'
 import { layoutOf, lookOf } from './print.ts'
@@ -49,7 +50,7 @@ export async function watchShown(
       lines: (rows, sizes) => screen(all, rows + 1, { ...lookOf(output), ...sizes }, store.nowMs()),
     }
   }
-  const intervalMs = options.interval ?? (/^(sqlite|memory):/.test(store.address) ? 1_000 : 2_000)
+  const intervalMs = options.interval ?? usualIntervalMs(store)
   await watch(look, { title: visibleText(store.address), intervalMs, output, runtime })
 }
 

@@ -2,6 +2,7 @@ import { jsonLine, jsonText } from '../../formats/json.ts'
 import { visibleText } from '../../stream/texts.ts'
 import { itemsWriter } from '../items-writer.ts'
 import type { GlobalOptions } from '../options.ts'
+import { OUTCOME_LOOKS } from '../outcome-looks.ts'
 import type { Output } from '../output.ts'
 import { problemJson } from '../problem-text.ts'
 import type { Transferred, TransferWord } from './outcome.ts'
@@ -61,15 +62,9 @@ function outcomeJson({ stream, word, note, version, place, problem: why }: Trans
 }
 
 const LOOKS = {
-  done: { glyph: '✓', style: 'good' },
+  ...OUTCOME_LOOKS,
   todo: { glyph: '○', style: 'plain' },
-  already: { glyph: '✓', style: 'dim' },
   skipped: { glyph: '-', style: 'dim' },
-  refused: { glyph: '✗', style: 'bad' },
-  busy: { glyph: '◷', style: 'warn' },
-  changed: { glyph: '!', style: 'warn' },
-  failed: { glyph: '✗', style: 'bad' },
-  unknown: { glyph: '?', style: 'warn' },
   gone: { glyph: '-', style: 'dim' },
 } as const satisfies { readonly [Word in TransferWord]: object }
 
