@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import type { Authorship, Operation } from './operation.ts'
 
-/** Arguments that may differ between repetitions of one command: times, pins, proofs of the claim, fresh ids. */
-const NOT_HASHED: ReadonlySet<string> = new Set(['claimMs', 'fence', 'born'])
+/** Arguments that may differ between repetitions of one command: times, what was seen, proofs of the claim, fresh ids. */
+const NOT_HASHED: ReadonlySet<string> = new Set(['claimMs', 'fence', 'born', 'expired'])
 
 /**
  * What a command asks for, as 16 hex digits of SHA-256 over canonical JSON of operation, target and arguments. Tells a

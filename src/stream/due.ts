@@ -8,20 +8,42 @@ export { timeReaderFor } from './time-reader.ts'
 export { parseTimeout, timeoutFromInput } from './timeouts.ts'
 
 /**
- * When the event's timeout ends, epoch ms (stream-format 6); `undefined` for never.
+ * What a limit counts from (stream-format 6). `stream`: the root's opening, for the whole stream. `never-started`: the
+ * opening of an event that is still `init`. `no-sign-of-life`: the last sign of life of an event that is worked.
+ * `absolute`: an end given as a date and time.
+ */
+export type LimitKind = 'stream' | 'never-started' | 'no-sign-of-life' | 'absolute'
+
+/** The limit an open event stands under. */
+export interface Limit {
+  readonly kind: LimitKind
+  /** When it ends, epoch ms. */
+  readonly dueMs: number
+  /** What it counts from and how long it is; absent for an absolute one. */
+  readonly from?: { readonly ms: number; readonly timeoutMs: number }
+}
+
+/**
+ * The limit of an event; `undefined` if it has none, or none that runs now.
  *
  * An event of unknown status is open and treated like `inprocess`. So is an `init` event that has successors: a foreign
  * worker has begun it. Without any readable timestamp, the opening is the last sign of life.
  */
-export function dueMs(stream: EventStream, event: StreamEvent, read: TimeReader): number | undefined {
+export function limitOf(stream: EventStream, event: StreamEvent, read: TimeReader): Limit | undefined {
   if (event.timeout === '' || isFinal(event) || isSuperseded(event) || isWaitingJoin(event) || stream.held) {
     return undefined
   }
   const timeout = parseTimeout(event.timeout)
-  if (timeout.kind === 'at') return timeout.ms
+  if (timeout.kind === 'at') return { kind: 'absolute', dueMs: timeout.ms }
   if (timeout.kind !== 'after') return undefined
-  const from = startOfLimit(stream, event, read)
-  return from === undefined ? undefined : from + timeout.ms
+  const start = startOfLimit(stream, event, read)
+  if (start?.ms === undefined) return undefined
+  return { kind: start.kind, dueMs: start.ms + timeout.ms, from: { ms: start.ms, timeoutMs: timeout.ms } }
+}
+
+/** When the event's limit ends, epoch ms; `undefined` for never. */
+export function dueMs(stream: EventStream, event: StreamEvent, read: TimeReader): number | undefined {
+  return limitOf(stream, event, read)?.dueMs
 }
 
 /** True once the event's timeout has ended. */
@@ -42,11 +64,19 @@ export function claimRuns(event: StreamEvent, nowMs: number): boolean {
   return end !== undefined && end > nowMs && !isFinal(event)
 }
 
-function startOfLimit(stream: EventStream, event: StreamEvent, read: TimeReader): number | undefined {
-  if (stream.isRoot(event)) return openedMs(event, read)
+interface LimitStart {
+  readonly kind: LimitKind
+  readonly ms: number | undefined
+}
+
+function startOfLimit(stream: EventStream, event: StreamEvent, read: TimeReader): LimitStart | undefined {
+  if (stream.isRoot(event)) return { kind: 'stream', ms: openedMs(event, read) }
   const { events: successors, missing } = stream.successors(event)
-  if (event.status === 'init' && successors.length === 0 && missing.length === 0) return openedMs(event, read)
-  return stream.openSuccessors(event) ? undefined : lastSignOfLife(event, successors, read)
+  if (event.status === 'init' && successors.length === 0 && missing.length === 0) {
+    return { kind: 'never-started', ms: openedMs(event, read) }
+  }
+  if (stream.openSuccessors(event)) return undefined
+  return { kind: 'no-sign-of-life', ms: lastSignOfLife(event, successors, read) }
 }
 
 /** The latest opening: a retry's time replaces `created`. */

@@ -60,12 +60,28 @@ export type Operation =
   | ({ readonly op: 'fail'; readonly event: string; readonly msg?: string } & Claimant)
   /** Without an event: the root, hence the whole stream. */
   | { readonly op: 'cancel'; readonly event?: string; readonly msg?: string }
-  | { readonly op: 'abort'; readonly event?: string; readonly msg?: string }
+  | { readonly op: 'abort'; readonly event?: string; readonly msg?: string; readonly expired?: SeenLimit }
   /** Without an event: all aborted and canceled leaves that may be retried. */
   | { readonly op: 'retry'; readonly event?: string }
   | ({ readonly op: 'set'; readonly event: string; readonly attributes: SettableAttributes } & Claimant)
   /** Writes what foreign writers left to close; nothing else. */
   | { readonly op: 'settle' }
+
+/**
+ * An event as it was seen when its limit had ended: the abort that names it is refused (`showed-life`) if the event is any
+ * different by now, or no longer due. A version would not tell: heartbeats do not raise it (stream-format 6).
+ */
+export interface SeenLimit {
+  /** Id of the event whose limit ended; the abort may end all of the stream for it. */
+  readonly event: string
+  readonly status: string
+  /** As written, `''` for none. */
+  readonly attempt: string
+  readonly fence: string
+  readonly timestamp: string
+  /** When the limit ended, epoch ms. */
+  readonly dueMs: number
+}
 
 /** The free attributes that `set` changes; `''` removes one. */
 export type SettableAttributes = {

@@ -4,6 +4,7 @@ import type { ChangeResult, Operation, Refusal } from '../operation.ts'
 import { advance } from './advance.ts'
 import { checkOpen } from './claim.ts'
 import { end } from './end.ts'
+import { checkExpired } from './expired.ts'
 import { init } from './init.ts'
 import { retry } from './retry.ts'
 import { start } from './start.ts'
@@ -30,6 +31,8 @@ export function dispatch(draft: Draft, operation: Operation): Verdict {
     if ('code' in outcome) return { kind: 'refused', refusal: outcome }
     return { kind: 'done', target: operation.event ?? '', ...(outcome.refused.length > 0 ? outcome : {}) }
   }
+  const alive = operation.op === 'abort' && operation.expired && checkExpired(draft, operation.expired)
+  if (alive) return { kind: 'refused', refusal: alive }
   if (operation.op === 'cancel' || operation.op === 'abort') return verdictOf(end(draft, position, operation), target)
   const verdict = verdictOf(checkOpen(draft.at(position)) ?? work(draft, position, operation), target)
   if (verdict.kind === 'refused' || (operation.op !== 'start' && operation.op !== 'touch')) return verdict

@@ -1,0 +1,41 @@
+import type { Draft } from '../draft.ts'
+import { limitOf } from '../due.ts'
+import type { StreamEvent } from '../event.ts'
+import type { Refusal, SeenLimit } from '../operation.ts'
+import { checkOpen } from './claim.ts'
+import { refuse } from './refuse.ts'
+
+/** What was seen of an event whose limit ends at `dueMs`, to be compared later. */
+export function seenLimit(event: StreamEvent, dueMs: number): SeenLimit {
+  const { id, status, timestamp, lc } = event
+  return { event: id, status, attempt: lc.attempt ?? '', fence: lc.fence ?? '', timestamp, dueMs }
+}
+
+/**
+ * Refuses what a limit was to end unless the event is to the letter what was seen, and due by the clock of this
+ * transaction: a worker that showed life since then is never ended.
+ */
+export function checkExpired(draft: Draft, seen: SeenLimit): Refusal | undefined {
+  const event = draft.stream.find(seen.event)
+  if (event === undefined) return gone(seen)
+  const ended = checkOpen(event)
+  if (ended !== undefined) return ended
+  const difference = differenceOf(draft, event, seen)
+  if (difference === undefined) return undefined
+  return refuse('showed-life', event, `${event.id} showed life: ${difference}; its limit is judged anew`)
+}
+
+function differenceOf(draft: Draft, event: StreamEvent, seen: SeenLimit): string | undefined {
+  const now = seenLimit(event, seen.dueMs)
+  if (now.status !== seen.status) return `it was ${seen.status} and is ${now.status}`
+  if (now.attempt !== seen.attempt || now.fence !== seen.fence) return 'it was claimed anew'
+  if (now.timestamp !== seen.timestamp) return `it was touched at ${now.timestamp}`
+  const limit = limitOf(draft.stream, event, draft.readTime)
+  if (limit === undefined) return 'no limit of it runs now'
+  if (limit.dueMs !== seen.dueMs) return 'its limit ends at another time now'
+  return limit.dueMs > draft.nowMs ? 'its limit has not ended by the clock of the store' : undefined
+}
+
+function gone({ event }: SeenLimit): Refusal {
+  return { code: 'event-not-found', event, status: '', message: `the stream has no event ${event} any more` }
+}

@@ -1,0 +1,102 @@
+import type { SummarizedStream } from '../ops/summaries.ts'
+import type { Carried, Decision, DecisionOutcome } from './decision.ts'
+
+/** How the breaker judged a pass. */
+export interface BreakerState {
+  /** It stopped the pass: nothing was ended. */
+  readonly isOpen: boolean
+  /** Events that would be ended by this pass, those that were in the last interval included. */
+  readonly wouldEnd: number
+  /** Open events of the watched streams. */
+  readonly openEvents: number
+  /** `--max-share`, 0 to 1. */
+  readonly maxShare: number
+}
+
+/** A limit that ends soon, or has ended and is watched for signs of life. */
+export interface Upcoming {
+  readonly stream: string
+  /** Epoch ms. */
+  readonly dueMs: number
+}
+
+/** What one pass saw and did. Bounded, whatever it met. */
+export interface PassReport {
+  /** `sweep`: all streams were listed. `appointment`: only streams whose time had come were looked at. */
+  readonly kind: 'sweep' | 'appointment'
+  /** The store's clock at its beginning, epoch ms. */
+  readonly startedMs: number
+  /** How long it took. */
+  readonly tookMs: number
+  /** How long the listing alone took; absent for an appointment. */
+  readonly listedMs?: number
+  /** Streams by status of their root; what has no event and what cannot be read under these two names. */
+  readonly streams: Readonly<Record<string, number>> & { readonly unreadable?: number; readonly 'not-started'?: number }
+  readonly total: number
+  /** Streams in the shards of this watchdog; `total` without shards. */
+  readonly watched: number
+  readonly openEvents: number
+  /** Streams with an event past its limit that still stands after this pass. */
+  readonly overdue: number
+  /** Documents that were read. */
+  readonly documents: number
+  /** How many decisions came to which outcome. */
+  readonly outcomes: Readonly<Partial<Record<DecisionOutcome, number>>>
+  /** The events that were ended by this pass. */
+  readonly endedEvents: number
+  /** Decisions left for later by `--max-per-pass`. */
+  readonly deferred: number
+  readonly breaker: BreakerState
+  /** The soonest limits, at most 20. */
+  readonly next: readonly Upcoming[]
+  /** At most 20 documents that cannot be read. */
+  readonly unreadable: readonly { readonly stream: string; readonly message: string }[]
+  /** The store's clock less that of this machine, ms. */
+  readonly skewMs: number
+  /** Shards that this watchdog holds, of how many. */
+  readonly shards?: { readonly held: readonly number[]; readonly total: number }
+}
+
+/** A pass that came to no end: the store did not answer, or rights are missing. Nothing is lost: the next one looks anew. */
+export interface FailedPass {
+  readonly startedMs: number
+  readonly tookMs: number
+  readonly code: string
+  readonly message: string
+  /** Since when, by this machine's clock, no pass came to its end. */
+  readonly sinceMs: number
+  readonly error: unknown
+}
+
+/** A stream that is new or whose ETag moved, as a sweep found it. */
+export interface MovedStream extends SummarizedStream {
+  /** The version at the last look; `undefined` at the first. */
+  readonly before: number | undefined
+}
+
+/**
+ * Who wants to know what a watchdog does. All are called in order and awaited; none of them may throw. A pass waits for
+ * them, so they hand long work on.
+ */
+export interface Observer {
+  /** A pass begins; `sweep` as in its report. */
+  began?(kind: PassReport['kind'], startedMs: number): void | Promise<void>
+  /** Streams that a sweep found moved; asked for only where `wantsMoved`, and only in own shards. */
+  moved?(streams: readonly MovedStream[]): void | Promise<void>
+  /** What a dry run would do; in place of `carried`. */
+  planned?(decision: Decision): void | Promise<void>
+  carried?(carried: Carried): void | Promise<void>
+  passed?(report: PassReport): void | Promise<void>
+  failed?(failure: FailedPass): void | Promise<void>
+  /** A document cannot be read; told once as long as it stands as it does. */
+  unreadable?(stream: string, message: string): void | Promise<void>
+  /** The watchdog could see nothing for a while, by the store's clock: what it saw before counts no more. */
+  blind?(fromMs: number, toMs: number, why: 'outage' | 'pause' | 'clock'): void | Promise<void>
+  /** Shards were taken or let go. */
+  shards?(held: readonly number[], total: number): void | Promise<void>
+}
+
+/** Which streams are this watchdog's. */
+export interface Ownership {
+  owns(stream: string): boolean
+}
