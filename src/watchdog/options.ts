@@ -1,0 +1,37 @@
+import type { Glob } from '../ops/glob.ts'
+import type { OnDue } from '../stream/operation.ts'
+import type { Observer, Ownership } from './report.ts'
+
+/** Time and chance as a watchdog uses them; tests hand in their own. */
+export interface Timing {
+  /** A clock that only goes forward, ms. */
+  monotonicMs(): number
+  /** In [0, 1). */
+  random(): number
+  /** Waits; resolves early when the signal aborts. */
+  pause(ms: number, signal: AbortSignal): Promise<void>
+}
+
+/** How a watchdog works. Numbers were checked where they were read. */
+export interface WatchdogOptions {
+  /** From the start of one sweep to the start of the next, ms; up to a tenth, at most 1 s, is added by chance. */
+  readonly intervalMs: number
+  /** For events that say nothing of their own (`lc:onDue`). */
+  readonly onDue: OnDue
+  /** Only streams with such names. */
+  readonly names?: Glob
+  /** At most so many decisions are carried out in a pass, the soonest due first. */
+  readonly maxPerPass: number
+  /** The breaker: the share of open events, 0 to 1, that a pass may end; 50 events it always may. */
+  readonly maxShare: number
+  /** So many streams are read or changed at a time. */
+  readonly concurrency: number
+  /** Actor in the journal. */
+  readonly by: string
+  /** All streams unless given. */
+  readonly ownership?: Ownership
+  readonly observers: readonly Observer[]
+  /** The hooks need `moved`. */
+  readonly wantsMoved?: boolean
+  readonly timing?: Timing
+}
