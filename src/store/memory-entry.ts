@@ -24,7 +24,7 @@ export function selected(
       name.startsWith(prefix) &&
       !isReservedName(name) &&
       (after === undefined || compareNames(name, after) > 0) &&
-      (order === 'name' || summary.dueMs !== undefined) &&
+      (order !== 'due' || summary.dueMs !== undefined) &&
       skip?.(name, etag) !== true,
   )
   const byName = (a: Entry, b: Entry): number => compareNames(a.name, b.name)

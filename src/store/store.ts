@@ -48,8 +48,11 @@ export interface ListQuery {
   readonly prefix?: string
   /** Only names after this one (code unit order on UTF-8, as Azure lists). */
   readonly after?: string
-  /** `due`: soonest first, only streams that have a due time. Drivers without an index for it collect first. Default `name`. */
-  readonly order?: 'name' | 'due'
+  /**
+   * `due`: soonest first, only streams that have a due time. Drivers without an index for it collect first. `any`: pages
+   * may come in any order, each stream once. Default `name`.
+   */
+  readonly order?: 'name' | 'due' | 'any'
   /** At most so many. Default: all. */
   readonly limit?: number
   /** Leaves out the rows of which it says true. It is asked of each in turn, before the rest of the row is made. */

@@ -6,6 +6,8 @@ import type { Observer, Ownership } from './report.ts'
 export interface Timing {
   /** A clock that only goes forward, ms. */
   monotonicMs(): number
+  /** The clock of this machine, epoch ms. */
+  wallMs(): number
   /** In [0, 1). */
   random(): number
   /** Waits; resolves early when the signal aborts. */

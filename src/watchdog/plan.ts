@@ -1,0 +1,171 @@
+import { hash } from 'node:crypto'
+import { type Limit, limitOf, type TimeReader } from '../stream/due.ts'
+import { isFinal, isSuperseded, type StreamEvent } from '../stream/event.ts'
+import type { EventStream } from '../stream/event-stream.ts'
+import type { OnDue, SeenLimit } from '../stream/operation.ts'
+import { seenLimit } from '../stream/operations/expired.ts'
+import { type BlindSpot, judgedDueMs } from './blind-spots.ts'
+import type { Expiry } from './decision.ts'
+import { expiryCommandId, expiryText } from './wording.ts'
+
+/** What is kept of an event past its limit from look to look. Times of a clock that only goes forward, ms. */
+export interface Sighting {
+  readonly seen: SeenLimit
+  /** Since when it is known to stand as it does. */
+  readonly sinceMs: number
+  /** The first look that found it due. */
+  readonly dueSinceMs: number
+  /** It was told of (`notify`): that is all there is to do. */
+  readonly isTold: boolean
+}
+
+export type Sightings = ReadonlyMap<string, Sighting>
+
+/** A stream as a look found it, settled. */
+export interface Subject {
+  readonly name: string
+  readonly stream: EventStream
+  readonly read: TimeReader
+  /** What earlier looks kept. */
+  readonly sightings: Sightings
+  /** Since when the document is known to be what it is, by the clock that only goes forward. */
+  readonly knownSinceMs: number
+}
+
+export interface LookRules {
+  /** The store's clock and the one that only goes forward, at this look. */
+  readonly nowMs: number
+  readonly atMs: number
+  readonly onDue: OnDue
+  /** How far two looks have to be apart, ms; 0 trusts the clock alone. */
+  readonly apartMs: number
+  /** What was seen before this counts no more, by the clock that only goes forward. */
+  readonly epochMs: number
+  readonly blindSpots: readonly BlindSpot[]
+}
+
+export interface StreamPlan {
+  readonly expiries: readonly Expiry[]
+  readonly sightings: Sightings
+  /** The earliest limit of what is left alone by this plan, epoch ms, and when the stream has to be looked at again for it. */
+  readonly dueMs: number
+  readonly nextLookMs: number
+}
+
+/** An open event past its limit, or before it. */
+interface Judged {
+  readonly event: StreamEvent
+  readonly position: number
+  readonly limit: Limit
+  /** When it has to be looked at again; now or earlier: its time has come. */
+  readonly ripeMs: number
+}
+
+/**
+ * What is to be done with a stream whose limits have ended. An event is ended by what the watchdog itself has seen: two
+ * looks, at least an interval apart, found it due; and one that is ended for giving no sign of life, to the letter the
+ * same in both of them.
+ */
+export function planStream(subject: Subject, rules: LookRules): StreamPlan {
+  const sightings = new Map<string, Sighting>()
+  const judged: Judged[] = []
+  for (const [position, event] of subject.stream.events.entries()) {
+    if (isFinal(event) || isSuperseded(event) || !subject.stream.counts(position)) continue
+    const limit = limitOf(subject.stream, event, subject.read)
+    if (limit === undefined) continue
+    const dueMs = judgedDueMs(limit, rules.blindSpots)
+    const sighting = dueMs <= rules.nowMs ? sight(subject, event, limit, rules) : undefined
+    if (sighting !== undefined) sightings.set(event.id, sighting)
+    judged.push({ event, position, limit, ripeMs: ripeMs(sighting, limit, dueMs, rules) })
+  }
+  const ripe = judged.filter(({ ripeMs }) => ripeMs <= rules.nowMs)
+  const expiries = expiriesOf(subject, ripe, rules)
+  const left = judged.filter(({ ripeMs }) => ripeMs > rules.nowMs)
+  return {
+    expiries,
+    sightings,
+    dueMs: Math.min(...left.map(({ limit }) => limit.dueMs), Number.POSITIVE_INFINITY),
+    nextLookMs: Math.min(...left.map(({ ripeMs }) => ripeMs), Number.POSITIVE_INFINITY),
+  }
+}
+
+function sight({ sightings, knownSinceMs }: Subject, event: StreamEvent, limit: Limit, rules: LookRules): Sighting {
+  const seen = seenLimit(event, limit.dueMs)
+  const before = sightings.get(event.id)
+  const isSame = before !== undefined && isEqual(before.seen, seen)
+  const isSameLimit = before !== undefined && before.seen.dueMs === seen.dueMs
+  return {
+    seen,
+    sinceMs: Math.max(isSame ? Math.min(before.sinceMs, knownSinceMs) : knownSinceMs, rules.epochMs),
+    dueSinceMs: isSameLimit ? Math.max(before.dueSinceMs, rules.epochMs) : rules.atMs,
+    isTold: isSameLimit && before.isTold,
+  }
+}
+
+function isEqual(a: SeenLimit, b: SeenLimit): boolean {
+  return (
+    a.event === b.event &&
+    a.status === b.status &&
+    a.attempt === b.attempt &&
+    a.fence === b.fence &&
+    a.timestamp === b.timestamp &&
+    a.dueMs === b.dueMs
+  )
+}
+
+function ripeMs(sighting: Sighting | undefined, { kind }: Limit, dueMs: number, rules: LookRules): number {
+  if (sighting === undefined) return dueMs
+  if (sighting.isTold) return Number.POSITIVE_INFINITY
+  const sinceMs = kind === 'no-sign-of-life' ? sighting.sinceMs : sighting.dueSinceMs
+  return rules.nowMs + sinceMs + rules.apartMs - rules.atMs
+}
+
+/** What ends the stream ends it alone; what ends an event ends what is below it too. */
+function expiriesOf(subject: Subject, ripe: readonly Judged[], rules: LookRules): Expiry[] {
+  const actions = ripe.map(judged => ({ judged, kind: actionOf(subject.stream, judged.event, rules.onDue) }))
+  const ending = actions.find(({ kind }) => kind === 'abort-stream')
+  if (ending !== undefined) return [expiryOf(subject, ending.judged, ending.kind)]
+  const ended = new Set<number>()
+  for (const { judged, kind } of actions) {
+    if (kind === 'notify' || ended.has(judged.position)) continue
+    for (const position of subject.stream.descendantPositions(judged.position)) ended.add(position)
+  }
+  return actions
+    .filter(({ judged }) => !ended.has(judged.position))
+    .map(({ judged, kind }) => expiryOf(subject, judged, kind))
+}
+
+/** The root's limit is one for the whole stream. What an event says of its own and nobody understands does not count. */
+function actionOf(stream: EventStream, event: StreamEvent, usual: OnDue): OnDue {
+  const { onDue } = event.lc
+  const action = onDue === 'abort-event' || onDue === 'abort-stream' || onDue === 'notify' ? onDue : usual
+  return action === 'abort-event' && stream.isRoot(event) ? 'abort-stream' : action
+}
+
+function expiryOf({ name, stream }: Subject, { event, position, limit }: Judged, kind: OnDue): Expiry {
+  const target = kind === 'abort-stream' ? 0 : position
+  const message = expiryText(event, limit, target === position)
+  const what = {
+    kind,
+    stream: name,
+    event: event.id,
+    name: event.name,
+    limit: limit.kind,
+    dueMs: limit.dueMs,
+    message,
+    commandId: expiryCommandId(event, limit.dueMs, text => hash('sha256', text, 'hex').slice(0, 32)),
+  }
+  if (kind === 'notify') return { ...what, ends: 0 }
+  const expired = seenLimit(event, limit.dueMs)
+  const on = target === position ? { event: event.id } : {}
+  return { ...what, ends: openFrom(stream, target), operation: { op: 'abort', ...on, msg: message, expired } }
+}
+
+/** Open events at and below a position. */
+function openFrom(stream: EventStream, position: number): number {
+  const positions = new Set([position, ...stream.descendantPositions(position)])
+  return [...positions].filter(at => {
+    const event = stream.at(at)
+    return event !== undefined && !isFinal(event) && !isSuperseded(event)
+  }).length
+}

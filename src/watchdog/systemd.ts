@@ -1,0 +1,99 @@
+import type { Observer } from './report.ts'
+import { type NotifyProgram, notifyProgram } from './systemd-notify.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+export interface SystemdOptions {
+  readonly env: Environment
+  /** Of this process. */
+  readonly pid: number
+  /** Whether the loop gets on; without it nothing is said to systemd's watchdog. */
+  isAlive(): boolean
+  /** A message could not be sent; told once. Nothing else comes of it. */
+  failed(message: string): void
+  /** Calls again and again, until the function that comes back is called. */
+  every?(ms: number, what: () => void): () => void
+  /** Sends; `systemd-notify` unless given. */
+  readonly notify?: NotifyProgram
+}
+
+/** What systemd is told: ready after the first sweep, alive again and again, and that it stops. */
+export interface Systemd extends Observer {
+  /** The drain begins. Resolves when that is said, or cannot be. */
+  stopping(): Promise<void>
+  /** Says nothing more. */
+  close(): void
+}
+
+/**
+ * Tells systemd how the watchdog does, where it was started by a unit of `Type=notify` (`NOTIFY_SOCKET`); `undefined`
+ * elsewhere. Node has no datagram sockets of the Unix kind, so the messages go through the program `systemd-notify`.
+ * https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html
+ */
+export function openSystemd(options: SystemdOptions): Systemd | undefined {
+  const { env, isAlive } = options
+  if (!env.NOTIFY_SOCKET) return undefined
+  const send = senderOf(options)
+  const everyMs = watchdogEveryMs(env, options.pid)
+  const every = options.every ?? everyInterval
+  const stopBeating = everyMs === undefined ? () => {} : every(everyMs, () => void (isAlive() && send('WATCHDOG=1')))
+  return { ...readyAfterFirst(send), stopping: () => send('STOPPING=1', 'STATUS=stopping'), close: stopBeating }
+}
+
+/**
+ * How often systemd wants a sign of life, ms: half of what it waits. Not this process if it set another one's id: then a
+ * program in between, npx or a shell, is the one it watches.
+ */
+function watchdogEveryMs({ WATCHDOG_USEC, WATCHDOG_PID }: Environment, pid: number): number | undefined {
+  const usec = /^\d{1,15}$/.test(WATCHDOG_USEC ?? '') ? Number(WATCHDOG_USEC) : 0
+  if (usec === 0 || (WATCHDOG_PID && WATCHDOG_PID !== String(pid))) return undefined
+  return Math.min(Math.max(1, usec / 2000), MAX_TIMER_MS)
+}
+
+/** setTimeout takes no more. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+type Send = (...assignments: readonly string[]) => Promise<void>
+
+/** One message after the other: systemd shall hear them in their order. What fails is told once. */
+function senderOf({ env, notify = notifyProgram, failed }: SystemdOptions): Send {
+  let last: Promise<void> = Promise.resolve()
+  let wasTold = false
+  const attempt = async (assignments: readonly string[]): Promise<void> => {
+    const fault = await notify(assignments, env)
+    if (fault === undefined || wasTold) return
+    wasTold = true
+    failed(fault)
+  }
+  return (...assignments) => {
+    last = last.then(() => attempt(assignments))
+    return last
+  }
+}
+
+/** A status for each time it changes, not for each pass: every message is a process. */
+function readyAfterFirst(send: Send): Observer {
+  let isReady = false
+  let status = ''
+  const say = (text: string, ...more: readonly string[]): void => {
+    if (text === status && more.length === 0) return
+    status = text
+    void send(...more, `STATUS=${text}`)
+  }
+  return {
+    passed({ kind, breaker, watched }) {
+      const text = breaker.isOpen ? 'the breaker is open: nothing is ended' : `watching ${watched} streams`
+      if (isReady) return breaker.isOpen === status.startsWith('the breaker') && status !== '' ? undefined : say(text)
+      if (kind !== 'sweep') return
+      isReady = true
+      say(text, 'READY=1')
+    },
+    failed: ({ code }) => say(`no pass comes to its end: ${code}`),
+  }
+}
+
+function everyInterval(ms: number, what: () => void): () => void {
+  const timer = setInterval(what, ms)
+  timer.unref()
+  return () => clearInterval(timer)
+}
