@@ -15,22 +15,26 @@ export interface ShardLeaseOptions {
 
 /** A request that takes longer says nothing any more: by then others know better. */
 const REQUEST_MS = 5_000
+/** A watchdog that ends gives back what it has and waits no longer. */
+const RELEASE_MS = 1_800
 /** Written once, when the document is first needed; what counts is its lease. */
 const BODY = `${JSON.stringify({ apiVersion: 'leasectl/v1', kind: 'watchdog-lease' })}\n`
 
 /**
  * The lease of one of the watchdogs' documents, for one tenure. It is trusted until a third before its end, counted from
  * *sending* the last request that was granted, by the clock that says it is longer ago. A request without an answer
- * neither extends it nor ends it. One that is not trusted any more is still renewed: if nobody else has it, it is ours.
+ * neither extends it nor ends it. One that is not trusted any more is renewed all the same, until it must have ended.
  */
 export class ShardLease {
   readonly name: string
   readonly #store: EventStore
   readonly #options: ShardLeaseOptions
   readonly #leaseId: string
+  /** When the last request was sent that was granted. */
   #since: Moment | undefined
+  /** When the lease was asked for first. */
+  #asked: Moment | undefined
   #isUnderWay = false
-  #isReleased = false
 
   constructor(store: EventStore, name: string, options: ShardLeaseOptions) {
     this.name = name
@@ -41,18 +45,27 @@ export class ShardLease {
 
   /** Nobody else can have it now. */
   get isTrusted(): boolean {
-    return !this.#isReleased && this.#ageMs < (this.#options.leaseS * 1_000 * 2) / 3
+    return this.#ageMs < (this.#options.leaseS * 1_000 * 2) / 3
   }
 
   /** It is time to renew it, and no request is under way. */
   get isDue(): boolean {
-    return !this.#isUnderWay && !this.#isReleased && this.#ageMs >= (this.#options.leaseS * 1_000) / 3
+    return !this.#isUnderWay && this.#ageMs >= (this.#options.leaseS * 1_000) / 3
+  }
+
+  /** Whatever became of its requests: it has ended, or ends without having been used. */
+  get isOver(): boolean {
+    return !this.#isUnderWay && this.#msSince(this.#since ?? this.#asked) >= this.#options.leaseS * 1_000
   }
 
   get #ageMs(): number {
-    if (this.#since === undefined) return Number.POSITIVE_INFINITY
+    return this.#msSince(this.#since)
+  }
+
+  #msSince(moment: Moment | undefined): number {
+    if (moment === undefined) return Number.POSITIVE_INFINITY
     const now = this.#now()
-    return Math.max(now.monotonicMs - this.#since.monotonicMs, now.wallMs - this.#since.wallMs)
+    return Math.max(now.monotonicMs - moment.monotonicMs, now.wallMs - moment.wallMs)
   }
 
   /**
@@ -81,10 +94,9 @@ export class ShardLease {
     return outcome.kind === 'unknown' ? 'unknown' : 'lost'
   }
 
-  /** Gives it back, at once not to be trusted any more. One that is not answered ends by itself. */
-  async release(signal: AbortSignal): Promise<void> {
-    this.#isReleased = true
-    await this.#store.release(this.name, this.#leaseId, signal).catch(() => undefined)
+  /** Gives it back, within 2 s; it must not be used any more before that. Unanswered it ends by itself. */
+  async release(): Promise<void> {
+    await this.#store.release(this.name, this.#leaseId, AbortSignal.timeout(RELEASE_MS)).catch(() => undefined)
   }
 
   /** Sends a request; if it was granted, the lease counts from its sending on. */
@@ -93,6 +105,7 @@ export class ShardLease {
     send: (limited: AbortSignal) => Promise<Outcome>,
   ): Promise<Outcome | { readonly kind: 'unknown' }> {
     const sent = this.#now()
+    this.#asked ??= sent
     const limit = AbortSignal.timeout(REQUEST_MS)
     this.#isUnderWay = true
     try {

@@ -1,3 +1,12 @@
+export const MOST_SHARDS = 256
+/** So many watchdogs can share the work; all seats are looked at now and then, so there are not more of them. */
+const MOST_SEATS = 64
+
+/** How many seats there are: more watchdogs than shards are of no use. */
+export function seatsFor(count: number): number {
+  return Math.min(count, MOST_SEATS)
+}
+
 /**
  * The shard of a stream: FNV-1a over the UTF-16 units of its name, mixed once more so that its low bits spread evenly.
  * All watchdogs of a store have to agree on it, whatever their version: it never changes. A sweep asks it of every name.
@@ -27,13 +36,13 @@ export function quotaOf(count: number, taken: ReadonlySet<number>, seat: number)
  * The seats to look at: who comes sits down on the first free one, so all up to the last that was taken and one behind it
  * tell; `all` of them where two may have come and gone between two looks.
  */
-export function seatsToLookAt(count: number, taken: ReadonlySet<number>, all: boolean): number[] {
-  const last = all ? count - 1 : Math.min(count - 1, Math.max(-1, ...taken) + 1)
+export function seatsToLookAt(seats: number, taken: ReadonlySet<number>, all: boolean): number[] {
+  const last = all ? seats - 1 : Math.min(seats - 1, Math.max(-1, ...taken) + 1)
   return Array.from({ length: last + 1 }, (_, seat) => seat)
 }
 
-/** The first seat that nobody has, `undefined` if all are taken: there is no use in more watchdogs than shards. */
-export function freeSeat(count: number, taken: ReadonlySet<number>): number | undefined {
-  for (let seat = 0; seat < count; seat++) if (!taken.has(seat)) return seat
+/** The first seat that nobody has, `undefined` if all are taken. */
+export function freeSeat(seats: number, taken: ReadonlySet<number>): number | undefined {
+  for (let seat = 0; seat < seats; seat++) if (!taken.has(seat)) return seat
   return undefined
 }

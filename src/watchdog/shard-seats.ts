@@ -1,14 +1,7 @@
+import type { ShardDocuments } from './shard-documents.ts'
 import type { ShardLease } from './shard-lease.ts'
-import { freeSeat, quotaOf, seatsToLookAt } from './shard-plan.ts'
-
-export interface SeatParts {
-  /** How many shards, and so how many seats. */
-  readonly count: number
-  /** A new tenure of the lease of a seat. */
-  readonly lease: (seat: number) => ShardLease
-  /** Which of these seats somebody has now. @throws the store's faults */
-  readonly taken: (seats: readonly number[], signal: AbortSignal) => Promise<readonly number[]>
-}
+import { seatName } from './shard-names.ts'
+import { freeSeat, quotaOf, seatsFor, seatsToLookAt } from './shard-plan.ts'
 
 /** Once in so many looks all seats are looked at: some half a minute. */
 const ALL_EVERY = 25
@@ -18,13 +11,16 @@ const ALL_EVERY = 25
  * many there are, by the store's own word. One that died has left its seat when its lease ends, as its shards are free.
  */
 export class Seats {
-  readonly #parts: SeatParts
+  readonly #count: number
+  readonly #documents: ShardDocuments
   #others: ReadonlySet<number> = new Set()
   #own: { readonly seat: number; readonly lease: ShardLease } | undefined
   #looks = 0
 
-  constructor(parts: SeatParts) {
-    this.#parts = parts
+  /** @param count how many shards */
+  constructor(count: number, documents: ShardDocuments) {
+    this.#count = count
+    this.#documents = documents
   }
 
   /** The lease of the own seat, to be renewed. */
@@ -32,52 +28,59 @@ export class Seats {
     return this.#own?.lease
   }
 
-  /** How many shards are for this watchdog: none without a seat. */
-  get quota(): number {
-    if (this.#own === undefined) return 0
-    const { seat } = this.#own
-    return quotaOf(this.#parts.count, new Set([...this.#others, seat]), seat)
-  }
-
   /** The own seat is lost: the next look finds another one. */
-  lose(): void {
-    this.#own = undefined
+  lose(lost: ShardLease): void {
+    if (this.#own?.lease === lost) this.#own = undefined
   }
 
-  /** Looks who is there, and sits down if it has no seat. @throws the store's faults */
-  async look(signal: AbortSignal): Promise<void> {
+  /** Gives the own seat back. */
+  async leave(): Promise<void> {
+    const own = this.#own
+    this.#own = undefined
+    await own?.lease.release()
+  }
+
+  /**
+   * Looks who is there, and sits down if it has no seat.
+   *
+   * @returns how many shards are for this watchdog: none if there is no seat for it
+   * @throws the store's faults
+   */
+  async look(signal: AbortSignal): Promise<number> {
     const all = this.#looks++ % ALL_EVERY === 0
     this.#others = await this.#takenByOthers(all, signal)
-    // Those who came at the same time have sat down meanwhile.
-    if (this.#own === undefined && (await this.#sitDown(signal))) this.#others = await this.#takenByOthers(all, signal)
+    if (this.#own === undefined) await this.#sitDown(signal)
+    const own = this.#own
+    return own === undefined ? 0 : quotaOf(this.#count, new Set([...this.#others, own.seat]), own.seat)
   }
 
   async #takenByOthers(all: boolean, signal: AbortSignal): Promise<ReadonlySet<number>> {
-    const { count, taken } = this.#parts
     const found = new Set<number>()
     const looked = new Set<number>()
     for (;;) {
       const known = new Set([...this.#others, ...found, ...(this.#own ? [this.#own.seat] : [])])
-      const seats = seatsToLookAt(count, known, all).filter(seat => seat !== this.#own?.seat && !looked.has(seat))
+      const seats = seatsToLookAt(seatsFor(this.#count), known, all).filter(
+        seat => seat !== this.#own?.seat && !looked.has(seat),
+      )
       if (seats.length === 0) return found
       for (const seat of seats) looked.add(seat)
-      for (const seat of await taken(seats, signal)) found.add(seat)
+      const leased = await this.#documents.leased(seats, seat => seatName(this.#count, seat), signal)
+      for (const seat of leased) found.add(seat)
     }
   }
 
-  async #sitDown(signal: AbortSignal): Promise<boolean> {
-    const { count, lease: leaseOf } = this.#parts
+  async #sitDown(signal: AbortSignal): Promise<void> {
+    const seats = seatsFor(this.#count)
     const taken = new Set(this.#others)
-    for (let seat = freeSeat(count, taken); seat !== undefined; seat = freeSeat(count, taken)) {
-      const lease = leaseOf(seat)
+    for (let seat = freeSeat(seats, taken); seat !== undefined; seat = freeSeat(seats, taken)) {
+      const lease = this.#documents.lease(seatName(this.#count, seat), `watchdog seat ${seat}`)
       // Without an answer it may be ours: renewing it tells.
       if ((await lease.acquire(signal)) !== 'taken') {
         this.#own = { seat, lease }
-        return true
+        break
       }
       taken.add(seat)
     }
     this.#others = taken
-    return false
   }
 }

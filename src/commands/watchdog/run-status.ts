@@ -1,0 +1,89 @@
+import { counted } from '../../formats/count-text.ts'
+import { jsonDocument } from '../../formats/json.ts'
+import { watchdogStatusText } from '../../formats/watchdog-status.ts'
+import { watchdogJson } from '../../formats/watchdog-status-json.ts'
+import { readWatchdogState, WATCHDOG_STATE } from '../../ops/read-watchdog-state.ts'
+import { livenessOf, shardCounts, type WatchdogState } from '../../ops/watchdog-state.ts'
+import type { EventStore } from '../../store/store.ts'
+import { visibleText } from '../../stream/texts.ts'
+import { commandLine } from '../command-line.ts'
+import { watch } from '../ls/watch.ts'
+import { missingFile } from '../missing-file.ts'
+import type { GlobalOptions } from '../options.ts'
+import { type Output, openOutput } from '../output.ts'
+import { type Problem, UsageError } from '../problem.ts'
+import type { Runtime } from '../runtime.ts'
+import { openStoreFor } from '../store.ts'
+import { usualIntervalMs } from '../usual-interval.ts'
+
+export interface WatchdogStatusOptions extends GlobalOptions {
+  readonly watch?: boolean
+}
+
+/** Shows what the watchdogs of the store last wrote of themselves: one small document is read. */
+export async function watchdogStatus(options: WatchdogStatusOptions, runtime: Runtime): Promise<Problem | undefined> {
+  if (options.watch) checkWatch(options, runtime)
+  const output = await openOutput(options, runtime)
+  const store = await openStoreFor(options, runtime, output)
+  if (options.watch) {
+    await watchStatus(store, output, runtime)
+    return undefined
+  }
+  const state = await readWatchdogState(store, runtime.signal)
+  const nowMs = store.nowMs()
+  if (options.output === 'json') {
+    const items = state.watchdogs.map(entry => watchdogJson(entry, nowMs))
+    await output.text(jsonDocument({ items, damaged: state.damaged }))
+  } else await output.lines(linesOf(state, store, output, output.width))
+  for (const sentence of sentences(state, store, runtime)) await output.say(sentence)
+  return undefined
+}
+
+function checkWatch({ output = 'table' }: WatchdogStatusOptions, { stdout, env }: Runtime): void {
+  const hint = 'Run watchdog status again in a loop.'
+  if (output !== 'table') throw new UsageError(`-w does not go with -o ${output}`, { hint })
+  if (!stdout.isTty || env.TERM === 'dumb') {
+    throw new UsageError('-w draws in place, and standard output is no terminal that can', { hint })
+  }
+}
+
+async function watchStatus(store: EventStore, output: Output, runtime: Runtime): Promise<void> {
+  const look = async () => {
+    const state = await readWatchdogState(store, runtime.signal)
+    const all = linesOf(state, store, output, undefined)
+    return {
+      text: [counted(state.watchdogs.length, 'watchdog'), ...sentences(state, store, runtime)].join(' · '),
+      total: all.length - 1,
+      drawable: all.length - 1,
+      lines: (rows: number, { width }: { readonly width?: number }) =>
+        linesOf(state, store, output, width).slice(0, rows + 1),
+    }
+  }
+  await watch(look, { title: visibleText(store.address), intervalMs: usualIntervalMs(store), output, runtime })
+}
+
+function linesOf({ watchdogs }: WatchdogState, store: EventStore, output: Output, width: number | undefined): string[] {
+  const { paint, time } = output
+  return watchdogStatusText(watchdogs, { nowMs: store.nowMs(), time, paint, ...(width === undefined ? {} : { width }) })
+}
+
+/** What is to be said of all of them. */
+function sentences(state: WatchdogState, store: EventStore, runtime: Runtime): string[] {
+  const { watchdogs, damaged } = state
+  const nowMs = store.nowMs()
+  const start = `start one: ${visibleText(commandLine(runtime, ['watchdog']))}`
+  const told = damaged ? [`${WATCHDOG_STATE} is damaged: what cannot be understood is left out`] : []
+  if (watchdogs.length === 0 && !damaged) {
+    const why = missingFile(store.address)
+    const where = `${visibleText(store.address)}${why === undefined ? '' : `: ${why}`}`
+    told.push(`no watchdog has written its state in ${where}; ${start}`)
+  } else if (watchdogs.every(entry => ['silent', 'stopped'].includes(livenessOf(entry, nowMs)))) {
+    told.push(`no watchdog is there; ${start}`)
+  }
+  const counts = shardCounts(state, nowMs)
+  if (counts.length > 1) {
+    const each = counts.map(count => (count === 0 ? 'no --shards' : `--shards ${count}`)).join(', ')
+    told.push(`these watchdogs share no work with each other, as they divide it differently: ${each}`)
+  }
+  return told
+}

@@ -1,0 +1,187 @@
+import { type Liveness, livenessOf, type WatchdogEntry } from '../ops/watchdog-state.ts'
+import { visibleText } from '../stream/texts.ts'
+import { clock, dueText, span, type TimeStyle, timeText } from './age.ts'
+import { counted, countText } from './count-text.ts'
+import type { Paint, Style } from './paint.ts'
+import { type Cell, type Column, table } from './table.ts'
+
+export interface StatusText {
+  /** The store's clock, epoch ms. */
+  readonly nowMs: number
+  readonly time: TimeStyle
+  readonly paint: Paint
+  /** Columns of the terminal; without it nothing is cut. */
+  readonly width?: number
+}
+
+/** The watchdogs, what ends next, what they decided last and what is wrong, in sections with a line between them. */
+export function watchdogStatusText(watchdogs: readonly WatchdogEntry[], options: StatusText): string[] {
+  const there = watchdogs.filter(entry => isThere(livenessOf(entry, options.nowMs)))
+  const sections = [
+    table(
+      COLUMNS,
+      watchdogs.toSorted(byLiveness(options.nowMs)).map(entry => row(entry, options)),
+      options,
+    ),
+    section('ends next', NEXT_COLUMNS, nextRows(there, options), options),
+    section('decided last', DECISION_COLUMNS, decisionRows(watchdogs, options), options),
+    troubleLines(there, options),
+  ]
+  return sections.filter(lines => lines.length > 0).flatMap((lines, at) => (at === 0 ? lines : ['', ...lines]))
+}
+
+/** It runs, as far as anybody can tell. */
+function isThere(liveness: Liveness): boolean {
+  return liveness === 'live' || liveness === 'late'
+}
+
+const MOST_ROWS = 10
+
+const LOOKS: { readonly [Of in Liveness]: { readonly glyph: string; readonly style: Style } } = {
+  live: { glyph: '●', style: 'good' },
+  late: { glyph: '◷', style: 'warn' },
+  silent: { glyph: '✗', style: 'bad' },
+  stopped: { glyph: '○', style: 'dim' },
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: 'STATE' },
+  { title: 'HOST', give: 1, min: 8 },
+  { title: 'PID', align: 'right' },
+  { title: 'EVERY', align: 'right' },
+  { title: 'LAST SWEEP', align: 'right' },
+  { title: 'TOOK', align: 'right', spare: 3 },
+  { title: 'WATCHED', align: 'right' },
+  { title: 'OVERDUE', align: 'right' },
+  { title: 'ENDED', align: 'right', spare: 1 },
+  { title: 'BREAKER' },
+  { title: 'SHARDS', give: 2, min: 6, spare: 2 },
+]
+
+function row(entry: WatchdogEntry, options: StatusText): Cell[] {
+  const { lastPass, breaker, lastSweepMs, tookMs } = entry
+  const liveness = livenessOf(entry, options.nowMs)
+  const { glyph, style } = LOOKS[liveness]
+  const failing: Cell = { text: '! failing', style: 'bad' }
+  return [
+    entry.failure !== undefined && liveness === 'live' ? failing : { text: `${glyph} ${liveness}`, style },
+    visibleText(entry.host),
+    String(entry.pid),
+    span(entry.intervalMs),
+    agoText(lastSweepMs, options),
+    lastSweepMs === undefined ? '-' : tookText(tookMs),
+    lastPass === undefined ? '-' : countText(lastPass.watched),
+    lastPass === undefined ? '-' : overdueCell(lastPass.overdue),
+    countText(entry.totals.ended),
+    breaker?.isOpen ? { text: '! open', style: 'bad' } : 'closed',
+    // Others have long taken those of one that is gone.
+    liveness === 'silent' ? '-' : shardsText(entry.shards),
+  ]
+}
+
+function agoText(ms: number | undefined, { nowMs, time }: StatusText): string {
+  return ms !== undefined && time === 'relative' ? `${span(nowMs - ms)} ago` : timeText(ms, nowMs, time)
+}
+
+function tookText(ms: number): string {
+  return ms < 1_000 ? `${ms}ms` : span(ms)
+}
+
+function overdueCell(overdue: number): Cell {
+  return overdue === 0 ? '0' : { text: countText(overdue), style: 'warn' }
+}
+
+/** `0-3,5 of 8`; `all` for one that shares with nobody. */
+function shardsText(shards: WatchdogEntry['shards']): string {
+  if (shards === undefined) return 'all'
+  const ranges: { first: number; last: number }[] = []
+  for (const shard of shards.held) {
+    const range = ranges.at(-1)
+    if (range !== undefined && range.last === shard - 1) range.last = shard
+    else ranges.push({ first: shard, last: shard })
+  }
+  const held = ranges.map(({ first, last }) => (first === last ? `${first}` : `${first}-${last}`)).join(',')
+  return `${held === '' ? 'none' : held} of ${shards.total}`
+}
+
+/** Those who are there first, then by their start. */
+function byLiveness(nowMs: number) {
+  const rank = (entry: WatchdogEntry) => (isThere(livenessOf(entry, nowMs)) ? 0 : 1)
+  return (a: WatchdogEntry, b: WatchdogEntry) => rank(a) - rank(b) || a.startedMs - b.startedMs
+}
+
+function section(title: string, columns: readonly Column[], rows: readonly Cell[][], options: StatusText): string[] {
+  return rows.length === 0 ? [] : [options.paint('strong', title), ...table(columns, rows, options)]
+}
+
+const NEXT_COLUMNS: readonly Column[] = [{ title: 'DUE' }, { title: 'STREAM', give: 1, min: 12, cut: 'middle' }]
+
+/** What several of them watch is named once. */
+function nextRows(there: readonly WatchdogEntry[], { nowMs, time }: StatusText): Cell[][] {
+  const due = new Map<string, number>()
+  for (const { stream, dueMs } of there.flatMap(({ next }) => next)) {
+    due.set(stream, Math.min(dueMs, due.get(stream) ?? dueMs))
+  }
+  const soonest = [...due].sort(([, a], [, b]) => a - b).slice(0, MOST_ROWS)
+  return soonest.map(([stream, dueMs]) => [
+    { text: dueText(dueMs, nowMs, time), style: dueMs > nowMs ? 'plain' : 'warn' },
+    visibleText(stream),
+  ])
+}
+
+const DECISION_COLUMNS: readonly Column[] = [
+  { title: 'WHEN', align: 'right' },
+  { title: 'OUTCOME' },
+  { title: 'STREAM', give: 1, min: 12, cut: 'middle' },
+  { title: 'EVENT', give: 2, min: 6 },
+  { title: 'LIMIT' },
+  { title: 'LATE', align: 'right' },
+]
+
+const OUTCOME_STYLES: { readonly [outcome: string]: Style } = {
+  ended: 'good',
+  settled: 'good',
+  notified: 'good',
+  failed: 'bad',
+  unknown: 'warn',
+  busy: 'warn',
+  refused: 'warn',
+}
+
+function decisionRows(watchdogs: readonly WatchdogEntry[], options: StatusText): Cell[][] {
+  const latest = watchdogs.flatMap(({ decisions }) => decisions).sort((a, b) => b.atMs - a.atMs)
+  return latest.slice(0, MOST_ROWS).map(({ stream, event, limit, dueMs, outcome, atMs }) => [
+    agoText(atMs, options),
+    {
+      text: visibleText(outcome),
+      style: (Object.hasOwn(OUTCOME_STYLES, outcome) && OUTCOME_STYLES[outcome]) || 'plain',
+    },
+    visibleText(stream),
+    visibleText(event ?? '') || '-',
+    visibleText(limit ?? '') || '-',
+    dueMs === undefined ? '-' : tookText(Math.max(0, atMs - dueMs)),
+  ])
+}
+
+/** What keeps those who are there from their work. */
+function troubleLines(there: readonly WatchdogEntry[], { nowMs, time, paint }: StatusText): string[] {
+  return there.flatMap(({ host, pid, failure, breaker }) => {
+    const who = visibleText(`${host} ${pid}`)
+    const lines: string[] = []
+    if (failure !== undefined) {
+      const since =
+        time === 'relative' ? `for ${span(nowMs - failure.sinceMs)}` : `since ${clock(failure.sinceMs, nowMs, time)}`
+      lines.push(
+        paint('bad', `! ${who}: no pass ends ${since}: ${visibleText(`${failure.message} [${failure.code}]`)}`),
+      )
+    }
+    if (breaker?.isOpen) {
+      const share = `${countText(breaker.wouldEnd)} of ${counted(breaker.openEvents, 'open event')}`
+      const most = `${Math.round(breaker.maxShare * 100)}%`
+      lines.push(
+        paint('bad', `! ${who}: the breaker is open: a pass would end ${share}, more than ${most}: it ends nothing`),
+      )
+    }
+    return lines
+  })
+}
