@@ -1,11 +1,12 @@
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import { FAILURE_CODES, HOOK_OUTCOMES, HOOKS, OUTCOMES, STATUSES } from './metrics-labels.ts'
+import { HOOK_KINDS } from './hooks/target.ts'
+import { FAILURE_CODES, HOOK_OUTCOMES, OUTCOMES, STATUSES } from './metrics-labels.ts'
 import type { LoopDelay } from './metrics-loop-delay.ts'
 
 type PromClient = typeof import('prom-client')
 
 /** Every metric of the watchdog itself begins so. */
-export const METRIC_PREFIX = 'leasectl_watchdog_'
+const METRIC_PREFIX = 'leasectl_watchdog_'
 
 const PASS_BUCKETS_S = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
 const LATENCY_BUCKETS_S = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600]
@@ -16,6 +17,7 @@ export interface InstrumentOptions {
   readonly version: string
   readonly loopDelay: LoopDelay
   readonly ofProcess?: boolean
+  hooksPending(): number
 }
 
 export function openInstruments(
@@ -27,6 +29,7 @@ export function openInstruments(
   const instruments = instrumentsOf(maker)
   startAtZero(instruments)
   loopLag(maker, options.loopDelay)
+  pending(maker, options)
   maker
     .gauge('build_info', 'Always 1; which leasectl and which Node this is', ['version', 'node'])
     .set({ version: options.version, node: process.version }, 1)
@@ -123,8 +126,7 @@ function otherInstruments({ gauge, counter }: Maker) {
     skew: gauge('clock_skew_seconds', "The store's clock less that of this machine"),
     shards: gauge('shards', 'Into how many shards the streams are divided; 0 without --shards'),
     shardsHeld: gauge('shards_held', 'Shards that this process holds'),
-    hookDeliveries: counter('hook_deliveries_total', 'Deliveries to hooks', ['hook', 'outcome']),
-    hooksPending: gauge('hook_deliveries_pending', 'Deliveries to hooks that wait or are under way'),
+    hookDeliveries: counter('hook_deliveries_total', 'Tries to deliver to hooks', ['hook', 'outcome']),
   }
 }
 
@@ -135,7 +137,7 @@ function startAtZero({ streams, decisions, failedPasses, blind, hookDeliveries, 
   for (const code of FAILURE_CODES) failedPasses.inc({ code }, 0)
   for (const why of ['outage', 'pause', 'clock']) blind.inc({ why }, 0)
   for (const kind of ['sweep', 'appointment']) passSeconds.zero({ kind })
-  for (const hook of HOOKS) for (const outcome of HOOK_OUTCOMES) hookDeliveries.inc({ hook, outcome }, 0)
+  for (const hook of HOOK_KINDS) for (const outcome of HOOK_OUTCOMES) hookDeliveries.inc({ hook, outcome }, 0)
 }
 
 function loopLag({ gauge }: Maker, loopDelay: LoopDelay): void {
@@ -146,6 +148,11 @@ function loopLag({ gauge }: Maker, loopDelay: LoopDelay): void {
     lag.set({ quantile: '0.99' }, p99)
     lag.set({ quantile: '1' }, max)
   })
+}
+
+function pending({ gauge }: Maker, { hooksPending }: InstrumentOptions): void {
+  const help = 'Deliveries to hooks that wait or are under way'
+  gauge('hook_deliveries_pending', help, [], waiting => waiting.set(hooksPending()))
 }
 
 /**

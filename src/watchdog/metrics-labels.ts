@@ -1,4 +1,5 @@
 import type { DecisionOutcome } from './decision.ts'
+import type { DeliveryReport } from './hooks/courier.ts'
 
 /** Takes the place of every value that is not one of a few: the number of series is bounded, whatever strangers write. */
 const OTHER = 'other'
@@ -42,8 +43,7 @@ export const FAILURE_CODES = [
   OTHER,
 ] as const
 
-export const HOOKS = ['on-expired', 'on-done', 'on-failed', OTHER] as const
-export const HOOK_OUTCOMES = ['delivered', 'failed', 'given-up', OTHER] as const
+export const HOOK_OUTCOMES: readonly DeliveryReport['outcome'][] = ['delivered', 'retrying', 'given-up', 'left']
 
 /** The value if it is one of these, otherwise `other`. */
 export function known(values: readonly string[], value: string): string {

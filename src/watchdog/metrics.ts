@@ -1,6 +1,7 @@
 import type { Carried } from './decision.ts'
+import type { DeliveryReport } from './hooks/courier.ts'
 import { type Instruments, openInstruments } from './metrics-instruments.ts'
-import { FAILURE_CODES, HOOK_OUTCOMES, HOOKS, known, OUTCOMES, STATUSES } from './metrics-labels.ts'
+import { FAILURE_CODES, known, OUTCOMES, STATUSES } from './metrics-labels.ts'
 import { type LoopDelay, watchLoopDelay } from './metrics-loop-delay.ts'
 import type { Observer, PassReport } from './report.ts'
 
@@ -20,10 +21,10 @@ export interface Metrics extends Observer {
   readonly contentType: string
   /** All metrics in Prometheus' text format. */
   text(): Promise<string>
-  /** A delivery of a hook came to an end: `delivered` or `given-up`; or to a try that is repeated: `failed`. */
-  hookDelivery(hook: string, outcome: string): void
-  /** So many deliveries wait or are under way. */
-  hooksPending(count: number): void
+  /** A try to deliver to a hook. */
+  delivery(report: Pick<DeliveryReport, 'kind' | 'outcome'>): void
+  /** Where to ask at each scrape how many deliveries to hooks wait or are under way. */
+  hooksPending(count: () => number): void
   /** Stops measuring. */
   close(): void
 }
@@ -32,14 +33,16 @@ export interface Metrics extends Observer {
 export async function openMetrics(options: MetricsOptions): Promise<Metrics> {
   const client = await import('prom-client')
   const loopDelay = options.loopDelay ?? watchLoopDelay()
-  const { registry, instruments } = openInstruments(client, { ...options, loopDelay })
+  let pending = (): number => 0
+  const { registry, instruments } = openInstruments(client, { ...options, loopDelay, hooksPending: () => pending() })
   return {
     ...observerOf(instruments, options),
     contentType: registry.contentType,
     text: () => registry.metrics(),
-    hookDelivery: (hook, outcome) =>
-      instruments.hookDeliveries.inc({ hook: known(HOOKS, hook), outcome: known(HOOK_OUTCOMES, outcome) }),
-    hooksPending: count => set(instruments.hooksPending, count),
+    delivery: ({ kind, outcome }) => instruments.hookDeliveries.inc({ hook: kind, outcome }),
+    hooksPending: count => {
+      pending = count
+    },
     close: () => loopDelay.close(),
   }
 }

@@ -17,14 +17,20 @@ const LONGEST_MS = 7_000
  */
 export const notifyProgram: NotifyProgram = (assignments, { NOTIFY_SOCKET, PATH }) =>
   new Promise(resolve => {
-    const child = spawn('systemd-notify', [...assignments], {
-      env: { NOTIFY_SOCKET, PATH },
-      stdio: 'ignore',
-      timeout: LONGEST_MS,
-      killSignal: 'SIGKILL',
-    })
-    child.on('error', error => resolve(`systemd-notify cannot be started: ${error.message}`))
-    child.on('close', (code, signal) => {
-      resolve(code === 0 ? undefined : `systemd-notify ended with ${code ?? signal}`)
-    })
+    const fault = (error: unknown): void =>
+      resolve(`systemd-notify cannot be started: ${error instanceof Error ? error.message : error}`)
+    try {
+      const child = spawn('systemd-notify', [...assignments], {
+        env: { NOTIFY_SOCKET, PATH },
+        stdio: 'ignore',
+        timeout: LONGEST_MS,
+        killSignal: 'SIGKILL',
+      })
+      child.on('error', fault)
+      child.on('close', (code, signal) => {
+        resolve(code === 0 ? undefined : `systemd-notify ended with ${code ?? signal}`)
+      })
+    } catch (error) {
+      fault(error)
+    }
   })

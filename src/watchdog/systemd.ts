@@ -19,7 +19,7 @@ export interface SystemdOptions {
 
 /** What systemd is told: ready after the first sweep, alive again and again, and that it stops. */
 export interface Systemd extends Observer {
-  /** The drain begins. Resolves when that is said, or cannot be. */
+  /** The drain begins. Resolves when that is said, or after a second. */
   stopping(): Promise<void>
   /** Says nothing more. */
   close(): void
@@ -31,13 +31,26 @@ export interface Systemd extends Observer {
  * https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html
  */
 export function openSystemd(options: SystemdOptions): Systemd | undefined {
-  const { env, isAlive } = options
-  if (!env.NOTIFY_SOCKET) return undefined
+  if (!options.env.NOTIFY_SOCKET) return undefined
   const send = senderOf(options)
-  const everyMs = watchdogEveryMs(env, options.pid)
-  const every = options.every ?? everyInterval
-  const stopBeating = everyMs === undefined ? () => {} : every(everyMs, () => void (isAlive() && send('WATCHDOG=1')))
-  return { ...readyAfterFirst(send), stopping: () => send('STOPPING=1', 'STATUS=stopping'), close: stopBeating }
+  return {
+    ...readyAfterFirst(send),
+    stopping: () => atMostASecond(send('STOPPING=1', 'STATUS=stopping')),
+    close: beat(send, options),
+  }
+}
+
+/** Tells systemd's watchdog as long as the loop is alive. Where systemd takes no messages they do not pile up. */
+function beat(send: Send, { env, pid, isAlive, every = everyInterval }: SystemdOptions): () => void {
+  const everyMs = watchdogEveryMs(env, pid)
+  if (everyMs === undefined) return () => {}
+  let isSending = false
+  return every(everyMs, async () => {
+    if (isSending || !isAlive()) return
+    isSending = true
+    await send('WATCHDOG=1')
+    isSending = false
+  })
 }
 
 /**
@@ -71,25 +84,35 @@ function senderOf({ env, notify = notifyProgram, failed }: SystemdOptions): Send
   }
 }
 
-/** A status for each time it changes, not for each pass: every message is a process. */
+type Shown = 'watching' | 'breaker' | 'failing'
+
+/** The status is said when it is another one, not after each pass: every message is a process. */
 function readyAfterFirst(send: Send): Observer {
   let isReady = false
-  let status = ''
-  const say = (text: string, ...more: readonly string[]): void => {
-    if (text === status && more.length === 0) return
-    status = text
-    void send(...more, `STATUS=${text}`)
+  let shown: Shown | undefined
+  const show = (what: Shown, text: string): void => {
+    if (shown !== what) void send(...(isReady || what === 'failing' ? [] : ['READY=1']), `STATUS=${text}`)
+    shown = what
   }
   return {
-    passed({ kind, breaker, watched }) {
-      const text = breaker.isOpen ? 'the breaker is open: nothing is ended' : `watching ${watched} streams`
-      if (isReady) return breaker.isOpen === status.startsWith('the breaker') && status !== '' ? undefined : say(text)
-      if (kind !== 'sweep') return
+    passed({ breaker, watched }) {
+      if (breaker.isOpen) show('breaker', 'the breaker is open: nothing is ended')
+      else show('watching', `watching ${watched} streams`)
       isReady = true
-      say(text, 'READY=1')
     },
-    failed: ({ code }) => say(`no pass comes to its end: ${code}`),
+    failed: ({ code }) => show('failing', `no pass comes to its end: ${code}`),
   }
+}
+
+/** Resolves when the promise does, after a second at the latest. */
+function atMostASecond(promise: Promise<void>): Promise<void> {
+  return new Promise(resolve => {
+    const timer = setTimeout(resolve, 1_000)
+    void promise.then(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
 }
 
 function everyInterval(ms: number, what: () => void): () => void {

@@ -1,0 +1,73 @@
+import type { Style } from '../../formats/paint.ts'
+import { LeasectlError } from '../../stream/errors.ts'
+import { shortTime } from './log-times.ts'
+
+/** From the least to the most important. */
+export const LEVELS = ['debug', 'info', 'warn', 'error'] as const
+export type Level = (typeof LEVELS)[number]
+
+/** One line of the log. */
+export interface Entry {
+  readonly level: Level
+  /** What happened, one stable word: `ended`, `outage`. */
+  readonly kind: string
+  /** The sentence. Times in it are RFC 3339 in UTC. */
+  readonly text: string
+  readonly stream?: string
+  /** Id of the event, and its name. */
+  readonly event?: string
+  readonly name?: string
+  /** What else a program may want to know, under stable names. Never an error itself: an SDK's carries addresses with secrets. */
+  readonly fields?: Readonly<Record<string, unknown>>
+  /** How the kind is painted; by level unless given. */
+  readonly style?: Style
+}
+
+/** The begin of the log. */
+export function startEntry(about: {
+  readonly version: string
+  readonly store: string
+  readonly pid: number
+  readonly settings: Readonly<Record<string, unknown>>
+}): Entry {
+  const { version, store, pid, settings } = about
+  return {
+    level: 'info',
+    kind: 'start',
+    text: `leasectl ${version} watches ${store}`,
+    fields: { version, store, node: process.version, pid, ...settings },
+  }
+}
+
+/** Where probes and metrics are answered. Anybody in the network can read what other machines can reach. */
+export function listeningEntry({ address, isLoopback }: { address: string; isLoopback: boolean }): Entry {
+  const what = `/livez, /readyz and /metrics are on http://${address}`
+  return {
+    level: isLoopback ? 'info' : 'warn',
+    kind: 'listen',
+    text: isLoopback ? what : `${what}: whoever reaches this address reads them, without signing in`,
+    fields: { address, loopback: isLoopback },
+  }
+}
+
+/** The signal came: what is in flight goes on to its end. */
+export function stoppingEntry(signal: string): Entry {
+  return { level: 'info', kind: 'stopping', text: `${signal}: finishing what is in flight`, fields: { signal } }
+}
+
+/** The last line. @param tookMs from the signal on */
+export function stopEntry(tookMs: number): Entry {
+  return {
+    level: 'info',
+    kind: 'stop',
+    text: `stopped after ${shortTime(tookMs)}`,
+    fields: { tookMs: Math.round(tookMs) },
+  }
+}
+
+/** Something goes wrong beside the passes, and is tried again: shards, state, hooks. */
+export function troubleEntry(kind: string, text: string, error: unknown): Entry {
+  const code = error instanceof LeasectlError ? error.code : 'unexpected'
+  const message = error instanceof Error ? error.message : String(error)
+  return { level: 'warn', kind, text: `${text}: ${message} [${code}]`, fields: { code, error: message } }
+}
