@@ -1,21 +1,40 @@
+import { commandIn, valuesIn } from './argv.ts'
 import { type ColourChoice, hasColour, paintFor } from './colour.ts'
 import { errorProblem, interruptedProblem } from './error-problem.ts'
-import type { Problem } from './problem.ts'
+import { EndsWith, type Problem } from './problem.ts'
 import type { Runtime } from './runtime.ts'
 
-/** Tells on stderr why a command failed, in the format the arguments ask for, and returns the exit code. */
+/** Tells why a command failed, in the format the arguments ask for, and returns the exit code. */
 export async function exitCodeOf(error: unknown, runtime: Runtime): Promise<number> {
+  if (error instanceof EndsWith) return error.exit
   const what = await explained(errorProblem(error, runtime), runtime)
-  const { problemJsonLine, problemLines } = await import('./problem-text.ts')
-  if (asksFor(runtime.argv, '-o', '--output', /^(nd)?json$/)) {
-    await runtime.stderr.write(problemJsonLine(what))
-  } else {
-    const paint = await paintFor(hasColour(colourChoice(runtime.argv), runtime.env, runtime.stderr.isTty))
-    await runtime.stderr.write(`${problemLines(what, runtime.nowMs(), paint, runtime.stderr.columns).join('\n')}\n`)
-  }
+  if (isCheck(runtime)) {
+    const { tellUnknown } = await import('./check/tell-unknown.ts')
+    await tellUnknown(what, runtime)
+  } else await tell(what, runtime)
   if (runtime.argv.includes('--debug') && what.cause !== undefined)
     await runtime.stderr.write(`${await stackText(what)}\n`)
-  return what.exit
+  return codeHere(what.exit, runtime)
+}
+
+async function tell(what: Problem, runtime: Runtime): Promise<void> {
+  const { problemJsonLine, problemLines } = await import('./problem-text.ts')
+  if (asksFor(runtime.argv, '-o', '--output', /^(nd)?json$/)) return runtime.stderr.write(problemJsonLine(what))
+  const paint = await paintFor(hasColour(colourChoice(runtime.argv), runtime.env, runtime.stderr.isTty))
+  await runtime.stderr.write(`${problemLines(what, runtime.nowMs(), paint, runtime.stderr.columns).join('\n')}\n`)
+}
+
+/**
+ * Whether monitoring reads the exit code. To a plugin's reader 1 is a warning and 2 is critical, so nothing that goes
+ * wrong with `check` itself, bad usage included, may end with those.
+ */
+function isCheck({ argv }: Runtime): boolean {
+  return commandIn(argv) === 'check'
+}
+
+/** The same code, of `check` 3 for unknown: it could not tell how the store is. */
+function codeHere(code: number, runtime: Runtime): number {
+  return isCheck(runtime) ? 3 : code
 }
 
 async function explained(what: Problem, { opened }: Runtime): Promise<Problem> {
@@ -31,11 +50,7 @@ export function quietExitCode(runtime: Runtime): number {
 
 /** The arguments are searched as they are: an error may stand in front of the parser. */
 function asksFor(argv: readonly string[], short: string, long: string, value: RegExp): boolean {
-  return argv.some((word, at) => {
-    if (word === short || word === long) return value.test(argv[at + 1] ?? '')
-    if (word.startsWith(`${long}=`)) return value.test(word.slice(long.length + 1))
-    return word.startsWith(short) && !word.startsWith('--') && value.test(word.slice(short.length))
-  })
+  return valuesIn(argv, short, long).some(given => value.test(given))
 }
 
 function colourChoice(argv: readonly string[]): ColourChoice {
@@ -69,7 +84,7 @@ export function watchSignals(controller: AbortController, runtime: Runtime): voi
     ['SIGTERM', 143],
   ] as const) {
     process.on(signal, () => {
-      if (controller.signal.aborted) process.exit(code)
+      if (controller.signal.aborted) process.exit(codeHere(code, runtime))
       controller.abort(signal)
       if (runtime.kind === 'writes' && runtime.stderr.isTty) {
         void runtime.stderr.write('finishing what is in flight; once more stops at once\n')
@@ -88,7 +103,7 @@ export function watchBrokenPipes(runtime: Runtime): void {
     const readerGone = error.code === 'EPIPE'
     if (!readerGone && !told) process.stderr.write(`error: standard output cannot be written (${error.code})\n`)
     told = true
-    if (runtime.kind === 'reads') process.exit(readerGone ? 0 : 1)
+    if (runtime.kind === 'reads') process.exit(codeHere(readerGone ? 0 : 1, runtime))
   })
   process.stderr.on('error', () => {})
 }

@@ -49,3 +49,14 @@ export class CommandFailed extends Error {
     this.problem = what
   }
 }
+
+/** Ends the program with a code of its own, 0 included: all there is to say was said. */
+export class EndsWith extends Error {
+  readonly exit: number
+
+  constructor(exit: number) {
+    super(`ends with ${exit}`)
+    this.name = 'EndsWith'
+    this.exit = exit
+  }
+}

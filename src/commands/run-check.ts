@@ -1,0 +1,88 @@
+import { setImmediate as otherWork } from 'node:timers/promises'
+import { type CheckContext, checkJson, EXITS } from '../formats/check-json.ts'
+import { nagiosLines } from '../formats/check-nagios.ts'
+import { checkMetrics } from '../formats/check-prometheus.ts'
+import { jsonDocument } from '../formats/json.ts'
+import { type CheckResult, judge } from '../ops/check.ts'
+import { Looking, type StoreLook } from '../ops/check-look.ts'
+import { globOf } from '../ops/glob.ts'
+import { readWatchdogState } from '../ops/read-watchdog-state.ts'
+import { summaries } from '../ops/summaries.ts'
+import type { EventStore } from '../store/store.ts'
+import { inTime } from './check/in-time.ts'
+import { limitsOf } from './check/limits.ts'
+import type { CheckOptions } from './check/options.ts'
+import { showCount } from './ls/count.ts'
+import { missingFile } from './missing-file.ts'
+import { type Output, openOutput } from './output.ts'
+import { CommandFailed, EndsWith, problem } from './problem.ts'
+import { openProgressLine } from './progress-line.ts'
+import type { Runtime } from './runtime.ts'
+import { openStoreFor } from './store.ts'
+
+const WITHIN_MS = 30_000
+const OVERDUE_FOR_MS = 60_000
+const STUCK_AFTER_MS = 10 * 60_000
+
+/** Looks once at all streams and says how they stand, for monitoring. Always throws: what it ends with says it too. */
+export async function checkStore(options: CheckOptions, runtime: Runtime): Promise<never> {
+  const limits = limitsOf(options)
+  const output = await openOutput(options, runtime)
+  const startMs = runtime.nowMs()
+  const { result, address } = await inTime(options.within ?? WITHIN_MS, runtime, async signal => {
+    const store = await openStoreFor(options, runtime, output)
+    const look = await lookAt(store, options, runtime, signal)
+    return { result: judge(look, await readWatchdogState(store, signal), limits), address: store.address }
+  })
+  const context = { store: address, match: options.match, atMs: startMs, tookMs: runtime.nowMs() - startMs }
+  await print(options.output, result, context, output)
+  throw new EndsWith(EXITS[result.status])
+}
+
+async function lookAt(
+  store: EventStore,
+  options: CheckOptions,
+  runtime: Runtime,
+  signal: AbortSignal,
+): Promise<StoreLook> {
+  const { match, overdueFor = OVERDUE_FOR_MS, stuckAfter = STUCK_AFTER_MS } = options
+  requireFile(store)
+  const { host, isRunning } = runtime
+  const looking = new Looking({ host, isRunning, overdueForMs: overdueFor, stuckAfterMs: stuckAfter })
+  const progress = openProgressLine(options, runtime)
+  const startMs = runtime.nowMs()
+  try {
+    for await (const page of summaries(store, match === undefined ? {} : { names: globOf(match) }, { signal })) {
+      looking.add(page, store.nowMs())
+      await showCount(looking.streams, startMs, progress, runtime)
+      // an embedded store answers without a pause: the limit of time and signals have to get their turn
+      await otherWork()
+      signal.throwIfAborted()
+    }
+  } finally {
+    await progress.clear()
+  }
+  return looking.found(store.nowMs())
+}
+
+/** A mistyped path looks like an empty store, in which nothing can ever be wrong. */
+function requireFile({ address }: EventStore): void {
+  const missing = missingFile(address)
+  if (missing === undefined) return
+  throw new CommandFailed(
+    problem('container-missing', `there is no store in ${address}: ${missing}`, {
+      hint: 'Is it the right path? The first stream makes the file.',
+    }),
+  )
+}
+
+function print(format: string | undefined, result: CheckResult, context: CheckContext, output: Output): Promise<void> {
+  switch (format) {
+    case 'json':
+      return output.text(jsonDocument(checkJson(result, context)))
+    case 'prometheus':
+      return output.text(checkMetrics(result, context))
+    default:
+      return output.lines(nagiosLines(result))
+  }
+}

@@ -1,0 +1,163 @@
+import type { LeaseView } from '../store/store.ts'
+import { Latest } from './latest.ts'
+import { type StaleReason, type StaleRule, staleReasons } from './stale-lease.ts'
+import type { SummarizedStream } from './summaries.ts'
+
+/** So many examples of each kind are kept. */
+export const MAX_EXAMPLES = 20
+
+/** What counts when streams are looked at. */
+export interface LookRule extends Pick<StaleRule, 'host' | 'isRunning'> {
+  /** A limit that has ended counts as overdue once so much time has passed, ms: a watchdog needs a moment. */
+  readonly overdueForMs: number
+  /** A lease held for longer than this counts as stuck, ms. */
+  readonly stuckAfterMs: number
+}
+
+/** A stream with an event that has outlived its limit. */
+export interface OverdueStream {
+  readonly stream: string
+  /** When the first of its limits ended, epoch ms. */
+  readonly dueMs: number
+}
+
+/** A stream whose lease looks left behind. */
+export interface StuckLease {
+  readonly stream: string
+  readonly lease: LeaseView
+  readonly reasons: readonly StaleReason[]
+}
+
+/** A document that cannot be read. */
+export interface UnreadableStream {
+  readonly stream: string
+  readonly message: string
+}
+
+/** How many there are of a kind, and some of them, the oldest first. */
+export interface Found<Example> {
+  readonly count: number
+  /** At most `MAX_EXAMPLES`. */
+  readonly examples: readonly Example[]
+}
+
+/** What one look at all streams found. Its size does not grow with their number. */
+export interface StoreLook {
+  /** The store's clock at its end, epoch ms. */
+  readonly nowMs: number
+  readonly streams: number
+  /** How many streams have which status. */
+  readonly byStatus: Readonly<Record<StatusKind, number>>
+  readonly openEvents: number
+  /** Streams with an open event that stands under a limit, ended or not. */
+  readonly withLimit: number
+  /** Leases that are held. */
+  readonly leased: number
+  readonly overdue: Found<OverdueStream>
+  readonly stuck: Found<StuckLease>
+  readonly unreadable: Found<UnreadableStream>
+}
+
+/** A status of ours, `other` for one of somebody else's, and what has none. */
+export const STATUS_KINDS = [
+  'init',
+  'inprocess',
+  'completed',
+  'aborted',
+  'canceled',
+  'other',
+  'not-started',
+  'unreadable',
+] as const
+export type StatusKind = (typeof STATUS_KINDS)[number]
+
+/** Collects, page by page, what a check asks of the streams of a store. */
+export class Looking {
+  readonly #rule: LookRule
+  readonly #byStatus = Object.fromEntries(STATUS_KINDS.map(kind => [kind, 0])) as Record<StatusKind, number>
+  readonly #overdue = new Tally<OverdueStream>()
+  readonly #stuck = new Tally<StuckLease>()
+  readonly #unreadable = new Tally<UnreadableStream>()
+  #streams = 0
+  #openEvents = 0
+  #withLimit = 0
+  #leased = 0
+
+  constructor(rule: LookRule) {
+    this.#rule = rule
+  }
+
+  /** How many streams were added so far. */
+  get streams(): number {
+    return this.#streams
+  }
+
+  /** @param nowMs the store's clock, epoch ms */
+  add(page: readonly SummarizedStream[], nowMs: number): void {
+    for (const item of page) {
+      this.#streams++
+      this.#byStatus[kindOf(item)]++
+      this.#addProgress(item, nowMs)
+      this.#addLease(item, nowMs)
+      if (item.fault === undefined) continue
+      const { name, modifiedMs } = item.listed
+      this.#unreadable.add({ stream: name, message: item.fault.message }, modifiedMs)
+    }
+  }
+
+  found(nowMs: number): StoreLook {
+    return {
+      nowMs,
+      streams: this.#streams,
+      byStatus: this.#byStatus,
+      openEvents: this.#openEvents,
+      withLimit: this.#withLimit,
+      leased: this.#leased,
+      overdue: this.#overdue.found(),
+      stuck: this.#stuck.found(),
+      unreadable: this.#unreadable.found(),
+    }
+  }
+
+  #addProgress({ listed, summary }: SummarizedStream, nowMs: number): void {
+    if (summary === undefined) return
+    this.#openEvents += summary.open
+    const { dueMs } = summary
+    if (dueMs === undefined) return
+    this.#withLimit++
+    if (nowMs - dueMs >= this.#rule.overdueForMs) this.#overdue.add({ stream: listed.name, dueMs }, dueMs)
+  }
+
+  #addLease({ listed: { name, lease, modifiedMs } }: SummarizedStream, nowMs: number): void {
+    if (lease.state !== 'leased' && lease.state !== 'breaking') return
+    this.#leased++
+    const { host, isRunning, stuckAfterMs: longerThanMs } = this.#rule
+    const reasons = staleReasons(lease, { nowMs, longerThanMs, host, isRunning })
+    // A lease taken by hand has no process soon: that alone is no reason to call somebody.
+    if (!reasons.some(reason => reason !== 'process-gone')) return
+    this.#stuck.add({ stream: name, lease, reasons }, lease.holder?.sinceMs ?? modifiedMs)
+  }
+}
+
+const KNOWN: readonly string[] = STATUS_KINDS.slice(0, 5)
+
+function kindOf({ summary, fault }: SummarizedStream): StatusKind {
+  if (summary === undefined) return fault === undefined ? 'not-started' : 'unreadable'
+  return KNOWN.includes(summary.status) ? (summary.status as StatusKind) : 'other'
+}
+
+/** Counts all and keeps the oldest. */
+class Tally<Example> {
+  /** By time the other way round: the latest of these are the oldest. */
+  readonly #oldest = new Latest<Example>(MAX_EXAMPLES)
+  #count = 0
+
+  add(example: Example, sinceMs: number): void {
+    this.#count++
+    this.#oldest.add(-sinceMs, example)
+  }
+
+  found(): Found<Example> {
+    return { count: this.#count, examples: this.#oldest.items().toReversed() }
+  }
+}

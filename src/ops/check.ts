@@ -1,0 +1,68 @@
+import type { Found, OverdueStream, StoreLook, StuckLease, UnreadableStream } from './check-look.ts'
+import {
+  type CheckStatus,
+  judgeWatchdogs,
+  type LagRule,
+  type WatchdogSeen,
+  type WatchdogVerdict,
+} from './check-watchdogs.ts'
+import type { WatchdogState } from './watchdog-state.ts'
+
+/** From which count on something is wrong; without `crit` it is never critical. */
+export interface CountLimits {
+  readonly warn: number
+  readonly crit?: number
+}
+
+export interface CheckLimits {
+  readonly overdue: CountLimits
+  readonly stuck: CountLimits
+  readonly unreadable: CountLimits
+  readonly lag: LagRule
+}
+
+/** One thing that was counted and compared with its limits. */
+export type Check =
+  | (Counted & { readonly name: 'overdue'; readonly found: Found<OverdueStream> })
+  | (Counted & { readonly name: 'stuck'; readonly found: Found<StuckLease> })
+  | (Counted & { readonly name: 'unreadable'; readonly found: Found<UnreadableStream> })
+  | { readonly name: 'watchdog'; readonly status: CheckStatus; readonly verdict: WatchdogVerdict }
+
+interface Counted {
+  readonly status: CheckStatus
+  readonly limits: CountLimits
+}
+
+/** How a store stands. */
+export interface CheckResult {
+  /** The worst of all. */
+  readonly status: CheckStatus
+  /** Always all four, in the same order. */
+  readonly checks: readonly Check[]
+  readonly look: StoreLook
+  /** As the store has them, also those that have ended. */
+  readonly watchdogs: readonly WatchdogSeen[]
+}
+
+/** Compares what was seen with the limits. */
+export function judge(look: StoreLook, state: WatchdogState, limits: CheckLimits): CheckResult {
+  const { overdue, stuck, unreadable } = look
+  const verdict = judgeWatchdogs(state, look.withLimit, limits.lag, look.nowMs)
+  const checks: readonly Check[] = [
+    { name: 'overdue', found: overdue, ...counted(overdue.count, limits.overdue) },
+    { name: 'stuck', found: stuck, ...counted(stuck.count, limits.stuck) },
+    { name: 'unreadable', found: unreadable, ...counted(unreadable.count, limits.unreadable) },
+    { name: 'watchdog', status: verdict.faults[0]?.status ?? 'ok', verdict },
+  ]
+  return { status: worst(checks.map(check => check.status)), checks, look, watchdogs: state.watchdogs }
+}
+
+function counted(count: number, limits: CountLimits): Counted {
+  const { warn, crit = Number.POSITIVE_INFINITY } = limits
+  return { status: count >= crit ? 'critical' : count >= warn ? 'warning' : 'ok', limits }
+}
+
+function worst(all: readonly CheckStatus[]): CheckStatus {
+  if (all.includes('critical')) return 'critical'
+  return all.includes('warning') ? 'warning' : 'ok'
+}
