@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,6 +9,7 @@ import type { EventStore } from '../src/store/store.ts'
 import type { Row } from './lib/bench.ts'
 import { multiply } from './lib/multiply.ts'
 import { peakMemoryMb } from './lib/peak-memory.ts'
+import { processorMs } from './lib/processor-time.ts'
 import { change, createStream, tagging } from './lib/streams.ts'
 
 export const name = 'tail'
@@ -57,9 +58,9 @@ async function quiet(file: string): Promise<Row[]> {
   ])
   try {
     await sleep(5 * INTERVAL_MS)
-    const before = await processorMs(child)
+    const before = await processorMs(child.pid)
     await sleep(WATCHED_MS)
-    const share = ((await processorMs(child)) - before) / WATCHED_MS
+    const share = ((await processorMs(child.pid)) - before) / WATCHED_MS
     const latencies: number[] = []
     for (let at = 0; at < CHANGES; at++) {
       await sleep((INTERVAL_MS * at) / CHANGES)
@@ -96,13 +97,6 @@ async function nextOutput(child: ChildProcess, happen: () => Promise<void>): Pro
   const startMs = performance.now()
   await said
   return performance.now() - startMs
-}
-
-/** User and system time so far, ms: fields 14 and 15 of `/proc/PID/stat`, in ticks of 10 ms. */
-async function processorMs({ pid }: ChildProcess): Promise<number> {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8')
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * 10
 }
 
 /** Peak memory over all streams of a large store, every one of which has changed lately. */

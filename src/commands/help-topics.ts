@@ -27,11 +27,12 @@ function broken(line: string, width: number): string[] {
 
 function exitCodes(): string[] {
   const columns = [{ title: 'CODE', align: 'right' }, { title: 'AGAIN?' }, { title: 'MEANING' }] as const
-  return table(
-    columns,
-    EXIT_CODES.map(({ code, meaning, again }) => [String(code), again, meaning]),
-  )
+  const rows = EXIT_CODES.map(({ code, meaning, again }) => [String(code), again, meaning])
+  return [...table(columns, rows), '', OF_CHECK]
 }
+
+const OF_CHECK =
+  'check ends as plugins of monitoring do: 0 ok, 1 warning, 2 critical, 3 unknown; 3 also for bad usage and for faults of its own.'
 
 const ADDRESSES = [
   'The store meant is the first of these that is given:',
@@ -65,7 +66,7 @@ const ADDRESSES = [
 ]
 
 const SELECTIONS = [
-  'cancel, abort, retry, rm, wait, tail, log and export take their streams in one of four ways; two together, or none where streams are needed, is refused.',
+  'cancel, abort, retry, rm, wait, tail, log, stats, doctor and export take their streams in one of four ways; two together, or none where streams are needed, is refused.',
   '',
   '  NAME…                    streams by their whole names; one that is missing stops everything (--skip-missing goes on)',
   '  filters                  --match --status --failed --overdue --locked --key --topic --tag --tracking-id --since; all that are given must hold',

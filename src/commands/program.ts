@@ -1,6 +1,7 @@
 import { Command, Help } from 'commander'
 import * as abort from './abort.ts'
 import * as cancel from './cancel.ts'
+import * as check from './check.ts'
 import { describeGroup } from './command.ts'
 import * as complete from './completion/complete.ts'
 import * as completion from './completion/completion.ts'
@@ -20,8 +21,10 @@ import * as retry from './retry.ts'
 import * as rm from './rm.ts'
 import type { Runtime } from './runtime.ts'
 import * as show from './show.ts'
+import * as stats from './stats.ts'
 import * as tail from './tail.ts'
 import * as wait from './wait.ts'
+import * as watchdog from './watchdog.ts'
 
 interface Registered {
   readonly register: (parent: Command, runtime: Runtime) => void
@@ -37,14 +40,15 @@ interface Group {
 const GROUPS: readonly Group[] = [
   {
     title: 'Look:',
-    names: ['ls', 'show', 'tail', 'log', 'wait', 'doctor', 'export'],
-    commands: [ls, show, tail, log, wait, doctor, exportStreams],
+    names: ['ls', 'show', 'tail', 'log', 'stats', 'wait', 'check', 'doctor', 'export'],
+    commands: [ls, show, tail, log, stats, wait, check, doctor, exportStreams],
   },
   {
     title: 'Change:',
     names: ['init', 'cancel', 'abort', 'retry', 'rm', 'import'],
     commands: [init, cancel, abort, retry, rm, importStreams],
   },
+  { title: 'Watch:', names: ['watchdog'], commands: [watchdog] },
   { title: 'Workers and leases:', names: ['event', 'lease'], commands: [event, lease] },
   {
     title: 'Settings and help:',

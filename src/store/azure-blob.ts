@@ -10,6 +10,7 @@ import { type MachineClock, machineClock } from './azure-clock.ts'
 import { isHeldByAnother, isSomebodyWrote } from './azure-errors.ts'
 import { inspectAzure } from './azure-inspect.ts'
 import { AzureLeases } from './azure-lease.ts'
+import { AzureListReader } from './azure-list-reader.ts'
 import { listStreams } from './azure-listing.ts'
 import { PendingReleases } from './azure-releases.ts'
 import { type RemoveOptions, removeBlob } from './azure-remove.ts'
@@ -42,6 +43,8 @@ export interface AzureBlobOptions {
   /** A fresh UUID at each call. */
   readonly newLeaseId?: () => string
   readonly limits?: Partial<TryLimits>
+  /** Blobs on a page of a listing. */
+  readonly pageSize?: number
 }
 
 /** Opens a container of blobs as a store. Sends nothing yet: a wrong credential shows with the first request. */
@@ -59,12 +62,15 @@ class AzureBlobStore implements EventStore {
   readonly #calls: AzureCalls
   readonly #bodies: AzureBodies
   readonly #leases: AzureLeases
+  readonly #pageSize: number | undefined
+  /** One for all listings: its pipeline keeps a token as long as it is good. */
+  #pages: AzureListReader | undefined
   readonly #releases = new PendingReleases()
   readonly #newLeaseId: () => string
 
   constructor(
     container: AzureContainer,
-    { address, credential, machine, random, newLeaseId, limits }: AzureBlobOptions,
+    { address, credential, machine, random, newLeaseId, limits, pageSize }: AzureBlobOptions,
   ) {
     this.address = formatAddress(address)
     this.#container = container
@@ -83,6 +89,7 @@ class AzureBlobStore implements EventStore {
     })
     this.#bodies = new AzureBodies(container.client, this.#calls)
     this.#leases = new AzureLeases(this.#bodies, this.#calls)
+    this.#pageSize = pageSize
     this.#newLeaseId = newLeaseId ?? randomUUID
   }
 
@@ -91,7 +98,8 @@ class AzureBlobStore implements EventStore {
   }
 
   list(query: ListQuery): AsyncIterable<readonly Listed[]> {
-    return listStreams(this.#container, this.#calls, query)
+    this.#pages ??= new AzureListReader(this.#container, this.#calls, this.#pageSize)
+    return listStreams(this.#pages, query)
   }
 
   async read(name: string, signal?: AbortSignal): Promise<Stored | undefined> {

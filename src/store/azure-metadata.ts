@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { decodeSummary, encodeSummary, type Summary } from '../stream/summary.ts'
+import { decodeSummary, encodeSummary, type Summary, type SummaryKey } from '../stream/summary.ts'
 import type { Holder, LeaseView } from './store.ts'
 
 /**
@@ -24,8 +24,39 @@ export interface HolderRecord {
 
 const PREFIX = 'leasectl_'
 const HOLDER = `${PREFIX}holder_`
-const MD5_KEY = `${PREFIX}md5`
-const LENGTH_KEY = `${PREFIX}length`
+const MD5 = 'md5'
+const LENGTH = 'length'
+
+/** Our metadata without the prefix of their keys: the fields of the summary, and the mark of the body it was made of. */
+export type OurFields = Record<SummaryKey | typeof MD5 | typeof LENGTH, string | undefined>
+
+/** None of them. Copies of it share one shape, which makes filling and reading them cheap. */
+export const NO_FIELDS: Readonly<OurFields> = {
+  codec: undefined,
+  v: undefined,
+  open: undefined,
+  failed: undefined,
+  total: undefined,
+  created: undefined,
+  failed_at: undefined,
+  due: undefined,
+  claim_end: undefined,
+  born: undefined,
+  status: undefined,
+  outcome: undefined,
+  by: undefined,
+  root: undefined,
+  key: undefined,
+  topic: undefined,
+  tag: undefined,
+  tracking: undefined,
+  failed_id: undefined,
+  failure: undefined,
+  waiting: undefined,
+  ready: undefined,
+  md5: undefined,
+  length: undefined,
+}
 
 /** Azure's limit for names and values together, bytes; the emulator does not check it. */
 const MAX_METADATA_BYTES = 8_192
@@ -50,10 +81,29 @@ export function readSummary(
   metadata: Metadata,
   body: BodyMark,
 ): { summary: Summary | undefined; versionFloor: number } {
-  const ours = lowerCased(metadata)
-  const found = decodeSummary(summaryFields(ours))
-  const fits = body.md5 !== undefined && ours[MD5_KEY] === body.md5 && ours[LENGTH_KEY] === String(body.size)
-  return { summary: fits ? found : undefined, versionFloor: found?.version ?? 0 }
+  const fields: OurFields = { ...NO_FIELDS }
+  for (const [key, value] of Object.entries(metadata)) {
+    const field = fieldOf(key)
+    if (field !== undefined) fields[field] = value
+  }
+  const found = decodeSummary(fields)
+  return { summary: belongs(fields, body) ? found : undefined, versionFloor: found?.version ?? 0 }
+}
+
+/** The summary alone, of fields that were picked out already. */
+export function summaryOf(fields: OurFields, body: BodyMark): Summary | undefined {
+  return belongs(fields, body) ? decodeSummary(fields) : undefined
+}
+
+/** Which of our fields a key stands for; `undefined` for a holder's, for those of others and of later versions. */
+export function fieldOf(key: string): keyof OurFields | undefined {
+  const lower = key.toLowerCase()
+  const field = lower.slice(PREFIX.length)
+  return lower.startsWith(PREFIX) && Object.hasOwn(NO_FIELDS, field) ? (field as keyof OurFields) : undefined
+}
+
+function belongs(fields: OurFields, { md5, size }: BodyMark): boolean {
+  return md5 !== undefined && fields.md5 === md5 && fields.length === String(size)
 }
 
 /** All metadata of a write: those of others, the summary with the mark of its body, the holder. Left out what exceeds the limit. */
@@ -68,9 +118,7 @@ export function writeMetadata(parts: {
   const kept = { ...parts.foreign, ...holder }
   const all = {
     ...kept,
-    ...prefixed(encodeSummary(parts.summary)),
-    [MD5_KEY]: parts.md5,
-    [LENGTH_KEY]: String(parts.size),
+    ...prefixed({ ...encodeSummary(parts.summary), [MD5]: parts.md5, [LENGTH]: String(parts.size) }),
   }
   if (sizeOf(all) <= MAX_METADATA_BYTES) return all
   return sizeOf(kept) <= MAX_METADATA_BYTES ? kept : { ...parts.foreign }
@@ -141,12 +189,6 @@ function decoded(value: string | undefined): string {
 
 function prefixed(fields: Readonly<Record<string, string>>): Metadata {
   return Object.fromEntries(Object.entries(fields).map(([key, value]) => [PREFIX + key, value]))
-}
-
-function summaryFields(ours: Metadata): Record<string, string> {
-  const fields: Record<string, string> = {}
-  for (const [key, value] of Object.entries(ours)) if (key.startsWith(PREFIX)) fields[key.slice(PREFIX.length)] = value
-  return fields
 }
 
 function pick(metadata: Metadata, wanted: (lowerKey: string) => boolean): Metadata {

@@ -62,11 +62,23 @@ const TEXT_KEYS = {
   failure: 'failure',
 } as const
 type TextName = keyof typeof TEXT_KEYS
+const COUNT_KEYS = { version: 'v', open: 'open', failed: 'failed', total: 'total' } as const
+const TIME_KEYS = { createdMs: 'created', failedAtMs: 'failed_at', dueMs: 'due', claimEndMs: 'claim_end' } as const
 
 // Each with its keys as pairs, made once: the codec runs with every read and write.
 const TEXTS = entries(TEXT_KEYS)
-const COUNTS = entries({ version: 'v', open: 'open', failed: 'failed', total: 'total' } as const)
-const TIMES = entries({ createdMs: 'created', failedAtMs: 'failed_at', dueMs: 'due', claimEndMs: 'claim_end' } as const)
+const COUNTS = entries(COUNT_KEYS)
+const TIMES = entries(TIME_KEYS)
+
+/** The keys of the fields of an encoded summary. */
+export type SummaryKey =
+  | 'codec'
+  | 'outcome'
+  | 'ready'
+  | 'waiting'
+  | (typeof TEXT_KEYS)[TextName]
+  | (typeof COUNT_KEYS)[keyof typeof COUNT_KEYS]
+  | (typeof TIME_KEYS)[keyof typeof TIME_KEYS]
 
 /** Texts that filters look for come late; what identifies the stream comes after the lists. */
 const SHORTENED_FIRST: readonly TextName[] = ['failure', 'lastBy', 'tag', 'root', 'topic', 'key', 'trackingId']
@@ -96,13 +108,29 @@ export function decodeSummary(fields: Readonly<Record<string, string | undefined
   const outcome = fields.outcome ?? ''
   if (fields.codec !== CODEC || (outcome !== '' && outcome !== 'errors')) return undefined
   try {
+    // Written out, not gathered from the tables of keys: a listing decodes thousands at a time, and so it costs half.
     return {
-      ...decoded(COUNTS, key => wholeNumber(fields[key], /^\d{1,15}$/)),
-      ...decoded(TIMES, key => (fields[key] === undefined ? undefined : wholeNumber(fields[key], /^-?\d{1,16}$/))),
-      ...decoded(TEXTS, key => decodeURIComponent(fields[key] ?? '')),
+      version: countOf(fields[COUNT_KEYS.version]),
+      born: textOf(fields[TEXT_KEYS.born]),
+      status: textOf(fields[TEXT_KEYS.status]),
       outcome,
+      lastBy: textOf(fields[TEXT_KEYS.lastBy]),
+      root: textOf(fields[TEXT_KEYS.root]),
+      createdMs: timeOf(fields[TIME_KEYS.createdMs]),
+      key: textOf(fields[TEXT_KEYS.key]),
+      topic: textOf(fields[TEXT_KEYS.topic]),
+      tag: textOf(fields[TEXT_KEYS.tag]),
+      trackingId: textOf(fields[TEXT_KEYS.trackingId]),
+      failedAtMs: timeOf(fields[TIME_KEYS.failedAtMs]),
+      failedId: textOf(fields[TEXT_KEYS.failedId]),
+      failure: textOf(fields[TEXT_KEYS.failure]),
+      open: countOf(fields[COUNT_KEYS.open]),
+      failed: countOf(fields[COUNT_KEYS.failed]),
+      total: countOf(fields[COUNT_KEYS.total]),
+      dueMs: timeOf(fields[TIME_KEYS.dueMs]),
+      claimEndMs: timeOf(fields[TIME_KEYS.claimEndMs]),
+      waitingOn: idsOf(fields.waiting),
       ready: itemsOf(fields.ready),
-      waitingOn: itemsOf(fields.waiting).map(decodeURIComponent),
     }
   } catch {
     return undefined
@@ -143,8 +171,22 @@ function encodeReady(ready: readonly string[], limitBytes: number): string {
   return cutList(safe, limitBytes, item => item.length).join(',')
 }
 
-function itemsOf(field: string | undefined): string[] {
-  return field === undefined || field === '' ? [] : field.split(',')
+/** Not by `split`, which takes three times as long. */
+function itemsOf(field = ''): string[] {
+  const items: string[] = []
+  if (field === '') return items
+  let from = 0
+  for (let to = field.indexOf(','); to >= 0; to = field.indexOf(',', from)) {
+    items.push(field.slice(from, to))
+    from = to + 1
+  }
+  items.push(field.slice(from))
+  return items
+}
+
+function idsOf(field: string | undefined): string[] {
+  const ids = itemsOf(field)
+  return field?.includes('%') ? ids.map(id => textOf(id)) : ids
 }
 
 function put(fields: Record<string, string>, key: string, value: string): void {
@@ -152,18 +194,24 @@ function put(fields: Record<string, string>, key: string, value: string): void {
   else fields[key] = value
 }
 
+const COUNT = /^\d{1,15}$/
+const TIME = /^-?\d{1,16}$/
+
+function countOf(text: string | undefined): number {
+  return wholeNumber(text, COUNT)
+}
+
+function timeOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : wholeNumber(text, TIME)
+}
+
 function wholeNumber(text: string | undefined, form: RegExp): number {
   if (text === undefined || !form.test(text)) throw new RangeError('not a whole number')
   return Number(text)
 }
 
-function decoded<Name extends string, Value>(
-  pairs: readonly (readonly [Name, string])[],
-  decode: (key: string) => Value,
-): Record<Name, Value> {
-  const values: Partial<Record<Name, Value>> = {}
-  for (const [name, key] of pairs) values[name] = decode(key)
-  return values as Record<Name, Value>
+function textOf(text = ''): string {
+  return text.indexOf('%') >= 0 ? decodeURIComponent(text) : text
 }
 
 function entries<Name extends string>(keys: Readonly<Record<Name, string>>): [Name, string][] {

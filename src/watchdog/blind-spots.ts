@@ -6,7 +6,7 @@ export interface BlindSpot {
   readonly toMs: number
 }
 
-/** When something was seen: by the store's clock, and by one that only goes forward. */
+/** An instant: by the store's clock, and by one that only goes forward. */
 export interface Moment {
   readonly nowMs: number
   readonly atMs: number
@@ -14,47 +14,53 @@ export interface Moment {
 
 export type Blindness = BlindSpot & { readonly why: 'outage' | 'pause' | 'clock' }
 
-/** Shorter gaps are no news, whatever the interval. */
-const SLACK_MS = 5_000
+/** Shorter gaps and jumps are no news. */
+export const SLACK_MS = 5_000
 /** Workers are told to show life at least so often within a limit. */
 const SIGNS_PER_LIMIT = 3
-/** Older ones matter to limits of months only, which outlive them. */
-const MAX_SPOTS = 8
+const MAX_SPOTS = 16
 
 /**
- * Whether anything may have been missed between the last good pass and this one. A store that did not answer kept
- * workers from showing life as well; a machine that slept did so to workers on it; a clock that jumped makes all of them
- * look silent. A clock that merely runs fast is none of these: signs of life carry its time too.
+ * True if the store's clock was set forward between two moments. One that merely runs fast was not: signs of life carry
+ * its time too.
  */
-export function blindnessBetween(
-  last: Moment,
-  now: Moment,
-  { intervalMs, hadFailures }: { readonly intervalMs: number; readonly hadFailures: boolean },
-): Blindness | undefined {
+export function isSetForward(last: Moment, now: Moment): boolean {
   const elapsedMs = now.atMs - last.atMs
-  const shownMs = now.nowMs - last.nowMs
-  const spot = { fromMs: last.nowMs, toMs: now.nowMs }
-  if (shownMs - elapsedMs > 1.5 * elapsedMs + SLACK_MS) return { ...spot, why: 'clock' }
-  if (elapsedMs > 2 * intervalMs + SLACK_MS) return { ...spot, why: hadFailures ? 'outage' : 'pause' }
-  return undefined
+  return now.nowMs - last.nowMs - elapsedMs > 1.5 * elapsedMs + SLACK_MS
 }
 
-/** The spots to keep: the latest. */
+export function isSetBack(last: Moment, now: Moment): boolean {
+  return now.nowMs < last.nowMs - SLACK_MS
+}
+
+/** With one more spot. Those that overlap become one. Of too many the shortest goes: the fewest limits depend on it. */
 export function withSpot(spots: readonly BlindSpot[], spot: BlindSpot): readonly BlindSpot[] {
-  return [...spots, spot].slice(-MAX_SPOTS)
+  const isApart = ({ fromMs, toMs }: BlindSpot) => toMs <= spot.fromMs || spot.toMs <= fromMs
+  const overlapping = [spot, ...spots.filter(each => !isApart(each))]
+  const whole = {
+    fromMs: Math.min(...overlapping.map(({ fromMs }) => fromMs)),
+    toMs: Math.max(...overlapping.map(({ toMs }) => toMs)),
+  }
+  const all = [...spots.filter(isApart), whole]
+  if (all.length <= MAX_SPOTS) return all
+  const shortest = all.reduce((a, b) => (b.toMs - b.fromMs < a.toMs - a.fromMs ? b : a))
+  return all.filter(each => each !== shortest)
 }
 
 /**
  * When a limit counts as over. Of a worker that could show no life for longer than a third of its limit, the silence
  * before the end of that time says nothing: it gets as long as it has between two signs of life to give the next.
+ *
+ * @param nowMs of a clock that was set back since, what it showed beyond this never was
  */
-export function judgedDueMs({ kind, dueMs, from }: Limit, spots: readonly BlindSpot[]): number {
+export function judgedDueMs({ kind, dueMs, from }: Limit, spots: readonly BlindSpot[], nowMs: number): number {
   if (kind !== 'no-sign-of-life' || from === undefined) return dueMs
   const graceMs = from.timeoutMs / SIGNS_PER_LIMIT
   let judgedMs = dueMs
   for (const { fromMs, toMs } of spots) {
-    const wasMissed = toMs - fromMs > graceMs && from.ms < toMs && dueMs > fromMs
-    if (wasMissed) judgedMs = Math.max(judgedMs, toMs + graceMs)
+    const endMs = Math.min(toMs, nowMs)
+    const wasMissed = endMs - fromMs > graceMs && from.ms < endMs && dueMs > fromMs
+    if (wasMissed) judgedMs = Math.max(judgedMs, endMs + graceMs)
   }
   return judgedMs
 }

@@ -6,7 +6,8 @@ export const ALWAYS_ALLOWED = 50
 /**
  * Stops a pass that would end too much at once: more than both 50 events and a share of the open ones. So many silent
  * workers at a time are rather a fault of clocks, network or settings than of the workers. What was ended within the last
- * interval counts as well, or small passes in a row would get past it. It is judged anew with each pass.
+ * interval counts as well, and what was held back, or small passes in a row would get past it. It is judged anew with each
+ * pass. A share of 1 allows everything.
  */
 export class Breaker {
   readonly #maxShare: number
@@ -19,7 +20,7 @@ export class Breaker {
   }
 
   /**
-   * @param planned events that the pass would end
+   * @param planned events that the pass would end, and those that were held back before
    * @param openEvents open events now
    * @param atMs of a clock that only goes forward
    */
@@ -27,7 +28,8 @@ export class Breaker {
     const recent = this.#recent(atMs)
     const wouldEnd = planned + recent
     const before = openEvents + recent
-    const isOpen = planned > 0 && wouldEnd > ALWAYS_ALLOWED && wouldEnd > this.#maxShare * before
+    const isTooMuch = wouldEnd > ALWAYS_ALLOWED && wouldEnd > this.#maxShare * before
+    const isOpen = planned > 0 && isTooMuch && this.#maxShare < 1
     return { isOpen, wouldEnd, openEvents: before, maxShare: this.#maxShare }
   }
 

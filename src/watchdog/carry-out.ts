@@ -1,15 +1,17 @@
 import { runBatch } from '../ops/batch.ts'
-import { StoreUnreachable } from '../store/errors.ts'
 import type { EventStore } from '../store/store.ts'
 import type { Breaker } from './breaker.ts'
-import type { Carried, Decision } from './decision.ts'
-import { carryOut, unanswered } from './execute.ts'
+import { type Carried, type Decision, type DecisionOutcome, dueMsOf, endsOf } from './decision.ts'
+import { carryOut, SILENT } from './execute.ts'
 import type { WatchdogOptions } from './options.ts'
 import type { Roll } from './roll.ts'
 import type { Tolerance } from './tolerance.ts'
 
 /** What showed life between look and lease is looked at again so soon, ms. */
 const LOOK_AGAIN_MS = 1_000
+/** The same for what another has leased: no lease is shorter. */
+const LEASED_AGAIN_MS = 15_000
+const NEVER = Number.POSITIVE_INFINITY
 
 export interface CarryRules
   extends Pick<WatchdogOptions, 'by' | 'concurrency' | 'intervalMs' | 'maxPerPass' | 'ownership'> {
@@ -18,15 +20,17 @@ export interface CarryRules
   /** The breaker is open: nothing is ended. */
   readonly endsNothing: boolean
   monotonicMs(): number
+  /** It is done with, or put off: nobody has to think of it any more. */
+  dealt(decision: Decision): void
   told(carried: Carried): Promise<void>
 }
 
 /**
  * Carries out the decisions of a pass, the soonest due first, those of one stream together: they share one write. What is
- * not done is put on the roll to be looked at again.
+ * not done is put on the roll to be looked at again. What is not even begun, because the signal aborts or the store went
+ * silent, is not `dealt` with: that is for the caller to put off.
  *
  * @returns how many were left for later by `maxPerPass`
- * @throws the store's faults, when it does not answer for more than a few of them
  */
 export async function carryOutAll(
   store: EventStore,
@@ -35,74 +39,101 @@ export async function carryOutAll(
   decisions: readonly Decision[],
   rules: CarryRules,
 ): Promise<number> {
-  const later = (decision: Decision, ms: number) =>
-    roll.postpone(decision.stream, dueMsOf(decision), store.nowMs() + ms)
-  const allowed = decisions.filter(decision => !(rules.endsNothing && isEnding(decision)))
-  const { now, deferred } = firstOf(allowed, rules.maxPerPass)
-  for (const decision of [...decisions.filter(decision => !allowed.includes(decision)), ...deferred])
-    later(decision, rules.intervalMs)
+  return new Hands(store, roll, breaker, rules).all(decisions)
+}
 
-  const one = async (decision: Decision) => {
-    if (rules.ownership?.owns(decision.stream) === false) return later(decision, rules.intervalMs)
-    const carried = await attempt(store, decision, rules)
-    keep(carried)
-    await rules.told(carried)
+class Hands {
+  readonly #store: EventStore
+  readonly #roll: Roll
+  readonly #breaker: Breaker
+  readonly #rules: CarryRules
+
+  constructor(store: EventStore, roll: Roll, breaker: Breaker, rules: CarryRules) {
+    this.#store = store
+    this.#roll = roll
+    this.#breaker = breaker
+    this.#rules = rules
   }
-  const keep = ({ decision, outcome }: Carried) => {
+
+  async all(decisions: readonly Decision[]): Promise<number> {
+    const { concurrency, endsNothing, intervalMs, maxPerPass, signal, tolerance } = this.#rules
+    const { true: held = [], false: allowed = [] } = Object.groupBy(decisions, decision =>
+      String(endsNothing && isEnding(decision)),
+    )
+    const sorted = allowed.sort((a, b) => (dueMsOf(a) ?? 0) - (dueMsOf(b) ?? 0))
+    const deferred = sorted.slice(maxPerPass)
+    for (const decision of [...held, ...deferred]) this.#putOff(decision, intervalMs)
+    for (const decision of held) this.#roll.agenda.holdBack(decision.stream, endsOf(decision))
+    const byStream = Map.groupBy(sorted.slice(0, maxPerPass), ({ stream }) => stream)
+    await runBatch([...byStream.values()], { concurrency, stop: tolerance.stop }, async ofOneStream => {
+      if (!signal.aborted) await this.#together(ofOneStream)
+    })
+    return deferred.length
+  }
+
+  /** Asked for at the same time, they share a write. */
+  async #together(decisions: readonly Decision[]): Promise<void> {
+    const { tolerance } = this.#rules
+    const { leaseWaitMs } = tolerance
+    const outcomes = await Promise.all(decisions.map(decision => this.#one(decision, leaseWaitMs)))
+    if (outcomes.includes('busy')) tolerance.busy()
+    if (outcomes.includes('silent')) tolerance.silent()
+    else tolerance.answered()
+  }
+
+  async #one(decision: Decision, leaseWaitMs: number): Promise<DecisionOutcome | 'silent' | undefined> {
+    const { by, intervalMs, ownership, signal, told } = this.#rules
+    if (ownership?.owns(decision.stream) === false) {
+      this.#putOff(decision, intervalMs)
+      return undefined
+    }
+    const carried = await carryOut(this.#store, decision, { by, leaseWaitMs, signal })
+    this.#keep(carried)
+    await told(carried)
+    const { outcome, code } = carried
+    return outcome === 'unknown' || code === SILENT ? 'silent' : outcome
+  }
+
+  #keep({ decision, outcome, ended }: Carried): void {
+    const events = outcome === 'ended' ? (ended?.length ?? endsOf(decision)) : 0
+    if (events > 0) this.#breaker.ended(events, this.#rules.monotonicMs())
+    if (outcome === 'notified' && decision.kind !== 'settle') this.#roll.told(decision.stream, decision.event)
+    const againMs = this.#againMs(outcome)
+    if (againMs !== undefined) this.#putOff(decision, againMs)
+    else this.#roll.changed(decision.stream, events)
+    this.#rules.dealt(decision)
+  }
+
+  /** After how long the stream is looked at again, ms; `undefined`: when the next sweep finds that it moved. */
+  #againMs(outcome: DecisionOutcome): number | undefined {
+    const { intervalMs } = this.#rules
     switch (outcome) {
       case 'ended':
-        breaker.ended(endsOf(decision), rules.monotonicMs())
-        return roll.changed(decision.stream, endsOf(decision))
       case 'settled':
       case 'already':
       case 'gone':
-        return roll.changed(decision.stream, 0)
+        return undefined
       case 'notified':
-        if (decision.kind !== 'settle') roll.told(decision.stream, decision.event)
-        return later(decision, Number.POSITIVE_INFINITY)
+        return NEVER
       case 'showed-life':
-        return later(decision, LOOK_AGAIN_MS)
+        return LOOK_AGAIN_MS
       case 'busy':
+        return Math.min(intervalMs, LEASED_AGAIN_MS)
       case 'refused':
       case 'failed':
       case 'unknown':
-        return later(decision, rules.intervalMs)
+        return intervalMs
       default:
         return outcome satisfies never
     }
   }
-  await runBatch(now, { concurrency: rules.concurrency, stop: rules.signal }, async ofOneStream => {
-    await Promise.all(ofOneStream.map(one))
-  })
-  return deferred.length
-}
 
-async function attempt(store: EventStore, decision: Decision, rules: CarryRules): Promise<Carried> {
-  try {
-    return await carryOut(store, decision, rules)
-  } catch (error) {
-    if (!(error instanceof StoreUnreachable)) throw error
-    rules.tolerance.count(error)
-    return unanswered(store, decision, error)
+  #putOff(decision: Decision, ms: number): void {
+    this.#rules.dealt(decision)
+    this.#roll.agenda.postpone(decision.stream, dueMsOf(decision) ?? NEVER, this.#store.nowMs() + ms)
   }
-}
-
-/** The first decisions by due time, put together by stream. */
-function firstOf(decisions: readonly Decision[], count: number) {
-  const sorted = [...decisions].sort((a, b) => dueMsOf(a) - dueMsOf(b))
-  const byStream = Map.groupBy(sorted.slice(0, count), ({ stream }) => stream)
-  return { now: [...byStream.values()], deferred: sorted.slice(count) }
 }
 
 function isEnding(decision: Decision): boolean {
   return decision.kind === 'abort-event' || decision.kind === 'abort-stream'
-}
-
-export function endsOf(decision: Decision): number {
-  return decision.kind === 'settle' ? 0 : decision.ends
-}
-
-/** What a foreign writer left is written first: others wait for it. */
-function dueMsOf(decision: Decision): number {
-  return decision.kind === 'settle' ? 0 : decision.dueMs
 }

@@ -33,6 +33,16 @@ export interface Settlement {
   readonly operation: Operation
 }
 
+/** How many open events it ends. */
+export function endsOf(decision: Decision): number {
+  return decision.kind === 'settle' ? 0 : decision.ends
+}
+
+/** When the limit ended, epoch ms; `undefined` where none did. */
+export function dueMsOf(decision: Decision): number | undefined {
+  return decision.kind === 'settle' ? undefined : decision.dueMs
+}
+
 /**
  * What became of a decision. `ended`, `settled`, `notified`: done, and durable. `already`: another watchdog did it, or it
  * ended otherwise meanwhile. `showed-life`: it moved between look and lease. `busy`: leased by another; looked at again.

@@ -1,42 +1,51 @@
 import { transact } from '../ops/transact.ts'
 import type { TransactOutcome } from '../ops/transact-types.ts'
-import type { StoreUnreachable } from '../store/errors.ts'
 import type { EventStore } from '../store/store.ts'
-import { BadDocument, InvalidValue } from '../stream/errors.ts'
+import { LeasectlError } from '../stream/errors.ts'
 import { isFailed } from '../stream/event.ts'
 import type { Refusal } from '../stream/operation.ts'
 import type { Carried, Decision, DecisionOutcome } from './decision.ts'
 
-/** A stream whose lease is held is looked at again at the next sweep: it does not keep others waiting for long. */
-const LEASE_WAIT_MS = 2_000
+export interface ExecuteOptions {
+  /** Actor in the journal. */
+  readonly by: string
+  /** How long to wait for a lease held by another, ms. */
+  readonly leaseWaitMs: number
+  /** Ends that wait; what is under way goes on to its end. */
+  readonly signal: AbortSignal
+}
+
+/** The code of what failed because the store did not answer; nothing was applied. */
+export const SILENT = 'store-unreachable'
 
 /**
  * Carries out one decision in one transaction under the lease; the pure operation compares what was seen with what is
- * there. Any number of watchdogs may do it at once: the command id makes it once.
- *
- * @param signal ends the wait for a lease that another holds; what is under way goes on to its end
- * @throws the store's faults but those of this one stream: lost rights, a store that does not answer
+ * there. Any number of watchdogs may do it at once: the command id makes it once. Faults are outcomes too: what is wrong
+ * with one stream (its document, its name, rights on it) is no reason to leave the others.
  */
 export async function carryOut(
   store: EventStore,
   decision: Decision,
-  { by, signal }: { readonly by: string; readonly signal: AbortSignal },
+  { by, leaseWaitMs, signal }: ExecuteOptions,
 ): Promise<Carried> {
   const { operation, stream, commandId } = decision
   if (operation === undefined) return carried(store, decision, 'notified')
   try {
     const why = decision.kind === 'settle' ? {} : { why: decision.message }
-    const options = { commandId, by, ...why, leaseWaitMs: LEASE_WAIT_MS, purpose: 'watchdog', stopWaiting: signal }
+    const options = { commandId, by, ...why, leaseWaitMs, purpose: 'watchdog', stopWaiting: signal }
     return outcomeOf(store, decision, await transact(store, stream, operation, options))
   } catch (error) {
-    if (!(error instanceof BadDocument || error instanceof InvalidValue)) throw error
-    return { ...carried(store, decision, 'failed'), code: error.code, message: error.message }
+    return { ...carried(store, decision, 'failed'), code: codeOf(error), message: messageOf(error) }
   }
 }
 
-/** What a decision comes to when the store did not answer: it was not begun, or its answer is missing. */
-export function unanswered(store: EventStore, decision: Decision, error: StoreUnreachable): Carried {
-  return { ...carried(store, decision, 'failed'), code: error.code, message: error.message }
+/** A stable code; `unexpected` for what is no fault we know. */
+export function codeOf(error: unknown): string {
+  return error instanceof LeasectlError ? error.code : 'unexpected'
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 function outcomeOf(store: EventStore, decision: Decision, outcome: TransactOutcome): Carried {

@@ -12,36 +12,46 @@ import { NO_STATUS } from './sweep.ts'
 
 /** What a look at one document found, and what is to be done with the stream. */
 export interface Looked {
-  readonly name: string
   readonly decisions: readonly Decision[]
   /** As listings have it; for the observers of streams that moved. */
   readonly item: SummarizedStream
+  /** Nobody was told of the stream as it stands. */
+  readonly isNews: boolean
   /** Why it cannot be read, when that is so. */
   readonly fault: string | undefined
 }
 
+/** The status of what cannot be read. */
+export const UNREADABLE = 'unreadable'
+
 const NEVER = Number.POSITIVE_INFINITY
 const NO_SIGHTINGS: Sightings = new Map()
 
-/** Reads a stream, plans what is to be done with it and keeps that on the roll. `undefined`: it is gone. */
+/**
+ * Reads a stream, plans what is to be done with it and keeps that on the roll. `undefined`: it is gone.
+ *
+ * @param rulesNow asked when the document is here: what was seen in it was not seen before
+ */
 export async function look(
   store: EventStore,
   roll: Roll,
   name: string,
-  rules: LookRules,
+  rulesNow: () => LookRules,
   signal: AbortSignal,
 ): Promise<Looked | undefined> {
   const stored = await store.read(name, signal)
+  const rules = rulesNow()
   if (stored === undefined) {
     roll.remove(name)
     return undefined
   }
   const item = summarizeStored(stored, rules.nowMs)
   const found = item.summary === undefined ? undefined : judge(stored, roll, rules)
-  const status = item.fault === undefined ? 'not-started' : 'unreadable'
-  const idle: Kept = { status, openEvents: 0, version: 0, dueMs: NEVER, nextLookMs: NEVER }
+  const status = item.fault === undefined ? 'not-started' : UNREADABLE
+  const idle: Kept = { status, openEvents: 0, dueMs: NEVER, nextLookMs: NEVER }
+  const isNews = !roll.isMoveTold(name, stored.etag)
   roll.looked(name, stored.etag, found?.kept ?? idle, found?.sightings ?? NO_SIGHTINGS, rules.atMs)
-  return { name, decisions: found?.decisions ?? [], item, fault: item.fault?.message }
+  return { decisions: found?.decisions ?? [], item, isNews, fault: item.fault?.message }
 }
 
 interface Judgement {
@@ -65,7 +75,7 @@ function judge(stored: Stored, roll: Roll, rules: LookRules): Judgement {
   const { status, open } = summarize(document, { ...context, lastBy: '' })
   const { dueMs, nextLookMs, sightings } = plan
   return {
-    kept: { status: status || NO_STATUS, openEvents: open, version: written.version, dueMs, nextLookMs },
+    kept: { status: status || NO_STATUS, openEvents: open, dueMs, nextLookMs },
     sightings,
     decisions: decisionsOf(stored.name, plan, isSettleDue, document.version),
   }

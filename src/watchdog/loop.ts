@@ -1,8 +1,9 @@
 import type { EventStore } from '../store/store.ts'
-import { LeasectlError } from '../stream/errors.ts'
-import { blindnessBetween, type Moment } from './blind-spots.ts'
+import { Audience } from './audience.ts'
+import type { Moment } from './blind-spots.ts'
+import { codeOf, messageOf } from './execute.ts'
 import type { Timing, WatchdogOptions } from './options.ts'
-import type { FailedPass, Observer, PassReport } from './report.ts'
+import type { FailedPass, PassReport } from './report.ts'
 import { machineTiming } from './timing.ts'
 import { Watch } from './watch.ts'
 
@@ -14,6 +15,10 @@ const TOGETHER_MS = 250
 const TIMER_MS = 2
 /** A due time is not met a moment too early, ms. */
 const AFTER_DUE_MS = 10
+/** The longest that a store is left to others after a sweep that took longer than the interval, ms. */
+const MOST_REST_MS = 60_000
+/** The shortest and the longest time between two signs of its own life, ms: a process that stood still notices it. */
+const TICK_MS = { least: 1_000, most: 60_000, ofInterval: 1 / 4 } as const
 
 /**
  * Watches until the signal aborts: a sweep each interval, and between two of them a look at each stream whose limit ends.
@@ -29,53 +34,62 @@ class Loop {
   readonly #options: WatchdogOptions
   readonly #signal: AbortSignal
   readonly #timing: Timing
+  readonly #audience: Audience
+  readonly #tickMs: number
   readonly #watch: Watch
-  #lastGood: Moment | undefined
   /** Since when passes fail, by the clock of the machine, epoch ms. */
   #failingSinceMs: number | undefined
 
   constructor(store: EventStore, options: WatchdogOptions, signal: AbortSignal) {
+    const { intervalMs, observers, timing = machineTiming } = options
     this.#store = store
     this.#options = options
     this.#signal = signal
-    this.#timing = options.timing ?? machineTiming
-    this.#watch = new Watch(store, options, { trustsClock: false, isDryRun: false, timing: this.#timing })
+    this.#timing = timing
+    this.#audience = new Audience(observers)
+    this.#tickMs = Math.min(Math.max(intervalMs * TICK_MS.ofInterval, TICK_MS.least), TICK_MS.most)
+    const settings = { trustsClock: false, isDryRun: false, timing, tickMs: this.#tickMs, audience: this.#audience }
+    this.#watch = new Watch(store, options, settings)
   }
 
   async run(): Promise<void> {
+    const over = new AbortController()
+    const ticking = this.#keepTicking(over.signal)
+    try {
+      await this.#keepPassing()
+    } finally {
+      over.abort()
+      await ticking
+    }
+  }
+
+  async #keepPassing(): Promise<void> {
     let sweepAtMs = this.#timing.monotonicMs()
     while (!this.#signal.aborted) {
       const startedMs = this.#timing.monotonicMs()
       const kind = startedMs + TIMER_MS >= sweepAtMs ? 'sweep' : 'appointment'
       await this.#pass(kind)
       const nowMs = this.#timing.monotonicMs()
-      // a listing that takes long leaves the store as much time for others
-      if (kind === 'sweep') sweepAtMs = Math.max(startedMs + this.#intervalMs(), nowMs + (nowMs - startedMs) / 2)
+      if (kind === 'sweep') sweepAtMs = this.#nextSweepMs(startedMs, nowMs)
       await this.#timing.pause(Math.min(sweepAtMs - nowMs, this.#untilAppointmentMs()), this.#signal)
+    }
+  }
+
+  async #keepTicking(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#timing.pause(this.#tickMs, signal)
+      this.#watch.ticked()
     }
   }
 
   async #pass(kind: PassReport['kind']): Promise<void> {
     const started = { nowMs: this.#store.nowMs(), atMs: this.#timing.monotonicMs() }
     try {
-      await this.#noticeBlindness(started)
       await this.#watch.pass(kind, this.#signal)
-      this.#lastGood = started
       this.#failingSinceMs = undefined
     } catch (error) {
       if (!this.#signal.aborted) await this.#failed(started, error)
     }
-  }
-
-  async #noticeBlindness(now: Moment): Promise<void> {
-    if (this.#lastGood === undefined) return
-    const hadFailures = this.#failingSinceMs !== undefined
-    const { intervalMs } = this.#options
-    const blindness = blindnessBetween(this.#lastGood, now, { intervalMs, hadFailures })
-    if (blindness === undefined) return
-    this.#watch.wasBlind(blindness, now.atMs)
-    const { fromMs, toMs, why } = blindness
-    await this.#tell(observer => observer.blind?.(fromMs, toMs, why))
   }
 
   async #failed({ nowMs: startedMs, atMs }: Moment, error: unknown): Promise<void> {
@@ -83,26 +97,25 @@ class Loop {
     const failure: FailedPass = {
       startedMs,
       tookMs: this.#timing.monotonicMs() - atMs,
-      code: error instanceof LeasectlError ? error.code : 'unexpected',
-      message: error instanceof Error ? error.message : String(error),
+      code: codeOf(error),
+      message: messageOf(error),
       sinceMs: this.#failingSinceMs,
       error,
     }
-    await this.#tell(observer => observer.failed?.(failure))
+    await this.#audience.tell(observer => observer.failed?.(failure))
   }
 
-  #intervalMs(): number {
+  /** A listing that takes long leaves the store as much time for others; a process that stood still does not. */
+  #nextSweepMs(startedMs: number, nowMs: number): number {
     const { intervalMs } = this.#options
-    return intervalMs + this.#timing.random() * Math.min(intervalMs * JITTER.share, JITTER.mostMs)
+    const jitterMs = this.#timing.random() * Math.min(intervalMs * JITTER.share, JITTER.mostMs)
+    const restMs = Math.min((nowMs - startedMs) / 2, MOST_REST_MS)
+    return Math.max(startedMs + intervalMs + jitterMs, nowMs + restMs)
   }
 
   /** A store that does not answer is asked again at the next sweep only. */
   #untilAppointmentMs(): number {
     if (this.#failingSinceMs !== undefined) return Number.POSITIVE_INFINITY
     return Math.max(this.#watch.soonestLookMs() + AFTER_DUE_MS - this.#store.nowMs(), TOGETHER_MS)
-  }
-
-  async #tell(what: (observer: Observer) => void | Promise<void>): Promise<void> {
-    for (const observer of this.#options.observers) await what(observer)
   }
 }

@@ -73,7 +73,7 @@ export function planStream(subject: Subject, rules: LookRules): StreamPlan {
     if (isFinal(event) || isSuperseded(event) || !subject.stream.counts(position)) continue
     const limit = limitOf(subject.stream, event, subject.read)
     if (limit === undefined) continue
-    const dueMs = judgedDueMs(limit, rules.blindSpots)
+    const dueMs = judgedDueMs(limit, rules.blindSpots, rules.nowMs)
     const sighting = dueMs <= rules.nowMs ? sight(subject, event, limit, rules) : undefined
     if (sighting !== undefined) sightings.set(event.id, sighting)
     judged.push({ event, position, limit, ripeMs: ripeMs(sighting, limit, dueMs, rules) })
@@ -93,7 +93,7 @@ function sight({ sightings, knownSinceMs }: Subject, event: StreamEvent, limit: 
   const seen = seenLimit(event, limit.dueMs)
   const before = sightings.get(event.id)
   const isSame = before !== undefined && isEqual(before.seen, seen)
-  const isSameLimit = before !== undefined && before.seen.dueMs === seen.dueMs
+  const isSameLimit = before !== undefined && before.seen.dueMs === seen.dueMs && before.seen.attempt === seen.attempt
   return {
     seen,
     sinceMs: Math.max(isSame ? Math.min(before.sinceMs, knownSinceMs) : knownSinceMs, rules.epochMs),

@@ -3,9 +3,9 @@ import type { Carried, Decision, DecisionOutcome } from './decision.ts'
 
 /** How the breaker judged a pass. */
 export interface BreakerState {
-  /** It stopped the pass: nothing was ended. */
+  /** It stopped the pass: nothing was ended. It stays open as long as what it held back would still be too much. */
   readonly isOpen: boolean
-  /** Events that would be ended by this pass, those that were in the last interval included. */
+  /** Events that would be ended: by this pass, those it held back before, and those that were ended in the last interval. */
   readonly wouldEnd: number
   /** Open events of the watched streams. */
   readonly openEvents: number
@@ -68,20 +68,23 @@ export interface FailedPass {
   readonly error: unknown
 }
 
-/** A stream that is new or whose ETag moved, as a sweep found it. */
+/** A stream that is new or whose ETag moved, as a sweep or a look found it. */
 export interface MovedStream extends SummarizedStream {
-  /** The version at the last look; `undefined` at the first. */
+  /** The version that was told last; `undefined` at the first time. */
   readonly before: number | undefined
 }
 
 /**
- * Who wants to know what a watchdog does. All are called in order and awaited; none of them may throw. A pass waits for
- * them, so they hand long work on.
+ * Who wants to know what a watchdog does. All are called in order and awaited. A pass waits for them, so they hand long
+ * work on. None of them should throw: it keeps nobody from anything, and the others are told (`faulty`).
  */
 export interface Observer {
   /** A pass begins; `sweep` as in its report. */
   began?(kind: PassReport['kind'], startedMs: number): void | Promise<void>
-  /** Streams that a sweep found moved; asked for only where `wantsMoved`, and only in own shards. */
+  /**
+   * Streams that moved; asked for only where `wantsMoved`, and only in own shards. What moved while a shard was another's
+   * is told when it has become our own.
+   */
   moved?(streams: readonly MovedStream[]): void | Promise<void>
   /** What a dry run would do; in place of `carried`. */
   planned?(decision: Decision): void | Promise<void>
@@ -92,6 +95,8 @@ export interface Observer {
   unreadable?(stream: string, message: string): void | Promise<void>
   /** The watchdog could see nothing for a while, by the store's clock: what it saw before counts no more. */
   blind?(fromMs: number, toMs: number, why: 'outage' | 'pause' | 'clock'): void | Promise<void>
+  /** Another observer threw; told once for each that does. */
+  faulty?(error: unknown): void | Promise<void>
   /** Shards were taken or let go. */
   shards?(held: readonly number[], total: number): void | Promise<void>
 }

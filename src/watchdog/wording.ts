@@ -1,10 +1,12 @@
 import { isoTime } from '../stream/dates.ts'
 import type { Limit } from '../stream/due.ts'
 import { attemptOf, type StreamEvent } from '../stream/event.ts'
-import { cleanProgramText, encodeCommandId } from '../stream/texts.ts'
+import { cleanProgramText, cutBytes, encodeCommandId } from '../stream/texts.ts'
 
 /** Names, ids and timeouts come from strangers and are cut to so many bytes each: the whole is far below a reason's limit. */
 const PART_BYTES = 200
+/** A longer one makes no command id. */
+const MAX_ID_LENGTH = 150
 
 /** Which limit ended, and since when. The same to the letter whoever finds it: it is part of what a command id stands for. */
 export function expiryText(event: StreamEvent, limit: Limit, isTarget: boolean): string {
@@ -29,16 +31,21 @@ function reasonOf({ kind, dueMs, from }: Limit, timeout: string): string {
   }
 }
 
-/** One id for one end of a limit: `watchdog:{event}:{attempt}:{due}`. Of an id too long for it the beginning stays. */
+/**
+ * One id for one end of a limit: `watchdog:{event}:{attempt}:{due}`. Two events never share one: `%` stands for nothing
+ * but what is encoded, and an id too long for it gives way to its hash.
+ */
 export function expiryCommandId(event: StreamEvent, dueMs: number, hash: (text: string) => string): string {
   const rest = `:${attemptOf(event)}:${isoTime(dueMs)}`
+  const short = event.id.length <= MAX_ID_LENGTH ? event.id.replaceAll('%', '%25') : hash(event.id)
   try {
-    return encodeCommandId(`watchdog:${event.id}${rest}`)
+    return encodeCommandId(`watchdog:${short}${rest}`)
   } catch {
     return encodeCommandId(`watchdog:${hash(event.id)}${rest}`)
   }
 }
 
+/** Cut first: to clean a text takes the square of its length where a stranger means it to. */
 function part(text: string): string {
-  return cleanProgramText(text, PART_BYTES)
+  return cleanProgramText(cutBytes(text, 4 * PART_BYTES), PART_BYTES)
 }

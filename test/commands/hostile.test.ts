@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import type { WatchdogEntry } from '../../src/ops/watchdog-state.ts'
 import { StoreUnreachable } from '../../src/store/errors.ts'
 import type { EventStore, LeaseView, Stored } from '../../src/store/store.ts'
 import type { Summary } from '../../src/stream/summary.ts'
+import { failingWatchdog, writeState } from '../watchdog/state-world.ts'
 import { allCommands, cli, json, NOON, newWorld, type Setting, type World } from './support.ts'
 
 /** Sets the clipboard, clears the screen, moves the cursor, hides and turns text around: what XML lets through, and the rest. */
@@ -59,7 +61,24 @@ async function hostileWorld(): Promise<World> {
   }
   await world.store.create('s', Buffer.from(hostileDocument()), summary)
   await world.store.create('bad', Buffer.from(`<EventStream><Event ${XML_HOSTILE}`), summary)
+  await writeState(world.store, [hostileWatchdog()])
   return world
+}
+
+/** A watchdog on a machine that is not to be trusted; its breaker is open and its passes fail. */
+function hostileWatchdog(): WatchdogEntry {
+  const failing = failingWatchdog(NOON, { id: HOSTILE, host: HOSTILE, by: HOSTILE, version: HOSTILE })
+  const failure = { startedMs: NOON, sinceMs: NOON, code: HOSTILE, message: HOSTILE }
+  const texts = { stream: HOSTILE, kind: HOSTILE, event: HOSTILE, limit: HOSTILE, outcome: HOSTILE }
+  return {
+    ...failing,
+    settings: { ...failing.settings, match: HOSTILE, onDue: HOSTILE },
+    decisions: [{ ...texts, dueMs: NOON, atMs: NOON }],
+    breaker: { isOpen: true, wouldEnd: 1, openEvents: 1, maxShare: 0 },
+    next: [{ stream: HOSTILE, dueMs: NOON }],
+    failure,
+    lastFailure: failure,
+  }
 }
 
 const soiled = <Row extends { name: string }>(row: Row, name = row.name): Row => ({ ...row, name, lease: LEASE })
@@ -129,6 +148,16 @@ const LINES: readonly (readonly string[])[] = [
   ...['tree', 'table', 'json', 'yaml'].map(format => ['show', 's', '-o', format]),
   ...['relative', 'local', 'utc', 'iso'].map(time => ['show', 's', '--time', time]),
   ...['text', 'ndjson'].map(format => ['tail', 's', '-n', 'all', '-o', format]),
+  ...['nagios', 'prometheus', 'json'].flatMap(format => [
+    ['check', '--stuck-after', '0s', '-o', format],
+    ['check', '--match', HOSTILE, '-o', format],
+    ['check', HOSTILE, '-o', format],
+  ]),
+  ...['table', 'json', 'ndjson'].flatMap(format => [
+    ['stats', '--all', '-o', format],
+    ['stats', '--all', '--group-by', 'topic', '-o', format],
+    ['stats', 's', 'bad', '-o', format],
+  ]),
   ...['table', 'json', 'ndjson'].flatMap(format => [
     ['log', 's', '-o', format],
     ['log', '--all', '-o', format],
@@ -137,6 +166,7 @@ const LINES: readonly (readonly string[])[] = [
     ['wait', '--all', '-q', '--within', '1ms', '-o', format],
     ['wait', '--all', '-q', '--for', `event=01${XML_HOSTILE}:completed`, '--within', '1ms', '-o', format],
   ]),
+  ...['table', 'json'].map(format => ['watchdog', 'status', '-o', format]),
   ...['text', 'json', 'ndjson'].map(format => ['doctor', '--all', '-v', '-o', format]),
   ...['text', 'json'].flatMap(format =>
     [

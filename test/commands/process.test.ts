@@ -74,6 +74,12 @@ test('a reading command whose reader goes away ends quietly with 0', async () =>
   expect((await writer).code).toBe(0)
 })
 
+test('monitoring that does not read the answer of check is not told that all is well', async () => {
+  const child = start('check')
+  child.stdout.destroy()
+  expect(await once(child, 'exit')).toEqual([3, null])
+})
+
 test('a changing command whose reader goes away finishes and keeps its code', async () => {
   const child = start('cancel', 's', 's', '-e', '01.00', '-e', '02.00')
   child.stdout.destroy()

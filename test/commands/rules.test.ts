@@ -26,7 +26,7 @@ function changing(store: EventStore, answer: () => ChangeOutcome): EventStore {
 describe('1: one noun', () => {
   const id = ['--lease-id', ID]
   const onStream: readonly (readonly [path: string, more: readonly string[]])[] = [
-    ...['init', 'show', 'tail', 'log', 'wait', 'cancel', 'abort', 'retry', 'rm', 'export'].map(
+    ...['init', 'show', 'tail', 'log', 'stats', 'wait', 'cancel', 'abort', 'retry', 'rm', 'export'].map(
       path => [path, []] as const,
     ),
     ...['start', 'touch', 'release', 'advance', 'complete', 'fail', 'set'].map(
@@ -106,8 +106,11 @@ test('3: reading never takes a lease and never writes', async () => {
     'tail orders/4711',
     'log orders/4711',
     'log --all -o ndjson',
+    'stats --all',
+    'check',
     'wait orders/4711 --for event=01.00:init',
     'lease show orders/4711',
+    'watchdog status',
     'export orders/4711',
     'export --all -o chrome',
   ]) {

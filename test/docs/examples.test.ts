@@ -14,6 +14,7 @@ const PAGES = readdirSync(DOCS)
     const examples = examplesOf(text)
     return { page, text, examples, story: new Story(examples) }
   })
+  .filter(({ examples }) => examples.length > 0)
 
 afterAll(() => {
   for (const { story } of PAGES) story.end()

@@ -86,5 +86,14 @@ const IMPORTS: readonly Case[] = [
   ...both('import', 'import-item', 'import azurite:old --match nothing', MIXED),
 ]
 
+const OVERDUE = { world: given.overdue, store: stores.unsummarized }
+
+const WATCHDOGS: readonly Case[] = [
+  line('watchdog-pass', 'watchdog --dry-run -o json', OVERDUE),
+  line('watchdog-pass', 'watchdog --once -o json', { ...OVERDUE, exit: 7 }),
+  line('watchdog-pass', 'watchdog --once --match nothing -o json', OVERDUE),
+  line(undefined, 'watchdog --once --shards 2 -o json', { ...OVERDUE, exit: 2 }),
+]
+
 /** Commands that change streams or leases. */
-export const CHANGING: readonly Case[] = [...CHANGES, ...BATCHES, ...LEASES, ...IMPORTS]
+export const CHANGING: readonly Case[] = [...CHANGES, ...BATCHES, ...LEASES, ...IMPORTS, ...WATCHDOGS]

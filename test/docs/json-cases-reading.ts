@@ -1,6 +1,8 @@
+import type { EventStore } from '../../src/store/store.ts'
 import type { Setting } from '../commands/support.ts'
 import { both, type Case, EVERYTHING, line } from './json-case.ts'
 import * as stores from './json-stores.ts'
+import * as given from './json-world.ts'
 
 const LISTS: readonly Case[] = [
   ...both('ls', 'ls-item', 'ls'),
@@ -65,6 +67,21 @@ const HISTORY: readonly Case[] = [
   line(undefined, 'wait nix -o json', { exit: 3 }),
 ]
 
+const LEFT = (store: EventStore) => stores.strangersLease(store, { state: 'leased', duration: 'infinite' })
+
+const MONITORING: readonly Case[] = [
+  ...both('stats', 'stats-item', 'stats s', { world: given.worked }),
+  ...both('stats', 'stats-item', 'stats --all --sort failures', { exit: 7, errors: 2 }),
+  ...both('stats', 'stats-item', 'stats --all --since 1h --group-by topic --limit 1', { exit: 7, errors: 2 }),
+  line(undefined, 'stats nix -o json', { exit: 3 }),
+  line('check', 'check -o json', { world: given.overdue, store: stores.unsummarized, exit: 1, errors: 0 }),
+  line('check', 'check --match nothing -o json'),
+  line('check', 'check --crit-stuck 2 -o json', { store: LEFT, exit: 2, errors: 0 }),
+  line('check', 'check --nix -o json', { exit: 3, errors: 0 }),
+  line('check', 'check -o json', { store: stores.away, exit: 3, errors: 0 }),
+  line('check', 'check -o json', { world: given.watched, exit: 1, errors: 0 }),
+]
+
 const CONTEXT: Setting = { context: 'prod', source: 'context' }
 const DEV = 'context add dev --store azurite:dev'
 
@@ -80,6 +97,9 @@ const PLACES: readonly Case[] = [
   ...[stores.AZURE, stores.AZURE_KEY, stores.AZURE_ENTRA].map(facts =>
     line('doctor-line', 'doctor -o ndjson', { store: store => stores.elsewhere(store, facts) }),
   ),
+  line('watchdog-status', 'watchdog status -o json', { world: given.watched }),
+  line('watchdog-status', 'watchdog status -o json'),
+  line(undefined, 'watchdog status -o json', { store: stores.away, exit: 9 }),
   line('context', 'context -o json'),
   line('context', 'context -o json', { before: [`${DEV} --use`] }),
   line('context', 'context - -o json', { before: [`${DEV} --use`, 'context add old --store azurite:old --use'] }),
@@ -97,4 +117,4 @@ const PLACES: readonly Case[] = [
 ]
 
 /** Commands that only read, and those on settings. */
-export const READING: readonly Case[] = [...LISTS, ...STREAMS, ...HISTORY, ...PLACES]
+export const READING: readonly Case[] = [...LISTS, ...STREAMS, ...HISTORY, ...MONITORING, ...PLACES]

@@ -7,7 +7,7 @@ import { run } from '../ops/support.ts'
 /** As a store is that others write to: what stands beside their documents does not count. */
 export function unsummarized(store: EventStore): EventStore {
   const without = <Row extends Listed>({ summary, ...row }: Row) =>
-    ['odd', 'empty', 'bad', 'e'].includes(row.name) || summary === undefined ? row : { ...row, summary }
+    ['odd', 'empty', 'bad', 'e', 'settle'].includes(row.name) || summary === undefined ? row : { ...row, summary }
   return storeWith(store, {
     ...listing(store, without),
     read: async (name, signal) => {

@@ -1,8 +1,9 @@
 import type { EventStore } from '../../src/store/store.ts'
-import type { Operation } from '../../src/stream/operation.ts'
+import type { EventSpec, Operation } from '../../src/stream/operation.ts'
 import { newWorld, type World } from '../commands/support.ts'
 import { init, run, writeForeign } from '../ops/support.ts'
 import { documentText } from '../support/stream-builder.ts'
+import { aWatchdog, failingWatchdog, writeState } from '../watchdog/state-world.ts'
 
 export const LEASE_ID = '11111111-1111-4111-8111-111111111111'
 
@@ -108,5 +109,49 @@ export async function joined(): Promise<World> {
   await run(store, 'j', { op: 'complete', event: '01.02.00' })
   await run(store, 'j', { op: 'complete', event: '01.01' })
   await run(store, 'j', { op: 'fail', event: '02.00' })
+  return world
+}
+
+/** A stream with a step that was worked on for a while. */
+export async function worked(): Promise<World> {
+  const world = newWorld()
+  const { store } = world
+  await run(store, 's', init(['A', 'B']))
+  world.nowMs += 5_000
+  await run(store, 's', { op: 'start', event: '01.00', owner: 'w1', claimMs: 60_000 })
+  world.nowMs += 40_000
+  await run(store, 's', { op: 'complete', event: '01.00', owner: 'w1' })
+  return world
+}
+
+/**
+ * Streams whose limits have ended: `late`, one `quiet` that is only told of, one `held` under a lease; what another writer
+ * left to `settle`; one that is `bad`; one with a limit to come.
+ */
+export async function overdue(): Promise<World> {
+  const world = newWorld()
+  const { store } = world
+  const limited = { name: 'A', timeout: '00:01:00' }
+  const start = (forks: readonly EventSpec[]): Operation => ({ ...init(), forks }) as Operation
+  await run(store, 'late', start([limited]))
+  await run(store, 'quiet', start([{ ...limited, onDue: 'notify' }]))
+  await run(store, 'held', start([limited]))
+  await run(store, 'settle', start([{ name: 'A' }]))
+  await writeForeign(store, 'settle', 'status="init"', 'status="completed"')
+  await stranger(store, 'bad', '<EventStream><Event')
+  world.nowMs += 120_000
+  await run(store, 'soon', start([limited]))
+  await lease(store, 'held', LEASE_ID)
+  return world
+}
+
+/** A store with watchdogs: one that has just started, one that works, one whose passes fail. */
+export async function watched(): Promise<World> {
+  const world = newWorld()
+  const { nowMs } = world
+  const none = { lastSweepMs: undefined, lastPass: undefined, breaker: undefined, shards: undefined, tookMs: 0 }
+  const fresh = aWatchdog(nowMs, { id: 'w0', ...none, passes: [], decisions: [], next: [] })
+  const ended = failingWatchdog(nowMs, { id: 'w3', stoppedMs: nowMs })
+  await writeState(world.store, [fresh, aWatchdog(nowMs), failingWatchdog(nowMs), ended])
   return world
 }

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { exitOf, exitOfRefusal } from '../../src/commands/exit-codes.ts'
 import { allCommands } from '../commands/support.ts'
+import { hookDocuments } from './hook-documents.ts'
 import { CASES } from './json-cases.ts'
 import { formatOf, runCase } from './json-run.ts'
 import { fieldsOf, markFields, withOneMore } from './json-walk.ts'
@@ -30,6 +31,12 @@ describe('what is printed is described', () => {
     expect(errors, ran.stderr).toHaveLength(one.errors)
     for (const error of errors) check('error', error)
     for (const line of runLines) check('run-line', line)
+  })
+
+  test('what hooks are told is described', async () => {
+    const documents = await hookDocuments()
+    expect(documents.length).toBeGreaterThan(8)
+    for (const document of documents) check('hook', document)
   })
 })
 

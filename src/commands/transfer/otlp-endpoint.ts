@@ -31,7 +31,8 @@ export function endpointUrl(text: string): URL {
   return url
 }
 
-function isLoopback(host: string): boolean {
+/** Whether a host, as URLs have it, is this machine. */
+export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host)
 }
 

@@ -1,0 +1,46 @@
+import { globOf } from '../ops/glob.ts'
+import type { EventStore } from '../store/store.ts'
+import type { WatchdogOptions } from '../watchdog/options.ts'
+import { keepHeapSmall } from './engine.ts'
+import { openOutput } from './output.ts'
+import type { Problem } from './problem.ts'
+import type { Runtime } from './runtime.ts'
+import { openStoreFor, storeChoice } from './store.ts'
+import { readSettings, type Settings, type WatchdogCommandOptions } from './watchdog/settings.ts'
+
+/** From sweep to sweep, ms: a listing over the network costs money and takes longer. */
+const USUAL_INTERVAL_MS = { near: 10_000, far: 30_000 } as const
+/** So many streams are read or changed at a time. */
+const CONCURRENCY = 8
+
+/** Ends what has outlived its time: until it is stopped, or once. */
+export async function watchdog(options: WatchdogCommandOptions, runtime: Runtime): Promise<Problem | undefined> {
+  const settings = await readSettings(options)
+  if (options.dryRun) runtime.begin('reads')
+  const output = await openOutput(options, runtime)
+  await keepHeapSmall()
+  if (options.once || options.dryRun) {
+    const store = await openStoreFor(options, runtime, output)
+    for (const warning of settings.warnings) await output.say(`warning: ${warning}`)
+    const { watchOnce } = await import('./watchdog/run-once.ts')
+    return watchOnce(store, options, watchdogOptions(settings, store, runtime), settings, output, runtime)
+  }
+  const { runDaemon } = await import('./watchdog/daemon.ts')
+  const opened = await runtime.openStore(storeChoice(options))
+  return runDaemon(opened, options, settings, watchdogOptions(settings, opened.store, runtime), runtime)
+}
+
+function watchdogOptions(settings: Settings, store: EventStore, runtime: Runtime): WatchdogOptions {
+  const { interval, match, onDue, maxPerPass, maxShare } = settings
+  const isNear = /^(sqlite|memory):/.test(store.address)
+  return {
+    intervalMs: interval ?? (isNear ? USUAL_INTERVAL_MS.near : USUAL_INTERVAL_MS.far),
+    onDue,
+    maxPerPass,
+    maxShare,
+    concurrency: CONCURRENCY,
+    by: `watchdog:${runtime.actor}`,
+    observers: [],
+    ...(match === undefined ? {} : { names: globOf(match) }),
+  }
+}

@@ -1,0 +1,147 @@
+import { dirname } from 'node:path'
+import { UsageError } from '../problem.ts'
+import { isLoopback } from '../transfer/otlp-endpoint.ts'
+import { count, duration } from '../values.ts'
+import { type Field, isMapping, isText, itemsOf, mappingOf, textOf } from './config-yaml.ts'
+import { commandOf, type HookSetting, hookCommand, type WebhookSetting } from './hook-values.ts'
+
+const KEYS = ['command', 'webhook', 'secret-file', 'secret-env', 'timeout', 'tries']
+const LONGEST_TIMEOUT_MS = 10 * 60_000
+const MOST_TRIES = 10
+
+const USUAL_PORTS: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80' }
+
+const FORMS = 'a path, a list of program and arguments, or {command: […]} or {webhook: URL}, or a list of these'
+
+/** The hooks of one kind: a path, program and arguments, a mapping, or a list of mappings. */
+export function hooksOf(field: Field): readonly HookSetting[] {
+  const folder = dirname(field.source.file)
+  const items = itemsOf(field)
+  if (items === undefined) return [isMapping(field) ? hookOf(field, folder) : commandHook(field, folder)]
+  if (items.length === 0) throw new UsageError(`${field.where} is an empty list`, { hint: FORMS })
+  if (items.every(isMapping)) return items.map(item => hookOf(item, folder))
+  if (items.every(isText)) return [commandHook(field, folder)]
+  throw new UsageError(`${field.where} mixes texts and mappings`, { hint: FORMS })
+}
+
+/** Hosts that webhooks may be sent to, as URLs have them. */
+export function hostsOf(field: Field): readonly string[] {
+  const items = itemsOf(field) ?? [field]
+  return items.map(item => hostOf(item.where, textOf(item)))
+}
+
+/** @throws UsageError for a webhook of a host that is not on the list */
+export function checkAllowed(hooks: readonly HookSetting[], allow: readonly string[]): void {
+  for (const hook of hooks) {
+    if (hook.kind !== 'webhook') continue
+    const { hostname, port, protocol } = new URL(hook.url)
+    const host = `${hostname}:${port === '' ? USUAL_PORTS[protocol] : port}`
+    if (allow.includes(host) || allow.includes(hostname)) continue
+    throw new UsageError(`${hook.where}: ${hostname} is not among the hosts that webhooks may be sent to`, {
+      hint: `If it may: webhooks: {allow: [${[...allow, hostname].join(', ')}]}.`,
+    })
+  }
+}
+
+function hookOf(field: Field, folder: string): HookSetting {
+  const fields = mappingOf(field, [...KEYS, 'secret'])
+  const { command, webhook } = Object.fromEntries(fields)
+  if ((command === undefined) === (webhook === undefined)) {
+    throw new UsageError(`${field.where} needs a command or a webhook, one of them`, { hint: FORMS })
+  }
+  const limits = limitsOf(fields)
+  if (webhook !== undefined) return { ...webhookOf(webhook, fields, folder), ...limits }
+  const secret = ['secret', 'secret-file', 'secret-env'].map(key => fields.get(key)).find(Boolean)
+  if (secret !== undefined) throw new UsageError(`${secret.where}: a command has no secret`)
+  return { ...commandHook(command ?? field, folder), ...limits }
+}
+
+function commandHook(field: Field, folder: string): HookSetting {
+  const items = itemsOf(field)
+  const argv = items === undefined ? undefined : commandOf(field.where, items.map(textOf))
+  if (argv !== undefined) return { kind: 'command', where: field.where, folder, argv }
+  const [given] = hookCommand(field.where)(textOf(field))
+  return { kind: 'command', where: field.where, folder, argv: given?.argv ?? commandOf(field.where, []) }
+}
+
+function webhookOf(field: Field, fields: ReadonlyMap<string, Field>, folder: string): WebhookSetting {
+  const inline = fields.get('secret')
+  if (inline !== undefined) {
+    throw new UsageError(`${inline.where}: a secret does not belong into this file`, {
+      hint: 'Name where it is: secret-file: PATH, or secret-env: VARIABLE.',
+    })
+  }
+  const [file, env] = [fields.get('secret-file'), fields.get('secret-env')]
+  if (file !== undefined && env !== undefined) {
+    throw new UsageError(`${env.where}: the secret is in a file already`, { hint: 'Leave one of the two out.' })
+  }
+  return {
+    kind: 'webhook',
+    where: field.where,
+    url: webhookUrl(field.where, textOf(field)),
+    folder,
+    ...(file === undefined ? {} : { secret: { file: nonEmptyOf(file) } }),
+    ...(env === undefined ? {} : { secret: { env: variableOf(env) } }),
+  }
+}
+
+/** Neither it nor a part of it is repeated in errors: paths and queries of webhooks are secrets as a rule. */
+function webhookUrl(where: string, text: string): string {
+  const bad = (what: string, hint = 'Write https://HOST/PATH.') => new UsageError(`${where}: ${what}`, { hint })
+  if (!URL.canParse(text)) throw bad('it is not a URL')
+  const url = new URL(text)
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw bad('it is not https')
+  if (url.username !== '' || url.password !== '') {
+    throw bad('it has a user', 'Let it be signed: secret-file: PATH, or secret-env: VARIABLE.')
+  }
+  if (url.hash !== '') throw bad('it has a fragment, which is never sent')
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    throw bad('http would send it readable for everyone in between', 'Use https; http only to this machine.')
+  }
+  return url.href
+}
+
+function hostOf(where: string, text: string): string {
+  const url = `https://${text}`
+  const isHost = /^[^\s/?#@*\\]+$/.test(text) && URL.canParse(url)
+  // the URL leaves out a port that is the usual one
+  const port = /:\d+$/.exec(text)?.[0] ?? ''
+  if (isHost) return new URL(url).hostname + port
+  throw new UsageError(`${where}: ${JSON.stringify(text)} is no host`, {
+    hint: 'Each host by its whole name, such as hooks.example.com or hooks.example.com:8443.',
+  })
+}
+
+function limitsOf(fields: ReadonlyMap<string, Field>): Pick<HookSetting, 'timeoutMs' | 'tries'> {
+  const [timeout, tries] = [fields.get('timeout'), fields.get('tries')]
+  return {
+    ...(timeout === undefined ? {} : { timeoutMs: timeoutOf(timeout) }),
+    ...(tries === undefined ? {} : { tries: triesOf(tries) }),
+  }
+}
+
+function timeoutOf(field: Field): number {
+  const ms = duration(field.where)(textOf(field))
+  if (ms <= LONGEST_TIMEOUT_MS) return ms
+  throw new UsageError(`${field.where} ${textOf(field)}: too long for a hook`, { hint: 'at most 10m' })
+}
+
+function triesOf(field: Field): number {
+  const tries = count(field.where, 1)(textOf(field))
+  if (tries <= MOST_TRIES) return tries
+  throw new UsageError(`${field.where} ${tries} is too often`, { hint: `a whole number from 1 to ${MOST_TRIES}` })
+}
+
+function nonEmptyOf(field: Field): string {
+  const text = textOf(field)
+  if (text === '') throw new UsageError(`${field.where} is empty`, { hint: 'Give it a value, or leave it out.' })
+  return text
+}
+
+function variableOf(field: Field): string {
+  const text = textOf(field)
+  if (/^[A-Za-z_]\w*$/.test(text)) return text
+  throw new UsageError(`${field.where} is no name of an environment variable`, {
+    hint: 'The name alone, such as WEBHOOK_SECRET; never the secret itself.',
+  })
+}

@@ -1,0 +1,199 @@
+import { readWatchdogState } from '../../ops/read-watchdog-state.ts'
+import { shardCounts } from '../../ops/watchdog-state.ts'
+import type { EventStore } from '../../store/store.ts'
+import { type Heart, openHeart } from '../../watchdog/heart.ts'
+import { touching } from '../../watchdog/heart-store.ts'
+import type { HookFeed } from '../../watchdog/hooks/hooks.ts'
+import type { Hooks } from '../../watchdog/hooks/target.ts'
+import { runWatchdog } from '../../watchdog/loop.ts'
+import type { WatchdogOptions } from '../../watchdog/options.ts'
+import type { Observer } from '../../watchdog/report.ts'
+import { openShards, type Shards } from '../../watchdog/shards.ts'
+import { StateWriter } from '../../watchdog/state.ts'
+import { openSystemd, type Systemd } from '../../watchdog/systemd.ts'
+import { interruptedProblem } from '../error-problem.ts'
+import { EndsWith, type Problem } from '../problem.ts'
+import type { OpenedStore, Runtime } from '../runtime.ts'
+import { sourceText } from '../store.ts'
+import { VERSION } from '../version.ts'
+import { drained } from './drain.ts'
+import { hookTargets } from './hook-targets.ts'
+import { openLog, type WatchdogLog } from './log.ts'
+import { listeningEntry, startEntry, stopEntry, stoppingEntry, troubleEntry } from './log-entry.ts'
+import { deliveryEntry } from './log-hooks.ts'
+import { watchdogHooks } from './open-hooks.ts'
+import { type Operation, openOperation } from './operation.ts'
+import { Refusal } from './refusal.ts'
+import type { Settings, WatchdogCommandOptions } from './settings.ts'
+
+/** Of the drain the hooks have so long for what they began, ms. */
+const HOOKS_DRAIN_MS = 3_000
+
+/** Watches until a signal ends it. What is wrong with its settings is found before anything is changed. */
+export async function runDaemon(
+  opened: OpenedStore,
+  options: WatchdogCommandOptions,
+  settings: Settings,
+  watchdog: WatchdogOptions,
+  runtime: Runtime,
+): Promise<Problem | undefined> {
+  const { hooks, warnings } = await hookTargets(settings, runtime.env)
+  const log = await openLog(options, runtime)
+  const daemon = new Daemon(opened, settings, watchdog, log, runtime)
+  for (const text of [...settings.warnings, ...warnings]) log.note({ level: 'warn', kind: 'settings', text })
+  const isDrained = await daemon.run(hooks)
+  if (!isDrained) return interruptedProblem(runtime.signal)
+  throw new EndsWith(0)
+}
+
+/** The loop and what goes on beside it. */
+class Daemon {
+  readonly #opened: OpenedStore
+  readonly #settings: Settings
+  readonly #watchdog: WatchdogOptions
+  readonly #log: WatchdogLog
+  readonly #runtime: Runtime
+  readonly #heart: Heart
+  readonly #store: EventStore
+  readonly #refusal = new Refusal()
+  readonly #observers: Observer[] = []
+
+  constructor(opened: OpenedStore, settings: Settings, watchdog: WatchdogOptions, log: WatchdogLog, runtime: Runtime) {
+    this.#opened = opened
+    this.#settings = settings
+    this.#watchdog = watchdog
+    this.#log = log
+    this.#runtime = runtime
+    this.#heart = openHeart(watchdog.intervalMs, () => performance.now())
+    this.#store = touching(opened.store, this.#heart.touch)
+  }
+
+  /** @returns false if it did not drain in time. @throws ListenFailed; what the first pass was refused for */
+  async run(targets: Hooks | undefined): Promise<boolean> {
+    const { intervalMs } = this.#watchdog
+    const { listen } = this.#settings
+    const operation = listen && (await openOperation(listen, this.#heart, intervalMs, () => this.#runtime.nowMs()))
+    this.#log.note(this.#startEntry())
+    if (operation !== undefined) this.#log.note(listeningEntry(operation.listening))
+    const systemd = this.#openSystemd()
+    const hooks = targets && this.#openHooks(targets, operation)
+    const shards = this.#openShards()
+    const state = this.#openState()
+    this.#observers.push(this.#heart, this.#refusal, this.#log, ...(operation?.observers ?? []))
+    for (const each of [state, hooks, systemd]) if (each !== undefined) this.#observers.push(each)
+    const signal = AbortSignal.any([this.#runtime.signal, this.#refusal.signal])
+    signal.addEventListener('abort', () => this.#stopping(operation, systemd), { once: true })
+    try {
+      const isDrained = await drained(this.#watch({ hooks, shards, state, signal }), signal)
+      this.#refusal.throwIfAny()
+      return isDrained
+    } finally {
+      this.#heart.stop()
+      systemd?.close()
+      await operation?.close()
+    }
+  }
+
+  async #watch(parts: {
+    readonly hooks: HookFeed | undefined
+    readonly shards: Shards | undefined
+    readonly state: StateWriter
+    readonly signal: AbortSignal
+  }): Promise<void> {
+    const { hooks, shards, state, signal } = parts
+    void this.#warnOfOtherShards()
+    const sharing = shards?.run(signal)
+    void state.start()
+    await shards?.ready
+    const options = {
+      ...this.#watchdog,
+      observers: this.#observers,
+      wantsMoved: hooks !== undefined,
+      ...(shards === undefined ? {} : { ownership: shards }),
+    }
+    await runWatchdog(this.#store, options, signal)
+    const stoppedMs = performance.now()
+    await Promise.all([sharing, hooks?.drain(HOOKS_DRAIN_MS), state.stop()])
+    this.#log.note(stopEntry(performance.now() - stoppedMs))
+  }
+
+  /** Watchdogs that divide the streams otherwise share no work with this one: harmless, and hardly meant. */
+  async #warnOfOtherShards(): Promise<void> {
+    const state = await readWatchdogState(this.#opened.store, this.#runtime.signal).catch(() => undefined)
+    const own = this.#settings.shards ?? 0
+    const others = state === undefined ? [] : shardCounts(state, this.#opened.store.nowMs())
+    const text = `other watchdogs divide the streams into ${others.map(count => (count === 0 ? 'no' : count)).join(' or ')} shards`
+    if (others.some(count => count !== own)) this.#log.note({ level: 'warn', kind: 'shards', text })
+  }
+
+  #stopping(operation: Operation | undefined, systemd: Systemd | undefined): void {
+    operation?.stopping()
+    void systemd?.stopping()
+    if (this.#runtime.signal.aborted) this.#log.note(stoppingEntry(String(this.#runtime.signal.reason)))
+  }
+
+  #openSystemd(): Systemd | undefined {
+    return openSystemd({
+      env: this.#runtime.env,
+      pid: this.#runtime.pid,
+      isAlive: () => this.#heart.health().ok,
+      failed: text => this.#log.note({ level: 'warn', kind: 'systemd', text }),
+    })
+  }
+
+  #openHooks(targets: Hooks, operation: Operation | undefined): HookFeed {
+    const hooks = watchdogHooks(this.#opened.store, targets, this.#runtime, {
+      by: this.#watchdog.by,
+      match: this.#settings.match,
+      shards: this.#settings.shards,
+      onDelivery: report => {
+        this.#log.note(deliveryEntry(report))
+        operation?.metrics.delivery(report)
+      },
+      onTrouble: (message, error) => this.#log.note(troubleEntry('hooks', message, error)),
+    })
+    operation?.metrics.hooksPending(() => hooks.pending)
+    return hooks
+  }
+
+  #openShards(): Shards | undefined {
+    const { shards: count } = this.#settings
+    if (count === undefined) return undefined
+    return openShards(this.#opened.store, {
+      count,
+      by: this.#watchdog.by,
+      newId: () => this.#runtime.newId(),
+      changed: (held, total) => this.#tellShards(held, total),
+      troubled: error => this.#log.note(troubleEntry('shards', 'the shards cannot be seen to', error)),
+    })
+  }
+
+  #tellShards(held: readonly number[], total: number): void {
+    for (const observer of this.#observers) void observer.shards?.(held, total)
+  }
+
+  #openState(): StateWriter {
+    const { match, onDue, maxPerPass, maxShare, shards: shardCount } = this.#settings
+    const { by, intervalMs } = this.#watchdog
+    return new StateWriter(this.#opened.store, {
+      id: this.#runtime.newId(),
+      host: this.#runtime.host,
+      pid: this.#runtime.pid,
+      version: VERSION,
+      by,
+      intervalMs,
+      settings: { match, onDue, maxPerPass, maxShare },
+      shardCount,
+      failed: why => this.#log.note(troubleEntry('state', 'what it does cannot be left in the store', why)),
+    })
+  }
+
+  #startEntry() {
+    const { address } = this.#opened
+    const { match, onDue, maxPerPass, maxShare, shards } = this.#settings
+    const { intervalMs, by } = this.#watchdog
+    const from = { source: sourceText(this.#opened), protected: this.#opened.isProtected }
+    const settings = { ...from, by, intervalMs, match, onDue, maxPerPass, maxShare, shards }
+    return startEntry({ version: VERSION, store: address, pid: this.#runtime.pid, settings })
+  }
+}

@@ -1,0 +1,110 @@
+import { constants } from 'node:fs'
+import { access, stat } from 'node:fs/promises'
+import { delimiter, resolve } from 'node:path'
+import { SigningSecret } from '../../watchdog/hooks/signature.ts'
+import { DEFAULT_TIMEOUT_MS, DEFAULT_TRIES, type Hooks, type HookTarget } from '../../watchdog/hooks/target.ts'
+import { UsageError } from '../problem.ts'
+import { errorCode } from '../transfer/file-fault.ts'
+import type { CommandSetting, HookSetting, WebhookSetting } from './hook-values.ts'
+import { readSmallFile } from './small-file.ts'
+
+/** The hooks by kind, as flags or a configuration file have them. */
+export interface HookSettings {
+  readonly onExpired?: readonly HookSetting[]
+  readonly onDone?: readonly HookSetting[]
+  readonly onFailed?: readonly HookSetting[]
+}
+
+export interface ReadyHooks {
+  /** `undefined` where there are none. */
+  readonly hooks: Hooks | undefined
+  readonly warnings: readonly string[]
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const MAX_SECRET_BYTES = 4_096
+
+/**
+ * The hooks as they are called: programs are there and may be run, secrets are read. What is wrong is told at the start,
+ * not when the first event fails.
+ *
+ * @throws UsageError that names the flag, or the place in the file
+ */
+export async function hookTargets(settings: HookSettings, env: Environment): Promise<ReadyHooks> {
+  const warnings: string[] = []
+  const targets = (hooks: readonly HookSetting[] = []) =>
+    Promise.all(hooks.map(hook => targetOf(hook, env, text => warnings.push(text))))
+  const hooks = {
+    expired: await targets(settings.onExpired),
+    done: await targets(settings.onDone),
+    failed: await targets(settings.onFailed),
+  }
+  const hasAny = Object.values(hooks).some(list => list.length > 0)
+  return { hooks: hasAny ? hooks : undefined, warnings }
+}
+
+async function targetOf(hook: HookSetting, env: Environment, warn: (text: string) => void): Promise<HookTarget> {
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, tries = DEFAULT_TRIES } = hook
+  if (hook.kind === 'command') {
+    const [, ...args] = hook.argv
+    return { kind: 'command', argv: [await programOf(hook, env), ...args], timeoutMs, tries }
+  }
+  const secret = await secretOf(hook, env, warn)
+  return { kind: 'webhook', url: hook.url, ...(secret === undefined ? {} : { secret }), timeoutMs, tries }
+}
+
+/** The whole path of the program: a bare name is looked for on PATH, as a shell does. */
+async function programOf({ where, argv: [program], folder = '.' }: CommandSetting, env: Environment): Promise<string> {
+  const isBare = !program.includes('/')
+  const folders = isBare ? (env.PATH ?? '').split(delimiter).filter(each => each.startsWith('/')) : [folder]
+  let fault = 'there is no such program'
+  for (const each of folders) {
+    const path = resolve(each, program)
+    const found = await faultOf(path)
+    if (found === undefined) return path
+    if (found !== '') fault = found
+  }
+  throw new UsageError(`${where}: ${JSON.stringify(program)}: ${fault}`, { hint: hintFor(program, isBare) })
+}
+
+/** Why it cannot be run: `''` if it is not there; `undefined` if it can. */
+async function faultOf(path: string): Promise<string | undefined> {
+  try {
+    if (!(await stat(path)).isFile()) return 'it is not a file'
+    await access(path, constants.X_OK)
+    return undefined
+  } catch (error) {
+    const code = errorCode(error)
+    if (code === 'ENOENT' || code === 'ENOTDIR') return ''
+    return code === 'EACCES' ? 'it may not be run: chmod +x, and every folder above it must be open' : String(code)
+  }
+}
+
+function hintFor(program: string, isBare: boolean): string {
+  if (/\s/.test(program))
+    return `A path with spaces is one path; give arguments as a JSON array: '["notify","--team","x"]'.`
+  return isBare
+    ? 'A name without / is looked for on PATH; write ./NAME for one in this folder.'
+    : 'Write its whole path.'
+}
+
+async function secretOf(
+  { where, secret, folder = '.' }: WebhookSetting,
+  env: Environment,
+  warn: (text: string) => void,
+): Promise<SigningSecret | undefined> {
+  if (secret === undefined) return undefined
+  const called = 'file' in secret ? `${where}: the secret file ${secret.file}` : `${where}: ${secret.env}`
+  const text = 'file' in secret ? await secretFile(resolve(folder, secret.file), called, warn) : env[secret.env]
+  if (text === undefined) throw new UsageError(`${called} is not set in the environment`)
+  const read = SigningSecret.read(text)
+  if (typeof read === 'string') throw new UsageError(`${called} holds no secret: ${read}`)
+  return read
+}
+
+async function secretFile(path: string, called: string, warn: (text: string) => void): Promise<string> {
+  const { text, mode } = await readSmallFile(path, called, MAX_SECRET_BYTES)
+  if ((mode & 0o004) !== 0) warn(`${called} may be read by everyone (chmod o-r)`)
+  return text
+}

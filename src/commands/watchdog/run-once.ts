@@ -1,0 +1,120 @@
+import { counted, countText } from '../../formats/count-text.ts'
+import { jsonDocument } from '../../formats/json.ts'
+import type { EventStore } from '../../store/store.ts'
+import { visibleText } from '../../stream/texts.ts'
+import type { DecisionOutcome } from '../../watchdog/decision.ts'
+import type { HookFeed } from '../../watchdog/hooks/hooks.ts'
+import { runOnce } from '../../watchdog/once.ts'
+import type { WatchdogOptions } from '../../watchdog/options.ts'
+import type { Observer, PassReport } from '../../watchdog/report.ts'
+import type { GlobalOptions } from '../options.ts'
+import type { Output } from '../output.ts'
+import { type Problem, problem } from '../problem.ts'
+import type { Runtime } from '../runtime.ts'
+import { tableWriter } from '../table-writer.ts'
+import { decisionColumns, decisionJson, decisionRow, type Told } from './decision-rows.ts'
+import { hookTargets } from './hook-targets.ts'
+import { deliveryEntry } from './log-hooks.ts'
+import { watchdogHooks } from './open-hooks.ts'
+import { passJson } from './pass-json.ts'
+import type { Settings } from './settings.ts'
+
+export interface OnceOptions extends GlobalOptions {
+  readonly dryRun?: boolean
+}
+
+/** A signal leaves the hooks so long, ms. */
+const DRAIN_MS = 3_000
+
+/** What was tried and did not come to its end: the same command may be given again. */
+const NOT_DONE: readonly DecisionOutcome[] = ['busy', 'refused', 'failed', 'unknown']
+
+/** One pass, or what it would do: a line for each decision, then what it comes to. */
+export async function watchOnce(
+  store: EventStore,
+  options: OnceOptions,
+  watchdog: WatchdogOptions,
+  settings: Settings,
+  output: Output,
+  runtime: Runtime,
+): Promise<Problem | undefined> {
+  const { dryRun: isDryRun = false } = options
+  const hooks = isDryRun ? undefined : await hooksOf(store, watchdog, settings, output, runtime)
+  const told: Told[] = []
+  const teller: Observer = {
+    planned: decision => void told.push({ decision }),
+    carried: carried => void told.push(carried),
+  }
+  const observers = hooks === undefined ? [teller] : [teller, hooks]
+  const once = { ...watchdog, observers, wantsMoved: hooks !== undefined }
+  const report = await runOnce(store, once, { isDryRun, signal: runtime.signal })
+  await hooks?.idle()
+  await hooks?.drain(0)
+  if (options.output === 'json') {
+    await output.text(jsonDocument({ items: told.map(decisionJson), dryRun: isDryRun, pass: passJson(report) }))
+  } else {
+    await printTable(told, isDryRun, store, output)
+    for (const line of sentences(report, told, isDryRun)) await output.say(line)
+  }
+  return problemOf(report, isDryRun)
+}
+
+/** Hooks are told what is new since the last pass that had them, whoever made it; they are waited for. */
+async function hooksOf(
+  store: EventStore,
+  { by }: WatchdogOptions,
+  settings: Settings,
+  output: Output,
+  runtime: Runtime,
+): Promise<HookFeed | undefined> {
+  const { hooks, warnings } = await hookTargets(settings, runtime.env)
+  for (const warning of warnings) await output.say(`warning: ${warning}`)
+  if (hooks === undefined) return undefined
+  const feed = watchdogHooks(store, hooks, runtime, {
+    by,
+    match: settings.match,
+    onDelivery: report => {
+      const { level, text } = deliveryEntry(report)
+      if (level === 'warn' || level === 'error') void output.say(visibleText(text))
+    },
+    onTrouble: message => void output.say(visibleText(message)),
+  })
+  runtime.signal.addEventListener('abort', () => void feed.drain(DRAIN_MS), { once: true })
+  return feed
+}
+
+async function printTable(told: readonly Told[], isDryRun: boolean, store: EventStore, output: Output): Promise<void> {
+  const table = tableWriter(decisionColumns(isDryRun), output)
+  if (told.length > 0) await table.write(told.map(each => decisionRow(each, store.nowMs(), output)))
+  await table.end()
+}
+
+function* sentences(report: PassReport, told: readonly Told[], isDryRun: boolean): Generator<string> {
+  const seen = `${counted(report.watched, 'stream')}, ${counted(report.openEvents, 'open event')}`
+  const would = told.reduce((sum, { decision }) => sum + (decision.kind === 'settle' ? 0 : decision.ends), 0)
+  if (isDryRun) yield `${seen}: would end ${countText(would)}; nothing was changed. The clock alone decided: one look`
+  else yield `${seen}: ended ${countText(report.endedEvents)}. The clock alone decided: one look`
+  for (const { stream, message } of report.unreadable)
+    yield `unreadable: ${visibleText(stream)}: ${visibleText(message)}`
+  if (report.deferred > 0)
+    yield `${countText(report.deferred)} more are due: --max-per-pass left them for the next pass`
+  if (isDryRun && report.breaker.isOpen) yield `the breaker would stop this: ${breakerText(report)}`
+}
+
+function problemOf(report: PassReport, isDryRun: boolean): Problem | undefined {
+  if (isDryRun) return undefined
+  if (report.breaker.isOpen) {
+    const hint = 'Look with --dry-run. If it is right: watchdog --once --max-share 100%.'
+    return problem('breaker-open', `nothing was ended: ${breakerText(report)}`, { hint })
+  }
+  const left = NOT_DONE.reduce((sum, outcome) => sum + (report.outcomes[outcome] ?? 0), 0)
+  if (left === 0) return undefined
+  const applied = report.endedEvents > 0 ? 'yes' : 'no'
+  return problem('batch-incomplete', `${counted(left, 'decision')} could not be carried out`, { applied })
+}
+
+function breakerText({ breaker }: PassReport): string {
+  const { wouldEnd, openEvents, maxShare } = breaker
+  const share = openEvents === 0 ? 100 : Math.round((wouldEnd / openEvents) * 100)
+  return `${countText(wouldEnd)} of ${counted(openEvents, 'open event')} (${share}%) are due, more than ${Math.round(maxShare * 100)}%`
+}

@@ -1,0 +1,118 @@
+import type { OnDue } from '../../stream/operation.ts'
+import type { ListenAddress } from '../../watchdog/listen.ts'
+import { MOST_SHARDS } from '../../watchdog/shard-plan.ts'
+import type { GlobalOptions } from '../options.ts'
+import { UsageError } from '../problem.ts'
+import { readConfigFile } from './config-file.ts'
+import type { HookSettings } from './hook-targets.ts'
+
+/** Flags that stand in a configuration file too. */
+interface Shared extends HookSettings {
+  readonly interval?: number
+  readonly match?: string
+  readonly onDue?: OnDue
+  readonly maxPerPass?: number
+  readonly maxShare?: number
+  readonly shards?: number
+  readonly listen?: ListenAddress
+}
+
+export interface WatchdogCommandOptions extends GlobalOptions, Shared {
+  readonly once?: boolean
+  readonly dryRun?: boolean
+  /** A file with more of them. */
+  readonly config?: string
+}
+
+/** What a watchdog goes by: flags, then the file, then what is usual. */
+export interface Settings extends HookSettings {
+  /** Unless given it depends on the store. */
+  readonly interval: number | undefined
+  readonly match: string | undefined
+  readonly onDue: OnDue
+  readonly maxPerPass: number
+  readonly maxShare: number
+  readonly shards: number | undefined
+  readonly listen: ListenAddress | undefined
+  /** What is not as it should be, and does not keep it from starting. */
+  readonly warnings: readonly string[]
+}
+
+const USUAL = { onDue: 'abort-event', maxPerPass: 1_000, maxShare: 0.2 } as const
+/** A sweep lists all there is; a timer takes no longer time. */
+const INTERVAL_MS = { least: 500, most: 24 * 3_600_000 } as const
+
+/** @throws UsageError for what cannot be, alone or together */
+export async function readSettings(options: WatchdogCommandOptions): Promise<Settings> {
+  refuseTogether(options)
+  const read = options.config === undefined ? undefined : await readConfigFile(options.config)
+  const given: Shared = { ...read?.config, ...ofFlags(options) }
+  const { interval, match, shards, listen, onExpired, onDone, onFailed } = given
+  const settings = {
+    ...USUAL,
+    ...given,
+    interval,
+    match,
+    shards,
+    listen,
+    warnings: read?.warnings ?? [],
+    ...(onExpired && { onExpired }),
+    ...(onDone && { onDone }),
+    ...(onFailed && { onFailed }),
+  }
+  checkRanges(settings)
+  return settings
+}
+
+const SHARED = [
+  'interval',
+  'match',
+  'onDue',
+  'maxPerPass',
+  'maxShare',
+  'shards',
+  'listen',
+  'onExpired',
+  'onDone',
+  'onFailed',
+] as const satisfies readonly (keyof Shared)[]
+
+function ofFlags(options: WatchdogCommandOptions): Shared {
+  return Object.fromEntries(SHARED.flatMap(name => (options[name] === undefined ? [] : [[name, options[name]]])))
+}
+
+/** What only a daemon does. In a configuration file it is passed over: the same file serves both. */
+const ONLY_DAEMON = [
+  ['interval', '--interval', 'there is no second pass'],
+  ['listen', '--listen', 'there is nobody left to be asked'],
+  ['shards', '--shards', 'one pass looks after all streams'],
+] as const
+const ONLY_WATCHING = [
+  ['onExpired', '--on-expired'],
+  ['onDone', '--on-done'],
+  ['onFailed', '--on-failed'],
+] as const
+
+function refuseTogether(options: WatchdogCommandOptions): void {
+  const single = options.dryRun ? '--dry-run' : '--once'
+  if (!options.once && !options.dryRun) return
+  for (const [name, flag, why] of ONLY_DAEMON) {
+    if (options[name] !== undefined) throw new UsageError(`${single} takes no ${flag}: ${why}`)
+  }
+  if (!options.dryRun) return
+  for (const [name, flag] of ONLY_WATCHING) {
+    if (options[name] !== undefined) throw new UsageError(`--dry-run takes no ${flag}: nothing happens in it`)
+  }
+}
+
+function checkRanges({ interval, shards, maxShare }: Settings): void {
+  if (interval !== undefined && (interval < INTERVAL_MS.least || interval > INTERVAL_MS.most)) {
+    throw new UsageError('an interval lasts between 500ms and 24h', { hint: 'Write --interval 10s.' })
+  }
+  if (shards !== undefined && shards > MOST_SHARDS) {
+    throw new UsageError(`${shards} shards are too many`, { hint: `from 1 to ${MOST_SHARDS}` })
+  }
+  if (maxShare === 0) {
+    throw new UsageError('a share of 0% lets no more than 50 events end in a pass, ever', { hint: 'Write 20%.' })
+  }
+}

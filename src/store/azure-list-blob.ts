@@ -1,0 +1,134 @@
+import { type BlobElement, MetadataScan } from './azure-list-metadata.ts'
+import { startsAt } from './azure-list-scan.ts'
+import { plain } from './azure-list-text.ts'
+import { leaseView, type Metadata, summaryOf } from './azure-metadata.ts'
+import type { Listed } from './store.ts'
+
+/** What is read of every blob: enough to tell whether the rest is wanted. */
+export interface BlobHead {
+  readonly name: string
+  /** In quotes, as headers have it; the service lists it without. */
+  readonly etag: string
+  /** Where the name ends. */
+  readonly nameEnd: number
+  /** Accounts with a hierarchical namespace tell of each blob whether it is a file or a directory; others do not. */
+  readonly isHierarchical: boolean
+  /** A directory of such an account, or the empty blob by which an old driver marks one. */
+  readonly isDirectory: boolean
+}
+
+const LESS = 0x3c
+const GREATER = 0x3e
+const ZERO = 0x30
+const NAME = Buffer.from('<Name>')
+const ETAG = Buffer.from('<Etag>')
+/** What stands behind the ETag of what is no directory, as every service writes it. */
+const OF_FILES = [
+  { bytes: Buffer.from('</Etag><Content-Length>'), isHierarchical: false },
+  { bytes: Buffer.from('</Etag><ResourceType>file</ResourceType><Content-Length>'), isHierarchical: true },
+]
+
+/** Reads the `Blob` elements of a listing. */
+export class BlobReader {
+  readonly #metadata = new MetadataScan()
+
+  /** Name and ETag of the element between these places. Nothing else is read, unless it may be a directory. */
+  head(bytes: Buffer, from: number, to: number): BlobHead {
+    const nameAt = startsAt(bytes, from, NAME) ? from + NAME.length : bytes.indexOf(GREATER, from) + 1
+    const nameEnd = endOfText(bytes, nameAt, to)
+    const name = nameOf(bytes, from, nameAt, nameEnd)
+    const tag = bytes.indexOf(ETAG, nameEnd)
+    const etagAt = tag < 0 || tag > to ? to : tag + ETAG.length
+    const etagEnd = endOfText(bytes, etagAt, to)
+    const etag = quoted(plain(bytes.toString('latin1', etagAt, etagEnd)))
+    for (const { bytes: behind, isHierarchical } of OF_FILES) {
+      if (startsAt(bytes, etagEnd, behind) && bytes[etagEnd + behind.length] !== ZERO)
+        return { name, etag, nameEnd, isHierarchical, isDirectory: false }
+    }
+    return { name, etag, nameEnd, ...this.#kind(elementOf(bytes, nameEnd, to)) }
+  }
+
+  /**
+   * The row of the blob whose head was read; `undefined` for one that an old driver marked as a directory. Its texts may
+   * share the memory of what was listed of this blob, never that of a page.
+   */
+  row(bytes: Buffer, { name, etag, nameEnd }: BlobHead, to: number): Listed | undefined {
+    const element = elementOf(bytes, nameEnd, to)
+    const { text } = element
+    const end = endOfProperties(text)
+    const { fields, others } = this.#metadata.read(element, nameEnd + end)
+    if (isMark(others)) return undefined
+    const size = Number(property(text, end, '<Content-Length>') ?? 0)
+    const md5 = fields.md5 === undefined ? undefined : hexOf(property(text, end, '<Content-MD5>'))
+    const summary = summaryOf(fields, { md5, size })
+    const state = property(text, end, '<LeaseState>')
+    const duration = state === 'leased' ? property(text, end, '<LeaseDuration>') : undefined
+    return {
+      name,
+      etag,
+      size,
+      modifiedMs: Date.parse(property(text, end, '<Last-Modified>') ?? ''),
+      lease: leaseView(state, duration, others),
+      ...(summary === undefined ? {} : { summary }),
+    }
+  }
+
+  #kind(element: BlobElement): Pick<BlobHead, 'isHierarchical' | 'isDirectory'> {
+    const { text, from } = element
+    const end = endOfProperties(text)
+    const kind = property(text, end, '<ResourceType>')
+    const isDirectory = kind === 'directory' || isMark(this.#metadata.read(element, from + end).others)
+    return { isHierarchical: kind !== undefined, isDirectory }
+  }
+}
+
+function isMark({ hdi_isfolder: mark }: Metadata): boolean {
+  return mark === 'true'
+}
+
+function elementOf(bytes: Buffer, from: number, to: number): BlobElement {
+  return { bytes, from, to, text: bytes.toString('latin1', from, to) }
+}
+
+/** Up to here the service chooses the names of elements, from here on whoever writes metadata does. */
+function endOfProperties(text: string): number {
+  const end = text.indexOf('</Properties>')
+  return end < 0 ? text.length : end
+}
+
+/** What is read here holds nothing but ASCII and no entities. */
+function property(text: string, end: number, tag: string): string | undefined {
+  const at = text.indexOf(tag)
+  if (at < 0 || at >= end) return undefined
+  const from = at + tag.length
+  return text.slice(from, text.indexOf('<', from))
+}
+
+/** A name with characters that XML cannot hold comes percent-encoded and says so. */
+function nameOf(bytes: Buffer, from: number, nameAt: number, nameEnd: number): string {
+  const text = plain(bytes.toString('utf8', nameAt, nameEnd))
+  const isEncoded = nameAt - from > NAME.length && bytes.toString('latin1', from, nameAt).includes('Encoded="true"')
+  return isEncoded ? decoded(text) : text
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function quoted(etag: string): string {
+  return etag.startsWith('"') ? etag : `"${etag}"`
+}
+
+function hexOf(base64: string | undefined): string | undefined {
+  return base64 ? Buffer.from(base64, 'base64').toString('hex') : undefined
+}
+
+function endOfText(bytes: Buffer, from: number, to: number): number {
+  let at = from
+  while (at < to && bytes[at] !== LESS) at += 1
+  return at
+}

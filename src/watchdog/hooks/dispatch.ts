@@ -1,0 +1,68 @@
+import type { Courier } from './courier.ts'
+import { documentOf, environmentOf } from './document.ts'
+import type { Happening } from './happening.ts'
+import type { HookOptions } from './hook-options.ts'
+import { HOOK_KINDS, type HookKind, type HookTarget, hookKey } from './target.ts'
+import { Told } from './told.ts'
+
+const TOLD = 50_000
+
+/** A hook, and the key of its progress. */
+interface Subscription {
+  readonly target: HookTarget
+  readonly key: string
+}
+
+/** Makes a parcel of what happened for each hook that has not been told, and hands it to the courier. */
+export class Dispatch {
+  /** Kinds that somebody wants to be told of, and the keys of all hooks. */
+  readonly kinds: ReadonlySet<HookKind>
+  readonly keys: readonly string[]
+  readonly #options: HookOptions
+  readonly #subscriptions: ReadonlyMap<HookKind, readonly Subscription[]>
+  readonly #told: Told
+
+  constructor(options: HookOptions) {
+    this.#options = options
+    this.#subscriptions = subscriptionsOf(options)
+    this.kinds = new Set(this.#subscriptions.keys())
+    this.keys = [...this.#subscriptions.values()].flat().map(({ key }) => key)
+    this.#told = new Told(options.limits?.told ?? TOLD)
+  }
+
+  /**
+   * @param wants whether a hook is to be told, by its key: one that is new may not want what others do
+   * @param hold called for each delivery; what it returns when that has ended
+   * @returns undefined if there is nobody to be told; false if the watchdog ends
+   */
+  async handOn(
+    happening: Happening,
+    courier: Courier,
+    wants: (key: string) => boolean,
+    hold: () => () => void,
+  ): Promise<boolean | undefined> {
+    const { kind, id, stream } = happening
+    const { store, format, environment: own } = this.#options
+    const wanted = (this.#subscriptions.get(kind) ?? []).filter(
+      ({ key }) => wants(key) && this.#told.add(`${key} ${id}`),
+    )
+    if (wanted.length === 0) return undefined
+    const text = documentOf(happening, store.address, format)
+    const environment = environmentOf(happening, store.address, own)
+    for (const { target } of wanted) {
+      if (!(await courier.accept({ target, kind, stream, id, text, environment }, hold()))) return false
+    }
+    return true
+  }
+}
+
+function subscriptionsOf({ hooks, match }: HookOptions): ReadonlyMap<HookKind, readonly Subscription[]> {
+  return new Map(
+    HOOK_KINDS.flatMap(kind => {
+      const targets = hooks[kind] ?? []
+      return targets.length === 0
+        ? []
+        : [[kind, targets.map(target => ({ target, key: hookKey(kind, target, match) }))]]
+    }),
+  )
+}

@@ -1,0 +1,183 @@
+import type { SeenTransaction } from '../../ops/read-stream.ts'
+import type { Carried } from '../decision.ts'
+import type { Timing } from '../options.ts'
+import type { MovedStream, PassReport } from '../report.ts'
+import { machineTiming } from '../timing.ts'
+import { Backlog, type Reading } from './backlog.ts'
+import { Courier } from './courier.ts'
+import { Dispatch } from './dispatch.ts'
+import { MARGIN_MS, mayTell } from './filter.ts'
+import { type Happening, happeningsIn, noticeOf } from './happening.ts'
+import type { HookFeed, HookOptions } from './hook-options.ts'
+import { readPatiently } from './patient-read.ts'
+import { Progress } from './progress.ts'
+import { Rounds } from './rounds.ts'
+
+export type { HookFeed } from './hook-options.ts'
+
+/** Clocks of foreign writers may be that wrong. */
+const FOREIGN_MARGIN_MS = 10 * 60_000
+
+/** At least once: what was under way when a watchdog died is told again by the next one, under the same id. */
+export function openHooks(options: HookOptions): HookFeed {
+  return new Feed(options)
+}
+
+/**
+ * From what passes find to what hooks are told: streams that may have something to tell wait in the backlog, are read, and
+ * what happened in them since the last look is handed to the courier.
+ */
+class Feed implements HookFeed {
+  readonly #options: HookOptions
+  readonly #timing: Timing
+  readonly #dispatch: Dispatch
+  readonly #progress: Progress
+  readonly #courier: Courier
+  readonly #backlog: Backlog
+  readonly #rounds = new Rounds()
+  readonly #stop = new AbortController()
+  readonly #idle = new Set<() => void>()
+  #pending = 0
+  #lastSweepMs: number | undefined
+
+  constructor(options: HookOptions) {
+    const { store, limits = {}, timing = machineTiming, userAgent, onDelivery, shards } = options
+    const nowMs = () => store.nowMs()
+    this.#options = options
+    this.#timing = timing
+    this.#dispatch = new Dispatch(options)
+    const memories = new Map(this.#dispatch.keys.map(key => [key, options.memory(key)]))
+    this.#progress = new Progress({ memories, timing, nowMs, onTrouble: this.#trouble, shards })
+    this.#courier = new Courier({ timing, nowMs, userAgent, onDelivery, queue: limits.queue, atOnce: limits.atOnce })
+    this.#backlog = new Backlog(reading => this.#read(reading), limits.waiting)
+  }
+
+  get pending(): number {
+    return this.#pending
+  }
+
+  async began(kind: PassReport['kind'], startedMs: number): Promise<void> {
+    await this.#progress.ready()
+    this.#rounds.end(false)
+    this.#rounds.begin(kind === 'sweep', startedMs)
+  }
+
+  async moved(streams: readonly MovedStream[]): Promise<void> {
+    await this.#progress.ready()
+    const { kinds } = this.#dispatch
+    for (const moved of streams) {
+      const stream = moved.listed.name
+      const sinceMs = this.#progress.earliestMs(stream)
+      if (!mayTell(moved, { kinds, sinceMs, lastSweepMs: this.#lastSweepMs })) continue
+      await this.#add({ stream, before: moved.before, notices: [] })
+    }
+  }
+
+  async carried({ decision, outcome, version }: Carried): Promise<void> {
+    const { stream } = decision
+    if (outcome === 'ended') {
+      await this.#add({ stream, before: version === undefined ? undefined : version - 1, notices: [] })
+    } else if (outcome === 'notified' && decision.kind === 'notify' && this.#dispatch.kinds.has('expired')) {
+      await this.#add({ stream, before: Number.POSITIVE_INFINITY, notices: [decision] })
+    }
+  }
+
+  passed({ kind, startedMs }: PassReport): void {
+    if (kind === 'sweep') this.#lastSweepMs = startedMs
+    this.#rounds.end(true)
+    this.#note()
+  }
+
+  failed(): void {
+    this.#rounds.end(false)
+  }
+
+  shards(held: readonly number[], total: number): void {
+    this.#progress.take(held, total)
+  }
+
+  async idle(): Promise<void> {
+    if (this.#pending === 0 || this.#stop.signal.aborted) return
+    await new Promise<void>(resolve => this.#idle.add(resolve))
+  }
+
+  async drain(limitMs: number): Promise<void> {
+    this.#backlog.close()
+    this.#stop.abort()
+    await this.#courier.drain(limitMs)
+    await this.#progress.flush()
+    this.#wake()
+  }
+
+  async #add(reading: Omit<Reading, 'ended'>): Promise<void> {
+    if (this.#stop.signal.aborted) return
+    await this.#backlog.add({ ...reading, ended: [this.#hold()] })
+  }
+
+  /** Reads a stream and hands on what hooks are to be told. What cannot be handed on any more is left. */
+  async #read(reading: Reading): Promise<void> {
+    const { stream, ended } = reading
+    const patience = { timing: this.#timing, signal: this.#stop.signal, onTrouble: this.#trouble }
+    const read = await readPatiently(this.#options.store, stream, patience)
+    if (read.kind === 'stopped') return
+    if (read.kind === 'read') {
+      for (const happening of this.#happenings(read.view, reading)) {
+        const wants = (key: string) => this.#isNews(happening, reading.before, this.#progress.sinceMs(key, stream))
+        const isHandedOn = await this.#dispatch.handOn(happening, this.#courier, wants, () => this.#hold())
+        if (isHandedOn === false) return
+        if (isHandedOn) this.#progress.touch()
+      }
+    }
+    for (const release of ended) release()
+  }
+
+  #happenings(view: Parameters<typeof happeningsIn>[0], { stream, before, notices }: Reading): Happening[] {
+    const { address: store } = this.#options.store
+    const sinceMs = this.#progress.earliestMs(stream)
+    const news = happeningsIn(view, {
+      store,
+      kinds: this.#dispatch.kinds,
+      foreignSinceMs: sinceMs - FOREIGN_MARGIN_MS,
+      isNews: ({ version }: SeenTransaction, atMs) => this.#isNews({ version, atMs }, before, sinceMs),
+    })
+    return [...notices.map(notice => noticeOf(view, notice, store)), ...news]
+  }
+
+  /**
+   * What came after the version that was seen last is. But a stream may have been made anew under the name, which counts
+   * from 1 again, so what happened since the last sweep is looked at too; what was told is not told again.
+   */
+  #isNews(
+    { version, atMs }: { readonly version: number | undefined; readonly atMs: number | undefined },
+    before: number | undefined,
+    sinceMs: number,
+  ): boolean {
+    if (before !== undefined && version !== undefined && version > before) return true
+    if (atMs === undefined) return before === undefined || version === undefined
+    if (atMs < sinceMs - MARGIN_MS) return false
+    return before === undefined || version === undefined || atMs >= (this.#lastSweepMs ?? atMs + 1) - MARGIN_MS
+  }
+
+  #hold(): () => void {
+    const release = this.#rounds.hold()
+    this.#pending += 1
+    return () => {
+      this.#pending -= 1
+      release()
+      this.#note()
+      if (this.#pending === 0) this.#wake()
+    }
+  }
+
+  #note(): void {
+    const { doneMs } = this.#rounds
+    if (doneMs !== undefined) this.#progress.reached(doneMs)
+  }
+
+  #wake(): void {
+    for (const resolve of this.#idle) resolve()
+    this.#idle.clear()
+  }
+
+  readonly #trouble = (message: string, error: unknown): void => this.#options.onTrouble?.(message, error)
+}

@@ -1,0 +1,51 @@
+import { hash } from 'node:crypto'
+import type { SigningSecret } from './signature.ts'
+
+/**
+ * What hooks are told. `expired`: a watchdog ended an event whose limit had ended, or found one that is only to be told
+ * of (`notify`). `done`: the stream's root became final, whichever way. `failed`: an event was aborted, by a worker, an
+ * operator or a watchdog; a cancel is somebody's wish and no failure.
+ */
+export const HOOK_KINDS = ['expired', 'done', 'failed'] as const
+export type HookKind = (typeof HOOK_KINDS)[number]
+
+/** A program that is started for each delivery: no shell, data on standard input and in the environment. */
+export interface CommandTarget {
+  readonly kind: 'command'
+  /** The program's absolute path and its arguments, handed over as they are. */
+  readonly argv: readonly [string, ...string[]]
+  readonly timeoutMs: number
+  /** How often it is tried at most. */
+  readonly tries: number
+}
+
+/** An address that takes a POST for each delivery. */
+export interface WebhookTarget {
+  readonly kind: 'webhook'
+  /** https, or http on this machine; checked where it was read. */
+  readonly url: string
+  readonly secret?: SigningSecret
+  readonly timeoutMs: number
+  readonly tries: number
+}
+
+export type HookTarget = CommandTarget | WebhookTarget
+
+export type Hooks = { readonly [Kind in HookKind]?: readonly HookTarget[] }
+
+export const DEFAULT_TIMEOUT_MS = 30_000
+export const DEFAULT_TRIES = 3
+
+/** A target as logs may name it: arguments, paths of URLs and their queries often hold secrets. */
+export function labelOf(target: HookTarget): string {
+  return target.kind === 'command' ? target.argv[0] : new URL(target.url).origin
+}
+
+/**
+ * The name under which the progress of a hook is kept, 16 hex digits: watchdogs with the same hook for the same streams
+ * share it. What may be changed without beginning anew, secret, timeout and tries, is left out.
+ */
+export function hookKey(kind: HookKind, target: HookTarget, match: string | undefined): string {
+  const what = target.kind === 'command' ? target.argv : target.url
+  return hash('sha256', JSON.stringify([kind, target.kind, what, match ?? null]), 'hex').slice(0, 16)
+}

@@ -1,0 +1,114 @@
+import {
+  type Blindness,
+  type BlindSpot,
+  isSetBack,
+  isSetForward,
+  type Moment,
+  SLACK_MS,
+  withSpot,
+} from './blind-spots.ts'
+
+/** How a watchdog knows that it sees. */
+export interface VisionRules {
+  readonly intervalMs: number
+  /** So often `ticked` is called as long as the process runs, ms; `Infinity` where nobody does. */
+  readonly tickMs: number
+}
+
+/**
+ * What a watchdog could see, and what it missed. A store that did not answer kept workers from showing life as well; a
+ * machine that slept did so to the workers on it; a clock that was set makes all of them look silent. A store that is slow
+ * is none of these.
+ */
+export class Vision {
+  readonly #tickMs: number
+  /** Whoever saw nothing for longer begins anew. */
+  readonly #longMs: number
+  #ticked: Moment
+  /** The last answer of a pass that came to its end, and of the one that goes on. */
+  #good: Moment
+  #answered: Moment
+  #hasAnswered = false
+  #hasFailed = false
+  #wasSetBack = false
+  #spots: readonly BlindSpot[] = []
+  #epochMs = Number.NEGATIVE_INFINITY
+  #news: Blindness[] = []
+
+  constructor({ intervalMs, tickMs }: VisionRules, now: Moment) {
+    this.#tickMs = tickMs
+    this.#longMs = 2 * intervalMs + SLACK_MS
+    this.#ticked = now
+    this.#good = now
+    this.#answered = now
+  }
+
+  get blindSpots(): readonly BlindSpot[] {
+    return this.#spots
+  }
+
+  /** What was seen before this counts no more, by the clock that only goes forward. */
+  get epochMs(): number {
+    return this.#epochMs
+  }
+
+  /** The process runs. */
+  ticked(now: Moment): void {
+    this.#notice(now)
+    this.#ticked = now
+  }
+
+  /** The store answered. The first answer may tell what its clock shows: that is no jump. */
+  answered(now: Moment): void {
+    if (this.#hasAnswered) this.#notice(now)
+    else this.#ticked = now
+    this.#hasAnswered = true
+    if (this.#hasFailed) this.#missed(this.#good, now, 'outage')
+    this.#hasFailed = false
+    this.#answered = now
+  }
+
+  /** A pass came to its end. */
+  passed(): void {
+    this.#good = this.#answered
+  }
+
+  /** A pass came to no end: what is seen next is seen after an outage. */
+  failed(): void {
+    this.#hasFailed = true
+  }
+
+  /** What the watchdog found out since it was asked last, and has to begin anew for. */
+  takeNews(): readonly Blindness[] {
+    const news = this.#news
+    this.#news = []
+    return news
+  }
+
+  /** True, once, after the store's clock was set back. */
+  takeSetBack(): boolean {
+    const wasSetBack = this.#wasSetBack
+    this.#wasSetBack = false
+    return wasSetBack
+  }
+
+  /** Answers arrive before timers when a process goes on, so both look whether it stood still. */
+  #notice(now: Moment): void {
+    const last = this.#ticked
+    const isPause = now.atMs - last.atMs > this.#tickMs + SLACK_MS
+    const isBack = isSetBack(last, now)
+    const isForward = isSetForward(last, now)
+    if (!isPause && !isBack && !isForward) return
+    this.#ticked = now
+    if (isBack) this.#wasSetBack = true
+    else this.#missed(last, now, isForward ? 'clock' : 'pause')
+  }
+
+  #missed({ nowMs: fromMs }: Moment, { nowMs: toMs, atMs }: Moment, why: Blindness['why']): void {
+    if (toMs <= fromMs) return
+    this.#spots = withSpot(this.#spots, { fromMs, toMs })
+    if (why !== 'clock' && toMs - fromMs <= this.#longMs) return
+    this.#epochMs = atMs
+    this.#news.push({ fromMs, toMs, why })
+  }
+}

@@ -1,0 +1,93 @@
+const EVERYTHING = `# what a watchdog does
+interval: 30s
+match: 'orders/**'
+on-due: notify
+max-per-pass: 50
+max-share: 20%
+shards: 3
+listen: :9464
+on-expired: /opt/my hooks/page
+on-done: [notify, --level, 5, --all]
+on-failed:
+  - command: [./page.sh, --now]
+    timeout: 10s
+    tries: 2
+  - webhook: https://hooks.example.com/T0?x=1
+    secret-env: HOOK_SECRET
+  - webhook: http://127.0.0.1:8080/
+    secret-file: /run/secrets/hook
+webhooks:
+  allow: [hooks.example.com, 127.0.0.1:8080]
+`
+
+/** Texts that reader and schema take. */
+export const GOOD = {
+  everything: EVERYTHING,
+  'nothing at all': '',
+  'comments alone': '# later\n',
+  'a JSON document': '{"interval": "PT5M", "max-share": 0.5}',
+  'a hook as JSON in a text': `on-done: '["notify","--team","x"]'`,
+  'one mapping': 'on-failed: {command: /bin/page, tries: 1}',
+  'a host with its usual port':
+    'on-done: {webhook: https://h.example/x}\nwebhooks: {allow: ["h.example:443", "[::1]:8080"]}',
+  'one host that is no list': 'on-done: {webhook: https://h.example/x}\nwebhooks: {allow: h.example}',
+} as const
+
+/** A text, what is said of it, and a part of the hint. */
+export type Bad = readonly [text: string, what: string, hint?: string]
+
+export const BAD_IN_BOTH: readonly Bad[] = [
+  ['intervall: 30s', 'line 1 does not take "intervall"', 'did you mean interval?'],
+  ['\n\nmax_share: 20%', 'line 3 does not take "max_share"', 'did you mean max-share?'],
+  ['shards: 2\ninterval: 30', 'line 2: interval: 30 what?'],
+  ['interval:', 'line 1: interval is empty'],
+  ['interval: [30s]', 'line 1: interval is no single value'],
+  ['on-due: abort', 'line 1: on-due does not take "abort"', 'did you mean abort-event?'],
+  ['max-per-pass: 0', 'line 1: max-per-pass does not take "0"'],
+  ['max-per-pass: many', 'line 1: max-per-pass does not take "many"'],
+  ['max-share: 50', 'line 1: max-share does not take "50"', 'Write 50%.'],
+  ['shards: 1.5', 'line 1: shards does not take "1.5"'],
+  ['listen: 9464', 'line 1: listen does not take "9464"'],
+  ['match: ""', 'line 1: match is empty'],
+  ['- interval', 'is no mapping'],
+  ['on-done: []', 'is an empty list'],
+  ['on-done: ""', 'the program is empty'],
+  ['on-done: [a, {command: b}]', 'mixes texts and mappings'],
+  ['on-done: [a, ""]', 'argument 1 is empty'],
+  ['on-done: {command: a, webhook: https://h/}', 'one of them'],
+  ['on-done: {timeout: 5s}', 'one of them'],
+  ['on-done: {command: a, timout: 5s}', 'does not take "timout"', 'did you mean timeout?'],
+  ['on-done: {command: a, timeout: 5}', 'timeout: 5 what?'],
+  ['on-done: {command: a, tries: 0}', 'tries does not take "0"'],
+  ['on-done: {command: a, tries: 11}', 'is too often'],
+  ['on-done: {command: a, secret-env: A}', 'a command has no secret'],
+  ['on-done: {webhook: "ftp://h/"}', 'it is not https'],
+  ['on-done: {webhook: "https://h/", secret: x}', 'does not belong into this file', 'secret-file: PATH'],
+  ['on-done: {webhook: "https://h/", secret-env: A, secret-file: b}', 'in a file already'],
+  ['on-done: {webhook: "https://h/", secret-env: "a-b"}', 'is no name of an environment variable'],
+  ['webhooks: {allow: ["*.example.com"]}', 'is no host', 'by its whole name'],
+  ['webhooks: {allow: ["https://h.example"]}', 'is no host'],
+  ['webhooks: {deny: [x]}', 'does not take "deny"'],
+]
+
+/** A schema cannot tell, or never sees: YAML itself, and what two places have to do with each other. */
+export const BAD_TO_THE_READER: readonly Bad[] = [
+  ['interval: 1s\ninterval: 2s', 'Map keys must be unique at line 2'],
+  ['interval: "30s', 'at line 1'],
+  ['a: [', 'at line 1'],
+  ['---\nshards: 1\n---\nshards: 2', 'several documents'],
+  ['[['.repeat(30_000), 'nested too deeply'],
+  ['on-failed: &a {command: x}\non-done: *a', 'line 2: on-done is an alias'],
+  ['on-failed: {<<: {command: x}}', 'does not take "<<"'],
+  ['? [a]\n: 1', 'a key is not a text'],
+  ['interval: !!str-ange 3s', 'Unresolved tag'],
+  ['on-done: {webhook: "https://other.example/x"}\nwebhooks: {allow: [h.example]}', 'is not among the hosts'],
+  ['on-done: {webhook: "https://h.example:444/x"}\nwebhooks: {allow: ["h.example:443"]}', 'is not among the hosts'],
+  ['on-done: {webhook: "https://h.example/x"}', 'is not among the hosts'],
+  ['on-done: {webhook: "http://h.example/x"}\nwebhooks: {allow: [h.example]}', 'http would send it readable'],
+  ['on-done: {webhook: "https://u:p@h.example/x"}\nwebhooks: {allow: [h.example]}', 'it has a user'],
+  ['on-done: {webhook: "https://h.example/x#y"}\nwebhooks: {allow: [h.example]}', 'it has a fragment'],
+  ['on-done: {command: a, timeout: 11m}', 'too long for a hook'],
+  [`on-done: '["a'`, 'is no JSON'],
+  [`#${'x'.repeat(66_000)}`, 'longer than any configuration'],
+]

@@ -1,0 +1,24 @@
+import { hookFormat } from '../../src/commands/watchdog/open-hooks.ts'
+import { readStream } from '../../src/ops/read-stream.ts'
+import type { EventStore } from '../../src/store/store.ts'
+import { documentOf } from '../../src/watchdog/hooks/document.ts'
+import { happeningsIn, noticeOf } from '../../src/watchdog/hooks/happening.ts'
+import { HOOK_KINDS } from '../../src/watchdog/hooks/target.ts'
+import { everything } from './json-world.ts'
+
+/** What hooks would be told of all that is in the world of these tests, and of an event that is only told of. */
+export async function hookDocuments(): Promise<unknown[]> {
+  const { store } = await everything()
+  const texts: string[] = []
+  for (const name of ['open', 'failed', 'done', 'foreign', 'odd']) texts.push(...(await textsOf(store, name)))
+  return texts.map(text => JSON.parse(text))
+}
+
+async function textsOf(store: EventStore, name: string): Promise<string[]> {
+  const view = await readStream(store, name)
+  if (view === undefined) return []
+  const rules = { store: store.address, kinds: new Set(HOOK_KINDS), isNews: () => true, foreignSinceMs: 0 }
+  const due = { event: '00', name: '', limit: 'stream', dueMs: store.nowMs(), message: 'late', commandId: 'c' } as const
+  const notice = noticeOf(view, { kind: 'notify', stream: name, ends: 0, ...due }, store.address)
+  return [notice, ...happeningsIn(view, rules)].map(each => documentOf(each, store.address, hookFormat))
+}

@@ -1,0 +1,100 @@
+import { runBatch } from '../../../src/ops/batch.ts'
+import { readStream } from '../../../src/ops/read-stream.ts'
+import type { EventStore } from '../../../src/store/store.ts'
+import { EVENT, type Life, type Signs } from './lives.ts'
+
+const FINAL: ReadonlySet<string> = new Set(['completed', 'aborted', 'canceled'])
+
+/** A transaction that ended the event, as the journal has it. */
+export interface End {
+  readonly atMs: number
+  readonly commandId: string
+  readonly why: string
+}
+
+/** What became of the event of one stream. */
+export interface Fate {
+  readonly status: string
+  readonly ends: readonly End[]
+  /** Transactions of watchdogs, whatever they did. */
+  readonly byWatchdogs: number
+  readonly lease: string
+}
+
+/** How a play ended: what the worker knows of its signs of life, against what the journals say. */
+export interface Evidence {
+  readonly lives: readonly Life[]
+  readonly signs: ReadonlyMap<string, Signs>
+  readonly fates: ReadonlyMap<string, Fate>
+  /** How long after the end of its limit the event of this stream may stand, ms. */
+  readonly allowedMs: (stream: string) => number
+}
+
+export async function fatesOf(store: EventStore, streams: readonly string[]): Promise<ReadonlyMap<string, Fate>> {
+  const fates = new Map<string, Fate>()
+  await runBatch(streams, { concurrency: 8 }, async stream => {
+    const view = await readStream(store, stream)
+    if (view === undefined) return
+    const transactions = view.transactions()
+    const ending = transactions.filter(({ changes }) =>
+      changes.some(({ event, to }) => event === EVENT && FINAL.has(to)),
+    )
+    fates.set(stream, {
+      status: view.stream.find(EVENT)?.status ?? '',
+      ends: ending.map(({ at, commandId, why }) => ({ atMs: Date.parse(at), commandId, why })),
+      byWatchdogs: transactions.filter(({ commandId }) => commandId.startsWith('watchdog:')).length,
+      lease: view.stored.lease.state,
+    })
+  })
+  return fates
+}
+
+/** What is not as it must be, a line each. */
+export function complaints(evidence: Evidence): readonly string[] {
+  return evidence.lives.flatMap(life => {
+    const fate = evidence.fates.get(life.stream)
+    const signs = evidence.signs.get(life.stream)
+    if (fate === undefined || signs === undefined) return [`${life.stream}: nothing is known of it`]
+    const wrong = fate.ends.length > 0 ? ofEnded(life, fate, signs, evidence) : ofOpen(life, fate)
+    return wrong.map(text => `${life.stream} (${life.kind}): ${text}`)
+  })
+}
+
+/** Events that were not to fall silent and were silent all the same: the machine was too slow for their heartbeats. */
+export function starved({ lives, fates }: Pick<Evidence, 'lives' | 'fates'>): readonly string[] {
+  return lives.flatMap(({ stream, kind }) =>
+    kind === 'lively' && fates.get(stream)?.ends.length !== 0 ? [stream] : [],
+  )
+}
+
+function ofOpen({ kind }: Life, { status, byWatchdogs }: Fate): string[] {
+  return [
+    ...(kind === 'silenced' ? [`fell silent and is ${status}`] : []),
+    ...(kind !== 'silenced' && status !== 'inprocess' ? [`it is ${status}`] : []),
+    ...(byWatchdogs > 0 ? ['a watchdog changed it'] : []),
+  ]
+}
+
+function ofEnded({ timeoutMs, stream }: Life, fate: Fate, signs: Signs, { allowedMs }: Evidence): string[] {
+  const [end, ...more] = fate.ends
+  if (end === undefined) return []
+  const silentMs = end.atMs - signs.lastMs
+  const lateMs = end.atMs - Math.max(signs.lastMs, signs.doubtfulMs ?? 0) - timeoutMs
+  return [
+    ...(fate.status === 'aborted' ? [] : [`it was ended and is ${fate.status}`]),
+    ...(more.length > 0 || fate.byWatchdogs > 1 ? [`ended ${Math.max(fate.ends.length, fate.byWatchdogs)} times`] : []),
+    ...(end.commandId.startsWith(`watchdog:${EVENT}:`) ? [] : [`ended by ${end.commandId}`]),
+    ...(silentMs < timeoutMs ? [`ended early, ${silentMs} ms after its last sign of life`] : []),
+    ...(lateMs > allowedMs(stream) ? [`ended ${lateMs} ms after its limit, ${allowedMs(stream)} ms are allowed`] : []),
+    ...(namesLastSign(end, signs) ? [] : [`ended for "${end.why}", its last sign of life was at ${isoOf(signs)}`]),
+  ]
+}
+
+/** One without an answer may have been the last. */
+function namesLastSign({ why }: End, signs: Signs): boolean {
+  return signs.doubtfulMs !== null || why.includes(`no sign of life since ${isoOf(signs)} `)
+}
+
+function isoOf({ lastMs }: Signs): string {
+  return new Date(lastMs).toISOString()
+}

@@ -1,0 +1,33 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EventStore } from '../../../src/store/store.ts'
+
+const EVERY_MS = 250
+
+/** How slow machine and store are while something else is measured on them: a read, again and again. */
+export interface Pulse {
+  /** The longest time one read took, with the wait for its turn before it, ms. */
+  readonly slowestMs: number
+  stop(): Promise<void>
+}
+
+export function takePulse(store: EventStore, stream: string): Pulse {
+  const end = new AbortController()
+  let slowestMs = 0
+  const beats = (async () => {
+    while (!end.signal.aborted) {
+      const startedAt = performance.now()
+      await sleep(EVERY_MS, undefined, { signal: end.signal }).catch(() => {})
+      await store.read(stream)
+      if (!end.signal.aborted) slowestMs = Math.max(slowestMs, performance.now() - startedAt - EVERY_MS)
+    }
+  })()
+  return {
+    get slowestMs() {
+      return Math.ceil(slowestMs)
+    },
+    async stop() {
+      end.abort()
+      await beats
+    },
+  }
+}

@@ -1,0 +1,78 @@
+import type { Ended, Running, User } from '../program.ts'
+import { eventually } from './poll.ts'
+
+/** A line of the log, as JSON. */
+export interface LogLine {
+  readonly kind: string
+  readonly level: string
+  readonly time: string
+  readonly msg: string
+  readonly [field: string]: unknown
+}
+
+/** `leasectl watchdog` of the built program, and what it says. */
+export class WatchdogProcess {
+  readonly running: Running
+  readonly #lines: LogLine[] = []
+  #rest = ''
+  #ended: Ended | undefined
+
+  constructor(running: Running) {
+    this.running = running
+    running.process.stderr?.on('data', (text: string) => this.#take(text))
+    void running.ended.then(ended => {
+      this.#ended = ended
+    })
+  }
+
+  get pid(): number {
+    return this.running.process.pid ?? 0
+  }
+
+  /** What it said of this kind. */
+  lines(kind: string): readonly LogLine[] {
+    return this.#lines.filter(line => line.kind === kind)
+  }
+
+  /** The first line of this kind that fits. @throws when it ended, or said nothing like it in time */
+  until(kind: string, fits: (line: LogLine) => boolean = () => true, withinMs?: number): Promise<LogLine> {
+    const look = () => {
+      const found = this.lines(kind).find(fits)
+      if (found === undefined && this.#ended) throw new Error(`it ended: ${JSON.stringify(this.#ended)}`)
+      return found
+    }
+    return eventually(
+      `a line "${kind}" of ${this.running.said.stderr}`,
+      look,
+      withinMs === undefined ? {} : { withinMs },
+    )
+  }
+
+  /** The shards it says it holds; `undefined` if it said nothing of shards yet. */
+  get held(): readonly number[] | undefined {
+    return this.lines('shards').at(-1)?.held as readonly number[] | undefined
+  }
+
+  /** Asks it to end, and tells how it did. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ended & { readonly tookMs: number }> {
+    const askedAt = performance.now()
+    this.running.process.kill(signal)
+    const ended = await this.running.ended
+    return { ...ended, tookMs: performance.now() - askedAt }
+  }
+
+  #take(text: string): void {
+    const lines = (this.#rest + text).split('\n')
+    this.#rest = lines.pop() ?? ''
+    for (const line of lines) if (line.startsWith('{')) this.#lines.push(JSON.parse(line))
+  }
+}
+
+export function startWatchdog(
+  user: User,
+  store: string,
+  flags: readonly string[],
+  env?: Record<string, string>,
+): WatchdogProcess {
+  return new WatchdogProcess(user.start(['watchdog', ...flags, '--store', store], env))
+}

@@ -1,0 +1,184 @@
+import { Allowance, type DogSettings } from './allowance.ts'
+import type { EntrySight, Happening, Wrote } from './happenings.ts'
+import { isEnded, type ModelLimit, StreamModel } from './stream-model.ts'
+
+/** A promise that was broken, and why it was one. */
+export interface Violation {
+  readonly kind: 'early' | 'double' | 'forgotten' | 'wrong' | 'resurrected'
+  readonly atMs: number
+  readonly stream: string
+  readonly event: string
+  readonly why: string
+}
+
+export interface CheckRules {
+  readonly dogs: readonly DogSettings[]
+  /** How far two clocks that say what time the store has may differ, ms. */
+  readonly skewMs: number
+  /** So much longer may what is due stand: after a long outage, or when a clock was set, workers get time for a sign. */
+  readonly graceMs: number
+  /** What events without a word of their own get. */
+  readonly onDue: string
+  readonly endMs: number
+  /** The store's clock at a true time. */
+  storeMs(trueMs: number): number
+}
+
+/**
+ * Judges what watchdogs did by what was written, knowing nothing of how they work: no event that showed life within its
+ * limit was ended, none twice, and none that was due stood longer than it may. Time only goes forward: one walk.
+ */
+export function check(happenings: readonly Happening[], rules: CheckRules): Violation[] {
+  const checker = new Checker(happenings, rules)
+  for (const happening of happenings) checker.see(happening)
+  return checker.end()
+}
+
+class Checker {
+  readonly #rules: CheckRules
+  readonly #allowance: Allowance
+  readonly #streams = new Map<string, StreamModel>()
+  readonly #silent = new Set<string>()
+  /** Expiries in journals and in reports, by stream, event and attempt, and by stream and command id. */
+  readonly #written = new Map<string, number>()
+  readonly #reported = new Map<string, number>()
+  readonly #violations: Violation[] = []
+  /** An event that was not ended in time is told of once for each of its limits. */
+  readonly #told = new Set<string>()
+
+  constructor(happenings: readonly Happening[], rules: CheckRules) {
+    this.#rules = rules
+    this.#allowance = new Allowance(happenings, rules.dogs, rules.skewMs + rules.graceMs, rules.endMs)
+  }
+
+  see(happening: Happening): void {
+    if (happening.kind === 'silent') this.#silent.add(key(happening.stream, happening.event))
+    if (happening.kind === 'carried') this.#report(happening)
+    if (happening.kind !== 'wrote') return
+    const model = this.#streams.get(happening.stream) ?? new StreamModel()
+    this.#streams.set(happening.stream, model)
+    this.#forgotten(happening.stream, model, happening.atMs)
+    for (const entry of happening.entries) if (isExpiry(entry)) this.#expiry(happening, model, entry)
+    this.#resurrected(happening, model)
+    model.apply(happening)
+  }
+
+  end(): Violation[] {
+    for (const [stream, model] of this.#streams) this.#forgotten(stream, model, this.#rules.endMs)
+    return this.#violations
+  }
+
+  /** What stood longer than it may: nobody ended it before this time. */
+  #forgotten(stream: string, model: StreamModel, atMs: number): void {
+    for (const id of model.ids) {
+      const limit = model.limitOf(id)
+      if (limit === undefined || this.#actionOf(model, id) === 'notify') continue
+      const trueMs = this.#trueMs(limit)
+      if (trueMs >= atMs) continue
+      const deadlineMs = this.#allowance.deadlineMs(trueMs, model.sinceMs(id))
+      const about = key(stream, id, String(trueMs))
+      if (deadlineMs >= atMs || this.#told.has(about)) continue
+      this.#told.add(about)
+      const late = `${limit.kind} limit of ${iso(trueMs)}, to be ended by ${iso(deadlineMs)}, stood at ${iso(atMs)}`
+      this.#violate('forgotten', { atMs: deadlineMs, stream }, id, late)
+    }
+  }
+
+  /** An entry that a watchdog wrote: of whom, and was it time? */
+  #expiry(wrote: Wrote, model: StreamModel, entry: EntrySight): void {
+    const event = entry.commandId.split(':')[1] ?? ''
+    const sight = model.find(event)
+    if (sight === undefined) {
+      this.#violate('wrong', wrote, event, 'there is no such event')
+      return
+    }
+    const attempt = key(wrote.stream, event, sight.attempt || '1')
+    const count = (this.#written.get(attempt) ?? 0) + 1
+    this.#written.set(attempt, count)
+    this.#written.set(key(wrote.stream, entry.commandId), 1)
+    if (count > 1) this.#violate('double', wrote, event, `attempt ${sight.attempt} was ended ${count} times`)
+    else if (isEnded(sight)) this.#violate('double', wrote, event, `it was ${sight.status} already`)
+    else this.#early(wrote, model, event)
+    this.#action(wrote, model, event, entry)
+  }
+
+  #early(wrote: Wrote, model: StreamModel, event: string): void {
+    const limit = model.limitOf(event)
+    if (limit === undefined) {
+      this.#violate('early', wrote, event, 'no limit of it ran')
+      return
+    }
+    const missingMs = this.#dueMs(limit) - this.#rules.storeMs(wrote.atMs) - this.#rules.skewMs
+    if (missingMs > 0) this.#violate('early', wrote, event, `${limit.kind} limit had ${missingMs} ms to go`)
+    if (missingMs > 0 || limit.kind !== 'silence' || this.#silent.has(key(wrote.stream, event))) return
+    // Nobody can tell a clock that was set from a worker that is silent, but that the worker gives signs of life later.
+    const trueMs = limit.lifeMs + limit.timeoutMs - wrote.atMs - this.#rules.skewMs
+    if (trueMs > 0)
+      this.#violate('early', wrote, event, `its worker was alive and had ${trueMs} ms, only the clock was set`)
+  }
+
+  #action(wrote: Wrote, model: StreamModel, event: string, { on }: EntrySight): void {
+    const action = this.#actionOf(model, event)
+    const target = action === 'abort-stream' ? model.rootId : event
+    if (action === 'notify') this.#violate('wrong', wrote, event, 'it was only to be told')
+    else if (on !== target) this.#violate('wrong', wrote, event, `${action} ended ${on}`)
+  }
+
+  #actionOf(model: StreamModel, event: string): string {
+    const action = model.find(event)?.onDue || this.#rules.onDue
+    return model.isRoot(event) && action === 'abort-event' ? 'abort-stream' : action
+  }
+
+  /** Only a retry opens what has ended. */
+  #resurrected(wrote: Wrote, model: StreamModel): void {
+    for (const sight of wrote.events) {
+      const before = model.find(sight.id)
+      if (before === undefined || !isEnded(before)) continue
+      if (isEnded(sight) && sight.timestamp === before.timestamp) continue
+      if (sight.attempt !== before.attempt && wrote.entries.some(({ op }) => op === 'retry')) continue
+      this.#violate('resurrected', wrote, sight.id, `it was ${before.status} and changed to ${sight.status}`)
+    }
+  }
+
+  #report({ atMs, stream, event, commandId, outcome }: Extract<Happening, { kind: 'carried' }>): void {
+    if (outcome !== 'ended') return
+    const id = key(stream, commandId)
+    const count = (this.#reported.get(id) ?? 0) + 1
+    this.#reported.set(id, count)
+    if (count > 1) this.#violate('double', { atMs, stream }, event, 'two watchdogs say that they ended it')
+    if (!this.#written.has(id))
+      this.#violate('wrong', { atMs, stream }, event, 'it is said to be ended, and is not written')
+  }
+
+  /** When a limit ends, by the store's clock. */
+  #dueMs(limit: ModelLimit): number {
+    return limit.kind === 'silence' ? this.#rules.storeMs(limit.lifeMs) + limit.timeoutMs : limit.dueMs
+  }
+
+  /** The same by true time: of several moments at which a clock that was set shows it, the last. */
+  #trueMs(limit: ModelLimit): number {
+    const dueMs = this.#dueMs(limit)
+    return dueMs + Math.max(0, dueMs - this.#rules.storeMs(dueMs))
+  }
+
+  #violate(
+    kind: Violation['kind'],
+    { atMs, stream }: { atMs: number; stream: string },
+    event: string,
+    why: string,
+  ): void {
+    this.#violations.push({ kind, atMs, stream, event, why })
+  }
+}
+
+export function isExpiry({ op, commandId }: EntrySight): boolean {
+  return op === 'abort' && commandId.startsWith('watchdog:')
+}
+
+function key(...parts: readonly string[]): string {
+  return parts.join('\n')
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString()
+}

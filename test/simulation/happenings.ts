@@ -1,0 +1,64 @@
+import type { DecisionOutcome } from '../../src/watchdog/decision.ts'
+
+/** An event as it stands in a written document, read by eyes that know nothing of the code under test. */
+export interface EventSight {
+  readonly id: string
+  readonly status: string
+  readonly prev: string
+  readonly created: string
+  readonly timestamp: string
+  readonly timeout: string
+  readonly onDue: string
+  readonly opened: string
+  readonly attempt: string
+  readonly join: string
+  readonly superseded: boolean
+}
+
+/** An entry of a journal. */
+export interface EntrySight {
+  readonly version: number
+  readonly by: string
+  readonly op: string
+  readonly on: string
+  readonly commandId: string
+}
+
+/** What happened, at a true time, to whom or by whom. */
+export type Happening = { readonly atMs: number; readonly who: string } & (
+  | {
+      /** A write became durable: the events it added or changed, and the journal's new entries. */
+      readonly kind: 'wrote'
+      readonly stream: string
+      /** When it was sent: a write may arrive late. */
+      readonly sentMs: number
+      readonly events: readonly EventSight[]
+      readonly entries: readonly EntrySight[]
+    }
+  /** A worker gives no sign of life any more. */
+  | { readonly kind: 'silent'; readonly stream: string; readonly event: string }
+  /** A call failed, or its answer was lost; its effect on the caller lasts until then. */
+  | {
+      readonly kind: 'fault'
+      readonly call: string
+      readonly fault: string
+      readonly stream: string
+      readonly untilMs: number
+    }
+  /** The store does not answer to anybody, or to one, from now on. */
+  | { readonly kind: 'outage'; readonly untilMs: number }
+  /** Somebody holds the lease of a stream. */
+  | { readonly kind: 'leased'; readonly stream: string; readonly untilMs: number }
+  | { readonly kind: 'up' | 'down' }
+  /** A watchdog tells what became of a decision. */
+  | {
+      readonly kind: 'carried'
+      readonly stream: string
+      readonly event: string
+      readonly commandId: string
+      readonly outcome: DecisionOutcome
+    }
+  | { readonly kind: 'failed-pass' | 'breaker' | 'blind'; readonly why: string }
+)
+
+export type Wrote = Extract<Happening, { kind: 'wrote' }>

@@ -1,0 +1,81 @@
+import { formatTimeSpan } from '../../src/stream/durations.ts'
+import type { EventSpec, OnDue } from '../../src/stream/operation.ts'
+import type { Random } from './random.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+/** What becomes of an event once its time has come. */
+export type Fate = 'completes' | 'fails' | 'silent' | 'advances' | 'never-started' | 'started-late'
+
+export interface EventPlan {
+  readonly spec: EventSpec
+  readonly timeoutMs: number
+  readonly fate: Fate
+  /** Signs of life before that. */
+  readonly beats: number
+  /** How often the worker comes only as its limit ends, a moment before or after it. */
+  readonly tardiness: number
+}
+
+export interface StreamPlanned {
+  readonly name: string
+  readonly root: EventSpec
+  /** When its first step is done and the events below come into being, ms from the beginning. */
+  readonly beginsMs: number
+  readonly events: readonly EventPlan[]
+}
+
+/** What the lives of streams have in common. */
+export interface Habits {
+  readonly days: number
+  /** Signs of life of a worker on average. */
+  readonly beats: number
+  /** The share of workers who come late now and then. */
+  readonly tardy: number
+}
+
+/** A stream with a life of its own. */
+export function planStream(name: string, random: Random, habits: Habits): StreamPlanned {
+  const { days } = habits
+  const limited = random.chance(0.15)
+  const root = {
+    name: 'Start',
+    ...(limited ? { timeout: formatTimeSpan(whole(random.spread(1, days) * DAY)) } : {}),
+    ...(limited && random.chance(0.2) ? { onDue: 'notify' as const } : {}),
+  }
+  const events = Array.from({ length: random.whole(1, 3) }, () => planEvent(random, habits))
+  return { name, root, beginsMs: whole(random.between(0, 0.45 * days * DAY)), events }
+}
+
+const UNSTARTED: readonly [Fate, ...Fate[]] = ['never-started', 'never-started', 'started-late']
+const STARTED: readonly [Fate, ...Fate[]] = [
+  'completes',
+  'completes',
+  'silent',
+  'silent',
+  'silent',
+  'advances',
+  'fails',
+]
+
+function planEvent(random: Random, { beats, tardy }: Habits): EventPlan {
+  const timeoutMs = whole(random.spread(HOUR, 48 * HOUR))
+  const fate = random.pick(random.chance(0.25) ? UNSTARTED : STARTED)
+  const onDue = onDueOf(random)
+  const spec = { name: 'Step', timeout: formatTimeSpan(timeoutMs), ...(onDue === undefined ? {} : { onDue }) }
+  const tardiness = random.chance(tardy) ? 0.3 : 0
+  return { spec, timeoutMs, fate, beats: random.whole(0, 2 * beats), tardiness }
+}
+
+function onDueOf(random: Random): OnDue | undefined {
+  const draw = random.fraction()
+  if (draw < 0.1) return 'notify'
+  if (draw < 0.25) return 'abort-stream'
+  return draw < 0.35 ? 'abort-event' : undefined
+}
+
+/** Durations are written in whole seconds. */
+function whole(ms: number): number {
+  return Math.round(ms / 1_000) * 1_000
+}

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest'
+import type { EventStore, Stored } from '../../src/store/store.ts'
+import { runOnce } from '../../src/watchdog/once.ts'
+import type { WatchdogOptions } from '../../src/watchdog/options.ts'
+import { live, type WorldOutcome, type WorldSettings } from './world.ts'
+import { brokenIn, LONG_OUTAGE, MONTH, RACE, SET_CLOCK, WEEK } from './worlds.ts'
+
+const FILE = 'watchdog-simulation.test.ts'
+const DAY = 86_400_000
+
+async function kept(settings: WorldSettings): Promise<WorldOutcome> {
+  const outcome = await live(settings)
+  expect(brokenIn(outcome, settings, FILE)).toBe('')
+  return outcome
+}
+
+const countIn = ({ counts }: WorldOutcome, what: string) => counts.get(what) ?? 0
+const kindsIn = ({ violations }: WorldOutcome) => [...new Set(violations.map(({ kind }) => kind))].sort()
+
+describe('three watchdogs', () => {
+  it('end in a month, each once, all that is silent and nothing that shows life', { timeout: 180_000 }, async () => {
+    const outcome = await kept(MONTH)
+    expect(countIn(outcome, 'heartbeat')).toBeGreaterThan(19_000)
+    expect(countIn(outcome, 'expired abort')).toBeGreaterThan(500)
+    // The faults have reached the code.
+    for (const fault of ['list request-lost', 'read request-lost', 'change request-lost', 'change answer-lost']) {
+      expect(countIn(outcome, `dog ${fault}`), fault).toBeGreaterThan(0)
+    }
+    for (const fate of ['unknown-applied', 'unknown-lost', 'unknown-late']) {
+      expect(countIn(outcome, `dog change ${fate}`) + countIn(outcome, `worker change ${fate}`), fate).toBeGreaterThan(
+        0,
+      )
+    }
+    for (const what of ['leased', 'outage', 'down', 'retry', 'carried notified', 'carried unknown', 'carried busy']) {
+      expect(countIn(outcome, what), what).toBeGreaterThan(0)
+    }
+    expect(countIn(outcome, 'breaker')).toBe(0)
+  })
+
+  it('on one exact clock end each event once, though all come at the same moment and many workers just in time', async () => {
+    const outcome = await kept(RACE)
+    expect(countIn(outcome, 'carried already')).toBeGreaterThan(10)
+    expect(countIn(outcome, 'carried showed-life')).toBeGreaterThan(10)
+  })
+
+  it('spare live workers when the clock of the store is set', async () => {
+    const outcome = await kept(SET_CLOCK)
+    expect(outcome.trace.happenings.some(h => h.kind === 'blind' && h.why.startsWith('clock'))).toBe(true)
+  })
+
+  it('spare live workers after a long outage, and end the silent ones then', async () => {
+    const outcome = await kept(LONG_OUTAGE)
+    expect(outcome.trace.happenings.some(h => h.kind === 'blind' && h.why.startsWith('outage'))).toBe(true)
+    expect(countIn(outcome, 'expired abort')).toBeGreaterThan(20)
+  })
+})
+
+describe('a world', () => {
+  it('goes the same way each time it is played from the same seed, another from another', async () => {
+    const [first, again] = [await live(WEEK), await live(WEEK)]
+    expect(again.trace.hash).toBe(first.trace.hash)
+    expect((await live({ ...WEEK, seed: `${WEEK.seed} other` })).trace.hash).not.toBe(first.trace.hash)
+  })
+})
+
+describe('it shows', () => {
+  it('that live events are ended without the comparison under the lease', async () => {
+    const outcome = await live({ ...RACE, sabotage: { store: stale } })
+    expect(kindsIn(outcome)).toContain('early')
+  })
+
+  it('that streams nobody looks at are forgotten, and no others', async () => {
+    const isForgotten = (name: string) => name.endsWith('3')
+    const ownership = { owns: (name: string) => !isForgotten(name) }
+    const outcome = await live({ ...WEEK, sabotage: { options: { ownership } } })
+    expect(kindsIn(outcome)).toEqual(['forgotten'])
+    expect(outcome.violations.every(({ stream }) => isForgotten(stream))).toBe(true)
+  })
+
+  it('that live events are ended by one that trusts a clock that was set', async () => {
+    const outcome = await live({ ...SET_CLOCK, sabotage: { run: trustingly } })
+    expect(kindsIn(outcome)).toContain('early')
+  })
+
+  it('that events stand too long where the limits count for a day more', async () => {
+    const store = (view: EventStore) => withClock(view, () => view.nowMs() - DAY)
+    expect(kindsIn(await live({ ...WEEK, sabotage: { store } }))).toContain('forgotten')
+  })
+})
+
+/** One look has to do. */
+async function trustingly(store: EventStore, options: WatchdogOptions, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await runOnce(store, options, { isDryRun: false, signal }).catch(() => {})
+    await options.timing?.pause(options.intervalMs, signal)
+  }
+}
+
+/** What is decided under the lease is decided by what was read before. */
+function stale(view: EventStore): EventStore {
+  const seen = new Map<string, Stored>()
+  return withMethods(view, {
+    async read(name, signal) {
+      const stored = await view.read(name, signal)
+      if (stored !== undefined) seen.set(name, stored)
+      return stored
+    },
+    changeUnderLease: (name, decide, options) =>
+      view.changeUnderLease(name, (current, nowMs) => decide(seen.get(name) ?? current, nowMs), options),
+  })
+}
+
+function withClock(view: EventStore, nowMs: () => number): EventStore {
+  return withMethods(view, {
+    nowMs,
+    changeUnderLease: (name, decide, options) =>
+      view.changeUnderLease(name, current => decide(current, nowMs()), options),
+  })
+}
+
+function withMethods(view: EventStore, methods: Partial<EventStore>): EventStore {
+  return new Proxy(view, {
+    get(target, name) {
+      const own: unknown = Reflect.get(methods, name)
+      if (own !== undefined) return own
+      const inner: unknown = Reflect.get(target, name)
+      return typeof inner === 'function' ? inner.bind(target) : inner
+    },
+  })
+}
