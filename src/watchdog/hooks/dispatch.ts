@@ -3,9 +3,7 @@ import { documentOf, environmentOf } from './document.ts'
 import type { Happening } from './happening.ts'
 import type { HookOptions } from './hook-options.ts'
 import { HOOK_KINDS, type HookKind, type HookTarget, hookKey } from './target.ts'
-import { Told } from './told.ts'
-
-const TOLD = 50_000
+import { shortId, type Told, toldKey } from './told.ts'
 
 /** A hook, and the key of its progress. */
 interface Subscription {
@@ -22,35 +20,36 @@ export class Dispatch {
   readonly #subscriptions: ReadonlyMap<HookKind, readonly Subscription[]>
   readonly #told: Told
 
-  constructor(options: HookOptions) {
+  /** @param told what was handed on already, by this watchdog or by others */
+  constructor(options: HookOptions, told: Told) {
     this.#options = options
+    this.#told = told
     this.#subscriptions = subscriptionsOf(options)
     this.kinds = new Set(this.#subscriptions.keys())
     this.keys = [...this.#subscriptions.values()].flat().map(({ key }) => key)
-    this.#told = new Told(options.limits?.told ?? TOLD)
   }
 
   /**
    * @param wants whether a hook is to be told, by its key: one that is new may not want what others do
-   * @param hold called for each delivery; what it returns when that has ended
-   * @returns undefined if there is nobody to be told; false if the watchdog ends
+   * @param hold called for each delivery with the key of its hook; what it returns when that has ended
+   * @returns false if the watchdog ends
    */
   async handOn(
     happening: Happening,
     courier: Courier,
     wants: (key: string) => boolean,
-    hold: () => () => void,
-  ): Promise<boolean | undefined> {
+    hold: (key: string) => () => void,
+  ): Promise<boolean> {
     const { kind, id, stream } = happening
     const { store, format, environment: own } = this.#options
     const wanted = (this.#subscriptions.get(kind) ?? []).filter(
-      ({ key }) => wants(key) && this.#told.add(`${key} ${id}`),
+      ({ key }) => wants(key) && this.#told.add(toldKey(key, shortId(id))),
     )
-    if (wanted.length === 0) return undefined
+    if (wanted.length === 0) return true
     const text = documentOf(happening, store.address, format)
     const environment = environmentOf(happening, store.address, own)
-    for (const { target } of wanted) {
-      if (!(await courier.accept({ target, kind, stream, id, text, environment }, hold()))) return false
+    for (const { target, key } of wanted) {
+      if (!(await courier.accept({ target, kind, stream, id, text, environment }, hold(key)))) return false
     }
     return true
   }

@@ -12,11 +12,14 @@ import type { HookFeed, HookOptions } from './hook-options.ts'
 import { readPatiently } from './patient-read.ts'
 import { Progress } from './progress.ts'
 import { Rounds } from './rounds.ts'
+import { Told } from './told.ts'
 
 export type { HookFeed } from './hook-options.ts'
 
 /** Clocks of foreign writers may be that wrong. */
 const FOREIGN_MARGIN_MS = 10 * 60_000
+/** So many deliveries are known not to be told again. */
+const TOLD = 50_000
 
 /** At least once: what was under way when a watchdog died is told again by the next one, under the same id. */
 export function openHooks(options: HookOptions): HookFeed {
@@ -45,9 +48,10 @@ class Feed implements HookFeed {
     const nowMs = () => store.nowMs()
     this.#options = options
     this.#timing = timing
-    this.#dispatch = new Dispatch(options)
+    const told = new Told(limits.told ?? TOLD)
+    this.#dispatch = new Dispatch(options, told)
     const memories = new Map(this.#dispatch.keys.map(key => [key, options.memory(key)]))
-    this.#progress = new Progress({ memories, timing, nowMs, onTrouble: this.#trouble, shards })
+    this.#progress = new Progress({ memories, told, timing, nowMs, onTrouble: this.#trouble, shards })
     this.#courier = new Courier({ timing, nowMs, userAgent, onDelivery, queue: limits.queue, atOnce: limits.atOnce })
     this.#backlog = new Backlog(reading => this.#read(reading), limits.waiting)
   }
@@ -116,19 +120,27 @@ class Feed implements HookFeed {
 
   /** Reads a stream and hands on what hooks are to be told. What cannot be handed on any more is left. */
   async #read(reading: Reading): Promise<void> {
-    const { stream, ended } = reading
+    try {
+      if (!(await this.#tell(reading))) return
+    } catch (error) {
+      // nobody else would ever hear of it, and it must not hold up all others
+      this.#trouble(`${reading.stream} cannot be told to hooks`, error)
+    }
+    for (const release of reading.ended) release()
+  }
+
+  /** False if the watchdog ends. */
+  async #tell(reading: Reading): Promise<boolean> {
+    const { stream, before } = reading
     const patience = { timing: this.#timing, signal: this.#stop.signal, onTrouble: this.#trouble }
     const read = await readPatiently(this.#options.store, stream, patience)
-    if (read.kind === 'stopped') return
-    if (read.kind === 'read') {
-      for (const happening of this.#happenings(read.view, reading)) {
-        const wants = (key: string) => this.#isNews(happening, reading.before, this.#progress.sinceMs(key, stream))
-        const isHandedOn = await this.#dispatch.handOn(happening, this.#courier, wants, () => this.#hold())
-        if (isHandedOn === false) return
-        if (isHandedOn) this.#progress.touch()
-      }
+    if (read.kind !== 'read') return read.kind === 'nothing'
+    for (const happening of this.#happenings(read.view, reading)) {
+      const wants = (key: string) => this.#isNews(happening, before, this.#progress.sinceMs(key, stream))
+      const hold = (key: string) => this.#hold(() => this.#progress.ended(key, happening.id))
+      if (!(await this.#dispatch.handOn(happening, this.#courier, wants, hold))) return false
     }
-    for (const release of ended) release()
+    return true
   }
 
   #happenings(view: Parameters<typeof happeningsIn>[0], { stream, before, notices }: Reading): Happening[] {
@@ -158,11 +170,12 @@ class Feed implements HookFeed {
     return before === undefined || version === undefined || atMs >= (this.#lastSweepMs ?? atMs + 1) - MARGIN_MS
   }
 
-  #hold(): () => void {
+  #hold(onEnd: () => void = () => {}): () => void {
     const release = this.#rounds.hold()
     this.#pending += 1
     return () => {
       this.#pending -= 1
+      onEnd()
       release()
       this.#note()
       if (this.#pending === 0) this.#wake()

@@ -3,18 +3,23 @@ import type { Timing } from '../options.ts'
 import { shardOf } from '../shard-plan.ts'
 import { type Marks, markOf } from './marks.ts'
 import type { HookMemory } from './memory.ts'
+import { shortId, type Told, toldKey } from './told.ts'
 
 /** How far it has come is written when it has come so much further, and so much where nothing was delivered meanwhile. */
 const WRITE_EVERY_MS = 10_000
 const WRITE_IDLE_EVERY_MS = 5 * 60_000
 /** What cannot be known is taken to be so long ago. */
 const UNKNOWN_MS = 60 * 60_000
+/** Of very many deliveries the latest are noted. */
+const MAX_NOTED = 500
 const READ_TRIES = 6
 const LONGEST_PAUSE_MS = 10_000
 
 export interface ProgressOptions {
   /** By the key of the hook. */
   readonly memories: ReadonlyMap<string, HookMemory>
+  /** Learns what others have told, as `toldKey` has it. */
+  readonly told: Told
   readonly timing: Timing
   /** The store's clock. */
   readonly nowMs: () => number
@@ -31,6 +36,8 @@ export class Progress {
   readonly #options: ProgressOptions
   /** By key, then by shard: from when on it is to be told, epoch ms. */
   readonly #since = new Map<string, Map<number, number>>()
+  /** By key: what was delivered and is not noted yet. */
+  readonly #ended = new Map<string, string[]>()
   /** Shards, and from when on they are ours. */
   #held = new Map<number, number>()
   #total = 1
@@ -43,7 +50,10 @@ export class Progress {
 
   constructor(options: ProgressOptions) {
     this.#options = options
-    for (const key of options.memories.keys()) this.#since.set(key, new Map())
+    for (const key of options.memories.keys()) {
+      this.#since.set(key, new Map())
+      this.#ended.set(key, [])
+    }
   }
 
   /** Which shards are this watchdog's. Does not wait: a lease may have to be renewed meanwhile. */
@@ -87,15 +97,19 @@ export class Progress {
     if (startedMs - this.#writtenMs >= everyMs) this.#write()
   }
 
-  /** Something was handed on to be delivered, which is not to be told again after a restart. */
-  touch(): void {
+  /** A delivery has ended: it is not to be told again after a restart. */
+  ended(key: string, deliveryId: string): void {
     this.#touchedMs = this.#options.nowMs()
+    const ended = this.#ended.get(key)
+    ended?.push(shortId(deliveryId))
+    if (ended !== undefined && ended.length > MAX_NOTED) ended.shift()
   }
 
   /** Writes down how far it has come; waits for it. */
   async flush(): Promise<void> {
     await this.#writing
-    if (this.#doneMs !== undefined && this.#doneMs > this.#writtenMs) this.#write()
+    const hasNews = (this.#doneMs ?? 0) > this.#writtenMs || [...this.#ended.values()].some(ids => ids.length > 0)
+    if (hasNews) this.#write()
     await this.#writing
   }
 
@@ -108,13 +122,14 @@ export class Progress {
     const marks = await this.#read(memory)
     const now = nowMs()
     const since = this.#since.get(key)
+    if (typeof marks === 'object') for (const id of marks.told) this.#options.told.add(toldKey(key, id))
     for (const shard of shards) {
       const mark = marks === 'unknown' ? now - UNKNOWN_MS : marks && markOf(marks, shard, total)
       // a clock that was wrong may have noted a time to come
       since?.set(shard, Math.min(mark ?? now, now))
     }
     // the very first start: should this watchdog die before its first sweep is through, the next one begins here
-    if (marks === undefined) await this.#writeOne(memory, new Map(shards.map(shard => [shard, now])), total)
+    if (marks === undefined) await this.#writeOne(key, memory, new Map(shards.map(shard => [shard, now])), total)
   }
 
   async #read(memory: HookMemory): Promise<Marks | undefined | 'unknown'> {
@@ -132,24 +147,36 @@ export class Progress {
   }
 
   #write(): void {
-    const doneMs = this.#doneMs
-    if (this.#writing !== undefined || doneMs === undefined) return
+    const doneMs = this.#doneMs ?? 0
+    if (this.#writing !== undefined) return
     // a shard that was taken while the sweep went on was not swept whole
     const shards = [...this.#held].filter(([, fromMs]) => fromMs <= doneMs)
-    const news = new Map(shards.map(([shard]) => [shard, doneMs]))
+    const since = new Map(shards.map(([shard]) => [shard, doneMs]))
     const total = this.#total
     this.#writing = (async () => {
-      const memories = [...this.#options.memories.values()]
-      const written = await Promise.all(memories.map(memory => this.#writeOne(memory, news, total)))
+      const memories = [...this.#options.memories]
+      const written = await Promise.all(memories.map(([key, memory]) => this.#writeOne(key, memory, since, total)))
       if (written.every(Boolean)) this.#writtenMs = doneMs
       this.#writing = undefined
     })()
   }
 
-  async #writeOne(memory: HookMemory, news: ReadonlyMap<number, number>, total: number): Promise<boolean> {
-    if (news.size === 0) return true
+  async #writeOne(
+    key: string,
+    memory: HookMemory,
+    since: ReadonlyMap<number, number>,
+    total: number,
+  ): Promise<boolean> {
+    const ended = this.#ended.get(key) ?? []
+    const told = [...ended]
+    if (since.size === 0 && told.length === 0) return true
     try {
-      const isWritten = await memory.write(total, news)
+      const isWritten = await memory.write({ total, since, told })
+      if (isWritten)
+        this.#ended.set(
+          key,
+          ended.filter(id => !told.includes(id)),
+        )
       this.#isFailing = false
       return isWritten
     } catch (error) {

@@ -22,3 +22,13 @@ export class Told {
     }
   }
 }
+
+/** A delivery of a hook in short, 64 bits of its id: whether it was told already. */
+export function toldKey(key: string, shortId: string): string {
+  return `${key} ${shortId}`
+}
+
+/** Of `done-0123456789abcdef0123456789abcdef` the first half of the number. */
+export function shortId(deliveryId: string): string {
+  return deliveryId.slice(-32, -16)
+}

@@ -164,11 +164,14 @@ describe('a value is read as that of the flag is', () => {
 })
 
 describe('the file', () => {
-  let folder = ''
-  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+  const folders: string[] = []
+  afterEach(() => {
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+  })
 
   function file(text: string | Uint8Array, mode = 0o600): string {
-    folder = mkdtempSync(join(tmpdir(), 'leasectl-config-'))
+    const folder = mkdtempSync(join(tmpdir(), 'leasectl-config-'))
+    folders.push(folder)
     const path = join(folder, 'w.yaml')
     writeFileSync(path, text)
     chmodSync(path, mode)

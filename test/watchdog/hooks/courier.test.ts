@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { Courier, type CourierOptions, type DeliveryReport, type Parcel } from '../../../src/watchdog/hooks/courier.ts'
 import type { WebhookTarget } from '../../../src/watchdog/hooks/target.ts'
 import { NOW } from '../../ops/support.ts'
-import { heldTiming, hurriedTiming, type Receiver, receiver } from './support.ts'
+import { heldTiming, hurriedTiming, type Receiver, receiver, until } from './support.ts'
 
 const TIMEOUT_MS = 30_000
 
@@ -103,7 +103,7 @@ describe('many deliveries', () => {
     await host.came(2)
     expect(order).toEqual([])
     const drained = one.drain(1_234)
-    while (timing.pauses.at(-1) !== 1_234) await Promise.resolve()
+    await until(() => timing.pauses.at(-1) === 1_234)
     timing.passed()
     await drained
     await third
@@ -137,7 +137,7 @@ describe('at the end', () => {
     await one.accept(parcel(target(host)), () => ended.push('ended'))
     await host.came(1)
     const drained = one.drain(1_234)
-    while (timing.pauses.at(-1) !== 1_234) await Promise.resolve()
+    await until(() => timing.pauses.at(-1) === 1_234)
     timing.passed()
     await drained
     expect(ended).toEqual([])
@@ -154,7 +154,7 @@ describe('at the end', () => {
     const { courier: one, reports } = courier({ timing })
     const ended: string[] = []
     for (const id of ['waits', 'late']) await one.accept(parcel(target(host), id), () => ended.push(id))
-    while (reports.length === 0) await new Promise(resolve => setImmediate(resolve))
+    await until(() => reports.length > 0)
     await host.came(2)
     const drained = one.drain(1_000)
     answer()

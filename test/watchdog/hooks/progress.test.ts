@@ -3,21 +3,24 @@ import type { Marks } from '../../../src/watchdog/hooks/marks.ts'
 import type { HookMemory } from '../../../src/watchdog/hooks/memory.ts'
 import { hookMemory } from '../../../src/watchdog/hooks/memory.ts'
 import { Progress } from '../../../src/watchdog/hooks/progress.ts'
+import { Told, toldKey } from '../../../src/watchdog/hooks/told.ts'
 import { memoryStore, NOW } from '../../ops/support.ts'
 import { hurriedTiming } from './support.ts'
 
-function progress(given: Marks | undefined, about: { readonly shards?: number; readonly isBusy?: boolean } = {}) {
+function progress(given: Marks['since'], about: { readonly shards?: number; readonly isBusy?: boolean } = {}) {
   let nowMs = 1_000_000
   const writes: string[] = []
+  const told = new Told(9)
   const memory: HookMemory = {
-    read: async () => given,
-    async write(total, news) {
-      writes.push([...news].map(([shard, ms]) => `${shard}/${total}: ${ms}`).join(', '))
+    read: async () => ({ since: given, told: ['known'] }),
+    async write({ total, since, told: ids }) {
+      writes.push([...[...since].map(([shard, ms]) => `${shard}/${total}: ${ms}`), ...ids].join(', '))
       return !about.isBusy
     },
   }
   const one = new Progress({
     memories: new Map([['k', memory]]),
+    told,
     timing: hurriedTiming(0),
     nowMs: () => nowMs,
     onTrouble: () => {},
@@ -26,7 +29,7 @@ function progress(given: Marks | undefined, about: { readonly shards?: number; r
   const goTo = (ms: number) => {
     nowMs = ms
   }
-  return { progress: one, writes, goTo }
+  return { progress: one, writes, goTo, told }
 }
 
 test('goes on where the last one was', async () => {
@@ -58,10 +61,8 @@ test('notes of a shard that was taken during a sweep nothing before the next one
   goTo(1_200_000)
   one.take([0, 1], 2)
   await one.ready()
-  one.touch()
   one.reached(1_100_000)
   await one.flush()
-  one.touch()
   one.reached(1_300_000)
   await one.flush()
   expect(writes).toEqual(['0/2: 1100000', '0/2: 1300000, 1/2: 1300000'])
@@ -79,6 +80,16 @@ test('notes what it lets go of: whoever takes it begins there', async () => {
   expect(writes.at(-1)).toBe('0/2: 1001000, 1/2: 1001000')
 })
 
+test('notes each delivery once, and knows what others have noted', async () => {
+  const { progress: one, writes, told } = progress([1])
+  await one.ready()
+  expect([told.add(toldKey('k', 'known')), told.add(toldKey('k', 'other'))]).toEqual([false, true])
+  one.ended('k', `done-${'a'.repeat(16)}${'b'.repeat(16)}`)
+  await one.flush()
+  await one.flush()
+  expect(writes).toEqual(['a'.repeat(16)])
+})
+
 test('writes again what could not be written', async () => {
   const { progress: one, writes } = progress([1], { isBusy: true })
   await one.ready()
@@ -93,11 +104,11 @@ test('is kept in the store, and read by whoever goes on', async () => {
   const name = '.leasectl/watchdog/hooks/0123456789abcdef'
   const memory = hookMemory(store, 'tester')('0123456789abcdef')
   expect(await memory.read()).toBeUndefined()
-  expect(await memory.write(2, new Map([[1, NOW]]))).toBe(true)
-  expect(await memory.write(2, new Map([[0, NOW + 1]]))).toBe(true)
-  expect(await hookMemory(store, 'other')('0123456789abcdef').read()).toEqual([NOW + 1, NOW])
+  expect(await memory.write({ total: 2, since: new Map([[1, NOW]]), told: ['a'] })).toBe(true)
+  expect(await memory.write({ total: 2, since: new Map([[0, NOW + 1]]), told: [] })).toBe(true)
+  expect(await hookMemory(store, 'other')('0123456789abcdef').read()).toEqual({ since: [NOW + 1, NOW], told: ['a'] })
   const stored = await store.read(name)
   expect(Buffer.from(stored?.body ?? '').toString()).toBe(
-    `{"apiVersion":"leasectl/v1","kind":"watchdog-hook","since":[${NOW + 1},${NOW}]}\n`,
+    `{"apiVersion":"leasectl/v1","kind":"watchdog-hook","since":[${NOW + 1},${NOW}],"told":["a"]}\n`,
   )
 })

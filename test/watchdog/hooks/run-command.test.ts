@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type CommandInput, runCommand } from '../../../src/watchdog/hooks/run-command.ts'
-import { heldTiming } from './support.ts'
+import { heldTiming, soon, until } from './support.ts'
 
 let folder = ''
 beforeEach(() => {
@@ -22,8 +22,6 @@ function run(argv: readonly [string, ...string[]], input: Partial<CommandInput> 
 
 const sh = (script: string, ...args: string[]): [string, ...string[]] => ['/bin/sh', '-c', script, 'sh', ...args]
 const node = (script: string): [string, ...string[]] => [process.execPath, '-e', script]
-
-const soon = () => new Promise(resolve => setImmediate(resolve))
 
 /** Lets all the time pass that it takes. */
 async function ended<Value>(running: Promise<Value>, timing: ReturnType<typeof heldTiming>): Promise<Value> {
@@ -117,9 +115,12 @@ describe('a program', () => {
 })
 
 describe('a program that hangs', () => {
-  /** Starts a child of its own, tells its id and waits for ever; neither obeys when it is asked to end. */
+  /** Starts a child of its own, tells its id and goes on for long; neither obeys when it is asked to end. */
   const stubborn = sh(
-    `trap '' TERM; (trap '' TERM; while :; do sleep 0.01; done) & echo $! > "$1"; wait; while :; do sleep 0.01; done`,
+    `trap '' TERM
+    long() { i=0; while [ $i -lt 1000 ]; do sleep 0.03; i=$((i + 1)); done; }
+    long & echo $! > "$1"
+    long`,
   )
 
   test('is asked to end, then ended, with all it started', async () => {
@@ -128,7 +129,7 @@ describe('a program that hangs', () => {
     const running = run([...stubborn, pids], { timing })
     const grandchild = Number(await lineOf(pids))
     timing.passed()
-    while (timing.pauses.at(-1) !== 2_000) await soon()
+    await until(() => timing.pauses.at(-1) === 2_000)
     expect(await Promise.race([running, soon().then(() => 'asked')])).toBe('asked')
     expect(await ended(running, timing)).toMatchObject({ kind: 'repeat', code: 'timed-out' })
     expect(await isGone(grandchild)).toBe(true)
@@ -137,11 +138,11 @@ describe('a program that hangs', () => {
   test('is asked first, and may say what it was at', async () => {
     const out = join(folder, 'out')
     const timing = heldTiming()
-    const script = 'trap "echo waited for a lock; exit 7" TERM; echo up > "$1"; while :; do :; done'
+    const script = 'trap "echo waited for a lock; exit 7" TERM; echo up > "$1"; while [ -e "$1" ]; do :; done'
     const running = run(sh(script, out), { timing })
     await lineOf(out)
     timing.passed()
-    while (timing.pauses.at(-1) !== 2_000) await soon()
+    await until(() => timing.pauses.at(-1) === 2_000)
     const { code, output } = await running
     expect([code, output]).toEqual(['timed-out', 'waited for a lock'])
   })
@@ -150,7 +151,7 @@ describe('a program that hangs', () => {
     const out = join(folder, 'out')
     const stop = new AbortController()
     const timing = heldTiming()
-    const running = run(sh('echo up > "$1"; sleep 1000', out), { stop: stop.signal, timing })
+    const running = run(sh('echo up > "$1"; sleep 30', out), { stop: stop.signal, timing })
     await lineOf(out)
     stop.abort()
     expect(await ended(running, timing)).toMatchObject({ kind: 'stopped', code: 'stopped' })
@@ -159,7 +160,7 @@ describe('a program that hangs', () => {
   test('only with what it left behind did its work', async () => {
     const out = join(folder, 'out')
     const timing = heldTiming()
-    const running = run(sh('(sleep 1000) & echo $! > "$1"; exit 0', out), { timing })
+    const running = run(sh('(sleep 30) & echo $! > "$1"; exit 0', out), { timing })
     const left = Number(await lineOf(out))
     expect(await ended(running, timing)).toMatchObject({ kind: 'delivered', code: 'exit-0' })
     expect(await isGone(left)).toBe(true)

@@ -46,6 +46,14 @@ export function hurriedTiming(limitMs: number): Timing & { readonly pauses: numb
   }
 }
 
+/** Lets others go on once. */
+export const soon = () => new Promise(resolve => setImmediate(resolve))
+
+/** Lets others go on until it is so. */
+export async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await soon()
+}
+
 export interface Received {
   readonly headers: IncomingMessage['headers']
   readonly body: string

@@ -120,9 +120,9 @@ export function plainMemory(): { readonly memory: () => HookMemory; readonly wri
   let since: number | undefined
   const written: number[] = []
   const memory: HookMemory = {
-    read: async () => (since === undefined ? undefined : [since]),
-    async write(_, news) {
-      since = news.get(0) ?? since
+    read: async () => (since === undefined ? undefined : { since: [since], told: [] }),
+    async write(news) {
+      since = news.since.get(0) ?? since
       written.push(since ?? 0)
       return true
     },
