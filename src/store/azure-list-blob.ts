@@ -54,30 +54,30 @@ export class BlobReader {
    */
   row(bytes: Buffer, { name, etag, nameEnd }: BlobHead, to: number): Listed | undefined {
     const element = elementOf(bytes, nameEnd, to)
-    const { text } = element
-    const end = endOfProperties(text)
-    const { fields, others } = this.#metadata.read(element, nameEnd + end)
+    const properties = new Properties(element.text)
+    const { fields, others } = this.#metadata.read(element, nameEnd + properties.end)
     if (isMark(others)) return undefined
-    const size = Number(property(text, end, '<Content-Length>') ?? 0)
-    const md5 = fields.md5 === undefined ? undefined : hexOf(property(text, end, '<Content-MD5>'))
-    const summary = summaryOf(fields, { md5, size })
-    const state = property(text, end, '<LeaseState>')
-    const duration = state === 'leased' ? property(text, end, '<LeaseDuration>') : undefined
+    // In the order in which the service writes them.
+    const modifiedMs = Date.parse(properties.get('<Last-Modified>') ?? '')
+    const size = Number(properties.get('<Content-Length>') ?? 0)
+    const md5 = properties.get('<Content-MD5>')
+    const state = properties.get('<LeaseState>')
+    const duration = state === 'leased' ? properties.get('<LeaseDuration>') : undefined
+    const summary = summaryOf(fields, { md5: fields.md5 && md5 && hexOf(md5), size })
     return {
       name,
       etag,
       size,
-      modifiedMs: Date.parse(property(text, end, '<Last-Modified>') ?? ''),
+      modifiedMs,
       lease: leaseView(state, duration, others),
       ...(summary === undefined ? {} : { summary }),
     }
   }
 
   #kind(element: BlobElement): Pick<BlobHead, 'isHierarchical' | 'isDirectory'> {
-    const { text, from } = element
-    const end = endOfProperties(text)
-    const kind = property(text, end, '<ResourceType>')
-    const isDirectory = kind === 'directory' || isMark(this.#metadata.read(element, from + end).others)
+    const properties = new Properties(element.text)
+    const kind = properties.get('<ResourceType>')
+    const isDirectory = kind === 'directory' || isMark(this.#metadata.read(element, element.from + properties.end).others)
     return { isHierarchical: kind !== undefined, isDirectory }
   }
 }
@@ -90,18 +90,32 @@ function elementOf(bytes: Buffer, from: number, to: number): BlobElement {
   return { bytes, from, to, text: bytes.toString('latin1', from, to) }
 }
 
-/** Up to here the service chooses the names of elements, from here on whoever writes metadata does. */
-function endOfProperties(text: string): number {
-  const end = text.indexOf('</Properties>')
-  return end < 0 ? text.length : end
-}
+/** The properties of a blob. What is read of them holds nothing but ASCII and no entities. */
+class Properties {
+  /** Up to here the service chooses the names of elements, from here on whoever writes metadata does. */
+  readonly end: number
+  readonly #text: string
+  #at = 0
 
-/** What is read here holds nothing but ASCII and no entities. */
-function property(text: string, end: number, tag: string): string | undefined {
-  const at = text.indexOf(tag)
-  if (at < 0 || at >= end) return undefined
-  const from = at + tag.length
-  return text.slice(from, text.indexOf('<', from))
+  constructor(text: string) {
+    const end = text.indexOf('</Properties>')
+    this.#text = text
+    this.end = end < 0 ? text.length : end
+  }
+
+  /** Cheapest when they are asked for in their order. */
+  get(tag: string): string | undefined {
+    const behind = this.#find(tag, this.#at)
+    const at = behind >= 0 || this.#at === 0 ? behind : this.#find(tag, 0)
+    if (at < 0) return undefined
+    this.#at = this.#text.indexOf('<', at)
+    return this.#text.slice(at, this.#at)
+  }
+
+  #find(tag: string, from: number): number {
+    const at = this.#text.indexOf(tag, from)
+    return at < 0 || at >= this.end ? -1 : at + tag.length
+  }
 }
 
 /** A name with characters that XML cannot hold comes percent-encoded and says so. */
@@ -123,8 +137,8 @@ function quoted(etag: string): string {
   return etag.startsWith('"') ? etag : `"${etag}"`
 }
 
-function hexOf(base64: string | undefined): string | undefined {
-  return base64 ? Buffer.from(base64, 'base64').toString('hex') : undefined
+function hexOf(base64: string): string {
+  return Buffer.from(base64, 'base64').toString('hex')
 }
 
 function endOfText(bytes: Buffer, from: number, to: number): number {

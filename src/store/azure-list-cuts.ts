@@ -11,16 +11,17 @@ export interface Stretch {
 /** The first name there is at or behind the given one. */
 export type FirstName = (from: string) => Promise<string | undefined>
 
-const MAX_PROBES = 12
+const MAX_PROBES = 16
 const MAX_CUTS = 9
-/** As many as there are readers waiting for a part. */
+/** As many as there may be readers that wait for a part. */
 const ENOUGH = 3
 
 /**
- * Looks for names at which a stretch of a listing may be cut into parts of about the same size, in ascending order: other
- * folders than that of the last name first, then the characters that names in its folder go on with. It asks for the first
- * name behind the one, behind the next, and so on, at most twelve times. What it finds need only be good, not right: cut
- * anywhere, the parts together are the stretch.
+ * Looks for names at which a stretch of a listing may be cut into parts of about the same size, in ascending order. All
+ * names that are left differ from the last one from some place on; the first such place parts them best: into those that
+ * have one character there, those that have another, and so on. It is found by asking for the first name behind all that
+ * have a beginning in common with the last, longer and shorter ones; the characters, by asking on from there. At most
+ * sixteen questions. What is found need only be good, not right: cut anywhere, the parts together are the stretch.
  */
 export function findCuts(first: FirstName, stretch: Stretch): Promise<string[]> {
   return new CutSearch(first, stretch).run()
@@ -43,37 +44,50 @@ class CutSearch {
   }
 
   async run(): Promise<string[]> {
-    const folder = this.#last.slice(0, this.#last.lastIndexOf('/') + 1)
-    const begin = Math.max(folder.length, this.#prefix.length)
-    if (folder.length > this.#prefix.length) await this.#among(folder, folder.length - 1)
-    for (let at = begin; at < this.#last.length && this.#mayGoOn(); at += 1) await this.#among(this.#last, at)
+    for (let from = this.#prefix.length; this.#cuts.length < ENOUGH; ) {
+      const branch = await this.#firstBranch(from)
+      if (branch === undefined) break
+      from = commonLength(branch, this.#last) + 1
+      await this.#addCuts(branch, from)
+    }
     return this.#cuts
   }
 
-  /** Cuts before names that are behind all names with this beginning, up to and with the character at this place. */
-  async #among(name: string, at: number): Promise<void> {
-    const found: string[] = []
-    let next = await this.#probe(name, at)
-    const level = next === undefined ? 0 : commonLength(next, this.#last)
-    while (next !== undefined) {
-      const cut = next.slice(0, level + 1)
-      if (isSafe(cut)) found.push(cut)
-      next = this.#cuts.length + found.length < MAX_CUTS ? await this.#probe(next, level) : undefined
+  /** A name that differs from the last one as early as any behind it, but not before this place. */
+  async #firstBranch(from: number): Promise<string | undefined> {
+    let branch: string | undefined
+    let low = from
+    for (let high = this.#last.length - 1; low <= high; ) {
+      const at = (low + high) >> 1
+      const name = await this.#probe(this.#last, at)
+      if (name === undefined) low = at + 1
+      else {
+        branch = name
+        high = commonLength(name, this.#last) - 1
+      }
     }
-    this.#cuts = [...found, ...this.#cuts]
+    return branch
+  }
+
+  /** Cuts before this name and those behind it, each of a length. */
+  async #addCuts(branch: string, length: number): Promise<void> {
+    const cuts: string[] = []
+    for (let name: string | undefined = branch; name !== undefined; ) {
+      const cut = name.slice(0, length)
+      if (isSafe(cut)) cuts.push(cut)
+      name = this.#cuts.length + cuts.length < MAX_CUTS ? await this.#probe(name, length - 1) : undefined
+    }
+    this.#cuts = [...cuts, ...this.#cuts]
     this.#to = this.#cuts[0] ?? this.#to
   }
 
+  /** The first name behind all that are the same as this one up to and with the character at this place. */
   async #probe(name: string, at: number): Promise<string | undefined> {
     const from = behind(name, at)
     if (from === undefined || !this.#isBefore(from) || this.#probes >= MAX_PROBES) return undefined
     this.#probes += 1
     const found = await this.#first(from)
     return found !== undefined && found >= from && this.#isBefore(found) ? found : undefined
-  }
-
-  #mayGoOn(): boolean {
-    return this.#cuts.length < ENOUGH && this.#probes < MAX_PROBES
   }
 
   #isBefore(name: string): boolean {

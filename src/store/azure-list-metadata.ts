@@ -52,6 +52,7 @@ export class MetadataScan {
   #next = 0
   /** Where reading goes on. */
   #at = 0
+  #hasEntities = false
 
   /** @param from behind the properties: there everybody may choose the names of elements */
   read(element: BlobElement, from: number): ScannedMetadata {
@@ -60,6 +61,7 @@ export class MetadataScan {
     let others: Record<string, string> | undefined
     this.#next = 0
     this.#at = firstChild(element, from)
+    this.#hasEntities = element.text.indexOf('&', from - element.from) >= 0
     while (this.#at < to && bytes[this.#at + 1] !== SLASH) {
       const { key, place } = this.#slot(element, this.#at + 1)
       const value = this.#value(element, key.length)
@@ -86,7 +88,8 @@ export class MetadataScan {
       end += 1
     }
     this.#at = firstOf(LESS, bytes, end + keyLength + 3, to)
-    return plain(seen < 0x80 ? text.slice(at - from, end - from) : bytes.toString('utf8', at, end))
+    const value = seen < 0x80 ? text.slice(at - from, end - from) : bytes.toString('utf8', at, end)
+    return this.#hasEntities ? plain(value) : value
   }
 
   #slot(element: BlobElement, at: number): Slot {

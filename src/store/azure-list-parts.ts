@@ -123,7 +123,8 @@ class PartedListing {
 
   /** Hands parts of what is left behind `last` to readers that are free, or looks for places to cut. */
   #share(part: Part, last: string): void {
-    const cuts = part.cuts.filter(cut => cut > last)
+    const { to } = part
+    const cuts = part.cuts.filter(cut => cut > last && (to === undefined || cut < to))
     const pieces = Math.min(this.#free, cuts.length) + 1
     let end = cuts.length
     for (let piece = pieces - 1; piece > 0; piece -= 1) {
@@ -134,7 +135,8 @@ class PartedListing {
       this.#isParted = true
     }
     part.cuts = cuts.slice(0, end)
-    if (part.cuts.length === 0 && part.pages >= part.searchAt && this.#free > 0) this.#look(part, last)
+    const mayLook = this.#search === undefined && this.#free > 0
+    if (mayLook && part.cuts.length === 0 && part.pages >= part.searchAt) this.#look(part, last)
   }
 
   #look(part: Part, last: string): void {

@@ -11,14 +11,15 @@ import type { Listed, ListQuery } from './store.ts'
  */
 export async function* listStreams(reader: AzureListReader, query: ListQuery): AsyncGenerator<readonly Listed[]> {
   query.signal?.throwIfAborted()
-  if (query.limit !== undefined && query.limit <= 0) return
+  if ((query.limit !== undefined && query.limit <= 0) || isPast(query)) return
   if (query.order === 'due') yield* byDue(reader, query)
   else if (query.order === 'any' && query.limit === undefined) yield* inAnyOrder(reader, query)
   else yield* byName(reader, query)
 }
 
 async function* byName(reader: AzureListReader, query: ListQuery): AsyncGenerator<readonly Listed[]> {
-  const { prefix, after: startFrom, limit = Number.POSITIVE_INFINITY, signal } = query
+  const { prefix, limit = Number.POSITIVE_INFINITY, signal } = query
+  const startFrom = startOf(query)
   const wanted = wantedBy(query)
   let left = limit
   // Reserved names and the one `startFrom` includes may fill places of a small page.
@@ -36,8 +37,8 @@ async function* byName(reader: AzureListReader, query: ListQuery): AsyncGenerato
 }
 
 function inAnyOrder(reader: AzureListReader, query: ListQuery): AsyncGenerator<readonly Listed[]> {
-  const { prefix, after: startFrom, signal } = query
-  return listInParts(reader, { prefix, startFrom, signal, wanted: wantedBy(query) })
+  const { prefix, signal } = query
+  return listInParts(reader, { prefix, startFrom: startOf(query), signal, wanted: wantedBy(query) })
 }
 
 async function* byDue(reader: AzureListReader, query: ListQuery): AsyncGenerator<readonly Listed[]> {
@@ -54,6 +55,16 @@ async function* byDue(reader: AzureListReader, query: ListQuery): AsyncGenerator
 
 function compareDue(a: Listed, b: Listed): number {
   return (a.summary?.dueMs ?? 0) - (b.summary?.dueMs ?? 0) || compareNames(a.name, b.name)
+}
+
+/** The service takes a name to start from only among those with the prefix. */
+function startOf({ prefix = '', after }: ListQuery): string | undefined {
+  return after?.startsWith(prefix) ? after : undefined
+}
+
+/** Whether all names with the prefix come before the one that is asked for those behind. */
+function isPast({ prefix = '', after = '' }: ListQuery): boolean {
+  return compareNames(after, prefix) > 0 && !after.startsWith(prefix)
 }
 
 function wantedBy({ prefix = '', after, skip = () => false }: ListQuery): Wanted {

@@ -49,13 +49,14 @@ export interface ListQuery {
   /** Only names after this one (code unit order on UTF-8, as Azure lists). */
   readonly after?: string
   /**
-   * `due`: soonest first, only streams that have a due time. Drivers without an index for it collect first. `any`: pages
-   * may come in any order, each stream once. Default `name`.
+   * `due`: soonest first, only streams that have a due time. Drivers without an index for it collect first.
+   * `any`: each stream once, in whatever order they are to be had soonest, some pages read ahead: for whoever looks at all
+   * of them. Drivers that gain nothing by it list by name, and so do all where there is a limit. Default `name`.
    */
   readonly order?: 'name' | 'due' | 'any'
   /** At most so many. Default: all. */
   readonly limit?: number
-  /** Leaves out the rows of which it says true. It is asked of each in turn, before the rest of the row is made. */
+  /** Leaves out the rows of which it says true. It is asked once of each, before the rest of the row is made. */
   readonly skip?: (name: string, etag: string) => boolean
   readonly signal?: AbortSignal
 }

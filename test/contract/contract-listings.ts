@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { compareNames } from '../../src/store/names.ts'
+import type { EventStore, ListQuery } from '../../src/store/store.ts'
 import {
   changeOptions,
   given,
@@ -15,6 +17,7 @@ import {
 export function describeListings(harness: StoreHarness): void {
   describe('list by name', () => byName(harness))
   describe('list by due time', () => byDue(harness))
+  describe('list in any order', () => inAnyOrder(harness))
 }
 
 function byName(harness: StoreHarness): void {
@@ -142,5 +145,57 @@ function byDue(harness: StoreHarness): void {
       expect(await order()).toEqual(['b', 'a'])
       await store.remove('a', {})
       expect(await order()).toEqual(['b'])
+    }))
+}
+
+function inAnyOrder(harness: StoreHarness): void {
+  const anyOf = async (store: EventStore, query: ListQuery = {}): Promise<string[]> =>
+    (await namesOf(store, { ...query, order: 'any' })).toSorted()
+
+  it('lists what a listing by name lists, each stream once', () =>
+    withStore(harness, async store => {
+      expect(await anyOf(store)).toEqual([])
+      const names = ['top', 'a/1', 'a/2', 'a/b/3', 'a-b', 'b/1', 'é/ü', '-', '.leasectl', '.leasectl0', 'z z/&<%2F']
+      for (const [at, name] of names.entries()) await given(store, name, name, { dueMs: at })
+      await given(store, '.leasectl/shard')
+      await leased(store, 'a/2', 'grace')
+      const rows = await listed(store, { order: 'any' })
+      expect(rows.toSorted((a, b) => compareNames(a.name, b.name))).toEqual(await listed(store))
+      expect(rows).toHaveLength(names.length)
+    }))
+
+  it('takes prefix, after and limit', () =>
+    withStore(harness, async store => {
+      for (const name of ['a/1', 'a/2', 'a/3', 'b/1', 'c']) await given(store, name)
+      expect(await anyOf(store, { prefix: 'a/' })).toEqual(['a/1', 'a/2', 'a/3'])
+      expect(await anyOf(store, { prefix: '.leasectl/' })).toEqual([])
+      expect(await anyOf(store, { after: 'a/2' })).toEqual(['a/3', 'b/1', 'c'])
+      expect(await anyOf(store, { prefix: 'a/', after: 'a/1' })).toEqual(['a/2', 'a/3'])
+      expect(await anyOf(store, { prefix: 'a/', after: 'b' })).toEqual([])
+      expect(await anyOf(store, { prefix: 'b/', after: 'a/2' })).toEqual(['b/1'])
+      expect(await anyOf(store, { limit: 2 })).toHaveLength(2)
+      expect(await anyOf(store, { limit: 0 })).toEqual([])
+    }))
+
+  it('leaves out the rows that are skipped, and asks of each once', () =>
+    withStore(harness, async store => {
+      for (const name of ['a/1', 'a/2', 'b']) await given(store, name)
+      const etags = new Map((await listed(store)).map(row => [row.name, row.etag]))
+      const asked: string[] = []
+      const skip = (name: string, etag: string) => asked.push(name) > 0 && name !== 'b' && etags.get(name) === etag
+      expect(await anyOf(store, { skip })).toEqual(['b'])
+      expect(asked.toSorted()).toEqual(['a/1', 'a/2', 'b'])
+    }))
+
+  it('can be left early, and given up', () =>
+    withStore(harness, async store => {
+      for (const name of ['a', 'b']) await given(store, name)
+      for await (const page of store.list({ order: 'any' })) {
+        expect(page.length).toBeGreaterThan(0)
+        break
+      }
+      const signal = AbortSignal.abort(new Error('enough'))
+      await expect(listed(store, { order: 'any', signal })).rejects.toThrow('enough')
+      expect(await anyOf(store)).toEqual(['a', 'b'])
     }))
 }

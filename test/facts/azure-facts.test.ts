@@ -390,6 +390,18 @@ describe('writes and listings', () => {
       names.push(item.name)
     expect(names).toEqual([`${folder}/b`, `${folder}/c`])
   })
+
+  it('a listing is in the order of UTF-16 code units, and goes on so from page to page behind startFrom', async () => {
+    const folder = randomUUID()
+    const sorted = ['A', 'a', 'a b', 'a-b', 'a/b', 'a0', 'é', '日', '😀', 'ﬀ'].map(name => `${folder}/${name}`)
+    for (const name of sorted.toReversed()) await container.getBlockBlobClient(name).upload('', 0)
+    const names: string[] = []
+    const options = { prefix: `${folder}/`, startFrom: `${folder}/a-` }
+    for await (const page of container.listBlobsFlat(options).byPage({ maxPageSize: 2 }))
+      names.push(...page.segment.blobItems.map(item => item.name))
+    expect(names).toEqual(sorted.slice(3))
+    expect(sorted).toEqual(sorted.toSorted())
+  })
 })
 
 describeCells(

@@ -1,79 +1,24 @@
-import { createServer } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { BlobServiceClient } from '@azure/storage-blob'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { scanListing } from '../../src/store/azure-list-scan.ts'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { ContainerMissing, NotPermitted, StoreIncompatible, StoreUnreachable } from '../../src/store/errors.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { listed, namesOf } from '../contract/harness.ts'
 import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { blobXml, listXml } from '../support/list-xml.ts'
 
-const item = (name: string, more = '', properties = ''): string =>
-  `<Blob>${name}<Properties><Last-Modified>Thu, 01 Jan 2026 00:00:00 GMT</Last-Modified><Etag>0x8D1</Etag>` +
-  `<Content-Length>4</Content-Length><Content-MD5>hBotaJrYa9FhFEdFPCLG/A==</Content-MD5>${properties}</Properties>${more}</Blob>`
-
-const page = (blobs: string, marker = '<NextMarker />'): string =>
-  `<?xml version="1.0" encoding="utf-8"?><EnumerationResults ServiceEndpoint="x"><Prefix>a</Prefix><Blobs>${blobs}</Blobs>${marker}</EnumerationResults>`
-
-describe('scanListing', () => {
-  it('picks the fields of each blob', () => {
-    const properties =
-      '<LeaseStatus>locked</LeaseStatus><LeaseState>leased</LeaseState><LeaseDuration>fixed</LeaseDuration>'
-    const metadata = '<Metadata><one>1</one><_Two>a%20b</_Two><empty></empty></Metadata><OrMetadata />'
-    expect(
-      scanListing(page(item('<Name>a/b</Name>', metadata, properties), '<NextMarker>2!76!x</NextMarker>')),
-    ).toEqual({
-      blobs: [
-        {
-          name: 'a/b',
-          etag: '0x8D1',
-          size: 4,
-          modifiedMs: Date.UTC(2026, 0, 1),
-          md5: '841a2d689ad86bd1611447453c22c6fc',
-          leaseState: 'leased',
-          leaseDuration: 'fixed',
-          metadata: { one: '1', _Two: 'a%20b', empty: '' },
-        },
-      ],
-      marker: '2!76!x',
-    })
-  })
-
-  it('reads entities and encoded names', () => {
-    const names = [
-      item('<Name>&lt;a &amp;amp; &quot;b&#x1F600;&#38;</Name>'),
-      item('<Name Encoded="true">a%EF%BF%BE%26amp%3B</Name>'),
-    ]
-    expect(scanListing(page(names.join('')))?.blobs.map(blob => blob.name)).toEqual(['<a &amp; "b😀&', 'a\uFFFE&amp;'])
-  })
-
-  it('leaves directories out', () => {
-    const blobs = [
-      item('<Name>d1</Name>', '', '<ResourceType>directory</ResourceType>'),
-      item('<Name>d2</Name>', '<Metadata><hdi_isfolder>true</hdi_isfolder></Metadata>'),
-      item('<Name>f</Name>', '<Metadata />', '<ResourceType>file</ResourceType>'),
-    ]
-    expect(scanListing(page(blobs.join('')))?.blobs.map(blob => blob.name)).toEqual(['f'])
-  })
-
-  it('says nothing of a text that is cut off or something else', () => {
-    const whole = page(item('<Name>a</Name>'))
-    expect(scanListing(whole)?.blobs).toHaveLength(1)
-    expect(scanListing(whole.slice(0, -5))).toBeUndefined()
-    expect(scanListing('<Error><Code>x</Code></Error>')).toBeUndefined()
-    expect(scanListing('')).toBeUndefined()
-  })
-})
+const names = Array.from({ length: 60 }, (_, i) => `${['a/', 's/', ''][i % 3]}${String(i).padStart(2, '0')}`).sort()
 
 describe('listing through the service', () => {
   let store: EventStore & { container: string }
   let proxy: FaultProxy
-  const names = Array.from({ length: 30 }, (_, i) => `s/${String(i).padStart(2, '0')}`)
 
   beforeAll(async () => {
     const { port, connectionString } = await sharedAzurite()
     proxy = await startFaultProxy({ target: { port } })
-    store = await openAzuriteStore(proxy.port)
+    store = await openAzuriteStore(proxy.port, { random: () => 0 })
     const container = BlobServiceClient.fromConnectionString(connectionString).getContainerClient(store.container)
     for (const name of names)
       await container.getBlockBlobClient(name).upload(name, name.length, { metadata: { K: 'v&<' } })
@@ -84,57 +29,230 @@ describe('listing through the service', () => {
     await proxy.stop()
   })
 
-  it('scans what the service sends, past the parser of the SDK', async () => {
-    const container = BlobServiceClient.fromConnectionString(
-      (await sharedAzurite()).connectionString,
-    ).getContainerClient(store.container)
-    const parsed: object[] = []
-    for await (const { name, properties } of container.listBlobsFlat()) {
-      parsed.push({
-        name,
-        etag: `"${properties.etag.replaceAll('"', '')}"`,
-        size: properties.contentLength,
-        modifiedMs: properties.lastModified.getTime(),
-      })
-    }
-    const scanned = (await listed(store)).map(({ name, etag, size, modifiedMs }) => ({ name, etag, size, modifiedMs }))
-    expect(scanned).toEqual(parsed)
-    expect(scanned).toHaveLength(30)
-  })
-
-  it('takes a page that only the scan can read: the parser of the SDK never sees it', async () => {
-    const broken = page(item('<Name>a</Name>')).replace('</Blobs>', '</Blobs><Unclosed>')
-    const service = createServer((_, response) => response.setHeader('content-type', 'application/xml').end(broken))
-    await new Promise<void>(resolve => service.listen(0, '127.0.0.1', resolve))
-    const { port } = service.address() as AddressInfo
-    const through = await openAzuriteStore(port, { container: 'orders' })
-    expect(await namesOf(through)).toEqual(['a'])
-    await through.close()
-    service.closeAllConnections()
-    service.close()
-  })
+  const paged = (pageSize: number) => openAzuriteStore(proxy.port, { container: store.container, pageSize })
 
   it('asks page by page, and no further than it is read', async () => {
     proxy.reset()
     expect(await namesOf(store, { limit: 3 })).toEqual(names.slice(0, 3))
     expect(proxy.count('list')).toBe(1)
     expect(proxy.requests[0]?.query.get('maxresults')).toBe('13')
+    expect(proxy.requests[0]?.query.get('include')).toBe('metadata')
+  })
+
+  it('asks for larger pages where small ones have nothing that is wanted', async () => {
+    proxy.reset()
+    expect(await namesOf(store, { limit: 1, skip: name => name !== names[50] })).toEqual([names[50]])
+    expect(proxy.requests.map(({ query }) => query.get('maxresults'))).toEqual(['11', '44'])
   })
 
   it('goes on behind a name without reading what is before it', async () => {
     proxy.reset()
-    expect(await namesOf(store, { after: 's/27' })).toEqual(['s/28', 's/29'])
-    expect(proxy.requests[0]?.query.get('startFrom')).toBe('s/27')
+    expect(await namesOf(store, { after: 's/52' })).toEqual(['s/55', 's/58'])
+    expect(proxy.requests[0]?.query.get('startFrom')).toBe('s/52')
+  })
+
+  it('starts within the prefix, or not at all', async () => {
+    proxy.reset()
+    expect(await namesOf(store, { prefix: 's/', after: 'b' })).toHaveLength(20)
+    expect(proxy.requests[0]?.query.get('startFrom')).toBeNull()
+    expect(await namesOf(store, { prefix: 'a/', after: 'b' })).toEqual([])
+    expect(proxy.count('list')).toBe(1)
+  })
+
+  it.each([7, 60])('lists all in any order, each once, by pages of %d', async pageSize => {
+    const by = await paged(pageSize)
+    const rows = await listed(by, { order: 'any' })
+    expect(rows.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual(await listed(store))
+    const etags = new Map(rows.map(row => [row.name, row.etag]))
+    const asked: string[] = []
+    const skip = (name: string, etag: string) => asked.push(name) > 0 && etag === etags.get(name)
+    expect(await listed(by, { order: 'any', skip })).toEqual([])
+    expect(asked.toSorted()).toEqual(names)
+    expect((await namesOf(by, { order: 'any', prefix: 's/', after: 's/20' })).toSorted()).toEqual(
+      names.filter(name => name > 's/20'),
+    )
+    expect(await namesOf(by, { order: 'any', limit: 3 })).toHaveLength(3)
+    await by.close()
+  })
+
+  it('reads several pages at a time in any order', async () => {
+    const by = await paged(4)
+    proxy.reset()
+    expect(await namesOf(by, { order: 'any' })).toHaveLength(60)
+    expect(proxy.rounds).toBeLessThan(proxy.count('list'))
+    expect(proxy.requests.some(({ query }) => query.has('startFrom') && query.get('maxresults') === '4')).toBe(true)
+    await by.close()
   })
 
   it.each(['lose-request', 'lose-answer', 'error-before', 'truncate'] as const)(
-    '%s: the page is asked for again',
+    '%s: the page is asked for again, of each stream once',
     async kind => {
-      proxy.reset()
-      proxy.add({ kind, on: 'list', times: 1 })
-      expect(await namesOf(store)).toEqual(names)
-      expect(proxy.injected).toHaveLength(1)
-      expect(proxy.count('list')).toBe(2)
+      for (const order of ['name', 'any'] as const) {
+        const by = await paged(25)
+        proxy.reset()
+        proxy.add({ kind, on: 'list', nth: 2, times: 1 })
+        const asked: string[] = []
+        const found = await namesOf(by, { order, skip: name => asked.push(name) < 0 })
+        expect(found.toSorted()).toEqual(names)
+        expect(asked.toSorted()).toEqual(names)
+        expect(proxy.injected).toHaveLength(1)
+        await by.close()
+      }
     },
   )
+
+  it('gives up a page that never comes whole, with what it had before', async () => {
+    const by = await paged(25)
+    proxy.reset()
+    const found: string[] = []
+    const all = async () => {
+      for await (const page of by.list({})) {
+        found.push(...page.map(row => row.name))
+        proxy.add({ kind: 'truncate', on: 'list' })
+      }
+    }
+    await expect(all()).rejects.toThrow(StoreUnreachable)
+    expect(found).toEqual(names.slice(0, 25))
+    expect(proxy.count('list')).toBe(4)
+    proxy.heal()
+    await by.close()
+  })
+
+  it('throws what is thrown while it asks, and asks for no page again', async () => {
+    proxy.reset()
+    const skip = () => {
+      throw new Error('out of memory')
+    }
+    await expect(listed(store, { skip })).rejects.toThrow('out of memory')
+    expect(proxy.count('list')).toBe(1)
+    expect(await namesOf(store)).toEqual(names)
+  })
+
+  it.each(['name', 'any', 'due'] as const)('by %s can be given up at any blob, and the store goes on', async order => {
+    const by = await paged(25)
+    for (const at of names.filter((_, i) => i % 10 === 0)) {
+      const controller = new AbortController()
+      const skip = (name: string) => {
+        if (name === at) controller.abort(new Error('enough'))
+        return true
+      }
+      const given = listed(by, { order, skip, signal: controller.signal })
+      // On the last page nothing is left to be given up.
+      if (at < (names[50] ?? '')) await expect(given).rejects.toThrow('enough')
+      else await given.catch(error => expect(error).toHaveProperty('message', 'enough'))
+    }
+    expect(await namesOf(by)).toEqual(names)
+    await by.close()
+  })
+
+  it('keeps the clock of the service', async () => {
+    const ahead = 3_600_000
+    const machine = { wallMs: () => Date.now() - ahead, monotonicMs: () => performance.now() }
+    const by = await openAzuriteStore(proxy.port, { container: store.container, machine })
+    await namesOf(by)
+    expect(Math.abs(by.nowMs() - Date.now())).toBeLessThan(60_000)
+    await by.close()
+  })
+})
+
+describe('listing a service that answers in its own way', () => {
+  let service: Server | undefined
+  let opened: EventStore | undefined
+
+  afterEach(async () => {
+    await opened?.close()
+    service?.closeAllConnections()
+    service?.close()
+  })
+
+  async function answering(answer: (response: ServerResponse, asked: number) => void): Promise<EventStore> {
+    let asked = 0
+    service = createServer((_, response) => {
+      asked += 1
+      response.setHeader('content-type', 'application/xml')
+      answer(response, asked)
+    })
+    await new Promise<void>(resolve => service?.listen(0, '127.0.0.1', resolve))
+    const { port } = service.address() as AddressInfo
+    opened = await openAzuriteStore(port, { container: 'orders', random: () => 0 })
+    return opened
+  }
+
+  const saying = (status: number, code: string) => (response: ServerResponse) => {
+    response.writeHead(status, { 'x-ms-error-code': code })
+    response.end(`<Error><Code>${code}</Code><Message>CANARY</Message></Error>`)
+  }
+
+  it.each([
+    [403, 'AuthenticationFailed', NotPermitted],
+    [401, 'NoAuthenticationInformation', NotPermitted],
+    [404, 'ContainerNotFound', ContainerMissing],
+    [409, 'ContainerBeingDeleted', ContainerMissing],
+    [400, 'InvalidQueryParameterValue', StoreIncompatible],
+    [500, 'OperationTimedOut', StoreUnreachable],
+    [503, 'ServerBusy', StoreUnreachable],
+  ] as const)('%d %s is a fault of its kind, in any order', async (status, code, kind) => {
+    const store = await answering(saying(status, code))
+    for (const order of ['name', 'any', 'due'] as const) {
+      const error: unknown = await listed(store, { order }).catch(thrown => thrown)
+      expect(error).toBeInstanceOf(kind)
+      expect(String(error)).not.toContain('CANARY')
+    }
+  })
+
+  it('the parser of the SDK never sees a page: it would refuse this one', async () => {
+    const broken = listXml([blobXml()]).replace('</Blobs>', '</Blobs><Unclosed>')
+    expect(await namesOf(await answering(response => response.end(broken)))).toEqual(['a'])
+  })
+
+  it('what is no listing is refused at once, what is none to its end is asked for again', async () => {
+    let requests = 0
+    const store = await answering((response, asked) => {
+      requests = asked
+      response.end('<html>Sign in</html>')
+    })
+    await expect(listed(store)).rejects.toThrow(StoreIncompatible)
+    expect(requests).toBe(1)
+    await opened?.close()
+    service?.close()
+    const cut = await answering((response, asked) => {
+      requests = asked
+      response.end(listXml([blobXml()]).slice(0, asked === 3 ? undefined : -5))
+    })
+    expect(await namesOf(cut)).toEqual(['a'])
+    expect(requests).toBe(3)
+  })
+
+  it('goes on behind the last blob it had, whatever came and went meanwhile', async () => {
+    const page = (...all: string[]) => listXml(all.map(name => blobXml({ name: `<Name>${name}</Name>` })))
+    const tries = [page('b', 'c', 'd').slice(0, -5), page('a', 'b', 'x').slice(0, -5), page('a', 'x', 'z')]
+    const store = await answering((response, asked) => response.end(tries[asked - 1]))
+    const asked: string[] = []
+    expect(await namesOf(store, { skip: name => asked.push(name) < 0 })).toEqual(['b', 'c', 'd', 'x', 'z'])
+    expect(asked).toEqual(['b', 'c', 'd', 'x', 'z'])
+  })
+
+  it('reads a hierarchical namespace as one part, its directories left out, also from a page cut off', async () => {
+    const kind = (type: string) => ({ properties: `<ResourceType>${type}</ResourceType>` })
+    const file = (name: string) => blobXml({ name: `<Name>${name}</Name>`, ...kind('file') })
+    const none = '<Content-Length>0</Content-Length>'
+    const blobs = [blobXml({ name: '<Name>d</Name>', length: none, ...kind('directory') }), file('d/x'), file('d-y')]
+    const whole = listXml(blobs)
+    const asked: string[] = []
+    const store = await answering((response, tries) => response.end(tries === 1 ? whole.slice(0, -5) : whole))
+    expect(await namesOf(store, { order: 'any', skip: name => asked.push(name) < 0 })).toEqual(['d/x', 'd-y'])
+    expect(asked).toEqual(['d/x', 'd-y'])
+  })
+
+  it('a silent answer ends with the limit for a page, and can be given up', async () => {
+    const store = await answering(response => response.write(listXml([blobXml()]).slice(0, 300)))
+    const controller = new AbortController()
+    const skip = () => {
+      queueMicrotask(() => controller.abort(new Error('enough')))
+      return true
+    }
+    await expect(
+      listed(store, { skip, signal: AbortSignal.any([controller.signal, AbortSignal.timeout(50)]) }),
+    ).rejects.toThrow()
+  })
 })
