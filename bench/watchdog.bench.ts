@@ -11,6 +11,7 @@ import { multiply } from './lib/multiply.ts'
 import { peakMemoryMb } from './lib/peak-memory.ts'
 import { processorMs } from './lib/processor-time.ts'
 import { createStream } from './lib/streams.ts'
+import { sweepAzurite } from './lib/sweep-azurite.ts'
 
 export const name = 'watchdog'
 
@@ -31,7 +32,7 @@ export async function run(): Promise<Row[]> {
     const files = { few: join(folder, 'few.db'), many: join(folder, 'many.db') }
     await storeOf(files.few, FEW)
     await storeOf(files.many, MANY)
-    return [await dueQuery(files), await memory(), await idle(files.few)]
+    return [...(await sweepAzurite()), await dueQuery(files), await memory(), await idle(files.few)]
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -47,20 +47,22 @@ export function withSpot(spots: readonly BlindSpot[], spot: BlindSpot): readonly
   return all.filter(each => each !== shortest)
 }
 
+/** What a clock showed before it was set back to `nowMs` never was. */
+export function untilNow(spots: readonly BlindSpot[], nowMs: number): readonly BlindSpot[] {
+  return spots.flatMap(({ fromMs, toMs }) => (fromMs < nowMs ? [{ fromMs, toMs: Math.min(toMs, nowMs) }] : []))
+}
+
 /**
  * When a limit counts as over. Of a worker that could show no life for longer than a third of its limit, the silence
  * before the end of that time says nothing: it gets as long as it has between two signs of life to give the next.
- *
- * @param nowMs of a clock that was set back since, what it showed beyond this never was
  */
-export function judgedDueMs({ kind, dueMs, from }: Limit, spots: readonly BlindSpot[], nowMs: number): number {
+export function judgedDueMs({ kind, dueMs, from }: Limit, spots: readonly BlindSpot[]): number {
   if (kind !== 'no-sign-of-life' || from === undefined) return dueMs
   const graceMs = from.timeoutMs / SIGNS_PER_LIMIT
   let judgedMs = dueMs
   for (const { fromMs, toMs } of spots) {
-    const endMs = Math.min(toMs, nowMs)
-    const wasMissed = endMs - fromMs > graceMs && from.ms < endMs && dueMs > fromMs
-    if (wasMissed) judgedMs = Math.max(judgedMs, endMs + graceMs)
+    const wasMissed = toMs - fromMs > graceMs && from.ms < toMs && dueMs > fromMs
+    if (wasMissed) judgedMs = Math.max(judgedMs, toMs + graceMs)
   }
   return judgedMs
 }

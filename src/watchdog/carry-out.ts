@@ -5,7 +5,7 @@ import { type Carried, type Decision, type DecisionOutcome, dueMsOf, endsOf } fr
 import { carryOut, SILENT } from './execute.ts'
 import type { WatchdogOptions } from './options.ts'
 import type { Roll } from './roll.ts'
-import type { Tolerance } from './tolerance.ts'
+import { Tolerance } from './tolerance.ts'
 
 /** What showed life between look and lease is looked at again so soon, ms. */
 const LOOK_AGAIN_MS = 1_000
@@ -16,7 +16,6 @@ const NEVER = Number.POSITIVE_INFINITY
 export interface CarryRules
   extends Pick<WatchdogOptions, 'by' | 'concurrency' | 'intervalMs' | 'maxPerPass' | 'ownership'> {
   readonly signal: AbortSignal
-  readonly tolerance: Tolerance
   /** The breaker is open: nothing is ended. */
   readonly endsNothing: boolean
   monotonicMs(): number
@@ -47,6 +46,7 @@ class Hands {
   readonly #roll: Roll
   readonly #breaker: Breaker
   readonly #rules: CarryRules
+  readonly #tolerance = new Tolerance()
 
   constructor(store: EventStore, roll: Roll, breaker: Breaker, rules: CarryRules) {
     this.#store = store
@@ -56,7 +56,7 @@ class Hands {
   }
 
   async all(decisions: readonly Decision[]): Promise<number> {
-    const { concurrency, endsNothing, intervalMs, maxPerPass, signal, tolerance } = this.#rules
+    const { concurrency, endsNothing, intervalMs, maxPerPass, signal } = this.#rules
     const { true: held = [], false: allowed = [] } = Object.groupBy(decisions, decision =>
       String(endsNothing && isEnding(decision)),
     )
@@ -65,20 +65,19 @@ class Hands {
     for (const decision of [...held, ...deferred]) this.#putOff(decision, intervalMs)
     for (const decision of held) this.#roll.agenda.holdBack(decision.stream, endsOf(decision))
     const byStream = Map.groupBy(sorted.slice(0, maxPerPass), ({ stream }) => stream)
-    await runBatch([...byStream.values()], { concurrency, stop: tolerance.stop }, async ofOneStream => {
-      if (!signal.aborted) await this.#together(ofOneStream)
+    await runBatch([...byStream], { concurrency, stop: this.#tolerance.stop }, async ([stream, ofOne]) => {
+      if (!signal.aborted) await this.#together(stream, ofOne)
     })
     return deferred.length
   }
 
   /** Asked for at the same time, they share a write. */
-  async #together(decisions: readonly Decision[]): Promise<void> {
-    const { tolerance } = this.#rules
-    const { leaseWaitMs } = tolerance
+  async #together(stream: string, decisions: readonly Decision[]): Promise<void> {
+    const { leaseWaitMs } = this.#tolerance
     const outcomes = await Promise.all(decisions.map(decision => this.#one(decision, leaseWaitMs)))
-    if (outcomes.includes('busy')) tolerance.busy()
-    if (outcomes.includes('silent')) tolerance.silent()
-    else tolerance.answered()
+    if (outcomes.includes('busy')) this.#tolerance.busy()
+    if (outcomes.includes('silent')) this.#tolerance.silent(stream)
+    else this.#tolerance.answered()
   }
 
   async #one(decision: Decision, leaseWaitMs: number): Promise<DecisionOutcome | 'silent' | undefined> {

@@ -1,7 +1,8 @@
-import { viewOf } from '../ops/read-stream.ts'
-import { type SummarizedStream, summarizeStored } from '../ops/summaries.ts'
+import { parseBody } from '../ops/plan.ts'
 import type { EventStore, Stored } from '../store/store.ts'
+import type { StreamDocument } from '../stream/document.ts'
 import { timeReaderFor } from '../stream/due.ts'
+import { BadDocument } from '../stream/errors.ts'
 import { EventStream } from '../stream/event-stream.ts'
 import { settledDocument } from '../stream/settled.ts'
 import { summarize } from '../stream/summarize.ts'
@@ -12,10 +13,9 @@ import { NO_STATUS } from './sweep.ts'
 
 /** What a look at one document found, and what is to be done with the stream. */
 export interface Looked {
+  readonly stored: Stored
   readonly decisions: readonly Decision[]
-  /** As listings have it; for the observers of streams that moved. */
-  readonly item: SummarizedStream
-  /** Nobody was told of the stream as it stands. */
+  /** Observers of moves were not told of the stream as it stands. */
   readonly isNews: boolean
   /** Why it cannot be read, when that is so. */
   readonly fault: string | undefined
@@ -25,7 +25,6 @@ export interface Looked {
 export const UNREADABLE = 'unreadable'
 
 const NEVER = Number.POSITIVE_INFINITY
-const NO_SIGHTINGS: Sightings = new Map()
 
 /**
  * Reads a stream, plans what is to be done with it and keeps that on the roll. `undefined`: it is gone.
@@ -40,36 +39,56 @@ export async function look(
   signal: AbortSignal,
 ): Promise<Looked | undefined> {
   const stored = await store.read(name, signal)
-  const rules = rulesNow()
+  const rules = withUnseen(rulesNow(), roll, name)
   if (stored === undefined) {
     roll.remove(name)
     return undefined
   }
-  const item = summarizeStored(stored, rules.nowMs)
-  const found = item.summary === undefined ? undefined : judge(stored, roll, rules)
-  const status = item.fault === undefined ? 'not-started' : UNREADABLE
-  const idle: Kept = { status, openEvents: 0, dueMs: NEVER, nextLookMs: NEVER }
-  const isNews = !roll.isMoveTold(name, stored.etag)
-  roll.looked(name, stored.etag, found?.kept ?? idle, found?.sightings ?? NO_SIGHTINGS, rules.atMs)
-  return { decisions: found?.decisions ?? [], item, isNews, fault: item.fault?.message }
+  const { fault, kept, sightings, decisions } = judge(stored, roll, rules)
+  const isNews = !roll.moves.knows(name, stored.etag)
+  roll.looked(name, stored.etag, kept, sightings, rules.atMs)
+  return { stored, decisions, isNews, fault }
+}
+
+/** What kept this stream alone from being seen. */
+function withUnseen(rules: LookRules, roll: Roll, name: string): LookRules {
+  const unseen = roll.silences.end(name, rules.nowMs)
+  return unseen === undefined ? rules : { ...rules, blindSpots: [...rules.blindSpots, unseen] }
 }
 
 interface Judgement {
   readonly kept: Kept
   readonly sightings: Sightings
   readonly decisions: readonly Decision[]
+  readonly fault?: string
 }
 
 function judge(stored: Stored, roll: Roll, rules: LookRules): Judgement {
-  const { document: written } = viewOf(stored, rules.nowMs)
-  const context = { nowMs: rules.nowMs, versionFloor: stored.versionFloor, lastModifiedMs: stored.modifiedMs }
+  try {
+    const document = parseBody(stored.body, stored.name)
+    return document.events.length === 0 ? idle('not-started') : judgeEvents(document, stored, roll, rules)
+  } catch (error) {
+    if (!(error instanceof BadDocument)) throw error
+    return { ...idle(UNREADABLE), fault: error.message }
+  }
+}
+
+/** Nothing can be done with it before it moves. */
+function idle(status: string): Judgement {
+  const kept = { status, openEvents: 0, dueMs: NEVER, nextLookMs: NEVER }
+  return { kept, sightings: new Map(), decisions: [] }
+}
+
+function judgeEvents(written: StreamDocument, stored: Stored, roll: Roll, rules: LookRules): Judgement {
+  const { name, etag, versionFloor, modifiedMs: lastModifiedMs } = stored
+  const context = { nowMs: rules.nowMs, versionFloor, lastModifiedMs }
   const { document, isSettleDue } = settledDocument(written, { ...context, born: written.born })
   const subject = {
-    name: stored.name,
+    name,
     stream: new EventStream(document.events),
     read: timeReaderFor(document, context).read,
-    sightings: roll.sightingsOf(stored.name),
-    knownSinceMs: roll.knownSinceMs(stored.name, stored.etag) ?? rules.atMs,
+    sightings: roll.sightingsOf(name),
+    knownSinceMs: roll.knownSinceMs(name, etag) ?? rules.atMs,
   }
   const plan = planStream(subject, rules)
   const { status, open } = summarize(document, { ...context, lastBy: '' })
@@ -77,7 +96,7 @@ function judge(stored: Stored, roll: Roll, rules: LookRules): Judgement {
   return {
     kept: { status: status || NO_STATUS, openEvents: open, dueMs, nextLookMs },
     sightings,
-    decisions: decisionsOf(stored.name, plan, isSettleDue, document.version),
+    decisions: decisionsOf(name, plan, isSettleDue, document.version),
   }
 }
 

@@ -1,4 +1,5 @@
 import { runBatch } from '../ops/batch.ts'
+import { summarizeStored } from '../ops/summaries.ts'
 import { StoreUnreachable } from '../store/errors.ts'
 import type { EventStore } from '../store/store.ts'
 import type { Audience } from './audience.ts'
@@ -12,6 +13,7 @@ import type { Progress } from './progress.ts'
 import type { MovedStream, PassReport } from './report.ts'
 import type { Roll } from './roll.ts'
 import { movedFrom, sweep } from './sweep.ts'
+import { Tolerance } from './tolerance.ts'
 import { Vision } from './vision.ts'
 
 export interface LookoutSettings {
@@ -87,17 +89,19 @@ export class Lookout {
   /**
    * Reads what is due, and what the listing could not tell. What is wrong with one stream keeps it from no other.
    *
-   * @throws StoreUnreachable none of the first streams was answered; the signal's reason
+   * @throws StoreUnreachable the store answers nobody; the signal's reason
    */
   async look(progress: Progress, signal: AbortSignal): Promise<void> {
     const { concurrency } = this.#options
-    if (this.#vision.takeSetBack()) this.#roll.agenda.wasSetBack()
+    const tolerance = new Tolerance()
+    if (this.#vision.takeSetBack()) this.#roll.wasSetBack(this.#store.nowMs())
     const names = this.#roll.agenda.toLookAt(this.#store.nowMs())
     const own = names.filter(this.owns)
     if (own.length < names.length) this.#leaveToOthers(names)
-    await runBatch(own, { concurrency, stop: progress.tolerance.stop }, async name => {
-      if (!signal.aborted) await this.#lookAt(name, progress, signal)
+    await runBatch(own, { concurrency, stop: tolerance.stop }, async name => {
+      if (!signal.aborted) await this.#lookAt(name, progress, tolerance, signal)
     })
+    if (tolerance.isDoubtful) await this.#probe(tolerance.silentStreams, signal)
     signal.throwIfAborted()
   }
 
@@ -107,22 +111,35 @@ export class Lookout {
     for (const name of names) if (!this.owns(name)) this.#roll.agenda.leave(name, nextLookMs)
   }
 
-  async #lookAt(name: string, progress: Progress, signal: AbortSignal): Promise<void> {
+  async #lookAt(name: string, progress: Progress, tolerance: Tolerance, signal: AbortSignal): Promise<void> {
     const before = this.#roll.statusOf(name)
     try {
       const looked = await look(this.#store, this.#roll, name, this.#rules, signal)
-      progress.tolerance.answered()
+      tolerance.answered()
       if (looked !== undefined) await this.#keep(name, looked, progress)
     } catch (error) {
       signal.throwIfAborted()
       const isSilent = error instanceof StoreUnreachable
       this.#roll.fail(name, isSilent ? before : UNREADABLE, this.#inAnInterval())
-      if (!isSilent && before !== UNREADABLE) await this.#tellFault(name, messageOf(error))
-      if (isSilent && progress.tolerance.silent()) throw error
+      if (isSilent) this.#roll.silences.begin(name, this.#vision.goodMs)
+      if (isSilent) tolerance.silent(name)
+      else if (before !== UNREADABLE) await this.#tellFault(name, messageOf(error))
     }
   }
 
-  async #keep(name: string, { decisions, item, isNews, fault }: Looked, progress: Progress): Promise<void> {
+  /** Some streams do not answer: is it them, or the store? Another one tells. @throws StoreUnreachable it is the store */
+  async #probe(silent: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
+    const other = this.#roll.other(silent, this.#settings.timing.random())
+    if (other === undefined) throw new StoreUnreachable('no document can be had')
+    try {
+      await this.#store.read(other, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      if (error instanceof StoreUnreachable) throw error
+    }
+  }
+
+  async #keep(name: string, { stored, decisions, isNews, fault }: Looked, progress: Progress): Promise<void> {
     progress.documents += 1
     for (const decision of decisions) {
       progress.decisions.push(decision)
@@ -132,8 +149,9 @@ export class Lookout {
     if (fault === undefined) this.#faults.remove(name)
     else await this.#tellFault(name, fault)
     if (!isNews || this.#options.wantsMoved !== true) return
+    const item = summarizeStored(stored, this.#store.nowMs())
     await this.#audience.tell(observer => observer.moved?.([movedFrom(this.#roll, item)]))
-    this.#roll.moveTold(name, item.summary?.version)
+    this.#roll.moves.tell(name, item.summary?.version)
   }
 
   async #tellFault(name: string, message: string): Promise<void> {

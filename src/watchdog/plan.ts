@@ -73,7 +73,7 @@ export function planStream(subject: Subject, rules: LookRules): StreamPlan {
     if (isFinal(event) || isSuperseded(event) || !subject.stream.counts(position)) continue
     const limit = limitOf(subject.stream, event, subject.read)
     if (limit === undefined) continue
-    const dueMs = judgedDueMs(limit, rules.blindSpots, rules.nowMs)
+    const dueMs = judgedDueMs(limit, rules.blindSpots)
     const sighting = dueMs <= rules.nowMs ? sight(subject, event, limit, rules) : undefined
     if (sighting !== undefined) sightings.set(event.id, sighting)
     judged.push({ event, position, limit, ripeMs: ripeMs(sighting, limit, dueMs, rules) })

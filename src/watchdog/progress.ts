@@ -2,7 +2,6 @@ import type { Moment } from './blind-spots.ts'
 import type { Decision, DecisionOutcome } from './decision.ts'
 import type { BreakerState, PassReport } from './report.ts'
 import type { Survey } from './survey.ts'
-import { Tolerance } from './tolerance.ts'
 
 /** What a pass has come to so far. */
 export interface Progress {
@@ -16,7 +15,6 @@ export interface Progress {
   readonly outcomes: Partial<Record<DecisionOutcome, number>>
   endedEvents: number
   deferred: number
-  readonly tolerance: Tolerance
 }
 
 export function begin(kind: PassReport['kind'], started: Moment): Progress {
@@ -29,7 +27,6 @@ export function begin(kind: PassReport['kind'], started: Moment): Progress {
     outcomes: {},
     endedEvents: 0,
     deferred: 0,
-    tolerance: new Tolerance(),
   }
 }
 

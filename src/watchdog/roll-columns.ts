@@ -1,4 +1,6 @@
 const FIRST_ROOM = 1_024
+/** Of a stream that nobody was told of. */
+export const NO_VERSION = -1
 
 /** What is kept of each stream, by the number of its row: some 150 bytes a stream with its name, instead of 400 in objects. */
 export class Columns {
@@ -9,7 +11,7 @@ export class Columns {
   nextLook = new Float64Array(FIRST_ROOM)
   /** Since when it is known to stand as it does, by the clock that only goes forward. */
   knownSince = new Float64Array(FIRST_ROOM)
-  /** The version that observers of moves were told last; -1 for none. */
+  /** The version that observers of moves were told last. */
   toldVersion = new Float64Array(FIRST_ROOM)
   /** Open events. */
   open = new Uint32Array(FIRST_ROOM)

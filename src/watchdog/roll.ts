@@ -2,8 +2,10 @@ import { Agenda } from './agenda.ts'
 import type { Moment } from './blind-spots.ts'
 import { markOf } from './etag-mark.ts'
 import type { Sightings } from './plan.ts'
-import { Columns, Statuses } from './roll-columns.ts'
+import { Columns, NO_VERSION, Statuses } from './roll-columns.ts'
 import { Rows } from './roll-rows.ts'
+import { Silences } from './silences.ts'
+import { ToldMoves } from './told-moves.ts'
 
 /** What is kept of a stream from look to look. */
 export interface Kept {
@@ -17,7 +19,6 @@ export interface Kept {
 
 const NO_SIGHTINGS: Sightings = new Map()
 const NEVER = Number.POSITIVE_INFINITY
-const NO_VERSION = -1
 
 /** The streams a watchdog knows. There may be a million of them: what few of them have is kept beside the columns. */
 export class Roll {
@@ -26,6 +27,8 @@ export class Roll {
   readonly #statuses = new Statuses()
   readonly #sightings = new Map<number, Sightings>()
   readonly agenda = new Agenda(this.#rows, this.#columns)
+  readonly moves = new ToldMoves(this.#rows, this.#columns)
+  readonly silences = new Silences(this.#rows)
   #sweep = 0
 
   get size(): number {
@@ -63,7 +66,7 @@ export class Roll {
     if (this.#moved(row, etag, atMs) && kept !== undefined) {
       this.#put(row, kept)
       // None of its events is past its limit now. Were they kept, what has ended would fill the memory.
-      if (kept.dueMs > nowMs) this.#sightings.delete(row)
+      if (kept.dueMs > nowMs) this.#forgetEvents(row)
     }
     if (kept === undefined) this.agenda.atOnce(row)
   }
@@ -85,6 +88,12 @@ export class Roll {
     this.agenda.leave(name, nextLookMs)
   }
 
+  /** The store's clock was set back to `nowMs`: what it showed before counts no more. */
+  wasSetBack(nowMs: number): void {
+    this.agenda.wasSetBack()
+    this.silences.wasSetBack(nowMs)
+  }
+
   /** Events of it were ended: until the next sweep meets it. */
   changed(name: string, endedEvents: number): void {
     const row = this.#rows.at(name)
@@ -101,27 +110,6 @@ export class Roll {
     this.#sightings.set(row, new Map(this.#sightings.get(row)).set(event, { ...sighting, isTold: true }))
   }
 
-  /** Observers of moves were told how it stands now. */
-  moveTold(name: string, version: number | undefined): void {
-    const row = this.#rows.at(name)
-    if (row === undefined) return
-    this.#columns.isTold[row] = 1
-    if (version !== undefined) this.#columns.toldVersion[row] = version
-  }
-
-  /** Whether observers of moves were told of this ETag; without one, of the one that was met last. */
-  isMoveTold(name: string, etag?: string): boolean {
-    const row = this.#rows.at(name)
-    if (row === undefined || this.#columns.isTold[row] === 0) return false
-    return etag === undefined || this.#columns.mark[row] === markOf(etag)
-  }
-
-  /** The version that observers of moves were told last; `undefined` if there was none. */
-  versionTold(name: string): number | undefined {
-    const version = this.#columns.toldVersion[this.#rows.at(name) ?? -1]
-    return version === NO_VERSION ? undefined : version
-  }
-
   statusOf(name: string): string {
     return this.#statuses.nameOf(this.#columns.status[this.#rows.at(name) ?? -1] ?? 0)
   }
@@ -130,7 +118,7 @@ export class Roll {
     const row = this.#rows.remove(name)
     if (row === undefined) return
     this.agenda.set(row, NEVER, NEVER)
-    this.#sightings.delete(row)
+    this.#forgetEvents(row)
   }
 
   /** Since when a document with this ETag is known, by the clock that only goes forward. */
@@ -144,6 +132,17 @@ export class Roll {
     return this.#sightings.get(this.#rows.at(name) ?? -1) ?? NO_SIGHTINGS
   }
 
+  /** Some stream that is none of these. @param random in [0, 1) */
+  other(than: ReadonlySet<string>, random: number): string | undefined {
+    const { end } = this.#rows
+    const first = Math.floor(random * end)
+    for (let at = 0; at < end; at++) {
+      const name = this.#rows.nameOf((first + at) % end)
+      if (name !== undefined && !than.has(name)) return name
+    }
+    return undefined
+  }
+
   /** Shows all that is kept, without making anything of it: there may be a million. */
   visit(see: (name: string, status: string, openEvents: number, dueMs: number) => void): void {
     const { status, open, due } = this.#columns
@@ -152,6 +151,11 @@ export class Roll {
       if (name === undefined) continue
       see(name, this.#statuses.nameOf(status[row] ?? 0), open[row] ?? 0, due[row] ?? NEVER)
     }
+  }
+
+  #forgetEvents(row: number): void {
+    this.#sightings.delete(row)
+    this.silences.forget(row)
   }
 
   /** False if the ETag is the one that is known. */

@@ -26,7 +26,7 @@ const LAST_WRITE_MS = 2_000
 
 /**
  * Leaves word of a watchdog in the store: after each sweep, but once in 5 s; of passes between them once an interval; at
- * once when it starts and ends, and when the breaker stops a pass or lets the next one through. It writes beside the
+ * once when it starts and ends, after its first pass, and when the breaker stops a pass or lets the next one through. It writes beside the
  * passes, and nothing that keeps it from writing disturbs them.
  *
  * A write on Azure is a lease, a read, a Put and a release, $0.0000068: with an interval of 30 s $0.6 a month.
@@ -75,9 +75,13 @@ export class StateWriter implements Observer {
   }
 
   passed(report: PassReport): void {
+    const isFirst = this.#entry.lastPass === undefined
     const wasOpen = this.#entry.breaker?.isOpen ?? false
     this.#entry = withPass(this.#entry, report)
-    this.#writeIf(report.breaker.isOpen !== wasOpen, report.kind === 'sweep' ? LEAST_MS : this.#options.intervalMs)
+    this.#writeIf(
+      isFirst || report.breaker.isOpen !== wasOpen,
+      report.kind === 'sweep' ? LEAST_MS : this.#options.intervalMs,
+    )
   }
 
   failed(failure: FailedPass): void {

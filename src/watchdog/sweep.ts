@@ -42,7 +42,7 @@ export async function sweep(store: EventStore, roll: Roll, rules: SweepRules): P
       if (summary !== undefined && isOwed(roll, name, rules)) moved.push(movedFrom(roll, fromListing(row, summary)))
     }
     if (moved.length > 0) await rules.moved(moved)
-    for (const { listed, summary } of moved) roll.moveTold(listed.name, summary?.version)
+    for (const { listed, summary } of moved) roll.moves.tell(listed.name, summary?.version)
   }
   rules.answered()
   roll.endSweep()
@@ -50,12 +50,12 @@ export async function sweep(store: EventStore, roll: Roll, rules: SweepRules): P
 
 /** A stream as observers of moves are told of it. */
 export function movedFrom(roll: Roll, stream: SummarizedStream): MovedStream {
-  return { ...stream, before: roll.versionTold(stream.listed.name) }
+  return { ...stream, before: roll.moves.versionOf(stream.listed.name) }
 }
 
 /** Observers of moves have to be told: also of what moved while the stream was another watchdog's. */
 function isOwed(roll: Roll, name: string, { wantsMoved, owns }: SweepRules): boolean {
-  return wantsMoved === true && !roll.isMoveTold(name) && owns(name)
+  return wantsMoved === true && !roll.moves.knows(name) && owns(name)
 }
 
 /** A summary that counts was written by us, so there is nothing to settle: all that can happen is that a limit ends. */

@@ -5,18 +5,29 @@ const LEASE_WAIT_MS = 2_000
 const MAX_WAITS = 20
 
 /**
- * How much a pass puts up with. One stream without an answer, or one that is leased, does not keep it from the others; a
- * store that does not answer ends it.
+ * How much a pass puts up with. One stream that does not answer, or that is leased, does not keep it from the others; when
+ * nothing answers any more it begins nothing.
  */
 export class Tolerance {
   readonly #stop = new AbortController()
+  readonly #silent = new Set<string>()
+  #inARow = 0
   #hasAnswered = false
-  #silent = 0
   #waits = 0
 
-  /** Aborts when too many in a row did not answer: nothing further is begun in this pass. */
+  /** Aborts when too many in a row did not answer: nothing further is begun. */
   get stop(): AbortSignal {
     return this.#stop.signal
+  }
+
+  /** Too many did not answer, and none did: it may be the store. */
+  get isDoubtful(): boolean {
+    return this.#stop.signal.aborted && !this.#hasAnswered
+  }
+
+  /** Streams that did not answer. */
+  get silentStreams(): ReadonlySet<string> {
+    return this.#silent
   }
 
   /** How long a change waits for a lease held by another, ms: a store full of stuck leases does not hold up the pass. */
@@ -26,18 +37,16 @@ export class Tolerance {
 
   answered(): void {
     this.#hasAnswered = true
-    this.#silent = 0
+    this.#inARow = 0
+  }
+
+  silent(stream: string): void {
+    this.#silent.add(stream)
+    this.#inARow += 1
+    if (this.#inARow > MAX_SILENT) this.#stop.abort()
   }
 
   busy(): void {
     this.#waits += 1
-  }
-
-  /** True when too many did not answer, and none did: it is the store. */
-  silent(): boolean {
-    this.#silent += 1
-    if (this.#silent <= MAX_SILENT) return false
-    this.#stop.abort()
-    return !this.#hasAnswered
   }
 }

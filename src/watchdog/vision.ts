@@ -5,6 +5,7 @@ import {
   isSetForward,
   type Moment,
   SLACK_MS,
+  untilNow,
   withSpot,
 } from './blind-spots.ts'
 
@@ -50,6 +51,11 @@ export class Vision {
   /** What was seen before this counts no more, by the clock that only goes forward. */
   get epochMs(): number {
     return this.#epochMs
+  }
+
+  /** The last answer of a pass that came to its end: by the store's clock, epoch ms. */
+  get goodMs(): number {
+    return this.#good.nowMs
   }
 
   /** The process runs. */
@@ -100,8 +106,16 @@ export class Vision {
     const isForward = isSetForward(last, now)
     if (!isPause && !isBack && !isForward) return
     this.#ticked = now
-    if (isBack) this.#wasSetBack = true
+    if (isBack) this.#setBack(now)
     else this.#missed(last, now, isForward ? 'clock' : 'pause')
+  }
+
+  #setBack(now: Moment): void {
+    const notAfter = ({ nowMs, atMs }: Moment) => ({ nowMs: Math.min(nowMs, now.nowMs), atMs })
+    this.#wasSetBack = true
+    this.#spots = untilNow(this.#spots, now.nowMs)
+    this.#good = notAfter(this.#good)
+    this.#answered = notAfter(this.#answered)
   }
 
   #missed({ nowMs: fromMs }: Moment, { nowMs: toMs, atMs }: Moment, why: Blindness['why']): void {

@@ -67,7 +67,7 @@ export class Watch {
       await this.#lookout.look(progress, signal)
       const breaker = this.#judge(progress)
       await this.#carryOut(progress, breaker, signal)
-      isGood = !progress.tolerance.stop.aborted
+      isGood = true
       return breaker
     } finally {
       this.#lookout.ended(isGood)
@@ -90,7 +90,7 @@ export class Watch {
   }
 
   async #carryOut(progress: Progress, { isOpen }: BreakerState, signal: AbortSignal): Promise<void> {
-    const { decisions, tolerance, undone } = progress
+    const { decisions, undone } = progress
     if (this.#settings.isDryRun) {
       for (const decision of decisions) await this.#audience.tell(observer => observer.planned?.(decision))
       return
@@ -98,7 +98,6 @@ export class Watch {
     progress.deferred = await carryOutAll(this.#store, this.#roll, this.#breaker, decisions, {
       ...this.#options,
       signal,
-      tolerance,
       endsNothing: isOpen,
       monotonicMs: () => this.#settings.timing.monotonicMs(),
       dealt: decision => undone.delete(decision),

@@ -4,7 +4,7 @@ import { shardOf } from '../../src/watchdog/shard-plan.ts'
 import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
 import { type FaultKind, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { newUser, type User } from './program.ts'
-import { type Played, play } from './watchdog/figure.ts'
+import { type Played, play, slownessMs } from './watchdog/figure.ts'
 import { complaints, starved } from './watchdog/judge.ts'
 import type { WatchdogProcess } from './watchdog/watchdog-process.ts'
 
@@ -17,8 +17,6 @@ const LEASE_MS = 15_000
 const SLACK_MS = 2_000
 /** Requests that get no answer are sent again, and a pass that had too many of them is made again with the next sweep, ms. */
 const RETRIES_MS = INTERVAL_MS + 2_000
-/** From the end of a limit to that of its event so many steps follow one another that may each take as long as a slow read. */
-const STEPS = 8
 const FAULTS: readonly FaultKind[] = [
   'lose-request',
   'lose-answer',
@@ -65,15 +63,15 @@ test(`three watchdogs share the work over a bad network; what one that was kille
       streams: 200,
       silenced: 40,
       silenceWithinMs: 5_000,
-      dawdlers: 60,
-      timeouts: { shortMs: 9_000, longMs: 25_000 },
+      dawdlers: 40,
+      timeouts: { shortMs: 10_000, longMs: 60_000 },
     },
     killWithin: [3_000, 6_000],
     areSettled: haveShared,
   })
   const { killed, ended, survivors } = played
   const isOrphan = (stream: string) => killed.held.includes(shardOf(stream, SHARDS))
-  const slackMs = SLACK_MS + RETRIES_MS + STEPS * played.slowestReadMs
+  const slackMs = SLACK_MS + RETRIES_MS + slownessMs(played)
   const allowedMs = (stream: string) => INTERVAL_MS + slackMs + (isOrphan(stream) ? LEASE_MS + SLACK_MS : 0)
   expect(complaints({ ...played, allowedMs })).toEqual([])
   expect(starved(played).length).toBeLessThan(20)

@@ -4,7 +4,7 @@ import { openStore } from '../../src/store/open.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { integrity } from '../store/sqlite-support.ts'
 import { newUser, type User } from './program.ts'
-import { play } from './watchdog/figure.ts'
+import { play, slownessMs } from './watchdog/figure.ts'
 import { complaints, starved } from './watchdog/judge.ts'
 
 /** `LEASECTL_SEEDS=7` plays with another seed. */
@@ -12,8 +12,6 @@ const SEED = Number.parseInt(process.env.LEASECTL_SEEDS ?? '1', 10)
 const INTERVAL_MS = 2_000
 /** What the watchdogs promise beyond timeout and interval, ms. */
 const SLACK_MS = 2_000
-/** From the end of a limit to that of its event so many steps follow one another that may each take as long as a slow read. */
-const STEPS = 8
 
 let user: User
 let store: EventStore
@@ -42,12 +40,12 @@ test(`three watchdogs, one killed, end each event that fell silent once, in time
       silenced: 40,
       silenceWithinMs: 5_000,
       dawdlers: 60,
-      timeouts: { shortMs: 8_000, longMs: 15_000 },
+      timeouts: { shortMs: 8_000, longMs: 12_000 },
     },
     killWithin: [3_000, 11_000],
     areSettled: watchdogs => watchdogs.every(watchdog => watchdog.lines('pass').length > 0),
   })
-  const allowedMs = () => INTERVAL_MS + SLACK_MS + STEPS * played.slowestReadMs
+  const allowedMs = () => INTERVAL_MS + SLACK_MS + slownessMs(played)
   expect(complaints({ ...played, allowedMs })).toEqual([])
   expect(starved(played).length).toBeLessThan(20)
   for (const { code, stdout } of played.ended) expect({ code, stdout }).toEqual({ code: 0, stdout: '' })

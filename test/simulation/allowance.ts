@@ -5,6 +5,8 @@ export interface DogSettings {
   readonly name: string
   /** Between two sweeps, in true ms: as its own clock runs, with what chance adds. */
   readonly intervalMs: number
+  /** The least that two looks of it have to be apart, in true ms. */
+  readonly apartMs: number
   /** How much of its time its clock does not show: so much later it comes to a stream whose limit ends between sweeps. */
   readonly slowness: number
 }

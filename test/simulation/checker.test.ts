@@ -12,8 +12,8 @@ const DAY = 24 * HOUR
 
 const RULES: CheckRules = {
   dogs: [
-    { name: 'dog-1', intervalMs: 10 * MINUTE, slowness: 0 },
-    { name: 'dog-2', intervalMs: 10 * MINUTE, slowness: 0 },
+    { name: 'dog-1', intervalMs: 10 * MINUTE, apartMs: 10 * MINUTE, slowness: 0 },
+    { name: 'dog-2', intervalMs: 10 * MINUTE, apartMs: 10 * MINUTE, slowness: 0 },
   ],
   skewMs: 0,
   graceMs: 0,
@@ -159,6 +159,24 @@ describe('the checker', () => {
     expect(kinds([...born(), down('dog-1'), down('dog-2')])).toEqual([])
     expect(kinds([...born(), down('dog-1')])).toEqual(['forgotten'])
     expect(kinds([...born(), outage('*', 3 * HOUR), ended(4 * HOUR)])).toEqual(['forgotten'])
+  })
+
+  it('lets no watchdog end anything that it cannot have seen twice, an interval apart', () => {
+    const up = (atMs: number): Happening => ({ kind: 'up', atMs, who: 'dog-1' })
+    expect(kinds([...born(), up(HOUR - 10 * MINUTE), ended(HOUR)])).toEqual([])
+    expect(kinds([...born(), up(HOUR - 9 * MINUTE), ended(HOUR)])).toEqual(['early'])
+    const late = { ...(ended(HOUR + MINUTE) as Extract<Happening, { kind: 'wrote' }>), sentMs: HOUR }
+    expect(kinds([...born(), up(HOUR + 1), late])).toEqual([])
+    const outage = (who: string, minutes: number): Happening => ({
+      kind: 'outage',
+      atMs: HOUR - (minutes + 1) * MINUTE,
+      who,
+      untilMs: HOUR - MINUTE,
+    })
+    expect(kinds([...born(), outage('*', 21), ended(HOUR)])).toEqual(['early'])
+    expect(kinds([...born(), outage('dog-1', 21), ended(HOUR)])).toEqual(['early'])
+    expect(kinds([...born(), outage('dog-2', 21), ended(HOUR)])).toEqual([])
+    expect(kinds([...born(), outage('*', 19), ended(HOUR)])).toEqual([])
   })
 
   it('wants one end for each attempt', () => {

@@ -30,7 +30,12 @@ export class Dog {
     this.#plan = plan
     const { intervalMs } = world.settings
     const rate = plan.machine.rate ?? 1
-    this.settings = { name: plan.name, intervalMs: (intervalMs + 1_000) / rate, slowness: Math.max(0, 1 - rate) }
+    this.settings = {
+      name: plan.name,
+      intervalMs: (intervalMs + 1_000) / rate,
+      apartMs: intervalMs / rate,
+      slowness: Math.max(0, 1 - rate),
+    }
   }
 
   begin(): void {

@@ -3,7 +3,7 @@ import type { EventStore, Stored } from '../../src/store/store.ts'
 import { runOnce } from '../../src/watchdog/once.ts'
 import type { WatchdogOptions } from '../../src/watchdog/options.ts'
 import { live, type WorldOutcome, type WorldSettings } from './world.ts'
-import { brokenIn, LONG_OUTAGE, MONTH, RACE, SET_CLOCK, WEEK } from './worlds.ts'
+import { ALONE, brokenIn, LONG_OUTAGE, MONTH, RACE, RESTLESS, SET_CLOCK, WEEK } from './worlds.ts'
 
 const FILE = 'watchdog-simulation.test.ts'
 const DAY = 86_400_000
@@ -17,8 +17,11 @@ async function kept(settings: WorldSettings): Promise<WorldOutcome> {
 const countIn = ({ counts }: WorldOutcome, what: string) => counts.get(what) ?? 0
 const kindsIn = ({ violations }: WorldOutcome) => [...new Set(violations.map(({ kind }) => kind))].sort()
 
-describe('three watchdogs', () => {
-  it('end in a month, each once, all that is silent and nothing that shows life', { timeout: 180_000 }, async () => {
+/** Other tests run beside these. */
+const timeout = 180_000
+
+describe('three watchdogs', { timeout }, () => {
+  it('end in a month, each once, all that is silent and nothing that shows life', async () => {
     const outcome = await kept(MONTH)
     expect(countIn(outcome, 'heartbeat')).toBeGreaterThan(19_000)
     expect(countIn(outcome, 'expired abort')).toBeGreaterThan(500)
@@ -39,8 +42,18 @@ describe('three watchdogs', () => {
 
   it('on one exact clock end each event once, though all come at the same moment and many workers just in time', async () => {
     const outcome = await kept(RACE)
-    expect(countIn(outcome, 'carried already')).toBeGreaterThan(10)
-    expect(countIn(outcome, 'carried showed-life')).toBeGreaterThan(10)
+    expect(countIn(outcome, 'carried already')).toBeGreaterThan(0)
+    expect(countIn(outcome, 'carried showed-life')).toBeGreaterThan(0)
+  })
+
+  it('are not needed for that: one alone ends in time what is due, leases of others aside', async () => {
+    const outcome = await kept(ALONE)
+    expect(countIn(outcome, 'carried busy')).toBeGreaterThan(0)
+  })
+
+  it('end nothing on the first sight of it, however often they are started', async () => {
+    const outcome = await kept(RESTLESS)
+    expect(countIn(outcome, 'up')).toBeGreaterThan(200)
   })
 
   it('spare live workers when the clock of the store is set', async () => {
@@ -55,7 +68,7 @@ describe('three watchdogs', () => {
   })
 })
 
-describe('a world', () => {
+describe('a world', { timeout }, () => {
   it('goes the same way each time it is played from the same seed, another from another', async () => {
     const [first, again] = [await live(WEEK), await live(WEEK)]
     expect(again.trace.hash).toBe(first.trace.hash)
@@ -63,7 +76,7 @@ describe('a world', () => {
   })
 })
 
-describe('it shows', () => {
+describe('it shows', { timeout }, () => {
   it('that live events are ended without the comparison under the lease', async () => {
     const outcome = await live({ ...RACE, sabotage: { store: stale } })
     expect(kindsIn(outcome)).toContain('early')
@@ -78,7 +91,7 @@ describe('it shows', () => {
   })
 
   it('that live events are ended by one that trusts a clock that was set', async () => {
-    const outcome = await live({ ...SET_CLOCK, sabotage: { run: trustingly } })
+    const outcome = await live({ ...SET_CLOCK, days: 3.5, sabotage: { run: trustingly } })
     expect(kindsIn(outcome)).toContain('early')
   })
 

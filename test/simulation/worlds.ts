@@ -64,6 +64,19 @@ export const RACE: WorldSettings = {
   skewMs: 0,
 }
 
+/** Two of the watchdogs are started again and again: what they have seen is always new to them. */
+export const RESTLESS: WorldSettings = {
+  ...RACE,
+  tardy: 0.5,
+  dogs: DOGS.map(({ name }, at) => {
+    const restless = { livesMs: [15 * MINUTE, 60 * MINUTE], downMs: [1_000, 5_000] } as const
+    return { name, machine: {}, ...(at === 0 ? {} : restless) }
+  }),
+}
+
+/** One watchdog, which nothing befalls but that others hold leases: all that is due is ended as soon as was promised. */
+export const ALONE: WorldSettings = { ...RACE, tardy: 0, dogs: [{ name: 'dog-1', machine: {} }], rates: NO_FAULTS }
+
 /**
  * The clock of an embedded store is set: forward and back by an hour and by a day. A watchdog that is started after that
  * cannot know of it, so these live on; and none of the workers is late of its own fault.

@@ -56,7 +56,7 @@ describe('a roll', () => {
     sweep(roll, { b: '"1"', c: '"1"' }, 5)
     expect(roll.size).toBe(2)
     expect(roll.sightingsOf('c').size).toBe(0)
-    expect(roll.versionTold('c')).toBeUndefined()
+    expect(roll.moves.versionOf('c')).toBeUndefined()
     expect(roll.knownSinceMs('c', '"1"')).toBe(5)
   })
 
@@ -168,15 +168,15 @@ describe('a roll', () => {
 
   it('knows of which state observers were told', () => {
     const roll = new Roll()
-    expect(roll.isMoveTold('a')).toBe(false)
+    expect(roll.moves.knows('a')).toBe(false)
     sweep(roll, { a: '1' })
-    expect(roll.isMoveTold('a')).toBe(false)
-    expect(roll.versionTold('a')).toBeUndefined()
-    roll.moveTold('a', 4)
-    expect([roll.isMoveTold('a'), roll.isMoveTold('a', '1'), roll.isMoveTold('a', '2')]).toEqual([true, true, false])
+    expect(roll.moves.knows('a')).toBe(false)
+    expect(roll.moves.versionOf('a')).toBeUndefined()
+    roll.moves.tell('a', 4)
+    expect([roll.moves.knows('a'), roll.moves.knows('a', '1'), roll.moves.knows('a', '2')]).toEqual([true, true, false])
     sweep(roll, { a: '2' })
-    expect(roll.isMoveTold('a')).toBe(false)
-    expect(roll.versionTold('a')).toBe(4)
+    expect(roll.moves.knows('a')).toBe(false)
+    expect(roll.moves.versionOf('a')).toBe(4)
   })
 
   it('names fifty statuses, and all others alike', () => {

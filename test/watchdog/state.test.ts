@@ -207,12 +207,14 @@ describe('when it writes', () => {
       return seen.writes - before
     }
     await writer.start()
+    // who looks for it wants to know at once that it sees the streams
+    expect(await writesAfter(100, 'sweep')).toBe(1)
     expect(await writesAfter(100, 'sweep')).toBe(0)
     expect(await writesAfter(4_800, 'sweep')).toBe(0)
     const before = seen.writes
     await pass(100)
     expect(seen.writes - before).toBe(1)
-    expect((await only(store)).totals.passes).toBe(2)
+    expect((await only(store)).totals.passes).toBe(3)
     expect(await writesAfter(9_900, 'appointment')).toBe(0)
     expect(await writesAfter(100, 'appointment')).toBe(1)
     expect(await writesAfter(9_900, 'sweep')).toBe(1)

@@ -62,14 +62,22 @@ export class World {
   async run(ms: number): Promise<void> {
     const endMs = this.atMs + ms
     for (;;) {
-      await rest()
+      await this.#settle()
       const next = this.#sleepers.reduce<Sleeper | undefined>((a, b) => (a && a.atMs <= b.atMs ? a : b), undefined)
       if (next === undefined || next.atMs > endMs) break
       this.atMs = Math.max(this.atMs, next.atMs)
       next.wake()
     }
-    this.atMs = endMs
-    await rest()
+    this.atMs = Math.max(this.atMs, endMs)
+    await this.#settle()
+  }
+
+  /** Until nobody asks the store for anything more. */
+  async #settle(): Promise<void> {
+    for (let calls = -1; calls !== this.calls.length; ) {
+      calls = this.calls.length
+      await rest()
+    }
   }
 
   #pause(ms: number, signal: AbortSignal): Promise<void> {
@@ -155,8 +163,21 @@ export class World {
     await this.start(stream)
   }
 
+  /** The same as `worked`, many times over and much faster. */
+  async workedMany(streams: readonly string[], timeout = '00:01:00'): Promise<void> {
+    const [first = 'none', ...others] = streams
+    await this.worked(first, timeout)
+    const stored = await this.base.read(first)
+    if (stored?.summary === undefined) throw new Error('it has a summary')
+    for (const name of others) await this.base.create(name, stored.body, stored.summary)
+  }
+
   start(stream: string, event = '01.00'): Promise<void> {
     return this.change(stream, { op: 'start', event, owner: 'w1', claimMs: HOUR })
+  }
+
+  complete(stream: string, event = '01.00'): Promise<void> {
+    return this.change(stream, { op: 'complete', event, owner: 'w1' })
   }
 
   touch(stream: string, event = '01.00'): Promise<void> {

@@ -62,7 +62,7 @@ export async function play(figure: Figure): Promise<Played> {
     const fates = await fatesOf(store, [...claimed.keys()])
     return { lives, startedMs, signs, fates, killed, survivors, ended, slowestReadMs: pulse.slowestMs }
   } finally {
-    console.log('slowest', pulse?.slowestMs)
+    console.log('slowest', pulse?.slowestMs, process.cpuUsage(), (figure as any).proxy?.requests.length)
     ;(await import('node:fs')).writeFileSync(
       `/tmp/wd/logs-${Date.now()}.txt`,
       watchdogs.map(w => w.pid + '\n' + w.running.said.stderr).join('\n=====\n'),
@@ -71,6 +71,16 @@ export async function play(figure: Figure): Promise<Played> {
     heartbeats?.kill()
     for (const { running } of watchdogs) running.process.kill('SIGKILL')
   }
+}
+
+/** From the end of a limit to that of its event so many steps follow one another that may each take as long as a slow read. */
+const STEPS = 8
+/** Where a single read takes longer, nothing can be said of time: ms. */
+const TOO_SLOW_MS = 1_000
+
+/** What the slowness of machine and store adds to every limit, ms. */
+export function slownessMs({ slowestReadMs }: Played): number {
+  return slowestReadMs > TOO_SLOW_MS ? Number.POSITIVE_INFINITY : STEPS * slowestReadMs
 }
 
 /** The claim was the first sign of life. */

@@ -15,7 +15,7 @@ export interface LivesSetting {
   readonly silenceWithinMs: number
   /** So many of the others show life late: shortly before their limit ends. */
   readonly dawdlers: number
-  /** The short one is that of all that are silenced or late, and of some of the others. */
+  /** The long one is that of those that neither fall silent nor are late. */
   readonly timeouts: { readonly shortMs: number; readonly longMs: number }
 }
 
@@ -45,7 +45,6 @@ export interface Signs {
 /** A heartbeat comes at least three times within its limit. */
 const STEADY = [0.2, 0.32] as const
 const LATE = [0.6, 0.92] as const
-const SHORT_ONE_OF = 3
 
 export function livesOf(setting: LivesSetting): readonly Life[] {
   const { seed, streams, silenced, silenceWithinMs, dawdlers, timeouts } = setting
@@ -55,7 +54,7 @@ export function livesOf(setting: LivesSetting): readonly Life[] {
     return {
       stream: `orders/${at}`,
       kind,
-      timeoutMs: kind === 'lively' && rank % SHORT_ONE_OF !== 0 ? timeouts.longMs : timeouts.shortMs,
+      timeoutMs: kind === 'lively' ? timeouts.longMs : timeouts.shortMs,
       silentAfterMs: kind === 'silenced' ? Math.round(random() * silenceWithinMs) : null,
       beat: kind === 'dawdler' ? LATE : STEADY,
     }
