@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** These wait for leases to run out, or start processes: begun first, the short ones run beside them. */
-const LONG = /test\/(contract\/azure|facts|chaos|docs\/examples|e2e|store\/azure-change)/
+const LONG = /test\/(contract\/azure|facts|chaos|docs\/examples|e2e|simulation\/watchdog|store\/azure-change)/
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -77,7 +77,8 @@ export class BlobReader {
   #kind(element: BlobElement): Pick<BlobHead, 'isHierarchical' | 'isDirectory'> {
     const properties = new Properties(element.text)
     const kind = properties.get('<ResourceType>')
-    const isDirectory = kind === 'directory' || isMark(this.#metadata.read(element, element.from + properties.end).others)
+    const isDirectory =
+      kind === 'directory' || isMark(this.#metadata.read(element, element.from + properties.end).others)
     return { isHierarchical: kind !== undefined, isDirectory }
   }
 }

@@ -8,6 +8,12 @@ import type { Listed } from './store.ts'
 /** Whether a row is to be made of a blob. */
 export type Wanted = (name: string, etag: string) => boolean
 
+/** Takes rows of a page that is still arriving. */
+export type TakeRows = (rows: Listed[]) => void
+
+/** So many rows are handed over at a time: few enough that what becomes of them is garbage while it is young. */
+const HANDFUL = 250
+
 /** Which page is asked for. */
 export interface PageRequest {
   readonly prefix?: string | undefined
@@ -21,7 +27,7 @@ export interface PageRequest {
 }
 
 export interface ListedPage {
-  /** Of the blobs that are wanted. Directories are never. */
+  /** Of the blobs that are wanted, as far as they were not handed over. Directories never are wanted. */
   readonly rows: readonly Listed[]
   /** Where the next page begins; `undefined` after the last. */
   readonly marker: string | undefined
@@ -38,8 +44,11 @@ export interface PageSource {
   readonly pageSize: number
   /** Whether names came in ascending order as yet; whoever finds that they do not says so here. */
   isOrdered: boolean
-  /** `wanted` is asked of each stream in turn, and only once. Throws faults and the signal's reason. */
-  page(request: PageRequest, wanted: Wanted): Promise<ListedPage>
+  /**
+   * `wanted` is asked of each stream in turn, and only once. With `take` rows are handed over as they arrive, even if
+   * the page then does not arrive whole. Throws faults and the signal's reason.
+   */
+  page(request: PageRequest, wanted: Wanted, take?: TakeRows): Promise<ListedPage>
 }
 
 /**
@@ -47,7 +56,7 @@ export interface PageSource {
  * arrive whole is read again, and goes on behind the last blob it had: whoever is asked may keep count.
  */
 export class Page implements ListedPage {
-  readonly rows: Listed[] = []
+  rows: Listed[] = []
   marker: string | undefined
   first: string | undefined
   last: string | undefined
@@ -55,14 +64,16 @@ export class Page implements ListedPage {
   /** What was thrown by whoever is asked: no fault of the service, so no reason to ask it again. */
   failure: { readonly thrown: unknown } | undefined
   readonly #wanted: Wanted
+  readonly #hand: TakeRows | undefined
   readonly #blobs: BlobReader
   #body: Readable | undefined
   /** Whether what arrives is behind what had arrived before. */
   #isBehind = true
 
-  constructor(wanted: Wanted, blobs: BlobReader) {
-    this.#wanted = wanted
+  constructor(blobs: BlobReader, wanted: Wanted, hand?: TakeRows) {
     this.#blobs = blobs
+    this.#wanted = wanted
+    this.#hand = hand
   }
 
   /** @throws ServiceError if the bytes are no listing, or end before it does; what is thrown by whoever is asked */
@@ -106,6 +117,9 @@ export class Page implements ListedPage {
     if (head.isDirectory || !this.#isWanted(name, head.etag)) return
     const row = this.#blobs.row(bytes, head, to)
     if (row !== undefined) this.rows.push(row)
+    if (this.#hand === undefined || this.rows.length < HANDFUL) return
+    this.#hand(this.rows)
+    this.rows = []
   }
 
   /** Whether the blob is one that has not been seen before the page was cut off. The last that was is the first that is not. */

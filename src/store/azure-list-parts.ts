@@ -31,13 +31,14 @@ interface Part {
   cuts: readonly string[]
 }
 
-interface Arrival {
-  readonly part: Part
-  readonly page: ListedPage
-}
+/** Rows of pages that are still arriving; the end of a page, with the last of its rows; what went wrong. */
+type Arrival =
+  | { readonly kind: 'rows'; readonly rows: readonly Listed[] }
+  | { readonly kind: 'page'; readonly part: Part; readonly page: ListedPage }
+  | { readonly kind: 'fault'; readonly thrown: unknown }
 
 /**
- * Lists all names in ranges that are read side by side, pages as they arrive. It begins as one range; when there is more
+ * Lists all names in ranges that are read side by side, rows as they arrive. It begins as one range; when there is more
  * than two pages of it, it is cut where names were found, and so on whenever a reader is free.
  *
  * Each blob is listed once, wherever the cuts are: at any time the ranges that were read, are being read and are to be
@@ -51,8 +52,8 @@ interface Arrival {
 export async function* listInParts(source: PageSource, parting: Parting): AsyncGenerator<readonly Listed[]> {
   const listing = new PartedListing(source, parting)
   try {
-    for (let page = await listing.next(); page !== undefined; page = await listing.next()) {
-      if (page.rows.length > 0) yield page.rows
+    for (let rows = await listing.next(); rows !== undefined; rows = await listing.next()) {
+      if (rows.length > 0) yield rows
     }
   } finally {
     await listing.end()
@@ -64,7 +65,9 @@ class PartedListing {
   readonly #parting: Parting
   readonly #ended = new AbortController()
   readonly #signal: AbortSignal
-  readonly #reading = new Map<Part, Promise<Arrival>>()
+  readonly #reading = new Map<Part, Promise<void>>()
+  readonly #arrivals: Arrival[] = []
+  #wake = (): void => {}
   #search: Promise<void> | undefined
   #isParted = false
 
@@ -76,20 +79,29 @@ class PartedListing {
     this.#read(newPart(startFrom, undefined, []))
   }
 
-  /** The next page that arrives, of whichever part; the one behind it is asked for at once. */
-  async next(): Promise<ListedPage | undefined> {
-    if (this.#reading.size === 0) return undefined
-    const { part, page } = await Promise.race(this.#reading.values())
+  /** The next rows that arrive, of whichever part. When a page has ended, the one behind it is asked for at once. */
+  async next(): Promise<readonly Listed[] | undefined> {
+    while (this.#arrivals.length === 0) {
+      if (this.#reading.size === 0) return undefined
+      await new Promise<void>(resolve => {
+        this.#wake = resolve
+      })
+    }
+    const arrival = this.#arrivals.shift()
+    if (arrival?.kind === 'fault') throw arrival.thrown
+    if (arrival?.kind === 'page') this.#goOn(arrival.part, arrival.page)
+    return arrival?.kind === 'rows' ? arrival.rows : arrival?.page.rows
+  }
+
+  #goOn(part: Part, page: ListedPage): void {
     this.#reading.delete(part)
     this.#checkOrder(part, page)
-    if (page.marker !== undefined && !isPast(part, page)) {
-      part.marker = page.marker
-      part.last = page.last ?? part.last
-      part.pages += 1
-      if (this.#source.isOrdered && part.last !== undefined) this.#share(part, part.last)
-      this.#read(part)
-    }
-    return page
+    if (page.marker === undefined || isPast(part, page)) return
+    part.marker = page.marker
+    part.last = page.last ?? part.last
+    part.pages += 1
+    if (this.#source.isOrdered && part.last !== undefined) this.#share(part, part.last)
+    this.#read(part)
   }
 
   /** Nothing is under way afterwards. */
@@ -104,10 +116,17 @@ class PartedListing {
     const isIn: Wanted = (name, etag) =>
       (from === undefined || name >= from) && (part.to === undefined || name < part.to) && wanted(name, etag)
     const request = { prefix, startFrom: from, marker, size: this.#source.pageSize, signal: this.#signal }
-    const arrival = this.#source.page(request, isIn).then(page => ({ part, page }))
-    // A fault is met when it is this page's turn, until then nobody waits for it.
-    arrival.catch(() => {})
+    const page = this.#source.page(request, isIn, rows => this.#arrive({ kind: 'rows', rows }))
+    const arrival = page.then(
+      page => this.#arrive({ kind: 'page', part, page }),
+      thrown => this.#arrive({ kind: 'fault', thrown }),
+    )
     this.#reading.set(part, arrival)
+  }
+
+  #arrive(arrival: Arrival): void {
+    this.#arrivals.push(arrival)
+    this.#wake()
   }
 
   #checkOrder(part: Part, page: ListedPage): void {

@@ -3,7 +3,14 @@ import type { ContainerClient, RequestPolicyFactory } from '@azure/storage-blob'
 import type { AzureCalls } from './azure-calls.ts'
 import type { AzureContainer } from './azure-client.ts'
 import { BlobReader } from './azure-list-blob.ts'
-import { type ListedPage, Page, type PageRequest, type PageSource, type Wanted } from './azure-list-page.ts'
+import {
+  type ListedPage,
+  Page,
+  type PageRequest,
+  type PageSource,
+  type TakeRows,
+  type Wanted,
+} from './azure-list-page.ts'
 
 /** The most blobs the service puts on a page. */
 const MAX_PAGE = 5_000
@@ -45,8 +52,8 @@ export class AzureListReader implements PageSource {
   }
 
   /** One page, asked for again when its answer does not come, or not whole. */
-  async page(request: PageRequest, wanted: Wanted): Promise<ListedPage> {
-    const page = new Page(wanted, this.#blobs)
+  async page(request: PageRequest, wanted: Wanted, take?: TakeRows): Promise<ListedPage> {
+    const page = new Page(this.#blobs, wanted, take)
     const answer = await this.#calls.repeated(tried => this.#fetch(request, page, tried), {
       limitMs: this.#calls.limits.pageMs,
       signal: request.signal,

@@ -1,7 +1,7 @@
 import type { BreakerState } from './report.ts'
 
 /** So many events a pass may always end. */
-export const ALWAYS_ALLOWED = 50
+const ALWAYS_ALLOWED = 50
 
 /**
  * Stops a pass that would end too much at once: more than both 50 events and a share of the open ones. So many silent

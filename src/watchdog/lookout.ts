@@ -74,10 +74,12 @@ export class Lookout {
   /** @throws the store's faults: the roll has forgotten nothing */
   async sweep(progress: Progress, signal: AbortSignal): Promise<void> {
     const { names, wantsMoved = false } = this.#options
+    this.#vision.asks(this.now())
     await sweep(this.#store, this.#roll, {
       wantsMoved,
       owns: this.owns,
       signal,
+      asks: () => this.#vision.asks(this.now()),
       answered: this.#answered,
       moved: (streams: readonly MovedStream[]) => this.#audience.tell(observer => observer.moved?.(streams)),
       ...(names === undefined ? {} : { names }),
@@ -94,6 +96,7 @@ export class Lookout {
   async look(progress: Progress, signal: AbortSignal): Promise<void> {
     const { concurrency } = this.#options
     const tolerance = new Tolerance()
+    this.#vision.asks(this.now())
     if (this.#vision.takeSetBack()) this.#roll.wasSetBack(this.#store.nowMs())
     const names = this.#roll.agenda.toLookAt(this.#store.nowMs())
     const own = names.filter(this.owns)
@@ -151,6 +154,7 @@ export class Lookout {
     if (!isNews || this.#options.wantsMoved !== true) return
     const item = summarizeStored(stored, this.#store.nowMs())
     await this.#audience.tell(observer => observer.moved?.([movedFrom(this.#roll, item)]))
+    this.#vision.asks(this.now())
     this.#roll.moves.tell(name, item.summary?.version)
   }
 

@@ -18,7 +18,7 @@ const AFTER_DUE_MS = 10
 /** The longest that a store is left to others after a sweep that took longer than the interval, ms. */
 const MOST_REST_MS = 60_000
 /** The shortest and the longest time between two signs of its own life, ms: a process that stood still notices it. */
-const TICK_MS = { least: 1_000, most: 60_000, ofInterval: 1 / 4 } as const
+const TICK_MS = { least: 1_000, most: 5 * 60_000, ofInterval: 1 / 4 } as const
 
 /**
  * Watches until the signal aborts: a sweep each interval, and between two of them a look at each stream whose limit ends.

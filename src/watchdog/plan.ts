@@ -125,14 +125,28 @@ function expiriesOf(subject: Subject, ripe: readonly Judged[], rules: LookRules)
   const actions = ripe.map(judged => ({ judged, kind: actionOf(subject.stream, judged.event, rules.onDue) }))
   const ending = actions.find(({ kind }) => kind === 'abort-stream')
   if (ending !== undefined) return [expiryOf(subject, ending.judged, ending.kind)]
-  const ended = new Set<number>()
-  for (const { judged, kind } of actions) {
-    if (kind === 'notify' || ended.has(judged.position)) continue
-    for (const position of subject.stream.descendantPositions(judged.position)) ended.add(position)
-  }
+  const enders = actions.flatMap(({ judged, kind }) => (kind === 'notify' ? [] : [judged.position]))
+  const ended = allBelow(subject.stream, enders)
   return actions
     .filter(({ judged }) => !ended.has(judged.position))
     .map(({ judged, kind }) => expiryOf(subject, judged, kind))
+}
+
+/** Positions below any of these; of those in a cycle the first is not. Each is passed once: a stranger's chain may be long. */
+function allBelow(stream: EventStream, positions: readonly number[]): ReadonlySet<number> {
+  const below = new Set<number>()
+  for (const first of positions) {
+    if (below.has(first)) continue
+    const left = [first]
+    for (let at = left.pop(); at !== undefined; at = left.pop()) {
+      for (const next of stream.successorPositions(at)) {
+        if (next === first || below.has(next)) continue
+        below.add(next)
+        left.push(next)
+      }
+    }
+  }
+  return below
 }
 
 /** The root's limit is one for the whole stream. What an event says of its own and nobody understands does not count. */

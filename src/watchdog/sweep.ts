@@ -13,11 +13,16 @@ export const NO_STATUS = 'no-status'
 export interface SweepRules extends Pick<WatchdogOptions, 'names' | 'wantsMoved'> {
   owns(name: string): boolean
   readonly signal: AbortSignal
+  /** The store is waited for again: what went on meanwhile was not its doing. */
+  asks(): void
   /** The store answered: what time it is. */
   answered(): Moment
   /** Told of streams that moved, where somebody wants to know. */
   moved(streams: readonly MovedStream[]): Promise<void>
 }
+
+/** A look at the clock takes a moment, and there may be a million rows. */
+const ROWS_BETWEEN_SIGNS = 500
 
 /**
  * One listing of all streams: of those that did not move since the last one not even a row is made. What it learns is put
@@ -26,10 +31,14 @@ export interface SweepRules extends Pick<WatchdogOptions, 'names' | 'wantsMoved'
 export async function sweep(store: EventStore, roll: Roll, rules: SweepRules): Promise<void> {
   const { names, signal } = rules
   roll.beginSweep()
+  let rows = 0
   const query = {
     order: 'any',
-    skip: (name: string, etag: string) =>
-      roll.isUnmoved(name, etag) ? !isOwed(roll, name, rules) : names?.matches(name) === false,
+    skip: (name: string, etag: string) => {
+      // a long listing in which nothing moved has no pages, and answers all the time
+      if (rows++ % ROWS_BETWEEN_SIGNS === 0) rules.answered()
+      return roll.isUnmoved(name, etag) ? !isOwed(roll, name, rules) : names?.matches(name) === false
+    },
     signal,
     ...(names === undefined ? {} : { prefix: names.prefix }),
   } as const
@@ -42,6 +51,7 @@ export async function sweep(store: EventStore, roll: Roll, rules: SweepRules): P
       if (summary !== undefined && isOwed(roll, name, rules)) moved.push(movedFrom(roll, fromListing(row, summary)))
     }
     if (moved.length > 0) await rules.moved(moved)
+    if (moved.length > 0) rules.asks()
     for (const { listed, summary } of moved) roll.moves.tell(listed.name, summary?.version)
   }
   rules.answered()

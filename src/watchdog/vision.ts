@@ -18,8 +18,8 @@ export interface VisionRules {
 
 /**
  * What a watchdog could see, and what it missed. A store that did not answer kept workers from showing life as well; a
- * machine that slept did so to the workers on it; a clock that was set makes all of them look silent. A store that is slow
- * is none of these.
+ * machine that slept did so to the workers on it; a clock that was set makes all of them look silent. Whether a store that
+ * kept one waiting for long answered in the end does not matter: it kept the workers waiting as well.
  */
 export class Vision {
   readonly #tickMs: number
@@ -29,6 +29,8 @@ export class Vision {
   /** The last answer of a pass that came to its end, and of the one that goes on. */
   #good: Moment
   #answered: Moment
+  /** Since when it waits for the next answer. */
+  #waiting: Moment
   #hasAnswered = false
   #hasFailed = false
   #wasSetBack = false
@@ -42,6 +44,7 @@ export class Vision {
     this.#ticked = now
     this.#good = now
     this.#answered = now
+    this.#waiting = now
   }
 
   get blindSpots(): readonly BlindSpot[] {
@@ -60,18 +63,26 @@ export class Vision {
 
   /** The process runs. */
   ticked(now: Moment): void {
-    this.#notice(now)
+    // what the store's clock shows may be known by its first answer only: that is no jump
+    if (this.#hasAnswered) this.#notice(now)
     this.#ticked = now
   }
 
-  /** The store answered. The first answer may tell what its clock shows: that is no jump. */
+  /** From now on the store is waited for: what was done before it was asked is no silence of its. */
+  asks(now: Moment): void {
+    this.#waiting = now
+  }
+
+  /** The store answered, in part at least. */
   answered(now: Moment): void {
     if (this.#hasAnswered) this.#notice(now)
     else this.#ticked = now
     this.#hasAnswered = true
     if (this.#hasFailed) this.#missed(this.#good, now, 'outage')
+    else if (now.atMs - this.#waiting.atMs > SLACK_MS) this.#missed(this.#waiting, now, 'outage')
     this.#hasFailed = false
     this.#answered = now
+    this.#waiting = now
   }
 
   /** A pass came to its end. */
@@ -116,6 +127,7 @@ export class Vision {
     this.#spots = untilNow(this.#spots, now.nowMs)
     this.#good = notAfter(this.#good)
     this.#answered = notAfter(this.#answered)
+    this.#waiting = notAfter(this.#waiting)
   }
 
   #missed({ nowMs: fromMs }: Moment, { nowMs: toMs, atMs }: Moment, why: Blindness['why']): void {

@@ -1,9 +1,7 @@
 import { Allowance, type DogSettings } from './allowance.ts'
 import type { EntrySight, Happening, Wrote } from './happenings.ts'
 import { isEnded, type ModelLimit, StreamModel } from './stream-model.ts'
-
-/** A watchdog may take an outage for a long one from twice its interval on, or a little later, ms. */
-const SLACK_MS = 10_000
+import { WatchTimes } from './watch-times.ts'
 
 /** A promise that was broken, and why it was one. */
 export interface Violation {
@@ -40,27 +38,26 @@ export function check(happenings: readonly Happening[], rules: CheckRules): Viol
 class Checker {
   readonly #rules: CheckRules
   readonly #allowance: Allowance
+  readonly #times: WatchTimes
   readonly #streams = new Map<string, StreamModel>()
   readonly #silent = new Set<string>()
   /** Expiries in journals and in reports, by stream, event and attempt, and by stream and command id. */
   readonly #written = new Map<string, number>()
   readonly #reported = new Map<string, number>()
   readonly #violations: Violation[] = []
-  /** When watchdogs began to see, by their names. */
-  readonly #sinceMs = new Map<string, number[]>()
   /** An event that was not ended in time is told of once for each of its limits. */
   readonly #told = new Set<string>()
 
   constructor(happenings: readonly Happening[], rules: CheckRules) {
     this.#rules = rules
+    this.#times = new WatchTimes(rules.dogs)
     this.#allowance = new Allowance(happenings, rules.dogs, rules.skewMs + rules.graceMs, rules.endMs)
   }
 
   see(happening: Happening): void {
+    this.#times.see(happening)
     if (happening.kind === 'silent') this.#silent.add(key(happening.stream, happening.event))
     if (happening.kind === 'carried') this.#report(happening)
-    if (happening.kind === 'up') this.#sees(happening.who, happening.atMs)
-    if (happening.kind === 'outage') this.#outage(happening)
     if (happening.kind !== 'wrote') return
     const model = this.#streams.get(happening.stream) ?? new StreamModel()
     this.#streams.set(happening.stream, model)
@@ -125,24 +122,10 @@ class Checker {
       this.#violate('early', wrote, event, `its worker was alive and had ${trueMs} ms, only the clock was set`)
   }
 
-  #sees(dog: string, sinceMs: number): void {
-    this.#sinceMs.set(dog, [...(this.#sinceMs.get(dog) ?? []), sinceMs])
-  }
-
-  /** What was seen before a long one counts no more. */
-  #outage({ atMs, who, untilMs }: Extract<Happening, { kind: 'outage' }>): void {
-    for (const { name, apartMs } of this.#rules.dogs) {
-      if ((who === '*' || who === name) && untilMs - atMs > 2 * apartMs + SLACK_MS) this.#sees(name, untilMs)
-    }
-  }
-
   /** Two looks take a while: who was just started, or blind, cannot have had them. */
   #hasty(wrote: Wrote, event: string): void {
-    const dog = this.#rules.dogs.find(({ name }) => name === wrote.who)
-    const since = this.#sinceMs.get(wrote.who)?.filter(ms => ms <= wrote.sentMs) ?? []
-    const seenMs = wrote.sentMs - Math.max(...since)
-    if (dog === undefined || since.length === 0 || seenMs >= Math.floor(dog.apartMs)) return
-    this.#violate('early', wrote, event, `${dog.name} had watched for ${seenMs} ms only`)
+    const seenMs = this.#times.tooShortMs(wrote.who, wrote.sentMs)
+    if (seenMs !== undefined) this.#violate('early', wrote, event, `${wrote.who} had watched for ${seenMs} ms only`)
   }
 
   #action(wrote: Wrote, model: StreamModel, event: string, { on }: EntrySight): void {

@@ -34,7 +34,7 @@ export class Trace {
 }
 
 /** `d03 04:05:06.789 dog-1  wrote s-017 01.00 aborted; abort 01.00 watchdog:01.00:1:…` */
-export function lineOf(happening: Happening, startMs: number): string {
+function lineOf(happening: Happening, startMs: number): string {
   return `${timeOf(happening.atMs, startMs)} ${happening.who.padEnd(9)} ${textOf(happening, startMs)}`
 }
 

@@ -33,7 +33,7 @@ export async function liveStream(machine: Machine, { name, root, beginsMs, event
 }
 
 /** One event, from its start to its end, or until nobody hears of its worker any more. */
-export async function work(machine: Machine, stream: string, event: string, plan: EventPlan): Promise<void> {
+async function work(machine: Machine, stream: string, event: string, plan: EventPlan): Promise<void> {
   const { actor } = machine
   const { random } = actor
   if (plan.fate === 'never-started') return silence(machine, stream, event)

@@ -342,6 +342,17 @@ describe('events above and below each other', () => {
     expect(told(plan)).toEqual(['notify 01.00', 'abort-event 01.01'])
   })
 
+  it('are ended by the topmost, however long the chain and whatever its order', () => {
+    const chain = Array.from({ length: 20_000 }, (_, n) => ({
+      id: `01.${n}`,
+      status: 'inprocess',
+      prev: n === 0 ? '00' : `01.${n - 1}`,
+      timeout: ago(MINUTE),
+    }))
+    const stream = new Case(ROOT, ...chain.reverse())
+    expect(stream.ends(0, { apartMs: 0 })).toEqual(['abort-event 01.0'])
+  })
+
   it('are ended once, where each is below the other', () => {
     const one = { ...SILENT, timeout: ago(2 * MINUTE), next: '01.01', prev: '01.01' }
     const other = { ...one, id: '01.01', next: '01.00', prev: '01.00' }

@@ -520,6 +520,41 @@ describe('a store that does not answer', () => {
   })
 })
 
+describe('a store that keeps one waiting and then answers', () => {
+  it.each(['list', 'read'])('kept the workers waiting as well: they get time for a sign (%s)', async slow => {
+    const world = new World()
+    for (const name of ['lives', 'dies']) await world.worked(name, '00:01:00')
+    const { sweep, notes } = dogOf(world)
+    await sweep()
+    world.wait(INTERVAL)
+    for (const name of ['lives', 'dies']) await world.touch(name)
+    await sweep()
+    world.wait(50 * SECOND)
+    if (slow === 'read') world.wait(11 * SECOND)
+    let isFirst = true
+    world.before = async call => {
+      if (call === slow && isFirst) world.wait(30 * SECOND)
+      if (call === slow) isFirst = false
+    }
+    expect(await sweep()).toMatchObject({ endedEvents: 0, overdue: 2 })
+    expect(notes.spots).toEqual(['outage 30000'])
+    world.wait(INTERVAL)
+    await world.touch('lives')
+    for (const endMs = world.atMs + 20 * SECOND; world.atMs < endMs; world.wait(INTERVAL)) await sweep()
+    expect(await world.status('lives')).toBe('inprocess')
+    expect(await world.status('dies')).toBe('aborted')
+  })
+
+  it('is no such store while observers of moves take their time', async () => {
+    const world = new World()
+    for (let n = 0; n < 3; n++) await world.put(`legacy/${n}`, legacy({ timeout: '' }))
+    const slow = { moved: () => world.wait(MINUTE) }
+    const { sweep, notes } = dogOf(world, { observers: [slow], wantsMoved: true, concurrency: 1 })
+    await sweep()
+    expect(notes.spots).toEqual([])
+  })
+})
+
 describe('a slow listing', () => {
   it('does not make a stream known before it was seen: two looks stay an interval apart', async () => {
     const world = new World()

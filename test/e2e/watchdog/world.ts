@@ -1,20 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
-import { readAside } from '../../../src/ops/aside.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { EventStore } from '../../../src/store/store.ts'
+import { inFile } from '../../store/sqlite-support.ts'
 import { openAzuriteStore, sharedAzurite } from '../../support/azurite.ts'
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts'
-import type { User } from '../program.ts'
-
-/** A fresh embedded store in the user's home. */
-export async function newSqlite(user: User): Promise<EventStore> {
-  const store = await openStore(`sqlite:${join(user.home, `${randomUUID()}.db`)}`, {})
-  onTestFinished(() => store.close())
-  await store.createContainer()
-  return store
-}
+import { newUser, type User } from '../program.ts'
+import { startWatchdog, type WatchdogProcess } from './watchdog-process.ts'
 
 export interface ProxiedStore {
   /** As the test sees it, without faults. */
@@ -24,20 +16,61 @@ export interface ProxiedStore {
   readonly address: string
 }
 
-/** A fresh container of the emulator, behind a proxy of its own. */
-export async function newProxied(delayMs = 0): Promise<ProxiedStore> {
-  const { port } = await sharedAzurite()
-  const store = await openAzuriteStore(port)
-  const proxy = await startFaultProxy({ target: { port }, delayMs })
-  onTestFinished(async () => {
-    await proxy.stop()
-    await store.close()
-  })
-  return { store, proxy, address: `azurite://127.0.0.1:${proxy.port}/${store.container}` }
+/** A user, stores and watchdogs of one test file, whose tests may run beside each other. */
+export interface World {
+  readonly user: User
+  /** A fresh embedded store. */
+  sqlite(): Promise<EventStore>
+  /** A fresh container of the emulator, behind a proxy of its own. */
+  proxied(): Promise<ProxiedStore>
+  watchdog(store: string, flags: readonly string[], env?: Record<string, string>): WatchdogProcess
+  /** Ends and removes all of it. */
+  leave(): Promise<void>
 }
 
-/** Names of the tool's own documents that are there, of some that a watchdog makes. */
-export async function ownDocuments(store: EventStore, names: readonly string[]): Promise<readonly string[]> {
-  const texts = await Promise.all(names.map(name => readAside(store, name)))
-  return names.filter((_, at) => texts[at] !== undefined)
+export async function newWorld(): Promise<World> {
+  const user = await newUser()
+  const opened: (() => Promise<void>)[] = []
+  const keep = <Store extends EventStore>(store: Store): Store => {
+    opened.push(() => store.close())
+    return store
+  }
+  return {
+    user,
+    async sqlite() {
+      const store = keep(await openStore(`sqlite:${join(user.home, `${randomUUID()}.db`)}`, {}))
+      await store.createContainer()
+      return store
+    },
+    async proxied() {
+      const { port } = await sharedAzurite()
+      const store = keep(await openAzuriteStore(port))
+      const proxy = await startFaultProxy({ target: { port } })
+      opened.push(() => proxy.stop())
+      return { store, proxy, address: `azurite://127.0.0.1:${proxy.port}/${store.container}` }
+    },
+    watchdog: (store, flags, env) => startWatchdog(user, store, flags, env),
+    async leave() {
+      user.leave()
+      for (const close of opened) await close()
+    },
+  }
+}
+
+/** A row of the embedded store as it lies in the file: streams and the tool's own documents. */
+export interface Row {
+  readonly name: string
+  readonly etag: string
+  /** Its lease runs. */
+  readonly isLeased: boolean
+}
+
+export function rowsOf({ address }: EventStore): readonly Row[] {
+  const sql = 'SELECT name, etag, lease_until_ms AS untilMs FROM streams ORDER BY name'
+  const rows = inFile(address.slice('sqlite:'.length), db => db.prepare(sql).all())
+  return rows.map(({ name, etag, untilMs }) => ({
+    name: String(name),
+    etag: String(etag),
+    isLeased: Number(untilMs ?? 0) > Date.now(),
+  }))
 }

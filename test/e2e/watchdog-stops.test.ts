@@ -1,0 +1,179 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { EventStore } from '../../src/store/store.ts'
+import { seededRandom } from '../support/faults.ts'
+import { fatesOf } from './watchdog/judge.ts'
+import { plant } from './watchdog/planting.ts'
+import { eventually } from './watchdog/poll.ts'
+import type { WatchdogProcess } from './watchdog/watchdog-process.ts'
+import { newWorld, rowsOf, type World } from './watchdog/world.ts'
+
+/** A watchdog of the built program that is asked to end, whatever it is at. */
+
+/** `LEASECTL_SEEDS=7` asks at other moments. */
+const SEED = Number.parseInt(process.env.LEASECTL_SEEDS ?? '1', 10)
+/** It promises 1 s where it is idle and 10 s where it is busy; machines under load take their time, ms. */
+const IDLE_MS = 3_000
+const BUSY_MS = 13_000
+const ALL_AT_ONCE = ['--max-share', '100%'] as const
+
+let world: World
+beforeAll(async () => {
+  world = await newWorld()
+})
+afterAll(() => world.leave())
+
+const names = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `orders/${at}`)
+
+/** Streams with an event whose limit has ended. */
+async function plantDue(store: EventStore, streams: readonly string[]): Promise<void> {
+  await plant(
+    store,
+    streams.map(stream => ({ stream, timeoutMs: 1 })),
+  )
+}
+
+/** Each is untouched, or ended in one whole transaction; no lease is left. @returns how many were ended */
+async function endedWhole(store: EventStore, streams: readonly string[]): Promise<number> {
+  const fates = [...(await fatesOf(store, streams))]
+  expect(fates.length).toBe(streams.length)
+  for (const [stream, { status, ends, byWatchdogs, lease }] of fates) {
+    const expected = ends.length === 0 ? { status: 'inprocess', byWatchdogs: 0 } : { status: 'aborted', byWatchdogs: 1 }
+    expect({ stream, status, byWatchdogs, lease }).toEqual({ stream, ...expected, lease: 'available' })
+  }
+  return fates.filter(([, { ends }]) => ends.length > 0).length
+}
+
+const toldEnds = (watchdog: WatchdogProcess): number => watchdog.lines('ended').length
+
+describe.concurrent('a watchdog that is asked to end', () => {
+  test.each(['SIGTERM', 'SIGINT'] as const)(
+    'at rest ends at once with 0 (%s); its shards are the others’ at once',
+    async signal => {
+      const store = await world.sqlite()
+      const [first, second] = [0, 1].map(() => world.watchdog(store.address, ['--shards', '4']))
+      if (first === undefined || second === undefined) throw new Error('no watchdogs')
+      await eventually(
+        'both hold two shards',
+        () => [first, second].every(({ held }) => held?.length === 2) || undefined,
+      )
+      const { code, tookMs, stdout } = await first.stop(signal)
+      expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
+      expect(tookMs).toBeLessThan(IDLE_MS)
+      const hasAll = () => String(second.held) === '0,1,2,3' || undefined
+      await eventually('the other holds all', hasAll, { withinMs: IDLE_MS })
+      const leased = rowsOf(store).filter(({ isLeased }) => isLeased)
+      expect(leased.map(({ name }) => name)).toEqual(
+        [0, 1, 2, 3].map(at => expect.stringMatching(`shards/4/${at}$`)).concat(expect.stringContaining('seats/')),
+      )
+      expect((await second.stop()).code).toBe(0)
+      expect(rowsOf(store).filter(({ isLeased }) => isLeased)).toEqual([])
+      expect(world.user.processesWith(store.address)).toEqual([])
+    },
+  )
+
+  test(`at any moment after its start ends with 0, and leaves nothing half done (LEASECTL_SEEDS=${SEED})`, async () => {
+    const store = await world.sqlite()
+    const random = seededRandom(SEED)
+    const streams = names(200)
+    await plantDue(store, streams)
+    for (let time = 0; time < 4; time++) {
+      const watchdog = world.watchdog(store.address, ['--interval', '500ms', ...ALL_AT_ONCE])
+      await watchdog.until('start')
+      const untilAt = performance.now() + random() * 900
+      await eventually('a moment', () => performance.now() >= untilAt || undefined, { everyMs: 5 })
+      const told = toldEnds(watchdog)
+      const { code, tookMs } = await watchdog.stop()
+      expect(code).toBe(0)
+      expect(tookMs).toBeLessThan(BUSY_MS)
+      expect(await endedWhole(store, streams)).toBeGreaterThanOrEqual(told)
+    }
+    expect(rowsOf(store).filter(({ isLeased }) => isLeased)).toEqual([])
+  })
+
+  test('while it ends many, ends those in flight and begins no further one', async () => {
+    const { store, proxy, address } = await world.proxied()
+    const streams = names(60)
+    await plantDue(store, streams)
+    proxy.add({ kind: 'delay', on: 'put', delayMs: 150 })
+    const watchdog = world.watchdog(address, ['--interval', '500ms', ...ALL_AT_ONCE])
+    await watchdog.until('ended')
+    const { code, tookMs } = await watchdog.stop()
+    expect(code).toBe(0)
+    expect(tookMs).toBeLessThan(BUSY_MS)
+    const ended = await endedWhole(store, streams)
+    expect(ended).toBe(toldEnds(watchdog))
+    expect(ended).toBeLessThan(streams.length)
+    const rest = await world.user.run(['watchdog', '--once', ...ALL_AT_ONCE, '--store', store.address])
+    expect(rest).toMatchObject({ code: 0 })
+    expect(await endedWhole(store, streams)).toBe(streams.length)
+  })
+
+  test('while a hook hangs, ends it with all it started', async () => {
+    const store = await world.sqlite()
+    const hook = join(world.user.home, 'hanging-hook')
+    writeFileSync(hook, `#!/bin/sh\ntrap '' TERM\necho begun >> ${hook}.log\nsleep 600 & sleep 601\n`, { mode: 0o755 })
+    await plantDue(store, ['orders/1'])
+    const watchdog = world.watchdog(store.address, ['--interval', '500ms', '--on-failed', hook])
+    await eventually('the hook runs', () => world.user.processesWith(hook).length > 1 || undefined)
+    const { code, tookMs } = await watchdog.stop()
+    expect(code).toBe(0)
+    expect(tookMs).toBeLessThan(BUSY_MS)
+    expect(world.user.processesWith(hook)).toEqual([])
+    expect(world.user.processesWith(store.address)).toEqual([])
+    expect(await endedWhole(store, ['orders/1'])).toBe(1)
+  })
+
+  test('in a sweep that the store does not answer, ends with 0', async () => {
+    const { proxy, address } = await world.proxied()
+    const watchdog = world.watchdog(address, ['--interval', '500ms'])
+    await watchdog.until('pass')
+    proxy.add({ kind: 'lose-request', silent: true })
+    const before = proxy.count('list')
+    await eventually('a listing without an answer', () => proxy.count('list') > before || undefined)
+    const { code, tookMs } = await watchdog.stop()
+    expect(code).toBe(0)
+    expect(tookMs).toBeLessThan(BUSY_MS)
+  })
+})
+
+describe.concurrent('a write without an answer', () => {
+  /** A watchdog whose first Put is swallowed. */
+  async function atASwallowedPut() {
+    const { store, proxy, address } = await world.proxied()
+    await plantDue(store, ['orders/1'])
+    const swallowed = { kind: 'lose-request', silent: true } as const
+    proxy.add({
+      ...swallowed,
+      on: 'put',
+      when: ({ target }) => target.includes('orders/'),
+      before: async () => proxy.add(swallowed),
+    })
+    const watchdog = world.watchdog(address, ['--interval', '500ms'])
+    await eventually('the Put', () => proxy.injected.length > 0 || undefined)
+    return { store, proxy, watchdog }
+  }
+
+  test('is waited for 10 s, then left: 143, and the next watchdog finds out', async () => {
+    const { store, proxy, watchdog } = await atASwallowedPut()
+    const { code, tookMs } = await watchdog.stop()
+    expect(code).toBe(143)
+    expect(tookMs).toBeLessThan(BUSY_MS)
+    proxy.heal()
+    const next = world.watchdog(store.address, ['--interval', '500ms'])
+    await next.until('ended', undefined, 25_000)
+    expect((await next.stop()).code).toBe(0)
+    expect(await endedWhole(store, ['orders/1'])).toBe(1)
+  }, 60_000)
+
+  test('does not keep a second signal from ending it at once', async () => {
+    const { store, watchdog } = await atASwallowedPut()
+    watchdog.running.process.kill('SIGTERM')
+    await watchdog.until('stopping')
+    const { code, tookMs } = await watchdog.stop()
+    expect(code).toBe(143)
+    expect(tookMs).toBeLessThan(IDLE_MS)
+    expect((await fatesOf(store, ['orders/1'])).get('orders/1')).toMatchObject({ status: 'inprocess', ends: [] })
+  })
+})
