@@ -74,7 +74,7 @@ function varied(summary: Summary, at: number): Summary {
     version: at % 100,
     born: randomUUID(),
     lastBy: `worker-${at % 40}@host-${at % 7}`,
-    tag: `customer ${at % 1_000}, batch of the night, priority ${at % 3}`,
+    tag: `customer-${at % 1_000}/batch-of-the-night/priority-${at % 3}`,
     key: `4711-${at}`,
     trackingId: randomUUID(),
     dueMs: (summary.dueMs ?? 0) + at * 1_000,

@@ -5,6 +5,7 @@ import { checkMetrics } from '../formats/check-prometheus.ts'
 import { jsonDocument } from '../formats/json.ts'
 import { type CheckResult, judge } from '../ops/check.ts'
 import { Looking, type StoreLook } from '../ops/check-look.ts'
+import { watchedBy } from '../ops/check-watchdogs.ts'
 import { globOf } from '../ops/glob.ts'
 import { readWatchdogState } from '../ops/read-watchdog-state.ts'
 import { summaries } from '../ops/summaries.ts'
@@ -48,7 +49,9 @@ async function lookAt(
   const { match, overdueFor = OVERDUE_FOR_MS, stuckAfter = STUCK_AFTER_MS } = options
   requireFile(store)
   const { host, isRunning } = runtime
-  const looking = new Looking({ host, isRunning, overdueForMs: overdueFor, stuckAfterMs: stuckAfter })
+  const isWatched = watchedBy((await readWatchdogState(store, signal)).watchdogs)
+  const watched = isWatched === undefined ? {} : { isWatched }
+  const looking = new Looking({ host, isRunning, overdueForMs: overdueFor, stuckAfterMs: stuckAfter, ...watched })
   const progress = openProgressLine(options, runtime)
   const startMs = runtime.nowMs()
   try {

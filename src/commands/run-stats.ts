@@ -1,3 +1,4 @@
+import { clock } from '../formats/age.ts'
 import { counted, countText } from '../formats/count-text.ts'
 import { jsonLine, jsonText, jsonTime } from '../formats/json.ts'
 import { stepJson } from '../formats/stats-json.ts'
@@ -8,10 +9,10 @@ import { readTried } from '../ops/stats-read.ts'
 import { keepHeapSmall } from './engine.ts'
 import { itemsWriter, writeTexts } from './items-writer.ts'
 import { type Output, openOutput } from './output.ts'
+import { nothingText } from './ls/count.ts'
 import { atMs } from './points-in-time.ts'
 import { type Problem, problem, UsageError } from './problem.ts'
 import type { Runtime } from './runtime.ts'
-import { literalSigns } from './selection/literal-signs.ts'
 import { readSelection } from './selection/read-selection.ts'
 import { type Collected, collect } from './stats/collect.ts'
 import type { StatsOptions } from './stats/options.ts'
@@ -32,7 +33,11 @@ export async function showStats(options: StatsOptions, runtime: Runtime): Promis
   const all = sortedSteps(tally.steps(), options.sort ?? 'count')
   const shown = all.slice(0, options.limit)
   await print({ all, shown, sinceMs, collected }, options, output)
-  await output.say(totalsText(all, shown, collected, options))
+  const ended = sinceMs === undefined ? undefined : `ended since ${clockText(sinceMs, runtime.nowMs(), output)}`
+  if (!options.quiet && collected.streams === 0 && selection.kind === 'filter' && isFiltered(selection)) {
+    const what = ended === undefined ? undefined : `nothing that matches ${ended}`
+    await output.say(await nothingText(store, options, true, runtime, what))
+  } else await output.say(totalsText(all, shown, collected, ended))
   return incomplete(collected)
 }
 
@@ -79,19 +84,25 @@ async function print(
   }
 }
 
+function isFiltered({ filter }: Extract<Selection, { readonly kind: 'filter' }>): boolean {
+  return Object.keys(filter).length > 0
+}
+
+/** A time in the past is told as one, however others are shown: `since 3h` would be none. */
+function clockText(ms: number, nowMs: number, { time }: Output): string {
+  return clock(ms, nowMs, time === 'relative' ? 'local' : time)
+}
+
 /** `431 streams, 3 steps, 1 870 events; 23 of 1 800 ended tries failed (1%), 70 open`. */
 function totalsText(
   all: readonly Step[],
   shown: readonly Step[],
   { streams }: Collected,
-  { since, match }: StatsOptions,
+  ended: string | undefined,
 ): string {
   const sum = (of: (step: Step) => number) => all.reduce((total, step) => total + of(step), 0)
   const what = counted(streams, 'stream')
-  if (all.length === 0) {
-    const signs = streams === 0 ? literalSigns(match) : undefined
-    return `${what}, ${since === undefined ? 'no events' : 'nothing ended since'}${signs === undefined ? '' : `; ${signs}`}`
-  }
+  if (all.length === 0) return `${what}, ${ended === undefined ? 'no events' : `nothing ${ended}`}`
   const [failed, ended] = [sum(failedAttempts), sum(endedAttempts)]
   const parts = [
     what,
@@ -102,7 +113,7 @@ function totalsText(
     ),
   ]
   const share = failed === 0 ? '' : ` (${shareText(failed / ended)})`
-  const open = since === undefined ? `, ${countText(sum(({ outcomes }) => outcomes.open))} open` : ''
+  const open = ended === undefined ? `, ${countText(sum(({ outcomes }) => outcomes.open))} open` : ''
   const rest = shown.length < all.length ? `; showing ${shown.length} of ${all.length} steps` : ''
   return `${parts.join(', ')}; ${countText(failed)} of ${countText(ended)} ended tries failed${share}${open}${rest}`
 }

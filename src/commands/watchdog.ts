@@ -23,6 +23,7 @@ Any number of watchdogs may run on the same store: what one has ended no other e
 among those that say the same N; one that dies is replaced within 15 seconds.
 
 Hooks: a path, or a JSON array such as '["notify","--team","x"]'; no shell. The transaction is JSON on standard input.
+Webhooks stand in the file of --config. In journals its actor is watchdog:user@host.
 
 Exit: 0 it was asked to stop and did; 2 settings that cannot be; with --once 5 the breaker stopped it, 7 something was not
 done; 143 it had to be stopped after 10 seconds.

@@ -24,7 +24,7 @@ export function checkJson(result: CheckResult, context: CheckContext) {
     exit: EXITS[status],
     message: checkSentence(result),
     ...contextJson(context),
-    checks: checks.map(check => oneJson(check, look.nowMs)),
+    checks: checks.map(check => oneJson(check, look)),
     streams: streamsJson(look),
     watchdogs: watchdogs.map(watchdog => watchdogJson(watchdog, look.nowMs)),
     error: null,
@@ -44,9 +44,9 @@ function contextJson({ store, match, atMs, tookMs }: CheckContext) {
   return { store: store ?? null, match: match ?? null, at: jsonTime(atMs), tookMs: tookMs ?? null }
 }
 
-function oneJson(check: Check, nowMs: number) {
+function oneJson(check: Check, look: StoreLook) {
   const { name, status } = check
-  const head = { name, status, message: checkMessage(check, nowMs) }
+  const head = { name, status, message: checkMessage(check, look) }
   if (check.name === 'watchdog') {
     const { lagMs, warnMs, critMs, faults } = check.verdict
     const limits = { value: lagMs ?? null, unit: UNITS[name], warning: warnMs ?? null, critical: critMs ?? null }
@@ -54,7 +54,7 @@ function oneJson(check: Check, nowMs: number) {
   }
   const { warn, crit } = check.limits
   const limits = { value: check.found.count, unit: UNITS[name], warning: warn, critical: crit ?? null }
-  return { ...head, ...limits, faults: [], examples: examplesJson(check, nowMs) }
+  return { ...head, ...limits, faults: [], examples: examplesJson(check, look.nowMs) }
 }
 
 const UNITS: { readonly [Name in Check['name']]: string } = {

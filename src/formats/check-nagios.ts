@@ -17,14 +17,14 @@ export function nagiosUnknown(message: string, code: string, facts: readonly str
   return [`LEASECTL UNKNOWN - ${monitorText(`${message} [${code}]`)}`, ...facts.map(monitorText)]
 }
 
-function longLines({ checks, look, watchdogs }: CheckResult): string[] {
+function longLines({ checks, look, watchdogs, sweeping }: CheckResult): string[] {
   const examples = worstFirst(checks).flatMap(check => exampleLines(check, look.nowMs))
   const shown = examples.slice(0, MAX_EXAMPLES)
   const hidden = checks.reduce((sum, check) => sum + countOf(check), 0) - shown.length
   return [
     ...shown,
     ...(hidden > 0 ? [`and ${counted(hidden, 'more', 'more')}`] : []),
-    ...watchdogs.slice(0, MAX_EXAMPLES).map(watchdog => watchdogLine(watchdog, look.nowMs)),
+    ...watchdogs.slice(0, MAX_EXAMPLES).map(watchdog => watchdogLine(watchdog, !sweeping.includes(watchdog), look.nowMs)),
   ]
 }
 
@@ -33,7 +33,7 @@ function countOf(check: Check): number {
 }
 
 /** `label=value[unit];warn;crit;min`. A count is bad from the limit on. */
-function performanceData({ checks, look, watchdogs }: CheckResult): string[] {
+function performanceData({ checks, look, sweeping }: CheckResult): string[] {
   const counts = checks.flatMap(check => {
     if (check.name === 'watchdog') return []
     const { found, limits } = check
@@ -45,7 +45,7 @@ function performanceData({ checks, look, watchdogs }: CheckResult): string[] {
     `oldest_overdue=${oldest === undefined ? 0 : seconds(look.nowMs - oldest.dueMs)}s;;;0`,
     `streams=${look.streams};;;0`,
     `open_events=${look.openEvents};;;0`,
-    `watchdogs=${watchdogs.filter(({ stoppedMs }) => stoppedMs === undefined).length};;;0`,
+    `watchdogs=${sweeping.length};;;0`,
     ...checks.flatMap(lagData),
   ]
 }

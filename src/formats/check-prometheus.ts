@@ -38,7 +38,7 @@ function timeGauges({ atMs, tookMs }: CheckContext): Gauge[] {
   ]
 }
 
-function foundGauges({ checks, look, watchdogs }: CheckResult): Gauge[] {
+function foundGauges({ checks, look, sweeping }: CheckResult): Gauge[] {
   const oldest = look.overdue.examples[0]
   return [
     many('result', 'How each check went: 0 ok, 1 warning, 2 critical.', checks.map(resultOf)),
@@ -58,11 +58,7 @@ function foundGauges({ checks, look, watchdogs }: CheckResult): Gauge[] {
     one('held_leases', 'Leases that are held.', look.leased),
     one('stuck_leases', 'Leases that look left behind.', look.stuck.count),
     one('unreadable_streams', 'Documents that cannot be read.', look.unreadable.count),
-    one(
-      'watchdogs',
-      'Watchdogs that have left word of themselves and not of their end.',
-      watchdogs.filter(({ stoppedMs }) => stoppedMs === undefined).length,
-    ),
+    one('watchdogs', 'Watchdogs that sweep: they have not ended and are not late.', sweeping.length),
     ...checks.flatMap(watchdogGauges),
   ]
 }

@@ -1,6 +1,7 @@
 import type { Check, CheckResult } from '../ops/check.ts'
-import type { StuckLease } from '../ops/check-look.ts'
+import type { StoreLook, StuckLease } from '../ops/check-look.ts'
 import type { CheckStatus, WatchdogFault, WatchdogSeen, WatchdogVerdict } from '../ops/check-watchdogs.ts'
+import { formatDuration } from '../stream/durations.ts'
 import { visibleText } from '../stream/texts.ts'
 import { span } from './age.ts'
 import { counted, countText } from './count-text.ts'
@@ -12,23 +13,30 @@ const NAME_COLUMNS = 60
 const LINE_COLUMNS = 200
 
 /** What was found, worst first, in one sentence: `12 overdue (oldest 2h, orders/17), 431 streams, last sweep 4s ago`. */
-export function checkSentence({ checks, look }: CheckResult): string {
+export function checkSentence({ checks, look, match }: CheckResult): string {
   const phrases = worstFirst(checks).flatMap(check => phrasesOf(check, look.nowMs))
-  return [...phrases, counted(look.streams, 'stream'), ...wellText(checks)].join(', ')
+  const streams =
+    look.streams === 0 && match !== undefined ? `nothing matches ${nameText(match)}` : counted(look.streams, 'stream')
+  return [...phrases, streams, ...wellText(checks, look)].join(', ')
 }
 
 /** What one check found, in words; also that it found nothing. */
-export function checkMessage(check: Check, nowMs: number): string {
-  const phrases = phrasesOf(check, nowMs)
+export function checkMessage(check: Check, look: StoreLook): string {
+  const phrases = phrasesOf(check, look.nowMs)
   if (phrases.length > 0) return phrases.join(', ')
+  if (check.name === 'overdue') return nothingOverdue(look)
   if (check.name !== 'watchdog') return NOTHING[check.name]
   return check.verdict.best === undefined ? 'no watchdog, and nothing has a time limit' : sweptText(check.verdict)
 }
 
-const NOTHING: { readonly [Name in Exclude<Check['name'], 'watchdog'>]: string } = {
-  overdue: 'nothing overdue',
+const NOTHING: { readonly [Name in Exclude<Check['name'], 'overdue' | 'watchdog'>]: string } = {
   stuck: 'no stuck lease',
   unreadable: 'every document can be read',
+}
+
+/** What is overdue for less does not count, and may be much: a breaker holds it back. */
+function nothingOverdue({ overdueForMs }: StoreLook): string {
+  return overdueForMs === 0 ? 'nothing overdue' : `nothing overdue for ${formatDuration(overdueForMs)} or longer`
 }
 
 /** The checks with the worst first, otherwise in their order. */
@@ -60,13 +68,15 @@ export function stuckText({ lease }: StuckLease, nowMs: number): string {
   return holder === undefined ? 'infinite, nobody knows who holds it' : `held by ${holderText(holder, nowMs)}`
 }
 
-/** One watchdog, in a line. */
-export function watchdogLine(watchdog: WatchdogSeen, nowMs: number): string {
+/** One watchdog, in a line. @param isLate it does not sweep, or has ended */
+export function watchdogLine(watchdog: WatchdogSeen, isLate: boolean, nowMs: number): string {
   const { host, pid, stoppedMs, settings, intervalMs, shards, failure } = watchdog
   const names = settings.match === undefined ? '' : `, of ${settings.match}`
-  const share = shards === undefined ? '' : `, ${shards.held.length} of ${counted(shards.total, 'shard')}`
+  // Others have long taken those of one that is gone.
+  const share = shards === undefined || isLate ? '' : `, ${shards.held.length} of ${counted(shards.total, 'shard')}`
   const failed = failure === undefined ? '' : `, last pass failed: ${failure.message} [${failure.code}]`
-  const state = stoppedMs === undefined ? sweptLine(watchdog, nowMs) : `stopped ${span(nowMs - stoppedMs)} ago`
+  const late = isLate ? 'late, ' : ''
+  const state = stoppedMs === undefined ? late + sweptLine(watchdog, nowMs) : `stopped ${span(nowMs - stoppedMs)} ago`
   return line(`watchdog pid ${pid} on ${host}: ${state}, every ${span(intervalMs)}${names}${share}${failed}`)
 }
 
@@ -118,6 +128,11 @@ function faultText(fault: WatchdogFault): string {
       return fault.withLimit === 0
         ? 'no watchdog'
         : `no watchdog for ${counted(fault.withLimit, 'stream')} with a time limit`
+    case 'unwatched': {
+      const { count, examples } = fault.streams
+      const such = nameText(examples[0]?.stream ?? '')
+      return `no watchdog for ${counted(count, 'stream')} with a time limit, such as ${such}`
+    }
     case 'damaged':
       return 'what watchdogs wrote of themselves cannot be read'
     case 'late': {
@@ -144,9 +159,9 @@ function shardsText(shards: readonly number[]): string {
 }
 
 /** What is said of what is as it should be. */
-function wellText(checks: readonly Check[]): string[] {
+function wellText(checks: readonly Check[], look: StoreLook): string[] {
   return checks.flatMap(check => {
-    if (check.name === 'overdue' && check.found.count === 0) return [NOTHING.overdue]
+    if (check.name === 'overdue' && check.found.count === 0) return [nothingOverdue(look)]
     if (check.name !== 'watchdog' || check.verdict.best === undefined) return []
     return check.verdict.faults.some(({ kind }) => kind === 'late') ? [] : [sweptText(check.verdict)]
   })

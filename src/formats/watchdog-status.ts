@@ -1,3 +1,4 @@
+import { upcoming } from '../ops/watchdog-next.ts'
 import { type Liveness, livenessOf, type WatchdogEntry } from '../ops/watchdog-state.ts'
 import { visibleText } from '../stream/texts.ts'
 import { clock, dueText, span, type TimeStyle, timeText } from './age.ts'
@@ -23,7 +24,7 @@ export function watchdogStatusText(watchdogs: readonly WatchdogEntry[], options:
       watchdogs.toSorted(byLiveness(options.nowMs)).map(entry => row(entry, options)),
       options,
     ),
-    section('ends next', NEXT_COLUMNS, nextRows(there, options), options),
+    section('ends next', NEXT_COLUMNS, nextRows(watchdogs, options), options),
     section('decided last', DECISION_COLUMNS, decisionRows(watchdogs, options), options),
     troubleLines(there, options),
   ]
@@ -116,14 +117,9 @@ function section(title: string, columns: readonly Column[], rows: readonly Cell[
 
 const NEXT_COLUMNS: readonly Column[] = [{ title: 'DUE' }, { title: 'STREAM', give: 1, min: 12, cut: 'middle' }]
 
-/** What several of them watch is named once. */
-function nextRows(there: readonly WatchdogEntry[], { nowMs, time }: StatusText): Cell[][] {
-  const due = new Map<string, number>()
-  for (const { stream, dueMs } of there.flatMap(({ next }) => next)) {
-    due.set(stream, Math.min(dueMs, due.get(stream) ?? dueMs))
-  }
-  const soonest = [...due].sort(([, a], [, b]) => a - b).slice(0, MOST_ROWS)
-  return soonest.map(([stream, dueMs]) => [
+function nextRows(watchdogs: readonly WatchdogEntry[], { nowMs, time }: StatusText): Cell[][] {
+  const soonest = upcoming(watchdogs, nowMs).slice(0, MOST_ROWS)
+  return soonest.map(({ stream, dueMs }) => [
     { text: dueText(dueMs, nowMs, time), style: dueMs > nowMs ? 'plain' : 'warn' },
     visibleText(stream),
   ])

@@ -12,12 +12,14 @@ export interface LookRule extends Pick<StaleRule, 'host' | 'isRunning'> {
   readonly overdueForMs: number
   /** A lease held for longer than this counts as stuck, ms. */
   readonly stuckAfterMs: number
+  /** Whether a watchdog looks after streams of that name; not asked where it is not given. */
+  readonly isWatched?: (name: string) => boolean
 }
 
-/** A stream with an event that has outlived its limit. */
-export interface OverdueStream {
+/** A stream with an event that stands under a limit. */
+export interface LimitedStream {
   readonly stream: string
-  /** When the first of its limits ended, epoch ms. */
+  /** When the first of its limits ends, or ended, epoch ms. */
   readonly dueMs: number
 }
 
@@ -51,9 +53,13 @@ export interface StoreLook {
   readonly openEvents: number
   /** Streams with an open event that stands under a limit, ended or not. */
   readonly withLimit: number
+  /** Those of them that no watchdog looks after. */
+  readonly unwatched: Found<LimitedStream>
   /** Leases that are held. */
   readonly leased: number
-  readonly overdue: Found<OverdueStream>
+  /** What has outlived its limit for `overdueForMs`. */
+  readonly overdue: Found<LimitedStream>
+  readonly overdueForMs: number
   readonly stuck: Found<StuckLease>
   readonly unreadable: Found<UnreadableStream>
 }
@@ -75,7 +81,8 @@ export type StatusKind = (typeof STATUS_KINDS)[number]
 export class Looking {
   readonly #rule: LookRule
   readonly #byStatus = Object.fromEntries(STATUS_KINDS.map(kind => [kind, 0])) as Record<StatusKind, number>
-  readonly #overdue = new Tally<OverdueStream>()
+  readonly #overdue = new Tally<LimitedStream>()
+  readonly #unwatched = new Tally<LimitedStream>()
   readonly #stuck = new Tally<StuckLease>()
   readonly #unreadable = new Tally<UnreadableStream>()
   #streams = 0
@@ -112,8 +119,10 @@ export class Looking {
       byStatus: this.#byStatus,
       openEvents: this.#openEvents,
       withLimit: this.#withLimit,
+      unwatched: this.#unwatched.found(),
       leased: this.#leased,
       overdue: this.#overdue.found(),
+      overdueForMs: this.#rule.overdueForMs,
       stuck: this.#stuck.found(),
       unreadable: this.#unreadable.found(),
     }
@@ -125,7 +134,9 @@ export class Looking {
     const { dueMs } = summary
     if (dueMs === undefined) return
     this.#withLimit++
-    if (nowMs - dueMs >= this.#rule.overdueForMs) this.#overdue.add({ stream: listed.name, dueMs }, dueMs)
+    const { overdueForMs, isWatched } = this.#rule
+    if (isWatched?.(listed.name) === false) this.#unwatched.add({ stream: listed.name, dueMs }, dueMs)
+    if (nowMs - dueMs >= overdueForMs) this.#overdue.add({ stream: listed.name, dueMs }, dueMs)
   }
 
   #addLease({ listed: { name, lease, modifiedMs } }: SummarizedStream, nowMs: number): void {

@@ -1,3 +1,5 @@
+import type { Found, LimitedStream, StoreLook } from './check-look.ts'
+import { globOf } from './glob.ts'
 import type { WatchdogEntry, WatchdogState } from './watchdog-state.ts'
 
 /** A watchdog of the store, as it left word of itself. */
@@ -37,6 +39,8 @@ export type WatchdogFault =
   | { readonly kind: 'missing'; readonly status: CheckStatus; readonly withLimit: number }
   /** What they wrote of themselves cannot be understood. */
   | { readonly kind: 'damaged'; readonly status: CheckStatus }
+  /** There are some, but none whose pattern has the names of these streams with a limit. */
+  | { readonly kind: 'unwatched'; readonly status: CheckStatus; readonly streams: Found<LimitedStream> }
   /** None has swept for too long. */
   | { readonly kind: 'late'; readonly status: CheckStatus; readonly lagMs: number; readonly watchdog: WatchdogSeen }
   /** Its breaker stopped its last pass: nothing is ended until somebody has looked. */
@@ -66,25 +70,41 @@ export interface WatchdogVerdict {
  * Judges the watchdogs of a store. One that sweeps is enough for the names it watches; breakers and shards count only of
  * those that do. Who has ended in good order is not there.
  *
- * @param withLimit streams with an event under a limit
- * @param nowMs the store's clock, epoch ms
  */
 export function judgeWatchdogs(
   { watchdogs, damaged }: Pick<WatchdogState, 'damaged'> & { readonly watchdogs: readonly WatchdogSeen[] },
-  withLimit: number,
+  { withLimit, unwatched, nowMs }: Pick<StoreLook, 'withLimit' | 'unwatched' | 'nowMs'>,
   rule: LagRule,
-  nowMs: number,
 ): WatchdogVerdict {
-  const groups = Map.groupBy(
-    watchdogs.filter(({ stoppedMs }) => stoppedMs === undefined),
-    ({ settings }) => settings.match,
-  )
+  const groups = Map.groupBy(watchdogs.filter(isThere), ({ settings }) => settings.match)
   const own = [...groups].filter(([match]) => match === undefined || match === rule.match)
   const all = [...groups].map(([, group]) => judgeGroup(group, rule, nowMs))
   const sufficient = own.map(([, group]) => judgeGroup(group, rule, nowMs)).filter(isSweeping)
   const [first, ...others] = (sufficient.length > 0 ? sufficient : all).sort(worseFirst)
   if (first === undefined) return noneThere(withLimit, damaged, rule)
-  return { ...first, faults: [first, ...others].flatMap(({ faults }) => faults).sort(byStatus) }
+  const faults = [...[first, ...others].flatMap(verdict => verdict.faults), ...outside(unwatched)]
+  return { ...first, faults: faults.sort(byStatus) }
+}
+
+/** Whether one of the watchdogs that are there watches streams of that name; `undefined` where there is none. */
+export function watchedBy(watchdogs: readonly WatchdogSeen[]): ((name: string) => boolean) | undefined {
+  const patterns = new Set(watchdogs.filter(isThere).map(({ settings }) => settings.match))
+  if (patterns.size === 0) return undefined
+  const globs = [...patterns].map(pattern => (pattern === undefined ? undefined : globOf(pattern)))
+  return name => globs.some(glob => glob === undefined || glob.matches(name))
+}
+
+/** Those that sweep: they have not ended, and are not late. @param nowMs the store's clock, epoch ms */
+export function sweepingOf(watchdogs: readonly WatchdogSeen[], rule: LagRule, nowMs: number): readonly WatchdogSeen[] {
+  return watchdogs.filter(one => isThere(one) && lagOf(one, nowMs) < limitsFor(one, rule).warnMs)
+}
+
+function isThere({ stoppedMs }: WatchdogSeen): boolean {
+  return stoppedMs === undefined
+}
+
+function outside(streams: Found<LimitedStream>): WatchdogFault[] {
+  return streams.count === 0 ? [] : [{ kind: 'unwatched', status: 'warning', streams }]
 }
 
 function noneThere(withLimit: number, damaged: boolean, { isRequired, warnMs, critMs }: LagRule): WatchdogVerdict {
@@ -99,7 +119,7 @@ function judgeGroup(group: readonly WatchdogSeen[], rule: LagRule, nowMs: number
   const best = group.reduce((a, b) => (lagOf(b, nowMs) < lagOf(a, nowMs) ? b : a))
   const lagMs = lagOf(best, nowMs)
   const { warnMs, critMs } = limitsFor(best, rule)
-  const sweeping = group.filter(one => lagOf(one, nowMs) < limitsFor(one, rule).warnMs)
+  const sweeping = sweepingOf(group, rule, nowMs)
   const faults = [...lateness(best, lagMs, warnMs, critMs), ...openBreakers(sweeping), ...unheldShards(sweeping)]
   return { best, lagMs, warnMs, critMs, faults: faults.sort(byStatus) }
 }

@@ -1,8 +1,9 @@
-import type { Found, OverdueStream, StoreLook, StuckLease, UnreadableStream } from './check-look.ts'
+import type { Found, LimitedStream, StoreLook, StuckLease, UnreadableStream } from './check-look.ts'
 import {
   type CheckStatus,
   judgeWatchdogs,
   type LagRule,
+  sweepingOf,
   type WatchdogSeen,
   type WatchdogVerdict,
 } from './check-watchdogs.ts'
@@ -23,7 +24,7 @@ export interface CheckLimits {
 
 /** One thing that was counted and compared with its limits. */
 export type Check =
-  | (Counted & { readonly name: 'overdue'; readonly found: Found<OverdueStream> })
+  | (Counted & { readonly name: 'overdue'; readonly found: Found<LimitedStream> })
   | (Counted & { readonly name: 'stuck'; readonly found: Found<StuckLease> })
   | (Counted & { readonly name: 'unreadable'; readonly found: Found<UnreadableStream> })
   | { readonly name: 'watchdog'; readonly status: CheckStatus; readonly verdict: WatchdogVerdict }
@@ -40,21 +41,32 @@ export interface CheckResult {
   /** Always all four, in the same order. */
   readonly checks: readonly Check[]
   readonly look: StoreLook
+  /** The pattern of the names that were looked at; `undefined` for all. */
+  readonly match: string | undefined
   /** As the store has them, also those that have ended. */
   readonly watchdogs: readonly WatchdogSeen[]
+  /** Those of them that sweep. */
+  readonly sweeping: readonly WatchdogSeen[]
 }
 
 /** Compares what was seen with the limits. */
 export function judge(look: StoreLook, state: WatchdogState, limits: CheckLimits): CheckResult {
   const { overdue, stuck, unreadable } = look
-  const verdict = judgeWatchdogs(state, look.withLimit, limits.lag, look.nowMs)
+  const verdict = judgeWatchdogs(state, look, limits.lag)
   const checks: readonly Check[] = [
     { name: 'overdue', found: overdue, ...counted(overdue.count, limits.overdue) },
     { name: 'stuck', found: stuck, ...counted(stuck.count, limits.stuck) },
     { name: 'unreadable', found: unreadable, ...counted(unreadable.count, limits.unreadable) },
     { name: 'watchdog', status: verdict.faults[0]?.status ?? 'ok', verdict },
   ]
-  return { status: worst(checks.map(check => check.status)), checks, look, watchdogs: state.watchdogs }
+  return {
+    status: worst(checks.map(check => check.status)),
+    checks,
+    look,
+    match: limits.lag.match,
+    watchdogs: state.watchdogs,
+    sweeping: sweepingOf(state.watchdogs, limits.lag, look.nowMs),
+  }
 }
 
 function counted(count: number, limits: CountLimits): Counted {

@@ -38,25 +38,33 @@ export function triedEvents(view: StreamView): TriedEvent[] {
 
 /** @param course `undefined` for an event of which no time can be read */
 function attemptsOf(event: StreamEvent, course: Course | undefined): Attempt[] {
-  const { spans = [], ends = [] } = course ?? {}
+  const { spans = [], ends = [], foundLate = false } = course ?? {}
   let next = 0
-  const ended = ends.map(({ atMs, status }) => {
+  const ended = ends.map(({ atMs, status }, at) => {
     const from = next
     while ((spans[next]?.fromMs ?? atMs) < atMs) next++
-    return attempt(spans.slice(from, next), outcomeOf(status), atMs)
+    return attempt(spans.slice(from, next), outcomeOf(status), atMs, foundLate && at === 0)
   })
-  if (!isFinal(event)) return [...ended, attempt(spans.slice(next), 'open', undefined)]
-  return ended.length > 0 ? ended : [attempt([], outcomeOf(event.status), undefined)]
+  if (!isFinal(event)) {
+    return [...ended, attempt(spans.slice(next), 'open', undefined, foundLate && ended.length === 0)]
+  }
+  return ended.length > 0 ? ended : [attempt([], outcomeOf(event.status), undefined, true)]
 }
 
-function attempt(spans: readonly Span[], outcome: AttemptOutcome, endedMs: number | undefined): Attempt {
+/** @param foundLate its beginning is not recorded */
+function attempt(
+  spans: readonly Span[],
+  outcome: AttemptOutcome,
+  endedMs: number | undefined,
+  foundLate: boolean,
+): Attempt {
   const [first] = spans
-  const isWhole = first !== undefined && !has(spans, 'unrecorded')
+  const isWhole = first !== undefined && !foundLate && !has(spans, 'unrecorded')
   return {
     outcome,
     endedMs,
     waitedMs: isWhole && wasBegun(spans, outcome) ? total(spans, 'ready') : undefined,
-    ranMs: outcome !== 'open' && ranInSight(spans) ? total(spans, 'running') : undefined,
+    ranMs: outcome !== 'open' && ranInSight(spans, foundLate) ? total(spans, 'running') : undefined,
     tookMs: isWhole && endedMs !== undefined ? endedMs - first.fromMs : undefined,
   }
 }
@@ -69,8 +77,11 @@ function wasBegun(spans: readonly Span[], outcome: AttemptOutcome): boolean {
 }
 
 /** What ran when leasectl first saw it began nobody knows when. */
-function ranInSight(spans: readonly Span[]): boolean {
-  const unseen = spans.some(({ phase }, at) => phase === 'running' && spans[at - 1]?.phase === 'unrecorded')
+function ranInSight(spans: readonly Span[], foundLate: boolean): boolean {
+  const unseen = spans.some(({ phase }, at) => {
+    const isFirst = at === 0 ? foundLate : spans[at - 1]?.phase === 'unrecorded'
+    return phase === 'running' && isFirst
+  })
   return has(spans, 'running') && !unseen
 }
 

@@ -23,6 +23,8 @@ export interface Course {
   /** In order, none of them empty; between the end and a retry there is none. */
   readonly spans: readonly Span[]
   readonly ends: readonly { readonly atMs: number; readonly status: string }[]
+  /** Others added the event: what it did until it was found nobody recorded, whether its `created` can be read or not. */
+  readonly foundLate: boolean
 }
 
 /**
@@ -51,6 +53,7 @@ interface Run {
   span: { phase: Phase; fromMs: number } | undefined
   readonly spans: Span[]
   readonly ends: { atMs: number; status: string }[]
+  foundLate: boolean
 }
 
 class Replay {
@@ -120,7 +123,8 @@ class Replay {
     const known = this.#runs.get(id)
     if (known !== undefined) return known
     const open = this.#links.missing.get(position)?.length ?? 0
-    const run: Run = { status: REMOVED, worked: false, joinWaits: false, open, span: undefined, spans: [], ends: [] }
+    const nothing = { status: REMOVED, worked: false, joinWaits: false, span: undefined, foundLate: false }
+    const run: Run = { ...nothing, open, spans: [], ends: [] }
     this.#runs.set(id, run)
     return run
   }
@@ -131,7 +135,10 @@ class Replay {
     const run = event && this.#runs.get(event.id)
     if (event === undefined || run === undefined) return
     const isNew = run.spans.length === 0 && run.span === undefined && run.ends.length === 0
-    if (isNew && foreign && run.status !== REMOVED && this.#before(event, run)) return
+    if (isNew && foreign && run.status !== REMOVED) {
+      run.foundLate = true
+      if (this.#before(event, run)) return
+    }
     const phase = phaseOf(run)
     if (run.span?.phase === phase) return
     const wasOpen = run.span !== undefined || isNew
@@ -166,6 +173,7 @@ class Replay {
       if (fromMs === undefined) return
       const run = this.#runOf(event.id, position)
       const toMs = Math.max(fromMs, this.#time(event.timestamp) ?? fromMs)
+      run.foundLate = true
       run.status = event.status
       run.joinWaits = isWaitingJoin(event)
       run.worked = event.status !== 'init'

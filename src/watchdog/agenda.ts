@@ -40,10 +40,20 @@ export class Agenda {
     nextLook[row] = Math.min(nextLook[row] ?? nextLookMs, nextLookMs)
   }
 
-  /** The breaker keeps so many of its events from being ended, until the next look at it. */
-  holdBack(name: string, events: number): void {
+  /**
+   * The breaker keeps so many of its events from being ended. As long as it does, and the stream does not move, there is
+   * nothing new to be seen of it: it is looked at when all are let go.
+   */
+  holdBack(name: string, dueMs: number, events: number): void {
     const row = this.#rows.at(name)
-    if (row !== undefined) this.#heldBack.add(row, events)
+    if (row === undefined) return
+    this.#columns.due[row] = Math.min(this.#columns.due[row] ?? dueMs, dueMs)
+    this.#heldBack.add(row, events)
+  }
+
+  /** The breaker lets go: what it kept from being ended is looked at anew. */
+  letGo(): void {
+    for (const row of this.#heldBack.rows()) this.atOnce(row)
   }
 
   /** Nobody can or need look at it before that time. */

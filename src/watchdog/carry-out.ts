@@ -62,8 +62,8 @@ class Hands {
     )
     const sorted = allowed.sort((a, b) => (dueMsOf(a) ?? 0) - (dueMsOf(b) ?? 0))
     const deferred = sorted.slice(maxPerPass)
-    for (const decision of [...held, ...deferred]) this.#putOff(decision, intervalMs)
-    for (const decision of held) this.#roll.agenda.holdBack(decision.stream, endsOf(decision))
+    for (const decision of deferred) this.#putOff(decision, intervalMs)
+    for (const decision of held) this.#holdBack(decision)
     const byStream = Map.groupBy(sorted.slice(0, maxPerPass), ({ stream }) => stream)
     await runBatch([...byStream], { concurrency, stop: this.#tolerance.stop }, async ([stream, ofOne]) => {
       if (!signal.aborted) await this.#together(stream, ofOne)
@@ -125,6 +125,11 @@ class Hands {
       default:
         return outcome satisfies never
     }
+  }
+
+  #holdBack(decision: Decision): void {
+    this.#rules.dealt(decision)
+    this.#roll.agenda.holdBack(decision.stream, dueMsOf(decision) ?? NEVER, endsOf(decision))
   }
 
   #putOff(decision: Decision, ms: number): void {

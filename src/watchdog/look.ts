@@ -4,6 +4,7 @@ import type { StreamDocument } from '../stream/document.ts'
 import { timeReaderFor } from '../stream/due.ts'
 import { BadDocument } from '../stream/errors.ts'
 import { EventStream } from '../stream/event-stream.ts'
+import { findCommand } from '../stream/journal-text.ts'
 import { settledDocument } from '../stream/settled.ts'
 import { summarize } from '../stream/summarize.ts'
 import type { Decision, Settlement } from './decision.ts'
@@ -89,6 +90,8 @@ function judgeEvents(written: StreamDocument, stored: Stored, roll: Roll, rules:
     read: timeReaderFor(document, context).read,
     sightings: roll.sightingsOf(name),
     knownSinceMs: roll.knownSinceMs(name, etag) ?? rules.atMs,
+    version: document.version,
+    isUsed: (commandId: string) => findCommand(document.journal, document.prefix, commandId) !== undefined,
   }
   const plan = planStream(subject, rules)
   const { status, open } = summarize(document, { ...context, lastBy: '' })

@@ -159,8 +159,10 @@ export class Lookout {
   }
 
   async #tellFault(name: string, message: string): Promise<void> {
-    this.#faults.add(name, message)
-    await this.#audience.tell(observer => observer.unreadable?.(name, message))
+    // who reads it is told the name beside it
+    const told = message.startsWith(`${name}: `) ? message.slice(name.length + 2) : message
+    this.#faults.add(name, told)
+    await this.#audience.tell(observer => observer.unreadable?.(name, told))
   }
 
   async #tellBlindness(): Promise<void> {

@@ -30,6 +30,10 @@ export interface Subject {
   readonly sightings: Sightings
   /** Since when the document is known to be what it is, by the clock that only goes forward. */
   readonly knownSinceMs: number
+  /** Of the stream as the next transaction finds it. */
+  readonly version: number
+  /** Whether the journal has a command id. */
+  isUsed(commandId: string): boolean
 }
 
 export interface LookRules {
@@ -156,7 +160,8 @@ function actionOf(stream: EventStream, event: StreamEvent, usual: OnDue): OnDue 
   return action === 'abort-event' && stream.isRoot(event) ? 'abort-stream' : action
 }
 
-function expiryOf({ name, stream }: Subject, { event, position, limit }: Judged, kind: OnDue): Expiry {
+function expiryOf(subject: Subject, { event, position, limit }: Judged, kind: OnDue): Expiry {
+  const { name, stream } = subject
   const target = kind === 'abort-stream' ? 0 : position
   const message = expiryText(event, limit, target === position)
   const what = {
@@ -167,12 +172,19 @@ function expiryOf({ name, stream }: Subject, { event, position, limit }: Judged,
     limit: limit.kind,
     dueMs: limit.dueMs,
     message,
-    commandId: expiryCommandId(event, limit.dueMs, text => hash('sha256', text, 'hex').slice(0, 32)),
+    commandId: commandIdOf(subject, event, limit.dueMs),
   }
   if (kind === 'notify') return { ...what, ends: 0 }
   const expired = seenLimit(event, limit.dueMs)
   const on = target === position ? { event: event.id } : {}
   return { ...what, ends: openFrom(stream, target), operation: { op: 'abort', ...on, msg: message, expired } }
+}
+
+/** An event that was ended under this id and is open has been opened again by a foreign writer: it is ended again. */
+function commandIdOf({ version, isUsed }: Subject, event: StreamEvent, dueMs: number): string {
+  const short = (text: string) => hash('sha256', text, 'hex').slice(0, 32)
+  const id = expiryCommandId(event, dueMs, short)
+  return isUsed(id) ? expiryCommandId(event, dueMs, short, `:v${version}`) : id
 }
 
 /** Open events at and below a position. */

@@ -54,6 +54,11 @@ export class Sums {
     return this.#total
   }
 
+  /** Rows that have a number. */
+  rows(): Iterable<number> {
+    return this.#numbers.keys()
+  }
+
   add(row: number, number: number): void {
     this.#numbers.set(row, (this.#numbers.get(row) ?? 0) + number)
     this.#total += number

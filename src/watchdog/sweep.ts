@@ -47,7 +47,7 @@ export async function sweep(store: EventStore, roll: Roll, rules: SweepRules): P
     const moved: MovedStream[] = []
     for (const row of page) {
       const { name, etag, summary } = row
-      roll.met(name, etag, summary && keptOf(summary), now)
+      roll.met(name, etag, isOurs(summary) ? keptOf(summary) : undefined, now)
       if (summary !== undefined && isOwed(roll, name, rules)) moved.push(movedFrom(roll, fromListing(row, summary)))
     }
     if (moved.length > 0) await rules.moved(moved)
@@ -68,7 +68,15 @@ function isOwed(roll: Roll, name: string, { wantsMoved, owns }: SweepRules): boo
   return wantsMoved === true && !roll.moves.knows(name) && owns(name)
 }
 
-/** A summary that counts was written by us, so there is nothing to settle: all that can happen is that a limit ends. */
+/**
+ * Whether a transaction of ours wrote the document: then there is nothing to settle. What was imported has a summary that
+ * counts around the bytes of somebody else.
+ */
+function isOurs(summary: Summary | undefined): summary is Summary {
+  return summary !== undefined && summary.version > 0
+}
+
+/** All that can happen to what we wrote is that a limit ends. */
 function keptOf({ status, open, dueMs = Number.POSITIVE_INFINITY }: Summary): Kept {
   return { status: status === '' ? NO_STATUS : status, openEvents: open, dueMs, nextLookMs: dueMs }
 }

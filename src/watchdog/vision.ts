@@ -9,6 +9,9 @@ import {
   withSpot,
 } from './blind-spots.ts'
 
+/** An answer that comes late within so many times the wait for it after another one is nothing new. */
+const LATE_AGAIN = 4
+
 /** How a watchdog knows that it sees. */
 export interface VisionRules {
   readonly intervalMs: number
@@ -31,6 +34,8 @@ export class Vision {
   #answered: Moment
   /** Since when it waits for the next answer. */
   #waiting: Moment
+  /** When it answered late the last time, by the clock that only goes forward. */
+  #lateMs = Number.NEGATIVE_INFINITY
   #hasAnswered = false
   #hasFailed = false
   #wasSetBack = false
@@ -75,11 +80,11 @@ export class Vision {
 
   /** The store answered, in part at least. */
   answered(now: Moment): void {
-    if (this.#hasAnswered) this.#notice(now)
-    else this.#ticked = now
+    const isNoticed = this.#hasAnswered && this.#notice(now)
+    if (!this.#hasAnswered) this.#ticked = now
     this.#hasAnswered = true
     if (this.#hasFailed) this.#missed(this.#good, now, 'outage')
-    else if (now.atMs - this.#waiting.atMs > SLACK_MS) this.#missed(this.#waiting, now, 'outage')
+    else if (!isNoticed) this.#waited(now)
     this.#hasFailed = false
     this.#answered = now
     this.#waiting = now
@@ -110,15 +115,25 @@ export class Vision {
   }
 
   /** Answers arrive before timers when a process goes on, so both look whether it stood still. */
-  #notice(now: Moment): void {
+  #notice(now: Moment): boolean {
     const last = this.#ticked
     const isPause = now.atMs - last.atMs > this.#tickMs + SLACK_MS
     const isBack = isSetBack(last, now)
     const isForward = isSetForward(last, now)
-    if (!isPause && !isBack && !isForward) return
+    if (!isPause && !isBack && !isForward) return false
     this.#ticked = now
     if (isBack) this.#setBack(now)
     else this.#missed(last, now, isForward ? 'clock' : 'pause')
+    return true
+  }
+
+  /** Of a store that is always late one would begin anew for ever: then workers get time for a sign, and that is all. */
+  #waited(now: Moment): void {
+    const waitedMs = now.atMs - this.#waiting.atMs
+    if (waitedMs <= SLACK_MS) return
+    const isUsual = now.atMs - this.#lateMs < waitedMs * LATE_AGAIN
+    this.#lateMs = now.atMs
+    this.#missed(this.#waiting, now, isUsual ? 'late' : 'outage')
   }
 
   #setBack(now: Moment): void {
@@ -130,10 +145,10 @@ export class Vision {
     this.#waiting = notAfter(this.#waiting)
   }
 
-  #missed({ nowMs: fromMs }: Moment, { nowMs: toMs, atMs }: Moment, why: Blindness['why']): void {
+  #missed({ nowMs: fromMs }: Moment, { nowMs: toMs, atMs }: Moment, why: Blindness['why'] | 'late'): void {
     if (toMs <= fromMs) return
     this.#spots = withSpot(this.#spots, { fromMs, toMs })
-    if (why !== 'clock' && toMs - fromMs <= this.#longMs) return
+    if (why === 'late' || (why !== 'clock' && toMs - fromMs <= this.#longMs)) return
     this.#epochMs = atMs
     this.#news.push({ fromMs, toMs, why })
   }

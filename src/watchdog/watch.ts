@@ -65,7 +65,7 @@ export class Watch {
     try {
       if (progress.kind === 'sweep') await this.#lookout.sweep(progress, signal)
       await this.#lookout.look(progress, signal)
-      const breaker = this.#judge(progress)
+      const breaker = await this.#judgeAll(progress, signal)
       await this.#carryOut(progress, breaker, signal)
       isGood = true
       return breaker
@@ -81,6 +81,15 @@ export class Watch {
     for (const decision of undone) {
       this.#roll.agenda.postpone(decision.stream, dueMsOf(decision) ?? Number.POSITIVE_INFINITY, nowMs)
     }
+  }
+
+  /** Once the breaker lets go, what it kept from being ended has its look before anything is done. */
+  async #judgeAll(progress: Progress, signal: AbortSignal): Promise<BreakerState> {
+    const breaker = this.#judge(progress)
+    if (breaker.isOpen || this.#roll.agenda.heldEvents === 0) return breaker
+    this.#roll.agenda.letGo()
+    await this.#lookout.look(progress, signal)
+    return this.#judge(progress)
   }
 
   #judge({ decisions, started }: Progress): BreakerState {

@@ -34,9 +34,11 @@ function reasonOf({ kind, dueMs, from }: Limit, timeout: string): string {
 /**
  * One id for one end of a limit: `watchdog:{event}:{attempt}:{due}`. Two events never share one: `%` stands for nothing
  * but what is encoded, and an id too long for it gives way to its hash.
+ *
+ * @param again tells it from an earlier end of the same limit, after a foreign writer opened the event again; mostly `''`
  */
-export function expiryCommandId(event: StreamEvent, dueMs: number, hash: (text: string) => string): string {
-  const rest = `:${attemptOf(event)}:${isoTime(dueMs)}`
+export function expiryCommandId(event: StreamEvent, dueMs: number, hash: (text: string) => string, again = ''): string {
+  const rest = `:${attemptOf(event)}:${isoTime(dueMs)}${again}`
   const short = event.id.length <= MAX_ID_LENGTH ? event.id.replaceAll('%', '%25') : hash(event.id)
   try {
     return encodeCommandId(`watchdog:${short}${rest}`)

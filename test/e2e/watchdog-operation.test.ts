@@ -13,6 +13,9 @@ import { newWorld, type World } from './watchdog/world.ts'
 
 const INTERVAL = ['--interval', '500ms'] as const
 
+/** So long a test may take on a machine that has much else to do. */
+const LIMIT = { timeout: 90_000 }
+
 let world: World
 beforeAll(async () => {
   world = await newWorld()
@@ -41,7 +44,7 @@ async function plantDue(store: EventStore, streams: readonly string[], isAlone =
   )
 }
 
-describe.concurrent('a watchdog', () => {
+describe.concurrent('a watchdog', LIMIT, () => {
   test('answers probes and metrics until it has ended', async () => {
     const store = await world.sqlite()
     await plantDue(store, ['orders/1', 'orders/2'])
@@ -116,7 +119,7 @@ describe.concurrent('a watchdog', () => {
     const { code } = await watchdog.stop()
     expect(code).toBe(0)
     for (const path of [hanging, flooding]) expect(world.user.processesWith(path)).toEqual([])
-  }, 60_000)
+  })
 
   test('tells systemd when it is ready and when it stops', async () => {
     const store = await world.sqlite()
@@ -125,18 +128,20 @@ describe.concurrent('a watchdog', () => {
     const watchdog = world.watchdog(store.address, INTERVAL, { NOTIFY_SOCKET: '/run/test/notify' })
     const notified = () => read(join(home, 'notified')) ?? ''
     await eventually('it is ready', () => notified().includes('READY=1') || undefined)
+    await eventually('that was said', () => world.user.processesWith('systemd-notify').length === 0 || undefined)
     expect((await watchdog.stop()).code).toBe(0)
-    expect(notified()).toMatch(/^\/run\/test\/notify .*READY=1[^]*STOPPING=1/)
+    await eventually('it stops', () => notified().includes('STOPPING=1') || undefined)
+    expect(notified()).toMatch(/^\/run\/test\/notify READY=1 STATUS=watching 0 streams\n(?:.*\n)*.*STOPPING=1/)
   })
 })
 
-describe.concurrent('from cron on two machines at the same moment', () => {
+describe.concurrent('from cron on two machines at the same moment', LIMIT, () => {
   test.each(['sqlite', 'azurite'] as const)('each is ended once (%s)', async kind => {
     const store = kind === 'sqlite' ? await world.sqlite() : (await world.proxied()).store
-    const streams = Array.from({ length: 40 }, (_, at) => `orders/${at}`)
+    const streams = Array.from({ length: 20 }, (_, at) => `orders/${at}`)
     await plantDue(store, streams)
     const once = ['watchdog', '--once', '--max-share', '100%', '-o', 'json', '--store', store.address]
-    const runs = await Promise.all([world.user.run(once), world.user.run(once), world.user.run(once)])
+    const runs = await Promise.all([world.user.run(once), world.user.run(once)])
     expect(runs.map(({ code, stderr }) => ({ code, stderr }))).toEqual(runs.map(() => ({ code: 0, stderr: '' })))
     const passes = runs.map(({ stdout }) => JSON.parse(stdout).pass)
     expect(passes.reduce((sum, { endedEvents }) => sum + endedEvents, 0)).toBe(streams.length)

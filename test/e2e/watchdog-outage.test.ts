@@ -20,6 +20,9 @@ const INTERVAL = ['--interval', '1s'] as const
 const ALIVE = ['live/1', 'live/2', 'live/3', 'live/4']
 const SILENT = ['silent/1', 'silent/2']
 
+/** So long a test may take on a machine that has much else to do. */
+const LIMIT = { timeout: 90_000 }
+
 let world: World
 beforeAll(async () => {
   world = await newWorld()
@@ -44,7 +47,7 @@ async function ended(store: EventStore): Promise<readonly string[]> {
   return [...fates].flatMap(([stream, { ends }]) => (ends.length > 0 ? [stream] : []))
 }
 
-describe.concurrent('a watchdog', () => {
+describe.concurrent('a watchdog', LIMIT, () => {
   test('ends nothing for an outage: what was silent in it gets time to show life', async () => {
     const { store, proxy, address } = await world.proxied()
     const watchdog = world.watchdog(address, [...INTERVAL, '--listen', '127.0.0.1:0'])
@@ -95,7 +98,7 @@ describe.concurrent('a watchdog', () => {
     play.abort()
     await life
     expect((await watchdog.stop()).code).toBe(0)
-  }, 90_000)
+  })
 
   test('that loses its rights lives on, says so, and goes on when it has them again', async () => {
     const { store, proxy, address } = await world.proxied()
@@ -115,7 +118,7 @@ describe.concurrent('a watchdog', () => {
     await watchdog.until('ended')
     expect((await fatesOf(store, ['silent/1'])).get('silent/1')?.status).toBe('aborted')
     expect((await watchdog.stop()).code).toBe(0)
-  }, 60_000)
+  })
 
   test('that starts while the store is away waits for it', async () => {
     const { store, proxy, address } = await world.proxied()
@@ -126,5 +129,5 @@ describe.concurrent('a watchdog', () => {
     proxy.heal()
     await watchdog.until('ended')
     expect((await watchdog.stop()).code).toBe(0)
-  }, 60_000)
+  })
 })

@@ -9,6 +9,9 @@ import { newWorld, rowsOf, type World } from './watchdog/world.ts'
 
 /** A watchdog of the built program that cannot begin: it says why, ends, and has changed nothing. */
 
+/** So long a test may take on a machine that has much else to do. */
+const LIMIT = { timeout: 90_000 }
+
 let world: World
 beforeAll(async () => {
   world = await newWorld()
@@ -20,7 +23,7 @@ function file(name: string, text: string, mode = 0o644): void {
   writeFileSync(join(world.user.home, name), text, { mode })
 }
 
-describe.concurrent('settings that cannot be', () => {
+describe.concurrent('settings that cannot be', LIMIT, () => {
   test.each<[flags: string[], says: RegExp]>([
     [['--once', '--listen', '127.0.0.1:0'], /--once takes no --listen: there is nobody left to be asked/],
     [['--dry-run', '--on-failed', 'true'], /--dry-run takes no --on-failed: nothing happens in it/],
@@ -43,7 +46,7 @@ describe.concurrent('settings that cannot be', () => {
   })
 })
 
-describe.concurrent('a place that cannot be had', () => {
+describe.concurrent('a place that cannot be had', LIMIT, () => {
   test('a port in use', async () => {
     const other = createServer()
     await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))

@@ -161,6 +161,16 @@ describe('the checker', () => {
     expect(kinds([...born(), outage('*', 3 * HOUR), ended(4 * HOUR)])).toEqual(['forgotten'])
   })
 
+  it('gives workers time who could show no life for long, a third of their limit', () => {
+    const outage: Happening = { kind: 'outage', atMs: HOUR, who: '*', untilMs: 3 * HOUR }
+    const lastMs = 3 * HOUR + 20 * MINUTE + 20 * MINUTE + 62_000
+    expect(kinds([...born(), outage, ended(lastMs)])).toEqual([])
+    expect(kinds([...born(), outage, ended(lastMs + 1)])).toEqual(['forgotten'])
+    expect(kinds([...born({ status: 'init' }), outage, ended(lastMs)])).toEqual(['forgotten'])
+    const short = { ...outage, untilMs: HOUR + MINUTE }
+    expect(kinds([...born({ timeout: '04:00:00' }), short, ended(4 * HOUR + 12 * MINUTE)])).toEqual(['forgotten'])
+  })
+
   it('lets no watchdog end anything that it cannot have seen twice, an interval apart', () => {
     const up = (atMs: number): Happening => ({ kind: 'up', atMs, who: 'dog-1' })
     expect(kinds([...born(), up(HOUR - 10 * MINUTE), ended(HOUR)])).toEqual([])

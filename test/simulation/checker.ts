@@ -16,7 +16,7 @@ export interface CheckRules {
   readonly dogs: readonly DogSettings[]
   /** How far two clocks that say what time the store has may differ, ms. */
   readonly skewMs: number
-  /** So much longer may what is due stand: after a long outage, or when a clock was set, workers get time for a sign. */
+  /** So much longer may what is due stand, ms: when the clock was set, workers get time for a sign of life. */
   readonly graceMs: number
   /** What events without a word of their own get. */
   readonly onDue: string
@@ -79,7 +79,11 @@ class Checker {
       if (limit === undefined || this.#actionOf(model, id) === 'notify') continue
       const trueMs = this.#trueMs(limit)
       if (trueMs >= atMs) continue
-      const deadlineMs = this.#allowance.deadlineMs(trueMs, model.sinceMs(id))
+      const deadlineMs = this.#allowance.deadlineMs(
+        trueMs,
+        model.sinceMs(id),
+        limit.kind === 'silence' ? limit : undefined,
+      )
       const about = key(stream, id, String(trueMs))
       if (deadlineMs >= atMs || this.#told.has(about)) continue
       this.#told.add(about)

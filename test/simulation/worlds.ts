@@ -105,7 +105,6 @@ export const LONG_OUTAGE: WorldSettings = {
     { fromMs: 40 * HOUR, toMs: 46 * HOUR, who: '*' },
     { fromMs: 90 * HOUR, toMs: 91.5 * HOUR, who: '*' },
   ],
-  graceMs: 6 * HOUR,
 }
 
 /** What was broken, with what led to it and how to see it again; `''` when nothing was. */

@@ -93,6 +93,15 @@ class Sight {
     return this
   }
 
+  /** It runs, and does not look or waits for an answer. */
+  runs(ms: number): this {
+    for (const endMs = this.atMs + ms; this.atMs < endMs; ) {
+      this.atMs += 2_500
+      this.vision.ticked(this.#now())
+    }
+    return this
+  }
+
   /** It does not run. */
   stands(ms: number): this {
     this.atMs += ms
@@ -179,13 +188,29 @@ describe('a watchdog', () => {
     expect(sight.news).toEqual([])
   })
 
-  it('is not blind when the store is slow, or its own observers are', () => {
-    const sight = new Sight().works(MINUTE)
-    for (let at = 0; at < 10 * MINUTE; at += 2_500) {
-      sight.stands(2_500)
-      sight.vision.ticked({ nowMs: START_MS + sight.atMs, atMs: sight.atMs })
-    }
+  it('is not blind while its own observers take their time', () => {
+    const sight = new Sight().works(MINUTE).runs(10 * MINUTE)
+    sight.vision.asks({ nowMs: START_MS + sight.atMs, atMs: sight.atMs })
     expect(sight.answered().lengths).toEqual([])
+  })
+
+  it('was blind while it waited for an answer, and begins anew for a long wait', () => {
+    const sight = new Sight()
+      .works(MINUTE)
+      .runs(2 * INTERVAL)
+      .answered()
+    expect(sight.lengths).toEqual([2 * INTERVAL])
+    expect(sight.news).toEqual([])
+    sight.works(HOUR).runs(MINUTE).answered()
+    expect(sight.news).toEqual([`outage ${MINUTE}`])
+  })
+
+  it('does not begin anew over and over with a store that is always late', () => {
+    const sight = new Sight().works(MINUTE)
+    for (let n = 0; n < 20; n++) sight.runs(MINUTE).answered().works(INTERVAL)
+    expect(sight.news).toHaveLength(1)
+    expect(sight.vision.blindSpots).toHaveLength(16)
+    expect(sight.works(HOUR).runs(MINUTE).answered().news).toHaveLength(1)
   })
 
   it.each([HOUR, DAY])('begins anew after a clock that was set forward', byMs => {

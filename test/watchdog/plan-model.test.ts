@@ -226,6 +226,8 @@ function planned(
       read: timeReaderFor(document, { nowMs }).read,
       sightings: look.sightings,
       knownSinceMs: look.knownMs,
+      version: 1,
+      isUsed: () => false,
     },
     {
       nowMs,

@@ -65,6 +65,8 @@ class Case {
         read: timeReaderFor(document, { nowMs }).read,
         sightings: this.sightings,
         knownSinceMs: this.#knownSinceMs,
+        version: 1,
+        isUsed: () => false,
       },
       {
         nowMs,

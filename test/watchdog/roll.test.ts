@@ -148,9 +148,9 @@ describe('a roll', () => {
     const roll = new Roll()
     const hold = () => {
       sweep(roll, { a: '1', b: '1' })
-      roll.agenda.holdBack('a', 2)
-      roll.agenda.holdBack('a', 1)
-      roll.agenda.holdBack('b', 1)
+      roll.agenda.holdBack('a', 0, 2)
+      roll.agenda.holdBack('a', 0, 1)
+      roll.agenda.holdBack('b', 0, 1)
       expect(roll.agenda.heldEvents).toBe(4)
     }
     hold()

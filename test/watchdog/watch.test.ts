@@ -158,7 +158,7 @@ describe('what is never touched', () => {
     expect(await world.text('bad')).toBe(before)
     expect(await world.status('good')).toBe('aborted')
     expect(notes.reports.at(-1)).toMatchObject({
-      unreadable: [{ stream: 'bad', message: expect.stringContaining('bad') }],
+      unreadable: [{ stream: 'bad', message: expect.stringMatching(/^line 1/) }],
       streams: { unreadable: 1, completed: 1 },
     })
     await world.rewrite('bad', () => '<EventStream><Even')
@@ -545,6 +545,23 @@ describe('a store that keeps one waiting and then answers', () => {
     expect(await world.status('dies')).toBe('aborted')
   })
 
+  it.each(['list', 'read'])('however often, keeps nothing that is silent alive for ever (%s)', async slow => {
+    const world = new World()
+    for (const name of ['lives', 'dies']) await world.worked(name, '00:20:00')
+    await world.worked('busy', '1.00:00:00')
+    const { sweep, notes } = dogOf(world)
+    world.before = async call => {
+      if (call === slow) world.wait(40 * SECOND)
+    }
+    while (world.atMs < 30 * MINUTE) {
+      if (world.atMs % (5 * MINUTE) < MINUTE) await world.touch('lives')
+      await world.rewrite('busy', text => text.replace(/ tag="[^"]*"|(?=\/>)/, ` tag="${world.atMs}"`))
+      await sweep()
+      world.wait(INTERVAL)
+    }
+    expect(notes.outcomes).toEqual(['dies abort-event ended'])
+  })
+
   it('is no such store while observers of moves take their time', async () => {
     const world = new World()
     for (let n = 0; n < 3; n++) await world.put(`legacy/${n}`, legacy({ timeout: '' }))
@@ -552,6 +569,32 @@ describe('a store that keeps one waiting and then answers', () => {
     const { sweep, notes } = dogOf(world, { observers: [slow], wantsMoved: true, concurrency: 1 })
     await sweep()
     expect(notes.spots).toEqual([])
+  })
+})
+
+describe('a foreign writer that opens again what was ended', () => {
+  it('keeps no limit from ending: the event is ended anew, under an id of its own', async () => {
+    const world = new World()
+    await world.create('a', [{ timeout: '2026-03-01T12:00:30.000Z' }])
+    const { sweep, notes } = dogOf(world)
+    const passes = async (count: number) => {
+      for (let pass = 0; pass < count; pass++) {
+        world.wait(INTERVAL)
+        await sweep()
+      }
+    }
+    await passes(6)
+    expect(await world.status('a')).toBe('aborted')
+    await world.rewrite('a', text =>
+      text.replace('status="aborted"', 'status="init"').replace('status="completed"', 'status="inprocess"'),
+    )
+    expect(await world.status('a')).toBe('init')
+    await passes(4)
+    expect(await world.status('a')).toBe('aborted')
+    const ids = (await world.entries('a')).map(({ commandId }) => commandId)
+    expect(ids).toHaveLength(2)
+    expect(ids[1]).toMatch(`${ids[0]}:v`)
+    expect(notes.outcomes.filter(outcome => outcome.endsWith('already'))).toEqual([])
   })
 })
 

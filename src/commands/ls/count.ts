@@ -20,12 +20,13 @@ export async function showCount(
   if (runtime.nowMs() - startMs >= 1_000) await progress.show(`${counted(seen, 'stream')} listed`)
 }
 
-/** What to say where a listing found nothing. `filters`: those it had. */
+/** What to say where a listing found nothing. `filters`: those it had; `what`: nothing of what. */
 export async function nothingText(
   store: EventStore,
   filters: FilterOptions,
   isFiltered: boolean,
   runtime: Runtime,
+  what = 'nothing matches',
 ): Promise<string> {
   const where = visibleText(store.address)
   const all = isFiltered ? await countStreams(store, runtime) : { seen: 0, exact: true }
@@ -35,7 +36,7 @@ export async function nothingText(
   }
   const signs = literalSigns(filters.match)
   const hint = signs === undefined ? '' : `; ${signs}`
-  return `nothing matches: none of ${all.exact ? counted(all.seen, 'stream') : `${moreThanText(all.seen)} streams`} in ${where}${hint}`
+  return `${what}: none of ${all.exact ? counted(all.seen, 'stream') : `${moreThanText(all.seen)} streams`} in ${where}${hint}`
 }
 
 /** `200 of 12 431`, or `200 of more than 85 000`. */

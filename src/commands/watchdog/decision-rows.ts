@@ -1,10 +1,9 @@
-import { clock, span } from '../../formats/age.ts'
+import { span } from '../../formats/age.ts'
 import { jsonTime } from '../../formats/json.ts'
 import type { Style } from '../../formats/paint.ts'
 import type { Cell, Column } from '../../formats/table.ts'
 import { visibleText } from '../../stream/texts.ts'
 import type { Carried, Decision, DecisionOutcome } from '../../watchdog/decision.ts'
-import type { Output } from '../output.ts'
 
 /** A decision, and what became of it; of a dry run nothing has. */
 export type Told = Pick<Carried, 'decision'> & Partial<Carried>
@@ -38,7 +37,7 @@ const LOOKS: { readonly [Outcome in DecisionOutcome]: readonly [glyph: string, s
 }
 
 /** One line of the table: what is done or would be, to which stream and event, how late, and why. */
-export function decisionRow(told: Told, nowMs: number, { time }: Pick<Output, 'time'>): readonly Cell[] {
+export function decisionRow(told: Told, nowMs: number): readonly Cell[] {
   const { decision, outcome, message } = told
   const first: Cell =
     outcome === undefined ? actionText(decision) : { text: `${LOOKS[outcome][0]} ${outcome}`, style: LOOKS[outcome][1] }
@@ -47,7 +46,7 @@ export function decisionRow(told: Told, nowMs: number, { time }: Pick<Output, 't
     return [first, stream, '', '', '', visibleText(message ?? 'another writer left something to close')]
   }
   const event = visibleText(decision.name === '' ? decision.event : `${decision.event} ${decision.name}`)
-  const late = time === 'relative' ? span(nowMs - decision.dueMs) : clock(decision.dueMs, nowMs, time)
+  const late = span(nowMs - decision.dueMs)
   const why = visibleText(message === undefined ? decision.message : `${decision.message} (${message})`)
   return [first, stream, event, decision.ends === 0 ? '' : String(decision.ends), late, why]
 }

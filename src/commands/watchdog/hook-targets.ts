@@ -82,6 +82,7 @@ async function faultOf(path: string): Promise<string | undefined> {
 }
 
 function hintFor(program: string, isBare: boolean): string {
+  if (/^https?:/i.test(program)) return 'Webhooks stand in the file of --config.'
   if (/\s/.test(program))
     return `A path with spaces is one path; give arguments as a JSON array: '["notify","--team","x"]'.`
   return isBare

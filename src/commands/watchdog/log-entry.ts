@@ -52,7 +52,7 @@ export function listeningEntry({ address, isLoopback }: { address: string; isLoo
 
 /** The signal came: what is in flight goes on to its end. */
 export function stoppingEntry(signal: string): Entry {
-  return { level: 'info', kind: 'stopping', text: `${signal}: finishing what is in flight`, fields: { signal } }
+  return { level: 'info', kind: 'stopping', text: `asked to by ${signal}`, fields: { signal } }
 }
 
 /** The last line. @param tookMs from the signal on */
@@ -67,7 +67,15 @@ export function stopEntry(tookMs: number): Entry {
 
 /** Something goes wrong beside the passes, and is tried again: shards, state, hooks. */
 export function troubleEntry(kind: string, text: string, error: unknown): Entry {
-  const code = error instanceof LeasectlError ? error.code : 'unexpected'
-  const message = error instanceof Error ? error.message : String(error)
+  const { code, message } = faultOf(error)
   return { level: 'warn', kind, text: `${text}: ${message} [${code}]`, fields: { code, error: message } }
+}
+
+/** What is given up for having taken too long is a store that did not answer. */
+function faultOf(error: unknown): { readonly code: string; readonly message: string } {
+  if (error instanceof LeasectlError) return error
+  if (error instanceof DOMException && error.name === 'TimeoutError') {
+    return { code: 'store-unreachable', message: 'the store did not answer in time' }
+  }
+  return { code: 'unexpected', message: error instanceof Error ? error.message : String(error) }
 }

@@ -12,6 +12,7 @@ export function passEntry(report: PassReport, level: Level): Entry {
   const what = kind === 'sweep' ? `sweep of ${counted(total, 'stream')}` : 'appointment'
   const found = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`)
   if (deferred > 0) found.push(`${deferred} left for later`)
+  if (report.breaker.isOpen) found.push(`the breaker holds back ${counted(report.breaker.wouldEnd, 'event')}`)
   return {
     level,
     kind: 'pass',
@@ -82,8 +83,8 @@ export function recoveredEntry(sinceMs: number, nowMs: number): Entry {
   }
 }
 
-/** The breaker opened, or closed. */
-export function breakerEntry(breaker: PassReport['breaker']): Entry {
+/** The breaker opened, or closed. @param overrule the command that ends all that is due nevertheless */
+export function breakerEntry(breaker: PassReport['breaker'], overrule: string): Entry {
   const { isOpen, wouldEnd, openEvents, maxShare } = breaker
   const share = Math.round(maxShare * 1000) / 10
   return {
@@ -91,7 +92,7 @@ export function breakerEntry(breaker: PassReport['breaker']): Entry {
     kind: 'breaker',
     ...(isOpen ? {} : { style: 'good' }),
     text: isOpen
-      ? `open: ${wouldEnd} of ${openEvents} open events would be ended, more than --max-share ${share}%; nothing is ended. Are the workers or the clocks at fault? If all of them are to end: watchdog --once --max-share 100%`
+      ? `open: ${wouldEnd} of ${openEvents} open events would be ended, more than --max-share ${share}%; nothing is ended. Are the workers or the clocks at fault? If all of them are to end: ${overrule}`
       : 'closed: what is due is ended again',
     fields: { open: isOpen, wouldEnd, openEvents, maxShare },
   }

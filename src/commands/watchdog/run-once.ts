@@ -7,6 +7,7 @@ import type { HookFeed } from '../../watchdog/hooks/hooks.ts'
 import { runOnce } from '../../watchdog/once.ts'
 import type { WatchdogOptions } from '../../watchdog/options.ts'
 import type { Observer, PassReport } from '../../watchdog/report.ts'
+import { commandLine } from '../command-line.ts'
 import type { GlobalOptions } from '../options.ts'
 import type { Output } from '../output.ts'
 import { type Problem, problem } from '../problem.ts'
@@ -39,7 +40,8 @@ export async function watchOnce(
   runtime: Runtime,
 ): Promise<Problem | undefined> {
   const { dryRun: isDryRun = false } = options
-  const hooks = isDryRun ? undefined : await hooksOf(store, watchdog, settings, output, runtime)
+  let givenUp = 0
+  const hooks = isDryRun ? undefined : await hooksOf(store, watchdog, settings, output, runtime, () => givenUp++)
   const told: Told[] = []
   const teller: Observer = {
     planned: decision => void told.push({ decision }),
@@ -56,7 +58,7 @@ export async function watchOnce(
     await printTable(told, isDryRun, store, output)
     for (const line of sentences(report, told, isDryRun)) await output.say(line)
   }
-  return problemOf(report, isDryRun)
+  return isDryRun ? undefined : problemOf(report, givenUp, runtime)
 }
 
 /** Hooks are told what is new since the last pass that had them, whoever made it; they are waited for. */
@@ -66,6 +68,7 @@ async function hooksOf(
   settings: Settings,
   output: Output,
   runtime: Runtime,
+  onGivenUp: () => void,
 ): Promise<HookFeed | undefined> {
   const { hooks, warnings } = await hookTargets(settings, runtime.env)
   for (const warning of warnings) await output.say(`warning: ${warning}`)
@@ -75,7 +78,8 @@ async function hooksOf(
     match: settings.match,
     onDelivery: report => {
       const { level, text } = deliveryEntry(report)
-      if (level === 'warn' || level === 'error') void output.say(visibleText(text))
+      if (level === 'warn' || level === 'error') void output.say(visibleText(`${report.stream}: ${text}`))
+      if (report.outcome === 'given-up') onGivenUp()
     },
     onTrouble: message => void output.say(visibleText(message)),
   })
@@ -85,7 +89,7 @@ async function hooksOf(
 
 async function printTable(told: readonly Told[], isDryRun: boolean, store: EventStore, output: Output): Promise<void> {
   const table = tableWriter(decisionColumns(isDryRun), output)
-  if (told.length > 0) await table.write(told.map(each => decisionRow(each, store.nowMs(), output)))
+  if (told.length > 0) await table.write(told.map(each => decisionRow(each, store.nowMs())))
   await table.end()
 }
 
@@ -101,16 +105,20 @@ function* sentences(report: PassReport, told: readonly Told[], isDryRun: boolean
   if (isDryRun && report.breaker.isOpen) yield `the breaker would stop this: ${breakerText(report)}`
 }
 
-function problemOf(report: PassReport, isDryRun: boolean): Problem | undefined {
-  if (isDryRun) return undefined
+function problemOf(report: PassReport, givenUp: number, runtime: Runtime): Problem | undefined {
   if (report.breaker.isOpen) {
-    const hint = 'Look with --dry-run. If it is right: watchdog --once --max-share 100%.'
-    return problem('breaker-open', `nothing was ended: ${breakerText(report)}`, { hint })
+    return problem('breaker-open', `nothing was ended: ${breakerText(report)}`, {
+      hint: 'Are the workers or the clocks at fault? --dry-run shows all that is due. If all of it is to end:',
+      tryCommand: commandLine(runtime, ['watchdog', '--once', '--max-share', '100%']),
+    })
   }
   const left = NOT_DONE.reduce((sum, outcome) => sum + (report.outcomes[outcome] ?? 0), 0)
-  if (left === 0) return undefined
-  const applied = report.endedEvents > 0 ? 'yes' : 'no'
-  return problem('batch-incomplete', `${counted(left, 'decision')} could not be carried out`, { applied })
+  const parts = [
+    ...(left === 0 ? [] : [`${counted(left, 'decision')} could not be carried out`]),
+    ...(givenUp === 0 ? [] : [`hooks failed for good: ${counted(givenUp, 'delivery', 'deliveries')}`]),
+  ]
+  if (parts.length === 0) return undefined
+  return problem('batch-incomplete', parts.join('; '), { applied: report.endedEvents > 0 ? 'yes' : 'no' })
 }
 
 function breakerText({ breaker }: PassReport): string {

@@ -105,7 +105,8 @@ function* overdue(subject: Examined, event: StreamEvent): Generator<Finding> {
     severity: 'warning',
     code: 'overdue',
     subject: event.id,
-    message: `its timeout (${event.timeout}) ended ${since} ago and nobody ended it: no watchdog looks after it`,
+    message: `its timeout (${event.timeout}) ended ${since} ago and nobody ended it`,
+    hint: 'leasectl watchdog status tells whether one looks after it, watchdog --dry-run what one would do.',
     command: endCommand('abort', subject, event.id),
   }
 }

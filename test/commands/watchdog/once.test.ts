@@ -93,7 +93,7 @@ describe('watchdog --once', () => {
     expect(exit).toBe(5)
     expect(stderr).toContain('nothing was ended: 51 of 204 open events (25%) are due, more than 20%')
     expect(stderr).toContain('[breaker-open]')
-    expect(stderr).toContain('watchdog --once --max-share 100%')
+    expect(stderr).toContain('try      leasectl watchdog --once --max-share 100%')
     expect(await statuses(world, 'late/000')).toMatchObject({ '01.00': 'init' })
   })
 
@@ -108,7 +108,7 @@ describe('watchdog --once', () => {
     const world = await overdue(3)
     const { stderr } = await cli(world, ['watchdog', '--once', '--max-per-pass', '2'])
     expect(stderr).toContain('ended 2.')
-    expect(stderr).toContain('1 more are due: --max-per-pass left them for the next pass')
+    expect(stderr).toContain('--max-per-pass left 1 decision for the next pass')
   })
 
   test('an unreadable document is told and the others are ended', async () => {

@@ -23,6 +23,8 @@ export interface Figure {
   readonly killWithin: readonly [least: number, most: number]
   /** The watchdogs are as they are to be: the play can begin. */
   readonly areSettled: (watchdogs: readonly WatchdogProcess[]) => boolean
+  /** Waits for what is to be seen while the survivors still run. */
+  readonly beforeTheEnd?: (survivors: readonly WatchdogProcess[]) => Promise<void>
 }
 
 export interface Played {
@@ -56,17 +58,13 @@ export async function play(figure: Figure): Promise<Played> {
     const killed = await killOne(figure, watchdogs, startedMs)
     const survivors = watchdogs.filter(watchdog => watchdog !== killed.watchdog)
     await silencedAreEnded(figure, lives)
+    await figure.beforeTheEnd?.(survivors)
     await pulse.stop()
     const ended = await Promise.all(survivors.map(watchdog => watchdog.stop()))
     const signs = withClaims(await heartbeats.stop(), claimed)
     const fates = await fatesOf(store, [...claimed.keys()])
     return { lives, startedMs, signs, fates, killed, survivors, ended, slowestReadMs: pulse.slowestMs }
   } finally {
-    console.log('slowest', pulse?.slowestMs, process.cpuUsage(), (figure as any).proxy?.requests.length)
-    ;(await import('node:fs')).writeFileSync(
-      `/tmp/wd/logs-${Date.now()}.txt`,
-      watchdogs.map(w => w.pid + '\n' + w.running.said.stderr).join('\n=====\n'),
-    )
     await pulse?.stop()
     heartbeats?.kill()
     for (const { running } of watchdogs) running.process.kill('SIGKILL')
@@ -103,9 +101,11 @@ async function killOne(
   startedMs: number,
 ): Promise<Played['killed']> {
   const random = seededRandom(seed + 2)
-  const watchdog = watchdogs[Math.floor(random() * watchdogs.length)]
-  if (watchdog === undefined) throw new Error('no watchdog')
   await sleep(startedMs + least + random() * (most - least) - Date.now())
+  // one that holds no shard would be missed by nobody
+  const worthy = watchdogs.filter(({ held }) => held === undefined || held.length > 0)
+  const watchdog = worthy[Math.floor(random() * worthy.length)]
+  if (watchdog === undefined) throw new Error('no watchdog holds anything')
   const held = watchdog.held ?? []
   watchdog.running.process.kill('SIGKILL')
   return { atMs: Date.now(), held, watchdog }

@@ -4,7 +4,7 @@ import { openStore } from '../../../src/store/open.ts'
 import type { EventStore } from '../../../src/store/store.ts'
 import { inFile } from '../../store/sqlite-support.ts'
 import { openAzuriteStore, sharedAzurite } from '../../support/azurite.ts'
-import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts'
+import { type FaultProxy, type FaultProxyOptions, startFaultProxy } from '../../support/fault-proxy.ts'
 import { newUser, type User } from '../program.ts'
 import { startWatchdog, type WatchdogProcess } from './watchdog-process.ts'
 
@@ -22,7 +22,7 @@ export interface World {
   /** A fresh embedded store. */
   sqlite(): Promise<EventStore>
   /** A fresh container of the emulator, behind a proxy of its own. */
-  proxied(): Promise<ProxiedStore>
+  proxied(options?: Omit<FaultProxyOptions, 'target'>): Promise<ProxiedStore>
   watchdog(store: string, flags: readonly string[], env?: Record<string, string>): WatchdogProcess
   /** Ends and removes all of it. */
   leave(): Promise<void>
@@ -42,10 +42,10 @@ export async function newWorld(): Promise<World> {
       await store.createContainer()
       return store
     },
-    async proxied() {
+    async proxied(options) {
       const { port } = await sharedAzurite()
       const store = keep(await openAzuriteStore(port))
-      const proxy = await startFaultProxy({ target: { port } })
+      const proxy = await startFaultProxy({ ...options, target: { port } })
       opened.push(() => proxy.stop())
       return { store, proxy, address: `azurite://127.0.0.1:${proxy.port}/${store.container}` }
     },
