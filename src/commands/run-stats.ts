@@ -8,8 +8,8 @@ import { endedAttempts, failedAttempts, type Step, StepTally, sortedSteps } from
 import { readTried } from '../ops/stats-read.ts'
 import { keepHeapSmall } from './engine.ts'
 import { itemsWriter, writeTexts } from './items-writer.ts'
-import { type Output, openOutput } from './output.ts'
 import { nothingText } from './ls/count.ts'
+import { type Output, openOutput } from './output.ts'
 import { atMs } from './points-in-time.ts'
 import { type Problem, problem, UsageError } from './problem.ts'
 import type { Runtime } from './runtime.ts'
@@ -98,11 +98,11 @@ function totalsText(
   all: readonly Step[],
   shown: readonly Step[],
   { streams }: Collected,
-  ended: string | undefined,
+  since: string | undefined,
 ): string {
   const sum = (of: (step: Step) => number) => all.reduce((total, step) => total + of(step), 0)
   const what = counted(streams, 'stream')
-  if (all.length === 0) return `${what}, ${ended === undefined ? 'no events' : `nothing ${ended}`}`
+  if (all.length === 0) return `${what}, ${since === undefined ? 'no events' : `nothing ${since}`}`
   const [failed, ended] = [sum(failedAttempts), sum(endedAttempts)]
   const parts = [
     what,
@@ -113,7 +113,7 @@ function totalsText(
     ),
   ]
   const share = failed === 0 ? '' : ` (${shareText(failed / ended)})`
-  const open = ended === undefined ? `, ${countText(sum(({ outcomes }) => outcomes.open))} open` : ''
+  const open = since === undefined ? `, ${countText(sum(({ outcomes }) => outcomes.open))} open` : ''
   const rest = shown.length < all.length ? `; showing ${shown.length} of ${all.length} steps` : ''
   return `${parts.join(', ')}; ${countText(failed)} of ${countText(ended)} ended tries failed${share}${open}${rest}`
 }

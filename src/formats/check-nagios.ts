@@ -24,7 +24,9 @@ function longLines({ checks, look, watchdogs, sweeping }: CheckResult): string[]
   return [
     ...shown,
     ...(hidden > 0 ? [`and ${counted(hidden, 'more', 'more')}`] : []),
-    ...watchdogs.slice(0, MAX_EXAMPLES).map(watchdog => watchdogLine(watchdog, !sweeping.includes(watchdog), look.nowMs)),
+    ...watchdogs
+      .slice(0, MAX_EXAMPLES)
+      .map(watchdog => watchdogLine(watchdog, !sweeping.includes(watchdog), look.nowMs)),
   ]
 }
 

@@ -1,6 +1,6 @@
 import { LeasectlError } from '../stream/errors.ts'
 
-/** Not signed in, or signed in without the right. */
+/** Not signed in, or signed in without the right; a file that may not be opened or written. */
 export class NotPermitted extends LeasectlError {
   readonly code = 'not-permitted'
 }
@@ -25,7 +25,7 @@ export class StoreIncompatible extends LeasectlError {
   readonly code = 'store-incompatible'
 }
 
-/** Disk full, quota reached, read-only file. Nothing was applied. */
+/** Disk full, quota reached. Nothing was applied. */
 export class StoreFull extends LeasectlError {
   readonly code = 'store-full'
 }

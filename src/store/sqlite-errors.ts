@@ -65,7 +65,7 @@ function fromSqlite(code: number, cause: unknown, path: string): LeasectlError |
     case CODE.auth:
       return new NotPermitted(`no right to use ${path}`, { cause })
     case CODE.readonly:
-      return new StoreFull(`${path} cannot be written: it is read-only`, {
+      return new NotPermitted(`${path} cannot be written: it is read-only`, {
         cause,
         hint: 'Check the rights of the file.',
       })
@@ -106,7 +106,7 @@ function fromFileSystem(cause: unknown, path: string): LeasectlError | undefined
         hint: 'Check the rights of the file and its folder.',
       })
     case 'EROFS':
-      return new StoreFull(`${path} cannot be written: the file system is read-only`, { cause })
+      return new NotPermitted(`${path} cannot be written: the file system is read-only`, { cause })
     case 'ENOSPC':
     case 'EDQUOT':
       return noRoom(cause, path)

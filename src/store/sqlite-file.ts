@@ -6,6 +6,7 @@ import { CommitFault, Connection } from './sqlite-connection.ts'
 import { isBusy, storeError } from './sqlite-errors.ts'
 import { WriteGroups } from './sqlite-group.ts'
 import { type OpenedDatabase, openExisting, openOrCreate, sqliteVersion } from './sqlite-open.ts'
+import { OpenFiles } from './sqlite-replaced.ts'
 import { mayWriteWith } from './sqlite-schema.ts'
 
 /** How long one call waits for the locks of other programs, ms, if it says nothing else. */
@@ -14,10 +15,15 @@ const LOCK_WAIT_MS = 30_000
 /** After a try that met a lock the others of this process wait so long: each try may block the thread for 20 ms. */
 const STAND_BACK_MS = 40
 
+/** Reads look so often whether the file is still the one that was opened, ms; asking costs half as much as a read. */
+const LOOK_MS = 200
+
 export interface SqliteFileOptions {
   readonly random: () => number
   /** Overrides `sqlite_version()`. For tests. */
   readonly sqliteVersion?: string
+  /** Overrides `LOOK_MS`. For tests. */
+  readonly lookMs?: number
   /** Sees each database that is opened. For tests. */
   readonly onOpen?: (db: DatabaseSync) => void
 }
@@ -35,6 +41,9 @@ export class SqliteFile {
   #connection: Connection | undefined
   /** The writes over that connection. */
   #groups: WriteGroups | undefined
+  /** Its files, and when they were looked at last. */
+  #files: OpenFiles | undefined
+  #lookedAtMs = 0
   #version: string | undefined
   #standBackUntilMs = 0
   #isClosed = false
@@ -47,6 +56,7 @@ export class SqliteFile {
   /** Runs `work` on the database; `undefined` where there is none yet. */
   read<T>(work: (connection: Connection) => T, options: CallOptions): Promise<T | undefined> {
     return this.#patiently(() => {
+      this.#leaveReplaced(this.#options.lookMs ?? LOOK_MS)
       if (this.#connection) return read(this.#connection, work)
       const opened = openExisting(this.#path, this.#sqliteVersion(), 'read')
       return opened && this.#use(opened, connection => read(connection, work))
@@ -59,6 +69,7 @@ export class SqliteFile {
    */
   write<T>(work: (connection: Connection) => T, options: CallOptions): Promise<T | undefined> {
     return this.#patiently<T | undefined>(() => {
+      this.#leaveReplaced(0)
       if (this.#groups) return this.#transact(this.#groups, work)
       const opened = openExisting(this.#path, this.#sqliteVersion(), 'write')
       return opened && this.#write(opened, work)
@@ -69,6 +80,7 @@ export class SqliteFile {
   create<T>(work: (connection: Connection) => T, options: CallOptions): Promise<T> {
     return this.#patiently(() => {
       this.#checkMayWrite()
+      this.#leaveReplaced(0)
       if (this.#groups) return this.#transact(this.#groups, work)
       return this.#write(openOrCreate(this.#path), work)
     }, options)
@@ -77,9 +89,31 @@ export class SqliteFile {
   close(): void {
     this.#groups?.flush()
     this.#isClosed = true
+    try {
+      this.#leaveReplaced(0)
+    } catch {
+      // Who opens the new file is told.
+    }
     this.#connection?.close()
+    this.#forget()
+  }
+
+  /** A file that was deleted or replaced is given up; what lies there now is opened as at the first use. */
+  #leaveReplaced(afterMs: number): void {
+    const nowMs = performance.now()
+    if (!this.#connection || !this.#files || nowMs - this.#lookedAtMs < afterMs) return
+    if (this.#files.areReplaced()) {
+      this.#groups?.giveUp(new Replaced())
+      this.#files.leave(this.#connection)
+      this.#forget()
+    }
+    this.#lookedAtMs = nowMs
+  }
+
+  #forget(): void {
     this.#connection = undefined
     this.#groups = undefined
+    this.#files = undefined
   }
 
   #transact<T>(groups: WriteGroups, work: (connection: Connection) => T): Promise<T> {
@@ -95,12 +129,14 @@ export class SqliteFile {
   }
 
   /** A connection that can be shared stays open; one to an immutable file would miss what is written later. */
-  #use<T>({ db, mode }: OpenedDatabase, work: (connection: Connection) => T): T {
+  #use<T>({ db, mode, identity }: OpenedDatabase, work: (connection: Connection) => T): T {
     this.#options.onOpen?.(db)
     const connection = new Connection(db, this.#path)
     if (mode !== 'immutable') {
       this.#connection = connection
       this.#groups = new WriteGroups(connection)
+      this.#files = new OpenFiles(this.#path, identity)
+      this.#lookedAtMs = performance.now()
       return work(connection)
     }
     try {
@@ -121,6 +157,7 @@ export class SqliteFile {
         return await attempt()
       } catch (error) {
         if (error instanceof CommitFault) throw error
+        if (error instanceof Replaced) continue
         if (!isBusy(error)) throw storeError(error, this.#path)
         this.#standBackUntilMs = performance.now() + STAND_BACK_MS
         if (!(await patience.pause())) throw this.#locked(error, patience.waitedMs)
@@ -149,6 +186,9 @@ export class SqliteFile {
     return this.#version
   }
 }
+
+/** A write was not begun: its file was replaced, so it goes into the one that is there now. */
+class Replaced extends Error {}
 
 function read<T>(connection: Connection, work: (connection: Connection) => T): T {
   connection.checkSchema()

@@ -38,6 +38,11 @@ export class WriteGroups {
     while (this.#waiting.length > 0) this.#writeGroup()
   }
 
+  /** Nothing of what waits is written. */
+  giveUp(why: Error): void {
+    for (const { reject } of this.#waiting.splice(0)) reject(why)
+  }
+
   #turn(): void {
     if (this.#waiting.length > 0) this.#writeGroup()
     if (this.#waiting.length > 0) setImmediate(() => this.#turn())

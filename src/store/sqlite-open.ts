@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { BadAddress } from './errors.ts'
 import { isIndexFull, sqliteCode } from './sqlite-errors.ts'
 import { loadSqlite } from './sqlite-load.ts'
+import { identityOf } from './sqlite-replaced.ts'
 import { createSchema, mayWriteWith, schemaState } from './sqlite-schema.ts'
 
 /** How long SQLite itself may block this thread waiting for a lock, ms; longer waits are asynchronous. */
@@ -26,6 +27,8 @@ export interface OpenedDatabase {
   readonly db: DatabaseSync
   /** `immutable`: reads a file that cannot be locked as it was when opened. */
   readonly mode: 'read-write' | 'read-only' | 'immutable'
+  /** What lay at the path just before, as `identityOf` tells it. */
+  readonly identity: string
 }
 
 /** The SQLite in this Node, as `major.minor.patch`. */
@@ -92,8 +95,9 @@ function openAs(path: string, mode: OpenedDatabase['mode']): OpenedDatabase {
   const { DatabaseSync } = loadSqlite()
   const location = pathToFileURL(path)
   if (mode === 'immutable') location.searchParams.set('immutable', '1')
+  const identity = identityOf(path)
   const db = new DatabaseSync(location, { timeout: BUSY_TIMEOUT_MS, readOnly: mode !== 'read-write' })
-  return { db, mode }
+  return { db, mode, identity }
 }
 
 /** SQLite gives -wal and -shm the rights of the database file, so the file must have its own before it is opened. */

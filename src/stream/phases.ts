@@ -135,10 +135,7 @@ class Replay {
     const run = event && this.#runs.get(event.id)
     if (event === undefined || run === undefined) return
     const isNew = run.spans.length === 0 && run.span === undefined && run.ends.length === 0
-    if (isNew && foreign && run.status !== REMOVED) {
-      run.foundLate = true
-      if (this.#before(event, run)) return
-    }
+    if (isNew && foreign && run.status !== REMOVED && this.#before(event, run)) return
     const phase = phaseOf(run)
     if (run.span?.phase === phase) return
     const wasOpen = run.span !== undefined || isNew
@@ -156,6 +153,7 @@ class Replay {
 
   /** What was before others' event was found. Returns true if it had ended by then. */
   #before(event: StreamEvent, run: Run): boolean {
+    run.foundLate = true
     const createdMs = this.#time(event.created)
     const final = isFinal(run)
     const toMs = final ? this.#endedMs(event, run, 0) : this.#nowMs

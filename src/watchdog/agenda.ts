@@ -16,8 +16,8 @@ export class Agenda {
   }
 
   /** Events that the breaker keeps from being ended, in streams that nobody has looked at since. */
-  get heldEvents(): number {
-    return this.#heldBack.total
+  heldEvents(owns: (name: string) => boolean): number {
+    return this.#heldBack.totalOf(row => owns(this.#rows.nameOf(row) ?? ''))
   }
 
   /** A stream was looked at: its first limit ends at `dueMs`. */

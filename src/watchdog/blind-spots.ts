@@ -12,7 +12,8 @@ export interface Moment {
   readonly atMs: number
 }
 
-export type Blindness = BlindSpot & { readonly why: 'outage' | 'pause' | 'clock' }
+/** `start`: nobody watched before. */
+export type Blindness = BlindSpot & { readonly why: 'outage' | 'pause' | 'clock' | 'start' }
 
 /** Shorter gaps and jumps are no news. */
 export const SLACK_MS = 5_000
@@ -61,7 +62,7 @@ export function judgedDueMs({ kind, dueMs, from }: Limit, spots: readonly BlindS
   const graceMs = from.timeoutMs / SIGNS_PER_LIMIT
   let judgedMs = dueMs
   for (const { fromMs, toMs } of spots) {
-    const wasMissed = toMs - fromMs > graceMs && from.ms < toMs && dueMs > fromMs
+    const wasMissed = toMs - fromMs > graceMs && from.ms < toMs && judgedMs > fromMs
     if (wasMissed) judgedMs = Math.max(judgedMs, toMs + graceMs)
   }
   return judgedMs

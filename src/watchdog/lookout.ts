@@ -46,7 +46,8 @@ export class Lookout {
     this.#settings = settings
     this.#audience = settings.audience
     const { tickMs = Number.POSITIVE_INFINITY } = settings
-    this.#vision = new Vision({ intervalMs: options.intervalMs, tickMs }, this.now())
+    const { intervalMs, lastSeenMs } = options
+    this.#vision = new Vision({ intervalMs, tickMs, lastSeenMs }, this.now())
   }
 
   now(): Moment {

@@ -135,7 +135,7 @@ function startAtZero({ streams, decisions, failedPasses, blind, hookDeliveries, 
   for (const status of STATUSES) streams.set({ status }, 0)
   for (const outcome of OUTCOMES) decisions.inc({ outcome }, 0)
   for (const code of FAILURE_CODES) failedPasses.inc({ code }, 0)
-  for (const why of ['outage', 'pause', 'clock']) blind.inc({ why }, 0)
+  for (const why of ['outage', 'pause', 'clock', 'start']) blind.inc({ why }, 0)
   for (const kind of ['sweep', 'appointment']) passSeconds.zero({ kind })
   for (const hook of HOOK_KINDS) for (const outcome of HOOK_OUTCOMES) hookDeliveries.inc({ hook, outcome }, 0)
 }

@@ -33,6 +33,11 @@ export interface WatchdogOptions {
   /** All streams unless given. */
   readonly ownership?: Ownership
   readonly observers: readonly Observer[]
+  /**
+   * When a watchdog of this store last saw it, by the store's clock, epoch ms; absent if none ever did. What went on since
+   * then, this one does not know: the store may have been away.
+   */
+  readonly lastSeenMs?: number
   /** The hooks need `moved`. */
   readonly wantsMoved?: boolean
   readonly timing?: Timing

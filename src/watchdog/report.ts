@@ -1,4 +1,5 @@
 import type { SummarizedStream } from '../ops/summaries.ts'
+import type { Blindness } from './blind-spots.ts'
 import type { Carried, Decision, DecisionOutcome } from './decision.ts'
 
 /** How the breaker judged a pass. */
@@ -94,7 +95,7 @@ export interface Observer {
   /** A document cannot be read; told once as long as it stands as it does. */
   unreadable?(stream: string, message: string): void | Promise<void>
   /** The watchdog could see nothing for a while, by the store's clock: what it saw before counts no more. */
-  blind?(fromMs: number, toMs: number, why: 'outage' | 'pause' | 'clock'): void | Promise<void>
+  blind?(fromMs: number, toMs: number, why: Blindness['why']): void | Promise<void>
   /** Another observer threw; told once for each that does. */
   faulty?(error: unknown): void | Promise<void>
   /** Shards were taken or let go. */

@@ -48,10 +48,11 @@ export class Rows {
 /** Few of very many rows with a number each, and what they add up to. */
 export class Sums {
   readonly #numbers = new Map<number, number>()
-  #total = 0
 
-  get total(): number {
-    return this.#total
+  totalOf(isMeant: (row: number) => boolean): number {
+    let total = 0
+    for (const [row, number] of this.#numbers) if (isMeant(row)) total += number
+    return total
   }
 
   /** Rows that have a number. */
@@ -61,11 +62,9 @@ export class Sums {
 
   add(row: number, number: number): void {
     this.#numbers.set(row, (this.#numbers.get(row) ?? 0) + number)
-    this.#total += number
   }
 
   clear(row: number): void {
-    this.#total -= this.#numbers.get(row) ?? 0
     this.#numbers.delete(row)
   }
 }

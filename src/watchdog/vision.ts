@@ -17,6 +17,8 @@ export interface VisionRules {
   readonly intervalMs: number
   /** So often `ticked` is called as long as the process runs, ms; `Infinity` where nobody does. */
   readonly tickMs: number
+  /** When another one, or this one before it was started anew, saw the store last, by its clock, epoch ms. */
+  readonly lastSeenMs?: number | undefined
 }
 
 /**
@@ -37,13 +39,15 @@ export class Vision {
   /** When it answered late the last time, by the clock that only goes forward. */
   #lateMs = Number.NEGATIVE_INFINITY
   #hasAnswered = false
+  readonly #lastSeenMs: number | undefined
   #hasFailed = false
   #wasSetBack = false
   #spots: readonly BlindSpot[] = []
   #epochMs = Number.NEGATIVE_INFINITY
   #news: Blindness[] = []
 
-  constructor({ intervalMs, tickMs }: VisionRules, now: Moment) {
+  constructor({ intervalMs, tickMs, lastSeenMs }: VisionRules, now: Moment) {
+    this.#lastSeenMs = lastSeenMs
     this.#tickMs = tickMs
     this.#longMs = 2 * intervalMs + SLACK_MS
     this.#ticked = now
@@ -81,13 +85,19 @@ export class Vision {
   /** The store answered, in part at least. */
   answered(now: Moment): void {
     const isNoticed = this.#hasAnswered && this.#notice(now)
-    if (!this.#hasAnswered) this.#ticked = now
+    if (!this.#hasAnswered) this.#begin(now)
     this.#hasAnswered = true
     if (this.#hasFailed) this.#missed(this.#good, now, 'outage')
     else if (!isNoticed) this.#waited(now)
     this.#hasFailed = false
     this.#answered = now
     this.#waiting = now
+  }
+
+  /** The first answer. Nobody knows whether the store could be reached since somebody saw it last. */
+  #begin(now: Moment): void {
+    this.#ticked = now
+    if (this.#lastSeenMs !== undefined) this.#missed({ nowMs: this.#lastSeenMs, atMs: now.atMs }, now, 'start')
   }
 
   /** A pass came to its end. */

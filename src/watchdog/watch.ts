@@ -86,14 +86,15 @@ export class Watch {
   /** Once the breaker lets go, what it kept from being ended has its look before anything is done. */
   async #judgeAll(progress: Progress, signal: AbortSignal): Promise<BreakerState> {
     const breaker = this.#judge(progress)
-    if (breaker.isOpen || this.#roll.agenda.heldEvents === 0) return breaker
+    if (breaker.isOpen || this.#roll.agenda.heldEvents(this.#lookout.owns) === 0) return breaker
     this.#roll.agenda.letGo()
     await this.#lookout.look(progress, signal)
     return this.#judge(progress)
   }
 
   #judge({ decisions, started }: Progress): BreakerState {
-    const planned = decisions.reduce((sum, decision) => sum + endsOf(decision), this.#roll.agenda.heldEvents)
+    const held = this.#roll.agenda.heldEvents(this.#lookout.owns)
+    const planned = decisions.reduce((sum, decision) => sum + endsOf(decision), held)
     const { openEvents } = surveyOf(this.#roll, this.#store.nowMs(), this.#lookout.owns)
     return this.#breaker.judge(planned, openEvents, started.atMs)
   }

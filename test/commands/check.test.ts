@@ -57,7 +57,7 @@ describe('the exit code is that of a plugin', () => {
     await cli(world, ['init', 'a'])
     expect(await checked(world)).toEqual({
       exit: 0,
-      stdout: expect.stringMatching(/^LEASECTL OK - 1 stream, nothing overdue \| overdue=0;1;10;0 /),
+      stdout: expect.stringMatching(/^LEASECTL OK - 1 stream, nothing overdue for 1m or longer \| overdue=0;1;10;0 /),
       stderr: '',
       questions: [],
     })
@@ -96,6 +96,17 @@ describe('limits', () => {
   test('--match leaves the others out', async () => {
     const { stdout } = await checked(await troubled(), '--match orders/2')
     expect(stdout).toMatch(/^LEASECTL OK - 1 stream, nothing overdue/)
+  })
+
+  test('a pattern that nothing matches is told, and no fault', async () => {
+    const { exit, stdout } = await checked(await troubled(), '--match nope/**')
+    expect(exit).toBe(0)
+    expect(stdout).toMatch(/^LEASECTL OK - nothing matches nope\/\*\*, nothing overdue for 1m or longer \|/)
+    expect((await checked(newWorld())).stdout).toMatch(/^LEASECTL OK - 0 streams, /)
+  })
+
+  test('without a tolerance nothing is overdue at all', async () => {
+    expect((await checked(newWorld(), '--overdue-for 0s')).stdout).toMatch(/, nothing overdue \|/)
   })
 
   test('a lease that is held for long is stuck', async () => {
@@ -141,6 +152,18 @@ describe('watchdogs', () => {
     expect(stdout).toContain(' watchdogs=1;;;0 lag=4s;40;160;0\n')
     world.nowMs += 300_000
     expect(await checked(world)).toMatchObject({ exit: 2, stdout: expect.stringContaining('no sweep for 5m4s') })
+  })
+
+  test('streams with a limit outside of every pattern have none', async () => {
+    const since = { startedMs: NOON, writtenMs: NOON, lastSweepMs: NOON }
+    const of = (match: string) => ({ ...ENTRY, ...since, id: match, settings: { match } })
+    const world = await withState(of('b/*'), of('c/*'))
+    await cli(world, ['init', 'b/1', '--timeout', '1h'])
+    expect((await checked(world)).exit).toBe(0)
+    await cli(world, ['init', 'd/1', '--timeout', '1h'])
+    const { exit, stdout } = await checked(world)
+    expect(exit).toBe(1)
+    expect(stdout).toMatch(/^LEASECTL WARNING - no watchdog for 1 stream with a time limit, such as d\/1, 3 streams, /)
   })
 
   test('none where one is required is critical', async () => {

@@ -88,7 +88,9 @@ describe('which streams', () => {
     expect(await items('--since 12m')).toMatchObject([{ step: 'Pay', events: 1, attempts: 2, failed: 1, open: null }])
     expect(await items('--since 11m')).toMatchObject([{ step: 'Pay', events: 1, attempts: 1, failed: 0, open: null }])
     expect(await items('a --since 1m')).toEqual([])
-    expect((await shown('a --since 1m')).stderr).toBe('1 stream, nothing ended since\n')
+    const nothing = '1 stream, nothing ended since '
+    expect((await shown('a --since 1m --time iso')).stderr).toBe(`${nothing}2026-03-01T12:11:16.000Z\n`)
+    expect((await shown('a --since 1m')).stderr).toMatch(new RegExp(`^${nothing}\\d\\d:\\d\\d:\\d\\d\n$`))
     expect((await shown('--since 12m')).stdout).not.toContain('OPEN')
   })
 
@@ -96,8 +98,12 @@ describe('which streams', () => {
     expect(await shown('--match x[1]')).toMatchObject({
       exit: 0,
       stdout: expect.stringMatching(/^STEP +EVENTS/),
-      stderr: expect.stringMatching(/^0 streams, no events; in --match \[ stands for itself/),
+      stderr: expect.stringMatching(/^nothing matches: none of 2 streams in memory:; in --match \[ stands for itself/),
     })
+    expect((await shown('--match nope/** -q')).stderr).toBe('')
+    expect((await shown('--match nope/** --since 1m --time utc')).stderr).toBe(
+      'nothing that matches ended since 12:11:16Z: none of 2 streams in memory:\n',
+    )
   })
 })
 

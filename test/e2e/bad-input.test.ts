@@ -423,9 +423,9 @@ describe('a SQLite file', () => {
     expect(await folder('show', 's')).toMatchObject({ code: 0 })
     const before = readFileSync(path)
     const refused = await folder('cancel', 's', '-o', 'json')
-    expect(refused).toMatchObject({ code: 9, stdout: '' })
+    expect(refused).toMatchObject({ code: 4, stdout: '' })
     expect(errorOf(refused)).toMatchObject({
-      code: 'store-full',
+      code: 'not-permitted',
       applied: 'no',
       message: expect.stringContaining('read-only'),
     })

@@ -35,9 +35,9 @@ test('one line with what is wrong, worst first, and the performance data', () =>
 
 test('all is well: how many streams there are, and when they were swept', () => {
   expect(lines([listed('a')], [watchdog()])[0]).toMatch(
-    /^LEASECTL OK - 1 stream, nothing overdue, last sweep 4s ago \| overdue=0;/,
+    /^LEASECTL OK - 1 stream, nothing overdue for 1m or longer, last sweep 4s ago \| overdue=0;/,
   )
-  expect(lines([])[0]).toMatch(/^LEASECTL OK - 0 streams, nothing overdue \| /)
+  expect(lines([])[0]).toMatch(/^LEASECTL OK - 0 streams, nothing overdue for 1m or longer \| /)
 })
 
 test('without a watchdog there is no lag in the performance data', () => {
@@ -59,6 +59,16 @@ test('the lines after it have examples, a watchdog each', () => {
     'watchdog pid 77 on host-3: last sweep 4s ago, every 10s, 2 of 3 shards, last pass failed: no route [store-unreachable]',
     'watchdog pid 78 on host-3: stopped 1m ago, every 10s, of a/**',
   ])
+})
+
+test('one that is late is told as such and not counted', () => {
+  const found = lines(
+    [listed('a')],
+    [watchdog({ lastSweepMs: NOW - 53_000, shards: { held: [0], total: 6 } }), watchdog()],
+  )
+  expect(found[0]).toContain(' watchdogs=1;;;0 ')
+  expect(found[1]).toBe('watchdog pid 77 on host-3: late, last sweep 53s ago, every 10s')
+  expect(found[2]).toBe('watchdog pid 77 on host-3: last sweep 4s ago, every 10s')
 })
 
 test('of very many 20 examples stand there, and how many more there are', () => {

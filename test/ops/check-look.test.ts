@@ -46,6 +46,19 @@ test('overdue counts only what has been so for the tolerance, oldest first', () 
   })
 })
 
+test('what has a limit and is watched by nobody is counted, the soonest first', () => {
+  const due = (name: string, ms: number) => listed(name, { summary: { dueMs: NOW + ms } })
+  const page = [due('b/1', 1), due('d/2', 2), due('d/1', 1), listed('d/3')]
+  expect(look(page, { isWatched: name => name.startsWith('b/') }).unwatched).toEqual({
+    count: 2,
+    examples: [
+      { stream: 'd/1', dueMs: NOW + 1 },
+      { stream: 'd/2', dueMs: NOW + 2 },
+    ],
+  })
+  expect(look(page).unwatched.count).toBe(0)
+})
+
 test('of very many the oldest are kept as examples, and all are counted', () => {
   const page = Array.from({ length: 500 }, (_, at) =>
     listed(`s${at}`, { summary: { dueMs: NOW - 60_000 - ((at * 37) % 500) } }),

@@ -1,9 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import { judgeWatchdogs, type LagRule, type WatchdogSeen } from '../../src/ops/check-watchdogs.ts'
+import {
+  judgeWatchdogs,
+  type LagRule,
+  sweepingOf,
+  type WatchdogSeen,
+  watchedBy,
+} from '../../src/ops/check-watchdogs.ts'
 import { NOW, watchdog } from './check-support.ts'
 
 function judged(watchdogs: readonly WatchdogSeen[], rule: Partial<LagRule> = {}, withLimit = 3, damaged = false) {
-  return judgeWatchdogs({ watchdogs, damaged }, withLimit, { isRequired: false, ...rule }, NOW)
+  const look = { withLimit, unwatched: { count: 0, examples: [] }, nowMs: NOW }
+  return judgeWatchdogs({ watchdogs, damaged }, look, { isRequired: false, ...rule })
 }
 
 const kinds = (...given: Parameters<typeof judged>) => judged(...given).faults.map(({ kind, status }) => [kind, status])
@@ -74,6 +81,32 @@ describe('watchdogs of different names', () => {
     expect(kinds([of('a/**', 4_000), of('b/**', 9e6)], { match: 'a/**' })).toEqual([])
     expect(kinds([of('a/**', 4_000), of('b/**', 9e6)], { match: 'b/**' })).toEqual([['late', 'critical']])
   })
+})
+
+describe('names that no pattern has', () => {
+  const watching = (match: string | undefined, more: Partial<WatchdogSeen> = {}) =>
+    watchdog({ settings: { ...watchdog().settings, match }, ...more })
+
+  test('are watched by nobody, unless one of those that are there watches all', () => {
+    const isWatched = watchedBy([watching('b/*'), watching('c/*'), watching('d/*', { stoppedMs: NOW })])
+    expect(['b/1', 'c/1', 'd/1'].map(name => isWatched?.(name))).toEqual([true, true, false])
+    expect(watchedBy([watching('b/*'), watching(undefined)])?.('d/1')).toBe(true)
+    expect(watchedBy([watching('b/*', { stoppedMs: NOW })])).toBeUndefined()
+  })
+
+  test('are a warning where streams with a limit have them', () => {
+    const unwatched = { count: 1, examples: [{ stream: 'd/1', dueMs: NOW }] }
+    const judge = (...watchdogs: readonly WatchdogSeen[]) =>
+      judgeWatchdogs({ watchdogs, damaged: false }, { withLimit: 3, unwatched, nowMs: NOW }, { isRequired: false })
+    expect(judge(watching('b/*')).faults).toEqual([{ kind: 'unwatched', status: 'warning', streams: unwatched }])
+    // all have ended meanwhile: that is said of all streams
+    expect(judge().faults).toMatchObject([{ kind: 'missing', withLimit: 3 }])
+  })
+})
+
+test('one that has ended or is late does not sweep', () => {
+  const all = [watchdog(), swept(41_000), watchdog({ stoppedMs: NOW })]
+  expect(sweepingOf(all, { isRequired: false }, NOW)).toEqual([all[0]])
 })
 
 describe('breaker', () => {

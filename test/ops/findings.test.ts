@@ -239,6 +239,14 @@ const CASES: readonly (readonly [
   ['not-started', 'info', '', '<EventStream/>', events(ROOT)],
 ]
 
+test('of what is overdue is told what is known: not whether a watchdog looks after it', () => {
+  const has = events({ ...ROOT, created: at(START_MS), timeout: '01:59:59' })
+  expect(findingsOf(has).find(({ code }) => code === 'overdue')).toMatchObject({
+    message: expect.stringMatching(/^its timeout \(01:59:59\) ended 1s ago and nobody ended it$/),
+    hint: expect.stringContaining('watchdog status'),
+  })
+})
+
 test.each(CASES)('%s (%s) is found where it is, and not where it is not', (code, severity, subject, has, hasNot) => {
   expect(findingsOf(has).find(found => found.code === code && found.severity === severity)).toMatchObject({ subject })
   expect(findingsOf(hasNot).map(found => found.code)).not.toContain(code)

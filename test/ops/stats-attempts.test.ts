@@ -128,6 +128,22 @@ describe('what others wrote', () => {
     })
   })
 
+  test('what runs and was created nobody can tell when has not waited 0 s', async () => {
+    const { store } = memoryStore()
+    await run(store, 's', init())
+    const summary = (await store.read('s'))?.summary
+    await store.remove('s', {})
+    if (summary === undefined) throw new Error('no summary')
+    const at = new Date(NOW - 60_000).toISOString()
+    const text = documentText({ id: '00', status: 'inprocess', created: 'yesterday', timestamp: at })
+    await store.create('s', Buffer.from(text), summary)
+    expect(await triedOf(store)).toEqual({ '00': ['open - - -'] })
+    resultOf(await run(store, 's', { op: 'set', event: '00', attributes: { tag: 'x' } }))
+    expect(await triedOf(store)).toEqual({ '00': ['open - - -'] })
+    resultOf(await run(store, 's', { op: 'complete', event: '00' }))
+    expect(await triedOf(store)).toEqual({ '00': ['completed - - -'] })
+  })
+
   test('an event that ran when it was first seen has no length, its next attempt has', async () => {
     const { store, advance } = await played([0, init(['A', 'B'])])
     await writeForeign(store, 's', 'xmlns:lc="urn:leasectl:v1"', 'xmlns:lc="urn:gone"')

@@ -10,7 +10,7 @@ describe('an error of SQLite or the file system', () => {
   it.each([
     ['BUSY', { errcode: 5 }, 'store-unreachable'],
     ['LOCKED_SHAREDCACHE', { errcode: 262 }, 'store-unreachable'],
-    ['READONLY', { errcode: 8 }, 'store-full'],
+    ['READONLY', { errcode: 8 }, 'not-permitted'],
     ['IOERR_FSYNC', { errcode: 1034 }, 'store-unreachable'],
     ['IOERR_SHORT_READ', { errcode: 522 }, 'store-damaged'],
     ['CORRUPT_INDEX', { errcode: 779 }, 'store-damaged'],
@@ -21,7 +21,7 @@ describe('an error of SQLite or the file system', () => {
     ['TOOBIG', { errcode: 18 }, 'invalid-value'],
     ['EACCES', { code: 'EACCES' }, 'not-permitted'],
     ['ENOSPC', { code: 'ENOSPC' }, 'store-full'],
-    ['EROFS', { code: 'EROFS' }, 'store-full'],
+    ['EROFS', { code: 'EROFS' }, 'not-permitted'],
     ['ENOTDIR', { code: 'ENOTDIR' }, 'bad-address'],
     ['ENOENT', { code: 'ENOENT' }, 'bad-address'],
     ['EIO', { code: 'EIO' }, 'store-unreachable'],

@@ -30,6 +30,10 @@ describe('a limit for signs of life', () => {
     expect(judged([spot(HOUR, 5 * HOUR)])).toBe(HOUR)
   })
 
+  it('is put off again by a stretch that begins in the time it was given', () => {
+    expect(judged([spot(10 * MINUTE, 50 * MINUTE), spot(65 * MINUTE, 3 * HOUR)])).toBe(3 * HOUR + 20 * MINUTE)
+  })
+
   it('goes by the last of several stretches', () => {
     expect(judged([spot(10 * MINUTE, 45 * MINUTE), spot(46 * MINUTE, 2 * HOUR)])).toBe(2 * HOUR + 20 * MINUTE)
   })

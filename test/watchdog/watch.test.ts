@@ -598,6 +598,38 @@ describe('a foreign writer that opens again what was ended', () => {
   })
 })
 
+describe('a watchdog that is started anew', () => {
+  it('does not know whether the store was away before: silent workers get time for a sign', async () => {
+    const world = new World()
+    for (const name of ['lives', 'dies']) await world.worked(name, '00:03:00')
+    const lastSeenMs = world.nowMs
+    world.wait(5 * MINUTE)
+    const { sweep } = dogOf(world, { lastSeenMs })
+    await sweep()
+    world.wait(50 * SECOND)
+    expect(await sweep()).toMatchObject({ endedEvents: 0, overdue: 2 })
+    await world.touch('lives')
+    world.wait(10 * SECOND)
+    await sweep()
+    world.wait(INTERVAL)
+    await sweep()
+    expect(await world.status('lives')).toBe('inprocess')
+    expect(await world.status('dies')).toBe('aborted')
+  })
+
+  it('goes on as if nothing was, where it was away for a moment', async () => {
+    const world = new World()
+    await world.worked('dies', '00:03:00')
+    world.wait(5 * MINUTE)
+    const { sweep, notes } = dogOf(world, { lastSeenMs: world.nowMs - 2 * SECOND })
+    await sweep()
+    world.wait(INTERVAL)
+    await sweep()
+    expect(await world.status('dies')).toBe('aborted')
+    expect(notes.spots).toEqual([])
+  })
+})
+
 describe('a slow listing', () => {
   it('does not make a stream known before it was seen: two looks stay an interval apart', async () => {
     const world = new World()

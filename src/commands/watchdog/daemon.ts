@@ -20,12 +20,14 @@ import { drained } from './drain.ts'
 import { hookTargets } from './hook-targets.ts'
 import { openLog, type WatchdogLog } from './log.ts'
 import { listeningEntry, startEntry, stopEntry, stoppingEntry, troubleEntry } from './log-entry.ts'
-import { deliveryEntry } from './log-hooks.ts'
+import { deliveryEntry, paceEntry } from './log-hooks.ts'
 import { watchdogHooks } from './open-hooks.ts'
 import { type Operation, openOperation } from './operation.ts'
 import { Refusal } from './refusal.ts'
 import type { Settings, WatchdogCommandOptions } from './settings.ts'
 
+/** What others have left word of is waited for so long, ms. */
+const STATE_MS = 10_000
 /** Of the drain the hooks have so long for what they began, ms. */
 const HOOKS_DRAIN_MS = 3_000
 
@@ -83,6 +85,7 @@ class Daemon {
     for (const each of [state, hooks, systemd]) if (each !== undefined) this.#observers.push(each)
     const signal = AbortSignal.any([this.#runtime.signal, this.#refusal.signal])
     signal.addEventListener('abort', () => this.#stopping(operation, systemd), { once: true })
+    signal.addEventListener('abort', () => void hooks?.drain(HOOKS_DRAIN_MS), { once: true })
     try {
       const isDrained = await drained(this.#watch({ hooks, shards, state, signal }), signal)
       this.#refusal.throwIfAny()
@@ -101,7 +104,7 @@ class Daemon {
     readonly signal: AbortSignal
   }): Promise<void> {
     const { hooks, shards, state, signal } = parts
-    void this.#warnOfOtherShards()
+    const lastSeenMs = await this.#lookAtOthers()
     const sharing = shards?.run(signal)
     void state.start()
     await shards?.ready
@@ -109,6 +112,7 @@ class Daemon {
       ...this.#watchdog,
       observers: this.#observers,
       wantsMoved: hooks !== undefined,
+      ...(lastSeenMs === undefined ? {} : { lastSeenMs }),
       ...(shards === undefined ? {} : { ownership: shards }),
     }
     await runWatchdog(this.#store, options, signal)
@@ -117,13 +121,21 @@ class Daemon {
     this.#log.note(stopEntry(performance.now() - stoppedMs))
   }
 
-  /** Watchdogs that divide the streams otherwise share no work with this one: harmless, and hardly meant. */
-  async #warnOfOtherShards(): Promise<void> {
-    const state = await readWatchdogState(this.#opened.store, this.#runtime.signal).catch(() => undefined)
+  /**
+   * What watchdogs have left word of: when one of them saw the store last, epoch ms. A store that cannot tell now may have
+   * been away for any time. Those that divide the streams otherwise share no work with this one: harmless, and hardly meant.
+   */
+  async #lookAtOthers(): Promise<number | undefined> {
+    const { store } = this.#opened
+    const signal = AbortSignal.any([this.#runtime.signal, AbortSignal.timeout(STATE_MS)])
+    const state = await readWatchdogState(store, signal).catch(() => undefined)
+    if (state === undefined) return 0
     const own = this.#settings.shards ?? 0
-    const others = state === undefined ? [] : shardCounts(state, this.#opened.store.nowMs())
+    const others = shardCounts(state, store.nowMs())
     const text = `other watchdogs divide the streams into ${others.map(count => (count === 0 ? 'no' : count)).join(' or ')} shards`
     if (others.some(count => count !== own)) this.#log.note({ level: 'warn', kind: 'shards', text })
+    const seen = state.watchdogs.flatMap(({ lastSweepMs }) => lastSweepMs ?? [])
+    return seen.length === 0 ? undefined : Math.max(...seen)
   }
 
   #stopping(operation: Operation | undefined, systemd: Systemd | undefined): void {
@@ -151,6 +163,7 @@ class Daemon {
         operation?.metrics.delivery(report)
       },
       onTrouble: (message, error) => this.#log.note(troubleEntry('hooks', message, error)),
+      onPace: pace => this.#log.note(paceEntry(pace)),
     })
     operation?.metrics.hooksPending(() => hooks.pending)
     return hooks

@@ -1,4 +1,5 @@
 import type { DeliveryReport } from '../../watchdog/hooks/courier.ts'
+import { type HookPace, paceText } from '../../watchdog/hooks/pace.ts'
 import type { Entry, Level } from './log-entry.ts'
 import { shortTime } from './log-times.ts'
 
@@ -27,4 +28,10 @@ const WORDS: { readonly [Of in DeliveryReport['outcome']]: string } = {
   retrying: 'failed, is tried again',
   'given-up': 'failed for good, nothing delivers it any more',
   left: 'left to the next watchdog',
+}
+
+/** Hooks fell behind, or have caught up. */
+export function paceEntry(pace: HookPace): Entry {
+  const level = pace.kind === 'caught-up' ? 'info' : 'warn'
+  return { level, kind: 'hooks', text: paceText(pace), fields: 'waiting' in pace ? { waiting: pace.waiting } : {} }
 }

@@ -5,7 +5,7 @@ import type { Carried } from '../../watchdog/decision.ts'
 import { Told } from '../../watchdog/hooks/told.ts'
 import type { FailedPass, Observer, PassReport } from '../../watchdog/report.ts'
 import { carriedEntry, plannedEntry } from './log-carried.ts'
-import type { Entry } from './log-entry.ts'
+import { type Entry, troubleEntry } from './log-entry.ts'
 import { breakerEntry, failedEntry, passEntry, recoveredEntry, summaryEntry, type Tally } from './log-passes.ts'
 import type { Sink } from './log-sink.ts'
 
@@ -14,9 +14,12 @@ const SUMMARY_EVERY_MS = 10 * 60_000
 /** Of so many things that are not done and tried again it is known that they were told. */
 const MAX_TOLD = 1_000
 
-/** Tells each thing once: what is the same pass after pass is told at `debug` from then on. */
-export function logObserver(log: Sink, nowMs: () => number): Observer {
-  const passes = new PassLog(log, nowMs)
+/**
+ * Tells each thing once: what is the same pass after pass is told at `debug` from then on.
+ * @param overrule the command that ends what the breaker keeps from being ended
+ */
+export function logObserver(log: Sink, nowMs: () => number, overrule: () => string): Observer {
+  const passes = new PassLog(log, nowMs, overrule)
   const told = new Told(MAX_TOLD)
   let held: readonly number[] = []
   return {
@@ -33,6 +36,7 @@ export function logObserver(log: Sink, nowMs: () => number): Observer {
         fields: { error: message },
       }),
     blind: (fromMs, toMs, why) => log(blindEntry(fromMs, toMs, why)),
+    faulty: error => log(troubleEntry('observer', 'a part that is told of passes failed; passes go on', error)),
     shards(now, total) {
       log(shardsEntry(held, now, total))
       held = [...now]
@@ -51,22 +55,24 @@ function withRepeats(entry: Entry, isNew: boolean): Entry {
 class PassLog {
   readonly #log: Sink
   readonly #nowMs: () => number
+  readonly #overrule: () => string
   /** The code for which passes fail now. */
   #outage: { readonly code: string; readonly sinceMs: number } | undefined
   #wasOpen = false
   #last: PassReport | undefined
   #tally: Tally
 
-  constructor(log: Sink, nowMs: () => number) {
+  constructor(log: Sink, nowMs: () => number, overrule: () => string) {
     this.#log = log
     this.#nowMs = nowMs
+    this.#overrule = overrule
     this.#tally = { sinceMs: nowMs(), passes: 0, failed: 0, endedEvents: 0 }
   }
 
   passed(report: PassReport): void {
     if (this.#outage !== undefined) this.#log(recoveredEntry(this.#outage.sinceMs, this.#nowMs()))
     this.#outage = undefined
-    if (report.breaker.isOpen !== this.#wasOpen) this.#log(breakerEntry(report.breaker))
+    if (report.breaker.isOpen !== this.#wasOpen) this.#log(breakerEntry(report.breaker, this.#overrule()))
     this.#wasOpen = report.breaker.isOpen
     const { ended, settled, notified } = report.outcomes
     const isNews = this.#last === undefined || (ended ?? settled ?? notified) !== undefined
@@ -98,7 +104,8 @@ class PassLog {
 }
 
 function blindEntry(fromMs: number, toMs: number, why: string): Entry {
-  const spot = `saw nothing from ${isoTime(fromMs)} to ${isoTime(toMs)} (${why})`
+  const since = fromMs > 0 ? isoTime(fromMs) : 'who knows when'
+  const spot = `saw nothing from ${since} to ${isoTime(toMs)} (${why})`
   return {
     level: 'warn',
     kind: 'blind',

@@ -1,5 +1,6 @@
 import type { Observer } from '../../watchdog/report.ts'
 import { hasColour, paintFor } from '../colour.ts'
+import { commandLine } from '../command-line.ts'
 import type { GlobalOptions } from '../options.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Entry, Level } from './log-entry.ts'
@@ -18,7 +19,8 @@ export interface WatchdogLog extends Observer {
  */
 export async function openLog(options: GlobalOptions, runtime: Runtime): Promise<WatchdogLog> {
   const sink = await sinkFor(options, runtime)
-  return { ...logObserver(sink, () => runtime.nowMs()), note: sink }
+  const overrule = () => commandLine(runtime, ['watchdog', '--once', '--max-share', '100%'])
+  return { ...logObserver(sink, () => runtime.nowMs(), overrule), note: sink }
 }
 
 async function sinkFor(options: GlobalOptions, runtime: Runtime): Promise<Sink> {

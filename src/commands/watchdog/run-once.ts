@@ -100,8 +100,7 @@ function* sentences(report: PassReport, told: readonly Told[], isDryRun: boolean
   else yield `${seen}: ended ${countText(report.endedEvents)}. The clock alone decided: one look`
   for (const { stream, message } of report.unreadable)
     yield `unreadable: ${visibleText(stream)}: ${visibleText(message)}`
-  if (report.deferred > 0)
-    yield `${countText(report.deferred)} more are due: --max-per-pass left them for the next pass`
+  if (report.deferred > 0) yield `--max-per-pass left ${counted(report.deferred, 'decision')} for the next pass`
   if (isDryRun && report.breaker.isOpen) yield `the breaker would stop this: ${breakerText(report)}`
 }
 

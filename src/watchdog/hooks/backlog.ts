@@ -1,6 +1,6 @@
 import { ownText } from '../../ops/own-text.ts'
 import type { Expiry } from '../decision.ts'
-import { Room } from './room.ts'
+import type { Hold } from './holds.ts'
 
 /** A stream whose document has to be read, and why. */
 export interface Reading {
@@ -8,25 +8,30 @@ export interface Reading {
   /** What it did up to this version is known; `undefined`: nothing of it. */
   readonly before: number | undefined
   readonly notices: readonly Expiry[]
-  /** To be called, once, when all that came of it is delivered or on its way. */
-  readonly ended: readonly (() => void)[]
+  /** To be released when all that came of it is delivered or on its way. */
+  readonly hold: Hold
 }
 
-/** Streams at most that wait to be read, and those that are read at a time. */
-const WAITING = 10_000
+/** Streams at most that wait to be read, some 30 MB of names, and those that are read at a time. */
+const WAITING = 100_000
 const AT_ONCE = 8
 
-/** Streams to be read for hooks: a sweep goes on while they are. One that moves again meanwhile is read once. */
+/**
+ * Streams to be read for hooks. Nobody waits here: a stream is a name until its turn, however slow deliveries are. One that
+ * moves again meanwhile is read once.
+ */
 export class Backlog {
   readonly #waiting = new Map<string, Reading>()
-  readonly #room: Room
+  readonly #limit: number
   readonly #read: (reading: Reading) => Promise<void>
+  /** Kept: one begun anew would pass over all that were taken out before. */
+  #order = this.#waiting.values()
   #reading = 0
   #isClosed = false
 
   constructor(read: (reading: Reading) => Promise<void>, limit = WAITING) {
     this.#read = read
-    this.#room = new Room(limit)
+    this.#limit = limit
   }
 
   /** How many wait. */
@@ -34,44 +39,53 @@ export class Backlog {
     return this.#waiting.size
   }
 
-  /** Waits until there is room. After `close` it does nothing. */
-  async add(reading: Reading): Promise<void> {
-    if (this.#merge(reading) || !(await this.#room.take())) return
-    if (this.#merge(reading)) this.#room.leave()
-    else this.#waiting.set(reading.stream, { ...reading, stream: ownText(reading.stream) })
+  /** False if there is no room, or it is closed: then the hold is still the caller's. */
+  add(reading: Reading): boolean {
+    if (this.#isClosed) return false
+    if (this.#merge(reading)) return true
+    if (this.#waiting.size >= this.#limit) return false
+    this.#waiting.set(reading.stream, { ...reading, stream: ownText(reading.stream) })
     this.#next()
+    return true
   }
 
   /** No further stream is read. */
   close(): void {
     this.#isClosed = true
-    this.#room.close()
   }
 
   #merge(reading: Reading): boolean {
     const known = this.#waiting.get(reading.stream)
     if (known === undefined) return false
     this.#waiting.set(known.stream, {
-      stream: known.stream,
+      ...known,
       before: lower(known.before, reading.before),
       notices: [...known.notices, ...reading.notices],
-      ended: [...known.ended, ...reading.ended],
     })
+    // the earlier one holds up all that came later
+    reading.hold.release()
     return true
   }
 
   #next(): void {
     while (this.#reading < AT_ONCE && !this.#isClosed) {
-      const [first] = this.#waiting.values()
+      const first = this.#first()
       if (first === undefined) return
       this.#waiting.delete(first.stream)
-      this.#room.leave()
       this.#reading += 1
       void this.#read(first).finally(() => {
         this.#reading -= 1
         this.#next()
       })
     }
+  }
+
+  #first(): Reading | undefined {
+    const next = this.#order.next()
+    if (next.done !== true) return next.value
+    // what is at its end stays there
+    this.#order = this.#waiting.values()
+    return this.#order.next().value
   }
 }
 

@@ -26,7 +26,7 @@ export interface DeliveryReport {
   readonly target: string
   /**
    * `retrying`: tried again later. `given-up`: after the last try, or one that says that all others are in vain. `left`:
-   * the watchdog ends; whoever watches next delivers it.
+   * the watchdog ends, or waits no longer; whoever watches next delivers it.
    */
   readonly outcome: 'delivered' | 'retrying' | 'given-up' | 'left'
   /** How often it was tried. */
@@ -49,13 +49,15 @@ export interface CourierOptions {
   readonly queue?: number | undefined
   /** So many tries of one target are under way at a time: one that hangs holds up no other. */
   readonly atOnce?: number | undefined
+  /** For so long what fails is tried again, and a target that only fails is tried at all; then it is left. */
+  readonly retryForMs?: number | undefined
 }
 
 const QUEUE = 1_000
 const AT_ONCE = 4
 /** A long text takes several places in the queue, so that memory is bounded: of all together, 32 MiB. */
 const TEXT_OF_A_PLACE = 32 * 1_024
-/** The longest pause after the first try, ms; of each further one four times as long. */
+/** The longest pause after the first try, ms; three times as long after each further one. Half of it is left to chance. */
 const FIRST_PAUSE_MS = 10_000
 const LONGEST_PAUSE_MS = 5 * 60_000
 
@@ -65,6 +67,8 @@ export class Courier {
   readonly #queue: Room
   readonly #atOnce: number
   readonly #rooms = new Map<HookTarget, Room>()
+  /** Targets whose last try failed, and since when they only fail, by this machine's clock. */
+  readonly #failingSinceMs = new Map<HookTarget, number>()
   readonly #underWay = new Set<Promise<void>>()
   /** No further try is begun. */
   readonly #ending = new AbortController()
@@ -83,16 +87,19 @@ export class Courier {
     return this.#pending
   }
 
-  /** Takes a parcel as soon as there is room. `ended` is called when it is delivered or given up, never if it is left. */
-  async accept(parcel: Parcel, ended: () => void): Promise<boolean> {
+  /** Takes a parcel as soon as there is room. `ended` is called with true when it is delivered or given up, with false if it is left. */
+  async accept(parcel: Parcel, ended: (isOver: boolean) => void): Promise<boolean> {
     const places = Math.ceil(parcel.text.length / TEXT_OF_A_PLACE)
-    if (!(await this.#queue.take(places))) return false
+    if (!(await this.#queue.take(places))) {
+      ended(false)
+      return false
+    }
     this.#pending += 1
     const delivery = this.#deliver(parcel).then(isOver => {
       this.#pending -= 1
       this.#queue.leave(places)
       this.#underWay.delete(delivery)
-      if (isOver) ended()
+      ended(isOver)
     })
     this.#underWay.add(delivery)
     return true
@@ -114,24 +121,31 @@ export class Courier {
   /** True once it has come to an end, false if it is left to whoever watches next. */
   async #deliver(parcel: Parcel): Promise<boolean> {
     const { target } = parcel
+    const { timing } = this.#options
+    const startedMs = timing.monotonicMs()
     for (let tries = 1; ; tries += 1) {
       const tried = await this.#attempt(parcel)
       if (tried === undefined) return false
-      const outcome = this.#outcomeOf(tried.attempt, tries, target)
+      const pauseMs = this.#pauseMs(tries, tried.attempt)
+      const isLate = this.#isLate(startedMs, pauseMs)
+      const outcome = this.#outcomeOf(tried.attempt, tries, target, isLate)
       this.#tell(parcel, { ...tried, tries, outcome })
       if (outcome !== 'retrying') return outcome !== 'left'
-      await this.#options.timing.pause(this.#pauseMs(tries, tried.attempt), this.#ending.signal)
+      await timing.pause(pauseMs, this.#ending.signal)
     }
   }
 
-  /** `undefined`: it was not begun, the watchdog ends. */
+  /** `undefined`: it was not begun, the watchdog ends or waits no longer for this target. */
   async #attempt(parcel: Parcel): Promise<{ readonly attempt: Attempt; readonly tookMs: number } | undefined> {
     const { timing } = this.#options
     const room = this.#roomOf(parcel.target)
     if (!(await room.take())) return undefined
     const startedMs = timing.monotonicMs()
     try {
-      return { attempt: await this.#send(parcel), tookMs: timing.monotonicMs() - startedMs }
+      if (this.#isLate(this.#failingSinceMs.get(parcel.target))) return undefined
+      const attempt = await this.#send(parcel)
+      this.#learn(parcel.target, attempt, startedMs)
+      return { attempt, tookMs: timing.monotonicMs() - startedMs }
     } finally {
       room.leave()
     }
@@ -144,16 +158,27 @@ export class Courier {
     return postWebhook(target, { id, body: text, userAgent, nowMs: nowMs(), timing, stop })
   }
 
-  #outcomeOf({ kind }: Attempt, tries: number, target: HookTarget): DeliveryReport['outcome'] {
+  #learn(target: HookTarget, { kind }: Attempt, startedMs: number): void {
+    if (kind === 'delivered') this.#failingSinceMs.delete(target)
+    else if (!this.#failingSinceMs.has(target)) this.#failingSinceMs.set(target, startedMs)
+  }
+
+  /** Whether what fails since then is not to be tried again after so long a pause. */
+  #isLate(sinceMs: number | undefined, pauseMs = 0): boolean {
+    const { timing, retryForMs = Number.POSITIVE_INFINITY } = this.#options
+    return sinceMs !== undefined && timing.monotonicMs() - sinceMs + pauseMs > retryForMs
+  }
+
+  #outcomeOf({ kind }: Attempt, tries: number, target: HookTarget, isLate: boolean): DeliveryReport['outcome'] {
     if (kind === 'delivered') return 'delivered'
     if (kind === 'stopped') return 'left'
     if (kind === 'hopeless' || tries >= target.tries) return 'given-up'
-    return this.#ending.signal.aborted ? 'left' : 'retrying'
+    return isLate || this.#ending.signal.aborted ? 'left' : 'retrying'
   }
 
   #pauseMs(tries: number, { retryAfterMs = 0 }: Attempt): number {
-    const longest = Math.min(FIRST_PAUSE_MS * 4 ** (tries - 1), LONGEST_PAUSE_MS)
-    return Math.max(this.#options.timing.random() * longest, retryAfterMs)
+    const longest = Math.min(FIRST_PAUSE_MS * 3 ** (tries - 1), LONGEST_PAUSE_MS)
+    return Math.max(((1 + this.#options.timing.random()) / 2) * longest, retryAfterMs)
   }
 
   #tell(parcel: Parcel, tried: Pick<DeliveryReport, 'tries' | 'outcome' | 'tookMs'> & { attempt: Attempt }): void {

@@ -31,14 +31,14 @@ export class Dispatch {
 
   /**
    * @param wants whether a hook is to be told, by its key: one that is new may not want what others do
-   * @param hold called for each delivery with the key of its hook; what it returns when that has ended
+   * @param hold called for each delivery with the key of its hook; what it returns as `accept` has it
    * @returns false if the watchdog ends
    */
   async handOn(
     happening: Happening,
     courier: Courier,
     wants: (key: string) => boolean,
-    hold: (key: string) => () => void,
+    hold: (key: string) => (isOver: boolean) => void,
   ): Promise<boolean> {
     const { kind, id, stream } = happening
     const { store, format, environment: own } = this.#options

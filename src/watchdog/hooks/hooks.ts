@@ -9,6 +9,8 @@ import { Dispatch } from './dispatch.ts'
 import { MARGIN_MS, mayTell } from './filter.ts'
 import { type Happening, happeningsIn, noticeOf } from './happening.ts'
 import type { HookFeed, HookOptions } from './hook-options.ts'
+import { type Hold, Holds } from './holds.ts'
+import { Pace } from './pace.ts'
 import { readPatiently } from './patient-read.ts'
 import { Progress } from './progress.ts'
 import { Rounds } from './rounds.ts'
@@ -18,6 +20,8 @@ export type { HookFeed } from './hook-options.ts'
 
 /** Clocks of foreign writers may be that wrong. */
 const FOREIGN_MARGIN_MS = 10 * 60_000
+/** If more streams than that wait, hooks are behind. */
+const BEHIND = 10_000
 /** So many deliveries are known not to be told again. */
 const TOLD = 50_000
 
@@ -38,26 +42,34 @@ class Feed implements HookFeed {
   readonly #courier: Courier
   readonly #backlog: Backlog
   readonly #rounds = new Rounds()
+  readonly #holds = new Holds(this.#rounds, () => this.#note())
+  readonly #pace: Pace
   readonly #stop = new AbortController()
-  readonly #idle = new Set<() => void>()
-  #pending = 0
   #lastSweepMs: number | undefined
+  #drained: Promise<void> | undefined
 
   constructor(options: HookOptions) {
     const { store, limits = {}, timing = machineTiming, userAgent, onDelivery, shards } = options
+    const { queue, atOnce, retryForMs } = limits
+    const { signal } = this.#stop
     const nowMs = () => store.nowMs()
     this.#options = options
     this.#timing = timing
     const told = new Told(limits.told ?? TOLD)
     this.#dispatch = new Dispatch(options, told)
     const memories = new Map(this.#dispatch.keys.map(key => [key, options.memory(key)]))
-    this.#progress = new Progress({ memories, told, timing, nowMs, onTrouble: this.#trouble, shards })
-    this.#courier = new Courier({ timing, nowMs, userAgent, onDelivery, queue: limits.queue, atOnce: limits.atOnce })
+    this.#progress = new Progress({ memories, told, timing, nowMs, onTrouble: this.#trouble, shards, signal })
+    this.#courier = new Courier({ timing, nowMs, userAgent, onDelivery, queue, atOnce, retryForMs })
     this.#backlog = new Backlog(reading => this.#read(reading), limits.waiting)
+    this.#pace = new Pace(limits.behind ?? BEHIND, pace => options.onPace?.(pace))
   }
 
   get pending(): number {
-    return this.#pending
+    return this.#holds.pending
+  }
+
+  get left(): number {
+    return this.#holds.left + this.#holds.pending
   }
 
   async began(kind: PassReport['kind'], startedMs: number): Promise<void> {
@@ -73,16 +85,16 @@ class Feed implements HookFeed {
       const stream = moved.listed.name
       const sinceMs = this.#progress.earliestMs(stream)
       if (!mayTell(moved, { kinds, sinceMs, lastSweepMs: this.#lastSweepMs })) continue
-      await this.#add({ stream, before: moved.before, notices: [] })
+      this.#add({ stream, before: moved.before, notices: [] })
     }
   }
 
-  async carried({ decision, outcome, version }: Carried): Promise<void> {
+  carried({ decision, outcome, version }: Carried): void {
     const { stream } = decision
     if (outcome === 'ended') {
-      await this.#add({ stream, before: version === undefined ? undefined : version - 1, notices: [] })
+      this.#add({ stream, before: version === undefined ? undefined : version - 1, notices: [] })
     } else if (outcome === 'notified' && decision.kind === 'notify' && this.#dispatch.kinds.has('expired')) {
-      await this.#add({ stream, before: Number.POSITIVE_INFINITY, notices: [decision] })
+      this.#add({ stream, before: Number.POSITIVE_INFINITY, notices: [decision] })
     }
   }
 
@@ -101,32 +113,42 @@ class Feed implements HookFeed {
   }
 
   async idle(): Promise<void> {
-    if (this.#pending === 0 || this.#stop.signal.aborted) return
-    await new Promise<void>(resolve => this.#idle.add(resolve))
+    await this.#holds.idle()
   }
 
   async drain(limitMs: number): Promise<void> {
+    this.#drained ??= this.#drain(limitMs)
+    await this.#drained
+    // a pass that ended meanwhile may have got further
+    await this.#progress.flush()
+    this.#holds.end()
+  }
+
+  async #drain(limitMs: number): Promise<void> {
     this.#backlog.close()
     this.#stop.abort()
     await this.#courier.drain(limitMs)
-    await this.#progress.flush()
-    this.#wake()
   }
 
-  async #add(reading: Omit<Reading, 'ended'>): Promise<void> {
-    if (this.#stop.signal.aborted) return
-    await this.#backlog.add({ ...reading, ended: [this.#hold()] })
+  /** Waits for nothing: a pass is not to be kept from its work by whoever is told of it. */
+  #add(reading: Omit<Reading, 'hold'>): void {
+    const hold = this.#holds.take()
+    const isTaken = this.#backlog.add({ ...reading, hold })
+    if (!isTaken) hold.leave()
+    if (!isTaken && !this.#stop.signal.aborted) this.#pace.isFull(this.#backlog.size)
+    this.#pace.waits(this.#backlog.size)
   }
 
   /** Reads a stream and hands on what hooks are to be told. What cannot be handed on any more is left. */
   async #read(reading: Reading): Promise<void> {
+    this.#pace.waits(this.#backlog.size)
     try {
       if (!(await this.#tell(reading))) return
     } catch (error) {
       // nobody else would ever hear of it, and it must not hold up all others
       this.#trouble(`${reading.stream} cannot be told to hooks`, error)
     }
-    for (const release of reading.ended) release()
+    reading.hold.release()
   }
 
   /** False if the watchdog ends. */
@@ -137,7 +159,7 @@ class Feed implements HookFeed {
     if (read.kind !== 'read') return read.kind === 'nothing'
     for (const happening of this.#happenings(read.view, reading)) {
       const wants = (key: string) => this.#isNews(happening, before, this.#progress.sinceMs(key, stream))
-      const hold = (key: string) => this.#hold(() => this.#progress.ended(key, happening.id))
+      const hold = (key: string) => this.#delivery(reading.hold.also(), key, happening.id)
       if (!(await this.#dispatch.handOn(happening, this.#courier, wants, hold))) return false
     }
     return true
@@ -170,26 +192,18 @@ class Feed implements HookFeed {
     return before === undefined || version === undefined || atMs >= (this.#lastSweepMs ?? atMs + 1) - MARGIN_MS
   }
 
-  #hold(onEnd: () => void = () => {}): () => void {
-    const release = this.#rounds.hold()
-    this.#pending += 1
-    return () => {
-      this.#pending -= 1
-      onEnd()
-      release()
-      this.#note()
-      if (this.#pending === 0) this.#wake()
+  /** For the pass that found it, however many have begun since: until it has ended nothing is done up to there. */
+  #delivery(hold: Hold, key: string, id: string): (isOver: boolean) => void {
+    return isOver => {
+      if (!isOver) return hold.leave()
+      this.#progress.ended(key, id)
+      hold.release()
     }
   }
 
   #note(): void {
     const { doneMs } = this.#rounds
     if (doneMs !== undefined) this.#progress.reached(doneMs)
-  }
-
-  #wake(): void {
-    for (const resolve of this.#idle) resolve()
-    this.#idle.clear()
   }
 
   readonly #trouble = (message: string, error: unknown): void => this.#options.onTrouble?.(message, error)

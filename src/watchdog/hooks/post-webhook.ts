@@ -4,6 +4,12 @@ import type { WebhookTarget } from './target.ts'
 
 /** So much of an answer is read. */
 const MAX_ANSWER_BYTES = 4 * 1_024
+/**
+ * What no later try changes: the document is refused, or the address has moved or gone for good. Everything else is tried
+ * again, for it comes and goes while a receiver is replaced or its keys and routes are rolled out: 401, 403, 404, 408, 409,
+ * 425, 429, all 5xx, and a redirect for the time being, which a page about maintenance is.
+ */
+const HOPELESS = [301, 308, 400, 405, 410, 413, 414, 415, 422, 431]
 /** Nobody is left alone for longer on his own demand. */
 const MAX_RETRY_AFTER_MS = 2 * 60_000
 
@@ -54,7 +60,7 @@ async function answerOf(response: Response, nowMs: number): Promise<Attempt> {
   const output = await firstText(response)
   const code = `http-${status}`
   if (ok) return { kind: 'delivered', code, output }
-  if (status !== 429 && status < 500) return { kind: 'hopeless', code, output }
+  if (HOPELESS.includes(status)) return { kind: 'hopeless', code, output }
   const retryAfterMs = retryAfter(headers.get('retry-after'), nowMs)
   return { kind: 'repeat', code, output, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
 }

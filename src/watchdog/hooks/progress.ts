@@ -26,6 +26,8 @@ export interface ProgressOptions {
   readonly onTrouble: (message: string, error: unknown) => void
   /** Of so many shards it has none until it is told which; without it all of the store is its. */
   readonly shards?: number | undefined
+  /** The watchdog ends: a store that does not answer is not waited for. */
+  readonly signal: AbortSignal
 }
 
 /**
@@ -137,11 +139,12 @@ export class Progress {
       try {
         return await memory.read()
       } catch (error) {
+        if (this.#options.signal.aborted) return 'unknown'
         if (!(error instanceof StoreUnreachable) || tries >= READ_TRIES) {
           this.#options.onTrouble('how far hooks have come cannot be read: the last hour is told again', error)
           return 'unknown'
         }
-        await this.#options.timing.pause(Math.min(1_000 * 2 ** (tries - 1), LONGEST_PAUSE_MS), NEVER)
+        await this.#options.timing.pause(Math.min(1_000 * 2 ** (tries - 1), LONGEST_PAUSE_MS), this.#options.signal)
       }
     }
   }
@@ -187,5 +190,3 @@ export class Progress {
     }
   }
 }
-
-const NEVER = new AbortController().signal

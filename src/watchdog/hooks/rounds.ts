@@ -11,6 +11,14 @@ interface Counted extends Round {
   isWhole: boolean | undefined
 }
 
+/** Something that a round led to and that has not ended. One that is never released keeps the round from ever being done. */
+export interface RoundHold {
+  /** Something else that came of it, for the same round. */
+  also(): RoundHold
+  /** It has ended; to be called once. */
+  release(): void
+}
+
 /**
  * Up to when everything was delivered: the start of the last sweep that came to its end, as soon as all deliveries that
  * it and the passes before it led to have ended. What happened before a sweep began is found by it at the latest.
@@ -24,7 +32,13 @@ export class Rounds {
     return this.#doneMs
   }
 
+  /** Rounds that are remembered: not many more than have something pending. */
+  get size(): number {
+    return this.#rounds.length
+  }
+
   begin(isSweep: boolean, startedMs: number): void {
+    this.#forget()
     this.#rounds.push({ isSweep, startedMs, pending: 0, isWhole: undefined })
   }
 
@@ -34,13 +48,19 @@ export class Rounds {
     this.#settle()
   }
 
-  /** Something has to be delivered: call what is returned, once, when that has ended. */
-  hold(): () => void {
-    const round = this.#rounds.at(-1) ?? this.#between()
+  /** Something has to be delivered because of the pass that goes on. */
+  hold(): RoundHold {
+    return this.#hold(this.#rounds.at(-1) ?? this.#between())
+  }
+
+  #hold(round: Counted): RoundHold {
     round.pending += 1
-    return () => {
-      round.pending -= 1
-      this.#settle()
+    return {
+      also: () => this.#hold(round),
+      release: () => {
+        round.pending -= 1
+        this.#settle()
+      },
     }
   }
 
@@ -52,9 +72,20 @@ export class Rounds {
   }
 
   #settle(): void {
-    for (let first = this.#rounds[0]; first?.isWhole !== undefined && first.pending === 0; first = this.#rounds[0]) {
+    for (let first = this.#rounds[0]; first !== undefined && isOver(first); first = this.#rounds[0]) {
       this.#rounds.shift()
       if (first.isSweep && first.isWhole) this.#doneMs = first.startedMs
     }
   }
+
+  /** Of two rounds that wait for an earlier one only, the later sweep is all that counts. */
+  #forget(): void {
+    const [before, last] = this.#rounds.slice(-2)
+    if (before === undefined || last === undefined || !isOver(before) || !isOver(last)) return
+    this.#rounds.splice(-2, 2, last.isSweep && last.isWhole ? last : before)
+  }
+}
+
+function isOver({ isWhole, pending }: Counted): boolean {
+  return isWhole !== undefined && pending === 0
 }

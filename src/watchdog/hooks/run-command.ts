@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Timing } from '../options.ts'
+import { RunningGroups, signalGroup } from './running-groups.ts'
 import { type Attempt, type Cut, Excerpt, errorCode, whyCut } from './attempt.ts'
 import type { CommandTarget } from './target.ts'
 
@@ -7,6 +8,8 @@ import type { CommandTarget } from './target.ts'
 const MAX_OUTPUT_BYTES = 16 * 1_024
 /** From asking a program to end to ending it, and from there to not waiting for it any more. */
 const GRACE_MS = 2_000
+
+const running = new RunningGroups()
 
 export interface CommandInput {
   /** What it reads on standard input. */
@@ -25,6 +28,15 @@ export interface CommandInput {
 export async function runCommand({ argv, timeoutMs }: CommandTarget, input: CommandInput): Promise<Attempt> {
   const child = started(argv, input.environment)
   if (typeof child === 'string') return { kind: 'repeat', code: child, output: '' }
+  running.add(child)
+  try {
+    return await attemptOf(child, timeoutMs, input)
+  } finally {
+    running.delete(child)
+  }
+}
+
+async function attemptOf(child: ChildProcess, timeoutMs: number, input: CommandInput): Promise<Attempt> {
   const output = new Excerpt(MAX_OUTPUT_BYTES)
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', chunk => output.add(chunk))
   const over = new AbortController()
@@ -66,15 +78,6 @@ async function endGroup(child: ChildProcess, over: AbortSignal, timing: Timing):
   signalGroup(child, 'SIGKILL')
   await timing.pause(GRACE_MS, over)
   for (const stream of child.stdio) stream?.destroy()
-}
-
-/** False if nobody of the group is there any more. */
-function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean {
-  try {
-    return pid !== undefined && process.kill(-pid, signal)
-  } catch {
-    return false
-  }
 }
 
 function verdict(

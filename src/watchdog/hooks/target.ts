@@ -34,7 +34,8 @@ export type HookTarget = CommandTarget | WebhookTarget
 export type Hooks = { readonly [Kind in HookKind]?: readonly HookTarget[] }
 
 export const DEFAULT_TIMEOUT_MS = 30_000
-export const DEFAULT_TRIES = 3
+/** With the pauses between them a quarter of an hour or so: a receiver that is being replaced is back by then. */
+export const DEFAULT_TRIES = 8
 
 /** A target as logs may name it: arguments, paths of URLs and their queries often hold secrets. */
 export function labelOf(target: HookTarget): string {

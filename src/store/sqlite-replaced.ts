@@ -1,0 +1,60 @@
+import { rmSync, type Stats, statSync } from 'node:fs'
+import { StoreUnreachable } from './errors.ts'
+import type { Connection } from './sqlite-connection.ts'
+
+/** What lies at a path, by device and number; '' for nothing. Windows lets nobody replace a file that is open. */
+export function identityOf(path: string): string {
+  const stats = statSync(path, { throwIfNoEntry: false, bigint: true })
+  return stats === undefined ? '' : `${stats.dev}:${stats.ino}`
+}
+
+/**
+ * The files of an open database. Nothing in SQLite notices that another file was put in their place, or none: it goes on
+ * with those that nobody else can reach any more.
+ */
+export class OpenFiles {
+  readonly #path: string
+  readonly #identity: string
+  /** WAL and its index: they lie there under the old name, and would be taken for those of the new file. */
+  readonly #beside: readonly (readonly [path: string, identity: string])[]
+
+  /** @param identity of the database, from before it was opened: then no moment is left out */
+  constructor(path: string, identity: string) {
+    this.#path = path
+    this.#identity = identity
+    this.#beside = [`${path}-wal`, `${path}-shm`].map(beside => [beside, identityOf(beside)])
+  }
+
+  /** Another file has the name of the database by now, or none has. */
+  areReplaced(): boolean {
+    return identityOf(this.#path) !== this.#identity
+  }
+
+  /**
+   * Closes the connection for good. All that was committed is put into the old file first, which may have been moved and
+   * not deleted; then WAL and index are nobody's and go, unless they are another's already.
+   * @throws StoreUnreachable as long as the WAL cannot be emptied: the new file must not be opened beside it
+   */
+  leave(connection: Connection): void {
+    try {
+      connection.get('PRAGMA wal_checkpoint(TRUNCATE)')
+    } catch {
+      // No right to write: the size of the WAL tells whether anything is left in it.
+    }
+    const left = this.#beside.filter(([path, identity]) => identity !== '' && identityOf(path) === identity)
+    if (left.some(([path]) => path.endsWith('-wal') && sizeOf(path) > 0)) throw inTheWay(this.#path)
+    connection.close()
+    for (const [path] of left) rmSync(path, { force: true })
+  }
+}
+
+function sizeOf(path: string): number {
+  const stats: Stats | undefined = statSync(path, { throwIfNoEntry: false })
+  return stats?.size ?? 0
+}
+
+function inTheWay(path: string): StoreUnreachable {
+  return new StoreUnreachable(`${path} was replaced while it was open, and ${path}-wal is still that of the old file`, {
+    hint: 'Stop the programs that use it, and remove the -wal and -shm files beside it.',
+  })
+}
