@@ -77,7 +77,8 @@ function varied(summary: Summary, at: number): Summary {
     tag: `customer-${at % 1_000}/batch-of-the-night/priority-${at % 3}`,
     key: `4711-${at}`,
     trackingId: randomUUID(),
-    dueMs: (summary.dueMs ?? 0) + at * 1_000,
+    // nothing falls due while it is measured
+    dueMs: (summary.dueMs ?? 0) + 86_400_000 + at * 1_000,
   }
   const failure =
     'connect ETIMEDOUT 10.0.0.7:443 while asking https://search.example.com/v1/offers?order=4711 for offers'

@@ -14,9 +14,9 @@ import { inTime } from './check/in-time.ts'
 import { limitsOf } from './check/limits.ts'
 import type { CheckOptions } from './check/options.ts'
 import { showCount } from './ls/count.ts'
-import { missingFile } from './missing-file.ts'
+import { requireFile } from './missing-file.ts'
 import { type Output, openOutput } from './output.ts'
-import { CommandFailed, EndsWith, problem } from './problem.ts'
+import { EndsWith } from './problem.ts'
 import { openProgressLine } from './progress-line.ts'
 import type { Runtime } from './runtime.ts'
 import { openStoreFor } from './store.ts'
@@ -47,7 +47,7 @@ async function lookAt(
   signal: AbortSignal,
 ): Promise<StoreLook> {
   const { match, overdueFor = OVERDUE_FOR_MS, stuckAfter = STUCK_AFTER_MS } = options
-  requireFile(store)
+  requireFile(store.address)
   const { host, isRunning } = runtime
   const isWatched = watchedBy((await readWatchdogState(store, signal)).watchdogs)
   const watched = isWatched === undefined ? {} : { isWatched }
@@ -66,17 +66,6 @@ async function lookAt(
     await progress.clear()
   }
   return looking.found(store.nowMs())
-}
-
-/** A mistyped path looks like an empty store, in which nothing can ever be wrong. */
-function requireFile({ address }: EventStore): void {
-  const missing = missingFile(address)
-  if (missing === undefined) return
-  throw new CommandFailed(
-    problem('container-missing', `there is no store in ${address}: ${missing}`, {
-      hint: 'Is it the right path? The first stream makes the file.',
-    }),
-  )
 }
 
 function print(format: string | undefined, result: CheckResult, context: CheckContext, output: Output): Promise<void> {

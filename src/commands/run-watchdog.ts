@@ -2,6 +2,7 @@ import { globOf } from '../ops/glob.ts'
 import type { EventStore } from '../store/store.ts'
 import type { WatchdogOptions } from '../watchdog/options.ts'
 import { keepHeapSmall } from './engine.ts'
+import { missingFile, requireFile } from './missing-file.ts'
 import { openOutput } from './output.ts'
 import type { Problem } from './problem.ts'
 import type { Runtime } from './runtime.ts'
@@ -21,13 +22,22 @@ export async function watchdog(options: WatchdogCommandOptions, runtime: Runtime
   await keepHeapSmall()
   if (options.once || options.dryRun) {
     const store = await openStoreFor(options, runtime, output)
+    requireFile(store.address)
     for (const warning of settings.warnings) await output.say(`warning: ${warning}`)
     const { watchOnce } = await import('./watchdog/run-once.ts')
     return watchOnce(store, options, watchdogOptions(settings, store, runtime), settings, output, runtime)
   }
   const { runDaemon } = await import('./watchdog/daemon.ts')
   const opened = await runtime.openStore(storeChoice(options))
-  return runDaemon(opened, options, settings, watchdogOptions(settings, opened.store, runtime), runtime)
+  const told = withMissingFile(settings, opened.store.address)
+  return runDaemon(opened, options, told, watchdogOptions(settings, opened.store, runtime), runtime)
+}
+
+/** A daemon may be there before its store; but a mistyped path looks like an empty one for ever. */
+function withMissingFile(settings: Settings, address: string): Settings {
+  const missing = missingFile(address)
+  if (missing === undefined) return settings
+  return { ...settings, warnings: [...settings.warnings, `${address}: ${missing}: is it the right path?`] }
 }
 
 function watchdogOptions(settings: Settings, store: EventStore, runtime: Runtime): WatchdogOptions {

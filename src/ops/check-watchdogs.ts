@@ -1,6 +1,6 @@
 import type { Found, LimitedStream, StoreLook } from './check-look.ts'
 import { globOf } from './glob.ts'
-import type { WatchdogEntry, WatchdogState } from './watchdog-state.ts'
+import { MOST_SKEW_MS, type WatchdogEntry, type WatchdogState } from './watchdog-state.ts'
 
 /** A watchdog of the store, as it left word of itself. */
 export type WatchdogSeen = Pick<
@@ -128,8 +128,10 @@ function isSweeping({ faults }: WatchdogVerdict): boolean {
   return !faults.some(({ kind }) => kind === 'late')
 }
 
+/** What lies further ahead than clocks differ tells nothing of now: as far ahead as it is, it lags. */
 function lagOf({ lastSweepMs, startedMs }: WatchdogSeen, nowMs: number): number {
-  return Math.max(0, nowMs - (lastSweepMs ?? startedMs))
+  const lagMs = nowMs - (lastSweepMs ?? startedMs)
+  return lagMs < -MOST_SKEW_MS ? -lagMs : Math.max(0, lagMs)
 }
 
 /** A sweep that takes longer than the interval is followed by the next one at once. A limit that is given moves the other. */

@@ -119,9 +119,13 @@ export interface PassFailure {
 /** `late`: it has missed some of its passes. `silent`: it is gone, or cannot write. `stopped`: it ended in good order. */
 export type Liveness = 'live' | 'late' | 'silent' | 'stopped'
 
+/** Clocks may differ by so much, ms. */
+export const MOST_SKEW_MS = 60_000
+
 /**
  * Whether a watchdog is still there, by when it last wrote. A sweep that takes longer than the interval is followed by the
- * next one at once, so the longer of both counts.
+ * next one at once, so the longer of both counts. What was written more than a minute from now tells nothing: the clock of
+ * its machine is or was wrong.
  *
  * @param nowMs the store's clock, epoch ms
  */
@@ -137,7 +141,7 @@ export function livenessOf(
   if (stoppedMs !== undefined) return 'stopped'
   const cadenceMs = Math.max(intervalMs, tookMs)
   const silentMs = nowMs - writtenMs
-  if (silentMs > 10 * cadenceMs + 60_000) return 'silent'
+  if (silentMs < -MOST_SKEW_MS || silentMs > 10 * cadenceMs + 60_000) return 'silent'
   return silentMs > 3 * cadenceMs + 10_000 ? 'late' : 'live'
 }
 

@@ -1,4 +1,4 @@
-import { type BlobElement, MetadataScan } from './azure-list-metadata.ts'
+import { MetadataScan, type MetadataText } from './azure-list-metadata.ts'
 import { startsAt } from './azure-list-scan.ts'
 import { plain } from './azure-list-text.ts'
 import { leaseView, type Metadata, summaryOf } from './azure-metadata.ts'
@@ -22,6 +22,7 @@ const GREATER = 0x3e
 const ZERO = 0x30
 const NAME = Buffer.from('<Name>')
 const ETAG = Buffer.from('<Etag>')
+const PROPERTIES_END = Buffer.from('</Properties>')
 /** What stands behind the ETag of what is no directory, as every service writes it. */
 const OF_FILES = [
   { bytes: Buffer.from('</Etag><Content-Length>'), isHierarchical: false },
@@ -45,17 +46,16 @@ export class BlobReader {
       if (startsAt(bytes, etagEnd, behind) && bytes[etagEnd + behind.length] !== ZERO)
         return { name, etag, nameEnd, isHierarchical, isDirectory: false }
     }
-    return { name, etag, nameEnd, ...this.#kind(elementOf(bytes, nameEnd, to)) }
+    return { name, etag, nameEnd, ...this.#kind(bytes, nameEnd, to) }
   }
 
   /**
    * The row of the blob whose head was read; `undefined` for one that an old driver marked as a directory. Its texts may
-   * share the memory of what was listed of this blob, never that of a page.
+   * share the memory of this blob's metadata, never that of a page.
    */
   row(bytes: Buffer, { name, etag, nameEnd }: BlobHead, to: number): Listed | undefined {
-    const element = elementOf(bytes, nameEnd, to)
-    const properties = new Properties(element.text)
-    const { fields, others } = this.#metadata.read(element, nameEnd + properties.end)
+    const { properties, metadata } = partsOf(bytes, nameEnd, to)
+    const { fields, others } = this.#metadata.read(metadata)
     if (isMark(others)) return undefined
     // In the order in which the service writes them.
     const modifiedMs = Date.parse(properties.get('<Last-Modified>') ?? '')
@@ -63,7 +63,7 @@ export class BlobReader {
     const md5 = properties.get('<Content-MD5>')
     const state = properties.get('<LeaseState>')
     const duration = state === 'leased' ? properties.get('<LeaseDuration>') : undefined
-    const summary = summaryOf(fields, { md5: fields.md5 && md5 && hexOf(md5), size })
+    const summary = summaryOf(fields, { md5: fields.md5 && md5 ? hexOf(md5) : undefined, size })
     return {
       name,
       etag,
@@ -74,11 +74,10 @@ export class BlobReader {
     }
   }
 
-  #kind(element: BlobElement): Pick<BlobHead, 'isHierarchical' | 'isDirectory'> {
-    const properties = new Properties(element.text)
+  #kind(bytes: Buffer, from: number, to: number): Pick<BlobHead, 'isHierarchical' | 'isDirectory'> {
+    const { properties, metadata } = partsOf(bytes, from, to)
     const kind = properties.get('<ResourceType>')
-    const isDirectory =
-      kind === 'directory' || isMark(this.#metadata.read(element, element.from + properties.end).others)
+    const isDirectory = kind === 'directory' || isMark(this.#metadata.read(metadata).others)
     return { isHierarchical: kind !== undefined, isDirectory }
   }
 }
@@ -87,21 +86,21 @@ function isMark({ hdi_isfolder: mark }: Metadata): boolean {
   return mark === 'true'
 }
 
-function elementOf(bytes: Buffer, from: number, to: number): BlobElement {
-  return { bytes, from, to, text: bytes.toString('latin1', from, to) }
+/** Up to the end of the properties the service chooses the names of elements, then whoever writes metadata does. */
+function partsOf(bytes: Buffer, from: number, to: number): { properties: Properties; metadata: MetadataText } {
+  const found = bytes.indexOf(PROPERTIES_END, from)
+  const end = found < 0 || found > to ? to : found
+  const properties = new Properties(bytes.toString('latin1', from, end))
+  return { properties, metadata: { bytes, from: end, to, text: bytes.toString('latin1', end, to) } }
 }
 
 /** The properties of a blob. What is read of them holds nothing but ASCII and no entities. */
 class Properties {
-  /** Up to here the service chooses the names of elements, from here on whoever writes metadata does. */
-  readonly end: number
   readonly #text: string
   #at = 0
 
   constructor(text: string) {
-    const end = text.indexOf('</Properties>')
     this.#text = text
-    this.end = end < 0 ? text.length : end
   }
 
   /** Cheapest when they are asked for in their order. */
@@ -115,7 +114,7 @@ class Properties {
 
   #find(tag: string, from: number): number {
     const at = this.#text.indexOf(tag, from)
-    return at < 0 || at >= this.end ? -1 : at + tag.length
+    return at < 0 ? -1 : at + tag.length
   }
 }
 

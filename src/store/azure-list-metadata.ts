@@ -2,8 +2,8 @@ import { startsAt } from './azure-list-scan.ts'
 import { plain } from './azure-list-text.ts'
 import { fieldOf, type Metadata, NO_FIELDS, type OurFields } from './azure-metadata.ts'
 
-/** One whole `Blob` element. */
-export interface BlobElement {
+/** What stands in a `Blob` element behind its properties. */
+export interface MetadataText {
   readonly bytes: Buffer
   /** Where the text begins in the bytes. */
   readonly from: number
@@ -54,17 +54,16 @@ export class MetadataScan {
   #at = 0
   #hasEntities = false
 
-  /** @param from behind the properties: there everybody may choose the names of elements */
-  read(element: BlobElement, from: number): ScannedMetadata {
-    const { bytes, to } = element
+  read(metadata: MetadataText): ScannedMetadata {
+    const { bytes, to } = metadata
     const values = BLANK.slice()
     let others: Record<string, string> | undefined
     this.#next = 0
-    this.#at = firstChild(element, from)
-    this.#hasEntities = element.text.indexOf('&', from - element.from) >= 0
+    this.#at = firstChild(metadata)
+    this.#hasEntities = metadata.text.indexOf('&') >= 0
     while (this.#at < to && bytes[this.#at + 1] !== SLASH) {
-      const { key, place } = this.#slot(element, this.#at + 1)
-      const value = this.#value(element, key.length)
+      const { key, place } = this.#slot(metadata, this.#at + 1)
+      const value = this.#value(metadata, key.length)
       if (place >= 0) values[place] = value
       else {
         others ??= {}
@@ -75,7 +74,7 @@ export class MetadataScan {
   }
 
   /** The value of the key whose tag begins here. Goes on at the next tag. */
-  #value({ bytes, from, to, text }: BlobElement, keyLength: number): string {
+  #value({ bytes, from, to, text }: MetadataText, keyLength: number): string {
     const at = firstOf(GREATER, bytes, this.#at + 1 + keyLength, to) + 1
     if (bytes[at - 2] === SLASH) {
       this.#at = firstOf(LESS, bytes, at, to)
@@ -92,19 +91,19 @@ export class MetadataScan {
     return this.#hasEntities ? plain(value) : value
   }
 
-  #slot(element: BlobElement, at: number): Slot {
+  #slot(metadata: MetadataText, at: number): Slot {
     const last = Math.min(this.#next + LOOK_AHEAD, this.#slots.length)
     for (let i = this.#next; i < last; i += 1) {
       const slot = this.#slots[i]
-      if (slot === undefined || !startsAt(element.bytes, at, slot.bytes)) continue
-      if (!endsKey(element.bytes[at + slot.bytes.length])) continue
+      if (slot === undefined || !startsAt(metadata.bytes, at, slot.bytes)) continue
+      if (!endsKey(metadata.bytes[at + slot.bytes.length])) continue
       this.#next = i + 1
       return slot
     }
-    return this.#newSlot(element, at)
+    return this.#newSlot(metadata, at)
   }
 
-  #newSlot({ bytes, from, to, text }: BlobElement, at: number): Slot {
+  #newSlot({ bytes, from, to, text }: MetadataText, at: number): Slot {
     let end = at
     while (end < to && !endsKey(bytes[end])) end += 1
     // Not cut out of the text, which would be kept as long as the key.
@@ -119,8 +118,8 @@ export class MetadataScan {
 }
 
 /** Where the first tag in the section begins; the end if there is none. */
-function firstChild({ bytes, from, to, text }: BlobElement, at: number): number {
-  const section = text.indexOf(SECTION, at - from)
+function firstChild({ bytes, from, to, text }: MetadataText): number {
+  const section = text.indexOf(SECTION)
   if (section < 0) return to
   const end = firstOf(GREATER, bytes, section + from, to)
   return bytes[end - 1] === SLASH ? to : firstOf(LESS, bytes, end, to)

@@ -12,7 +12,7 @@ export type Wanted = (name: string, etag: string) => boolean
 export type TakeRows = (rows: Listed[]) => void
 
 /** So many rows are handed over at a time: few enough that what becomes of them is garbage while it is young. */
-const HANDFUL = 250
+const HANDFUL = 100
 
 /** Which page is asked for. */
 export interface PageRequest {

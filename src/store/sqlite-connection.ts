@@ -53,6 +53,16 @@ export class Connection {
     return result
   }
 
+  /** Runs `work` while nobody else writes; nothing is written. */
+  alone(work: () => void): void {
+    this.run('BEGIN IMMEDIATE')
+    try {
+      work()
+    } finally {
+      this.#rollBack()
+    }
+  }
+
   close(): void {
     this.#statements.clear()
     if (this.#db.isOpen) this.#db.close()

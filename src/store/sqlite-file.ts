@@ -6,7 +6,7 @@ import { CommitFault, Connection } from './sqlite-connection.ts'
 import { isBusy, storeError } from './sqlite-errors.ts'
 import { WriteGroups } from './sqlite-group.ts'
 import { type OpenedDatabase, openExisting, openOrCreate, sqliteVersion } from './sqlite-open.ts'
-import { OpenFiles } from './sqlite-replaced.ts'
+import { OpenFiles, Replaced } from './sqlite-replaced.ts'
 import { mayWriteWith } from './sqlite-schema.ts'
 
 /** How long one call waits for the locks of other programs, ms, if it says nothing else. */
@@ -14,7 +14,6 @@ const LOCK_WAIT_MS = 30_000
 
 /** After a try that met a lock the others of this process wait so long: each try may block the thread for 20 ms. */
 const STAND_BACK_MS = 40
-
 /** Reads look so often whether the file is still the one that was opened, ms; asking costs half as much as a read. */
 const LOOK_MS = 200
 
@@ -133,9 +132,14 @@ export class SqliteFile {
     this.#options.onOpen?.(db)
     const connection = new Connection(db, this.#path)
     if (mode !== 'immutable') {
+      const files = new OpenFiles(this.#path, identity)
+      if (files.areReplaced()) {
+        connection.close()
+        throw new Replaced()
+      }
       this.#connection = connection
       this.#groups = new WriteGroups(connection)
-      this.#files = new OpenFiles(this.#path, identity)
+      this.#files = files
       this.#lookedAtMs = performance.now()
       return work(connection)
     }
@@ -157,7 +161,10 @@ export class SqliteFile {
         return await attempt()
       } catch (error) {
         if (error instanceof CommitFault) throw error
-        if (error instanceof Replaced) continue
+        if (error instanceof Replaced) {
+          if (await patience.pause()) continue
+          throw new StoreUnreachable(`${this.#path} is replaced again and again`, { cause: error })
+        }
         if (!isBusy(error)) throw storeError(error, this.#path)
         this.#standBackUntilMs = performance.now() + STAND_BACK_MS
         if (!(await patience.pause())) throw this.#locked(error, patience.waitedMs)
@@ -186,9 +193,6 @@ export class SqliteFile {
     return this.#version
   }
 }
-
-/** A write was not begun: its file was replaced, so it goes into the one that is there now. */
-class Replaced extends Error {}
 
 function read<T>(connection: Connection, work: (connection: Connection) => T): T {
   connection.checkSchema()

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { BadAddress } from './errors.ts'
 import { isIndexFull, sqliteCode } from './sqlite-errors.ts'
 import { loadSqlite } from './sqlite-load.ts'
-import { identityOf } from './sqlite-replaced.ts'
+import { identityOf, Replaced } from './sqlite-replaced.ts'
 import { createSchema, mayWriteWith, schemaState } from './sqlite-schema.ts'
 
 /** How long SQLite itself may block this thread waiting for a lock, ms; longer waits are asynchronous. */
@@ -58,11 +58,13 @@ export function openOrCreate(path: string): OpenedDatabase {
 }
 
 /** Whether it is a store by now; otherwise it is closed. */
-function ready({ db, mode }: OpenedDatabase, path: string, create?: (db: DatabaseSync) => void): boolean {
+function ready({ db, mode, identity }: OpenedDatabase, path: string, create?: (db: DatabaseSync) => void): boolean {
   try {
     if (schemaState(db, path) === 'empty') create?.(db)
     const isReady = schemaState(db, path) === 'ready'
     if (isReady && mode === 'read-write') db.exec(SETTINGS)
+    // Database and WAL are opened one after the other, both by name: they may be those of different files.
+    if (identityOf(path) !== identity) throw new Replaced()
     if (!isReady) db.close()
     return isReady
   } catch (error) {

@@ -1,6 +1,14 @@
 import { rmSync, type Stats, statSync } from 'node:fs'
 import { StoreUnreachable } from './errors.ts'
 import type { Connection } from './sqlite-connection.ts'
+import { isBusy } from './sqlite-errors.ts'
+
+/** Another file came into the place of the database. Nothing was done with either of them: worth another try. */
+export class Replaced extends Error {
+  constructor() {
+    super('the file was replaced')
+  }
+}
 
 /** What lies at a path, by device and number; '' for nothing. Windows lets nobody replace a file that is open. */
 export function identityOf(path: string): string {
@@ -32,19 +40,34 @@ export class OpenFiles {
 
   /**
    * Closes the connection for good. All that was committed is put into the old file first, which may have been moved and
-   * not deleted; then WAL and index are nobody's and go, unless they are another's already.
+   * not deleted; then WAL and index are nobody's and go, unless they are another's already. Whoever else has the old file
+   * open does so under the same lock, and a number is not given again while its file is open: none takes away new ones.
    * @throws StoreUnreachable as long as the WAL cannot be emptied: the new file must not be opened beside it
    */
   leave(connection: Connection): void {
     try {
       connection.get('PRAGMA wal_checkpoint(TRUNCATE)')
-    } catch {
-      // No right to write: the size of the WAL tells whether anything is left in it.
+      if (!this.#isLeft()) connection.alone(() => this.#remove())
+    } catch (error) {
+      if (isBusy(error)) throw error
+      if (!this.#isLeft()) throw inTheWay(this.#path, error)
     }
-    const left = this.#beside.filter(([path, identity]) => identity !== '' && identityOf(path) === identity)
-    if (left.some(([path]) => path.endsWith('-wal') && sizeOf(path) > 0)) throw inTheWay(this.#path)
     connection.close()
-    for (const [path] of left) rmSync(path, { force: true })
+  }
+
+  #isLeft(): boolean {
+    return this.#own().length === 0
+  }
+
+  #own(): readonly string[] {
+    const own = this.#beside.filter(([path, identity]) => identity !== '' && identityOf(path) === identity)
+    return own.map(([path]) => path)
+  }
+
+  #remove(): void {
+    const own = this.#own()
+    if (own.some(path => path.endsWith('-wal') && sizeOf(path) > 0)) throw inTheWay(this.#path)
+    for (const path of own) rmSync(path, { force: true })
   }
 }
 
@@ -53,8 +76,9 @@ function sizeOf(path: string): number {
   return stats?.size ?? 0
 }
 
-function inTheWay(path: string): StoreUnreachable {
+function inTheWay(path: string, cause?: unknown): StoreUnreachable {
   return new StoreUnreachable(`${path} was replaced while it was open, and ${path}-wal is still that of the old file`, {
+    cause,
     hint: 'Stop the programs that use it, and remove the -wal and -shm files beside it.',
   })
 }

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { LeasectlError } from '../stream/errors.ts'
 import { answer, type Handlers } from './listen-answers.ts'
 
@@ -25,10 +25,14 @@ export interface Listening {
   close(): Promise<void>
 }
 
-/** A scraper and a few probes need no more. */
-const MAX_CONNECTIONS = 32
+/** A scraper and a few probes need no more. Of those that ask nothing the one that waits longest gives way to a new one. */
+const MAX_WAITING = 32
+/** Those that are being answered, too. */
+const MAX_CONNECTIONS = 256
 const MAX_HEADER_BYTES = 8 * 1024
-const REQUEST_MS = 5_000
+const REQUEST_MS = 2_000
+/** So often it is looked whose time is over. */
+const LOOK_MS = 500
 const IDLE_MS = 15_000
 
 /**
@@ -43,11 +47,12 @@ export async function listen(address: ListenAddress, handlers: Handlers, signal:
       headersTimeout: REQUEST_MS,
       requestTimeout: REQUEST_MS,
       keepAliveTimeout: IDLE_MS,
-      connectionsCheckingInterval: REQUEST_MS,
+      connectionsCheckingInterval: LOOK_MS,
     },
     (request, response) => void answer(request, response, handlers),
   )
   server.maxConnections = MAX_CONNECTIONS
+  giveWay(server)
   const bound = await begin(server, address)
   // what goes wrong with a single connection later on is nobody's business
   server.on('error', () => {})
@@ -55,6 +60,25 @@ export async function listen(address: ListenAddress, handlers: Handlers, signal:
   if (signal.aborted) await close()
   signal.addEventListener('abort', () => void close(), { once: true })
   return { address: textOf(bound), isLoopback: isLoopback(bound.address), close }
+}
+
+/** Whoever opens connections and sends nothing, or a little at a time, keeps no probe out. */
+function giveWay(server: Server): void {
+  const waiting = new Set<Socket>()
+  const wait = (socket: Socket): void => {
+    if (socket.destroyed) return
+    waiting.add(socket)
+    const [longest] = waiting
+    if (waiting.size > MAX_WAITING) longest?.destroy()
+  }
+  server.on('connection', socket => {
+    socket.once('close', () => waiting.delete(socket))
+    wait(socket)
+  })
+  server.on('request', ({ socket }, response) => {
+    waiting.delete(socket)
+    response.once('finish', () => wait(socket))
+  })
 }
 
 function begin(server: Server, { host, port }: ListenAddress): Promise<AddressInfo> {

@@ -1,3 +1,4 @@
+import { doneBy } from './not-done.ts'
 import type { Observer, PassReport } from './report.ts'
 
 /** What a probe is answered: whether all is well, and why; never a text of strangers. */
@@ -15,6 +16,8 @@ export interface ReadyState {
   /** The code for which the last pass came to no end. */
   readonly failure?: string
   readonly breaker?: PassReport['breaker']
+  /** The store let none of the decisions of the last pass that had any; why, by its code, the last one. */
+  readonly undone?: string
   readonly shards?: { readonly held: number; readonly total: number }
   readonly isStopping: boolean
 }
@@ -24,11 +27,11 @@ const SWEEPS = 3
 const SLACK_MS = 10_000
 
 /**
- * Whether the watchdog does what it is there for: it has seen all streams, lately, and may end what is due. A watchdog
+ * Whether the watchdog does what it is there for: it has seen all streams, lately, and ends what is due. A watchdog
  * that holds no shard stands by for the others, and is ready. Sweeps that take longer than the interval get more time.
  */
 export function ready(state: ReadyState, nowMs: number): Health {
-  const faults = [...stopping(state), ...late(state, nowMs), ...tripped(state)]
+  const faults = [...stopping(state), ...late(state, nowMs), ...tripped(state), ...powerless(state)]
   if (faults.length > 0) return { ok: false, reasons: faults }
   return { ok: true, reasons: ['ready', ...standby(state)] }
 }
@@ -54,6 +57,10 @@ function tripped({ breaker }: ReadyState): string[] {
   ]
 }
 
+function powerless({ undone }: ReadyState): string[] {
+  return undone === undefined ? [] : [`no decision of the last pass could be carried out: ${undone}`]
+}
+
 function standby({ shards }: ReadyState): string[] {
   if (shards === undefined || shards.held > 0) return []
   return [`standby: none of ${shards.total} shards is held here`]
@@ -77,18 +84,25 @@ export interface Readiness extends Observer {
 /** @param monotonicMs a clock that only goes forward, ms */
 export function openReadiness(intervalMs: number, monotonicMs: () => number): Readiness {
   let state: ReadyState = { intervalMs, isStopping: false }
+  let code = 'unknown'
   return {
-    passed({ kind, tookMs, breaker, shards }) {
-      const { failure: _, ...rest } = state
+    carried(carried) {
+      if (carried.outcome === 'failed' || carried.outcome === 'unknown') code = carried.code ?? carried.outcome
+    },
+    passed(report) {
+      const { kind, tookMs, breaker } = report
+      const { failure: _, undone: before, ...rest } = state
+      const done = doneBy(report)
+      const undone = done === 'nothing' ? code : done === 'some' ? undefined : before
       state = {
         ...rest,
         breaker,
         ...(kind === 'sweep' ? { swept: { atMs: monotonicMs(), tookMs } } : {}),
-        ...(shards === undefined ? {} : { shards: { held: shards.held.length, total: shards.total } }),
+        ...(undone === undefined ? {} : { undone }),
       }
     },
-    failed({ code }) {
-      state = { ...state, failure: code }
+    failed(failure) {
+      state = { ...state, failure: failure.code }
     },
     shards(held, total) {
       state = { ...state, shards: { held: held.length, total } }

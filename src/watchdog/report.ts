@@ -54,8 +54,6 @@ export interface PassReport {
   readonly unreadable: readonly { readonly stream: string; readonly message: string }[]
   /** The store's clock less that of this machine, ms. */
   readonly skewMs: number
-  /** Shards that this watchdog holds, of how many. */
-  readonly shards?: { readonly held: readonly number[]; readonly total: number }
 }
 
 /** A pass that came to no end: the store did not answer, or rights are missing. Nothing is lost: the next one looks anew. */
@@ -98,7 +96,7 @@ export interface Observer {
   blind?(fromMs: number, toMs: number, why: Blindness['why']): void | Promise<void>
   /** Another observer threw; told once for each that does. */
   faulty?(error: unknown): void | Promise<void>
-  /** Shards were taken or let go. */
+  /** Shards were taken or let go; after the first look in any case. */
   shards?(held: readonly number[], total: number): void | Promise<void>
 }
 

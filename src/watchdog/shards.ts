@@ -19,10 +19,12 @@ export interface ShardOptions {
   readonly timing?: Timing
   /** A fresh UUID at each call. */
   readonly newId: () => string
-  /** Shards were taken, let go or lost. */
+  /** Shards were taken, let go or lost; told after the first look in any case, also if none is held. */
   readonly changed?: (held: readonly number[], count: number) => void
   /** The store does not answer or refuses; told once until it answers again. */
   readonly troubled?: (error: unknown) => void
+  /** After that, it does again. */
+  readonly recovered?: () => void
 }
 
 /** The shards of one watchdog. */
@@ -79,7 +81,8 @@ class WatchdogShards implements Shards {
   readonly #seats: Seats
   readonly #holdings: Holdings
   readonly #isReady = Promise.withResolvers<void>()
-  #told = ''
+  #told: string | undefined
+  #hasLooked = false
   #isTroubled = false
 
   constructor(store: EventStore, options: ShardOptions) {
@@ -139,13 +142,14 @@ class WatchdogShards implements Shards {
     while (!signal.aborted) {
       try {
         await this.#look(signal)
-        this.#isTroubled = false
+        this.#recover()
         restMs = LOOK.leastMs
       } catch (error) {
         if (!signal.aborted) this.#trouble(error)
         restMs = Math.min(restMs * 2, MOST_PATIENT_MS)
       }
       this.#isReady.resolve()
+      this.#hasLooked = true
       this.#tell()
       await this.#timing.pause(restMs + this.#timing.random() * LOOK.jitterMs, signal)
     }
@@ -160,9 +164,14 @@ class WatchdogShards implements Shards {
 
   #tell(): void {
     const held = this.held()
-    if (this.#told === held.join()) return
+    if (!this.#hasLooked || this.#told === held.join()) return
     this.#told = held.join()
     this.#options.changed?.(held, this.count)
+  }
+
+  #recover(): void {
+    if (this.#isTroubled) this.#options.recovered?.()
+    this.#isTroubled = false
   }
 
   #trouble(error: unknown): void {

@@ -37,7 +37,7 @@ export function newEntry(identity: StateIdentity): WatchdogEntry {
 
 /** The entry after a pass that came to its end. */
 export function withPass(entry: WatchdogEntry, report: PassReport): WatchdogEntry {
-  const { breaker, shards, endedEvents } = report
+  const { breaker, endedEvents } = report
   const tookMs = Math.round(report.tookMs)
   const sweep = report.kind === 'sweep' ? { lastSweepMs: report.startedMs + tookMs, tookMs } : {}
   const { passes, ended, failed } = entry.totals
@@ -48,7 +48,6 @@ export function withPass(entry: WatchdogEntry, report: PassReport): WatchdogEntr
     passes: [figuresOf(report), ...entry.passes].slice(0, MOST_PASSES),
     breaker,
     next: report.next.slice(0, MOST_UPCOMING).map(({ stream, dueMs }) => ({ stream, dueMs: bounded(dueMs) })),
-    shards: shards ?? entry.shards,
     failure: undefined,
     totals: { passes: passes + 1, failed, ended: ended + endedEvents },
   }
@@ -66,14 +65,7 @@ export function withDecision(entry: WatchdogEntry, carried: Carried): WatchdogEn
   return { ...entry, decisions: [decisionOf(carried), ...entry.decisions].slice(0, MOST_DECISIONS) }
 }
 
-function lastPassOf({
-  breaker: _,
-  next: __,
-  streams: ___,
-  listedMs: ____,
-  shards: _____,
-  ...report
-}: PassReport): LastPass {
+function lastPassOf({ breaker: _, next: __, streams: ___, listedMs: ____, ...report }: PassReport): LastPass {
   return {
     ...report,
     tookMs: Math.round(report.tookMs),

@@ -8,14 +8,14 @@ const MOST_ENTRIES = 32
 
 /**
  * The text of the document with the entry put in, or in place of an earlier one of the same watchdog. What others wrote is
- * kept as far as it is understood, and dropped a day after they are gone. It fits into a small document, whatever it takes.
+ * kept as far as it is understood, and dropped a day after they are gone, and where they come from further ahead. It fits into a small document, whatever it takes.
  *
  * @param nowMs the store's clock, epoch ms
  */
 export function withEntry(text: string | undefined, entry: WatchdogEntry, nowMs: number): string {
   const others = parseWatchdogState(text).watchdogs.filter(({ id }) => id !== entry.id)
   const [gone = [], there = []] = [true, false].map(wanted => others.filter(other => isGone(other, nowMs) === wanted))
-  const late = gone.filter(({ writtenMs }) => nowMs - writtenMs <= KEPT_MS)
+  const late = gone.filter(({ writtenMs }) => Math.abs(nowMs - writtenMs) <= KEPT_MS)
   const ranked = [entry, ...there.sort(latestFirst), ...late.sort(latestFirst)].slice(0, MOST_ENTRIES)
   return fitting(ranked, 1 + there.length)
 }

@@ -13,8 +13,10 @@ export interface StateOptions extends Omit<StateIdentity, 'startedMs'> {
   /** Into how many shards it divides the streams; none where it watches all of them. */
   readonly shardCount?: number | undefined
   readonly timing?: Pick<Timing, 'monotonicMs' | 'pause'>
-  /** The state could not be written, for this reason; told once until it can be again. The watchdog goes on. */
+  /** The state could not be written: `busy` or `unknown` as of `changeAside`, or what was thrown; told once until it can be again. The watchdog goes on. */
   readonly failed?: (why: unknown) => void
+  /** After that, it could be again. */
+  readonly recovered?: () => void
 }
 
 /** It is not written oftener, ms, but for what cannot wait. */
@@ -45,7 +47,7 @@ export class StateWriter implements Observer {
   #isFailing = false
 
   constructor(store: EventStore, options: StateOptions) {
-    const { timing = machineTiming, shardCount: total, failed: _, ...identity } = options
+    const { timing = machineTiming, shardCount: total, failed: _, recovered: __, ...identity } = options
     this.#store = store
     this.#options = options
     this.#timing = timing
@@ -137,10 +139,15 @@ export class StateWriter implements Observer {
         signal,
       })
       if (outcome === 'busy' || outcome === 'unknown') this.#tellFailure(outcome)
-      else this.#isFailing = false
+      else this.#tellRecovery()
     } catch (error) {
       this.#tellFailure(error)
     }
+  }
+
+  #tellRecovery(): void {
+    if (this.#isFailing) this.#options.recovered?.()
+    this.#isFailing = false
   }
 
   #tellFailure(why: unknown): void {

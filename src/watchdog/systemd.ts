@@ -1,3 +1,4 @@
+import { doneBy } from './not-done.ts'
 import type { Observer } from './report.ts'
 import { type NotifyProgram, notifyProgram } from './systemd-notify.ts'
 
@@ -84,19 +85,23 @@ function senderOf({ env, notify = notifyProgram, failed }: SystemdOptions): Send
   }
 }
 
-type Shown = 'watching' | 'breaker' | 'failing'
+type Shown = 'watching' | 'breaker' | 'powerless' | 'failing'
 
 /** The status is said when it is another one, not after each pass: every message is a process. */
 function readyAfterFirst(send: Send): Observer {
   let isReady = false
+  let isPowerless = false
   let shown: Shown | undefined
   const show = (what: Shown, text: string): void => {
     if (shown !== what) void send(...(isReady || what === 'failing' ? [] : ['READY=1']), `STATUS=${text}`)
     shown = what
   }
   return {
-    passed({ breaker, watched }) {
+    passed(report) {
+      const { breaker, watched } = report
+      isPowerless = (doneBy(report) ?? (isPowerless ? 'nothing' : 'some')) === 'nothing'
       if (breaker.isOpen) show('breaker', 'the breaker is open: nothing is ended')
+      else if (isPowerless) show('powerless', 'nothing can be ended: the store lets no decision be carried out')
       else show('watching', `watching ${watched} streams`)
       isReady = true
     },

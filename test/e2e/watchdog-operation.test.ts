@@ -101,7 +101,8 @@ describe.concurrent('a watchdog', LIMIT, () => {
 
   test('goes on beside a hook that hangs, one that floods and one that fails', async () => {
     const store = await world.sqlite()
-    const hanging = program('hanging', 'sleep 600')
+    const asleep = `sleep 3601.${process.pid}`
+    const hanging = program('hanging', asleep)
     const flooding = program('flooding', 'exec yes "$0"')
     const failing = program('failing', 'cat; echo "cannot page" >&2; exit 3')
     const good = program('good', `echo "$LEASECTL_STREAM" >> "${world.user.home}/good.log"`)
@@ -118,7 +119,7 @@ describe.concurrent('a watchdog', LIMIT, () => {
     expect(msg).toContain('[exit-3]')
     const { code } = await watchdog.stop()
     expect(code).toBe(0)
-    for (const path of [hanging, flooding]) expect(world.user.processesWith(path)).toEqual([])
+    for (const text of [hanging, asleep, flooding]) expect(world.user.processesWith(text)).toEqual([])
   })
 
   test('tells systemd when it is ready and when it stops', async () => {

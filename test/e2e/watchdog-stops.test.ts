@@ -116,14 +116,15 @@ describe.concurrent('a watchdog that is asked to end', LIMIT, () => {
   test('while a hook hangs, ends it with all it started', async () => {
     const store = await world.sqlite()
     const hook = join(world.user.home, 'hanging-hook')
-    writeFileSync(hook, `#!/bin/sh\ntrap '' TERM\necho begun >> ${hook}.log\nsleep 600 & sleep 601\n`, { mode: 0o755 })
+    const asleep = `sleep 3600.${process.pid}`
+    writeFileSync(hook, `#!/bin/sh\ntrap '' TERM\n${asleep} & ${asleep}\n`, { mode: 0o755 })
     await plantDue(store, ['orders/1'])
     const watchdog = world.watchdog(store.address, ['--interval', '500ms', '--on-failed', hook])
-    await eventually('the hook runs', () => world.user.processesWith(hook).length > 1 || undefined)
+    await eventually('the hook runs', () => world.user.processesWith(asleep).length === 2 || undefined)
     const { code, tookMs } = await watchdog.stop()
     expect(code).toBe(0)
     expect(tookMs).toBeLessThan(BUSY_MS)
-    expect(world.user.processesWith(hook)).toEqual([])
+    expect([hook, asleep].flatMap(text => world.user.processesWith(text))).toEqual([])
     expect(world.user.processesWith(store.address)).toEqual([])
     expect(await endedWhole(store, ['orders/1'])).toBe(1)
   })

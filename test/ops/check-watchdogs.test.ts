@@ -37,6 +37,12 @@ describe('without a watchdog', () => {
 })
 
 describe('lag', () => {
+  test('what comes from further ahead than clocks differ is no sign that it sweeps', () => {
+    expect(kinds([swept(-60_000)])).toEqual([])
+    expect(kinds([swept(-3_600_000)])).toEqual([['late', 'critical']])
+    expect(sweepingOf([swept(-3_600_000)], { isRequired: false }, NOW)).toEqual([])
+  })
+
   test('three intervals and 10 s are late, ten and a minute critical', () => {
     expect(kinds([swept(39_999)])).toEqual([])
     expect(kinds([swept(40_000)])).toEqual([['late', 'warning']])

@@ -84,6 +84,8 @@ describe('a page of the listing', () => {
       { md5: '<Content-MD5 />' },
       { md5: '' },
     ]
+    const unmarked = { ...metadata, leasectl_md5: '' }
+    expect(scan(listXml([blobXml({ md5: '', after: metadataXml(unmarked) })])).rows[0]).not.toHaveProperty('summary')
     for (const part of stale)
       expect(scan(listXml([blobXml({ ...part, after: metadataXml(metadata) })])).rows[0]).not.toHaveProperty('summary')
   })

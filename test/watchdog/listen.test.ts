@@ -139,6 +139,28 @@ describe('an address', () => {
   })
 })
 
+describe('connections that send next to nothing', () => {
+  test('keep no probe out, however many there are: the one that waits longest gives way', async () => {
+    const server = await start()
+    const cut: number[] = []
+    const slow = Array.from({ length: 80 }, (_, at) =>
+      raw(server.address, 'GET /livez HTTP/1.1\r\nx: ').then(() => cut.push(at)),
+    )
+    expect(await ask(server, '/livez')).toMatchObject({ status: 200 })
+    expect(cut.length).toBeLessThan(80)
+    await server.close()
+    await Promise.all(slow)
+  })
+
+  test('give way also where they were answered before', async () => {
+    const server = await start()
+    const kept = Array.from({ length: 40 }, () => raw(server.address, 'GET /livez HTTP/1.1\r\nhost: x\r\n\r\n'))
+    expect(await ask(server, '/livez')).toMatchObject({ status: 200 })
+    await server.close()
+    await Promise.allSettled(kept)
+  })
+})
+
 describe('the end', () => {
   test('comes with the signal and cuts connections that only wait', async () => {
     const server = await start()

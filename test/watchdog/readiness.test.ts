@@ -3,7 +3,7 @@ import { openMemoryStore } from '../../src/store/memory.ts'
 import { openHeart } from '../../src/watchdog/heart.ts'
 import { touching } from '../../src/watchdog/heart-store.ts'
 import { openReadiness, type ReadyState, ready } from '../../src/watchdog/readiness.ts'
-import { AT, failedPass, OPEN_BREAKER, sweepReport } from './reports.ts'
+import { AT, carried, failedPass, OPEN_BREAKER, sweepReport } from './reports.ts'
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -53,6 +53,13 @@ describe('ready', () => {
       /^standby: none of 8/,
     ],
     ['one with shards does not', { ...SWEPT, shards: { held: 2, total: 8 } }, 1, true, /^ready$/],
+    [
+      'one that may not write is not, and says why',
+      { ...SWEPT, undone: 'not-permitted' },
+      1,
+      false,
+      /^no decision of the last pass could be carried out: not-permitted$/,
+    ],
     ['one that drains is not ready', { ...SWEPT, isStopping: true }, 1, false, /^stopping$/],
   ]
   test.each(cases)('%s', (_, state, atMs, ok, reason) => {
@@ -93,6 +100,35 @@ describe('readiness follows the passes', () => {
     expect(readiness.health().reasons).toEqual(['ready'])
     readiness.stopping()
     expect(readiness.health()).toEqual({ ok: false, reasons: ['stopping'] })
+  })
+})
+
+describe('a store that lets nothing be changed', () => {
+  async function after(...reports: readonly Parameters<typeof sweepReport>[0][]): Promise<boolean> {
+    const readiness = openReadiness(10 * SECOND, () => 0)
+    for (const report of reports) await readiness.passed?.(sweepReport(report))
+    return readiness.health().ok
+  }
+  const NOTHING = { outcomes: { failed: 2, unknown: 1 }, overdue: 3 }
+
+  test('makes it not ready, with the code of the last fault', async () => {
+    const readiness = openReadiness(10 * SECOND, () => 0)
+    await readiness.carried?.(carried('failed', { code: 'store-full' }))
+    await readiness.passed?.(sweepReport({ outcomes: { failed: 1 }, overdue: 1 }))
+    expect(readiness.health().reasons).toEqual([expect.stringContaining('store-full')])
+  })
+
+  test('is no judgement where one of the decisions was carried out, or needed nothing', async () => {
+    expect(await after(NOTHING)).toBe(false)
+    expect(await after({ outcomes: { failed: 2, ended: 1 }, overdue: 2 })).toBe(true)
+    expect(await after({ outcomes: { failed: 2, 'showed-life': 1 }, overdue: 2 })).toBe(true)
+  })
+
+  test('stays so over passes that want nothing, until one is carried out or nothing is past its limit', async () => {
+    expect(await after(NOTHING, { overdue: 3 })).toBe(false)
+    expect(await after(NOTHING, { kind: 'appointment', overdue: 0 })).toBe(false)
+    expect(await after(NOTHING, { outcomes: { ended: 1 }, overdue: 2 })).toBe(true)
+    expect(await after(NOTHING, { overdue: 0 })).toBe(true)
   })
 })
 

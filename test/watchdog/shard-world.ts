@@ -53,8 +53,11 @@ export class Dog {
   line: Line = 'up'
   /** What it was told of its shards, last. */
   told: readonly number[] = []
+  /** All it was told of them, in order. */
+  readonly news: (readonly number[])[] = []
   moves = 0
   troubles = 0
+  recoveries = 0
   /** How often the store was asked for something. */
   requests = 0
   isDead = false
@@ -86,9 +89,11 @@ export class Dog {
       },
       changed: held => {
         this.told = held
+        this.news.push(held)
         this.moves++
       },
       troubled: () => this.troubles++,
+      recovered: () => this.recoveries++,
     })
     this.#running = this.shards.run(this.#stop.signal)
   }

@@ -258,6 +258,28 @@ test('a lease that somebody broke is lost, and the shard is taken again by one o
   await there.end()
 })
 
+test('a watchdog that finds all shards taken is told so once, after its first look', async () => {
+  const there = await kennel(1, 1)
+  const second = there.start()
+  expect(second.news).toEqual([])
+  await there.pass(20_000)
+  expect(second.news).toEqual([[]])
+  await there.end()
+})
+
+test('that it goes well again is told once, and not where nothing went wrong', async () => {
+  const there = await kennel(4, 2)
+  const [first, second] = there.dogs
+  if (!first || !second) throw new Error('two were started')
+  first.line = 'away'
+  await there.pass(20_000)
+  expect(first.recoveries).toBe(0)
+  first.line = 'up'
+  await there.pass(20_000)
+  expect([first.recoveries, second.recoveries]).toEqual([1, 0])
+  await there.end()
+})
+
 test('without the right to write it is told once, and nothing is held', async () => {
   const there = new Kennel(4)
   there.store.acquire = async () => {

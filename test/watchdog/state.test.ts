@@ -75,7 +75,7 @@ const FAILURE: FailedPass = {
 function writerOn(more: Partial<EventStore> = {}) {
   const time = new VirtualTime()
   const inner = openMemoryStore({ clock: () => time.nowMs })
-  const seen = { writes: 0, told: [] as unknown[] }
+  const seen = { writes: 0, told: [] as unknown[], recovered: 0 }
   const store = storeWith(inner, {
     async changeUnderLease(...args) {
       seen.writes++
@@ -84,7 +84,12 @@ function writerOn(more: Partial<EventStore> = {}) {
     ...more,
   })
   const timing = { monotonicMs: () => time.nowMs, pause: time.pause.bind(time) }
-  const writer = new StateWriter(store, { ...IDENTITY, timing, failed: why => seen.told.push(why) })
+  const writer = new StateWriter(store, {
+    ...IDENTITY,
+    timing,
+    failed: why => seen.told.push(why),
+    recovered: () => seen.recovered++,
+  })
   return { writer, store: inner, seen, pass: (ms: number) => time.advance(ms) }
 }
 
@@ -302,6 +307,7 @@ describe('what keeps it from writing', () => {
       await settled()
     }
     expect(made.seen.told).toHaveLength(2)
+    expect(made.seen.recovered).toBe(1)
   })
 })
 
@@ -347,6 +353,12 @@ describe('the document', () => {
     expect(ids).toContain('live')
     expect(ids).toContain('gone0')
     expect(ids).not.toContain('gone39')
+  })
+
+  test('forgets those who come from a time that a day has not reached', () => {
+    const ahead = (id: string, ms: number) => entryOf(id, { writtenMs: NOW + ms })
+    const text = written([ahead('year', 365 * 24 * 3_600_000), ahead('hour', 3_600_000)])
+    expect(idsIn(withEntry(text, entryOf('new', { startedMs: NOW + 1 }), NOW))).toEqual(['hour', 'new'])
   })
 
   test('stays small, and cuts the lists of those who are gone first', () => {
@@ -443,6 +455,7 @@ describe('who is there', () => {
     ['late', 160_000, {}],
     ['silent', 160_001, {}],
     ['live', -60_000, {}],
+    ['silent', -60_001, {}],
     ['live', 190_000, { tookMs: 60_000 }],
     ['stopped', 0, { stoppedMs: NOW }],
   ] as const)('%s after %i ms', (liveness, ms, more) => {

@@ -85,6 +85,18 @@ describe('readiness', () => {
     ])
   })
 
+  test('the status says that nothing can be ended, also while passes want nothing, and until one does', async () => {
+    const { systemd, sent } = play(UNIT)
+    for (const outcomes of [{ failed: 2 }, {}, { failed: 1, unknown: 1 }, { ended: 1 }]) {
+      await systemd?.passed?.(sweepReport({ outcomes, overdue: 1 }))
+    }
+    await settled()
+    expect(sent).toEqual([
+      ['READY=1', 'STATUS=nothing can be ended: the store lets no decision be carried out'],
+      ['STATUS=watching 2 streams'],
+    ])
+  })
+
   test('the end is said before the process ends', async () => {
     const { systemd, sent } = play(UNIT)
     await systemd?.stopping()

@@ -16,21 +16,17 @@ import { EndsWith, type Problem } from '../problem.ts'
 import type { OpenedStore, Runtime } from '../runtime.ts'
 import { sourceText } from '../store.ts'
 import { VERSION } from '../version.ts'
+import { daemonHooks, HOOKS_DRAIN_MS } from './daemon-hooks.ts'
 import { drained } from './drain.ts'
 import { hookTargets } from './hook-targets.ts'
 import { openLog, type WatchdogLog } from './log.ts'
-import { listeningEntry, startEntry, stopEntry, stoppingEntry, troubleEntry } from './log-entry.ts'
-import { deliveryEntry, paceEntry } from './log-hooks.ts'
-import { watchdogHooks } from './open-hooks.ts'
+import { easedEntry, listeningEntry, startEntry, stopEntry, stoppingEntry, troubleEntry } from './log-entry.ts'
 import { type Operation, openOperation } from './operation.ts'
 import { Refusal } from './refusal.ts'
 import type { Settings, WatchdogCommandOptions } from './settings.ts'
 
 /** What others have left word of is waited for so long, ms. */
 const STATE_MS = 10_000
-/** Of the drain the hooks have so long for what they began, ms. */
-const HOOKS_DRAIN_MS = 3_000
-
 /** Watches until a signal ends it. What is wrong with its settings is found before anything is changed. */
 export async function runDaemon(
   opened: OpenedStore,
@@ -154,19 +150,8 @@ class Daemon {
   }
 
   #openHooks(targets: Hooks, operation: Operation | undefined): HookFeed {
-    const hooks = watchdogHooks(this.#opened.store, targets, this.#runtime, {
-      by: this.#watchdog.by,
-      match: this.#settings.match,
-      shards: this.#settings.shards,
-      onDelivery: report => {
-        this.#log.note(deliveryEntry(report))
-        operation?.metrics.delivery(report)
-      },
-      onTrouble: (message, error) => this.#log.note(troubleEntry('hooks', message, error)),
-      onPace: pace => this.#log.note(paceEntry(pace)),
-    })
-    operation?.metrics.hooksPending(() => hooks.pending)
-    return hooks
+    const about = { by: this.#watchdog.by, settings: this.#settings, log: this.#log, operation }
+    return daemonHooks(this.#opened.store, targets, this.#runtime, about)
   }
 
   #openShards(): Shards | undefined {
@@ -178,6 +163,7 @@ class Daemon {
       newId: () => this.#runtime.newId(),
       changed: (held, total) => this.#tellShards(held, total),
       troubled: error => this.#log.note(troubleEntry('shards', 'the shards cannot be seen to', error)),
+      recovered: () => this.#log.note(easedEntry('shards', 'the shards can be seen to again')),
     })
   }
 
@@ -198,6 +184,7 @@ class Daemon {
       settings: { match, onDue, maxPerPass, maxShare },
       shardCount,
       failed: why => this.#log.note(troubleEntry('state', 'what it does cannot be left in the store', why)),
+      recovered: () => this.#log.note(easedEntry('state', 'what it does can be left in the store again')),
     })
   }
 

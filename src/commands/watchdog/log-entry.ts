@@ -71,9 +71,22 @@ export function troubleEntry(kind: string, text: string, error: unknown): Entry 
   return { level: 'warn', kind, text: `${text}: ${message} [${code}]`, fields: { code, error: message } }
 }
 
+/** What went wrong so goes well again. */
+export function easedEntry(kind: string, text: string): Entry {
+  return { level: 'info', kind, text }
+}
+
+/** Outcomes of a change that are no error, in words. */
+const OUTCOMES: ReadonlyMap<unknown, { readonly code: string; readonly message: string }> = new Map([
+  ['busy', { code: 'lease-held', message: 'another holds its lease' }],
+  ['unknown', { code: 'unknown', message: 'no answer tells whether it was written' }],
+])
+
 /** What is given up for having taken too long is a store that did not answer. */
 function faultOf(error: unknown): { readonly code: string; readonly message: string } {
   if (error instanceof LeasectlError) return error
+  const outcome = OUTCOMES.get(error)
+  if (outcome !== undefined) return outcome
   if (error instanceof DOMException && error.name === 'TimeoutError') {
     return { code: 'store-unreachable', message: 'the store did not answer in time' }
   }

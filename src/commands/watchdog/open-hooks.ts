@@ -20,7 +20,9 @@ export function watchdogHooks(
   store: EventStore,
   hooks: Hooks,
   runtime: Runtime,
-  options: Pick<HookOptions, 'match' | 'shards' | 'onDelivery' | 'onTrouble' | 'onPace' | 'limits' | 'timing'> & { readonly by: string },
+  options: Pick<HookOptions, 'match' | 'shards' | 'onDelivery' | 'onTrouble' | 'onPace' | 'limits' | 'timing'> & {
+    readonly by: string
+  },
 ): HookFeed {
   const { by, ...others } = options
   return openHooks({

@@ -4,9 +4,11 @@ import type { EventStore } from '../../store/store.ts'
 import { visibleText } from '../../stream/texts.ts'
 import type { DecisionOutcome } from '../../watchdog/decision.ts'
 import type { HookFeed } from '../../watchdog/hooks/hooks.ts'
+import { paceText } from '../../watchdog/hooks/pace.ts'
 import { runOnce } from '../../watchdog/once.ts'
 import type { WatchdogOptions } from '../../watchdog/options.ts'
 import type { Observer, PassReport } from '../../watchdog/report.ts'
+import { machineTiming } from '../../watchdog/timing.ts'
 import { commandLine } from '../command-line.ts'
 import type { GlobalOptions } from '../options.ts'
 import type { Output } from '../output.ts'
@@ -26,6 +28,8 @@ export interface OnceOptions extends GlobalOptions {
 
 /** A signal leaves the hooks so long, ms. */
 const DRAIN_MS = 3_000
+/** Somebody waits: what fails for so long is left to the next run, ms. */
+const RETRY_FOR_MS = 60_000
 
 /** What was tried and did not come to its end: the same command may be given again. */
 const NOT_DONE: readonly DecisionOutcome[] = ['busy', 'refused', 'failed', 'unknown']
@@ -58,13 +62,13 @@ export async function watchOnce(
     await printTable(told, isDryRun, store, output)
     for (const line of sentences(report, told, isDryRun)) await output.say(line)
   }
-  return isDryRun ? undefined : problemOf(report, givenUp, runtime)
+  return isDryRun ? undefined : problemOf(report, { givenUp, left: hooks?.left ?? 0 }, runtime)
 }
 
 /** Hooks are told what is new since the last pass that had them, whoever made it; they are waited for. */
 async function hooksOf(
   store: EventStore,
-  { by }: WatchdogOptions,
+  { by, timing = machineTiming }: WatchdogOptions,
   settings: Settings,
   output: Output,
   runtime: Runtime,
@@ -78,10 +82,13 @@ async function hooksOf(
     match: settings.match,
     onDelivery: report => {
       const { level, text } = deliveryEntry(report)
-      if (level === 'warn' || level === 'error') void output.say(visibleText(`${report.stream}: ${text}`))
+      if (level !== 'debug') void output.say(visibleText(`${report.stream}: ${text}`))
       if (report.outcome === 'given-up') onGivenUp()
     },
     onTrouble: message => void output.say(visibleText(message)),
+    onPace: pace => void output.say(paceText(pace)),
+    limits: { retryForMs: RETRY_FOR_MS },
+    timing,
   })
   runtime.signal.addEventListener('abort', () => void feed.drain(DRAIN_MS), { once: true })
   return feed
@@ -104,7 +111,11 @@ function* sentences(report: PassReport, told: readonly Told[], isDryRun: boolean
   if (isDryRun && report.breaker.isOpen) yield `the breaker would stop this: ${breakerText(report)}`
 }
 
-function problemOf(report: PassReport, givenUp: number, runtime: Runtime): Problem | undefined {
+function problemOf(
+  report: PassReport,
+  hooks: { readonly givenUp: number; readonly left: number },
+  runtime: Runtime,
+): Problem | undefined {
   if (report.breaker.isOpen) {
     return problem('breaker-open', `nothing was ended: ${breakerText(report)}`, {
       hint: 'Are the workers or the clocks at fault? --dry-run shows all that is due. If all of it is to end:',
@@ -114,7 +125,8 @@ function problemOf(report: PassReport, givenUp: number, runtime: Runtime): Probl
   const left = NOT_DONE.reduce((sum, outcome) => sum + (report.outcomes[outcome] ?? 0), 0)
   const parts = [
     ...(left === 0 ? [] : [`${counted(left, 'decision')} could not be carried out`]),
-    ...(givenUp === 0 ? [] : [`hooks failed for good: ${counted(givenUp, 'delivery', 'deliveries')}`]),
+    ...(hooks.givenUp === 0 ? [] : [`hooks failed for good: ${counted(hooks.givenUp, 'delivery', 'deliveries')}`]),
+    ...(hooks.left === 0 ? [] : [`hooks: ${counted(hooks.left, 'delivery', 'deliveries')} left to the next run`]),
   ]
   if (parts.length === 0) return undefined
   return problem('batch-incomplete', parts.join('; '), { applied: report.endedEvents > 0 ? 'yes' : 'no' })

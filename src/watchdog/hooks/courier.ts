@@ -1,6 +1,7 @@
 import type { Timing } from '../options.ts'
 import type { Attempt } from './attempt.ts'
 import { postWebhook } from './post-webhook.ts'
+import { RetryLimit } from './retry-limit.ts'
 import { Room } from './room.ts'
 import { runCommand } from './run-command.ts'
 import { type HookKind, type HookTarget, labelOf } from './target.ts'
@@ -67,8 +68,7 @@ export class Courier {
   readonly #queue: Room
   readonly #atOnce: number
   readonly #rooms = new Map<HookTarget, Room>()
-  /** Targets whose last try failed, and since when they only fail, by this machine's clock. */
-  readonly #failingSinceMs = new Map<HookTarget, number>()
+  readonly #retryLimit: RetryLimit
   readonly #underWay = new Set<Promise<void>>()
   /** No further try is begun. */
   readonly #ending = new AbortController()
@@ -80,6 +80,7 @@ export class Courier {
     this.#options = options
     this.#queue = new Room(options.queue ?? QUEUE)
     this.#atOnce = options.atOnce ?? AT_ONCE
+    this.#retryLimit = new RetryLimit(options.retryForMs)
   }
 
   /** Deliveries that wait or are under way. */
@@ -90,10 +91,9 @@ export class Courier {
   /** Takes a parcel as soon as there is room. `ended` is called with true when it is delivered or given up, with false if it is left. */
   async accept(parcel: Parcel, ended: (isOver: boolean) => void): Promise<boolean> {
     const places = Math.ceil(parcel.text.length / TEXT_OF_A_PLACE)
-    if (!(await this.#queue.take(places))) {
-      ended(false)
-      return false
-    }
+    const isTaken = await this.#queue.take(places)
+    if (!isTaken) ended(false)
+    if (!isTaken) return false
     this.#pending += 1
     const delivery = this.#deliver(parcel).then(isOver => {
       this.#pending -= 1
@@ -122,12 +122,14 @@ export class Courier {
   async #deliver(parcel: Parcel): Promise<boolean> {
     const { target } = parcel
     const { timing } = this.#options
-    const startedMs = timing.monotonicMs()
+    let firstMs: number | undefined
     for (let tries = 1; ; tries += 1) {
       const tried = await this.#attempt(parcel)
       if (tried === undefined) return false
       const pauseMs = this.#pauseMs(tries, tried.attempt)
-      const isLate = this.#isLate(startedMs, pauseMs)
+      const nowMs = timing.monotonicMs()
+      firstMs ??= nowMs - tried.tookMs
+      const isLate = this.#retryLimit.isOver(firstMs, nowMs + pauseMs)
       const outcome = this.#outcomeOf(tried.attempt, tries, target, isLate)
       this.#tell(parcel, { ...tried, tries, outcome })
       if (outcome !== 'retrying') return outcome !== 'left'
@@ -142,9 +144,9 @@ export class Courier {
     if (!(await room.take())) return undefined
     const startedMs = timing.monotonicMs()
     try {
-      if (this.#isLate(this.#failingSinceMs.get(parcel.target))) return undefined
+      if (this.#retryLimit.isHopeless(parcel.target, startedMs)) return undefined
       const attempt = await this.#send(parcel)
-      this.#learn(parcel.target, attempt, startedMs)
+      this.#retryLimit.tried(parcel.target, attempt, startedMs)
       return { attempt, tookMs: timing.monotonicMs() - startedMs }
     } finally {
       room.leave()
@@ -156,17 +158,6 @@ export class Courier {
     const { signal: stop } = this.#stop
     if (target.kind === 'command') return runCommand(target, { text, environment, timing, stop })
     return postWebhook(target, { id, body: text, userAgent, nowMs: nowMs(), timing, stop })
-  }
-
-  #learn(target: HookTarget, { kind }: Attempt, startedMs: number): void {
-    if (kind === 'delivered') this.#failingSinceMs.delete(target)
-    else if (!this.#failingSinceMs.has(target)) this.#failingSinceMs.set(target, startedMs)
-  }
-
-  /** Whether what fails since then is not to be tried again after so long a pause. */
-  #isLate(sinceMs: number | undefined, pauseMs = 0): boolean {
-    const { timing, retryForMs = Number.POSITIVE_INFINITY } = this.#options
-    return sinceMs !== undefined && timing.monotonicMs() - sinceMs + pauseMs > retryForMs
   }
 
   #outcomeOf({ kind }: Attempt, tries: number, target: HookTarget, isLate: boolean): DeliveryReport['outcome'] {

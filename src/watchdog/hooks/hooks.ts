@@ -6,10 +6,11 @@ import { machineTiming } from '../timing.ts'
 import { Backlog, type Reading } from './backlog.ts'
 import { Courier } from './courier.ts'
 import { Dispatch } from './dispatch.ts'
-import { MARGIN_MS, mayTell } from './filter.ts'
+import { mayTell } from './filter.ts'
 import { type Happening, happeningsIn, noticeOf } from './happening.ts'
-import type { HookFeed, HookOptions } from './hook-options.ts'
 import { type Hold, Holds } from './holds.ts'
+import type { HookFeed, HookOptions } from './hook-options.ts'
+import { isNews, type Known } from './news.ts'
 import { Pace } from './pace.ts'
 import { readPatiently } from './patient-read.ts'
 import { Progress } from './progress.ts'
@@ -121,12 +122,12 @@ class Feed implements HookFeed {
     await this.#drained
     // a pass that ended meanwhile may have got further
     await this.#progress.flush()
-    this.#holds.end()
   }
 
   async #drain(limitMs: number): Promise<void> {
     this.#backlog.close()
     this.#stop.abort()
+    this.#holds.end()
     await this.#courier.drain(limitMs)
   }
 
@@ -158,7 +159,7 @@ class Feed implements HookFeed {
     const read = await readPatiently(this.#options.store, stream, patience)
     if (read.kind !== 'read') return read.kind === 'nothing'
     for (const happening of this.#happenings(read.view, reading)) {
-      const wants = (key: string) => this.#isNews(happening, before, this.#progress.sinceMs(key, stream))
+      const wants = (key: string) => isNews(happening, this.#known(before, this.#progress.sinceMs(key, stream)))
       const hold = (key: string) => this.#delivery(reading.hold.also(), key, happening.id)
       if (!(await this.#dispatch.handOn(happening, this.#courier, wants, hold))) return false
     }
@@ -172,24 +173,13 @@ class Feed implements HookFeed {
       store,
       kinds: this.#dispatch.kinds,
       foreignSinceMs: sinceMs - FOREIGN_MARGIN_MS,
-      isNews: ({ version }: SeenTransaction, atMs) => this.#isNews({ version, atMs }, before, sinceMs),
+      isNews: ({ version }: SeenTransaction, atMs) => isNews({ version, atMs }, this.#known(before, sinceMs)),
     })
     return [...notices.map(notice => noticeOf(view, notice, store)), ...news]
   }
 
-  /**
-   * What came after the version that was seen last is. But a stream may have been made anew under the name, which counts
-   * from 1 again, so what happened since the last sweep is looked at too; what was told is not told again.
-   */
-  #isNews(
-    { version, atMs }: { readonly version: number | undefined; readonly atMs: number | undefined },
-    before: number | undefined,
-    sinceMs: number,
-  ): boolean {
-    if (before !== undefined && version !== undefined && version > before) return true
-    if (atMs === undefined) return before === undefined || version === undefined
-    if (atMs < sinceMs - MARGIN_MS) return false
-    return before === undefined || version === undefined || atMs >= (this.#lastSweepMs ?? atMs + 1) - MARGIN_MS
+  #known(before: number | undefined, sinceMs: number): Known {
+    return { before, sinceMs, lastSweepMs: this.#lastSweepMs }
   }
 
   /** For the pass that found it, however many have begun since: until it has ended nothing is done up to there. */

@@ -10,7 +10,8 @@ export type HookPace =
 export function paceText(pace: HookPace): string {
   if (pace.kind === 'caught-up') return 'hooks have caught up'
   const { kind, waiting } = pace
-  const more = kind === 'full' ? ', and no more are remembered: the rest is told after the next restart or takeover' : ''
+  const more =
+    kind === 'full' ? ', and no more are remembered: the rest is told after the next restart or takeover' : ''
   return `hooks are behind: ${waiting} streams wait${more}`
 }
 

@@ -39,7 +39,7 @@ describe('a program', () => {
     const path = program('my page')
     expect(await resolve(path)).toEqual({
       expired: [],
-      done: [{ kind: 'command', argv: [path], timeoutMs: 30_000, tries: 3 }],
+      done: [{ kind: 'command', argv: [path], timeoutMs: 30_000, tries: 8 }],
       failed: [],
     })
   })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import {
+  easedEntry,
   listeningEntry,
   startEntry,
   stopEntry,
@@ -53,6 +54,27 @@ describe('on a terminal', () => {
     const verbose = await logWorld({ verbose: true }, true)
     await verbose.log.carried?.(carried('already'))
     expect(verbose.lines()).toHaveLength(1)
+  })
+})
+
+describe('what goes wrong beside the passes', () => {
+  test.each([
+    ['busy', 'another holds its lease', 'lease-held'],
+    ['unknown', 'no answer tells whether it was written', 'unknown'],
+    [new DOMException('x', 'TimeoutError'), 'the store did not answer in time', 'store-unreachable'],
+    [new StoreUnreachable('no answer'), 'no answer', 'store-unreachable'],
+    ['constructor', 'constructor', 'unexpected'],
+  ])('%s is told as a sentence with a code', (why, message, code) => {
+    expect(troubleEntry('state', 'not written', why)).toEqual({
+      level: 'warn',
+      kind: 'state',
+      text: `not written: ${message} [${code}]`,
+      fields: { code, error: message },
+    })
+  })
+
+  test('is told at the same kind when it is over', () => {
+    expect(easedEntry('state', 'written again')).toEqual({ level: 'info', kind: 'state', text: 'written again' })
   })
 })
 

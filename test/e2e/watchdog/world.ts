@@ -6,6 +6,7 @@ import { inFile } from '../../store/sqlite-support.ts'
 import { openAzuriteStore, sharedAzurite } from '../../support/azurite.ts'
 import { type FaultProxy, type FaultProxyOptions, startFaultProxy } from '../../support/fault-proxy.ts'
 import { newUser, type User } from '../program.ts'
+import { eventually } from './poll.ts'
 import { startWatchdog, type WatchdogProcess } from './watchdog-process.ts'
 
 export interface ProxiedStore {
@@ -24,7 +25,7 @@ export interface World {
   /** A fresh container of the emulator, behind a proxy of its own. */
   proxied(options?: Omit<FaultProxyOptions, 'target'>): Promise<ProxiedStore>
   watchdog(store: string, flags: readonly string[], env?: Record<string, string>): WatchdogProcess
-  /** Ends and removes all of it. */
+  /** Ends and removes all of it. @throws when something goes on that was started for it */
   leave(): Promise<void>
 }
 
@@ -53,6 +54,7 @@ export async function newWorld(): Promise<World> {
     async leave() {
       user.leave()
       for (const close of opened) await close()
+      await eventually('no process is left', () => user.processesWith(user.home).length === 0 || undefined)
     },
   }
 }

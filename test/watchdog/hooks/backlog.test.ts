@@ -1,66 +1,62 @@
 import { expect, test } from 'vitest'
 import type { Expiry } from '../../../src/watchdog/decision.ts'
 import { Backlog, type Reading } from '../../../src/watchdog/hooks/backlog.ts'
-
-const reading = (stream: string, before: number | undefined, more: Partial<Reading> = {}): Reading => ({
-  stream,
-  before,
-  notices: [],
-  ended: [],
-  ...more,
-})
+import { Holds } from '../../../src/watchdog/hooks/holds.ts'
+import { Rounds } from '../../../src/watchdog/hooks/rounds.ts'
 
 /** A backlog whose readers are all busy. */
-async function busy(limit?: number) {
+function busy(limit?: number) {
   const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>()
-  const read: Reading[] = []
-  const backlog = new Backlog(async one => {
+  const read: Omit<Reading, 'hold'>[] = []
+  const holds = new Holds(new Rounds(), () => {})
+  const backlog = new Backlog(async ({ hold, ...one }) => {
     read.push(one)
     await mayGoOn
+    hold.release()
   }, limit)
-  for (let at = 0; at < 8; at += 1) await backlog.add(reading(`busy-${at}`, 0))
+  const add = (one: Omit<Reading, 'hold'>) => backlog.add({ ...one, hold: holds.take() })
+  for (let at = 0; at < 8; at += 1) add(reading(`busy-${at}`, 0))
   read.splice(0)
-  return { backlog, read, goOn }
+  return { backlog, add, read, goOn, holds }
 }
 
+const reading = (stream: string, before: number | undefined, notices: readonly Expiry[] = []) => ({
+  stream,
+  before,
+  notices,
+})
 const settled = () => new Promise(resolve => setImmediate(resolve))
 
 test('a stream that moves again while it waits is read once, for all that it is read for', async () => {
-  const { backlog, read, goOn } = await busy()
-  const [first, second] = [() => {}, () => {}]
+  const { backlog, add, read, goOn, holds } = busy()
   const notice = { kind: 'notify' } as Expiry
-  await backlog.add(reading('s', 5, { ended: [first] }))
-  await backlog.add(reading('s', 3, { ended: [second], notices: [notice] }))
-  await backlog.add(reading('t', 5))
-  await backlog.add(reading('t', undefined))
-  expect(backlog.size).toBe(2)
+  add(reading('s', 5))
+  add(reading('s', 3, [notice]))
+  add(reading('t', 5))
+  add(reading('t', undefined))
+  expect([backlog.size, holds.pending]).toEqual([2, 10])
   goOn()
   await settled()
-  expect(read).toEqual([reading('s', 3, { ended: [first, second], notices: [notice] }), reading('t', undefined)])
+  expect(read).toEqual([reading('s', 3, [notice]), reading('t', undefined)])
+  expect(holds.pending).toBe(0)
 })
 
-test('whoever finds more than may wait waits, but not for what waits already', async () => {
-  const { backlog, read, goOn } = await busy(1)
-  await backlog.add(reading('s', 1))
-  await backlog.add(reading('s', 1))
-  let isIn = false
-  const adding = backlog.add(reading('t', 1)).then(() => {
-    isIn = true
-  })
-  await settled()
-  expect(isIn).toBe(false)
+test('more than may wait is not taken, but what waits already is, and there is room again later', async () => {
+  const { add, read, goOn } = busy(1)
+  expect([add(reading('s', 1)), add(reading('s', 1)), add(reading('t', 1))]).toEqual([true, true, false])
   goOn()
-  await adding
+  await settled()
+  expect(add(reading('t', 1))).toBe(true)
   await settled()
   expect(read.map(({ stream }) => stream)).toEqual(['s', 't'])
 })
 
-test('nothing is read after it was closed', async () => {
-  const { backlog, read, goOn } = await busy()
-  await backlog.add(reading('s', 1))
+test('nothing is taken or read after it was closed', async () => {
+  const { backlog, add, read, goOn } = busy()
+  add(reading('s', 1))
   backlog.close()
   goOn()
-  await backlog.add(reading('t', 1))
+  expect(add(reading('t', 1))).toBe(false)
   await settled()
   expect(read).toEqual([])
 })

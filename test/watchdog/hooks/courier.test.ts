@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { Courier, type CourierOptions, type DeliveryReport, type Parcel } from '../../../src/watchdog/hooks/courier.ts'
-import type { WebhookTarget } from '../../../src/watchdog/hooks/target.ts'
+import { DEFAULT_TRIES, type WebhookTarget } from '../../../src/watchdog/hooks/target.ts'
 import { NOW } from '../../ops/support.ts'
-import { heldTiming, hurriedTiming, type Receiver, receiver, until } from './support.ts'
+import { clockedTiming, heldTiming, hurriedTiming, type Receiver, receiver, until } from './support.ts'
 
 const TIMEOUT_MS = 30_000
 
@@ -35,7 +35,7 @@ function courier(options: Partial<CourierOptions> = {}) {
 
 /** Hands it over and waits for its end. */
 async function delivered(one: Courier, what: Parcel): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
+  const { promise, resolve } = Promise.withResolvers<boolean>()
   await one.accept(what, resolve)
   await promise
 }
@@ -51,20 +51,51 @@ describe('a delivery', () => {
       ['retrying', 2, 'http-500', 'try 2'],
       ['delivered', 3, 'http-200', 'try 3'],
     ])
-    expect(timing.pauses.filter(ms => ms !== TIMEOUT_MS)).toEqual([5_000, 20_000])
+    expect(timing.pauses.filter(ms => ms !== TIMEOUT_MS)).toEqual([7_500, 22_500])
   })
 
   test('is given up after the last try, or at once where there is no hope', async () => {
     const down = await take(response => void response.writeHead(500).end())
-    const wrong = await take(response => void response.writeHead(404).end())
+    const wrong = await take(response => void response.writeHead(410).end())
     const { courier: one, reports } = courier()
     await delivered(one, parcel(target(down, 2)))
     await delivered(one, parcel(target(wrong)))
     expect(reports.map(({ outcome, tries, code }) => [outcome, tries, code])).toEqual([
       ['retrying', 1, 'http-500'],
       ['given-up', 2, 'http-500'],
-      ['given-up', 1, 'http-404'],
+      ['given-up', 1, 'http-410'],
     ])
+    expect(one.pending).toBe(0)
+  })
+
+  test.each([
+    ['the least', 0, [5, 15, 45, 135, 150, 150, 150]],
+    ['much', 0.8, [9, 27, 81, 243, 270, 270, 270]],
+  ])('outlives a receiver that is replaced, whatever chance has it: %s', async (_, random, pausesS) => {
+    const down = await take(response => void response.writeHead(503).end())
+    const hurried = hurriedTiming(TIMEOUT_MS)
+    const { courier: one, reports } = courier({ timing: { ...hurried, random: () => random } })
+    await delivered(one, parcel(target(down, DEFAULT_TRIES)))
+    expect(hurried.pauses.filter(ms => ms !== TIMEOUT_MS).map(ms => ms / 1_000)).toEqual(pausesS)
+    expect(reports.at(-1)).toMatchObject({ outcome: 'given-up', tries: 8 })
+  })
+
+  test('is left once its time is over, and nothing else is tried where nothing gets through', async () => {
+    const down = await take(response => void response.writeHead(503).end())
+    const quick = await take()
+    const { timing, passS } = clockedTiming(TIMEOUT_MS)
+    const { courier: one, reports } = courier({ timing, retryForMs: 60_000 })
+    const to = target(down, 8)
+    const ends: boolean[] = []
+    await one.accept(parcel(to, 'a'), isOver => ends.push(isOver))
+    await until(() => ends.length > 0)
+    expect(reports.map(({ outcome }) => outcome)).toEqual(['retrying', 'retrying', 'left'])
+    passS(60)
+    await one.accept(parcel(to, 'b'), isOver => ends.push(isOver))
+    await until(() => ends.length > 1)
+    expect(ends).toEqual([false, false])
+    expect(down.received).toHaveLength(3)
+    await delivered(one, parcel(target(quick)))
     expect(one.pending).toBe(0)
   })
 
@@ -118,7 +149,7 @@ describe('at the end', () => {
     const { courier: one, reports } = courier({ atOnce: 1, timing: heldTiming() })
     const to = target(host)
     const ended: string[] = []
-    for (const id of ['a', 'b']) await one.accept(parcel(to, id), () => ended.push(id))
+    for (const id of ['a', 'b']) await one.accept(parcel(to, id), isOver => isOver && ended.push(id))
     await host.came(1)
     const drained = one.drain(1_000)
     answer()
@@ -134,7 +165,7 @@ describe('at the end', () => {
     const timing = heldTiming()
     const { courier: one, reports } = courier({ timing })
     const ended: string[] = []
-    await one.accept(parcel(target(host)), () => ended.push('ended'))
+    await one.accept(parcel(target(host)), isOver => isOver && ended.push('ended'))
     await host.came(1)
     const drained = one.drain(1_234)
     await until(() => timing.pauses.at(-1) === 1_234)
@@ -153,7 +184,7 @@ describe('at the end', () => {
     const timing = heldTiming()
     const { courier: one, reports } = courier({ timing })
     const ended: string[] = []
-    for (const id of ['waits', 'late']) await one.accept(parcel(target(host), id), () => ended.push(id))
+    for (const id of ['waits', 'late']) await one.accept(parcel(target(host), id), isOver => isOver && ended.push(id))
     await until(() => reports.length > 0)
     await host.came(2)
     const drained = one.drain(1_000)

@@ -6,6 +6,7 @@ import { hookFormat } from '../../../src/commands/watchdog/open-hooks.ts'
 import { StoreUnreachable } from '../../../src/store/errors.ts'
 import type { EventStore, Listed } from '../../../src/store/store.ts'
 import type { MarkNews } from '../../../src/watchdog/hooks/marks.ts'
+import type { HookPace } from '../../../src/watchdog/hooks/pace.ts'
 import type { CommandTarget } from '../../../src/watchdog/hooks/target.ts'
 import { listing, storeWith } from '../../commands/store-with.ts'
 import { HOLDER, init, NOW, run, writeForeign } from '../../ops/support.ts'
@@ -244,7 +245,7 @@ describe('at least once', () => {
   })
 
   test('a delivery that was given up holds nothing up', async () => {
-    const { store, advance, start, told } = await old(response => void response.writeHead(404).end())
+    const { store, advance, start, told } = await old(response => void response.writeHead(410).end())
     const first = start({ kinds: ['done'] })
     await first.sweep()
     advance(LONG_AGO_MS)
@@ -374,30 +375,131 @@ describe('shards', () => {
 })
 
 describe('too much', () => {
-  test('makes a sweep wait, and nothing is lost', async () => {
+  const LIMITS = { waiting: 100, behind: 10, queue: 2, atOnce: 1 }
+
+  /** A receiver that does not answer yet, and many streams that were aborted at once. */
+  async function swamped(streams: number) {
     const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>()
     const { store, advance, start, host, told } = await old(
       response => void mayAnswer.then(() => response.writeHead(204).end()),
     )
-    const { feed, pass, sweep } = start({ kinds: ['done'], limits: { waiting: 2, queue: 2, atOnce: 1 } })
-    await sweep()
-    advance(10_000)
-    const names = Array.from({ length: 20 }, (_, at) => `n${String(at).padStart(2, '0')}`)
+    const paces: string[] = []
+    const onPace = ({ kind }: HookPace) => void paces.push(kind)
+    const { memory, written } = plainMemory()
+    const first = start({ kinds: ['done'], limits: LIMITS, onPace, memory })
+    await first.sweep()
+    advance(60_000)
+    const names = Array.from({ length: streams }, (_, at) => `n${String(at).padStart(3, '0')}`)
     for (const name of names) {
       await run(store, name, init())
       await run(store, name, { op: 'abort' })
     }
-    let isThrough = false
-    const passing = pass().then(() => {
-      isThrough = true
-    })
+    advance(60_000)
+    await first.pass()
     await host.came(1)
-    for (let turns = 0; turns < 100; turns += 1) await new Promise(resolve => setImmediate(resolve))
-    expect([isThrough, host.received.length]).toEqual([false, 1])
+    return {
+      advance,
+      start,
+      answer,
+      told,
+      first,
+      paces,
+      memory,
+      written,
+      all: names.map(name => `done ${name} abort v2`),
+    }
+  }
+
+  test('keeps no pass waiting, and all is told when there is room', async () => {
+    const { first, answer, advance, told, all, paces, written } = await swamped(60)
+    advance(60_000)
+    await first.pass()
+    expect([told().length, written.at(-1), paces]).toEqual([1, NOW + LONG_AGO_MS, ['behind']])
     answer()
-    await passing
-    await feed.idle()
-    expect(told()).toEqual(names.map(name => `done ${name} abort v2`))
+    await first.feed.idle()
+    expect([told(), paces]).toEqual([all, ['behind', 'caught-up']])
+    expect(written.at(-1)).toBe(NOW + LONG_AGO_MS + 180_000)
+  })
+
+  test('is left behind at once when the watchdog ends, and told by the next one', async () => {
+    const { first, answer, start, told, all, memory } = await swamped(60)
+    const drained = first.feed.drain(30_000)
+    await first.feed.idle()
+    answer()
+    await drained
+    expect(told()).toHaveLength(1)
+    await start({ kinds: ['done'], memory }).sweep()
+    expect([...new Set(told())]).toEqual(all)
+  })
+
+  test('that not even names are remembered of is told by the next watchdog: the marks stay before it', async () => {
+    const { first, answer, advance, start, told, all, paces, memory, written } = await swamped(130)
+    answer()
+    await first.feed.idle()
+    expect(told().length).toBeLessThan(all.length)
+    expect(first.feed.left).toBe(all.length - told().length)
+    advance(60_000)
+    await first.sweep()
+    await first.feed.drain(0)
+    expect(paces).toEqual(['behind', 'full', 'caught-up'])
+    expect(Math.max(...written)).toBe(NOW + LONG_AGO_MS)
+    await start({ kinds: ['done'], memory }).sweep()
+    expect([...new Set(told())]).toEqual(all)
+  })
+
+  test('holds up the pass that found it, however many have begun since', async () => {
+    const { store, advance, start, host } = await old(() => {})
+    const { promise: mayRead, resolve: letRead } = Promise.withResolvers<void>()
+    const read: EventStore['read'] = (...given) => mayRead.then(() => store.read(...given))
+    const { memory, written } = plainMemory()
+    const { sweep, pass } = start({ kinds: ['done'], memory, store: storeWith(store, { read }) })
+    await sweep()
+    advance(LONG_AGO_MS)
+    await run(store, 's', { op: 'abort' })
+    for (let passes = 0; passes < 2; passes += 1) {
+      await pass()
+      advance(LONG_AGO_MS)
+    }
+    letRead()
+    await host.came(1)
+    await pass()
+    expect(Math.max(...written)).toBe(NOW + LONG_AGO_MS)
+  })
+})
+
+describe('a watchdog that ends during a pass', () => {
+  test('does not take what it finds then for told', async () => {
+    const { store, advance, start, told } = await old()
+    const first = start({ kinds: ['done'] })
+    await first.sweep()
+    advance(LONG_AGO_MS)
+    await run(store, 's', { op: 'abort' })
+    await first.feed.drain(0)
+    await first.pass()
+    await first.feed.drain(0)
+    expect(told()).toEqual([])
+    await start({ kinds: ['done'] }).sweep()
+    expect(told()).toEqual(['done s abort v3'])
+  })
+})
+
+describe('a delivery whose time is over', () => {
+  test('is left: nobody waits for it, and the next watchdog tells it', async () => {
+    const { store, advance, start, told } = await old(
+      (response, _, count) => void response.writeHead(count === 1 ? 503 : 204).end(),
+    )
+    const first = start({ kinds: ['done'], limits: { retryForMs: 1_000 } })
+    await first.sweep()
+    advance(LONG_AGO_MS)
+    await run(store, 's', { op: 'abort' })
+    await first.sweep()
+    expect(first.reports.map(({ outcome }) => outcome)).toEqual(['left'])
+    expect([first.feed.left, first.feed.pending]).toEqual([1, 0])
+    advance(LONG_AGO_MS)
+    await first.sweep()
+    await first.feed.drain(0)
+    await start({ kinds: ['done'] }).sweep()
+    expect(told()).toEqual(two('done s abort v3'))
   })
 })
 

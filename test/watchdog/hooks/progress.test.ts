@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { StoreUnreachable } from '../../../src/store/errors.ts'
 import type { Marks } from '../../../src/watchdog/hooks/marks.ts'
 import type { HookMemory } from '../../../src/watchdog/hooks/memory.ts'
 import { hookMemory } from '../../../src/watchdog/hooks/memory.ts'
@@ -7,12 +8,24 @@ import { Told, toldKey } from '../../../src/watchdog/hooks/told.ts'
 import { memoryStore, NOW } from '../../ops/support.ts'
 import { hurriedTiming } from './support.ts'
 
-function progress(given: Marks['since'], about: { readonly shards?: number; readonly isBusy?: boolean } = {}) {
+function progress(
+  given: Marks['since'],
+  about: {
+    readonly shards?: number
+    readonly isBusy?: boolean
+    readonly isAway?: boolean
+    readonly signal?: AbortSignal
+  } = {},
+) {
   let nowMs = 1_000_000
   const writes: string[] = []
   const told = new Told(9)
+  const troubles: string[] = []
   const memory: HookMemory = {
-    read: async () => ({ since: given, told: ['known'] }),
+    async read() {
+      if (about.isAway) throw new StoreUnreachable('away')
+      return { since: given, told: ['known'] }
+    },
     async write({ total, since, told: ids }) {
       writes.push([...[...since].map(([shard, ms]) => `${shard}/${total}: ${ms}`), ...ids].join(', '))
       return !about.isBusy
@@ -23,13 +36,14 @@ function progress(given: Marks['since'], about: { readonly shards?: number; read
     told,
     timing: hurriedTiming(0),
     nowMs: () => nowMs,
-    onTrouble: () => {},
+    onTrouble: message => void troubles.push(message),
     shards: about.shards,
+    signal: about.signal ?? new AbortController().signal,
   })
   const goTo = (ms: number) => {
     nowMs = ms
   }
-  return { progress: one, writes, goTo, told }
+  return { progress: one, writes, goTo, told, troubles }
 }
 
 test('goes on where the last one was', async () => {
@@ -111,4 +125,10 @@ test('is kept in the store, and read by whoever goes on', async () => {
   expect(Buffer.from(stored?.body ?? '').toString()).toBe(
     `{"apiVersion":"leasectl/v1","kind":"watchdog-hook","since":[${NOW + 1},${NOW}],"told":["a"]}\n`,
   )
+})
+
+test('does not ask a store that is away again and again when the watchdog ends', async () => {
+  const { progress: one, troubles } = progress([1], { isAway: true, signal: AbortSignal.abort() })
+  await one.ready()
+  expect(troubles).toEqual([])
 })

@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -165,4 +166,24 @@ describe('a program that hangs', () => {
     expect(await ended(running, timing)).toMatchObject({ kind: 'delivered', code: 'exit-0' })
     expect(await isGone(left)).toBe(true)
   })
+})
+
+test('a process that ends at once, as after a second signal, leaves no program behind', async () => {
+  const pids = join(folder, 'pids')
+  const module = new URL('../../../src/watchdog/hooks/run-command.ts', import.meta.url)
+  const argv = sh(`trap '' TERM; sleep 60 & echo "$$ $!" > "$1"; wait`, pids)
+  const script = `
+    import { existsSync, readFileSync } from 'node:fs'
+    import { runCommand } from ${JSON.stringify(module.href)}
+    const target = { kind: 'command', argv: ${JSON.stringify(argv)}, timeoutMs: 60_000, tries: 1 }
+    const timing = { pause: ms => new Promise(resolve => setTimeout(resolve, ms)) }
+    void runCommand(target, { text: '', environment: { PATH: '/usr/bin:/bin' }, timing, stop: new AbortController().signal })
+    const file = ${JSON.stringify(pids)}
+    setInterval(() => existsSync(file) && readFileSync(file, 'utf8').endsWith('\\n') && process.exit(130), 5)`
+  const code = await new Promise(resolve => {
+    execFile(process.execPath, ['--input-type=module', '-e', script], error => resolve(error?.code))
+  })
+  expect(code).toBe(130)
+  const left = (await lineOf(pids)).split(' ').map(Number)
+  expect(await Promise.all(left.map(isGone))).toEqual([true, true])
 })

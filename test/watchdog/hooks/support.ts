@@ -46,6 +46,24 @@ export function hurriedTiming(limitMs: number): Timing & { readonly pauses: numb
   }
 }
 
+/** The same on a clock on which pauses take their time. */
+export function clockedTiming(limitMs: number): { readonly timing: Timing; passS(s: number): void } {
+  let nowMs = 0
+  const hurried = hurriedTiming(limitMs)
+  const timing: Timing = {
+    ...hurried,
+    monotonicMs: () => nowMs,
+    async pause(ms, signal) {
+      await hurried.pause(ms, signal)
+      if (ms !== limitMs) nowMs += ms
+    },
+  }
+  const passS = (s: number) => {
+    nowMs += s * 1_000
+  }
+  return { timing, passS }
+}
+
 /** Lets others go on once. */
 export const soon = () => new Promise(resolve => setImmediate(resolve))
 
