@@ -9,7 +9,7 @@ import { interleave } from './interleave.ts'
 import { createStream } from './streams.ts'
 
 /** Of the bare list requests of the same run; of the time it takes to download each document. */
-export const limits = { bare: 1.2, download: 4 }
+const limits = { bare: 1.2, download: 4 }
 
 const STREAMS = 10_000
 const READ = 1_000

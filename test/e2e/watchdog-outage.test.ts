@@ -130,4 +130,20 @@ describe.concurrent('a watchdog', LIMIT, () => {
     await watchdog.until('ended')
     expect((await watchdog.stop()).code).toBe(0)
   })
+
+  test('that comes after a time in which nobody watched gives workers time to show life', async () => {
+    const store = await world.sqlite()
+    const first = world.watchdog(store.address, INTERVAL)
+    await first.until('pass')
+    const claimed = await plant(store, [{ stream: 'silent/1', timeoutMs: TIMEOUT_MS }])
+    expect((await first.stop()).code).toBe(0)
+    const dueMs = (claimed.get('silent/1') ?? 0) + TIMEOUT_MS
+    await eventually('its limit has ended', () => Date.now() > dueMs || undefined)
+    const second = world.watchdog(store.address, INTERVAL)
+    const { time } = await second.until('start')
+    await second.until('ended')
+    const end = (await fatesOf(store, ['silent/1'])).get('silent/1')?.ends[0]
+    expect(end?.atMs).toBeGreaterThanOrEqual(Date.parse(time) + GRACE_MS)
+    expect((await second.stop()).code).toBe(0)
+  })
 })

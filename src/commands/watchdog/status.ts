@@ -17,7 +17,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<WatchdogStat
   reads(command, runtime, description, at => parsed<WatchdogStatusOptions>(at, []), go)
 }
 
-export const run: Run<WatchdogStatusOptions> = async (options, runtime) => {
+const run: Run<WatchdogStatusOptions> = async (options, runtime) => {
   const { watchdogStatus } = await import('./run-status.ts')
   return watchdogStatus(options, runtime)
 }
