@@ -10,7 +10,7 @@ export interface TryLimits {
   readonly leaseMs: number
   /** Reading or writing one body, up to 8 MiB. */
   readonly bodyMs: number
-  /** One page of a listing, some 10 MB. */
+  /** One page of a listing, some 10 MB: how long nothing of it may arrive. As a whole it may take four times as long. */
   readonly pageMs: number
 }
 

@@ -76,14 +76,18 @@ export class Page implements ListedPage {
     this.#hand = hand
   }
 
-  /** @throws ServiceError if the bytes are no listing, or end before it does; what is thrown by whoever is asked */
-  async read(body: Readable): Promise<void> {
+  /**
+   * @param arriving called whenever something has arrived
+   * @throws ServiceError if the bytes are no listing, or end before it does; what is thrown by whoever is asked
+   */
+  async read(body: Readable, arriving: () => void): Promise<void> {
     const scan = new ListScan((bytes, from, to) => this.#take(bytes, from, to))
     this.#body = body
     this.#isBehind = this.last === undefined
     let fault: { readonly thrown: unknown } | undefined
     // Not with `for await`, which costs as much again as the scan.
     body.on('data', (chunk: Buffer) => {
+      arriving()
       try {
         if (fault === undefined) scan.push(chunk)
       } catch (thrown) {

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import type { ContainerClient, RequestPolicyFactory } from '@azure/storage-blob'
 import type { AzureCalls } from './azure-calls.ts'
 import type { AzureContainer } from './azure-client.ts'
+import { ServiceError } from './azure-errors.ts'
 import { BlobReader } from './azure-list-blob.ts'
 import {
   type ListedPage,
@@ -14,6 +15,9 @@ import {
 
 /** The most blobs the service puts on a page. */
 const MAX_PAGE = 5_000
+
+/** Pages that are read at a time share a line: one may take as many times its limit, as long as it goes on arriving. */
+const LINE_SHARED_BY = 4
 
 type Policy = ReturnType<RequestPolicyFactory['create']>
 type PolicyRequest = Parameters<Policy['sendRequest']>[0]
@@ -37,7 +41,7 @@ export class AzureListReader implements PageSource {
   readonly #calls: AzureCalls
   readonly #blobs = new BlobReader()
   /** Pages under way by the signals of their requests: the one thing of ours that the SDK hands through to a policy. */
-  readonly #pages = new WeakMap<object, Page>()
+  readonly #pages = new WeakMap<object, { readonly page: Page; readonly silence: NodeJS.Timeout }>()
 
   /** @param pageSize smaller in tests */
   constructor(container: AzureContainer, calls: AzureCalls, pageSize = MAX_PAGE) {
@@ -55,7 +59,7 @@ export class AzureListReader implements PageSource {
   async page(request: PageRequest, wanted: Wanted, take?: TakeRows): Promise<ListedPage> {
     const page = new Page(this.#blobs, wanted, take)
     const answer = await this.#calls.repeated(tried => this.#fetch(request, page, tried), {
-      limitMs: this.#calls.limits.pageMs,
+      limitMs: LINE_SHARED_BY * this.#calls.limits.pageMs,
       signal: request.signal,
     })
     if (page.failure !== undefined) throw page.failure.thrown
@@ -70,8 +74,13 @@ export class AzureListReader implements PageSource {
     const stop = (): void => {
       if (!page.stop()) sending.abort()
     }
+    let isSilent = false
+    const silence = setTimeout(() => {
+      isSilent = true
+      stop()
+    }, this.#calls.limits.pageMs)
     tried.addEventListener('abort', stop)
-    this.#pages.set(sending.signal, page)
+    this.#pages.set(sending.signal, { page, silence })
     const options = {
       includeMetadata: true,
       abortSignal: sending.signal,
@@ -83,20 +92,21 @@ export class AzureListReader implements PageSource {
       const { value } = await this.#client.listBlobsFlat(options).byPage(settings).next()
       return { date: value?.date as unknown }
     } catch (error) {
-      if (page.failure === undefined) throw error
+      if (page.failure === undefined) throw isSilent ? new ServiceError('TimedOut') : error
       return { date: undefined }
     } finally {
+      clearTimeout(silence)
       tried.removeEventListener('abort', stop)
     }
   }
 
   async #takeBody(next: Policy, request: PolicyRequest): ReturnType<Policy['sendRequest']> {
-    const page = this.#pages.get(request.abortSignal ?? this)
-    if (page === undefined) throw new TypeError('a request that is for no page')
+    const reading = this.#pages.get(request.abortSignal ?? this)
+    if (reading === undefined) throw new TypeError('a request that is for no page')
     request.streamResponseStatusCodes = new Set([200])
     const response = await next.sendRequest(request)
     if (response.status !== 200 || response.readableStreamBody === undefined) return response
-    await page.read(response.readableStreamBody as Readable)
+    await reading.page.read(response.readableStreamBody as Readable, () => reading.silence.refresh())
     // What the SDK would do next with a stream is to hand it out.
     request.streamResponseStatusCodes = new Set()
     response.bodyAsText = EMPTY_LISTING

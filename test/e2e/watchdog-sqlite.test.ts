@@ -31,11 +31,11 @@ test(`three watchdogs, one killed, end each event that fell silent once, in time
       seed: SEED,
       streams: 200,
       silenced: 40,
-      silenceWithinMs: 5_000,
+      silenceWithinMs: 4_000,
       dawdlers: 60,
-      timeouts: { shortMs: 8_000, longMs: 12_000 },
+      timeouts: { shortMs: 6_000, longMs: 9_000 },
     },
-    killWithin: [3_000, 11_000],
+    killWithin: [2_000, 9_000],
     areSettled: watchdogs => watchdogs.every(watchdog => watchdog.lines('pass').length > 0),
   })
   const allowedMs = () => INTERVAL_MS + SLACK_MS + slownessMs(played)

@@ -2,6 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { BlobServiceClient } from '@azure/storage-blob'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { TryLimits } from '../../src/store/azure-calls.ts'
 import { ContainerMissing, NotPermitted, StoreIncompatible, StoreUnreachable } from '../../src/store/errors.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { listed, namesOf } from '../contract/harness.ts'
@@ -157,26 +158,30 @@ describe('listing through the service', () => {
 })
 
 describe('listing a service that answers in its own way', () => {
-  let service: Server | undefined
-  let opened: EventStore | undefined
+  const services: Server[] = []
+  const opened: EventStore[] = []
 
   afterEach(async () => {
-    await opened?.close()
-    service?.closeAllConnections()
-    service?.close()
+    for (const store of opened.splice(0)) await store.close()
+    for (const service of services.splice(0)) service.close().closeAllConnections()
   })
 
-  async function answering(answer: (response: ServerResponse, asked: number) => void): Promise<EventStore> {
+  async function answering(
+    answer: (response: ServerResponse, asked: number) => unknown,
+    limits: Partial<TryLimits> = {},
+  ): Promise<EventStore> {
     let asked = 0
-    service = createServer((_, response) => {
+    const service = createServer((_, response) => {
       asked += 1
       response.setHeader('content-type', 'application/xml')
       answer(response, asked)
     })
-    await new Promise<void>(resolve => service?.listen(0, '127.0.0.1', resolve))
+    services.push(service)
+    await new Promise<void>(resolve => service.listen(0, '127.0.0.1', resolve))
     const { port } = service.address() as AddressInfo
-    opened = await openAzuriteStore(port, { container: 'orders', random: () => 0 })
-    return opened
+    const store = await openAzuriteStore(port, { container: 'orders', random: () => 0, limits })
+    opened.push(store)
+    return store
   }
 
   const saying = (status: number, code: string) => (response: ServerResponse) => {
@@ -214,8 +219,6 @@ describe('listing a service that answers in its own way', () => {
     })
     await expect(listed(store)).rejects.toThrow(StoreIncompatible)
     expect(requests).toBe(1)
-    await opened?.close()
-    service?.close()
     const cut = await answering((response, asked) => {
       requests = asked
       response.end(listXml([blobXml()]).slice(0, asked === 3 ? undefined : -5))
@@ -274,15 +277,31 @@ describe('listing a service that answers in its own way', () => {
     expect(asked).toEqual(['d/x', 'd-y'])
   })
 
-  it('a silent answer ends with the limit for a page, and can be given up', async () => {
-    const store = await answering(response => response.write(listXml([blobXml()]).slice(0, 300)))
-    const controller = new AbortController()
-    const skip = () => {
-      queueMicrotask(() => controller.abort(new Error('enough')))
-      return true
+  it('an answer that falls silent ends with the limit for a page, at its beginning and in the midst of it', async () => {
+    const whole = listXml([blobXml()])
+    let requests = 0
+    const late = await answering(
+      (response, asked) => {
+        requests = asked
+        if (asked === 2) response.write(whole.slice(0, -5))
+        if (asked === 3) response.end(whole)
+      },
+      { pageMs: 100 },
+    )
+    expect(await namesOf(late)).toEqual(['a'])
+    expect(requests).toBe(3)
+    const silent = await answering(() => {}, { pageMs: 20 })
+    await expect(listed(silent)).rejects.toThrow(/does not answer: TimedOut/)
+  })
+
+  it('an answer that falls silent can be given up', async () => {
+    for (const order of ['name', 'any'] as const) {
+      const controller = new AbortController()
+      const store = await answering(response => {
+        response.write(listXml([blobXml()]).slice(0, -5))
+        setImmediate(() => controller.abort(new Error('enough')))
+      })
+      await expect(listed(store, { order, signal: controller.signal })).rejects.toThrow('enough')
     }
-    await expect(
-      listed(store, { skip, signal: AbortSignal.any([controller.signal, AbortSignal.timeout(50)]) }),
-    ).rejects.toThrow()
   })
 })
