@@ -96,10 +96,9 @@ async function stateTells(store: EventStore, survivors: readonly WatchdogProcess
 
 /** How long after the kill another one took this shard, ms. */
 function takenAfterMs(shard: number, { killed, survivors }: Played): number {
-  const taken = survivors
-    .flatMap(survivor => survivor.lines('shards'))
-    .filter(line => Date.parse(line.time) > killed.atMs && (line.taken as readonly number[]).includes(shard))
-  return Math.min(...taken.map(({ time }) => Date.parse(time))) - killed.atMs
+  const moves = survivors.flatMap(survivor => survivor.moves)
+  const taken = moves.filter(move => move.atMs > killed.atMs && move.taken.includes(shard))
+  return Math.min(...taken.map(({ atMs }) => atMs)) - killed.atMs
 }
 
 /** Events of such streams that were ended after the kill. */

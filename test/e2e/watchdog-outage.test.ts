@@ -44,7 +44,7 @@ async function keepAlive(address: string, streams: readonly string[], until: Abo
 
 async function ended(store: EventStore): Promise<readonly string[]> {
   const fates = await fatesOf(store, [...ALIVE, ...SILENT])
-  return [...fates].flatMap(([stream, { ends }]) => (ends.length > 0 ? [stream] : []))
+  return [...fates].flatMap(([stream, { ends }]) => (ends.length > 0 ? [stream] : [])).sort()
 }
 
 describe.concurrent('a watchdog', LIMIT, () => {

@@ -10,6 +10,15 @@ export interface LogLine {
   readonly [field: string]: unknown
 }
 
+/** Shards were taken or let go of. */
+export interface Move {
+  /** Epoch ms. */
+  readonly atMs: number
+  /** From then on. */
+  readonly held: readonly number[]
+  readonly taken: readonly number[]
+}
+
 /** `leasectl watchdog` of the built program, and what it says. */
 export class WatchdogProcess {
   readonly running: Running
@@ -48,9 +57,16 @@ export class WatchdogProcess {
     )
   }
 
+  /** What it said of shards it took or let go of. */
+  get moves(): readonly Move[] {
+    return this.lines('shards').flatMap(({ time, held, taken }) =>
+      isNumbers(held) && isNumbers(taken) ? [{ atMs: Date.parse(time), held, taken }] : [],
+    )
+  }
+
   /** The shards it says it holds; `undefined` if it said nothing of shards yet. */
   get held(): readonly number[] | undefined {
-    return this.lines('shards').at(-1)?.held as readonly number[] | undefined
+    return this.moves.at(-1)?.held
   }
 
   /** Asks it to end, and tells how it did. */
@@ -66,6 +82,10 @@ export class WatchdogProcess {
     this.#rest = lines.pop() ?? ''
     for (const line of lines) if (line.startsWith('{')) this.#lines.push(JSON.parse(line))
   }
+}
+
+function isNumbers(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.every(each => typeof each === 'number')
 }
 
 export function startWatchdog(
