@@ -55,6 +55,8 @@ class Daemon {
   readonly #store: EventStore
   readonly #refusal = new Refusal()
   readonly #observers: Observer[] = []
+  /** What systemd is told last; it takes a second at most. */
+  #farewell: Promise<void> | undefined
 
   constructor(opened: OpenedStore, settings: Settings, watchdog: WatchdogOptions, log: WatchdogLog, runtime: Runtime) {
     this.#opened = opened
@@ -88,6 +90,7 @@ class Daemon {
       return isDrained
     } finally {
       this.#heart.stop()
+      await this.#farewell
       systemd?.close()
       await operation?.close()
     }
@@ -136,7 +139,7 @@ class Daemon {
 
   #stopping(operation: Operation | undefined, systemd: Systemd | undefined): void {
     operation?.stopping()
-    void systemd?.stopping()
+    this.#farewell = systemd?.stopping()
     if (this.#runtime.signal.aborted) this.#log.note(stoppingEntry(String(this.#runtime.signal.reason)))
   }
 
