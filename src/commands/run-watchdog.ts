@@ -7,6 +7,7 @@ import { openOutput } from './output.ts'
 import type { Problem } from './problem.ts'
 import type { Runtime } from './runtime.ts'
 import { openStoreFor, storeChoice } from './store.ts'
+import { isNear } from './usual-interval.ts'
 import { readSettings, type Settings, type WatchdogCommandOptions } from './watchdog/settings.ts'
 
 /** From sweep to sweep, ms: a listing over the network costs money and takes longer. */
@@ -42,9 +43,8 @@ function withMissingFile(settings: Settings, address: string): Settings {
 
 function watchdogOptions(settings: Settings, store: EventStore, runtime: Runtime): WatchdogOptions {
   const { interval, match, onDue, maxPerPass, maxShare } = settings
-  const isNear = /^(sqlite|memory):/.test(store.address)
   return {
-    intervalMs: interval ?? (isNear ? USUAL_INTERVAL_MS.near : USUAL_INTERVAL_MS.far),
+    intervalMs: interval ?? (isNear(store.address) ? USUAL_INTERVAL_MS.near : USUAL_INTERVAL_MS.far),
     onDue,
     maxPerPass,
     maxShare,

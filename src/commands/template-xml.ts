@@ -1,6 +1,6 @@
 import { isFinal, type StreamEvent } from '../stream/event.ts'
 import { EventStream } from '../stream/event-stream.ts'
-import type { EventSpec } from '../stream/operation.ts'
+import { type EventSpec, isOnDue } from '../stream/operation.ts'
 import { readDocument } from '../stream/xml-read.ts'
 import { UsageError } from './problem.ts'
 import type { Template } from './template.ts'
@@ -42,6 +42,6 @@ function specAttributes(event: StreamEvent): Omit<EventSpec, 'name'> {
   const onDue = event.lc.onDue
   return {
     ...Object.fromEntries(texts),
-    ...(onDue === 'abort-event' || onDue === 'abort-stream' || onDue === 'notify' ? { onDue } : {}),
+    ...(isOnDue(onDue) ? { onDue } : {}),
   }
 }

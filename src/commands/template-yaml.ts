@@ -1,5 +1,5 @@
 import { parseDocument } from 'yaml'
-import type { EventSpec } from '../stream/operation.ts'
+import { type EventSpec, ON_DUE } from '../stream/operation.ts'
 import { UsageError } from './problem.ts'
 import type { Template } from './template.ts'
 import { choice, requiredText, storedText, timeout } from './values.ts'
@@ -54,7 +54,7 @@ function attributes(fields: Readonly<Record<string, unknown>>): Omit<EventSpec, 
 
 function checked(name: (typeof ATTRIBUTES)[number], text: string): string {
   if (name === 'timeout') return timeout(text)
-  if (name === 'onDue') return choice('onDue', ['abort-event', 'abort-stream', 'notify'])(text)
+  if (name === 'onDue') return choice('onDue', ON_DUE)(text)
   return storedText(name)(text)
 }
 

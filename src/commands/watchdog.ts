@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { ON_DUE } from '../stream/operation.ts'
 import { act, describe, parsed, type Run } from './command.ts'
 import type { Runtime } from './runtime.ts'
 import { choice, count, duration, nonEmpty } from './values.ts'
@@ -28,8 +29,6 @@ Webhooks stand in the file of --config. In journals its actor is watchdog:user@h
 Exit: 0 it was asked to stop and did; 2 settings that cannot be; with --once 5 the breaker stopped it, 7 something was not
 done; 143 it had to be stopped after 10 seconds.
 `
-
-const ON_DUE = ['abort-event', 'abort-stream', 'notify']
 
 export function register(parent: Command, runtime: Runtime, go: Run<WatchdogCommandOptions> = run): void {
   const command = parent

@@ -15,7 +15,14 @@ export interface EventSpec {
   readonly onDue?: OnDue
 }
 
-export type OnDue = 'abort-event' | 'abort-stream' | 'notify'
+/** What may be done when the limit of an event ends. */
+export const ON_DUE = ['abort-event', 'abort-stream', 'notify'] as const
+export type OnDue = (typeof ON_DUE)[number]
+
+/** Whether a text is one of them: foreign writers may leave any. */
+export function isOnDue(text: string | undefined): text is OnDue {
+  return (ON_DUE as readonly (string | undefined)[]).includes(text)
+}
 
 /** Proof of the claim: the fencing token that `start` returned or, without it, the owner's name. */
 export interface Claimant {

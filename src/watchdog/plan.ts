@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { type Limit, limitOf, type TimeReader } from '../stream/due.ts'
 import { isFinal, isSuperseded, type StreamEvent } from '../stream/event.ts'
 import type { EventStream } from '../stream/event-stream.ts'
-import type { OnDue, SeenLimit } from '../stream/operation.ts'
+import { isOnDue, type OnDue, type SeenLimit } from '../stream/operation.ts'
 import { seenLimit } from '../stream/operations/expired.ts'
 import { type BlindSpot, judgedDueMs } from './blind-spots.ts'
 import type { Expiry } from './decision.ts'
@@ -156,7 +156,7 @@ function allBelow(stream: EventStream, positions: readonly number[]): ReadonlySe
 /** The root's limit is one for the whole stream. What an event says of its own and nobody understands does not count. */
 function actionOf(stream: EventStream, event: StreamEvent, usual: OnDue): OnDue {
   const { onDue } = event.lc
-  const action = onDue === 'abort-event' || onDue === 'abort-stream' || onDue === 'notify' ? onDue : usual
+  const action = isOnDue(onDue) ? onDue : usual
   return action === 'abort-event' && stream.isRoot(event) ? 'abort-stream' : action
 }
 

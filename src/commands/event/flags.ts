@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import type { Claimant, EventSpec, OnDue } from '../../stream/operation.ts'
+import { type Claimant, type EventSpec, ON_DUE, type OnDue } from '../../stream/operation.ts'
 import { eventId, streamName } from '../arguments.ts'
 import { parsed } from '../command.ts'
 import type { ChangeFlags, GlobalOptions } from '../options.ts'
@@ -80,8 +80,6 @@ export interface AttributeFlags {
   readonly timeout?: string
   readonly onDue?: OnDue | ''
 }
-
-const ON_DUE = ['abort-event', 'abort-stream', 'notify'] as const
 
 /** Adds the flags for them. With `clearing` an empty value is allowed: it removes the attribute. */
 export function attributeFlags(command: Command, { clearing = false } = {}): Command {

@@ -1,4 +1,4 @@
-import type { OnDue } from '../../stream/operation.ts'
+import { isOnDue, ON_DUE, type OnDue } from '../../stream/operation.ts'
 import type { ListenAddress } from '../../watchdog/listen.ts'
 import { UsageError } from '../problem.ts'
 import { choice, count, duration, nonEmpty } from '../values.ts'
@@ -24,8 +24,6 @@ export interface WatchdogConfig {
 
 /** A longer file is none. */
 export const MAX_CONFIG_BYTES = 64 * 1_024
-
-const ON_DUE: readonly OnDue[] = ['abort-event', 'abort-stream', 'notify']
 
 /** Each value is read as that of the flag is, so that both are refused for the same reasons. */
 const READERS = {
@@ -74,8 +72,7 @@ function each<Value>(parser: (where: string) => (text: string) => Value): (field
 }
 
 function onDue(where: string, text: string): OnDue {
+  if (isOnDue(text)) return text
   choice(where, ON_DUE)(text)
-  const found = ON_DUE.find(word => word === text)
-  if (found === undefined) throw new UsageError(`${where} does not take ${JSON.stringify(text)}`)
-  return found
+  throw new UsageError(`${where} does not take ${JSON.stringify(text)}`)
 }

@@ -27,6 +27,7 @@ import type { Settings, WatchdogCommandOptions } from './settings.ts'
 
 /** What others have left word of is waited for so long, ms. */
 const STATE_MS = 10_000
+
 /** Watches until a signal ends it. What is wrong with its settings is found before anything is changed. */
 export async function runDaemon(
   opened: OpenedStore,

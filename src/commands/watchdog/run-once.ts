@@ -15,6 +15,7 @@ import type { Output } from '../output.ts'
 import { type Problem, problem } from '../problem.ts'
 import type { Runtime } from '../runtime.ts'
 import { tableWriter } from '../table-writer.ts'
+import { HOOKS_DRAIN_MS } from './daemon-hooks.ts'
 import { decisionColumns, decisionJson, decisionRow, type Told } from './decision-rows.ts'
 import { hookTargets } from './hook-targets.ts'
 import { deliveryEntry } from './log-hooks.ts'
@@ -26,8 +27,6 @@ export interface OnceOptions extends GlobalOptions {
   readonly dryRun?: boolean
 }
 
-/** A signal leaves the hooks so long, ms. */
-const DRAIN_MS = 3_000
 /** Somebody waits: what fails for so long is left to the next run, ms. */
 const RETRY_FOR_MS = 60_000
 
@@ -90,7 +89,7 @@ async function hooksOf(
     limits: { retryForMs: RETRY_FOR_MS },
     timing,
   })
-  runtime.signal.addEventListener('abort', () => void feed.drain(DRAIN_MS), { once: true })
+  runtime.signal.addEventListener('abort', () => void feed.drain(HOOKS_DRAIN_MS), { once: true })
   return feed
 }
 
