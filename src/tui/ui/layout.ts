@@ -1,0 +1,61 @@
+import type { Dialog, Screen, Size, State } from './state.ts'
+
+/** How the rows of the screen are shared out; from the top: head, list, detail, tail, foot. */
+export interface Layout {
+  /** Too small for more than a list and one line: below 40 columns or 10 rows. */
+  readonly isTiny: boolean
+  /** Title, status line, rule; the title alone in a tiny terminal. */
+  readonly head: number
+  /** Rows of the list's area, its column titles included. */
+  readonly body: number
+  /** Column titles inside the body. */
+  readonly titles: number
+  /** Panes below the list, their rule included; 0 where there is none. */
+  readonly detail: number
+  readonly tail: number
+  /** The line of keys, or what is typed. */
+  readonly foot: number
+}
+
+/** Below so many columns panes stand no more beside what they tell about. */
+export const PANES_COLUMNS = 72
+/** Below so many columns the lesser columns are left out. */
+export const WIDE_COLUMNS = 100
+
+/** How a screen of this size is shared out. Whatever is too small for all shows the list. */
+export function layoutOf({ size, screen, pane, isDetailOpen }: Pick<State, 'size' | 'screen' | 'pane' | 'isDetailOpen'>): Layout {
+  const isTiny = size.columns < 40 || size.rows < 10
+  const head = isTiny ? Math.min(1, Math.max(0, size.rows - 1)) : 3
+  const foot = size.rows > head + 1 ? 1 : 0
+  const free = Math.max(0, size.rows - head - foot)
+  const titles = isTiny || screen === 'stream' && pane === 'xml' ? 0 : 1
+  const { detail, tail } = isTiny ? NO_PANES : panesOf(screen, pane, isDetailOpen, size, free)
+  return { isTiny, head, body: free - detail - tail, titles, detail, tail, foot }
+}
+
+const NO_PANES = { detail: 0, tail: 0 }
+
+function panesOf(screen: Screen, pane: State['pane'], isDetailOpen: boolean, size: Size, free: number) {
+  if (size.columns < PANES_COLUMNS || free < 12) return NO_PANES
+  if (screen === 'stream' && pane === 'tree') {
+    const detail = isDetailOpen ? Math.min(14, Math.floor(free / 2)) : 3
+    return { detail, tail: Math.min(9, Math.max(3, Math.floor(free / 5))) }
+  }
+  return { detail: isDetailOpen && screen !== 'watchdog' && screen !== 'stream' ? Math.min(10, Math.floor(free / 2)) : 0, tail: 0 }
+}
+
+/** Rows of the list itself. */
+export function listHeight(layout: Layout): number {
+  return Math.max(0, layout.body - layout.titles)
+}
+
+/** Where a window of a list begins, so that the cursor stands `offset` rows below its top as far as the list allows. */
+export function windowTop(index: number, offset: number, height: number, total: number): number {
+  const inside = Math.min(Math.max(0, offset), Math.max(0, height - 1))
+  return Math.max(0, Math.min(index - inside, total - height))
+}
+
+/** Rows that a dialog may take: all but the title and the last line. */
+export function dialogHeight(size: Size, _dialog: Dialog): number {
+  return Math.max(1, size.rows - 2)
+}
