@@ -23,12 +23,17 @@ export const PANES_COLUMNS = 72
 export const WIDE_COLUMNS = 100
 
 /** How a screen of this size is shared out. Whatever is too small for all shows the list. */
-export function layoutOf({ size, screen, pane, isDetailOpen }: Pick<State, 'size' | 'screen' | 'pane' | 'isDetailOpen'>): Layout {
+export function layoutOf({
+  size,
+  screen,
+  pane,
+  isDetailOpen,
+}: Pick<State, 'size' | 'screen' | 'pane' | 'isDetailOpen'>): Layout {
   const isTiny = size.columns < 40 || size.rows < 10
   const head = isTiny ? Math.min(1, Math.max(0, size.rows - 1)) : 3
   const foot = size.rows > head + 1 ? 1 : 0
   const free = Math.max(0, size.rows - head - foot)
-  const titles = isTiny || screen === 'stream' && pane === 'xml' ? 0 : 1
+  const titles = isTiny || (screen === 'stream' && pane === 'xml') ? 0 : 1
   const { detail, tail } = isTiny ? NO_PANES : panesOf(screen, pane, isDetailOpen, size, free)
   return { isTiny, head, body: free - detail - tail, titles, detail, tail, foot }
 }
@@ -41,7 +46,10 @@ function panesOf(screen: Screen, pane: State['pane'], isDetailOpen: boolean, siz
     const detail = isDetailOpen ? Math.min(14, Math.floor(free / 2)) : 3
     return { detail, tail: Math.min(9, Math.max(3, Math.floor(free / 5))) }
   }
-  return { detail: isDetailOpen && screen !== 'watchdog' && screen !== 'stream' ? Math.min(10, Math.floor(free / 2)) : 0, tail: 0 }
+  return {
+    detail: isDetailOpen && screen !== 'watchdog' && screen !== 'stream' ? Math.min(10, Math.floor(free / 2)) : 0,
+    tail: 0,
+  }
 }
 
 /** Rows of the list itself. */
