@@ -1,5 +1,6 @@
 import { isBuiltin } from 'node:module'
 import { rolldown } from 'rolldown'
+import { fasterInk } from './faster-ink.mjs'
 import { lazyBuiltins } from './lazy-builtins.mjs'
 
 /** Entry files of dist/: the library and the program. */
@@ -20,7 +21,7 @@ export async function bundle(root, entries = ENTRIES) {
     preserveEntrySignatures: 'allow-extension',
     // Ink asks for React's devtools only in development, which a bundle never is.
     transform: { define: { 'process.env.NODE_ENV': '"production"' } },
-    plugins: [stub('react-devtools-core'), lazyBuiltins(), lazyWidths],
+    plugins: [stub('react-devtools-core'), noWriteAtExit, lazyBuiltins(), lazyWidths, fasterInk()],
     onLog: failOnUnresolved,
   })
   const first = chunksOf(await build.generate(OUTPUT))
@@ -123,6 +124,16 @@ function stub(name) {
     resolveId: { filter: { id: new RegExp(`^${name}$`) }, handler: () => `\0${name}` },
     load: { filter: { id: new RegExp(`^\0${name}$`) }, handler: () => 'export default {}' },
   }
+}
+
+/**
+ * Ink's cursor shows itself again at the exit by writing to stderr, which may be a file by then. Whoever hides it here shows
+ * it again.
+ */
+const noWriteAtExit = {
+  name: 'no-write-at-exit',
+  resolveId: { filter: { id: /^restore-cursor$/ }, handler: () => '\0restore-cursor' },
+  load: { filter: { id: /^\0restore-cursor$/ }, handler: () => 'export default () => {}' },
 }
 
 /**

@@ -5,7 +5,7 @@ import type { OnStreamsOptions } from './change/options.ts'
 import type { Run } from './command.ts'
 import type { Runtime } from './runtime.ts'
 
-const ABORT: OnStreams = {
+export const ABORT: OnStreams = {
   verb: 'abort',
   does: 'aborts',
   word: 'aborted',

@@ -5,7 +5,7 @@ import type { OnStreamsOptions } from './change/options.ts'
 import type { Run } from './command.ts'
 import type { Runtime } from './runtime.ts'
 
-const CANCEL: OnStreams = {
+export const CANCEL: OnStreams = {
   verb: 'cancel',
   does: 'cancels',
   word: 'canceled',

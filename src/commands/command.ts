@@ -85,10 +85,16 @@ export function act<Options>(
   run: Run<Options>,
 ): void {
   command.action(async () => {
-    runtime.begin(kind)
+    runtime.begin(kind, pathOf(command))
     const problem = await run(parse(command), runtime)
     if (problem !== undefined) throw new CommandFailed(problem)
   })
+}
+
+/** `lease break`: the words that name a command. */
+function pathOf(command: Command): string {
+  const { parent } = command
+  return parent?.parent ? `${pathOf(parent)} ${command.name()}` : command.name()
 }
 
 /** The options with the processed arguments of the command under names. */

@@ -113,7 +113,9 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
   ['NO_COLOR', 'no colours'],
   ['FORCE_COLOR', 'colours also into a pipe; 0 for none'],
   ['TERM', 'dumb: no colours, nothing is drawn in place'],
+  ['COLORFGBG', 'of top: whether the background is light or dark, where --theme does not say'],
   ['CI', 'nothing is drawn in place; never a yes'],
+  ['ACCESSIBLE', '1: top prints lines in place of a screen'],
   ['TZ', 'the time zone of --time local, and of times that are given without one'],
 ]
 

@@ -7,7 +7,7 @@ import type { Runtime } from './runtime.ts'
 /** Runs the command line of this process and ends it with the exit code. */
 export async function main(): Promise<void> {
   const interruption = new AbortController()
-  const runtime = processRuntime(interruption.signal)
+  const runtime = processRuntime(interruption.signal, runCommandLine)
   watchSignals(interruption, runtime)
   watchBrokenPipes(runtime)
   endProcess(await runCommandLine(runtime))

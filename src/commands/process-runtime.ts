@@ -5,8 +5,13 @@ import { MAX_READ_BYTES } from '../stream/limits.ts'
 import type { Input, Kind, OpenedStore, OpenOptions, OtherProcess, Runtime, Terminal } from './runtime.ts'
 import { uuidV7 } from './uuid.ts'
 
-/** The runtime of this process. `signal` aborts with the name of the first signal. */
-export function processRuntime(signal: AbortSignal): Runtime {
+/**
+ * The runtime of this process.
+ *
+ * @param signal aborts with the name of the first signal
+ * @param runCommand the program itself, for lines that are typed into it
+ */
+export function processRuntime(signal: AbortSignal, runCommand: Runtime['runCommand']): Runtime {
   const { env } = process
   let kind: Kind = 'reads'
   let opened: OpenedStore | undefined
@@ -52,6 +57,7 @@ export function processRuntime(signal: AbortSignal): Runtime {
     begin: what => {
       kind = what
     },
+    runCommand,
     describeStore,
     async openStore(choice, options) {
       opened = await openDescribed(await describeStore(choice), options)
@@ -71,6 +77,10 @@ export function processRuntime(signal: AbortSignal): Runtime {
     async openLiveView() {
       const { openLiveView } = await import('../tui/live-view.ts')
       return openLiveView(process.stdout)
+    },
+    async openDashboard(options) {
+      const { openDashboard } = await import('../tui/launch.ts')
+      return openDashboard(options, { stdin: process.stdin, stdout: process.stdout, env, signal })
     },
     close: async () => {
       const all = opened === undefined ? others : [opened, ...others]

@@ -23,6 +23,7 @@ import type { Runtime } from './runtime.ts'
 import * as show from './show.ts'
 import * as stats from './stats.ts'
 import * as tail from './tail.ts'
+import * as top from './top.ts'
 import * as wait from './wait.ts'
 import * as watchdog from './watchdog.ts'
 
@@ -48,7 +49,7 @@ const GROUPS: readonly Group[] = [
     names: ['init', 'cancel', 'abort', 'retry', 'rm', 'import'],
     commands: [init, cancel, abort, retry, rm, importStreams],
   },
-  { title: 'Watch:', names: ['watchdog'], commands: [watchdog] },
+  { title: 'Watch:', names: ['top', 'watchdog'], commands: [top, watchdog] },
   { title: 'Workers and leases:', names: ['event', 'lease'], commands: [event, lease] },
   {
     title: 'Settings and help:',

@@ -5,7 +5,7 @@ import type { OnStreamsOptions } from './change/options.ts'
 import type { Run } from './command.ts'
 import type { Runtime } from './runtime.ts'
 
-const RETRY: OnStreams = {
+export const RETRY: OnStreams = {
   verb: 'retry',
   does: 'retries',
   word: 'reopened',

@@ -10,9 +10,12 @@ import { type Output, openOutput } from './output.ts'
 import { type Problem, UsageError } from './problem.ts'
 import type { Runtime } from './runtime.ts'
 import { shownStream } from './shown-stream.ts'
+import { noScreen } from './top/terminal.ts'
 
 export interface DemoOptions extends GlobalOptions {
   readonly speed?: number
+  /** It is seen in the dashboard. */
+  readonly top?: boolean
   /** Set in the worker processes that the demo starts. */
   readonly asWorker?: string
   readonly stream?: string
@@ -36,10 +39,10 @@ export async function playDemo(options: DemoOptions, runtime: Runtime): Promise<
   const { store } = await runtime.openStore({ store: address })
   const speed = options.speed ?? 1
   if (options.asWorker !== undefined) return work(store, options.asWorker, options.stream ?? '', speed, runtime)
+  if (options.top) requireScreen(runtime)
   const output = await openOutput(options, runtime, 'relative')
   const stream = `demo/search-order-${clockName(runtime.nowMs())}`
   await output.say(`${stream} on ${store.address}: ${WORKERS} worker processes contend for it`)
-  const stage = await openStage(output, runtime)
   const startWorker = (name: string) =>
     workerProcess(runtime, [
       '--as-worker',
@@ -51,6 +54,16 @@ export async function playDemo(options: DemoOptions, runtime: Runtime): Promise<
       '--store',
       store.address,
     ])
+  if (options.top) {
+    const { playInTop } = await import('./top/demo.ts')
+    const played = await playInTop({ stream, by: runtime.actor, workers: WORKERS, startWorker }, options, runtime)
+    await output.lines([
+      ...(played === undefined ? [`${stream} was stopped where it stood.`, ''] : closing(played)),
+      ...(await suggestions(stream, store, runtime)),
+    ])
+    return undefined
+  }
+  const stage = await openStage(output, runtime)
   try {
     const { signal, actor: by } = runtime
     const played = await play(store, { stream, by, workers: WORKERS, signal, startWorker, show: stage.show })
@@ -65,6 +78,12 @@ export async function playDemo(options: DemoOptions, runtime: Runtime): Promise<
     await stage.close()
   }
   return undefined
+}
+
+function requireScreen(runtime: Runtime): void {
+  const why = noScreen(runtime)
+  if (why === undefined) return
+  throw new UsageError(`--top needs a terminal: ${why}`, { hint: 'Without --top the demo prints what happens.' })
 }
 
 async function work(

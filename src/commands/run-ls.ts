@@ -33,7 +33,8 @@ export async function listStreams(options: LsOptions, runtime: Runtime): Promise
   return undefined
 }
 
-async function list(options: LsOptions, store: EventStore, output: Output, runtime: Runtime): Promise<void> {
+/** Lists the streams of a store that is open. */
+export async function list(options: LsOptions, store: EventStore, output: Output, runtime: Runtime): Promise<void> {
   const filter = filterOf(options, runtime.nowMs())
   const format = options.output ?? 'table'
   const listed = { format, store, ...(options.fields === undefined ? {} : { fields: options.fields }) }

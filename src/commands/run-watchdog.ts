@@ -41,7 +41,8 @@ function withMissingFile(settings: Settings, address: string): Settings {
   return { ...settings, warnings: [...settings.warnings, `${address}: ${missing}: is it the right path?`] }
 }
 
-function watchdogOptions(settings: Settings, store: EventStore, runtime: Runtime): WatchdogOptions {
+/** How a watchdog of this store works by these settings. */
+export function watchdogOptions(settings: Settings, store: EventStore, runtime: Runtime): WatchdogOptions {
   const { interval, match, onDue, maxPerPass, maxShare } = settings
   return {
     intervalMs: interval ?? (isNear(store.address) ? USUAL_INTERVAL_MS.near : USUAL_INTERVAL_MS.far),

@@ -1,4 +1,5 @@
 import type { EventStore } from '../store/store.ts'
+import type { DashboardEnd, DashboardOptions } from '../tui/host.ts'
 import type { LiveView } from '../tui/live-view.ts'
 
 /** A stream to write to. */
@@ -86,8 +87,8 @@ export interface Runtime {
   /** A fresh UUIDv7. */
   newId(): string
   readFile(path: string): Promise<Uint8Array>
-  /** Called first by every command. */
-  begin(kind: Kind): void
+  /** Called first by every command, with the words that name it: `lease break`. */
+  begin(kind: Kind, command?: string): void
   openStore(choice: StoreChoice, options?: OpenOptions): Promise<OpenedStore>
   /** A second store, to copy from or to. `opened` stays the first one. */
   openOther(address: string): Promise<OpenedStore>
@@ -101,6 +102,10 @@ export interface Runtime {
   startSelf(argv: readonly string[]): OtherProcess
   /** Lines drawn in place on the terminal that stdout is. */
   openLiveView(): Promise<LiveView>
+  /** The dashboard, on the terminal that stdin and stdout are, until somebody quits or a signal ends it. */
+  openDashboard(options: DashboardOptions): Promise<DashboardEnd>
+  /** Runs the command line of another runtime as this program would, and returns its exit code. Never rejects. */
+  runCommand(other: Runtime): Promise<number>
   /** Lets go of the store. */
   close(): Promise<void>
 }

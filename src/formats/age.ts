@@ -10,6 +10,12 @@ export function span(ms: number): string {
   return formatDuration(Math.floor(Math.max(0, ms) / SECOND) * SECOND)
 }
 
+/** The same for screens that are looked at for long: seconds up to ten minutes, minutes up to a day, so that they rest. */
+export function calmSpan(ms: number): string {
+  const unit = ms < 10 * MINUTE ? SECOND : ms < DAY ? MINUTE : HOUR
+  return formatDuration(Math.floor(Math.max(0, ms) / unit) * unit)
+}
+
 /** A length of time in its largest unit, rounded down: `22s`, `8m`, `3h`, `2d`. */
 export function roughSpan(ms: number): string {
   const rest = Math.max(0, ms)

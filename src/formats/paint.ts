@@ -4,6 +4,14 @@ export type Style = 'plain' | 'good' | 'bad' | 'warn' | 'active' | 'dim' | 'stro
 /** Puts a colour around a text, or nothing where colours are off. */
 export type Paint = (style: Style, text: string) => string
 
+/** A run of text in one look. */
+export type Piece = readonly [text: string, style: Style]
+
+/** The pieces in one line; plain ones stay as they are. */
+export function painted(pieces: readonly Piece[], paint: Paint): string {
+  return pieces.map(([text, style]) => (style === 'plain' ? text : paint(style, text))).join('')
+}
+
 /** No colours. */
 export const noPaint: Paint = (_style, text) => text
 

@@ -31,7 +31,7 @@ export function timeline(
   const paint = options.paint ?? noPaint
   const courses = phasesOf(shown.stream.events, transactions, shown.time)
   const widths = widthsOf(rows, options.width)
-  const scale = { ...timeOf(courses.values(), shown.nowMs), columns: widths.bar }
+  const scale = { ...timeOf(extentOf(courses.values()), shown.nowMs), columns: widths.bar }
   const title = [
     pad('EVENT', widths.label),
     pad(timeAxis(scale, options.time), widths.bar),
@@ -74,20 +74,37 @@ function widthsOf(rows: readonly TreeRow[], width: number | undefined): Widths {
   return { label: fitted, status, bar: Math.max(LEAST_BAR / 2, rest - fitted) }
 }
 
-/** From the first moment known to now, or to the last end where nothing is open. */
-function timeOf(courses: Iterable<Course>, nowMs: number): Pick<TimeScale, 'fromMs' | 'toMs'> {
+/** When courses take place. Without any, `fromMs` is after `lastMs`. */
+export interface Extent {
+  readonly fromMs: number
+  /** The last end that is known. */
+  readonly lastMs: number
+  /** Something goes on. */
+  readonly isOpen: boolean
+}
+
+/** From the first moment known to the last one. */
+export function extentOf(courses: Iterable<Course>): Extent {
   let fromMs = Number.POSITIVE_INFINITY
-  let toMs = Number.NEGATIVE_INFINITY
+  let lastMs = Number.NEGATIVE_INFINITY
+  let isOpen = false
   for (const { spans, ends } of courses) {
     for (const part of spans) {
       fromMs = Math.min(fromMs, part.fromMs)
-      toMs = Math.max(toMs, part.toMs ?? nowMs)
+      lastMs = Math.max(lastMs, part.toMs ?? lastMs)
+      isOpen ||= part.toMs === undefined
     }
     for (const { atMs } of ends) {
       fromMs = Math.min(fromMs, atMs)
-      toMs = Math.max(toMs, atMs)
+      lastMs = Math.max(lastMs, atMs)
     }
   }
+  return { fromMs, lastMs, isOpen }
+}
+
+/** From the first moment known to now, or to the last end where nothing is open. */
+export function timeOf({ fromMs, lastMs, isOpen }: Extent, nowMs: number): Pick<TimeScale, 'fromMs' | 'toMs'> {
+  const toMs = isOpen ? Math.max(lastMs, nowMs) : lastMs
   return fromMs > toMs ? { fromMs: nowMs, toMs: nowMs } : { fromMs, toMs }
 }
 

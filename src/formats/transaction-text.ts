@@ -3,7 +3,7 @@ import type { JournalChange, Transaction } from '../stream/journal.ts'
 import { visibleText } from '../stream/texts.ts'
 import { clock, span, type TimeStyle } from './age.ts'
 import { jsonTimeOf, orNull } from './json.ts'
-import { noPaint, type Paint } from './paint.ts'
+import { noPaint, type Paint, type Piece, painted } from './paint.ts'
 import { lookOf, statusWord } from './status.ts'
 import { widthOf } from './width.ts'
 
@@ -19,7 +19,7 @@ export interface TransactionTextOptions {
 export function transactionLines(tx: Transaction, options: TransactionTextOptions): string[] {
   const paint = options.paint ?? noPaint
   const version = options.provisional ? 'v?' : `v${tx.version}`
-  const [first, ...others] = ordered(tx)
+  const [first, ...others] = orderedChanges(tx)
   const head = `${timeField(tx.at, options)}  ${version.padEnd(4)}  ${visibleText(tx.op).padEnd(8)}`
   const what = first === undefined ? visibleText(tx.on) : changeText(first, tx, paint)
   const tail = [visibleText(tx.by), tx.why === '' ? '' : `"${visibleText(tx.why)}"`, notes(tx, options)]
@@ -28,7 +28,8 @@ export function transactionLines(tx: Transaction, options: TransactionTextOption
   return [line, ...others.map(change => `${indent}${changeText(change, tx, paint)}`)]
 }
 
-function ordered(tx: Transaction): JournalChange[] {
+/** The change of the target first. */
+export function orderedChanges(tx: Transaction): JournalChange[] {
   const target = tx.changes.find(change => change.event === tx.on && change.how === 'target')
   return target === undefined ? [...tx.changes] : [target, ...tx.changes.filter(change => change !== target)]
 }
@@ -42,10 +43,14 @@ const HOW: { readonly [How in JournalChange['how']]: string } = {
 }
 
 function changeText(change: JournalChange, tx: Transaction, paint: Paint): string {
+  return `${visibleText(change.event)}  ${painted(changePieces(change, tx), paint)}`
+}
+
+/** What became of one event, without its id: `init → ▶ inprocess (owner w1)`. */
+export function changePieces(change: JournalChange, tx: Transaction): Piece[] {
   const removed = change.to === '' && change.how !== 'add'
   const to = isWaitingJoin(change, tx) ? 'waiting' : change.to
   const { glyph, style } = lookOf(to)
-  const colored = paint(style, removed ? '- removed' : `${glyph} ${statusWord(to)}`)
   const from = change.from === '' || change.from === change.to ? '' : `${visibleText(change.from)} → `
   const details = [
     change.how === 'join' && change.to !== 'init' ? 'waits again' : HOW[change.how],
@@ -53,7 +58,12 @@ function changeText(change: JournalChange, tx: Transaction, paint: Paint): strin
     change.attempt === undefined || change.attempt <= 1 ? '' : `attempt ${change.attempt}`,
     change.attr === undefined ? '' : visibleText(change.attr),
   ].filter(part => part !== '')
-  return `${visibleText(change.event)}  ${from}${colored}${details.length === 0 ? '' : ` (${details.join(', ')})`}`
+  const pieces: Piece[] = [
+    [from, 'plain'],
+    [removed ? '- removed' : `${glyph} ${statusWord(to)}`, style],
+    [details.length === 0 ? '' : ` (${details.join(', ')})`, 'plain'],
+  ]
+  return pieces.filter(([text]) => text !== '')
 }
 
 /** Its status is `inprocess` too, but nobody works on it: only a fork adds such an event. */

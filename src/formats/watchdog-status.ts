@@ -32,13 +32,14 @@ export function watchdogStatusText(watchdogs: readonly WatchdogEntry[], options:
 }
 
 /** It runs, as far as anybody can tell. */
-function isThere(liveness: Liveness): boolean {
+export function isThere(liveness: Liveness): boolean {
   return liveness === 'live' || liveness === 'late'
 }
 
 const MOST_ROWS = 10
 
-const LOOKS: { readonly [Of in Liveness]: { readonly glyph: string; readonly style: Style } } = {
+/** How each of them looks. */
+export const LIVENESS_LOOKS: { readonly [Of in Liveness]: { readonly glyph: string; readonly style: Style } } = {
   live: { glyph: '●', style: 'good' },
   late: { glyph: '◷', style: 'warn' },
   silent: { glyph: '✗', style: 'bad' },
@@ -62,7 +63,7 @@ const COLUMNS: readonly Column[] = [
 function row(entry: WatchdogEntry, options: StatusText): Cell[] {
   const { lastPass, breaker, lastSweepMs, tookMs } = entry
   const liveness = livenessOf(entry, options.nowMs)
-  const { glyph, style } = LOOKS[liveness]
+  const { glyph, style } = LIVENESS_LOOKS[liveness]
   const failing: Cell = { text: '! failing', style: 'bad' }
   return [
     entry.failure !== undefined && liveness === 'live' ? failing : { text: `${glyph} ${liveness}`, style },
@@ -84,7 +85,8 @@ function agoText(ms: number | undefined, { nowMs, time }: StatusText): string {
   return ms !== undefined && time === 'relative' ? `${span(nowMs - ms)} ago` : timeText(ms, nowMs, time)
 }
 
-function tookText(ms: number): string {
+/** A length of time, short ones in milliseconds. */
+export function tookText(ms: number): string {
   return ms < 1_000 ? `${ms}ms` : span(ms)
 }
 
@@ -93,7 +95,7 @@ function overdueCell(overdue: number): Cell {
 }
 
 /** `0-3,5 of 8`; `all` for one that shares with nobody. */
-function shardsText(shards: WatchdogEntry['shards']): string {
+export function shardsText(shards: WatchdogEntry['shards']): string {
   if (shards === undefined) return 'all'
   const ranges: { first: number; last: number }[] = []
   for (const shard of shards.held) {
@@ -106,7 +108,7 @@ function shardsText(shards: WatchdogEntry['shards']): string {
 }
 
 /** Those who are there first, then by their start. */
-function byLiveness(nowMs: number) {
+export function byLiveness(nowMs: number) {
   const rank = (entry: WatchdogEntry) => (isThere(livenessOf(entry, nowMs)) ? 0 : 1)
   return (a: WatchdogEntry, b: WatchdogEntry) => rank(a) - rank(b) || a.startedMs - b.startedMs
 }
@@ -144,13 +146,18 @@ const OUTCOME_STYLES: { readonly [outcome: string]: Style } = {
   refused: 'warn',
 }
 
+/** What became of a decision; a newer watchdog may know more words. */
+export function outcomeStyle(outcome: string): Style {
+  return (Object.hasOwn(OUTCOME_STYLES, outcome) && OUTCOME_STYLES[outcome]) || 'plain'
+}
+
 function decisionRows(watchdogs: readonly WatchdogEntry[], options: StatusText): Cell[][] {
   const latest = watchdogs.flatMap(({ decisions }) => decisions).sort((a, b) => b.atMs - a.atMs)
   return latest.slice(0, MOST_ROWS).map(({ stream, event, limit, dueMs, outcome, atMs }) => [
     agoText(atMs, options),
     {
       text: visibleText(outcome),
-      style: (Object.hasOwn(OUTCOME_STYLES, outcome) && OUTCOME_STYLES[outcome]) || 'plain',
+      style: outcomeStyle(outcome),
     },
     visibleText(stream),
     visibleText(event ?? '') || '-',

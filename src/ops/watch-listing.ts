@@ -42,8 +42,12 @@ async function* oneByOne(
   yield rows.filter(row => row !== undefined)
 }
 
-/** The first name that begins with a name is the name itself. */
-async function rowOf(store: EventStore, name: string, signal: AbortSignal | undefined): Promise<Listed | undefined> {
+/** The row of one stream, if there is one of that name: the first name that begins with a name is the name itself. */
+export async function rowOf(
+  store: EventStore,
+  name: string,
+  signal: AbortSignal | undefined,
+): Promise<Listed | undefined> {
   for await (const [row] of store.list({ prefix: name, limit: 1, ...(signal && { signal }) })) {
     return row?.name === name ? row : undefined
   }
@@ -65,10 +69,10 @@ async function* fromFirstToLast(
     prefix: commonStart(first, last),
     ...(after === '' ? {} : { after }),
     // the first row at or behind the last name is let through: it ends the look
-    skip(name, etag) {
+    skip(name, etag, isLeased) {
       const wasPast = isPast
       isPast ||= compareNames(name, last) >= 0
-      return isPast ? wasPast : !wanted.has(name) || skip?.(name, etag) === true
+      return isPast ? wasPast : !wanted.has(name) || skip?.(name, etag, isLeased) === true
     },
     ...(signal && { signal }),
   }

@@ -22,6 +22,9 @@ const GREATER = 0x3e
 const ZERO = 0x30
 const NAME = Buffer.from('<Name>')
 const ETAG = Buffer.from('<Etag>')
+const LEASE_STATE = Buffer.from('<LeaseState>')
+const LEASED = Buffer.from('leased<')
+const BREAKING = Buffer.from('breaking<')
 const PROPERTIES_END = Buffer.from('</Properties>')
 /** What stands behind the ETag of what is no directory, as every service writes it. */
 const OF_FILES = [
@@ -47,6 +50,14 @@ export class BlobReader {
         return { name, etag, nameEnd, isHierarchical, isDirectory: false }
     }
     return { name, etag, nameEnd, ...this.#kind(bytes, nameEnd, to) }
+  }
+
+  /** Whether the lease of the blob whose head was read is held. */
+  isLeased(bytes: Buffer, { nameEnd }: BlobHead, to: number): boolean {
+    const tag = bytes.indexOf(LEASE_STATE, nameEnd)
+    if (tag < 0 || tag > to) return false
+    const at = tag + LEASE_STATE.length
+    return startsAt(bytes, at, LEASED) || startsAt(bytes, at, BREAKING)
   }
 
   /**

@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { ServiceError } from './azure-errors.ts'
-import type { BlobReader } from './azure-list-blob.ts'
+import type { BlobHead, BlobReader } from './azure-list-blob.ts'
 import { ListScan } from './azure-list-scan.ts'
 import type { Listed } from './store.ts'
 
-/** Whether a row is to be made of a blob. */
-export type Wanted = (name: string, etag: string) => boolean
+/** Whether a row is to be made of a blob. `isLeased` can be called only meanwhile. */
+export type Wanted = (name: string, etag: string, isLeased: () => boolean) => boolean
 
 /** Takes rows of a page that is still arriving. */
 export type TakeRows = (rows: Listed[]) => void
@@ -118,7 +118,7 @@ export class Page implements ListedPage {
     if (head.isHierarchical || (this.last !== undefined && name < this.last)) this.isSorted = false
     this.first ??= name
     this.last = name
-    if (head.isDirectory || !this.#isWanted(name, head.etag)) return
+    if (head.isDirectory || !this.#isWanted(head, () => this.#blobs.isLeased(bytes, head, to))) return
     const row = this.#blobs.row(bytes, head, to)
     if (row !== undefined) this.rows.push(row)
     if (this.#hand === undefined || this.rows.length < HANDFUL) return
@@ -133,9 +133,9 @@ export class Page implements ListedPage {
     return this.#isBehind && name !== last
   }
 
-  #isWanted(name: string, etag: string): boolean {
+  #isWanted({ name, etag }: BlobHead, isLeased: () => boolean): boolean {
     try {
-      return this.#wanted(name, etag)
+      return this.#wanted(name, etag, isLeased)
     } catch (thrown) {
       this.failure = { thrown }
       throw thrown

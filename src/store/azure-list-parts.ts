@@ -113,8 +113,8 @@ class PartedListing {
   #read(part: Part): void {
     const { prefix, wanted } = this.#parting
     const { from, marker } = part
-    const isIn: Wanted = (name, etag) =>
-      (from === undefined || name >= from) && (part.to === undefined || name < part.to) && wanted(name, etag)
+    const isIn: Wanted = (name, etag, isLeased) =>
+      (from === undefined || name >= from) && (part.to === undefined || name < part.to) && wanted(name, etag, isLeased)
     const request = { prefix, startFrom: from, marker, size: this.#source.pageSize, signal: this.#signal }
     const page = this.#source.page(request, isIn, rows => this.#arrive({ kind: 'rows', rows }))
     const arrival = page.then(

@@ -68,9 +68,9 @@ function isPast({ prefix = '', after = '' }: ListQuery): boolean {
 }
 
 function wantedBy({ prefix = '', after, skip = () => false }: ListQuery): Wanted {
-  return (name, etag) =>
+  return (name, etag, isLeased) =>
     !isReservedName(name) &&
     name.startsWith(prefix) &&
     (after === undefined || compareNames(name, after) > 0) &&
-    !skip(name, etag)
+    !skip(name, etag, isLeased)
 }

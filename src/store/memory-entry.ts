@@ -1,5 +1,5 @@
 import type { Summary } from '../stream/summary.ts'
-import { type KeptLease, leaseView } from './lease-steps.ts'
+import { isHeld, type KeptLease, leaseView } from './lease-steps.ts'
 import { compareNames, isReservedName } from './names.ts'
 import type { Listed, ListQuery, Stored } from './store.ts'
 
@@ -18,14 +18,15 @@ export interface Entry {
 export function selected(
   entries: readonly Entry[],
   { prefix = '', after, order = 'name', limit, skip }: ListQuery,
+  nowMs: number,
 ): Entry[] {
   const rows = entries.filter(
-    ({ name, etag, summary }) =>
+    ({ name, etag, summary, lease }) =>
       name.startsWith(prefix) &&
       !isReservedName(name) &&
       (after === undefined || compareNames(name, after) > 0) &&
       (order !== 'due' || summary.dueMs !== undefined) &&
-      skip?.(name, etag) !== true,
+      skip?.(name, etag, () => isHeld(leaseView(lease, nowMs))) !== true,
   )
   const byName = (a: Entry, b: Entry): number => compareNames(a.name, b.name)
   const byDue = (a: Entry, b: Entry): number => (a.summary.dueMs ?? 0) - (b.summary.dueMs ?? 0) || byName(a, b)

@@ -50,6 +50,7 @@ class MemoryStore implements EventStore {
   readonly nowMs: () => number
   readonly #random: () => number
   readonly #entries = new Map<string, Entry>()
+  #writes = 0
 
   constructor({ clock = Date.now, random = Math.random }: MemoryStoreOptions) {
     this.nowMs = clock
@@ -58,11 +59,16 @@ class MemoryStore implements EventStore {
 
   async *list(query: ListQuery): AsyncIterable<readonly Listed[]> {
     query.signal?.throwIfAborted()
-    const rows = selected([...this.#entries.values()], query)
+    const rows = selected([...this.#entries.values()], query, this.nowMs())
     for (let from = 0; from < rows.length; from += PAGE_ROWS) {
       query.signal?.throwIfAborted()
       yield rows.slice(from, from + PAGE_ROWS).map(entry => listed(entry, this.nowMs()))
     }
+  }
+
+  async changeMark(signal?: AbortSignal): Promise<string> {
+    signal?.throwIfAborted()
+    return String(this.#writes)
   }
 
   async read(name: string, signal?: AbortSignal): Promise<Stored | undefined> {
@@ -128,6 +134,7 @@ class MemoryStore implements EventStore {
     if (gate.kind === 'lost') return gate
     if (options.etag !== undefined && options.etag !== entry.etag) return { kind: 'changed' }
     this.#entries.delete(name)
+    this.#writes++
     return { kind: 'removed' }
   }
 
@@ -171,7 +178,7 @@ class MemoryStore implements EventStore {
     const entry = this.#entries.get(name)
     if (entry === undefined) return { kind: 'missing' }
     const { outcome, keep } = step(entry, this.nowMs())
-    if (keep) this.#entries.set(name, { ...entry, lease: keep })
+    if (keep) this.#set({ ...entry, lease: keep })
     return outcome
   }
 
@@ -179,7 +186,12 @@ class MemoryStore implements EventStore {
     const etag = randomUUID()
     const modifiedMs = this.nowMs()
     const copy = Uint8Array.from(body)
-    this.#entries.set(name, { name, etag, body: copy, summary, modifiedMs, lease, lastBy: summary.lastBy })
+    this.#set({ name, etag, body: copy, summary, modifiedMs, lease, lastBy: summary.lastBy })
     return etag
+  }
+
+  #set(entry: Entry): void {
+    this.#entries.set(entry.name, entry)
+    this.#writes++
   }
 }

@@ -34,6 +34,11 @@ export class Connection {
     return Number(this.#statement(sql).run(...values).lastInsertRowid)
   }
 
+  /** Differs after each commit: of others by the version of the data, of this connection by the rows it has changed. */
+  changes(): string {
+    return `${this.get('PRAGMA data_version')?.[0]}:${this.get('SELECT total_changes()')?.[0]}`
+  }
+
   /** Another process may have migrated the file since it was opened: throws `StoreIncompatible`. */
   checkSchema(): void {
     checkSchemaVersion(this.get('PRAGMA user_version')?.[0], this.#path)

@@ -127,3 +127,12 @@ function fromFileSystem(cause: unknown, path: string): LeasectlError | undefined
       return undefined
   }
 }
+
+/** Other programs kept the file locked for too long. */
+export function lockedFor(path: string, cause: unknown, waitedMs: number): StoreUnreachable {
+  const seconds = (waitedMs / 1000).toFixed(1)
+  return new StoreUnreachable(`${path} was locked by another program for ${seconds} s; nothing was changed`, {
+    cause,
+    hint: 'Find the program that keeps it open for writing, and try again.',
+  })
+}

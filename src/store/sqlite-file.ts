@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { Patience } from './backoff.ts'
 import { StoreIncompatible, StoreUnreachable } from './errors.ts'
 import { CommitFault, Connection } from './sqlite-connection.ts'
-import { isBusy, storeError } from './sqlite-errors.ts'
+import { isBusy, lockedFor, storeError } from './sqlite-errors.ts'
 import { WriteGroups } from './sqlite-group.ts'
 import { type OpenedDatabase, openExisting, openOrCreate, sqliteVersion } from './sqlite-open.ts'
 import { OpenFiles, Replaced } from './sqlite-replaced.ts'
@@ -38,6 +38,8 @@ export class SqliteFile {
   readonly #path: string
   readonly #options: SqliteFileOptions
   #connection: Connection | undefined
+  /** How many there were until now. */
+  #opened = 0
   /** The writes over that connection. */
   #groups: WriteGroups | undefined
   /** Its files, and when they were looked at last. */
@@ -60,6 +62,17 @@ export class SqliteFile {
       const opened = openExisting(this.#path, this.#sqliteVersion(), 'read')
       return opened && this.#use(opened, connection => read(connection, work))
     }, options)
+  }
+
+  /**
+   * As `EventStore.changeMark` tells it. `undefined` where there is no file, and of an immutable one, which is opened anew
+   * for each read.
+   */
+  async mark(options: CallOptions): Promise<string | undefined> {
+    return this.read(
+      connection => (connection === this.#connection ? `${this.#opened}:${connection.changes()}` : undefined),
+      options,
+    )
   }
 
   /**
@@ -138,6 +151,7 @@ export class SqliteFile {
         throw new Replaced()
       }
       this.#connection = connection
+      this.#opened++
       this.#groups = new WriteGroups(connection)
       this.#files = files
       this.#lookedAtMs = performance.now()
@@ -167,17 +181,9 @@ export class SqliteFile {
         }
         if (!isBusy(error)) throw storeError(error, this.#path)
         this.#standBackUntilMs = performance.now() + STAND_BACK_MS
-        if (!(await patience.pause())) throw this.#locked(error, patience.waitedMs)
+        if (!(await patience.pause())) throw lockedFor(this.#path, error, patience.waitedMs)
       }
     }
-  }
-
-  #locked(cause: unknown, waitedMs: number): StoreUnreachable {
-    const seconds = (waitedMs / 1000).toFixed(1)
-    return new StoreUnreachable(`${this.#path} was locked by another program for ${seconds} s; nothing was changed`, {
-      cause,
-      hint: 'Find the program that keeps it open for writing, and try again.',
-    })
   }
 
   #checkMayWrite(): void {

@@ -1,7 +1,7 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
-import { NO_LEASE } from '../stream/lease.ts'
+import { leaseStateAt, NO_LEASE } from '../stream/lease.ts'
 import type { Summary } from '../stream/summary.ts'
-import { type KeptLease, type LeasedStream, leaseView } from './lease-steps.ts'
+import { isHeld, type KeptLease, type LeasedStream, leaseView } from './lease-steps.ts'
 import type { Holder, Listed, Stored } from './store.ts'
 
 /** A row as an array, in the order of its column list: the cheapest form in which `node:sqlite` gives it. */
@@ -32,6 +32,13 @@ export function storedOf(row: Row, nowMs: number): Stored {
     body: body instanceof Uint8Array ? body : new Uint8Array(0),
     versionFloor: listed.summary?.version ?? 0,
   }
+}
+
+/** Whether its lease is held now. @param lease in the order of `LEASE_STATE_COLUMNS` */
+export function isLeasedRow([id, untilMs, breakAtMs]: Row, nowMs: number): boolean {
+  if (typeof id !== 'string') return false
+  const record = { id, durationS: 0, untilMs: optional(untilMs), breakAtMs: optional(breakAtMs) }
+  return isHeld({ state: leaseStateAt(record, nowMs) })
 }
 
 export function leasedOf(row: Row): LeasedStream {

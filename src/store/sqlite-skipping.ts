@@ -2,17 +2,17 @@ import { setImmediate as otherWork } from 'node:timers/promises'
 import type { Connection } from './sqlite-connection.ts'
 import type { SqliteFile } from './sqlite-file.ts'
 import { skippingQuery } from './sqlite-listing.ts'
-import { listedOf } from './sqlite-rows.ts'
+import { isLeasedRow, listedOf, type Row } from './sqlite-rows.ts'
 import { SELECT_LISTED } from './sqlite-sql.ts'
 import type { Listed, ListQuery } from './store.ts'
 
 /** So many names are looked at between two turns of the event loop. */
 const NAMES_AT_ONCE = 1_000
 
-/** A listing of which most is skipped. Making a whole row costs ten times what its name and ETag cost. */
+/** A listing of which most is skipped. Making a whole row costs ten times what is asked of it. */
 export type SkippingQuery = ListQuery & { readonly skip: NonNullable<ListQuery['skip']> }
 
-/** The rows by name that are not skipped. Only of those more is read than name and ETag. */
+/** The rows by name that are not skipped. Only of those more is read than `skip` is told. */
 export async function* listSkipping(
   file: SqliteFile,
   clock: () => number,
@@ -43,8 +43,11 @@ function partAfter(connection: Connection, query: SkippingQuery, after: string |
   const { sql, values } = skippingQuery(query, after, NAMES_AT_ONCE)
   const names = connection.all(sql, ...values)
   const rows: Listed[] = []
-  for (const [name, etag] of names) {
-    if (typeof name !== 'string' || query.skip(name, typeof etag === 'string' ? etag : '')) continue
+  let asked: Row = []
+  const isLeased = (): boolean => isLeasedRow(asked.slice(2), nowMs)
+  for (asked of names) {
+    const [name, etag] = asked
+    if (typeof name !== 'string' || query.skip(name, typeof etag === 'string' ? etag : '', isLeased)) continue
     const row = connection.get(SELECT_LISTED, name)
     if (row !== undefined) rows.push(listedOf(row, nowMs))
   }

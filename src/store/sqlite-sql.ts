@@ -6,6 +6,9 @@ const LEASE_COLUMNS =
   'lease_id, lease_duration_s, lease_until_ms, lease_break_at_ms, ' +
   'holder_by, holder_host, holder_pid, holder_purpose, holder_since_ms'
 
+/** What tells whether a lease is held. */
+export const LEASE_STATE_COLUMNS = 'lease_id, lease_until_ms, lease_break_at_ms'
+
 /** The columns a listing shows; none of them is a body. */
 export const LISTED_COLUMNS = `name, etag, size, modified_ms, ${LEASE_COLUMNS}, ${SUMMARY_COLUMNS}`
 

@@ -5,6 +5,7 @@ import {
   acquireStep,
   breakStep,
   changeStep,
+  isHeld,
   type LeasedStream,
   type LeaseStep,
   releaseStep,
@@ -77,7 +78,7 @@ class SqliteStore implements EventStore {
       if (cursor) await otherWork()
       const rows = query.skip === undefined ? Math.min(left, PAGE_ROWS) : PAGE_ROWS
       const page = (await this.#file.read(connection => this.#page(connection, query, cursor, rows), { signal })) ?? []
-      const shown = page.filter(({ name, etag }) => !skip(name, etag)).slice(0, left)
+      const shown = page.filter(({ name, etag, lease }) => !skip(name, etag, () => isHeld(lease))).slice(0, left)
       if (shown.length > 0) yield shown
       const last = page.at(-1)
       if (last === undefined || page.length < rows) return
@@ -90,6 +91,10 @@ class SqliteStore implements EventStore {
     const { sql, values } = pageQuery(query, cursor, rows)
     const nowMs = this.nowMs()
     return connection.all(sql, ...values).map(row => listedOf(row, nowMs))
+  }
+
+  changeMark(signal?: AbortSignal): Promise<string | undefined> {
+    return this.#file.mark({ signal })
   }
 
   read(name: string, signal?: AbortSignal): Promise<Stored | undefined> {

@@ -56,8 +56,12 @@ export interface ListQuery {
   readonly order?: 'name' | 'due' | 'any'
   /** At most so many. Default: all. */
   readonly limit?: number
-  /** Leaves out the rows of which it says true. It is asked once of each, before the rest of the row is made. */
-  readonly skip?: (name: string, etag: string) => boolean
+  /**
+   * Leaves out the rows of which it says true. It is asked once of each, before the rest of the row is made. A lease that
+   * is taken or given back moves no ETag: `isLeased` tells whether it is held or breaking now. It costs something only
+   * where it is called, and can be called only while `skip` is.
+   */
+  readonly skip?: (name: string, etag: string, isLeased: () => boolean) => boolean
   readonly signal?: AbortSignal
 }
 
@@ -153,6 +157,12 @@ export interface EventStore {
   nowMs(): number
   /** All streams in pages; names under `.leasectl/` are left out. A page is bounded (≤ 5 000 rows), so memory is too. */
   list(query: ListQuery): AsyncIterable<readonly Listed[]>
+  /**
+   * A mark of all that is written: two that are equal mean that nothing was, by whomever, in between. Marks of different
+   * states differ; those of the same state may. Leases that run out by time move none. Where it costs as much as a listing
+   * it is not there, and where it cannot be told it is `undefined`, which is equal to nothing.
+   */
+  changeMark?(signal?: AbortSignal): Promise<string | undefined>
   /** The stream as it stands, `undefined` if there is none. Takes no lease. */
   read(name: string, signal?: AbortSignal): Promise<Stored | undefined>
   /** The one write without a lease: succeeds only if nothing has that name. One try; the caller resolves `unknown`. */

@@ -72,7 +72,12 @@ export class EventStream {
   /** True while a successor is open or missing: the event waits. A join that waits is open. */
   openSuccessors(event: StreamEvent): boolean {
     const position = this.positionOf(event.id)
-    return this.missingIds(position).length > 0 || this.successors(event).events.some(successor => !isFinal(successor))
+    return this.missingIds(position).length > 0 || (this.#links.successors[position] ?? []).some(at => this.#isOpen(at))
+  }
+
+  #isOpen(position: number): boolean {
+    const event = this.events[position]
+    return event !== undefined && !isSuperseded(event) && !isFinal(event)
   }
 
   /** Positions of direct successors that count, superseded ones left out. */

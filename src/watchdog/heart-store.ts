@@ -22,9 +22,9 @@ export function touching(store: EventStore, touch: () => void): EventStore {
 
 async function* pages(store: EventStore, query: ListQuery, touch: () => void): ReturnType<EventStore['list']> {
   const { skip } = query
-  const touchingSkip = (name: string, etag: string): boolean => {
+  const touchingSkip: NonNullable<ListQuery['skip']> = (name, etag, isLeased) => {
     touch()
-    return skip?.(name, etag) ?? false
+    return skip?.(name, etag, isLeased) ?? false
   }
   for await (const page of store.list(skip === undefined ? query : { ...query, skip: touchingSkip })) {
     touch()

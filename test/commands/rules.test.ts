@@ -26,7 +26,7 @@ function changing(store: EventStore, answer: () => ChangeOutcome): EventStore {
 describe('1: one noun', () => {
   const id = ['--lease-id', ID]
   const onStream: readonly (readonly [path: string, more: readonly string[]])[] = [
-    ...['init', 'show', 'tail', 'log', 'stats', 'wait', 'cancel', 'abort', 'retry', 'rm', 'export'].map(
+    ...['init', 'show', 'tail', 'log', 'stats', 'wait', 'cancel', 'abort', 'retry', 'rm', 'export', 'top'].map(
       path => [path, []] as const,
     ),
     ...['start', 'touch', 'release', 'advance', 'complete', 'fail', 'set'].map(

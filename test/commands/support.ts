@@ -11,6 +11,7 @@ import { readStream } from '../../src/ops/read-stream.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { openStore as openRealStore } from '../../src/store/open.ts'
 import type { EventStore } from '../../src/store/store.ts'
+import type { DashboardEnd, DashboardOptions } from '../../src/tui/host.ts'
 import type { LiveView } from '../../src/tui/live-view.ts'
 
 /** 2026-03-01T12:00:00Z: the clock of these tests stands unless a test moves it. */
@@ -52,6 +53,8 @@ export interface Setting {
   readonly store?: EventStore
   /** What `-w` draws on. */
   readonly live?: LiveView
+  /** What happens on the dashboard, until it is quit. */
+  readonly dashboard?: (options: DashboardOptions, runtime: Runtime) => Promise<DashboardEnd>
   /** Second stores by the address under which they are opened; others are opened for real. */
   readonly others?: Readonly<Record<string, EventStore>>
   /** Addresses of protected contexts among them. */
@@ -127,7 +130,10 @@ export function fakeRuntime(world: World, argv: readonly string[], setting: Sett
       if (setting.others?.[where] === undefined) otherStores.push(store)
       return { address: where, source: 'flag', isProtected: setting.protectedOthers?.includes(where) ?? false, store }
     },
-    describeStore: async () => address,
+    describeStore: async ({ store }) =>
+      store !== undefined && setting.others?.[store] !== undefined
+        ? { ...address, address: store, source: 'flag' }
+        : address,
     embeddedAddress: async () => 'memory:',
     isRunning: pid => setting.running?.includes(pid) ?? false,
     startSelf: () => {
@@ -137,6 +143,11 @@ export function fakeRuntime(world: World, argv: readonly string[], setting: Sett
       if (setting.live === undefined) throw new Error('this test has no terminal to draw on')
       return setting.live
     },
+    openDashboard: async options => {
+      if (setting.dashboard === undefined) throw new Error('this test has no dashboard')
+      return setting.dashboard(options, runtime)
+    },
+    runCommand: runCommandLine,
     close: async () => {
       for (const store of otherStores) await store.close()
     },

@@ -81,6 +81,27 @@ function byName(harness: StoreHarness): void {
       expect(await listed(store, { skip: () => true })).toEqual([])
     }))
 
+  it('tells whoever skips whether a lease is held, which moves no ETag', () =>
+    withStore(harness, async store => {
+      for (const name of ['free', 'held', 'released', 'broken']) await given(store, name)
+      await leased(store, 'held')
+      await store.release('released', await leased(store, 'released'))
+      await leased(store, 'broken')
+      await store.break('broken', 0)
+      const skip: ListQuery['skip'] = (_name, _etag, isLeased) => !isLeased()
+      expect(await namesOf(store, { skip })).toEqual(['held'])
+      expect(await namesOf(store, { skip, order: 'any' })).toEqual(['held'])
+      await store.break('held', 60)
+      expect((await listed(store, { skip })).map(({ lease }) => lease.state)).toEqual(['breaking'])
+    }))
+
+  it('tells it of streams by their due time', () =>
+    withStore(harness, async store => {
+      for (const [at, name] of ['free', 'held'].entries()) await given(store, name, '0', { dueMs: at })
+      await leased(store, 'held')
+      expect(await namesOf(store, { order: 'due', skip: (_name, _etag, isLeased) => !isLeased() })).toEqual(['held'])
+    }))
+
   it('hides the names under .leasectl/, which can be read all the same', () =>
     withStore(harness, async store => {
       for (const name of ['.leasectl/shard', '.leasectl', '.leasectl0', 'a', '-']) {

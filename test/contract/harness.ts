@@ -14,6 +14,8 @@ export interface StoreHarness {
     readonly leaseEnds: boolean
     /** Listings come in the order of UTF-8 bytes also beyond U+FFFF. */
     readonly utf8Order: boolean
+    /** The store can tell that nothing was written. */
+    readonly changeMarks: boolean
   }
 }
 

@@ -8,5 +8,5 @@ describeStoreContract('memory', {
   advance: async ms => {
     nowMs += ms
   },
-  features: { leaseEnds: true, utf8Order: true },
+  features: { leaseEnds: true, utf8Order: true, changeMarks: true },
 })

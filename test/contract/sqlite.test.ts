@@ -16,5 +16,5 @@ describeStoreContract('sqlite', {
   advance: async ms => {
     nowMs += ms
   },
-  features: { leaseEnds: true, utf8Order: true },
+  features: { leaseEnds: true, utf8Order: true, changeMarks: true },
 })

@@ -4,6 +4,7 @@ import { describeExpiry } from './contract-expiry.ts'
 import { describeInspection } from './contract-inspect.ts'
 import { describeLeases } from './contract-leases.ts'
 import { describeListings } from './contract-listings.ts'
+import { describeMarks } from './contract-marks.ts'
 import { describeStreams } from './contract-streams.ts'
 import type { StoreHarness } from './harness.ts'
 
@@ -16,5 +17,6 @@ export function describeStoreContract(label: string, harness: StoreHarness): voi
     describeLeases(harness)
     describeExpiry(harness)
     describeInspection(harness)
+    describeMarks(harness)
   })
 }

@@ -91,7 +91,7 @@ const FOLLOW_MS = 10_000
 
 /** The last command follows what happens: it is interrupted as soon as it has printed what the page shows. */
 function follows({ script }: Example): boolean {
-  return /^leasectl tail\b.*\s(-f|--follow)\b/.test(script.lines.at(-1) ?? '')
+  return /^leasectl (tail\b.*\s(-f|--follow)\b|top\b)/.test(script.lines.at(-1) ?? '')
 }
 
 /** Every command has to succeed, unless the page says how it ends: `# exit 3`. */

@@ -77,6 +77,7 @@ const BAD: Readonly<Record<string, string>> = {
   '--streams': '',
   '--stuck-after': '30',
   '--tag': 'a\u0008b',
+  '--theme': 'pink',
   '--time': 'zulu',
   '--timeout': '90',
   '--to': '',

@@ -36,13 +36,20 @@ export async function tellEnd(ended: EndedBatch, counts: Counts, told: Told, out
       runFile: runFile ?? null,
     })
   }
+  await output.say(endText(ended, counts, told))
+  if (runFile !== undefined) await output.say(`run file: ${visibleText(runFile)}`)
+}
+
+/** `408 done, 3 busy; 12 not begun; 2 already final, left out` */
+export function endText(ended: EndedBatch, counts: Counts, told: Told): string {
+  const { leftOut } = ended.plan
+  const notBegun = notBegunIn(ended)
   const parts = [
     ...(counts.size === 0 ? [] : [countsText(counts)]),
     ...(notBegun === 0 ? [] : [`${countText(notBegun)} not begun`]),
-    ...(plan.leftOut === 0 ? [] : [`${countText(plan.leftOut)} ${told.verb.leavesOut?.because}, left out`]),
+    ...(leftOut === 0 ? [] : [`${countText(leftOut)} ${told.verb.leavesOut?.because}, left out`]),
   ]
-  await output.say(parts.length === 0 ? nothingSelected(told) : parts.join('; '))
-  if (runFile !== undefined) await output.say(`run file: ${visibleText(runFile)}`)
+  return parts.length === 0 ? nothingSelected(told) : parts.join('; ')
 }
 
 function nothingSelected({ options }: Told): string {

@@ -44,7 +44,7 @@ export function changedOf({ target, commandId }: Result, { result }: Done, { rea
 }
 
 /** The outcome of one target. */
-export function wordOf({ outcome }: Result): OutcomeWord {
+export function wordOf({ outcome }: Pick<Result, 'outcome'>): OutcomeWord {
   if (!isProblem(outcome)) return outcome.result.outcome
   const { exit, code } = outcome
   // A stream that was looked at and is gone has changed; what was stopped while it waited for a lease found it held.

@@ -44,19 +44,22 @@ function rowOf(result: Result, withEvents: boolean, told: Told): Cell[] {
   const { target, outcome } = result
   const word = wordOf(result)
   const { glyph, style } = OUTCOME_LOOKS[word]
-  const [version, what] = isProblem(outcome)
-    ? ['-', whyNot(outcome, target)]
-    : [`${outcome.result.version}`, effectOf(outcome, told)]
+  const version = isProblem(outcome) ? '-' : `${outcome.result.version}`
   return [
     visibleText(target.stream),
     ...(withEvents ? [visibleText(target.event ?? '')] : []),
     { text: `${glyph} ${word}`, style },
     version,
-    what,
+    whatText(result, told),
   ]
 }
 
-/** `canceled, with 3 events below`. */
+/** What became of a target, in one line: `canceled, with 3 more events`, or why not. Safe to print. */
+export function whatText({ target, outcome }: Result, told: Told): string {
+  return isProblem(outcome) ? whyNot(outcome, target) : effectOf(outcome, told)
+}
+
+/** `canceled, with 3 more events`. */
 function effectOf({ result }: Done, { verb, options }: Told): string {
   if (result.duplicate) return 'this command was done before'
   if (result.outcome === 'already') return 'already so'
@@ -70,8 +73,8 @@ function effectOf({ result }: Done, { verb, options }: Told): string {
   ].join(', ')
 }
 
-/** The problem in one line, without the name that stands in front of it. */
-function whyNot({ message, code, facts = [] }: Problem, { stream }: Target): string {
+/** The problem in one line, without the name that stands in front of it. Safe to print. */
+export function whyNot({ message, code, facts = [] }: Problem, { stream }: Target): string {
   const rest = message.startsWith(`${stream}: `) ? message.slice(stream.length + 2) : message
   const holder = facts.find(([label]) => label === 'held by')?.[1]
   return visibleText(`${rest}${holder === undefined ? '' : ` (held by ${holder})`}  [${code}]`)

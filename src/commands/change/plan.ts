@@ -23,6 +23,8 @@ export interface PreviewRow {
   readonly target: Target
   readonly item: SummarizedStream
   readonly status: string
+  /** How many open events there are below it. */
+  readonly openBelow: number
   /** Why it will not be tried. */
   readonly objection: Problem | undefined
 }
@@ -125,8 +127,8 @@ class PlanDraft implements Plan {
       return false
     }
     this.targets.push(target)
-    const { status } = standing
-    if (this.rows.length < keepRows) this.rows.push({ target, item: one.item, status, objection })
+    const { status, openBelow } = standing
+    if (this.rows.length < keepRows) this.rows.push({ target, item: one.item, status, openBelow, objection })
     if (objection === undefined) this.byStatus.set(status, (this.byStatus.get(status) ?? 0) + 1)
     else {
       const born = bornOf?.(target.stream) ?? one.item.pin.ifBorn

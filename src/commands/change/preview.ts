@@ -53,7 +53,7 @@ export async function printPreview(plan: Plan, { verb, options, runtime }: Told,
 }
 
 /** `58 streams: 40 inprocess, 18 init; 1 not to be tried; 2 already final, left out` */
-function planText(plan: Plan, because = ''): string {
+export function planText(plan: Plan, because = ''): string {
   const { settled, leftOut, byStatus } = plan
   const statuses = [...byStatus].map(([status, count]) => `${countText(count)} ${statusWord(status)}`)
   return [

@@ -2,10 +2,18 @@ import { countText } from '../../formats/count-text.ts'
 import type { GlobalOptions } from '../options.ts'
 import { openProgressLine } from '../progress-line.ts'
 import type { Runtime } from '../runtime.ts'
+import { type Result, wordOf } from './batch-result.ts'
 import { OUTCOME_WORDS, type OutcomeWord } from './outcome-words.ts'
 
 /** How many targets have which outcome. */
 export type Counts = ReadonlyMap<OutcomeWord, number>
+
+/** Counts of what became of these. */
+export function countsOf(results: readonly Pick<Result, 'outcome'>[]): Counts {
+  const counts = new Map<OutcomeWord, number>()
+  for (const result of results) counts.set(wordOf(result), (counts.get(wordOf(result)) ?? 0) + 1)
+  return counts
+}
 
 /** `408 done, 3 busy` */
 export function countsText(counts: Counts): string {

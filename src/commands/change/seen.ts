@@ -57,19 +57,23 @@ async function* namesOf(
   for await (const page of summaries(store, filter, { signal })) for (const { listed } of page) yield listed.name
 }
 
+const UNKNOWN: Standing = { status: '', isEnded: false, hasFailed: false, openBelow: 0 }
+
 /** How a stream, or an event of it, stands. */
 export function standingOf({ item, view }: Seen, event: string | undefined): Standing {
   if (event !== undefined && view !== undefined) return eventStanding(view, event)
   const { summary } = item
-  if (summary === undefined) return { status: item.fault?.code ?? 'not started', isEnded: false, hasFailed: false }
+  if (summary === undefined) return { ...UNKNOWN, status: item.fault?.code ?? 'not started' }
   const { status, open, failed } = summary
-  return { status, isEnded: isFinal({ status }) && open === 0, hasFailed: failed > 0 }
+  const openBelow = isFinal({ status }) ? open : Math.max(0, open - 1)
+  return { status, isEnded: isFinal({ status }) && open === 0, hasFailed: failed > 0, openBelow }
 }
 
 function eventStanding({ stream }: StreamView, id: string): Standing {
   const at = stream.positionOf(id)
   const event = stream.at(at)
-  if (event === undefined) return { status: '', isEnded: false, hasFailed: false }
+  if (event === undefined) return UNKNOWN
   const below = stream.descendantPositions(at).flatMap(position => stream.at(position) ?? [])
-  return { status: event.status, isEnded: [event, ...below].every(isFinal), hasFailed: isFailed(event) }
+  const openBelow = below.filter(other => !isFinal(other)).length
+  return { status: event.status, isEnded: isFinal(event) && openBelow === 0, hasFailed: isFailed(event), openBelow }
 }

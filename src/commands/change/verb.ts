@@ -16,6 +16,8 @@ export interface Standing {
   readonly isEnded: boolean
   /** It, or something below it, was aborted or canceled. */
   readonly hasFailed: boolean
+  /** How many open events there are below it. */
+  readonly openBelow: number
 }
 
 /** One target on its way. */

@@ -13,7 +13,7 @@ export function register(program: Command, runtime: Runtime): void {
     .helpOption(false)
     .allowUnknownOption()
     .action(async (shell: string, words: readonly string[]) => {
-      runtime.begin('reads')
+      runtime.begin('reads', '__complete')
       const { printCandidates } = await import('./run-complete.ts')
       await printCandidates(program, shell, words, runtime)
     })

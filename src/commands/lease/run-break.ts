@@ -1,14 +1,13 @@
 import { jsonDocument } from '../../formats/json.ts'
-import { leaseText } from '../../formats/lease-text.ts'
 import type { EventStore, LeaseView, Stored } from '../../store/store.ts'
 import { visibleText } from '../../stream/texts.ts'
 import { confirmByTyping } from '../confirm.ts'
-import { exitOfRefusal } from '../exit-codes.ts'
-import { missingProblem, unknownProblem } from '../outcome-problem.ts'
+import { missingProblem } from '../outcome-problem.ts'
 import { type Output, openOutput } from '../output.ts'
-import { type Problem, problem } from '../problem.ts'
+import type { Problem } from '../problem.ts'
 import type { Runtime } from '../runtime.ts'
 import { openStoreFor } from '../store.ts'
+import { breakNow, isHeld, otherLease } from './break-lease.ts'
 import type { LeaseOptions } from './flags.ts'
 import { leaseLine, leaseState } from './run-show.ts'
 
@@ -35,49 +34,17 @@ export async function breakLease(options: BreakLeaseOptions, runtime: Runtime): 
     const no = await ask(before, store, runtime)
     if (no !== undefined) return { ...no, stream }
   }
-  const outcome = await store.break(stream, options.period ?? 0)
-  switch (outcome.kind) {
-    case 'broken':
-      await report('done', before, outcome.remainingS > 0 ? 'breaking' : 'broken', store, options, output)
-      return undefined
-    case 'not-leased':
-      await report('already', before, 'available', store, options, output)
-      return undefined
-    case 'missing':
-      return missingProblem(stream)
-    case 'unknown':
-      return { ...unknownProblem(stream, undefined, outcome.cause, runtime), hint: 'Look at it: lease show.' }
-    default:
-      return outcome satisfies never
-  }
+  const broken = await breakNow(stream, options.period ?? 0, store, runtime)
+  if ('exit' in broken) return broken
+  await report(broken.kind, before, broken.kind === 'done' ? broken.state : 'available', store, options, output)
+  return undefined
 }
 
 /** Why the lease is not to be broken, if so: the answer was no, or it is no longer the lease that was asked about. */
 async function ask(before: Stored, store: EventStore, runtime: Runtime): Promise<Problem | undefined> {
   const { name } = before
   const no = await confirmByTyping(name, `This breaks the lease of ${visibleText(name)}`, '--yes', runtime)
-  if (no !== undefined) return no
-  const now = await store.read(name, runtime.signal)
-  if (now === undefined) return missingProblem(name)
-  if (!isHeld(now) || isSameLease(before, now)) return undefined
-  return problem('changed', `the lease of ${name} changed hands while you were asked; it was not broken`, {
-    exit: exitOfRefusal('changed'),
-    ...(now.lease.holder === undefined
-      ? { facts: [['now', leaseText(now.lease, store.nowMs(), now.summary?.lastBy)]] }
-      : { holder: now.lease.holder }),
-    hint: 'Look who holds it now; break it again if it still has to go.',
-  })
-}
-
-function isHeld({ lease }: Stored): boolean {
-  return lease.state === 'leased' || lease.state === 'breaking'
-}
-
-/** Where no holder is known, a write tells that somebody works under the lease, the same holder or another. */
-function isSameLease(before: Stored, now: Stored): boolean {
-  const [was, is] = [before.lease.holder, now.lease.holder]
-  if (was === undefined || is === undefined) return was === is && before.etag === now.etag
-  return was.by === is.by && was.host === is.host && was.pid === is.pid && was.sinceMs === is.sinceMs
+  return no ?? otherLease(before, store, runtime)
 }
 
 async function report(

@@ -20,7 +20,7 @@ export async function showLease(options: LeaseOptions, runtime: Runtime): Promis
 }
 
 /** The lease of a stream in one line, with the holder or who wrote last. */
-export function leaseLine(stored: Stored, store: EventStore): string {
+export function leaseLine(stored: Pick<Stored, 'name' | 'lease' | 'summary'>, store: EventStore): string {
   return `${visibleText(stored.name)}  ${leaseText(stored.lease, store.nowMs(), stored.summary?.lastBy)}`
 }
 

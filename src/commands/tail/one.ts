@@ -41,7 +41,8 @@ function chosen(view: StreamView, options: TailOptions, printer: Printer, nowMs:
   return lines === 0 ? [] : wanted.slice(-lines)
 }
 
-async function followFrom(
+/** What happens to a stream from this state of it on, until the signal aborts. */
+export async function followFrom(
   view: StreamView,
   { interval = DEFAULT_INTERVAL_MS }: TailOptions,
   store: EventStore,

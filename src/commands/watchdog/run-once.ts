@@ -131,7 +131,8 @@ function problemOf(
   return problem('batch-incomplete', parts.join('; '), { applied: report.endedEvents > 0 ? 'yes' : 'no' })
 }
 
-function breakerText({ breaker }: PassReport): string {
+/** `12 of 40 open events (30%) are due, more than 20%` */
+export function breakerText({ breaker }: PassReport): string {
   const { wouldEnd, openEvents, maxShare } = breaker
   const share = openEvents === 0 ? 100 : Math.round((wouldEnd / openEvents) * 100)
   return `${countText(wouldEnd)} of ${counted(openEvents, 'open event')} (${share}%) are due, more than ${Math.round(maxShare * 100)}%`

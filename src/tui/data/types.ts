@@ -8,7 +8,7 @@ import type { StreamEvent } from '../../stream/event.ts'
  * times are the store's clock, epoch ms. Texts are as the store has them: raw.
  */
 export interface Data {
-  /** Grows with everything that may be seen. */
+  /** Grows with everything that may be seen, by as much as changed; times in `freshness` that merely go on are none of it. */
   readonly revision: number
   readonly streams: StreamTable
   /** The stream whose screen is or was open last. */
@@ -22,7 +22,10 @@ export interface Data {
 export interface StreamEntry {
   readonly name: string
   readonly item: SummarizedStream
-  /** False while the document of a stream without a summary that counts has not been read: nothing of it is known yet. */
+  /**
+   * False while the document of a stream without a summary that counts has not been read. `item` has then what was known
+   * before it changed, or nothing.
+   */
   readonly isRead: boolean
   /** How many changes were seen in each of the last stretches of time, the latest last; see `PULSE`. */
   readonly pulse: readonly number[]
@@ -82,6 +85,8 @@ export interface OpenStream {
   readonly name: string
   readonly revision: number
   readonly presence: Presence
+  /** When it was first seen to be gone, where that is known. */
+  readonly goneMs?: number | undefined
   readonly view: StreamView | undefined
   readonly fault: { readonly code: string; readonly message: string } | undefined
   /** Its row of the listing as it was looked at last: lease and ETag. `undefined` when it is not there. */

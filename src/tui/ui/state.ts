@@ -17,7 +17,7 @@ export interface State {
   readonly pane: 'tree' | 'timeline' | 'xml'
   /** Keys of tree nodes that are folded. */
   readonly folded: ReadonlySet<string>
-  /** First line of the XML, and of the timeline where it is longer than the screen. */
+  /** The row of the XML that is the first on the screen. */
   readonly paneTop: number
   readonly isDetailOpen: boolean
   readonly isWide: boolean
@@ -33,6 +33,8 @@ export interface State {
   readonly batch: Batch | undefined
   /** Former lines of `:`, the latest last. */
   readonly history: readonly string[]
+  /** How many previews were asked for so far: answers to earlier ones are told apart by it. */
+  readonly requests: number
 }
 
 export interface Size {
@@ -56,7 +58,7 @@ export interface ListState {
   readonly moves: number
 }
 
-/** The columns a list can be sorted by. */
+/** The columns a list can be sorted by; the first is the order that it has unless somebody chose another. */
 export const SORTS = {
   streams: ['name', 'status', 'failed', 'due', 'age', 'changed'],
   stream: [],
@@ -121,6 +123,8 @@ export interface Batch {
   readonly preview: Preview
   readonly outcomes: readonly Outcome[]
   readonly isStopping: boolean
+  /** Quits when it has ended. */
+  readonly isLast?: boolean
   /** Set when it has ended. */
   readonly end: ChangeEnd | { readonly fault: string } | undefined
 }

@@ -1,0 +1,137 @@
+// child-top PAINTER SCREEN SECONDS [keys]   draws the dashboard under load; prints what it took as JSON
+import { EventEmitter } from 'node:events'
+import { PassThrough } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DataStore } from '../../src/tui/data/store.ts'
+import { FrameGate, type GateClock } from '../../src/tui/gate.ts'
+import type { Frame } from '../../src/tui/view/row.ts'
+import { RawWriter } from './raw-writer.ts'
+import { SIZE, TopApp } from './top-app.ts'
+import { StreamsLoad } from './top-streams-load.ts'
+import { OPEN, TreeLoad } from './top-tree-load.ts'
+
+/** What one run of it came to. */
+export interface TopRun {
+  /** Processor time, ms a second. */
+  readonly busyMs: number
+  readonly frames: number
+  readonly writes: number
+  readonly bytes: number
+  /** From each key until what it changed was written, ms. */
+  readonly latenciesMs: readonly number[]
+}
+
+const [painterName = '', screen = '', seconds = '', keys = ''] = process.argv.slice(2)
+const WARM_UP_MS = 2_000
+const COUNT = 10_000
+const CLOCK: GateClock = {
+  nowMs: () => performance.now(),
+  after(delayMs, run) {
+    const timer = setTimeout(run, delayMs)
+    return () => clearTimeout(timer)
+  },
+  soon: queueMicrotask,
+}
+
+const written = { writes: 0, bytes: 0, frames: 0 }
+/** When keys were to be pressed that no write has answered yet; those that a frame has seen. */
+const pending = { pressed: [] as number[], drawn: [] as number[], latencies: [] as number[] }
+
+/** A terminal that takes everything and shows nothing. */
+class Sink extends EventEmitter {
+  readonly isTTY = true
+  readonly fd = -1
+  readonly columns = SIZE.columns
+  readonly rows = SIZE.rows
+
+  write(text: string, ...rest: readonly unknown[]): boolean {
+    written.writes++
+    written.bytes += text.length
+    const nowMs = performance.now()
+    pending.latencies.push(...pending.drawn.splice(0).map(sinceMs => nowMs - sinceMs))
+    const done = rest.at(-1)
+    if (typeof done === 'function') queueMicrotask(() => done())
+    return true
+  }
+}
+
+const data = new DataStore()
+const load = screen === 'tree' ? new TreeLoad(data, COUNT) : new StreamsLoad(data, COUNT)
+const app = new TopApp(data, screen === 'tree' ? OPEN : undefined, why =>
+  why === 'input' ? gate.flush() : gate.request(),
+)
+const frame = (): Frame => {
+  written.frames++
+  pending.drawn.push(...pending.pressed.splice(0))
+  return app.frame()
+}
+const painter = await openPainter()
+const gate = new FrameGate(() => painter.draw(frame), CLOCK)
+const stops = [feed(), ...(keys === 'keys' ? [press()] : [])]
+await sleep(WARM_UP_MS)
+const before = { ...written, cpu: process.cpuUsage(), atMs: performance.now(), keys: pending.latencies.length }
+await sleep(Number(seconds) * 1_000)
+const { user, system } = process.cpuUsage(before.cpu)
+const tookS = (performance.now() - before.atMs) / 1_000
+const run: TopRun = {
+  busyMs: (user + system) / 1_000 / tookS,
+  frames: (written.frames - before.frames) / tookS,
+  writes: (written.writes - before.writes) / tookS,
+  bytes: (written.bytes - before.bytes) / tookS,
+  latenciesMs: pending.latencies.slice(before.keys),
+}
+for (const stop of stops) stop()
+gate.close()
+painter.close()
+console.log(JSON.stringify(run))
+
+async function openPainter(): Promise<{ draw(make: () => Frame): void; close(): void }> {
+  const stdout = new Sink()
+  if (painterName === 'raw') return new RawWriter(stdout)
+  const { Painter } = await import('../../src/tui/ink/painter.ts')
+  const stdin = new PassThrough()
+  return new Painter(app.frame(), {
+    stdin: Object.assign(stdin, {
+      isTTY: true,
+      ref: () => stdin,
+      unref: () => stdin,
+      setRawMode: () => stdin,
+    }) as never,
+    stdout: stdout as never,
+    theme: 'dark',
+    nowMs: CLOCK.nowMs,
+    onCost: costMs => gate.took(costMs),
+    onFault: error => {
+      throw error
+    },
+  })
+}
+
+/** 3 000 changes a second: of streams in small parts, of the open one four whole states a second. */
+function feed(): () => void {
+  const everyMs = screen === 'tree' ? 250 : 1_000 / 30
+  const count = screen === 'tree' ? 750 : 100
+  return often(everyMs, () => load.change(count))
+}
+
+/** A key now and then, down and up again; it counts from when it is pressed, however late we hear of it. */
+function press(): () => void {
+  let presses = 0
+  return often(47, dueMs => {
+    pending.pressed.push(dueMs)
+    const key = ++presses % 40 < 20 ? 'j' : 'k'
+    app.dispatch({ kind: 'key', press: { key, text: key } })
+  })
+}
+
+/** Keeps the rate, whatever else there is to do. @returns what ends it */
+function often(everyMs: number, act: (dueMs: number) => void): () => void {
+  let dueMs = performance.now() + everyMs
+  let timer = setTimeout(turn, everyMs)
+  return () => clearTimeout(timer)
+
+  function turn(): void {
+    for (; dueMs <= performance.now(); dueMs += everyMs) act(dueMs)
+    timer = setTimeout(turn, Math.max(0, dueMs - performance.now()))
+  }
+}

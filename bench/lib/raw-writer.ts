@@ -1,0 +1,41 @@
+import { piecesOf, sameRow } from '../../src/tui/ink/pieces.ts'
+import type { Frame, Row } from '../../src/tui/view/row.ts'
+import type { Look } from '../../src/tui/view/theme.ts'
+
+/** The cheapest way to draw frames: rows that look different are written, each whole, all in one go. What Ink is measured by. */
+export class RawWriter {
+  readonly #stdout: { write(text: string): unknown }
+  #rows: readonly Row[] = []
+
+  constructor(stdout: { write(text: string): unknown }) {
+    this.#stdout = stdout
+  }
+
+  draw(make: () => Frame): void {
+    const { rows, columns } = make()
+    let text = ''
+    for (const [at, row] of rows.entries()) {
+      const before = this.#rows[at]
+      if (before === undefined || !sameRow(before, row)) text += `\x1b[${at + 1};1H${lineOf(row, columns)}\x1b[K`
+    }
+    this.#rows = rows
+    if (text !== '') this.#stdout.write(text)
+  }
+
+  close(): void {}
+}
+
+const COLOURS = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white']
+
+function lineOf(row: Row, columns: number): string {
+  return piecesOf(row, columns, 'dark')
+    .map(({ text, look }) => `\x1b[0${codesOf(look)}m${text}`)
+    .join('')
+    .concat('\x1b[0m')
+}
+
+function codesOf({ color, bold, dimColor, inverse }: Look): string {
+  const colour =
+    color === undefined ? '' : `;${(color.endsWith('Bright') ? 90 : 30) + COLOURS.indexOf(color.replace('Bright', ''))}`
+  return `${bold ? ';1' : ''}${dimColor ? ';2' : ''}${inverse ? ';7' : ''}${colour}`
+}

@@ -1,0 +1,52 @@
+import type { DataStore } from '../../src/tui/data/store.ts'
+import { Lists } from '../../src/tui/ui/listing.ts'
+import type { Action, State } from '../../src/tui/ui/state.ts'
+import { initialState, update } from '../../src/tui/ui/update.ts'
+import type { World } from '../../src/tui/ui/world.ts'
+import { frameOf } from '../../src/tui/view/frame.ts'
+import type { Frame } from '../../src/tui/view/row.ts'
+
+export const SIZE = { columns: 160, rows: 48 }
+
+/** The dashboard over data that somebody else feeds: all of it but what reads a store and changes streams. */
+export class TopApp {
+  readonly data: DataStore
+  readonly #lists = new Lists()
+  readonly #tell: (why: 'data' | 'input') => void
+  #state: State
+
+  /** @param stream the one that is open; without it the list of streams */
+  constructor(data: DataStore, stream: string | undefined, tell: (why: 'data' | 'input') => void) {
+    this.data = data
+    this.#tell = tell
+    const start = { size: SIZE, writes: 'locked', time: 'relative', nowMs: nowMs() } as const
+    this.#state = initialState(stream === undefined ? start : { ...start, stream })
+    data.onChange(() => tell('data'))
+  }
+
+  dispatch(action: Action): void {
+    const [state] = update(this.#state, action, this.#world())
+    this.#state = state
+    this.#tell('input')
+  }
+
+  frame(): Frame {
+    return frameOf({ ...this.#world(), state: this.#state })
+  }
+
+  #world(): World {
+    return {
+      data: this.data,
+      liveRevision: this.data.revision,
+      listing: this.#lists.listing(this.#state, this.data, nowMs()),
+      facts: { address: 'memory:bench', isProtected: false, protectedName: '', version: '0.0.0' },
+      nowMs: nowMs(),
+      commandFor: () => '',
+    }
+  }
+}
+
+/** Whole seconds, as the dashboard has them. */
+function nowMs(): number {
+  return Math.floor(Date.now() / 1_000) * 1_000
+}

@@ -1,0 +1,77 @@
+import { runCommandLine } from '../../src/commands/main.ts'
+import { processRuntime } from '../../src/commands/process-runtime.ts'
+import type { OpenedStore, Runtime } from '../../src/commands/runtime.ts'
+import type { EventStore } from '../../src/store/store.ts'
+import { openDashboard } from '../../src/tui/launch.ts'
+import { type Cell, type EmulatedTerminal, openTerminal, type TerminalSize } from '../../test/tui/support/terminal.ts'
+
+const PATIENCE_MS = 10_000
+
+/** The program as it runs on a terminal, with its store and its terminal held in memory. */
+export class Player {
+  readonly #terminal: EmulatedTerminal
+  readonly #quit = new AbortController()
+  readonly #ended: Promise<number>
+
+  /** @param argv arguments of the program, such as `top` */
+  constructor(store: EventStore, address: string, argv: readonly string[], size: TerminalSize) {
+    this.#terminal = openTerminal(size)
+    this.#ended = runCommandLine(runtimeOn(this.#terminal, store, address, argv, this.#quit.signal))
+  }
+
+  type(keys: string): void {
+    for (const key of keys) this.#terminal.type(key)
+  }
+
+  /** Until the screen shows it. @throws if it does not come, with the screen */
+  async until(isShown: (rows: readonly string[]) => boolean): Promise<void> {
+    const endMs = performance.now() + PATIENCE_MS
+    for (;;) {
+      const rows = await this.#terminal.screen()
+      if (isShown(rows)) return
+      if (performance.now() > endMs) throw new Error(`what was waited for did not come:\n${rows.join('\n')}`)
+      await new Promise(resolve => setTimeout(resolve, 5))
+    }
+  }
+
+  cells(): Promise<Cell[][]> {
+    return this.#terminal.cells()
+  }
+
+  async close(): Promise<void> {
+    this.#quit.abort()
+    await this.#ended
+  }
+}
+
+/** That of this process, but for the terminal, the store and whose names are told. */
+function runtimeOn(
+  { stdin, stdout }: EmulatedTerminal,
+  store: EventStore,
+  address: string,
+  argv: readonly string[],
+  signal: AbortSignal,
+): Runtime {
+  const opened: OpenedStore = { store, address, source: 'flag', isProtected: false }
+  const env = { TERM: 'xterm-256color', HOME: '/nonexistent' }
+  let ids = 0
+  return {
+    ...processRuntime(signal, runCommandLine),
+    env,
+    argv,
+    startedAs: 'leasectl',
+    host: 'ops-1',
+    actor: 'eva@ops-1',
+    kind: 'reads',
+    opened,
+    stdin: { isTty: true, readAll: async () => '', ask: async () => undefined },
+    stdout: { isTty: true, columns: stdout.columns, write: async () => {} },
+    stderr: { isTty: true, columns: stdout.columns, write: async () => {} },
+    nowMs: () => store.nowMs(),
+    newId: () => `command-of-picture-${++ids}`,
+    begin: () => {},
+    openStore: async () => opened,
+    openDashboard: options => openDashboard(options, { stdin, stdout, env, signal }),
+    close: async () => {},
+  }
+}

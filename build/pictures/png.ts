@@ -1,0 +1,33 @@
+import { Resvg } from '@resvg/resvg-js'
+
+/** The first of these that the system has is taken. */
+export const MONOSPACE = ['DejaVu Sans Mono', 'Menlo', 'Consolas', 'Liberation Mono', 'Noto Sans Mono', 'Courier New']
+
+/** @throws if the system has no font in which all characters are equally wide */
+export function monospaceFont(): string {
+  const found = MONOSPACE.find(isMonospace)
+  if (found === undefined) {
+    throw new Error(`no font with characters of one width was found; any of these will do: ${MONOSPACE.join(', ')}`)
+  }
+  return found
+}
+
+/** A PNG of the picture, `zoom` pixels for each of its units. */
+export function pngOf(svg: string, zoom: number): Uint8Array {
+  return new Resvg(svg, { fitTo: { mode: 'zoom', value: zoom }, font: { loadSystemFonts: true } }).render().asPng()
+}
+
+/** A font that is not there is replaced by any other one, so its look is asked for. */
+function isMonospace(family: string): boolean {
+  const ends = ['i', 'W'].map(character => inkEnd(family, character))
+  const [thin, wide] = ends
+  return thin !== undefined && wide !== undefined && Math.abs(thin - wide) < 0.5
+}
+
+/** Where a mark behind ten such characters ends. */
+function inkEnd(family: string, character: string): number | undefined {
+  const text = `<text x="0" y="50" font-size="20" font-family="${family}">${character.repeat(10)}|</text>`
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="500" height="100">${text}</svg>`
+  const box = new Resvg(svg, { font: { loadSystemFonts: true } }).getBBox()
+  return box === undefined ? undefined : box.x + box.width
+}

@@ -1,0 +1,36 @@
+import { transact } from '../../src/ops/transact.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
+import type { EventStore } from '../../src/store/store.ts'
+import type { ChangeResult, Operation } from '../../src/stream/operation.ts'
+
+/** A store whose clock stands unless it is moved, and in which all that happens is written down here. */
+export class Stage {
+  readonly store: EventStore
+  nowMs: number
+  #commands = 0
+
+  constructor(nowMs: number) {
+    this.nowMs = nowMs
+    this.store = openMemoryStore({ clock: () => this.nowMs, random: () => 0.5 })
+  }
+
+  /** A transaction. @throws if it is not done */
+  async do(stream: string, by: string, operation: Operation): Promise<ChangeResult> {
+    const commandId = `command-${++this.#commands}`
+    const outcome = await transact(this.store, stream, operation, { commandId, by })
+    if (outcome.kind !== 'done') throw new Error(`${operation.op} on ${stream}: ${JSON.stringify(outcome)}`)
+    return outcome.result
+  }
+
+  /** A lease that is held for a while by somebody of whom more is known than that. */
+  async hold(stream: string, by: string, host: string, heldMs: number): Promise<void> {
+    const leaseId = uuid(++this.#commands)
+    const holder = { by, host, pid: 4_242, purpose: 'lease acquire', sinceMs: this.nowMs - heldMs }
+    await this.store.acquire(stream, { leaseId, durationS: -1, holder })
+  }
+}
+
+/** Not by chance, so that the same story always makes the same bytes. */
+export function uuid(number: number): string {
+  return `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
+}

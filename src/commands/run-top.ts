@@ -1,0 +1,61 @@
+import { globOf } from '../ops/glob.ts'
+import { visibleText } from '../stream/texts.ts'
+import { type Output, openOutput } from './output.ts'
+import { type Problem, UsageError } from './problem.ts'
+import type { OpenedStore, Runtime } from './runtime.ts'
+import { openStoreFor } from './store.ts'
+import type { TopStart } from './top/open.ts'
+import type { TopOptions } from './top/options.ts'
+import { noScreen } from './top/terminal.ts'
+
+/** The dashboard on a terminal, elsewhere lines. */
+export async function top(options: TopOptions, runtime: Runtime): Promise<Problem | undefined> {
+  checkTogether(options)
+  const output = await openOutput(options, runtime)
+  const store = await openStoreFor(options, runtime, output)
+  if (options.accessible || noScreen(runtime) !== undefined) {
+    const { plainTop } = await import('./top/plain.ts')
+    return plainTop(options, store, runtime)
+  }
+  const writes = await writesOf(options, runtime.opened, output)
+  const { openTop } = await import('./top/open.ts')
+  await openTop(startOf(options, writes), runtime)
+  return undefined
+}
+
+/** @throws UsageError */
+function checkTogether({ write, readOnly, stream, match }: TopOptions): void {
+  if (write && readOnly)
+    throw new UsageError('--write and --read-only do not go together', { hint: 'Without either, ! unlocks changes.' })
+  if (stream !== undefined && match !== undefined)
+    throw new UsageError('--match and STREAM do not go together', {
+      hint: 'Leave STREAM out: enter opens one of those that match.',
+    })
+}
+
+/** In a protected store its name has to be typed first, whatever stands on the command line. */
+async function writesOf(
+  { write, readOnly }: TopOptions,
+  opened: OpenedStore | undefined,
+  output: Output,
+): Promise<TopStart['writes']> {
+  if (readOnly) return 'never'
+  if (!write) return 'locked'
+  if (opened?.isProtected !== true) return 'unlocked'
+  await output.say(`${visibleText(opened.address)} is protected: changes stay locked until ! and its name`)
+  return 'locked'
+}
+
+function startOf(options: TopOptions, writes: TopStart['writes']): TopStart {
+  const { stream, match, interval, ascii, time, theme, color } = options
+  return {
+    writes,
+    ...(stream === undefined ? {} : { stream }),
+    ...(match === undefined ? {} : { match: { text: match, glob: globOf(match) } }),
+    ...(interval === undefined ? {} : { intervalMs: interval }),
+    ...(theme === undefined ? {} : { theme }),
+    ...(color === undefined ? {} : { color }),
+    ...(ascii === undefined ? {} : { isAscii: ascii }),
+    ...(time === undefined ? {} : { time: time === 'iso' ? 'utc' : time }),
+  }
+}

@@ -1,0 +1,45 @@
+import { type Played, type PlayOptions, play } from '../../demo/play.ts'
+import type { GlobalOptions } from '../options.ts'
+import type { Runtime } from '../runtime.ts'
+import { openTop } from './open.ts'
+
+/**
+ * Plays while the dashboard shows its stream; who quits the dashboard ends the play and its workers.
+ *
+ * @returns `undefined` if it was stopped before its end
+ * @throws what the play failed with, once the screen is closed
+ */
+export async function playInTop(
+  options: Omit<PlayOptions, 'signal' | 'show'>,
+  { color, time }: GlobalOptions,
+  runtime: Runtime,
+): Promise<Played | undefined> {
+  const { opened } = runtime
+  if (opened === undefined) throw new Error('no store was opened')
+  const quit = new AbortController()
+  const stop = () => quit.abort(runtime.signal.reason)
+  runtime.signal.addEventListener('abort', stop, { once: true })
+  const ended = play(opened.store, { ...options, signal: quit.signal, show() {} }).then(
+    played => ({ kind: 'played', played }) as const,
+    (error: unknown) => ({ kind: 'failed', error, wasStopped: quit.signal.aborted }) as const,
+  )
+  try {
+    await openTop(
+      {
+        writes: 'locked',
+        stream: options.stream,
+        ...(color === undefined ? {} : { color }),
+        ...(time === undefined ? {} : { time: time === 'iso' ? 'utc' : time }),
+      },
+      runtime,
+    )
+  } finally {
+    quit.abort()
+    runtime.signal.removeEventListener('abort', stop)
+    await ended
+  }
+  const end = await ended
+  if (end.kind === 'played') return end.played
+  if (end.wasStopped) return undefined
+  throw end.error
+}

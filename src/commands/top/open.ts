@@ -1,0 +1,45 @@
+import { constants } from 'node:os'
+import type { Glob } from '../../ops/glob.ts'
+import type { DashboardOptions } from '../../tui/host.ts'
+import { themeFor } from '../../tui/view/theme.ts'
+import { type ColourChoice, hasColour } from '../colour.ts'
+import { EndsWith } from '../problem.ts'
+import type { Runtime } from '../runtime.ts'
+import { usualIntervalMs } from '../usual-interval.ts'
+import { VERSION } from '../version.ts'
+import type { ThemeChoice } from './options.ts'
+import { portsOf } from './ports.ts'
+
+/** How the dashboard begins; what is not said is as usual. */
+export interface TopStart extends Pick<DashboardOptions, 'writes'>, Partial<Pick<DashboardOptions, Usual>> {
+  readonly stream?: string
+  readonly theme?: ThemeChoice
+  readonly color?: ColourChoice
+  /** Only streams of these names, with the pattern as it was given. */
+  readonly match?: { readonly text: string; readonly glob: Glob }
+}
+
+type Usual = 'intervalMs' | 'isAscii' | 'time'
+
+/**
+ * The dashboard over the store that is open, until it was quit or a signal ended it.
+ *
+ * @throws EndsWith a signal of the terminal ended it, such as SIGHUP: quietly, with 128 and its number
+ */
+export async function openTop(start: TopStart, runtime: Runtime): Promise<void> {
+  const { opened, env } = runtime
+  if (opened === undefined) throw new Error('no store was opened')
+  const { stream, match, writes, theme = 'auto', color = 'auto', isAscii = false, time = 'relative' } = start
+  const end = await runtime.openDashboard({
+    ports: portsOf(opened, { mayUnlock: writes !== 'never', ...(match && { match: match.text }) }, runtime),
+    intervalMs: start.intervalMs ?? usualIntervalMs(opened.store),
+    writes,
+    theme: themeFor(theme, { colorFgBg: env.COLORFGBG, hasColour: hasColour(color, env, true) }),
+    isAscii,
+    time,
+    version: VERSION,
+    ...(stream === undefined ? {} : { stream }),
+    ...(match === undefined ? {} : { match: match.glob }),
+  })
+  if (end.kind === 'stopped') throw new EndsWith(128 + constants.signals[end.signal])
+}

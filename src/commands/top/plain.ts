@@ -1,0 +1,87 @@
+import { showTree } from '../../formats/show-tree.ts'
+import { globOf } from '../../ops/glob.ts'
+import { pause } from '../../ops/pause.ts'
+import { readStream, type StreamView } from '../../ops/read-stream.ts'
+import { StoreUnreachable } from '../../store/errors.ts'
+import type { EventStore } from '../../store/store.ts'
+import { visibleText } from '../../stream/texts.ts'
+import { type Output, openOutput } from '../output.ts'
+import type { Problem } from '../problem.ts'
+import { list } from '../run-ls.ts'
+import type { Runtime } from '../runtime.ts'
+import { lookOf } from '../show/print.ts'
+import { shownStream } from '../shown-stream.ts'
+import { tailMany } from '../tail/many.ts'
+import { followFrom } from '../tail/one.ts'
+import { openPrinter } from '../tail/printer.ts'
+import { sentenceOfOne } from '../tail/sentences.ts'
+import { usualIntervalMs } from '../usual-interval.ts'
+import type { TopOptions } from './options.ts'
+
+/** Streams of the listing that are shown at the beginning. */
+const FIRST_STREAMS = 200
+
+/**
+ * The dashboard in lines, for pipes and screen readers: what there is, once, then what happens. Nothing is drawn in place.
+ * Ends when a signal does.
+ */
+export async function plainTop(options: TopOptions, store: EventStore, runtime: Runtime): Promise<Problem | undefined> {
+  const output = await openOutput(options, runtime)
+  // what happens is told at its time of day, as tail tells it
+  const news = await openOutput(options, runtime, 'local')
+  const interval = options.interval ?? usualIntervalMs(store)
+  if (options.stream === undefined) return plainStreams(options, interval, store, output, news, runtime)
+  const view = await awaited(options.stream, interval, store, output, runtime)
+  if (view === undefined) return undefined
+  await output.lines([...showTree(shownStream(view), lookOf(output)), ''])
+  const printer = openPrinter({}, news, store, false)
+  await followFrom(view, { interval }, store, printer, news, runtime)
+  return undefined
+}
+
+async function plainStreams(
+  { match }: TopOptions,
+  interval: number,
+  store: EventStore,
+  output: Output,
+  news: Output,
+  runtime: Runtime,
+): Promise<Problem | undefined> {
+  const filter = match === undefined ? {} : { names: globOf(match) }
+  // what happens while the streams are listed is told too
+  const since = { kind: 'at', ms: store.nowMs() } as const
+  await list({ limit: FIRST_STREAMS, ...(match === undefined ? {} : { match }) }, store, output, runtime)
+  await output.lines([''])
+  if (runtime.signal.aborted) return undefined
+  return tailMany({ kind: 'filter', filter }, { follow: true, since, interval }, store, news, runtime)
+}
+
+/** The stream as soon as there is one of that name; `undefined` if a signal came first. @throws the first look's faults */
+async function awaited(
+  name: string,
+  intervalMs: number,
+  store: EventStore,
+  output: Output,
+  { signal, nowMs }: Runtime,
+): Promise<StreamView | undefined> {
+  let view = await readStream(store, name, signal)
+  if (view === undefined)
+    await output.say(`-- there is no stream ${visibleText(name)} yet; waiting for it (Ctrl-C ends)`)
+  let lostAtMs: number | undefined
+  const tell = (item: Parameters<typeof sentenceOfOne>[0], outageMs = 0) =>
+    output.say(`-- ${sentenceOfOne(item, name, outageMs)}`)
+  while (view === undefined && !signal.aborted) {
+    await pause(intervalMs, signal)
+    try {
+      view = await readStream(store, name, signal)
+      if (lostAtMs !== undefined) await tell({ kind: 'resumed', missed: false }, nowMs() - lostAtMs)
+      lostAtMs = undefined
+    } catch (cause) {
+      if (signal.aborted) return undefined
+      if (!(cause instanceof StoreUnreachable)) throw cause
+      if (lostAtMs === undefined) await tell({ kind: 'interrupted', cause })
+      lostAtMs ??= nowMs()
+    }
+  }
+  return view
+}

@@ -1,0 +1,133 @@
+import { visibleText } from '../stream/texts.ts'
+import type { AppOptions, TerminalRequests } from './app-options.ts'
+import { Poll } from './data/poll.ts'
+import { DataStore } from './data/store.ts'
+import type { Data } from './data/types.ts'
+import { Effects } from './effects.ts'
+import { demandOf } from './ui/demand.ts'
+import { Lists } from './ui/listing.ts'
+import type { Action, State } from './ui/state.ts'
+import { initialState, update } from './ui/update.ts'
+import type { Facts, World } from './ui/world.ts'
+import { frameOf } from './view/frame.ts'
+import type { Frame } from './view/row.ts'
+
+/** Why the picture may be another one: somebody pressed a key and waits for it, or something happened that may wait. */
+export type ChangeCause = 'input' | 'data'
+
+/**
+ * The dashboard without its terminal: state, data and what connects them. Keys, answers and time come in as actions, frames
+ * go out; what an action asks for besides is carried out by `Effects`.
+ */
+export class App {
+  readonly #options: AppOptions
+  readonly #facts: Facts
+  readonly #store: DataStore
+  readonly #poll: Poll
+  readonly #lists = new Lists()
+  readonly #effects: Effects
+  readonly #listeners = new Set<(why: ChangeCause) => void>()
+  #state: State
+  /** What is shown while the picture is frozen. */
+  #frozen: Data | undefined
+
+  constructor(options: AppOptions) {
+    const { ports, intervalMs, match, size, stream, writes, time } = options
+    this.#options = options
+    this.#facts = {
+      address: visibleText(ports.address),
+      isProtected: ports.isProtected,
+      protectedName: ports.protectedName,
+      version: options.version,
+    }
+    this.#store = new DataStore()
+    this.#poll = new Poll(ports.store, this.#store, {
+      intervalMs,
+      explain: error => ports.explain(error),
+      ...(match && { match }),
+    })
+    const start = { size, writes, time, nowMs: this.#nowMs(), ...(stream === undefined ? {} : { stream }) }
+    this.#state = initialState(start)
+    this.#effects = new Effects(ports, this.#store, this.#poll, action => this.#take(action, 'data'))
+    this.#store.onChange(() => this.#tell('data'))
+  }
+
+  /** A key, a resize, an answer. Errors that leave here are bugs. */
+  dispatch(action: Action): void {
+    this.#take(action, 'input')
+  }
+
+  /** The screen as it is now. */
+  frame(): Frame {
+    const world = this.#world()
+    this.#poll.want(demandOf(this.#state, world.listing, this.#store))
+    return frameOf({ ...world, state: this.#state }, { isAscii: this.#options.isAscii })
+  }
+
+  /** @returns what ends the listening */
+  onChange(listener: (why: ChangeCause) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  onRequest(terminal: TerminalRequests): void {
+    this.#effects.terminal = terminal
+  }
+
+  /**
+   * Looks at the store until the user quits or the signal aborts; then stops what runs and waits for changes that are under
+   * way. Faults of the store do not end it.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    const end = new AbortController()
+    const stop = () => end.abort()
+    signal.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) stop()
+    const clock = setInterval(() => this.#take({ kind: 'tick' }, 'data'), 1_000)
+    try {
+      this.frame()
+      await Promise.race([this.#poll.run(end.signal), this.#effects.quit, aborted(end.signal)])
+    } finally {
+      stop()
+      await this.#effects.stop()
+      clearInterval(clock)
+      signal.removeEventListener('abort', stop)
+    }
+  }
+
+  #take(action: Action, why: ChangeCause): void {
+    const [state, effects] = update(this.#state, action, this.#world())
+    this.#state = state
+    if (state.frozen === undefined) this.#frozen = undefined
+    else this.#frozen ??= this.#store.snapshot()
+    for (const effect of effects) this.#effects.carryOut(effect)
+    this.#tell(why)
+  }
+
+  #tell(why: ChangeCause): void {
+    for (const listener of this.#listeners) listener(why)
+  }
+
+  #world(): World {
+    const data = this.#frozen ?? this.#store
+    const nowMs = this.#nowMs()
+    return {
+      data,
+      liveRevision: this.#store.revision,
+      listing: this.#lists.listing(this.#state, data, nowMs),
+      facts: this.#facts,
+      nowMs,
+      commandFor: subject => this.#options.ports.commandFor(subject),
+    }
+  }
+
+  /** Whole seconds: nothing on the screen tells less, so that frames of one second are the same. */
+  #nowMs(): number {
+    return Math.floor(this.#options.ports.store.nowMs() / 1_000) * 1_000
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
+}

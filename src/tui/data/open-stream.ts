@@ -1,0 +1,161 @@
+import type { SeenTransaction, StreamView } from '../../ops/read-stream.ts'
+import type { Listed, Stored } from '../../store/store.ts'
+import type { StreamEvent } from '../../stream/event.ts'
+import type { Summary } from '../../stream/summary.ts'
+import { Reading } from './reading.ts'
+import { storedLines } from './stored-lines.ts'
+import type { Below, OpenStream, Presence, TreeNode } from './types.ts'
+
+/**
+ * What one look at the open stream has shown. `view`: it was read. `listed`: it stands as it was read, only its row of the
+ * listing may be another. `unreadable`: what the blob holds is no event stream. `missing`: nothing has its name.
+ */
+export type Glimpse =
+  | { readonly kind: 'view'; readonly view: StreamView; readonly listed?: Listed }
+  | { readonly kind: 'listed'; readonly listed: Listed }
+  | {
+      readonly kind: 'unreadable'
+      readonly stored: Stored
+      readonly fault: { readonly code: string; readonly message: string }
+      readonly listed?: Listed
+    }
+  | { readonly kind: 'missing' }
+
+/** A stream of which nothing is known yet. @param revision to count on from */
+export function openedStream(name: string, revision: number): OpenStream {
+  return new Opened({ name, revision, presence: 'waiting' })
+}
+
+/** The stream after one more look at it; the same value where nothing is new. */
+export function withGlimpse(before: OpenStream, glimpse: Glimpse): OpenStream {
+  const known = before instanceof Opened ? before.parts : { name: before.name, revision: 0, presence: before.presence }
+  const parts = partsAfter(known, glimpse)
+  return parts === known ? before : new Opened({ ...parts, revision: known.revision + 1 })
+}
+
+interface Parts {
+  readonly name: string
+  readonly revision: number
+  readonly presence: Presence
+  readonly fault?: OpenStream['fault']
+  readonly listed?: Listed | undefined
+  /** The last state that could be read. */
+  readonly reading?: Reading | undefined
+  /** What the blob holds or held. */
+  readonly lines?: Lines | undefined
+}
+
+function partsAfter(before: Parts, glimpse: Glimpse): Parts {
+  const { name, revision, reading, lines } = before
+  switch (glimpse.kind) {
+    case 'view': {
+      const { view, listed = rowOf(view.stored) } = glimpse
+      return {
+        name,
+        revision,
+        presence: 'there',
+        listed,
+        reading: new Reading(view, reading),
+        lines: new Lines(view.stored.body),
+      }
+    }
+    case 'unreadable': {
+      const { stored, fault, listed = rowOf(stored) } = glimpse
+      return { name, revision, presence: 'unreadable', fault, listed, reading, lines: new Lines(stored.body) }
+    }
+    case 'listed':
+      return isSameRow(before.listed, glimpse.listed) ? before : { ...before, listed: glimpse.listed }
+    case 'missing': {
+      const presence = before.presence === 'waiting' || before.presence === 'missing' ? 'missing' : 'gone'
+      return presence === before.presence ? before : { name, revision, presence, reading, lines }
+    }
+    default:
+      return glimpse satisfies never
+  }
+}
+
+function isSameRow(a: Listed | undefined, b: Listed): boolean {
+  return a?.etag === b.etag && JSON.stringify(a.lease) === JSON.stringify(b.lease)
+}
+
+function rowOf({ name, etag, size, modifiedMs, lease, summary }: Stored): Listed {
+  return { name, etag, size, modifiedMs, lease, ...(summary === undefined ? {} : { summary }) }
+}
+
+/** A body whose lines are made when somebody wants to see them. */
+class Lines {
+  #body: Uint8Array | undefined
+  #lines: readonly string[] = []
+
+  constructor(body: Uint8Array) {
+    this.#body = body
+  }
+
+  get all(): readonly string[] {
+    if (this.#body !== undefined) this.#lines = storedLines(this.#body)
+    this.#body = undefined
+    return this.#lines
+  }
+}
+
+class Opened implements OpenStream {
+  readonly parts: Parts
+
+  constructor(parts: Parts) {
+    this.parts = parts
+  }
+
+  get name(): string {
+    return this.parts.name
+  }
+
+  get revision(): number {
+    return this.parts.revision
+  }
+
+  get presence(): Presence {
+    return this.parts.presence
+  }
+
+  get view(): StreamView | undefined {
+    return this.parts.reading?.view
+  }
+
+  get fault(): OpenStream['fault'] {
+    return this.parts.fault
+  }
+
+  get listed(): Listed | undefined {
+    return this.parts.listed
+  }
+
+  get summary(): Summary | undefined {
+    return this.parts.listed?.summary ?? this.parts.reading?.summary
+  }
+
+  get nodes(): readonly TreeNode[] {
+    return this.parts.reading?.nodes ?? NO_NODES
+  }
+
+  get tail(): readonly SeenTransaction[] {
+    return this.parts.reading?.tail ?? []
+  }
+
+  get text(): readonly string[] {
+    return this.parts.lines?.all ?? []
+  }
+
+  below(at: number): Below {
+    return this.parts.reading?.below(at) ?? { done: 0, failed: 0, total: 0 }
+  }
+
+  event(id: string): StreamEvent | undefined {
+    return this.parts.reading?.event(id)
+  }
+
+  transactionsOf(id: string): readonly SeenTransaction[] {
+    return this.parts.reading?.transactionsOf(id) ?? []
+  }
+}
+
+const NO_NODES: readonly TreeNode[] = []

@@ -1,0 +1,118 @@
+import type { TerminalRequests } from './app-options.ts'
+import type { Poll } from './data/poll.ts'
+import type { DataStore } from './data/store.ts'
+import type { Ports, Preview } from './ports.ts'
+import type { Action, Effect } from './ui/state.ts'
+
+type EffectOf<Kind extends Effect['kind']> = Extract<Effect, { kind: Kind }>
+
+/** Does what the state asks for, and reports what became of it as actions. */
+export class Effects {
+  /** Resolves when the user quits. */
+  readonly quit: Promise<void>
+  terminal: TerminalRequests | undefined
+  readonly #ports: Ports
+  readonly #store: DataStore
+  readonly #poll: Poll
+  readonly #report: (action: Action) => void
+  readonly #end = new AbortController()
+  #preview: AbortController | undefined
+  #line: AbortController | undefined
+  #batch: { readonly stop: AbortController; readonly ended: Promise<void> } | undefined
+  #dryRun: Promise<void> | undefined
+  #resolveQuit = () => {}
+  readonly #carriers: { readonly [Kind in Effect['kind']]: (effect: EffectOf<Kind>) => void } = {
+    preview: effect => this.#lookAhead(effect),
+    'forget-preview': () => this.#preview?.abort(),
+    'carry-out': effect => this.#change(effect.preview, effect.reason),
+    'stop-batch': () => this.#batch?.stop.abort(),
+    'run-line': effect => this.#runLine(effect),
+    'stop-line': () => this.#line?.abort(),
+    'read-now': () => this.#poll.readNow(),
+    'dry-run': () => this.#startDryRun(),
+    copy: effect => this.terminal?.copy(effect.text),
+    suspend: () => this.terminal?.suspend(),
+    repaint: () => this.terminal?.repaint(),
+    quit: () => this.#resolveQuit(),
+  }
+
+  constructor(ports: Ports, store: DataStore, poll: Poll, report: (action: Action) => void) {
+    this.#ports = ports
+    this.#store = store
+    this.#poll = poll
+    this.#report = action => {
+      if (!this.#end.signal.aborted) report(action)
+    }
+    this.quit = new Promise(resolve => {
+      this.#resolveQuit = resolve
+    })
+  }
+
+  carryOut<Kind extends Effect['kind']>(effect: EffectOf<Kind>): void {
+    const carry: (what: EffectOf<Kind>) => void = this.#carriers[effect.kind]
+    carry(effect)
+  }
+
+  /** Stops what runs. Resolves when changes under way have come to their end: their leases are released then. */
+  async stop(): Promise<void> {
+    this.#end.abort()
+    for (const running of [this.#preview, this.#line, this.#batch?.stop]) running?.abort()
+    await this.#batch?.ended
+  }
+
+  #lookAhead({ request, verb, targets }: EffectOf<'preview'>): void {
+    this.#preview?.abort()
+    this.#preview = new AbortController()
+    const { signal } = this.#preview
+    this.#ports.preview(verb, targets, signal).then(
+      preview => this.#report({ kind: 'previewed', request, preview }),
+      error => {
+        if (!signal.aborted) this.#report({ kind: 'preview-failed', request, message: this.#wordsFor(error) })
+      },
+    )
+  }
+
+  #change(preview: Preview, reason: string): void {
+    const stop = new AbortController()
+    const ended = this.#ports
+      .carryOut(preview, reason, outcome => this.#report({ kind: 'outcome', outcome }), stop.signal)
+      .then(
+        end => this.#report({ kind: 'batch-ended', end }),
+        error => this.#report({ kind: 'batch-ended', end: { fault: this.#wordsFor(error) } }),
+      )
+      .then(() => this.#poll.readNow())
+    this.#batch = { stop, ended }
+  }
+
+  #runLine({ line, mayWrite }: EffectOf<'run-line'>): void {
+    this.#line?.abort()
+    this.#line = new AbortController()
+    const { signal } = this.#line
+    const answer = this.#ports
+      .runLine(line, mayWrite, signal)
+      .catch(error => ({ exit: 1, lines: [this.#wordsFor(error)] }))
+    void answer.then(output => {
+      if (!signal.aborted) this.#report({ kind: 'line-answered', output })
+      this.#poll.readNow()
+    })
+  }
+
+  #startDryRun(): void {
+    if (this.#dryRun !== undefined) return
+    this.#store.setDryRun({ kind: 'running', sinceMs: this.#ports.store.nowMs() })
+    this.#dryRun = this.#ports
+      .dryRun(this.#end.signal)
+      .then(
+        dryRun => this.#store.setDryRun(dryRun),
+        error => this.#store.setDryRun({ kind: 'failed', message: this.#wordsFor(error) }),
+      )
+      .finally(() => {
+        this.#dryRun = undefined
+      })
+  }
+
+  #wordsFor(error: unknown): string {
+    const { message, code } = this.#ports.explain(error)
+    return `${message}  [${code}]`
+  }
+}

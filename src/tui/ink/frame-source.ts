@@ -1,0 +1,39 @@
+import type { Frame } from '../view/row.ts'
+import { sameRow } from './pieces.ts'
+
+/** The one value that React sees: the frame that is shown. */
+export class FrameSource {
+  #frame: Frame
+  #tell: () => void = () => {}
+
+  constructor(first: Frame) {
+    this.#frame = first
+  }
+
+  readonly get = (): Frame => this.#frame
+
+  /** For the one component that draws the frame. */
+  readonly subscribe = (tell: () => void): (() => void) => {
+    this.#tell = tell
+    return () => {
+      this.#tell = () => {}
+    }
+  }
+
+  /** Shows a frame, unless it looks like the one that is shown. @returns whether it is another one */
+  set(frame: Frame): boolean {
+    if (sameFrame(frame, this.#frame)) return false
+    this.#frame = frame
+    this.#tell()
+    return true
+  }
+}
+
+function sameFrame(a: Frame, b: Frame): boolean {
+  if (a === b) return true
+  if (a.columns !== b.columns || a.rows.length !== b.rows.length) return false
+  return a.rows.every((row, at) => {
+    const other = b.rows[at]
+    return other !== undefined && sameRow(row, other)
+  })
+}

@@ -1,0 +1,41 @@
+import { Ending } from './ending.ts'
+import type { DashboardEnd, DashboardHost, DashboardOptions } from './host.ts'
+import { Term } from './term.ts'
+import type { Size } from './ui/state.ts'
+
+/**
+ * Shows the dashboard on a terminal until it is quit. The terminal is as before when this settles, and when the process ends
+ * before that.
+ *
+ * @throws what a part of it threw that should not have; the faults of the store are shown, not thrown
+ */
+export async function openDashboard(options: DashboardOptions, host: DashboardHost): Promise<DashboardEnd> {
+  const { stdin, stdout } = host
+  if (!stdin.isTTY || !stdout.isTTY) throw new Error('the dashboard needs a terminal for its input and output')
+  const end = new Ending(host.signal)
+  const term = new Term(
+    stdin,
+    stdout,
+    {
+      onStop: signal => end.stop(signal),
+      onFault: error => end.fail(error),
+      onResume: () => end.onResume(),
+    },
+    host.process,
+  )
+  term.open()
+  try {
+    const [{ App }, { runDashboard }] = await Promise.all([import('./app.ts'), import('./main.ts')])
+    const app = new App({ ...options, size: sizeOf(stdout) })
+    return await runDashboard(app, { ...host, theme: options.theme, term, end, size: () => sizeOf(stdout) })
+  } finally {
+    term.close()
+    end.close()
+  }
+}
+
+/** Rows for frames: a console of Windows scrolls when its last cell is written. */
+function sizeOf({ columns, rows }: NodeJS.WriteStream): Size {
+  const spare = process.platform === 'win32' ? 1 : 0
+  return { columns: Math.max(1, columns || 80), rows: Math.max(1, (rows || 24) - spare) }
+}

@@ -1,0 +1,91 @@
+import type { Field, KeyPress } from './state.ts'
+
+/** The most a field takes, UTF-16 units. */
+export const FIELD_LIMIT = 1_000
+
+export const EMPTY_FIELD: Field = { text: '', at: 0 }
+
+/** A field that holds a text, to be gone on with at its end. */
+export function fieldWith(text: string): Field {
+  return { text, at: text.length }
+}
+
+/** The field after a key. `undefined`: the key is not one that edits. */
+export function edited(field: Field, press: KeyPress): Field | undefined {
+  const edit = EDITS.get(press.key)
+  if (edit !== undefined) return edit(field)
+  return press.text === undefined || press.text === '' || NOT_TYPED.test(press.text)
+    ? undefined
+    : inserted(field, press.text)
+}
+
+/** The field with a text that came at once. Line breaks and tabs become blanks, other control characters are left out. */
+export function pasted(field: Field, text: string): Field {
+  // What cannot fit is not looked at: somebody may paste a whole book.
+  const some = text.slice(0, 4 * FIELD_LIMIT).replace(/\r\n|[\t\n\v\f\r\u0085\u2028\u2029]/g, ' ')
+  return inserted(field, some.replace(ALL_NOT_TYPED, ''))
+}
+
+const NOT_TYPED = /[\u0000-\u001f\u007f-\u009f]/
+const ALL_NOT_TYPED = new RegExp(NOT_TYPED, 'g')
+
+const EDITS: ReadonlyMap<string, (field: Field) => Field> = new Map([
+  ['left', ({ text, at }) => ({ text, at: before(text, at) })],
+  ['right', ({ text, at }) => ({ text, at: after(text, at) })],
+  ['home', toStart],
+  ['ctrl-a', toStart],
+  ['end', toEnd],
+  ['ctrl-e', toEnd],
+  ['backspace', ({ text, at }) => without(text, before(text, at), at)],
+  ['delete', ({ text, at }) => without(text, at, after(text, at))],
+  ['ctrl-u', ({ text, at }) => without(text, 0, at)],
+  ['ctrl-w', ({ text, at }) => without(text, wordBefore(text, at), at)],
+])
+
+function toStart({ text }: Field): Field {
+  return { text, at: 0 }
+}
+
+function toEnd({ text }: Field): Field {
+  return fieldWith(text)
+}
+
+function inserted({ text, at }: Field, more: string): Field {
+  const fitting = firstCharacters(more, FIELD_LIMIT - text.length)
+  return whole(text.slice(0, at) + fitting + text.slice(at), at + fitting.length)
+}
+
+function without(text: string, from: number, to: number): Field {
+  return whole(text.slice(0, from) + text.slice(to), from)
+}
+
+/** Characters may join where texts meet: the place is then behind what they became. */
+function whole(text: string, at: number): Field {
+  const behind = at
+  return { text, at: behind ?? text.length }
+}
+
+function wordBefore(text: string, at: number): number {
+  return text.slice(0, at).replace(/\S*\s*$/u, '').length
+}
+
+function before(text: string, at: number): number {
+  return bounds(text).findLast(bound => bound < at) ?? 0
+}
+
+function after(text: string, at: number): number {
+  return bounds(text).find(bound => bound > at) ?? text.length
+}
+
+function firstCharacters(text: string, room: number): string {
+  if (text.length <= room) return text
+  return text.slice(0, bounds(text).findLast(bound => bound <= room) ?? 0)
+}
+
+let segmenter: Intl.Segmenter | undefined
+
+/** Where characters, as people count them, begin, and the end. */
+function bounds(text: string): number[] {
+  segmenter ??= new Intl.Segmenter()
+  return [...Array.from(segmenter.segment(text), ({ index }) => index), text.length]
+}

@@ -1,0 +1,87 @@
+import type { Activity } from '../data/types.ts'
+import { PANES_COLUMNS, WIDE_COLUMNS } from '../ui/layout.ts'
+import type { Scene } from '../ui/world.ts'
+import { whatText } from './change-text.ts'
+import { gutter, type ListColumn, listRow, lookOfRow, placed, titleRow } from './columns.ts'
+import { emptyRows, noMatch, waitingRows } from './empty.ts'
+import { filled, rowOf } from './fit.ts'
+import { AGE_WIDTH, agoText } from './moments.ts'
+import type { Area, Row } from './row.ts'
+import { safeText } from './safe.ts'
+import { isTiny, marksOf } from './streams.ts'
+import { listWindow } from './window.ts'
+
+/** Who did what, when and why, the latest first. */
+export function activityRows(scene: Scene, area: Area): Row[] {
+  if (scene.listing.keys.length === 0) return filled(noActivity(scene, area), area)
+  const moment = { nowMs: scene.nowMs, time: scene.state.time }
+  const columns = placed(scene.state.isWide ? [...COLUMNS, ...WIDE] : COLUMNS, area.columns)
+  const titles = isTiny(scene) ? [] : [titleRow(columns)]
+  const { keys, cursor } = listWindow(scene, area.rows - titles.length)
+  const items = activitiesOf(scene)
+  const rows = keys.flatMap(key => {
+    const item = items.get(key)
+    if (item === undefined) return []
+    const marks = marksOf(scene, key, cursor)
+    if (!isTiny(scene)) return listRow(columns, item, moment, marks)
+    const text = `${safeText(item.stream)} ${whatText(item.tx)}`
+    return rowOf([...gutter(marks), [text, 'plain']], area.columns, lookOfRow(marks).look)
+  })
+  return filled([...titles, ...rows], area)
+}
+
+const BY_KEY = new WeakMap<readonly Activity[], ReadonlyMap<string, Activity>>()
+
+/** The activities by key, made once for each list of them. */
+export function activitiesOf({ data }: Pick<Scene, 'data'>): ReadonlyMap<string, Activity> {
+  const { items } = data.activity
+  const known = BY_KEY.get(items)
+  if (known !== undefined) return known
+  const made = new Map(items.map(item => [item.key, item]))
+  BY_KEY.set(items, made)
+  return made
+}
+
+function noActivity(scene: Scene, area: Area): Row[] {
+  const waiting = waitingRows(scene, area)
+  if (waiting !== undefined) return waiting
+  if (scene.listing.total > 0) return noMatch(scene, area, 'change')
+  const { behind } = scene.data.activity
+  if (behind > 0) return emptyRows(area, `reading what happened in ${behind} streams …`, [], 'dim')
+  return emptyRows(area, 'nothing has happened yet', [
+    'changes appear here as they are seen; leasectl log STREAM tells what was before',
+  ])
+}
+
+const COLUMNS: readonly ListColumn<Activity>[] = [
+  { title: 'WHEN', align: 'right', width: AGE_WIDTH, cell: ({ atMs }, moment) => agoText(atMs, moment) },
+  { title: 'STREAM', width: 12, share: 2, cut: 'middle', cell: ({ stream }) => safeText(stream) },
+  { title: 'WHO', width: 10, share: 1, spare: 1, cell: ({ tx }) => safeText(tx.by) || '-' },
+  { title: 'WHAT', width: 18, share: 2, cell: ({ tx }) => ({ text: whatText(tx), style: styleOf(tx) }) },
+  { title: 'WHY', width: 10, share: 2, from: PANES_COLUMNS, spare: 2, cell: ({ tx }) => safeText(tx.why) || '-' },
+]
+
+const WIDE: readonly ListColumn<Activity>[] = [
+  {
+    title: 'VERSION',
+    align: 'right',
+    width: 7,
+    from: PANES_COLUMNS,
+    spare: 3,
+    cell: ({ tx }) => (tx.provisional ? '?' : String(tx.version)),
+  },
+  {
+    title: 'COMMAND',
+    width: 12,
+    share: 1,
+    from: WIDE_COLUMNS,
+    spare: 4,
+    cell: ({ tx }) => safeText(tx.commandId) || '-',
+  },
+]
+
+/** What ended something badly, or was not done by leasectl, stands out. */
+function styleOf({ op, provisional }: Activity['tx']) {
+  if (provisional || op === 'foreign' || op === 'adopt') return 'warn'
+  return op === 'abort' || op === 'fail' || op === 'cancel' || op === 'timeout' ? 'bad' : 'plain'
+}

@@ -1,0 +1,124 @@
+import type { TimeStyle } from '../../formats/age.ts'
+import type { Style } from '../../formats/paint.ts'
+import type { Cell } from '../../formats/table.ts'
+import { cut, cutInside, pad, padLeft } from '../../formats/width.ts'
+import type { Row, Span } from './row.ts'
+
+/** When a row is drawn, and how its times are shown. */
+export interface Moment {
+  readonly nowMs: number
+  readonly time: Exclude<TimeStyle, 'iso'>
+}
+
+/** A column of a list. Its width depends on the width of the list alone, so that nothing jumps while data comes and goes. */
+export interface ListColumn<Item> {
+  readonly title: string
+  readonly align?: 'right'
+  /** The least width, and the width where `share` is not given. */
+  readonly width: number
+  /** Its part of what is left over. */
+  readonly share?: number
+  /** Where names are cut in the middle, as those that begin alike end otherwise. */
+  readonly cut?: 'middle'
+  /** Shown only in lists of at least so many columns. */
+  readonly from?: number
+  /** Left out first where there is no room for all: the higher, the sooner. */
+  readonly spare?: number
+  /** A text that is safe to print. */
+  cell(item: Item, moment: Moment): Cell
+}
+
+export interface PlacedColumn<Item> {
+  readonly column: ListColumn<Item>
+  readonly width: number
+}
+
+/** In front of each row: the cursor, the mark, a blank. */
+const GUTTER = 3
+const GAP = '  '
+
+/** The columns that fit into a list of this width, and how wide they are. */
+export function placed<Item>(columns: readonly ListColumn<Item>[], available: number): readonly PlacedColumn<Item>[] {
+  let kept = columns.filter(({ from = 0 }) => available >= from)
+  while (kept.length > 1 && leastWidth(kept) > available) {
+    const most = Math.max(...kept.map(({ spare = 0 }) => spare))
+    const last = kept.findLastIndex(({ spare = 0 }) => spare === most)
+    kept = kept.toSpliced(last, 1)
+  }
+  const over = available - leastWidth(kept)
+  if (over < 0) return kept.map(column => ({ column, width: Math.max(0, column.width + over) }))
+  let shares = kept.reduce((sum, { share = 0 }) => sum + share, 0)
+  let left = over
+  return kept.map(column => {
+    const part = shares === 0 ? 0 : Math.floor((left * (column.share ?? 0)) / shares)
+    left -= part
+    shares -= column.share ?? 0
+    return { column, width: column.width + part }
+  })
+}
+
+function leastWidth(columns: readonly ListColumn<never>[]): number {
+  return columns.reduce((sum, { width }) => sum + width, GUTTER + GAP.length * (columns.length - 1))
+}
+
+/** The titles over a list. */
+export function titleRow(columns: readonly PlacedColumn<never>[]): Row {
+  const titles = columns.map(({ column, width }) => fitted(column.title, column, width))
+  return { spans: [[`${' '.repeat(GUTTER)}${titles.join(GAP)}`.trimEnd(), 'dim']] }
+}
+
+export interface RowMarks {
+  readonly isCursor?: boolean
+  readonly isMarked?: boolean
+  readonly isFaint?: boolean
+}
+
+/** One row of a list. Neighbours that look alike are one span: fewer are cheaper to draw. */
+export function listRow<Item>(
+  columns: readonly PlacedColumn<Item>[],
+  item: Item,
+  moment: Moment,
+  marks: RowMarks = {},
+): Row {
+  const spans: [text: string, style: Style][] = [...gutter(marks)].map(span => [...span])
+  columns.forEach(({ column, width }, at) => {
+    const cell = column.cell(item, moment)
+    const { text, style } = typeof cell === 'string' ? { text: cell, style: 'plain' as const } : cell
+    append(spans, fitted(text, column, width), style)
+    if (at < columns.length - 1) append(spans, GAP, 'plain')
+  })
+  return { spans: trimmed(spans), ...lookOfRow(marks) }
+}
+
+/** The cursor is drawn as a sign too, for terminals that show nothing in reverse. */
+export function gutter({ isCursor, isMarked }: RowMarks): readonly Span[] {
+  const sign = isCursor ? '›' : ' '
+  return isMarked
+    ? [
+        [sign, 'plain'],
+        ['• ', 'active'],
+      ]
+    : [[`${sign}  `, 'plain']]
+}
+
+export function lookOfRow({ isCursor, isFaint }: RowMarks): Pick<Row, 'look'> {
+  return isCursor ? { look: 'cursor' } : isFaint ? { look: 'faint' } : {}
+}
+
+function fitted(text: string, { align, cut: how }: Pick<ListColumn<never>, 'align' | 'cut'>, width: number): string {
+  const short = how === 'middle' ? cutInside(text, width) : cut(text, width)
+  return align === 'right' ? padLeft(short, width) : pad(short, width)
+}
+
+function append(spans: [string, Style][], text: string, style: Style): void {
+  const last = spans.at(-1)
+  // What is blank looks the same in any style, but in reverse.
+  if (last !== undefined && (last[1] === style || text.trim() === '')) last[0] += text
+  else spans.push([text, style])
+}
+
+function trimmed(spans: [string, Style][]): readonly Span[] {
+  const last = spans.at(-1)
+  if (last !== undefined) last[0] = last[0].trimEnd()
+  return spans
+}

@@ -1,0 +1,46 @@
+import { countText } from '../../formats/count-text.ts'
+import type { Style } from '../../formats/paint.ts'
+import type { Scene } from '../ui/world.ts'
+import { rowOf } from './fit.ts'
+import { type Area, BLANK, type Row } from './row.ts'
+import { safeText } from './safe.ts'
+
+/** What stands in place of a list without rows: why, and what to do. */
+export function emptyRows(area: Area, text: string, advice: readonly string[] = [], style: Style = 'plain'): Row[] {
+  const lines = [rowOf([[`  ${text}`, style]], area.columns)]
+  for (const line of advice) lines.push(rowOf([[`  ${line}`, 'dim']], area.columns))
+  return area.rows > lines.length + 2 ? [BLANK, ...lines] : lines
+}
+
+/** No stream to show. */
+export function noStreams(scene: Scene, area: Area): Row[] {
+  const { facts, listing } = scene
+  const waiting = waitingRows(scene, area)
+  if (waiting !== undefined) return waiting
+  if (listing.total > 0) return noMatch(scene, area, 'stream')
+  return emptyRows(area, `no streams in ${facts.address}`, [
+    'leasectl init orders/4711 --fork Search,Pay   creates one',
+    'leasectl demo   plays a whole order',
+  ])
+}
+
+/** Nothing passes the filter. */
+export function noMatch({ state, listing }: Scene, area: Area, what: string): Row[] {
+  const filter = safeText(state.lists[state.screen].filter)
+  return emptyRows(area, `no ${what} of ${countText(listing.total)} matches "${filter}"`, ['esc clears the filter'])
+}
+
+/** While the first look is under way, or the store has never answered; `undefined` once it has. */
+export function waitingRows({ data, facts }: Scene, area: Area): Row[] | undefined {
+  const { seenMs, trouble } = data.freshness
+  if (trouble !== undefined && seenMs === undefined && data.streams.size === 0) {
+    return emptyRows(
+      area,
+      `${facts.address} does not answer yet: ${safeText(trouble.message)}`,
+      ['it is asked again and again; r asks now, q quits'],
+      'bad',
+    )
+  }
+  if (data.streams.size > 0 || data.streams.isComplete) return undefined
+  return emptyRows(area, `reading ${facts.address} …`, [], 'dim')
+}

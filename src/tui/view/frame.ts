@@ -1,0 +1,75 @@
+import { type Layout, layoutOf } from '../ui/layout.ts'
+import type { Scene } from '../ui/world.ts'
+import { activityRows } from './activity.ts'
+import { asciiRow } from './ascii.ts'
+import { detailRows } from './detail.ts'
+
+import { filled, rowOf } from './fit.ts'
+import { footRow } from './foot.ts'
+import { leaseRows } from './leases.ts'
+import { listDetailRows } from './list-detail.ts'
+import { withDialog } from './overlay.ts'
+import type { Area, Frame, Row } from './row.ts'
+import { statusRow } from './status-line.ts'
+import { streamRows } from './streams.ts'
+import { tailRows } from './tail.ts'
+import { timelineRows } from './timeline.ts'
+import { headRule, titleRow } from './title.ts'
+import { treeRows } from './tree.ts'
+import { watchdogRows } from './watchdog.ts'
+import { xmlRows } from './xml.ts'
+
+export interface FrameOptions {
+  /** Only characters of ASCII. */
+  readonly isAscii?: boolean
+}
+
+/** The whole screen for this moment: exactly as many rows as it has, none wider than it. Never throws, whatever the size. */
+export function frameOf(scene: Scene, { isAscii = false }: FrameOptions = {}): Frame {
+  const { columns, rows: height } = scene.state.size
+  const screen = { columns: Math.max(0, columns), rows: Math.max(0, height) }
+  if (screen.columns === 0) return { columns: 0, rows: filled([], screen) }
+  const drawn = filled(withDialog(scene, screenRows(scene, screen)), screen)
+  const rows = layoutOf(scene.state).isTiny ? drawn.map(row => rowOf(row.spans, columns, row.look)) : drawn
+  return { columns, rows: isAscii ? rows.map(asciiRow) : rows }
+}
+
+function screenRows(scene: Scene, { columns }: Area): Row[] {
+  const layout = layoutOf(scene.state)
+  const area = (rows: number) => ({ columns, rows })
+  const part = (rows: number, draw: (area: Area) => readonly Row[]) =>
+    rows <= 0 ? [] : filled(draw(area(rows)), area(rows))
+  return [
+    ...headRows(scene, layout),
+    ...part(layout.body, body => bodyRows(scene, body)),
+    ...part(layout.detail, pane =>
+      scene.state.screen === 'stream' ? detailRows(scene, pane) : listDetailRows(scene, pane),
+    ),
+    ...part(layout.tail, pane => tailRows(scene, pane)),
+    ...(layout.foot > 0 ? [footRow(scene)] : []),
+  ]
+}
+
+function headRows(scene: Scene, { head }: Layout): Row[] {
+  if (head === 0) return []
+  return head === 1 ? [titleRow(scene)] : [titleRow(scene), statusRow(scene), headRule(scene)]
+}
+
+function bodyRows(scene: Scene, area: Area): readonly Row[] {
+  const { screen, pane } = scene.state
+  switch (screen) {
+    case 'streams':
+      return streamRows(scene, area)
+    case 'stream':
+      if (pane === 'tree') return treeRows(scene, area)
+      return pane === 'timeline' ? timelineRows(scene, area) : xmlRows(scene, area)
+    case 'leases':
+      return leaseRows(scene, area)
+    case 'watchdog':
+      return watchdogRows(scene, area)
+    case 'activity':
+      return activityRows(scene, area)
+    default:
+      return screen satisfies never
+  }
+}

@@ -1,0 +1,94 @@
+import type { Cell } from '../../formats/table.ts'
+import type { StreamEntry } from '../data/types.ts'
+import { PANES_COLUMNS, WIDE_COLUMNS } from '../ui/layout.ts'
+import type { Scene } from '../ui/world.ts'
+import { type ListColumn, listRow, type Moment, placed, titleRow } from './columns.ts'
+import { emptyRows, noMatch, waitingRows } from './empty.ts'
+import { filled } from './fit.ts'
+import { AGE_WIDTH, agoText, clockText } from './moments.ts'
+import type { Area, Row } from './row.ts'
+import { safeText } from './safe.ts'
+import { goneRow, isTiny, marksOf, shortRow } from './streams.ts'
+import { listWindow } from './window.ts'
+
+/** The leases that are held. */
+export function leaseRows(scene: Scene, area: Area): Row[] {
+  if (scene.listing.keys.length === 0) return filled(noLeases(scene, area), area)
+  const moment = { nowMs: scene.nowMs, time: scene.state.time }
+  const columns = placed(scene.state.isWide ? [...COLUMNS, LAST_BY] : COLUMNS, area.columns)
+  const titles = isTiny(scene) ? [] : [titleRow(columns)]
+  const { keys, cursor } = listWindow(scene, area.rows - titles.length)
+  const rows = keys.map(key => {
+    const entry = scene.data.streams.get(key)
+    const marks = marksOf(scene, key, cursor)
+    if (entry === undefined) return goneRow(key, marks, area.columns)
+    return isTiny(scene) ? shortRow(entry, marks, area.columns) : listRow(columns, entry, moment, marks)
+  })
+  return filled([...titles, ...rows], area)
+}
+
+function noLeases(scene: Scene, area: Area): Row[] {
+  const waiting = waitingRows(scene, area)
+  if (waiting !== undefined) return waiting
+  if (scene.listing.total > 0) return noMatch(scene, area, 'lease')
+  return emptyRows(area, 'nobody holds a lease now', [
+    'writers hold one for a moment while they write; those that stay are of `leasectl lease acquire` and `lease run`',
+  ])
+}
+
+/** Who it is, as far as the store knows; on Azure only those say it who hold a lease for long. */
+export function holderText({ item: { listed, summary } }: StreamEntry): Cell {
+  const { holder } = listed.lease
+  if (holder !== undefined) return { text: safeText(holder.by) || '-', style: 'warn' }
+  const lastBy = summary?.lastBy ?? ''
+  return { text: lastBy === '' ? 'unknown' : `unknown, last written by ${safeText(lastBy)}`, style: 'dim' }
+}
+
+/** `aks-3:4711`; `-` where it is not known. */
+export function processText({ item: { listed } }: StreamEntry): string {
+  const { holder } = listed.lease
+  if (holder === undefined || holder.host === '') return '-'
+  return safeText(holder.pid > 0 ? `${holder.host}:${holder.pid}` : holder.host)
+}
+
+/** When it ends, if nobody renews it. */
+export function leaseEndText({ item: { listed } }: StreamEntry, moment: Moment): string {
+  const { state, duration, untilMs } = listed.lease
+  const prefix = state === 'breaking' ? 'breaking, ' : ''
+  if (duration === 'infinite') return `${prefix}infinite`
+  if (untilMs === undefined) return state === 'breaking' ? 'breaking' : '-'
+  const text =
+    moment.time === 'relative' ? `in ${agoText(2 * moment.nowMs - untilMs, moment)}` : clockText(untilMs, moment)
+  return `${prefix}${untilMs <= moment.nowMs && moment.time === 'relative' ? 'over' : text}`
+}
+
+const LAST_BY: ListColumn<StreamEntry> = {
+  title: 'LAST BY',
+  width: 10,
+  share: 1,
+  from: PANES_COLUMNS,
+  spare: 5,
+  cell: ({ item }) => safeText(item.summary?.lastBy ?? '') || '-',
+}
+
+const COLUMNS: readonly ListColumn<StreamEntry>[] = [
+  { title: 'STREAM', width: 12, share: 3, cut: 'middle', cell: ({ name }) => safeText(name) },
+  {
+    title: 'SINCE',
+    align: 'right',
+    width: AGE_WIDTH,
+    spare: 2,
+    cell: ({ item, leasedSinceMs }, moment) => agoText(item.listed.lease.holder?.sinceMs ?? leasedSinceMs, moment),
+  },
+  { title: 'ENDS', width: 10, spare: 3, cell: leaseEndText },
+  { title: 'HOLDER', width: 10, share: 2, spare: 1, cell: holderText },
+  { title: 'PROCESS', width: 12, share: 1, from: PANES_COLUMNS, spare: 4, cell: processText },
+  {
+    title: 'PURPOSE',
+    width: 14,
+    share: 3,
+    from: WIDE_COLUMNS,
+    spare: 6,
+    cell: ({ item }) => safeText(item.listed.lease.holder?.purpose ?? '') || '-',
+  },
+]

@@ -1,0 +1,145 @@
+import { countText } from '../../formats/count-text.ts'
+import type { Style } from '../../formats/paint.ts'
+import type { Cell } from '../../formats/table.ts'
+import { orderedChanges } from '../../formats/transaction-text.ts'
+import type { Activity, StreamEntry } from '../data/types.ts'
+import { cursorKey } from '../ui/cursor.ts'
+import type { Scene } from '../ui/world.ts'
+import { activitiesOf } from './activity.ts'
+import { changeSpans } from './change-text.ts'
+import type { Moment } from './columns.ts'
+import { filled, rowOf, ruleRow, widthOfSpans, wrapped } from './fit.ts'
+import { holderText, leaseEndText, processText } from './leases.ts'
+import { dueCell, wholeTimeText } from './moments.ts'
+import type { Area, Row, Span } from './row.ts'
+import { safeText } from './safe.ts'
+import { faultText, idsText, statusCell } from './stream-cells.ts'
+
+/** The pane below a list: all that is known of the row under the cursor. Its first row is the rule above it. */
+export function listDetailRows(scene: Scene, area: Area): Row[] {
+  const cursor = cursorKey(scene.state, scene)
+  if (cursor === undefined) return filled([ruleRow('', area.columns)], area)
+  const moment = { nowMs: scene.nowMs, time: scene.state.time }
+  const item = scene.state.screen === 'activity' ? activitiesOf(scene).get(cursor) : undefined
+  if (item !== undefined) return filled(transactionRows(item, moment, area), area)
+  const entry = scene.data.streams.get(cursor)
+  const title = ruleRow(safeText(cursor), area.columns)
+  return filled(entry === undefined ? [title] : [title, ...streamRows(entry, moment, area)], area)
+}
+
+type Fact = readonly [label: string, value: Cell]
+
+function streamRows(entry: StreamEntry, moment: Moment, { columns, rows }: Area): Row[] {
+  const { fault, summary } = entry.item
+  const text = faultText(entry.item) ?? summary?.failure ?? ''
+  const label = fault === undefined ? `✗ ${safeText(summary?.failedId ?? '')} ` : `? ${safeText(fault.code)}: `
+  const lines = text === '' ? [] : wrapped(safeText(`${label}${text}`), columns - 2, 2)
+  const failure = lines.map(line => rowOf([[` ${line}`, fault === undefined ? 'bad' : 'warn']], columns))
+  const facts = flowed([...summaryFacts(entry, moment), ...blobFacts(entry, moment)], columns)
+  return [...facts.slice(0, Math.max(1, rows - 1 - failure.length)), ...failure]
+}
+
+function summaryFacts(entry: StreamEntry, moment: Moment): Fact[] {
+  const { summary } = entry.item
+  if (summary === undefined) return [['', statusCell(entry)]]
+  const { total, open, failed } = summary
+  return [
+    ['', statusCell(entry)],
+    ['version', countText(summary.version)],
+    ['root', summary.root],
+    ['key', summary.key],
+    ['topic', summary.topic],
+    ['tag', summary.tag],
+    ['tracking id', summary.trackingId],
+    ['events', `${total - open - failed} done, ${open} open, ${failed} failed`],
+    ['waiting on', idsText(summary.waitingOn, 12)],
+    ['ready', idsText(summary.ready.map(readable), 6)],
+    ['created', timeOf(summary.createdMs, moment)],
+    ['due', summary.dueMs === undefined ? '' : dueCell(summary.dueMs, moment)],
+    ['first claim ends', timeOf(summary.claimEndMs, moment)],
+    ['failed', timeOf(summary.failedAtMs, moment)],
+    ['last by', summary.lastBy],
+  ]
+}
+
+function blobFacts(entry: StreamEntry, moment: Moment): Fact[] {
+  const { listed } = entry.item
+  const { state, holder } = listed.lease
+  const isHeld = state === 'leased' || state === 'breaking'
+  return [
+    ['changed', timeOf(listed.modifiedMs, moment)],
+    ['lease', isHeld ? state : ''],
+    ['holder', isHeld ? holderText(entry) : ''],
+    ['process', isHeld && holder !== undefined ? processText(entry) : ''],
+    ['for', isHeld ? (holder?.purpose ?? '') : ''],
+    ['since', isHeld ? timeOf(holder?.sinceMs ?? entry.leasedSinceMs, moment) : ''],
+    ['ends', isHeld ? leaseEndText(entry, moment) : ''],
+    ['size', `${countText(listed.size)} bytes`],
+    ['etag', listed.etag],
+  ]
+}
+
+function timeOf(ms: number | undefined, moment: Moment): string {
+  return ms === undefined ? '' : wholeTimeText(ms, moment)
+}
+
+/** `name|topic`, percent-encoded; a text that is not is shown as it is. */
+function readable(ready: string): string {
+  try {
+    return decodeURIComponent(ready)
+  } catch {
+    return ready
+  }
+}
+
+/** The whole transaction: who, what, why, and each event it changed. */
+function transactionRows({ stream, atMs, tx }: Activity, moment: Moment, { columns, rows }: Area): Row[] {
+  const facts: Fact[] = [
+    ['at', wholeTimeText(atMs, moment)],
+    ['by', tx.by],
+    ['op', tx.op],
+    ['on', tx.on],
+    ['why', tx.why],
+    ['command id', tx.commandId],
+    ['hash', tx.hash],
+    ['', tx.other ? { text: 'other attributes changed too', style: 'warn' } : ''],
+    ['', tx.provisional ? { text: 'somebody else wrote: not recorded yet', style: 'warn' } : ''],
+  ]
+  const head = [
+    ruleRow(safeText(`${stream} v${tx.provisional ? '?' : tx.version}`), columns),
+    ...flowed(facts, columns),
+  ]
+  const room = Math.max(0, rows - head.length)
+  const changes = orderedChanges(tx)
+    .slice(0, room)
+    .map(change => rowOf([[' ', 'plain'], ...changeSpans(change, tx)], columns))
+  if (tx.changes.length <= room || room === 0) return [...head, ...changes]
+  const more = rowOf([[` and ${countText(tx.changes.length - room + 1)} more`, 'dim']], columns)
+  return [...head, ...changes.slice(0, -1), more]
+}
+
+/** Facts one behind the other in lines; those without a value are left out. */
+function flowed(facts: readonly Fact[], columns: number): Row[] {
+  const lines: Span[][] = []
+  for (const fact of facts) {
+    const spans = factSpans(fact)
+    if (spans === undefined) continue
+    const line = lines.at(-1)
+    const gap: Span = ['   ', 'plain']
+    if (line !== undefined && widthOfSpans([...line, gap, ...spans]) <= columns) line.push(gap, ...spans)
+    else lines.push([[' ', 'plain'], ...spans])
+  }
+  return lines.map(line => rowOf(line, columns))
+}
+
+function factSpans([label, value]: Fact): Span[] | undefined {
+  const { text, style } = typeof value === 'string' ? { text: value, style: 'plain' as Style } : value
+  const safe = safeText(text)
+  if (safe === '') return undefined
+  return label === ''
+    ? [[safe, style]]
+    : [
+        [`${label} `, 'dim'],
+        [safe, style],
+      ]
+}

@@ -1,0 +1,85 @@
+import { counted, countText } from '../../formats/count-text.ts'
+import { cutInside, widthOf } from '../../formats/width.ts'
+import { livenessOf } from '../../ops/watchdog-state.ts'
+import type { Scene } from '../ui/world.ts'
+import { joined, rowOf, widthOfSpans } from './fit.ts'
+import { dueCell } from './moments.ts'
+import type { Row, Span } from './row.ts'
+import { safeText } from './safe.ts'
+import { streamHeader } from './stream-header.ts'
+
+/** The second line: what the screen shows, in numbers. */
+export function statusRow(scene: Scene): Row {
+  switch (scene.state.screen) {
+    case 'streams':
+      return withAddress(scene, [...streamCounts(scene), ...listParts(scene)])
+    case 'stream':
+      return streamHeader(scene)
+    case 'leases':
+      return lined(scene, [[counted(scene.listing.total, 'held lease'), 'plain'], ...listParts(scene)])
+    case 'watchdog':
+      return lined(scene, [...watchdogParts(scene), ...listParts(scene)])
+    case 'activity':
+      return lined(scene, [...activityParts(scene), ...listParts(scene)])
+    default:
+      return scene.state.screen satisfies never
+  }
+}
+
+function lined({ state }: Scene, parts: readonly Span[]): Row {
+  return rowOf([[' ', 'plain'], ...line(parts)], state.size.columns)
+}
+
+function line(parts: readonly Span[]): Span[] {
+  return joined(
+    parts.map(part => [part]),
+    ' · ',
+  )
+}
+
+/** With the store's address at the right, as far as there is room. */
+function withAddress({ state, facts }: Scene, parts: readonly Span[]): Row {
+  const left: Span[] = [[' ', 'plain'], ...line(parts)]
+  const room = state.size.columns - widthOfSpans(left) - 3
+  const address = cutInside(safeText(facts.address), Math.max(0, room))
+  if (room < LEAST_ADDRESS && widthOf(address) < widthOf(facts.address)) return rowOf(left, state.size.columns)
+  const gap = ' '.repeat(Math.max(2, room + 2 - widthOf(address)))
+  return rowOf([...left, [gap, 'plain'], [address, 'dim']], state.size.columns)
+}
+
+const LEAST_ADDRESS = 12
+
+function streamCounts({ data }: Scene): Span[] {
+  const { size, isComplete } = data.streams
+  return [[`${counted(size, 'stream')}${isComplete ? '' : ' so far'}`, 'plain']]
+}
+
+/** What of a list passes the filter, is marked, and in which order. */
+function listParts({ state, listing }: Scene): Span[] {
+  const { filter, marks, sort } = state.lists[state.screen]
+  return [
+    [filter === '' ? '' : `${counted(listing.matching, 'matches', 'match')} "${safeText(filter)}"`, 'active'],
+    [marks.size === 0 ? '' : `${countText(marks.size)} marked`, 'active'],
+    [sort === undefined ? '' : `sorted by ${sort.by} ${sort.isDescending ? '↓' : '↑'}`, 'dim'],
+  ]
+}
+
+function watchdogParts({ data, nowMs, state }: Scene): Span[] {
+  const dogs = data.watchdog.state?.watchdogs ?? []
+  const live = dogs.filter(dog => livenessOf(dog, nowMs) === 'live').length
+  const next = data.watchdog.next[0]
+  const due = next && dueCell(next.dueMs, { nowMs, time: state.time })
+  const dueText = typeof due === 'string' ? due : (due?.text ?? '')
+  return [
+    [`${counted(dogs.length, 'watchdog')}, ${countText(live)} live`, dogs.length > 0 && live === 0 ? 'bad' : 'plain'],
+    [dueText === '' ? '' : `next limit ${dueText}`, 'plain'],
+  ]
+}
+
+function activityParts({ data }: Scene): Span[] {
+  const { items, behind } = data.activity
+  return [
+    [counted(items.length, 'change'), 'plain'],
+    [behind === 0 ? '' : `${counted(behind, 'stream')} still to read`, 'dim'],
+  ]
+}

@@ -1,0 +1,75 @@
+import { lookOf, statusWord } from '../../formats/status.ts'
+import type { Cell } from '../../formats/table.ts'
+import type { SummarizedStream } from '../../ops/summaries.ts'
+import type { Summary } from '../../stream/summary.ts'
+import type { StreamEntry } from '../data/types.ts'
+import type { Moment } from './columns.ts'
+import { agoText, dueCell } from './moments.ts'
+import { safeText } from './safe.ts'
+
+/** A glyph and a word. What was not read yet is `…`, what cannot be read says so. */
+export function statusCell({ item: { summary, fault }, isRead }: StreamEntry): Cell {
+  if (!isRead) return { text: '…', style: 'dim' }
+  if (summary === undefined) return { text: safeText(`? ${fault?.code ?? 'not started'}`), style: 'warn' }
+  const { glyph, style } = lookOf(summary.status)
+  const hasErrors = summary.outcome === 'errors' && summary.status === 'completed'
+  if (hasErrors) return { text: `${glyph} with errors`, style: 'warn' }
+  return { text: `${glyph} ${safeText(statusWord(summary.status))}`, style }
+}
+
+/** Ended well, open, failed: together all events that count. */
+export function progressCell(entry: StreamEntry): Cell {
+  return known(entry, ({ total, open, failed }) => {
+    const text = `${total - open - failed}/${open}/${failed}`
+    return failed > 0 ? { text, style: 'bad' } : text
+  })
+}
+
+/** What it waits on, or why it cannot be read. */
+export function waitingCell(entry: StreamEntry): Cell {
+  const fault = faultText(entry.item)
+  if (fault !== undefined) return { text: fault, style: 'warn' }
+  return known(entry, ({ waitingOn }) => idsText(waitingOn, 3) || '-')
+}
+
+export function dueOf(entry: StreamEntry, moment: Moment): Cell {
+  return known(entry, ({ dueMs }) => dueCell(dueMs, moment))
+}
+
+export function ageOf(entry: StreamEntry, moment: Moment): Cell {
+  return known(entry, ({ createdMs }) => agoText(createdMs, moment))
+}
+
+/** Who has the lease. Azure tells only that somebody has. */
+export function leaseCell({ item: { listed } }: StreamEntry): Cell {
+  const { state, holder } = listed.lease
+  if (state !== 'leased' && state !== 'breaking') return '-'
+  return { text: holder === undefined ? state : safeText(holder.by), style: 'warn' }
+}
+
+/** A text of the summary. */
+export function textOf(read: (summary: Summary) => string): (entry: StreamEntry) => Cell {
+  return entry => known(entry, summary => safeText(read(summary)) || '-')
+}
+
+/** A value of the summary; `…` before it was read, `?` where nobody knows it. */
+function known(entry: StreamEntry, read: (summary: Summary) => Cell): Cell {
+  if (!entry.isRead) return { text: '…', style: 'dim' }
+  const { summary, fault } = entry.item
+  return summary === undefined ? (fault === undefined ? '-' : '?') : read(summary)
+}
+
+/** Why the document cannot be read, without the stream's name in front. */
+export function faultText({ listed, fault }: SummarizedStream): string | undefined {
+  if (fault === undefined) return undefined
+  const named = `${listed.name}: `
+  return safeText(fault.message.startsWith(named) ? fault.message.slice(named.length) : fault.message)
+}
+
+/** The first ids, and how many more there are; a last `+N` among them counts. */
+export function idsText(ids: readonly string[], most: number): string {
+  const named = ids.filter(id => !id.startsWith('+'))
+  const cutOff = ids.reduce((sum, id) => sum + (id.startsWith('+') ? Number(id.slice(1)) || 0 : 0), 0)
+  const more = Math.max(0, named.length - most) + cutOff
+  return safeText(`${named.slice(0, most).join(' ')}${more > 0 ? ` +${more}` : ''}`)
+}

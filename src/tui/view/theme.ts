@@ -1,0 +1,91 @@
+import type { Style } from '../../formats/paint.ts'
+
+/** `mono` has no colours at all: glyphs and words tell everything. */
+export type Theme = 'dark' | 'light' | 'mono'
+
+/** How a text is drawn, as the properties of an Ink `Text`. */
+export interface Look {
+  readonly color?: string
+  readonly bold?: boolean
+  readonly dimColor?: boolean
+  readonly inverse?: boolean
+}
+
+export interface ThemeHints {
+  /** The variable `COLORFGBG`: `15;0`, some `0;default;15`. The last is the background, one of 16. */
+  readonly colorFgBg?: string | undefined
+  readonly hasColour: boolean
+}
+
+/** The theme that was asked for; `auto` is `dark` unless the terminal says that its background is light. */
+export function themeFor(choice: 'auto' | Theme, hints: ThemeHints): Theme {
+  if (!hints.hasColour) return 'mono'
+  if (choice !== 'auto') return choice
+  const background = Number(hints.colorFgBg?.split(';').at(-1) || Number.NaN)
+  return background === 7 || (background > 8 && background <= 15) ? 'light' : 'dark'
+}
+
+/** How a style looks. Only the 16 colours that the terminal itself defines. The same object each time. */
+export function lookOfStyle(theme: Theme, style: Style): Look {
+  return LOOKS[theme][style]
+}
+
+type Looks = { readonly [Of in Style]: Look }
+
+/**
+ * Told apart by eyes that do not tell red from green: good is blue-green and bad a bold magenta-leaning red by their
+ * brightness, and each of them has a glyph and a word beside it.
+ */
+const DARK: Looks = {
+  plain: {},
+  good: { color: 'green' },
+  bad: { color: 'redBright', bold: true },
+  warn: { color: 'yellow' },
+  active: { color: 'cyanBright' },
+  dim: { dimColor: true },
+  strong: { bold: true },
+  mark: { inverse: true },
+  hue1: { color: 'cyan' },
+  hue2: { color: 'magenta' },
+  hue3: { color: 'blueBright' },
+  hue4: { color: 'green' },
+  hue5: { color: 'yellow' },
+  hue6: { color: 'cyan', bold: true },
+  hue7: { color: 'magenta', bold: true },
+  hue8: { color: 'blueBright', bold: true },
+}
+
+/** Yellow and cyan are hard to read on white. */
+const LIGHT: Looks = {
+  ...DARK,
+  bad: { color: 'red', bold: true },
+  warn: { color: 'magenta' },
+  active: { color: 'blue' },
+  hue1: { color: 'blue' },
+  hue3: { color: 'red' },
+  hue5: { color: 'blackBright' },
+  hue6: { color: 'blue', bold: true },
+  hue8: { color: 'red', bold: true },
+}
+
+/** Underlining, as Ink could do it too, is left to links. */
+const MONO: Looks = {
+  plain: {},
+  good: {},
+  bad: { bold: true },
+  warn: { bold: true },
+  active: { bold: true },
+  dim: { dimColor: true },
+  strong: { bold: true },
+  mark: { inverse: true },
+  hue1: {},
+  hue2: {},
+  hue3: {},
+  hue4: {},
+  hue5: {},
+  hue6: {},
+  hue7: {},
+  hue8: {},
+}
+
+const LOOKS: { readonly [Of in Theme]: Looks } = { dark: DARK, light: LIGHT, mono: MONO }

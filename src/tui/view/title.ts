@@ -1,0 +1,120 @@
+import { calmSpan } from '../../formats/age.ts'
+import { countText } from '../../formats/count-text.ts'
+import { cutInside, widthOf } from '../../formats/width.ts'
+import type { Freshness } from '../data/types.ts'
+import type { Scene } from '../ui/world.ts'
+import { joined, rowOf, widthOfSpans } from './fit.ts'
+import type { Row, Span } from './row.ts'
+import { safeText } from './safe.ts'
+
+/** The first line: where we are, how old that is, and whether anything can be changed. */
+export function titleRow(scene: Scene): Row {
+  const { columns } = scene.state.size
+  const head = columns < SHORT_COLUMNS ? ' ' : ' leasectl ▸ '
+  const where = placeText(scene)
+  const right = fittingRight(scene, columns - Math.min(widthOf(where), LEAST_PLACE) - head.length - 3)
+  const free = columns - head.length - widthOfSpans(right) - 1
+  const place = cutInside(where, Math.max(0, free - 2))
+  const spans: Span[] = [
+    [head, 'plain'],
+    [place, 'strong'],
+    [' '.repeat(Math.max(1, free - widthOf(place))), 'plain'],
+  ]
+  return rowOf([...spans, ...right], columns)
+}
+
+/** Below so many columns the program's name is left out. */
+const SHORT_COLUMNS = 40
+/** Of the name of a stream so much is kept before the right side gives way. */
+const LEAST_PLACE = 16
+
+function placeText({ state }: Scene): string {
+  if (state.screen !== 'stream') return state.screen
+  const name = safeText(state.stream) || 'no stream'
+  return state.pane === 'tree' ? name : `${name} ▸ ${state.pane}`
+}
+
+/** As much of the right side as fits; what tells least goes first, whether changes are possible last. */
+function fittingRight(scene: Scene, room: number): Span[] {
+  const parts = [
+    { rank: 2, span: freshnessSpan(scene) },
+    { rank: 3, span: timeSpan(scene) },
+    { rank: 1, span: protectedSpan(scene) },
+    { rank: 0, span: writesSpan(scene) },
+  ].filter(({ span }) => span[0] !== '')
+  for (let most = 3; most >= 0; most -= 1) {
+    const spans = joined(
+      parts.filter(({ rank }) => rank <= most).map(({ span }) => [span]),
+      '  ',
+    )
+    if (most === 0 || widthOfSpans(spans) <= room) return spans
+  }
+  return []
+}
+
+/** `● live 1s`: the interval, which rests, and not the age, which does not; that is told as soon as it is more than two of them. */
+function freshnessSpan({ data, state, liveRevision, nowMs }: Scene): Span {
+  const { seenMs, isSlow, intervalMs, trouble } = data.freshness
+  if (state.frozen !== undefined) {
+    const pending = Math.max(0, liveRevision - state.frozen.revision)
+    return [`❄ frozen${oldText(data.freshness, nowMs, ' ')}, ${countText(pending)} pending`, 'active']
+  }
+  if (trouble !== undefined) return [`✗ stale${seenMs === undefined ? '' : ` ${calmSpan(nowMs - seenMs)}`}`, 'bad']
+  if (seenMs === undefined) return ['◌ reading…', 'dim']
+  const old = oldText(data.freshness, nowMs, '')
+  if (old !== '') return [`◌ ${old} old`, 'warn']
+  return isSlow ? [`● slow ${intervalText(intervalMs)}`, 'warn'] : [`● live ${intervalText(intervalMs)}`, 'good']
+}
+
+/** How old it is, where it is older than two intervals. */
+function oldText({ seenMs, intervalMs }: Freshness, nowMs: number, before: string): string {
+  if (seenMs === undefined) return ''
+  const oldMs = nowMs - seenMs
+  return oldMs > 2 * intervalMs + 1_000 ? `${before}${calmSpan(oldMs)}` : ''
+}
+
+function intervalText(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)}ms`
+  return calmSpan(Math.round(ms / 1_000) * 1_000)
+}
+
+function timeSpan({ state }: Scene): Span {
+  return [state.time === 'relative' ? '' : state.time === 'utc' ? 'UTC' : 'local', 'dim']
+}
+
+function protectedSpan({ facts }: Scene): Span {
+  return [facts.isProtected ? 'PROTECTED' : '', 'warn']
+}
+
+function writesSpan({ state: { writes }, nowMs }: Scene): Span {
+  if (writes.kind !== 'unlocked' || writes.untilMs <= nowMs) return ['READ-ONLY', 'plain']
+  const leftMs = writes.untilMs - nowMs
+  return [`WRITES ${leftMs < 60_000 ? calmSpan(leftMs) : `${Math.ceil(leftMs / 60_000)}m`}`, 'bad']
+}
+
+/** The line between head and body; what must not be overseen stands in it. */
+export function headRule(scene: Scene): Row {
+  const { columns } = scene.state.size
+  const [text, style] = headNews(scene)
+  if (text === '' || columns < 8) return { spans: [['─'.repeat(Math.max(0, columns)), 'dim']] }
+  return rowOf(
+    [
+      ['─ ', 'dim'],
+      [text, style],
+      [` ${'─'.repeat(Math.max(0, columns - 3 - widthOf(text)))}`, 'dim'],
+    ],
+    columns,
+  )
+}
+
+function headNews({ data, state, nowMs }: Scene): Span {
+  const { seenMs, trouble } = data.freshness
+  if (trouble !== undefined) {
+    const since = seenMs === undefined ? 'no answer yet' : `stale ${calmSpan(nowMs - seenMs)}`
+    return [safeText(`${since}, retrying: ${trouble.message}`), 'bad']
+  }
+  const { batch } = state
+  if (batch === undefined || batch.end !== undefined) return ['', 'plain']
+  const done = `${countText(batch.outcomes.length)} of ${countText(batch.preview.count)}`
+  return [`${batch.preview.verb}: ${done} done${batch.isStopping ? ', stopping' : ''}, o shows them`, 'active']
+}

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import type { EventStore } from '../../src/store/store.ts'
+import { changeOptions, given, leased, listed, put, type StoreHarness, stored, withStore } from './harness.ts'
+
+export function describeMarks(harness: StoreHarness): void {
+  describe('change marks', () => {
+    if (harness.features.changeMarks) marks(harness)
+    else
+      it('are not there, as asking would cost as much as a listing', () =>
+        withStore(harness, async store => expect(store.changeMark).toBeUndefined()))
+  })
+}
+
+function marks(harness: StoreHarness): void {
+  it('stay the same as long as nothing is written', () =>
+    withStore(harness, async store => {
+      await given(store, 'a')
+      const mark = await markOf(store)
+      await listed(store)
+      await stored(store, 'a')
+      await store.release('a', 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee')
+      expect(await markOf(store)).toBe(mark)
+    }))
+
+  it('move with everything that changes what is listed or read', () =>
+    withStore(harness, async store => {
+      await given(store, 'first')
+      const seen = [await markOf(store)]
+      const step = async (change: Promise<unknown>) => {
+        await change
+        seen.push(await markOf(store))
+      }
+      await step(given(store, 'a'))
+      await step(store.changeUnderLease('a', put('1', { version: 2 }), changeOptions()))
+      const lease = leased(store, 'a')
+      await step(lease)
+      await step(store.renew('a', await lease))
+      await step(store.break('a', 60))
+      await step(store.release('a', await lease))
+      await step(given(store, '.leasectl/aside'))
+      await step(store.remove('a', {}))
+      expect(new Set(seen).size).toBe(seen.length)
+    }))
+
+  it('is given up with the signal', () =>
+    withStore(harness, async store => {
+      await given(store, 'a')
+      await expect(store.changeMark?.(AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough')
+    }))
+}
+
+async function markOf(store: EventStore): Promise<string> {
+  const mark = await store.changeMark?.()
+  if (mark === undefined) throw new Error('no mark')
+  return mark
+}

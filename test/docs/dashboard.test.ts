@@ -1,0 +1,48 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { HELP, type HelpLine } from '../../src/tui/ui/bindings.ts'
+import { SCREENS } from '../../src/tui/ui/state.ts'
+import { allCommands } from '../commands/support.ts'
+
+const PAGE = new URL('../../docs/dashboard.md', import.meta.url)
+const BETWEEN = /(<!-- made from the key table[^\n]*-->\n)([\s\S]*?)(<!-- end of the key table -->)/
+
+const page = readFileSync(PAGE, 'utf8')
+
+test('every key stands on the page, as the key table has it', () => {
+  const tables = `\n${HELP.map(({ title, lines }) => table(title, lines)).join('\n')}\n`
+  if (process.env.LEASECTL_TEST_REWRITE_DOCS) writeFileSync(PAGE, page.replace(BETWEEN, `$1${tables}$3`))
+  else expect(BETWEEN.exec(page)?.[2]).toBe(tables)
+})
+
+function table(title: string, lines: readonly HelpLine[]): string {
+  const rows = lines.map(({ keys, does, screens }) => `| ${marked(keys)} | ${does} | ${placesOf(screens)} |`)
+  return `| ${title.toLowerCase()} | | on |\n|---|---|---|\n${rows.join('\n')}\n`
+}
+
+const marked = (keys: string) =>
+  keys
+    .split(' ')
+    .map(key => `\`${key.replace('|', '\\|')}\``)
+    .join(' ')
+
+/** Digits of the screens; nothing for a key that works everywhere. */
+function placesOf(screens: HelpLine['screens']): string {
+  return screens === undefined
+    ? ''
+    : screens
+        .map(screen => SCREENS.indexOf(screen) + 1)
+        .sort()
+        .join(' ')
+}
+
+test('every screen has its place', () => {
+  for (const [at, screen] of SCREENS.entries()) expect(page).toContain(`| \`${at + 1}\` | ${screen} |`)
+})
+
+test('every flag of its own has its place', () => {
+  const top = allCommands().find(command => command.name() === 'top')
+  const own = top?.options.filter(({ helpGroupHeading }) => helpGroupHeading !== 'Everywhere:') ?? []
+  expect(own.length).toBeGreaterThan(5)
+  expect(own.map(({ long }) => long).filter(long => !page.includes(`| \`${long}`))).toEqual([])
+})

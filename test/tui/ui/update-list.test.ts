@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest'
+import { Stage } from '../support/stage.ts'
+import { listingOf, worldWith } from '../support/world.ts'
+
+const NAMES = Array.from({ length: 100 }, (_, at) => `s${String(at).padStart(2, '0')}`)
+const MANY = worldWith({ streams: NAMES })
+/** A screen of 40 rows has 35 for the list. */
+const HEIGHT = 35
+
+const stage = (...names: readonly string[]) => new Stage(worldWith({ streams: names }))
+
+describe('the cursor of a list', () => {
+  it('moves by rows and stops at the ends', () => {
+    expect(stage('a', 'b', 'c').press('k').cursor).toBe('a')
+    expect(stage('a', 'b', 'c').press('j', 'down', 'j').cursor).toBe('c')
+    expect(stage('a', 'b', 'c').press('G', 'up').cursor).toBe('b')
+  })
+
+  it('goes to the ends of the list', () => {
+    const there = new Stage(MANY).press('G')
+    expect([there.cursor, there.list.offset]).toEqual(['s99', HEIGHT - 1])
+    expect([there.press('g').cursor, there.list.offset]).toEqual(['s00', 0])
+  })
+
+  it('moves by a screen but for one row, and keeps its place on the screen', () => {
+    const there = new Stage(MANY).press('j', 'j', 'pagedown')
+    expect([there.cursor, there.list.offset]).toEqual(['s36', 2])
+    expect(there.press('pageup').cursor).toBe('s02')
+  })
+
+  it('goes down on the screen to its last row, then the list moves', () => {
+    const there = new Stage(MANY).press(...Array(50).fill('j'))
+    expect([there.cursor, there.list.offset]).toEqual(['s50', HEIGHT - 1])
+    expect(there.press('k').list.offset).toBe(HEIGHT - 2)
+  })
+
+  it('follows its row when others come and go', () => {
+    const there = stage('b', 'd').press('j')
+    there.world = worldWith({ streams: ['a', 'b', 'c', 'd'] })
+    expect(there.act({ kind: 'tick' }).cursor).toBe('d')
+    expect(there.press('k').cursor).toBe('c')
+  })
+
+  it('stays in its place when its row is gone', () => {
+    const there = stage('a', 'b', 'c', 'd').press('j', 'j')
+    there.world = worldWith({ streams: ['b', 'c', 'd'] })
+    there.act({ kind: 'tick' })
+    there.world = worldWith({ streams: ['b', 'd'] })
+    expect(there.cursor).toBe('d')
+    expect(there.act({ kind: 'tick' }).list).toMatchObject({ cursor: 'd', index: 1 })
+  })
+
+  it('goes to the last row when the rows behind are gone too', () => {
+    const there = stage('a', 'b', 'c').press('G')
+    there.world = worldWith({ streams: ['a'] })
+    expect(there.act({ kind: 'tick' }).cursor).toBe('a')
+  })
+
+  it('waits for its row while nothing is there', () => {
+    const there = stage('a', 'b').press('j')
+    there.world = worldWith()
+    there.act({ kind: 'tick' }).press('j', 'space', '*', 'enter', 'c')
+    there.world = worldWith({ streams: ['a', 'b'] })
+    expect(there.cursor).toBe('b')
+  })
+
+  it('stands on the first row, whichever it is, until it was moved', () => {
+    const there = stage('b')
+    there.act({ kind: 'tick' })
+    there.world = worldWith({ streams: ['a', 'b'] })
+    expect(there.cursor).toBe('a')
+  })
+
+  it('tells each of its moves from all else', () => {
+    const there = stage('a', 'b')
+    expect(there.press('j', 'k').list.moves).toBe(2)
+    expect(there.press('w', 'T').act({ kind: 'tick' }).list.moves).toBe(2)
+  })
+
+  it('stays on a screen that becomes smaller', () => {
+    const there = new Stage(MANY).press('G').act({ kind: 'resize', size: { columns: 20, rows: 5 } })
+    expect(there.cursor).toBe('s99')
+    expect(there.list.offset).toBe(2)
+  })
+})
+
+describe('marks', () => {
+  it('are set by name, one row after the other, and taken away again', () => {
+    const there = stage('a', 'b', 'c').press('space', 'space')
+    expect([...there.list.marks]).toEqual(['a', 'b'])
+    expect(there.cursor).toBe('c')
+    expect([...there.press('g', 'space').list.marks]).toEqual(['b'])
+  })
+
+  it('are set on all rows of the filter, which says how many', () => {
+    const there = stage('a1', 'a2', 'b').press('G', 'space', '/').type('a').press('enter', '*')
+    expect([...there.list.marks].sort()).toEqual(['a1', 'a2', 'b'])
+    expect(there.notice).toBe('marked 2 rows, 3 in all')
+  })
+
+  it('leave out rows that do not pass the filter any more', () => {
+    const there = stage()
+    there.world = worldWith({ rows: listingOf(['a', 'b'], { faint: ['b'] }) })
+    expect([...there.press('*').list.marks]).toEqual(['a'])
+    expect(there.notice).toBe('marked 1 row')
+  })
+
+  it('say when not all rows are known yet', () => {
+    const there = new Stage(worldWith({ streams: ['a'], isComplete: false })).press('*')
+    expect(there.notice).toContain('not complete yet')
+  })
+
+  it('are all taken away by u', () => {
+    expect(stage('a', 'b').press('*', 'u').list.marks.size).toBe(0)
+  })
+
+  it('are none on screens where nothing can be changed', () => {
+    expect(stage('a').press('4', 'space', '*').list.marks.size).toBe(0)
+  })
+})
+
+describe('the order of a list', () => {
+  it('goes from column to column and back to the usual one', () => {
+    const there = stage('a')
+    const seen = Array.from({ length: 6 }, () => there.press('s').list.sort?.by)
+    expect(seen).toEqual(['status', 'failed', 'due', 'age', 'changed', undefined])
+    expect(there.notice).toBe('sorted by name')
+  })
+
+  it('is turned round', () => {
+    const there = stage('a').press('s', 'S')
+    expect(there.list.sort).toEqual({ by: 'status', isDescending: true })
+    expect(there.press('S').list.sort?.isDescending).toBe(false)
+    expect(stage('a').press('S').list.sort).toEqual({ by: 'name', isDescending: true })
+  })
+
+  it('is that of its own list', () => {
+    const there = stage('a').press('s', '3', 's')
+    expect([there.state.lists.streams.sort?.by, there.state.lists.leases.sort?.by]).toEqual(['status', 'name'])
+  })
+
+  it('cannot be chosen where there is one only', () => {
+    expect(stage('a').press('5', 's', 'S').list.sort).toBeUndefined()
+  })
+})
+
+describe('next match', () => {
+  it('passes over rows that are there for others only, beyond the ends too', () => {
+    const there = stage().press('/').type('x').press('enter')
+    there.world = worldWith({ rows: listingOf(['x1', 'y', 'x2', 'z'], { faint: ['y', 'z'] }) })
+    expect(['n', 'n', 'N', 'N'].map(key => there.press(key).cursor)).toEqual(['x2', 'x1', 'x2', 'x1'])
+  })
+
+  it('says that there is no filter, or nothing that passes it', () => {
+    expect(stage('a').press('n').notice).toContain('no filter')
+    expect(stage('a').press('/').type('x').press('enter', 'n').notice).toContain('nothing matches')
+  })
+})
