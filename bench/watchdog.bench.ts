@@ -70,8 +70,8 @@ async function dueQuery(files: { readonly few: string; readonly many: string }):
 async function memory(): Promise<Row> {
   const server = await startListServer(MANY)
   const args = [String(server.port), String(MANY)]
-  const peakMb = await withBundled(WATCH_MANY, file => peakMemoryMb([process.execPath, file, ...args])).finally(() =>
-    server.stop(),
+  const peakMb = await withBundled(WATCH_MANY, ({ child }) => peakMemoryMb([process.execPath, child, ...args])).finally(
+    () => server.stop(),
   )
   return {
     figure: `memory of a watchdog over ${MANY} streams / ${MEMORY_MB} MB`,

@@ -118,7 +118,8 @@ function isLight(loaded, start) {
   return [...loaded].every(id => !id.includes('node_modules') || usual.test(id) || start.has(id))
 }
 
-function stub(name) {
+/** An empty module in place of a package. */
+export function stub(name) {
   return {
     name: `stub-${name}`,
     resolveId: { filter: { id: new RegExp(`^${name}$`) }, handler: () => `\0${name}` },

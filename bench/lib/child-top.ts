@@ -1,12 +1,11 @@
 // child-top PAINTER SCREEN SECONDS [keys]   draws the dashboard under load; prints what it took as JSON
-import { EventEmitter } from 'node:events'
-import { PassThrough } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DataStore } from '../../src/tui/data/store.ts'
 import { FrameGate, type GateClock } from '../../src/tui/gate.ts'
 import type { Frame } from '../../src/tui/view/row.ts'
 import { RawWriter } from './raw-writer.ts'
-import { SIZE, TopApp } from './top-app.ts'
+import { inkOn, Sink } from './sink.ts'
+import { TopApp } from './top-app.ts'
 import { StreamsLoad } from './top-streams-load.ts'
 import { OPEN, TreeLoad } from './top-tree-load.ts'
 
@@ -37,24 +36,6 @@ const written = { writes: 0, bytes: 0, frames: 0 }
 /** When keys were to be pressed that no write has answered yet; those that a frame has seen. */
 const pending = { pressed: [] as number[], drawn: [] as number[], latencies: [] as number[] }
 
-/** A terminal that takes everything and shows nothing. */
-class Sink extends EventEmitter {
-  readonly isTTY = true
-  readonly fd = -1
-  readonly columns = SIZE.columns
-  readonly rows = SIZE.rows
-
-  write(text: string, ...rest: readonly unknown[]): boolean {
-    written.writes++
-    written.bytes += text.length
-    const nowMs = performance.now()
-    pending.latencies.push(...pending.drawn.splice(0).map(sinceMs => nowMs - sinceMs))
-    const done = rest.at(-1)
-    if (typeof done === 'function') queueMicrotask(() => done())
-    return true
-  }
-}
-
 const data = new DataStore()
 const load = screen === 'tree' ? new TreeLoad(data, COUNT) : new StreamsLoad(data, COUNT)
 const app = new TopApp(data, screen === 'tree' ? OPEN : undefined, why =>
@@ -65,7 +46,14 @@ const frame = (): Frame => {
   pending.drawn.push(...pending.pressed.splice(0))
   return app.frame()
 }
-const painter = await openPainter()
+const sink = new Sink(length => {
+  written.writes++
+  written.bytes += length
+  const nowMs = performance.now()
+  pending.latencies.push(...pending.drawn.splice(0).map(sinceMs => nowMs - sinceMs))
+})
+const painter =
+  painterName === 'raw' ? new RawWriter(sink) : await inkOn(sink, app.frame(), costMs => gate.took(costMs))
 const gate = new FrameGate(() => painter.draw(frame), CLOCK)
 const stops = [feed(), ...(keys === 'keys' ? [press()] : [])]
 await sleep(WARM_UP_MS)
@@ -84,28 +72,6 @@ for (const stop of stops) stop()
 gate.close()
 painter.close()
 console.log(JSON.stringify(run))
-
-async function openPainter(): Promise<{ draw(make: () => Frame): void; close(): void }> {
-  const stdout = new Sink()
-  if (painterName === 'raw') return new RawWriter(stdout)
-  const { Painter } = await import('../../src/tui/ink/painter.ts')
-  const stdin = new PassThrough()
-  return new Painter(app.frame(), {
-    stdin: Object.assign(stdin, {
-      isTTY: true,
-      ref: () => stdin,
-      unref: () => stdin,
-      setRawMode: () => stdin,
-    }) as never,
-    stdout: stdout as never,
-    theme: 'dark',
-    nowMs: CLOCK.nowMs,
-    onCost: costMs => gate.took(costMs),
-    onFault: error => {
-      throw error
-    },
-  })
-}
 
 /** 3 000 changes a second: of streams in small parts, of the open one four whole states a second. */
 function feed(): () => void {

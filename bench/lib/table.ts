@@ -17,6 +17,7 @@ export function tableOf(rows: readonly Row[]): string {
 }
 
 function cells(row: Row): string[] {
+  if (row.limit === undefined) return [row.figure, row.ratio.toFixed(2), '-', 'told', row.note ?? '']
   const limit = `${row.bound === 'at least' ? '≥' : '≤'} ${row.limit}`
   return [row.figure, row.ratio.toFixed(2), limit, isWithin(row) ? 'ok' : 'MISSED', row.note ?? '']
 }

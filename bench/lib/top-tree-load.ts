@@ -9,7 +9,8 @@ import { summarize } from '../../src/stream/summarize.ts'
 import { writeDocument } from '../../src/stream/xml-write.ts'
 import type { DataStore } from '../../src/tui/data/store.ts'
 
-export const OPEN = 'orders/large'
+/** Before the others by name. */
+export const OPEN = 'a/large'
 
 /** Of the first rows, which are on the screen, so many change each time. */
 const SEEN_CHANGES = 12
@@ -23,7 +24,7 @@ export class TreeLoad {
 
   constructor(data: DataStore, events: number) {
     this.#data = data
-    this.#view = viewOf(storedOf(largeDocument(events)), Date.now())
+    this.#view = viewOf(largeStream(events), Date.now())
     data.openStream(OPEN)
     data.putOpen(OPEN, { kind: 'view', view: this.#view })
     data.putFreshness({ seenMs: Date.now(), intervalMs: 1_000 })
@@ -43,6 +44,11 @@ export class TreeLoad {
     this.#data.putOpen(OPEN, { kind: 'view', view: this.#view })
     this.#data.putFreshness({ seenMs: Date.now() })
   }
+}
+
+/** A stream of so many events as it is stored. */
+export function largeStream(events: number): Stored {
+  return storedOf(largeDocument(events))
 }
 
 /** What a reading of the changed document would give, without the reading. */
@@ -102,7 +108,7 @@ function applied(document: StreamDocument, command: number, operation: Operation
 }
 
 /** The bytes that a store would keep of it. */
-export function storedOf(document: StreamDocument): Stored {
+function storedOf(document: StreamDocument): Stored {
   const nowMs = Date.now()
   const body = Buffer.from(writeDocument(document).text)
   const summary = summarize(document, { lastModifiedMs: nowMs, nowMs, lastBy: 'worker-1' })

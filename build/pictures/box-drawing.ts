@@ -57,7 +57,7 @@ function block(
   const high = round(height * share)
   const seen = opacity === 1 ? '' : ` fill-opacity="${opacity}"`
   const size = `width="${round(width)}" height="${high}"`
-  return `<rect x="${round(x)}" y="${round(y + height - high)}" ${size} fill="${colour}"${seen}/>`
+  return `<rect x="${round(x)}" y="${round(y + height - high)}" ${size} fill="${colour}"${seen} shape-rendering="crispEdges"/>`
 }
 
 function round(value: number): number {

@@ -23,8 +23,8 @@ for (const { name, title, cells } of await shotsOfProgram()) {
 
 /** Node reads no JSX: the program is bundled first, as it is for its users. */
 async function shotsOfProgram(): Promise<readonly Shot[]> {
-  return withBundled('build/pictures/shots.ts', async file => {
-    const { takeShots } = (await import(file)) as typeof import('./shots.ts')
+  return withBundled('build/pictures/shots.ts', async ({ child }) => {
+    const { takeShots } = (await import(child)) as typeof import('./shots.ts')
     return takeShots()
   })
 }

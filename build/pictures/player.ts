@@ -20,7 +20,7 @@ export class Player {
   }
 
   type(keys: string): void {
-    for (const key of keys) this.#terminal.type(key)
+    this.#terminal.type(keys)
   }
 
   /** Until the screen shows it. @throws if it does not come, with the screen */

@@ -1,4 +1,5 @@
 import { Resvg } from '@resvg/resvg-js'
+import { indexedPng } from './indexed-png.ts'
 
 /** The first of these that the system has is taken. */
 export const MONOSPACE = ['DejaVu Sans Mono', 'Menlo', 'Consolas', 'Liberation Mono', 'Noto Sans Mono', 'Courier New']
@@ -14,7 +15,9 @@ export function monospaceFont(): string {
 
 /** A PNG of the picture, `zoom` pixels for each of its units. */
 export function pngOf(svg: string, zoom: number): Uint8Array {
-  return new Resvg(svg, { fitTo: { mode: 'zoom', value: zoom }, font: { loadSystemFonts: true } }).render().asPng()
+  const fitTo = { mode: 'zoom', value: zoom } as const
+  const image = new Resvg(svg, { fitTo, font: { loadSystemFonts: true } }).render()
+  return indexedPng(image) ?? image.asPng()
 }
 
 /** A font that is not there is replaced by any other one, so its look is asked for. */

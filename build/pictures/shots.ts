@@ -76,7 +76,7 @@ async function shoot(player: Player): Promise<Shot[]> {
   await player.until(at('01.02.00'))
   await take('tree', `leasectl top ${ORDER}`)
   player.type('t')
-  await player.until(rows => !has('tail')(rows) && has('█')(rows))
+  await player.until(has('▸ timeline'))
   await take('timeline', `leasectl top ${ORDER}`)
   player.type('1kkk    ')
   await player.until(has('4 marked'))

@@ -23,7 +23,7 @@ export function svgOf(screen: readonly (readonly Cell[])[], { title, fontFamily 
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" ` +
       `font-family="${escaped(fontFamily)}" font-size="${CELL.fontSize}">`,
-    `<rect width="${width}" height="${height}" rx="8" fill="${BACKGROUND}"/>`,
+    `<rect width="${width}" height="${height}" fill="${BACKGROUND}"/>`,
     ...titleBar(title, width),
     `<g transform="translate(${MARGIN} ${TITLE_HEIGHT + MARGIN})">`,
     ...runs.map(({ row, ...run }) => backgroundOf(run, row)).filter(line => line !== ''),
@@ -62,9 +62,10 @@ function isSameLook(a: CellLook, b: CellLook): boolean {
 
 function backgroundOf({ column, columns, look }: Run, row: number): string {
   if (look.background === undefined) return ''
-  // A hair wider: where two meet nothing shines through.
-  const width = number(columns * CELL.width + 0.3)
-  return `<rect x="${number(column * CELL.width)}" y="${row * CELL.height}" width="${width}" height="${CELL.height}" fill="${look.background}"/>`
+  const place = `x="${number(column * CELL.width)}" y="${row * CELL.height}"`
+  const size = `width="${number(columns * CELL.width)}" height="${CELL.height}"`
+  // Edges that meet between two pixels would leave a line of the screen's own colour.
+  return `<rect ${place} ${size} fill="${look.background}" shape-rendering="crispEdges"/>`
 }
 
 function inkOf(run: Run, row: number): string {
@@ -87,7 +88,7 @@ function textOf({ text, column, columns, look, isAlone }: Run, row: number): str
 
 function titleBar(title: string, width: number): string[] {
   const text = `<text x="${width / 2}" y="20" text-anchor="middle" font-size="12.5" fill="#9aa3b2">${escaped(title)}</text>`
-  const bar = `<path d="M0 ${TITLE_HEIGHT}V8a8 8 0 0 1 8-8H${width - 8}a8 8 0 0 1 8 8V${TITLE_HEIGHT}z" fill="#232833"/>`
+  const bar = `<rect width="${width}" height="${TITLE_HEIGHT}" fill="#232833"/>`
   return [bar, text]
 }
 

@@ -1,8 +1,7 @@
 import { globOf } from '../ops/glob.ts'
-import { visibleText } from '../stream/texts.ts'
-import { type Output, openOutput } from './output.ts'
+import { openOutput } from './output.ts'
 import { type Problem, UsageError } from './problem.ts'
-import type { OpenedStore, Runtime } from './runtime.ts'
+import type { Runtime } from './runtime.ts'
 import { openStoreFor } from './store.ts'
 import type { TopStart } from './top/open.ts'
 import type { TopOptions } from './top/options.ts'
@@ -17,9 +16,8 @@ export async function top(options: TopOptions, runtime: Runtime): Promise<Proble
     const { plainTop } = await import('./top/plain.ts')
     return plainTop(options, store, runtime)
   }
-  const writes = await writesOf(options, runtime.opened, output)
   const { openTop } = await import('./top/open.ts')
-  await openTop(startOf(options, writes), runtime)
+  await openTop(startOf(options), runtime)
   return undefined
 }
 
@@ -33,23 +31,10 @@ function checkTogether({ write, readOnly, stream, match }: TopOptions): void {
     })
 }
 
-/** In a protected store its name has to be typed first, whatever stands on the command line. */
-async function writesOf(
-  { write, readOnly }: TopOptions,
-  opened: OpenedStore | undefined,
-  output: Output,
-): Promise<TopStart['writes']> {
-  if (readOnly) return 'never'
-  if (!write) return 'locked'
-  if (opened?.isProtected !== true) return 'unlocked'
-  await output.say(`${visibleText(opened.address)} is protected: changes stay locked until ! and its name`)
-  return 'locked'
-}
-
-function startOf(options: TopOptions, writes: TopStart['writes']): TopStart {
-  const { stream, match, interval, ascii, time, theme, color } = options
+function startOf(options: TopOptions): TopStart {
+  const { stream, match, interval, ascii, time, theme, color, write, readOnly } = options
   return {
-    writes,
+    writes: readOnly ? 'never' : write ? 'unlocked' : 'locked',
     ...(stream === undefined ? {} : { stream }),
     ...(match === undefined ? {} : { match: { text: match, glob: globOf(match) } }),
     ...(interval === undefined ? {} : { intervalMs: interval }),

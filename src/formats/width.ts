@@ -9,7 +9,29 @@ const NARROW =
 
 /** Columns that a text takes on a terminal. Wide characters and emoji count two, escapes of ours nothing. */
 export function widthOf(text: string): number {
-  return NARROW.test(text) ? text.length : stringWidth(text)
+  if (NARROW.test(text)) return text.length
+  if (ESCAPE.test(text)) return stringWidth(text)
+  let width = 0
+  for (const character of charactersOf(text)) width += characterWidth(character)
+  return width
+}
+
+/** Sequences that colour are made of several characters: only the whole text can be measured. */
+const ESCAPE = /[\u001b\u009b]/
+
+/** Measuring a character costs microseconds, and a screen of wide ones shows the same few hundred again and again. */
+const WIDTHS = new Map<string, number>()
+const MOST_WIDTHS = 4_096
+
+function characterWidth(character: string): number {
+  if (NARROW.test(character)) return character.length
+  const known = WIDTHS.get(character)
+  if (known !== undefined) return known
+  if (WIDTHS.size >= MOST_WIDTHS) WIDTHS.clear()
+  const width = stringWidth(character)
+  // A tower of marks is one character and may be as long as a document.
+  if (character.length <= 32) WIDTHS.set(character, width)
+  return width
 }
 
 /** The text followed by blanks up to `width` columns; longer texts are returned as they are. */
@@ -26,9 +48,20 @@ let segmenter: Intl.Segmenter | undefined
 
 /** The text cut to at most `width` columns at a whole character, with `…` as the last one if something is missing. */
 export function cut(text: string, width: number): string {
-  if (widthOf(text) <= width) return text
+  if (fits(text, width)) return text
   if (width <= 0) return ''
   return `${fitting(charactersOf(text), width - 1)}…`
+}
+
+/** Looks no further than it must: texts may be much longer than any screen is wide. */
+function fits(text: string, width: number): boolean {
+  if (NARROW.test(text) || ESCAPE.test(text)) return widthOf(text) <= width
+  let used = 0
+  for (const character of charactersOf(text)) {
+    used += characterWidth(character)
+    if (used > width) return false
+  }
+  return used <= width
 }
 
 /** The same with the `…` inside and more kept behind it than before it, for names: those that begin alike end otherwise. */

@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite'
 import { compareNames, endOfPrefix, RESERVED_PREFIX } from './names.ts'
-import { LEASE_STATE_COLUMNS, LISTED_COLUMNS } from './sqlite-sql.ts'
+import { LISTED_COLUMNS } from './sqlite-sql.ts'
 import type { Listed, ListQuery } from './store.ts'
 
 /** Few enough that what a page leaves behind is collected young: a whole listing stays near 100 MB. */
@@ -28,11 +28,11 @@ function pageByName(query: ListQuery, cursor: Cursor | undefined, rows: number):
   }
 }
 
-/** What of the next page decides which rows are asked for: name, ETag, and whether the lease is held. */
+/** Names and ETags of the next page, without which it is not known which rows are asked for. */
 export function skippingQuery(query: ListQuery, after: string | undefined, rows: number): PageQuery {
   const names = namesOf(query, after ?? query.after)
   return {
-    sql: `SELECT name, etag, ${LEASE_STATE_COLUMNS} FROM streams WHERE ${names.sql} ORDER BY name LIMIT ?`,
+    sql: `SELECT name, etag FROM streams WHERE ${names.sql} ORDER BY name LIMIT ?`,
     values: [...names.values, rows],
   }
 }

@@ -34,7 +34,7 @@ export function storedOf(row: Row, nowMs: number): Stored {
   }
 }
 
-/** Whether its lease is held now. @param lease in the order of `LEASE_STATE_COLUMNS` */
+/** Whether a lease is held now, by its columns in `SELECT_LEASED`. */
 export function isLeasedRow([id, untilMs, breakAtMs]: Row, nowMs: number): boolean {
   if (typeof id !== 'string') return false
   const record = { id, durationS: 0, untilMs: optional(untilMs), breakAtMs: optional(breakAtMs) }

@@ -6,9 +6,6 @@ const LEASE_COLUMNS =
   'lease_id, lease_duration_s, lease_until_ms, lease_break_at_ms, ' +
   'holder_by, holder_host, holder_pid, holder_purpose, holder_since_ms'
 
-/** What tells whether a lease is held. */
-export const LEASE_STATE_COLUMNS = 'lease_id, lease_until_ms, lease_break_at_ms'
-
 /** The columns a listing shows; none of them is a body. */
 export const LISTED_COLUMNS = `name, etag, size, modified_ms, ${LEASE_COLUMNS}, ${SUMMARY_COLUMNS}`
 
@@ -16,6 +13,11 @@ export const SELECT_STORED = `SELECT ${LISTED_COLUMNS}, body_id, body FROM strea
 
 /** For operations that need no body. */
 export const SELECT_LISTED = `SELECT ${LISTED_COLUMNS}, body_id FROM streams WHERE name = ?`
+
+/** Those of a range of names that have or had a lease, with what tells whether it is held. */
+export const SELECT_LEASED =
+  'SELECT name, lease_id, lease_until_ms, lease_break_at_ms FROM streams ' +
+  'WHERE name >= ? AND name <= ? AND lease_id IS NOT NULL'
 
 export const INSERT_BODY = 'INSERT INTO bodies (body) VALUES (?)'
 export const UPDATE_BODY = 'UPDATE bodies SET body = ? WHERE id = ?'

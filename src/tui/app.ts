@@ -46,8 +46,14 @@ export class App {
       explain: error => ports.explain(error),
       ...(match && { match }),
     })
-    const start = { size, writes, time, nowMs: this.#nowMs(), ...(stream === undefined ? {} : { stream }) }
-    this.#state = initialState(start)
+    this.#state = initialState({
+      size,
+      writes,
+      time,
+      nowMs: this.#nowMs(),
+      ...(stream === undefined ? {} : { stream }),
+      ...(ports.isProtected ? { protectedName: ports.protectedName } : {}),
+    })
     this.#effects = new Effects(ports, this.#store, this.#poll, action => this.#take(action, 'data'))
     this.#store.onChange(() => this.#tell('data'))
   }

@@ -28,7 +28,7 @@ const marked = (keys: string) =>
 
 /** Digits of the screens; nothing for a key that works everywhere. */
 function placesOf(screens: HelpLine['screens']): string {
-  return screens === undefined
+  return screens === undefined || screens.length === SCREENS.length
     ? ''
     : screens
         .map(screen => SCREENS.indexOf(screen) + 1)

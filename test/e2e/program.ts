@@ -26,6 +26,8 @@ export interface User {
   readonly home: string
   /** The program's entry file. */
   readonly bin: string
+  /** Of every process that is started. */
+  readonly env: Readonly<Record<string, string>>
   start(argv: readonly string[], env?: Record<string, string>): Running
   run(argv: readonly string[], env?: Record<string, string>): Promise<Ended>
   /** A shell in which `leasectl` is a command. */
@@ -51,7 +53,7 @@ export async function newUser(): Promise<User> {
 class BuiltProgramUser implements User {
   readonly home = mkdtempSync(join(tmpdir(), 'leasectl-user-'))
   readonly bin: string
-  readonly #env: Record<string, string>
+  readonly env: Readonly<Record<string, string>>
   readonly #children = new Set<ChildProcess>()
 
   constructor(folder: string) {
@@ -62,7 +64,7 @@ class BuiltProgramUser implements User {
     writeFileSync(join(commands, 'leasectl'), script, { mode: 0o755 })
     // The compiled code is shared: a fresh cache would make each start slower than any user's.
     const cache = join(folder, 'cache')
-    this.#env = { PATH: `${commands}:${process.env.PATH}`, HOME: this.home, XDG_CACHE_HOME: cache, TERM: 'xterm' }
+    this.env = { PATH: `${commands}:${process.env.PATH}`, HOME: this.home, XDG_CACHE_HOME: cache, TERM: 'xterm' }
   }
 
   start(argv: readonly string[], env: Record<string, string> = {}): Running {
@@ -89,7 +91,7 @@ class BuiltProgramUser implements User {
 
   #spawn(command: string, args: readonly string[], env: Record<string, string>): Running {
     // Standard input stays open: nothing may take its end for an answer.
-    const child = spawn(command, args, { env: { ...this.#env, ...env }, stdio: 'pipe', cwd: this.home })
+    const child = spawn(command, args, { env: { ...this.env, ...env }, stdio: 'pipe', cwd: this.home })
     this.#children.add(child)
     child.on('close', () => this.#children.delete(child))
     return running(child)

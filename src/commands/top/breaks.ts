@@ -21,6 +21,8 @@ type Seen = Pick<Stored, 'name' | 'etag' | 'lease' | 'summary'>
 
 /** So many streams are read, or their leases broken, at a time. */
 const AT_ONCE = 8
+/** Names in the command line that does the same. */
+const MOST_NAMED = 20
 /** A name that is longer nobody types. */
 const LONGEST_TYPED = 60
 
@@ -43,12 +45,22 @@ export async function prepareBreak(
       question: held.length === 0 ? 'There is no lease to break' : breaks(held),
       lines: linesOf(names, seen, held, store),
       count: held.length,
-      command: () => names.map(name => commandLine(runtime, ['lease', 'break', ...named([], [name])])).join(' && '),
+      command: () => breakCommand(names, runtime),
       confirm: confirmOf(held),
       takesReason: false,
     },
     carryOut: (_, onOutcome, stop) => breakAll(held, store, changing(runtime, ['lease', 'break'], stop), onOutcome),
   }
+}
+
+/** The command takes one name. */
+function breakCommand(names: readonly string[], runtime: Runtime): string {
+  const lines = names
+    .slice(0, MOST_NAMED)
+    .map(name => commandLine(runtime, ['lease', 'break', ...named([], [name])]))
+    .join(' && ')
+  const more = names.length - MOST_NAMED
+  return more > 0 ? `${lines}  # and ${countText(more)} more, one by one` : lines
 }
 
 /** Without the document: what is marked may be thousands. */

@@ -3,6 +3,7 @@ import type { Glob } from '../../ops/glob.ts'
 import type { DashboardOptions } from '../../tui/host.ts'
 import { themeFor } from '../../tui/view/theme.ts'
 import { type ColourChoice, hasColour } from '../colour.ts'
+import { keepHeapSmall } from '../engine.ts'
 import { EndsWith } from '../problem.ts'
 import type { Runtime } from '../runtime.ts'
 import { usualIntervalMs } from '../usual-interval.ts'
@@ -27,6 +28,8 @@ type Usual = 'intervalMs' | 'isAscii' | 'time'
  * @throws EndsWith a signal of the terminal ended it, such as SIGHUP: quietly, with 128 and its number
  */
 export async function openTop(start: TopStart, runtime: Runtime): Promise<void> {
+  // A large stream is read whole each time it moves.
+  await keepHeapSmall()
   const { opened, env } = runtime
   if (opened === undefined) throw new Error('no store was opened')
   const { stream, match, writes, theme = 'auto', color = 'auto', isAscii = false, time = 'relative' } = start

@@ -2,7 +2,7 @@ import type { StreamView } from '../../ops/read-stream.ts'
 import type { Activity } from './types.ts'
 
 /** So many activities are kept. */
-export const ACTIVITIES_KEPT = 1_000
+const ACTIVITIES_KEPT = 1_000
 
 /** How far the journal of a stream was read. */
 export interface Bookmark {

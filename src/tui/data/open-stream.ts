@@ -19,7 +19,7 @@ export type Glimpse =
       readonly fault: { readonly code: string; readonly message: string }
       readonly listed?: Listed
     }
-  | { readonly kind: 'missing' }
+  | { readonly kind: 'missing'; readonly atMs?: number }
 
 /** A stream of which nothing is known yet. @param revision to count on from */
 export function openedStream(name: string, revision: number): OpenStream {
@@ -38,6 +38,7 @@ interface Parts {
   readonly revision: number
   readonly presence: Presence
   readonly fault?: OpenStream['fault']
+  readonly goneMs?: number | undefined
   readonly listed?: Listed | undefined
   /** The last state that could be read. */
   readonly reading?: Reading | undefined
@@ -67,7 +68,8 @@ function partsAfter(before: Parts, glimpse: Glimpse): Parts {
       return isSameRow(before.listed, glimpse.listed) ? before : { ...before, listed: glimpse.listed }
     case 'missing': {
       const presence = before.presence === 'waiting' || before.presence === 'missing' ? 'missing' : 'gone'
-      return presence === before.presence ? before : { name, revision, presence, reading, lines }
+      const goneMs = presence === 'gone' ? glimpse.atMs : undefined
+      return presence === before.presence ? before : { name, revision, presence, goneMs, reading, lines }
     }
     default:
       return glimpse satisfies never
@@ -119,6 +121,10 @@ class Opened implements OpenStream {
 
   get view(): StreamView | undefined {
     return this.parts.reading?.view
+  }
+
+  get goneMs(): number | undefined {
+    return this.parts.goneMs
   }
 
   get fault(): OpenStream['fault'] {

@@ -44,13 +44,13 @@ export class OpenLook {
     if (listed !== undefined && listed.etag !== this.#etag) return this.#read(name, signal)
     if (listed !== undefined) return { kind: 'listed', listed }
     this.#etag = undefined
-    return { kind: 'missing' }
+    return { kind: 'missing', atMs: this.#store.nowMs() }
   }
 
   async #read(name: string, signal: AbortSignal): Promise<Glimpse> {
     const stored = await this.#store.read(name, signal)
     this.#etag = stored?.etag
-    if (stored === undefined) return { kind: 'missing' }
+    if (stored === undefined) return { kind: 'missing', atMs: this.#store.nowMs() }
     try {
       return { kind: 'view', view: viewOf(stored, this.#store.nowMs()) }
     } catch (error) {

@@ -9,15 +9,14 @@ import { StreamsLook } from './poll-streams.ts'
 import { UnreadLook } from './poll-unread.ts'
 import { WatchdogLook } from './poll-watchdog.ts'
 import type { DataStore } from './store.ts'
-import { Troubles } from './trouble.ts'
+import { type Explain, Troubles } from './trouble.ts'
 
 export interface PollOptions {
   /** From one look to the next, ms; more where the store is slow. */
   readonly intervalMs: number
   /** Only streams of these names. */
   readonly match?: Glob
-  /** What is told of a fault of the store, safe to print. */
-  readonly explain: (error: unknown) => { readonly code: string; readonly message: string }
+  readonly explain: Explain
   /** Time that only goes on. For tests. */
   readonly clock?: PollClock
 }

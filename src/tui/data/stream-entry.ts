@@ -22,7 +22,7 @@ export function listedItem(before: StreamEntry | undefined, listed: Listed): Sum
 }
 
 /** Whether anything of the stream is known as it stands: its summary, why it cannot be read, or that it holds nothing. */
-export function isKnown({ listed, fault, pin }: SummarizedStream): boolean {
+function isKnown({ listed, fault, pin }: SummarizedStream): boolean {
   return listed.summary !== undefined || fault !== undefined || pin.ifVersion !== undefined
 }
 

@@ -1,7 +1,9 @@
 import { LeasectlError } from '../../stream/errors.ts'
-import type { PollOptions } from './poll.ts'
 import type { DataStore } from './store.ts'
 import type { Freshness } from './types.ts'
+
+/** What is told of a fault of the store, safe to print. */
+export type Explain = (error: unknown) => { readonly code: string; readonly message: string }
 
 type Trouble = NonNullable<Freshness['trouble']>
 
@@ -11,11 +13,11 @@ type Where = 'looks' | 'documents'
 /** What keeps the store from answering, as far as it lasts. */
 export class Troubles {
   readonly #data: DataStore
-  readonly #explain: PollOptions['explain']
+  readonly #explain: Explain
   readonly #nowMs: () => number
   readonly #now = new Map<Where, Trouble>()
 
-  constructor(data: DataStore, explain: PollOptions['explain'], nowMs: () => number) {
+  constructor(data: DataStore, explain: Explain, nowMs: () => number) {
     this.#data = data
     this.#explain = explain
     this.#nowMs = nowMs

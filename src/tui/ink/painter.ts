@@ -1,4 +1,3 @@
-import chalk from 'chalk'
 import { type Instance, render } from 'ink'
 import { createElement } from 'react'
 import type { Frame } from '../view/row.ts'
@@ -28,7 +27,6 @@ export class Painter {
   #begunMs: number | undefined
   /** What was spent on a frame that Ink has still to write. */
   #spentMs: number | undefined
-  readonly #chalkLevel = chalk.level
 
   constructor(first: Frame, options: PainterOptions) {
     const { stdin, stdout, theme } = options
@@ -36,8 +34,6 @@ export class Painter {
     this.#stdout = new InkStdout(stdout)
     this.#stdout.before(ANEW)
     this.#source = new FrameSource(first)
-    // The theme decides about colours. Left to itself chalk would drop inverse text too where it takes colours for unwanted.
-    chalk.level = 1
     this.#ink = render(createElement(Screen, { source: this.#source, theme }), {
       stdin,
       stdout: this.#stdout as unknown as NodeJS.WriteStream,
@@ -77,7 +73,6 @@ export class Painter {
   /** Draws nothing any more, and leaves the screen as it is: Ink would draw its last frame once more. */
   close(): void {
     this.#stdout.muted(() => this.#ink.unmount())
-    chalk.level = this.#chalkLevel
   }
 
   #begin(change: () => boolean): void {

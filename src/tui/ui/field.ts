@@ -61,7 +61,7 @@ function without(text: string, from: number, to: number): Field {
 
 /** Characters may join where texts meet: the place is then behind what they became. */
 function whole(text: string, at: number): Field {
-  const behind = at
+  const behind = bounds(text).find(bound => bound >= at)
   return { text, at: behind ?? text.length }
 }
 

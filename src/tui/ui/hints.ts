@@ -1,7 +1,6 @@
 import { keyLabel, worksOn } from './bindings.ts'
-import { fieldOf, fociOf } from './change-focus.ts'
 import { KEYS, type KeyCommand } from './keys.ts'
-import type { ChangeDialog, Dialog, Prompt, Screen, State } from './state.ts'
+import type { Screen, State } from './state.ts'
 import { listOf } from './step.ts'
 import { isRunning } from './update-change.ts'
 import { isScrolled } from './update-pane.ts'
@@ -10,13 +9,18 @@ import { isScrolled } from './update-pane.ts'
 export interface Hint {
   readonly keys: string
   readonly does: string
+  /** It leads to all others, or out: shown even where there is room for little. */
+  readonly isVital: boolean
 }
 
-/** The keys that are of use here and now, the most useful first: what does not fit is left out from the end. */
+/**
+ * The keys that are of use on this screen now, the most useful first. Dialogs have the keys while they are open, and say
+ * themselves which.
+ */
 export function hintsOf(state: State): readonly Hint[] {
-  if (state.dialog !== undefined) return dialogHints(state, state.dialog)
-  if (state.prompt !== undefined) return promptHints(state.prompt)
-  return screenHints(state)
+  const commands: KeyCommand[] = ['down', ...ORDER[state.screen], ...EVERYWHERE]
+  const useful = commands.filter(command => isUseful(command, state))
+  return [...urgent(state), ...useful.map(command => hintFor(state, command)).filter(hint => hint !== undefined)]
 }
 
 const ORDER: { readonly [Of in Screen]: readonly KeyCommand[] } = {
@@ -42,17 +46,14 @@ const ORDER: { readonly [Of in Screen]: readonly KeyCommand[] } = {
 
 /** Behind those of the screen, and what they would do is nothing while changes are locked. */
 const EVERYWHERE: readonly KeyCommand[] = ['unlock', 'line', 'quit']
+const VITAL: ReadonlySet<KeyCommand> = new Set(['help', 'quit'])
 const CHANGING: ReadonlySet<KeyCommand> = new Set(['mark', 'cancel', 'abort', 'retry', 'break'])
 
-function screenHints(state: State): Hint[] {
-  const { screen, writes } = state
-  const commands: KeyCommand[] = ['down', ...ORDER[screen], ...EVERYWHERE]
-  const useful = commands.filter(command => {
-    if (CHANGING.has(command)) return writes.kind === 'unlocked' && !(command === 'mark' && isScrolled(state))
-    if (command === 'unlock') return writes.kind === 'locked'
-    return !(isScrolled(state) && command === 'fold')
-  })
-  return [...urgent(state), ...useful.map(command => hintFor(state, command)).filter(hint => hint !== undefined)]
+function isUseful(command: KeyCommand, state: State): boolean {
+  const { kind } = state.writes
+  if (CHANGING.has(command)) return kind === 'unlocked' && !(command === 'mark' && isScrolled(state))
+  if (command === 'unlock') return kind === 'locked'
+  return !(isScrolled(state) && command === 'fold')
 }
 
 /** What somebody looks for who wonders why the screen is as it is. */
@@ -60,9 +61,9 @@ function urgent(state: State): Hint[] {
   const { screen, cameFrom, pane, frozen, batch } = state
   const isInside = listOf(state).filter !== '' || screen === 'stream'
   return [
-    ...(frozen === undefined ? [] : [{ keys: 'p', does: 'go on' }]),
-    ...(isRunning(batch) ? [{ keys: 'o', does: 'outcomes' }] : []),
-    ...(isInside ? [{ keys: 'esc', does: backHint(listOf(state).filter, pane, cameFrom) }] : []),
+    ...(frozen === undefined ? [] : [{ keys: 'p', does: 'go on', isVital: false }]),
+    ...(isRunning(batch) ? [{ keys: 'o', does: 'outcomes', isVital: false }] : []),
+    ...(isInside ? [{ keys: 'esc', does: backHint(listOf(state).filter, pane, cameFrom), isVital: false }] : []),
   ]
 }
 
@@ -82,46 +83,9 @@ function hintFor(state: State, command: KeyCommand): Hint | undefined {
   const isBack = state.screen === 'stream' && state.pane === command
   const isFrozen = command === 'freeze' && state.frozen !== undefined
   if (isBack || isFrozen) return undefined
-  return { keys: PAIRS.get(command) ?? keyLabel(binding.keys[0] ?? ''), does: binding.hint }
-}
-
-function promptHints(prompt: Prompt): Hint[] {
-  if (prompt.kind === 'filter') return hints('enter keep', 'esc back to what it was')
-  return hints('enter run', 'esc close', '↑/↓ former lines')
-}
-
-function dialogHints(state: State, dialog: Dialog): Hint[] {
-  switch (dialog.kind) {
-    case 'change':
-      return changeHints(dialog)
-    case 'unlock':
-      return hints('enter unlock', 'esc stay locked')
-    case 'quit':
-      return hints('y stop and quit', 'esc stay')
-    case 'outcomes':
-      return hints('esc close', 'j/k scroll', ...(isRunning(state.batch) && !state.batch.isStopping ? ['s stop'] : []))
-    case 'output':
-      return hints(dialog.output === undefined ? 'esc stop' : 'esc close', 'j/k scroll')
-    case 'help':
-      return hints('esc close', 'j/k scroll')
-    default:
-      return dialog satisfies never
+  return {
+    keys: PAIRS.get(command) ?? keyLabel(binding.keys[0] ?? ''),
+    does: binding.hint,
+    isVital: VITAL.has(command),
   }
-}
-
-function changeHints(dialog: ChangeDialog): Hint[] {
-  const next = fociOf(dialog).length > 1 ? ['tab next'] : []
-  if (fieldOf(dialog) !== undefined) return hints('enter next', 'esc no, nothing happens', ...next)
-  const enter = dialog.focus === 'yes' ? 'enter do it' : 'enter no, nothing happens'
-  const yes = dialog.focus === 'no' && fociOf(dialog).includes('yes') ? ['y to yes'] : []
-  const copy = dialog.preview === undefined ? [] : ['C copy the command']
-  return hints(enter, 'esc no', ...yes, ...next, ...copy)
-}
-
-/** `esc close`: the first word is the key. */
-function hints(...lines: readonly string[]): Hint[] {
-  return lines.map(line => {
-    const blank = line.indexOf(' ')
-    return { keys: line.slice(0, blank), does: line.slice(blank + 1) }
-  })
 }

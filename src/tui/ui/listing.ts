@@ -12,7 +12,6 @@ import type { Listing } from './world.ts'
 /** The rows of each list in order, kept from frame to frame: asking again where nothing moved costs nothing. */
 export class Lists {
   readonly #streams = new TableList({
-    isIn: () => true,
     sort: { by: 'name', isDescending: false },
     texts: new SearchTexts(streamTexts),
     keepsCursorOnly: false,

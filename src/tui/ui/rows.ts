@@ -13,13 +13,19 @@ export function listingOf(keys: readonly string[], { faint = NONE, matching, tot
   return {
     keys,
     indexOf(key) {
-      positions ??= new Map(keys.map((name, at) => [name, at]))
+      positions ??= positionsOf(keys)
       return positions.get(key) ?? -1
     },
     isFaint: key => faint.has(key),
     matching,
     total,
   }
+}
+
+function positionsOf(keys: readonly string[]): ReadonlyMap<string, number> {
+  const positions = new Map<string, number>()
+  for (const [at, key] of keys.entries()) positions.set(key, at)
+  return positions
 }
 
 const NONE: ReadonlySet<string> = new Set()

@@ -18,7 +18,7 @@ export function openStreamOf(state: State, { data }: Pick<World, 'data'>): OpenS
 }
 
 /** The tree node under the cursor. */
-export function nodeUnderCursor(state: State, world: World): TreeNode | undefined {
+function nodeUnderCursor(state: State, world: World): TreeNode | undefined {
   const key = cursorKey(state, world)
   return key === undefined ? undefined : openStreamOf(state, world)?.nodes.find(node => node.key === key)
 }

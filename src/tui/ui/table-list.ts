@@ -8,8 +8,8 @@ import type { Listing } from './world.ts'
 
 /** What a list takes of the table. */
 export interface TableListRules {
-  /** Which streams it is about. */
-  isIn(entry: StreamEntry, nowMs: number): boolean
+  /** Which streams it is about; all without it. */
+  readonly isIn?: (entry: StreamEntry, nowMs: number) => boolean
   /** By what it is sorted unless somebody chose otherwise. */
   readonly sort: Sort
   /** What of them is searched. */
@@ -60,7 +60,13 @@ export class TableList {
     if (before.table !== now.table || before.membership !== now.membership) return false
     if (before.filter !== now.filter || !isSameSort(before.sort, now.sort)) return false
     if (this.#hasGhosts && before.moves !== now.moves) return false
+    if (this.#isAllByName(now)) return true
     return before.revision === now.revision || Math.floor(before.nowMs / 1_000) === Math.floor(now.nowMs / 1_000)
+  }
+
+  /** What streams are like is of no matter then. */
+  #isAllByName({ filter, sort = this.#rules.sort }: Pick<Made, 'filter' | 'sort'>): boolean {
+    return this.#rules.isIn === undefined && sort.by === 'name' && filterWords(filter).isEmpty
   }
 
   /** Whether a row that does not pass any more stays where it was seen. */
@@ -71,8 +77,10 @@ export class TableList {
     return name => (!keepsCursorOnly || name === cursor) && indexOf(name) >= 0
   }
 
-  #make({ filter, sort }: ListState, { table, nowMs }: Made, stays: (name: string) => boolean): Listing {
-    const { isIn, texts, sort: usual } = this.#rules
+  #make(list: ListState, { table, nowMs }: Made, stays: (name: string) => boolean): Listing {
+    const { isIn = () => true, texts, sort: usual } = this.#rules
+    const { filter, sort = usual } = list
+    if (this.#isAllByName(list)) return this.#all(sort)
     const words = filterWords(filter)
     const entries: StreamEntry[] = []
     const faint = new Set<string>()
@@ -88,14 +96,25 @@ export class TableList {
       entries.push(entry)
     }
     this.#hasGhosts = faint.size > 0
-    const keys = sortStreams(entries, sort ?? usual).map(({ name }) => name)
+    const keys = sortStreams(entries, sort).map(({ name }) => name)
     return listingOf(keys, { faint, matching: keys.length - faint.size, total })
+  }
+
+  #all({ isDescending }: Sort): Listing {
+    this.#hasGhosts = false
+    const keys = isDescending ? this.#names.toReversed() : this.#names
+    return listingOf(keys, { matching: keys.length, total: keys.length })
   }
 }
 
+/** Where no name has what the two orders see differently, that of code units is the same and ten times as fast. */
 function namesOf(table: StreamTable): readonly string[] {
-  return Array.from(table.values(), ({ name }) => name).sort(compareNames)
+  const names: string[] = []
+  for (const { name } of table.values()) names.push(name)
+  return names.some(name => DIFFERENT.test(name)) ? names.sort(compareNames) : names.sort()
 }
+
+const DIFFERENT = /[\ud800-\uffff]/
 
 function isSameSort(a: Sort | undefined, b: Sort | undefined): boolean {
   return a?.by === b?.by && a?.isDescending === b?.isDescending

@@ -105,10 +105,28 @@ export function lookOfRow({ isCursor, isFaint }: RowMarks): Pick<Row, 'look'> {
   return isCursor ? { look: 'cursor' } : isFaint ? { look: 'faint' } : {}
 }
 
-function fitted(text: string, { align, cut: how }: Pick<ListColumn<never>, 'align' | 'cut'>, width: number): string {
+type Fit = Pick<ListColumn<never>, 'align' | 'cut'>
+
+function fitted(text: string, fit: Fit, width: number): string {
+  if (ASCII.test(text)) return fittedAnew(text, fit, width)
+  const key = `${width}${fit.align ?? ''}${fit.cut ?? ''} ${text}`
+  const known = FITTED.get(key)
+  if (known !== undefined) return known
+  if (FITTED.size >= MOST_FITTED) FITTED.clear()
+  const made = fittedAnew(text, fit, width)
+  FITTED.set(key, made)
+  return made
+}
+
+function fittedAnew(text: string, { align, cut: how }: Fit, width: number): string {
   const short = how === 'middle' ? cutInside(text, width) : cut(text, width)
   return align === 'right' ? padLeft(short, width) : pad(short, width)
 }
+
+const ASCII = /^[ -~]*$/
+/** Measuring and cutting wide characters takes longer than all the rest, and frames show the same texts again and again. */
+const FITTED = new Map<string, string>()
+const MOST_FITTED = 2_000
 
 function append(spans: [string, Style][], text: string, style: Style): void {
   const last = spans.at(-1)

@@ -1,6 +1,5 @@
-import { cut, widthOf } from '../../formats/width.ts'
-import { keyLabel, worksOn } from '../ui/bindings.ts'
-import { KEYS } from '../ui/keys.ts'
+import { cut } from '../../formats/width.ts'
+import { type Hint, hintsOf } from '../ui/hints.ts'
 import type { State } from '../ui/state.ts'
 import type { Scene } from '../ui/world.ts'
 import { fieldSpans } from './field.ts'
@@ -23,23 +22,23 @@ export function footRow({ state, nowMs }: Scene): Row {
   return state.dialog === undefined ? rowOf([[hintText(state), 'dim']], columns) : BLANK
 }
 
-/** The keys of the screen that are worth knowing, as many as fit. The keys that lead to all others are always among them. */
-function hintText({ screen, size }: State): string {
-  const hints = KEYS.filter(binding => binding.hint !== undefined && worksOn(binding, screen))
-  const texts = hints.map(({ command, keys, hint }) => ({
-    isLast: LAST.has(command),
-    text: `${keyLabel(keys[0] ?? '')} ${hint}`,
-  }))
-  const last = texts.filter(({ isLast }) => isLast).map(({ text }) => text)
-  let line = ''
-  for (const { text, isLast } of texts) {
-    if (isLast) continue
-    const longer = `${line}${GAP}${text}`
-    if (widthOf([longer, ...last].join(GAP)) > size.columns) break
-    line = longer
+/** The keys of the screen, as many as fit. Those that lead to all others are always among them, behind the rest. */
+function hintText(state: State): string {
+  const hints = hintsOf(state)
+  const room = Math.max(0, state.size.columns)
+  const vital = hints.filter(({ isVital }) => isVital).map(textOf)
+  const shown: string[] = []
+  for (const text of hints.filter(({ isVital }) => !isVital).map(textOf)) {
+    if (lineOf([...shown, text, ...vital]).length > room) break
+    shown.push(text)
   }
-  return cut(`${line}${GAP}${last.join(GAP)}`.replace(/^ +/, ' '), Math.max(0, size.columns))
+  return cut(lineOf([...shown, ...vital]), room)
 }
 
-const GAP = '  '
-const LAST: ReadonlySet<string> = new Set(['help', 'quit'])
+function textOf({ keys, does }: Hint): string {
+  return `${keys} ${does}`
+}
+
+function lineOf(texts: readonly string[]): string {
+  return ` ${texts.join('  ')}`
+}

@@ -10,6 +10,21 @@ const MOST_UNITS = 4_096
  */
 export function safeText(text: string): string {
   if (SIMPLE.test(text) && text.length <= MOST_UNITS) return text
+  const known = KNOWN.get(text)
+  if (known !== undefined) return known
+  const safe = safeAnew(text)
+  if (text.length > MOST_KNOWN_UNITS) return safe
+  if (KNOWN.size >= MOST_KNOWN) KNOWN.clear()
+  KNOWN.set(text, safe)
+  return safe
+}
+
+/** Frames show the same texts again and again. */
+const KNOWN = new Map<string, string>()
+const MOST_KNOWN = 2_000
+const MOST_KNOWN_UNITS = 200
+
+function safeAnew(text: string): string {
   const whole = text.length <= MOST_UNITS ? text : `${text.slice(0, MOST_UNITS)}…`
   const visible = visibleText(whole.toWellFormed().normalize('NFC'))
   return SIMPLE.test(visible) ? visible : withoutSurprises(visible)

@@ -32,10 +32,7 @@ export function lookOfStyle(theme: Theme, style: Style): Look {
 
 type Looks = { readonly [Of in Style]: Look }
 
-/**
- * Told apart by eyes that do not tell red from green: good is blue-green and bad a bold magenta-leaning red by their
- * brightness, and each of them has a glyph and a word beside it.
- */
+/** Where red and green look alike, bold and brightness tell bad from good, and a glyph and a word stand beside each of them. */
 const DARK: Looks = {
   plain: {},
   good: { color: 'green' },
@@ -68,7 +65,6 @@ const LIGHT: Looks = {
   hue8: { color: 'red', bold: true },
 }
 
-/** Underlining, as Ink could do it too, is left to links. */
 const MONO: Looks = {
   plain: {},
   good: {},

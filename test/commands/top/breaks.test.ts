@@ -88,3 +88,12 @@ test('a name that cannot be typed is not asked for', async () => {
   const preview = await look(await portsOver(await leased(name)), 'break', streams(name))
   expect(preview.confirm).toMatchObject({ text: '1' })
 })
+
+test('the command takes one name: of very many the first are in the line', async () => {
+  const ports = await portsOver(await leased('a', 'b'))
+  expect((await look(ports, 'break', streams('a', 'b'))).command('')).toBe(
+    'leasectl lease break a && leasectl lease break b',
+  )
+  const many = streams(...Array.from({ length: 1_021 }, (_, at) => `nowhere/${at}`))
+  expect((await look(ports, 'break', many)).command('')).toMatch(/nowhere\/19 {2}# and 1 001 more, one by one$/)
+})

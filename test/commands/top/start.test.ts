@@ -67,14 +67,16 @@ test.each([
 
 describe('changes', () => {
   test.each([
-    ['top --write', false, 'unlocked'],
-    ['top --read-only', false, 'never'],
-    ['top --write', true, 'locked'],
-    ['top --read-only', true, 'never'],
-  ])('%s, protected: %s → %s', async (line, isProtected, writes) => {
-    const { options, stderr } = await started(line, { isProtected })
-    expect(options?.writes).toBe(writes)
-    expect(stderr.includes('stay locked')).toBe(line === 'top --write' && isProtected)
+    ['top', 'locked'],
+    ['top --write', 'unlocked'],
+    ['top --read-only', 'never'],
+  ])('%s → %s', async (line, writes) => {
+    expect((await started(line)).options?.writes).toBe(writes)
+  })
+
+  test('of a protected store the dashboard is told, and what has to be typed there', async () => {
+    const { options } = await started('top --write', { isProtected: true })
+    expect(options?.ports).toMatchObject({ isProtected: true, protectedName: expect.stringMatching(/./) })
   })
 })
 
@@ -124,4 +126,15 @@ test('what the dashboard throws is told like every error', async () => {
   const ran = await started('top', { dashboard })
   expect(ran).toMatchObject({ exit: 1 })
   expect(ran.stderr).toContain('Error: a bug')
+})
+
+test.each([
+  ['leasectl top --theme ', 'mono'],
+  ['leasectl top --acc', '--accessible'],
+  ['leasectl top ord', 'orders/1'],
+  ['leasectl demo --t', '--top'],
+])('the shell completes %s to %s', async (line, text) => {
+  const world = newWorld()
+  await cli(world, ['init', 'orders/1'])
+  expect((await cli(world, ['__complete', 'zsh', '--', line])).stdout).toContain(text)
 })

@@ -100,6 +100,12 @@ describe('the open stream', () => {
     poll.want(SHOWN)
     await clock.resting()
     expect(data.open).toMatchObject({ name: 'orders/1', presence: 'there' })
+    // there and back before anybody could look
+    poll.want({ ...NO_DEMAND, open: 'bad' })
+    poll.want(SHOWN)
+    expect(data.open?.presence).toBe('waiting')
+    await clock.resting()
+    expect(data.open).toMatchObject({ name: 'orders/1', presence: 'there' })
     await stop()
   })
 

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { globOf } from '../../../src/ops/glob.ts'
+import { StoreUnreachable } from '../../../src/store/errors.ts'
+import type { ListQuery } from '../../../src/store/store.ts'
 import { NO_DEMAND } from '../../../src/tui/data/demand.ts'
 import { given, leased } from '../../contract/harness.ts'
 import { init, memoryStore, run } from '../../ops/support.ts'
@@ -25,6 +27,34 @@ describe('the listing of streams', () => {
     expect(asked.listings).toHaveLength(2)
     expect(data.streams.get('b')?.item.summary?.key).toBe('k1')
     expect(asked.reads).toEqual([])
+    await stop()
+  })
+
+  it('shows what has arrived of it, before it ends', async () => {
+    const { store } = memoryStore()
+    for (const name of ['a', 'b']) await run(store, name, init())
+    const plain = withoutMarks(store)
+    let fails = true
+    const cutOff = new Proxy(plain, {
+      get(target, key) {
+        if (key !== 'list') return Reflect.get(target, key)
+        return async function* (query: ListQuery) {
+          for await (const page of target.list(query)) {
+            for (const row of page) {
+              yield [row]
+              if (fails) throw new StoreUnreachable('cut off')
+            }
+          }
+        }
+      },
+    })
+    const { data, clock, stop } = await polling(cutOff)
+    expect(namesIn(data)).toEqual(['a'])
+    expect(data.streams.isComplete).toBe(false)
+    fails = false
+    await clock.next()
+    expect(namesIn(data)).toEqual(['a', 'b'])
+    expect(data.streams.isComplete).toBe(true)
     await stop()
   })
 
@@ -189,6 +219,22 @@ describe('documents without a summary that counts', () => {
     await clock.next()
     expect(data.streams.get('a')).toMatchObject({ isRead: true, item: { fault: { code: 'bad-document' } } })
     expect(asked.reads).toEqual(['a'])
+    await stop()
+  })
+
+  it('that are gone when they are read are not asked for again before the listing has moved', async () => {
+    const { store } = memoryStore()
+    await run(store, 'a', init())
+    const asked = probe(store)
+    asked.row = withoutSummary
+    const { poll, data, stop } = await polling(asked.store)
+    await store.remove('a', {})
+    for (let at = 0; at < 3; at++) {
+      poll.want({ ...LISTED, unread: ['a'] })
+      await othersDone()
+    }
+    expect(asked.reads).toEqual(['a'])
+    expect(data.streams.get('a')?.isRead).toBe(false)
     await stop()
   })
 

@@ -5,9 +5,9 @@ import type { Theme } from '../../../src/tui/view/theme.ts'
 import { RandomFrames, randomOf } from '../support/random-frames.ts'
 import { type EmulatedTerminal, openTerminal, type TerminalSize } from '../support/terminal.ts'
 
-const open: Painter[] = []
+const open = new Set<Easel>()
 afterEach(() => {
-  for (const painter of open.splice(0)) painter.close()
+  for (const easel of open) easel.close()
 })
 
 /** A painter on a terminal, with frames drawn one after the other. */
@@ -30,7 +30,12 @@ class Easel {
         throw error
       },
     })
-    open.push(this.#painter)
+    open.add(this)
+  }
+
+  close(): void {
+    open.delete(this)
+    this.#painter.close()
   }
 
   draw(frame: Frame): Promise<void> {
@@ -51,7 +56,10 @@ class Easel {
 
 /** What somebody sees who starts with this frame. */
 async function freshRows(size: TerminalSize, frame: Frame): Promise<string[]> {
-  return new Easel(size, frame).rows()
+  const easel = new Easel(size, frame)
+  const rows = await easel.rows()
+  easel.close()
+  return rows
 }
 
 function textOf({ spans }: Row): string {

@@ -39,7 +39,7 @@ export function worldWith(text: WorldText = {}): World {
   }
 }
 
-export function dataWith({ nowMs = NOW_MS, ...text }: WorldText = {}): Data {
+function dataWith({ nowMs = NOW_MS, ...text }: WorldText = {}): Data {
   const entries = new Map(
     text.streams?.map(given => (typeof given === 'string' ? streamEntry(given) : given)).map(named),
   )

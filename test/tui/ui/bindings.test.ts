@@ -72,26 +72,11 @@ describe('the keys at the foot', () => {
     expect(xml).toEqual(expect.arrayContaining(['t timeline', 'c cancel']))
   })
 
-  it('are those of a prompt', () => {
-    expect(hints(stage().press('/'))[0]).toBe('enter keep')
-    expect(hints(stage().press(':'))[0]).toBe('enter run')
-  })
-
-  it('are those of a dialog, whose way out is always among them', () => {
-    const asked = stage({ writes: 'unlocked' }).press('c').previewed()
-    expect(hints(asked)[0]).toBe('enter next')
-    expect(hints(asked.press('tab'))).toEqual([
-      'enter no, nothing happens',
-      'esc no',
-      'y to yes',
-      'tab next',
-      'C copy the command',
-    ])
-    expect(hints(asked.press('tab'))[0]).toBe('enter do it')
-    expect(hints(asked.press('enter'))).toEqual(['esc close', 'j/k scroll', 's stop'])
-    expect(hints(asked.press('escape'))[0]).toBe('o outcomes')
-    expect(hints(asked.press('q'))).toEqual(['y stop and quit', 'esc stay'])
-    expect(hints(stage().press('?'))[0]).toBe('esc close')
-    expect(hints(stage().press(':', 'x', 'enter'))[0]).toBe('esc stop')
+  it('name those that lead to all others as vital', () => {
+    expect(
+      hintsOf(stage().state)
+        .filter(({ isVital }) => isVital)
+        .map(({ keys }) => keys),
+    ).toEqual(['?', 'q'])
   })
 })

@@ -43,9 +43,10 @@ describe('the rows of the tree', () => {
   it('are the same while only events change, in the timeline too', () => {
     const { see, list } = tree()
     see(TREE)
-    const before = list()
+    const folded = new Set<string>()
+    const before = list({}, { folded })
     see(TREE.map(event => ({ ...event, status: 'completed' })))
-    expect(list({ moves: 1 }, { pane: 'timeline' }, NOW + 5_000)).toBe(before)
+    expect(list({ moves: 1 }, { folded, pane: 'timeline' }, NOW + 5_000)).toBe(before)
   })
 
   it('are none while the data is that of another stream', () => {

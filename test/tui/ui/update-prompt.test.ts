@@ -109,4 +109,8 @@ describe('the command line', () => {
     expect(texts).toEqual(['two', 'one', 'one', 'two', '', ''])
     expect(there.press('up', 'enter').effects.at(-1)).toMatchObject({ line: 'two' })
   })
+
+  it('keeps what is typed where no later line is', () => {
+    expect(stage().press(':').type('new').press('down').state.prompt?.field.text).toBe('new')
+  })
 })

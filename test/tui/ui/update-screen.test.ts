@@ -163,6 +163,12 @@ describe('the XML', () => {
     expect(xml().press('/').type('nowhere').press('enter', 'n').notice).toContain('no line')
   })
 
+  it('goes on from matches near its end, which are seen at once, to the first one', () => {
+    const there = xml().press('/').type('e9').press('enter', 'N')
+    expect(there.state.paneTop).toBe(long.text.length - height)
+    expect(long.text[there.press('n').state.paneTop]).toContain('"E9"')
+  })
+
   it('has no cursor to mark, fold or move', () => {
     const { state } = xml().press('space', '*', 'h', 'l', 'enter', 'j')
     expect(state.lists.stream).toMatchObject({ cursor: undefined, marks: new Set(), moves: 0 })

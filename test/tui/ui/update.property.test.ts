@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hintsOf } from '../../../src/tui/ui/hints.ts'
 import { KEYS } from '../../../src/tui/ui/keys.ts'
 import { layoutOf, listHeight } from '../../../src/tui/ui/layout.ts'
 import type { Action, State } from '../../../src/tui/ui/state.ts'
@@ -179,7 +178,6 @@ describe('whatever is pressed', () => {
       fc.property(histories, ([start, given]) => {
         played(start(), given, (_before, one, stage) => {
           if (one.kind !== 'world') expectInBounds(stage)
-          hintsOf(stage.state)
         })
       }),
       { numRuns: 300 },

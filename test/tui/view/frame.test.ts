@@ -1,7 +1,10 @@
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { SCREENS } from '../../../src/tui/ui/state.ts'
 import { frameOf } from '../../../src/tui/view/frame.ts'
 import { CANCEL_DIALOG, demoScene, dialogScene, frameText, SIZES, tooWide } from '../support/scenes.ts'
+
+// Times of day in the pictures are local ones.
+beforeAll(() => void vi.stubEnv('TZ', 'UTC'))
 
 const sizeName = ({ columns, rows }: { readonly columns: number; readonly rows: number }) => `${columns}x${rows}`
 

@@ -56,6 +56,9 @@ describe('the line about the open stream', () => {
   })
 
   it('says that it was removed, what it was, and does not age', () => {
+    expect(headerOf(withGlimpse(opened(play), { kind: 'missing', atMs: play.nowMs }), 120, 'utc')).toContain(
+      'was removed 12:01:04; this is what it was',
+    )
     const gone = withGlimpse(opened(play), { kind: 'missing' })
     const later = streamHeader(sceneOf(gone, { columns: 120, nowMs: play.nowMs + 3_600_000 }))
     expect(textOf([later])[0]).toMatch(/^ was removed; this is what it was {2}OrderStart {2}▶ inprocess {2}1m4s/)

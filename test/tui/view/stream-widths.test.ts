@@ -75,7 +75,7 @@ describe('whatever a document holds', () => {
           expect(widest([streamHeader(scene)])).toBeLessThanOrEqual(columns)
         },
       ),
-      { numRuns: 150 },
+      { numRuns: 40 },
     )
   })
 

@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { TopRun } from './child-top.ts'
+import type { FrameCosts } from './child-top-frames.ts'
+
+export const SCREENS = ['streams', 'tree'] as const
+export type Screen = (typeof SCREENS)[number]
+
+/** Seconds that are measured, behind those in which the code gets warm. */
+const MEASURED_S = 4
+const ROUNDS = 5
+
+/** What drawing takes under load, with Ink and without: the best of some runs in turns, and the keys of all of them. */
+export interface Drawing {
+  readonly ink: TopRun
+  readonly raw: TopRun
+  readonly latenciesMs: readonly number[]
+}
+
+/** @param child `child-top.ts`, bundled */
+export async function drawing(child: string, screen: Screen): Promise<Drawing> {
+  const runs: { ink: TopRun[]; raw: TopRun[] } = { ink: [], raw: [] }
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const painter of round % 2 === 0 ? (['raw', 'ink'] as const) : (['ink', 'raw'] as const)) {
+      runs[painter].push(await answerOf<TopRun>(child, painter, screen, String(MEASURED_S)))
+    }
+  }
+  const pressed = await answerOf<TopRun>(child, 'ink', screen, String(3 * MEASURED_S), 'keys')
+  return { ink: leastBusy(runs.ink), raw: leastBusy(runs.raw), latenciesMs: pressed.latenciesMs }
+}
+
+/** @param child `child-top-frames.ts`, bundled */
+export function frameCosts(child: string, screen: Screen): Promise<FrameCosts> {
+  return answerOf<FrameCosts>(child, screen)
+}
+
+/** So many of a hundred are at most this. */
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? Number.NaN
+}
+
+function leastBusy(runs: readonly TopRun[]): TopRun {
+  const [best] = runs.toSorted((a, b) => a.busyMs - b.busyMs)
+  if (best === undefined) throw new Error('there was no run')
+  return best
+}
+
+/** A process for each run: none starts with the memory and the warm code of another. */
+async function answerOf<T>(child: string, ...args: readonly string[]): Promise<T> {
+  const { stdout } = await promisify(execFile)(process.execPath, [child, ...args])
+  return JSON.parse(stdout) as T
+}

@@ -1,0 +1,272 @@
+import { chmodSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openStore } from '../../src/store/open.ts'
+import type { EventStore } from '../../src/store/store.ts'
+import { leased } from '../contract/harness.ts'
+import { NOBODY } from '../store/sqlite-support.ts'
+import { newUser, type User } from './program.ts'
+import { act, begin, historyOf, OTHER } from './top-store.ts'
+import { type PtyProgram, Terminals } from './top-terminal.ts'
+
+/** The built dashboard in a terminal: what is changed from it, and what is not. */
+
+let user: User
+let terminals: Terminals
+let store: EventStore
+
+beforeAll(async () => {
+  user = await newUser()
+  terminals = new Terminals(user)
+  store = await openStore(`sqlite:${join(user.home, 'a.db')}`, {})
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await begin(store, name, [{ name: 'Search' }, { name: 'Pay' }])
+})
+afterAll(async () => {
+  await terminals.leave()
+  await store.close()
+  user.leave()
+})
+
+const LIMIT = { timeout: 90_000 }
+const top = (...argv: string[]): PtyProgram =>
+  terminals.top(['--store', store.address, '--interval', '20ms', ...argv], { columns: 110, rows: 30 })
+const opsOf = async (name: string): Promise<string[]> => (await historyOf(store, name)).map(({ op }) => op)
+
+async function quit(program: PtyProgram): Promise<void> {
+  program.press('q')
+  expect(await program.ended).toBe(0)
+}
+
+/** From the field of the reason on: what is meant is said, and yes is chosen and taken. */
+async function agree(program: PtyProgram, reason: string): Promise<void> {
+  await program.until(/\[ No \] {3}\[ Yes/)
+  program.type(reason)
+  await program.until(new RegExp(`›reason: ${reason}`))
+  program.press('tab')
+  await program.until(/›\[ No \]/)
+  program.press('tab')
+  await program.until(/›\[ Yes/)
+  program.press('enter')
+}
+
+test('locked: nothing is even asked; unlocked: a cancel with its reason, once, under one name', LIMIT, async () => {
+  const program = top()
+  await program.until(/READ-ONLY[\s\S]*6 streams/)
+  program.press('c')
+  const locked = await program.until(/changes are locked: ! unlocks them/)
+  expect(locked.join('\n')).not.toMatch(/Yes, cancel/)
+
+  program.press('!')
+  await program.until(/WRITES 10m/)
+  program.press('c')
+  await program.until(/This cancels[\s\S]*in sqlite:[\s\S]*2 open events below|This cancels[\s\S]*open event/)
+  await agree(program, 'customer withdrew')
+  await program.until(/✓ done +a +/)
+  expect((await historyOf(store, 'a')).slice(1)).toMatchObject([{ op: 'cancel', why: 'customer withdrew' }])
+  const by = (await historyOf(store, 'a')).at(-1)?.by
+  expect(by).toMatch(/^\S+@\S+$/)
+  program.press('esc')
+  await program.until(/^› {2}a +⊘ canceled/m)
+
+  program.press('R')
+  await program.until(/This re\S+/)
+  await agree(program, 'after all')
+  await program.until(/✓ done +a +/)
+  expect((await historyOf(store, 'a')).slice(2)).toMatchObject([{ op: 'retry', why: 'after all', by }])
+  program.press('esc')
+  await program.until(/^› {2}a +(▶|○)/m)
+  program.press('!')
+  await program.until(/READ-ONLY/)
+  await quit(program)
+})
+
+test('esc, no and ctrl-c mean that nothing happened', LIMIT, async () => {
+  const program = top('--write')
+  await program.until(/WRITES 10m[\s\S]*6 streams/)
+  program.press('G')
+  await program.until(/^› {2}f /m)
+  for (const [verb, no] of [
+    ['c', 'esc'],
+    ['X', 'enter'],
+    ['c', 'ctrl-c'],
+    ['X', 'esc'],
+  ] as const) {
+    program.press(verb)
+    await program.until(/\[ No \] {3}\[ Yes/)
+    program.type('some reason')
+    await program.until(/›reason: some reason/)
+    program.press('tab')
+    await program.until(/›\[ No \]/)
+    if (no !== 'enter') {
+      program.press('tab')
+      await program.until(/›\[ Yes/)
+    }
+    program.press(no)
+    await program.until(rows => !rows.join().includes('[ No ]'))
+  }
+  expect(await opsOf('f')).toEqual(['init'])
+  await quit(program)
+})
+
+test('three marked streams: one outcome each, the one that is held by another too', LIMIT, async () => {
+  await leased(store, 'c')
+  const program = top('--write', '--lease-wait', '0s')
+  const argued = await Promise.race([program.ended, program.until(/6 streams/).then(() => 'runs')])
+  const running = argued === 'runs' ? program : top('--write')
+  await running.until(/6 streams/)
+  running.press('j')
+  await running.until(/^› {2}b /m)
+  running.press('   ')
+  await running.until(/3 marked/)
+  running.press('X')
+  await running.until(/This aborts 3 streams/)
+  await agree(running, 'cleaning up')
+  await running.until(/✓ done +b [\s\S]*✓ done +d |✓ done +d [\s\S]*✓ done +b /)
+  const end = await running.until(/✗ (busy|refused) +c .*/)
+  expect(end.join('\n')).toMatch(/abort: 3 of 3/)
+  expect((await historyOf(store, 'b')).at(-1)).toMatchObject({ op: 'abort', why: 'cleaning up' })
+  expect((await historyOf(store, 'd')).at(-1)).toMatchObject({ op: 'abort', why: 'cleaning up' })
+  expect(await opsOf('c')).toEqual(['init'])
+  running.press('esc')
+  await running.until(rows => !/marked/.test(rows[1] ?? ''))
+  running.press('o')
+  await running.until(/abort: 3 of 3/)
+  running.press('esc')
+
+  // the lease stands in the way: it is broken by hand, after its name was typed
+  await running.until(rows => !rows.join().includes('abort: 3 of 3'))
+  running.press('3')
+  await running.until(/leasectl ▸ leases[\s\S]*^› {2}c .*grace/m)
+  running.press('L')
+  await running.until(/This breaks the lease of c[\s\S]*type c, the name of the stream/)
+  running.press('y', 'enter')
+  await running.until(/nothing was changed: type the name of the stream exactly/)
+  expect((await store.read('c'))?.lease.state).toBe('leased')
+  running.type('c')
+  await running.until(/›type c, the name of the stream: c/)
+  running.press('tab')
+  await running.until(/›\[ No \]/)
+  running.press('tab')
+  await running.until(/›\[ Yes, break \]/)
+  running.press('enter')
+  await running.until(/✓ done +c /)
+  expect((await store.read('c'))?.lease.state).not.toBe('leased')
+  running.press('esc')
+  await quit(running)
+})
+
+test('one event of a stream, and no more than that', LIMIT, async () => {
+  const program = top('e', '--write')
+  await program.until(/├─ {2}01\.00 Search/)
+  program.press('j')
+  await program.until(/^›├─ {2}01\.00/m)
+  program.press('c')
+  await program.until(/This cancels .*01\.00/)
+  await agree(program, 'not this one')
+  await program.until(/✓ done +e 01\.00/)
+  program.press('esc')
+  await program.until(/01\.00 Search +⊘ canceled/)
+  expect((await historyOf(store, 'e')).slice(1)).toMatchObject([{ op: 'cancel', on: '01.00', why: 'not this one' }])
+  await quit(program)
+})
+
+test('what another changed after the preview is not changed again', LIMIT, async () => {
+  await begin(store, 'g', [{ name: 'Search' }])
+  const program = top('g', '--write')
+  await program.until(/00 Order/)
+  program.press('c')
+  await program.until(/\[ Yes, cancel \]/)
+  await act(store, 'g', { op: 'start', event: '01.00', owner: OTHER, claimMs: 600_000 })
+  await agree(program, 'too late')
+  await program.until(/✗ \S+ +g /)
+  expect(await opsOf('g')).toEqual(['init', 'start'])
+  program.press('esc')
+  await quit(program)
+})
+
+test('a protected store asks for its name, and takes no other', LIMIT, async () => {
+  const added = await user.run(['context', 'add', 'prod', '--store', store.address, '--protected'])
+  expect(added).toMatchObject({ code: 0 })
+  const program = terminals.top(['-c', 'prod', '--write', '--interval', '20ms'], { columns: 110, rows: 30 })
+  await program.until(/PROTECTED {2}READ-ONLY/)
+  program.press('!')
+  await program.until(/Type prod to unlock changes/)
+  program.type('prot')
+  await program.until(/›name: prot/)
+  program.press('enter')
+  await program.until(/✗ that is not its name/)
+  program.press('backspace')
+  program.type('d')
+  await program.until(/›name: prod/)
+  expect((await program.screen()).join('\n')).toContain('READ-ONLY')
+  program.press('enter')
+  await program.until(/PROTECTED {2}WRITES 10m/)
+  await quit(program)
+})
+
+test('the command line: reads at once, writes only when unlocked, and not itself', LIMIT, async () => {
+  const program = top()
+  await program.until(/streams · sorted/)
+  const answer = async (line: string, wanted: RegExp) => {
+    program.press(':')
+    await program.until(rows => /^:/.test(rows.at(-1) ?? ''))
+    program.type(line)
+    await program.until(rows => (rows.at(-1) ?? '').startsWith(`:${line}`))
+    program.press('enter')
+    await program.until(rows => wanted.test(rows.join('\n')) && rows.join().includes('esc closes'))
+    program.press('esc')
+    await program.until(rows => !rows.join().includes('esc closes'))
+  }
+  await answer('ls --match e', /:ls --match e[\s\S]*NAME +STATUS[\s\S]*1 stream: /)
+  await answer('top', /top does not run inside the dashboard: it runs already[\s\S]*exit code 2/)
+  await answer('cancel f -m no', /changes are locked[\s\S]*exit code 2/)
+  await answer('lsx', /error: [\s\S]*exit code 2/)
+  expect(await opsOf('f')).toEqual(['init'])
+  program.press('!')
+  await program.until(/WRITES/)
+  await answer("event set f 00 --tag 'two words'", /✓ f/)
+  expect(await opsOf('f')).toEqual(['init', 'set'])
+  program.press(':')
+  await program.until(rows => /^:/.test(rows.at(-1) ?? ''))
+  program.press('up', 'up')
+  await program.until(rows => (rows.at(-1) ?? '').startsWith(':lsx'))
+  program.press('esc')
+  await program.until(rows => !/^:/.test(rows.at(-1) ?? ''))
+  await quit(program)
+})
+
+test('with --read-only nothing unlocks', LIMIT, async () => {
+  const program = top('--read-only')
+  await program.until(/streams · sorted/)
+  program.press('!', 'c')
+  await program.until(/read-only: it was started so that nothing can be changed/)
+  expect((await program.screen()).join('\n')).not.toMatch(/WRITES|\[ No \]/)
+  await quit(program)
+})
+
+test.skipIf(process.getuid?.() !== 0)(
+  'without the right to write: the refusal is told, nothing changed',
+  LIMIT,
+  async () => {
+    const path = join(user.home, 'read-only.db')
+    const own = await openStore(`sqlite:${path}`, {})
+    await begin(own, 's', [{ name: 'Search' }])
+    await own.close()
+    for (const [name, mode] of [
+      [user.home, 0o755],
+      [path, 0o444],
+    ] as const)
+      chmodSync(name, mode)
+    const before = readFileSync(path)
+    const command = `leasectl top --write --interval 20ms --store sqlite:${path}`
+    const program = terminals.shell(`exec setpriv --reuid ${NOBODY} --regid ${NOBODY} --clear-groups ${command}`)
+    await program.until(/^› {2}s /m)
+    program.press('c')
+    await agree(program, 'why not')
+    await program.until(/✗ \S+ +s .*read-only/)
+    program.press('esc')
+    await program.until(/^› {2}s +(▶|○)/m)
+    await quit(program)
+    expect(readFileSync(path).equals(before)).toBe(true)
+  },
+)

@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto'
+import { readStream, type SeenTransaction } from '../../src/ops/read-stream.ts'
+import { transact } from '../../src/ops/transact.ts'
+import type { EventStore } from '../../src/store/store.ts'
+import type { EventSpec, Operation } from '../../src/stream/operation.ts'
+
+/** Another process, as far as the dashboard can tell. */
+export const OTHER = 'worker-7'
+
+/** A stream with a root and threads 01.00, 02.00, … */
+export async function begin(
+  store: EventStore,
+  name: string,
+  forks: readonly EventSpec[],
+  root = 'Order',
+): Promise<void> {
+  await act(store, name, { op: 'init', root: { name: root }, forks, hold: false, born: randomUUID() })
+}
+
+/** @throws if it was refused */
+export async function act(store: EventStore, name: string, operation: Operation, why?: string): Promise<void> {
+  const authorship = { commandId: randomUUID(), by: OTHER, ...(why === undefined ? {} : { why }) }
+  const { kind } = await transact(store, name, operation, authorship)
+  if (kind !== 'done') throw new Error(`${operation.op} ${name}: ${kind}`)
+}
+
+/** What happened to a stream, oldest first. */
+export async function historyOf(store: EventStore, name: string): Promise<readonly SeenTransaction[]> {
+  return (await readStream(store, name))?.transactions() ?? []
+}
