@@ -1,5 +1,6 @@
 import { isBuiltin } from 'node:module'
 import { rolldown } from 'rolldown'
+import { embeddedWasm } from './embedded-wasm.mjs'
 import { fasterInk } from './faster-ink.mjs'
 import { lazyBuiltins } from './lazy-builtins.mjs'
 
@@ -21,7 +22,7 @@ export async function bundle(root, entries = ENTRIES) {
     preserveEntrySignatures: 'allow-extension',
     // Ink asks for React's devtools only in development, which a bundle never is.
     transform: { define: { 'process.env.NODE_ENV': '"production"' } },
-    plugins: [stub('react-devtools-core'), noWriteAtExit, lazyBuiltins(), lazyWidths, fasterInk()],
+    plugins: [stub('react-devtools-core'), noWriteAtExit, lazyBuiltins(), lazyWidths, fasterInk(), embeddedWasm],
     onLog: failOnUnresolved,
   })
   const first = chunksOf(await build.generate(OUTPUT))

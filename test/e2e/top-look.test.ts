@@ -60,7 +60,9 @@ test('the list: it starts, moves, filters, sorts, marks, and shows what others d
 
   program.press('/')
   program.type('orders')
-  const filtered = await program.until(rows => /^\/orders/.test(rows[23] ?? '') && /5 streams · 4 match/.test(rows[1] ?? ''))
+  const filtered = await program.until(
+    rows => /^\/orders/.test(rows[23] ?? '') && /5 streams · 4 match/.test(rows[1] ?? ''),
+  )
   expect(filtered.join('\n')).toContain('orders/1')
   program.press('enter')
   await program.until(rows => !/^\//.test(rows[23] ?? ''))

@@ -116,12 +116,16 @@ export class DataStore implements Data {
   putFreshness(news: Partial<Freshness>): void {
     const before = this.#freshness
     this.#freshness = { ...before, ...news }
-    this.#changed(isOther(before, this.#freshness) ? 1 : 0)
+    if (isOther(before, this.#freshness)) this.#tell()
   }
 
   #changed(count: number): void {
     if (count === 0) return
     this.#revision += count
+    this.#tell()
+  }
+
+  #tell(): void {
     for (const listener of this.#listeners) listener()
   }
 }

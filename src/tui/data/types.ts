@@ -8,7 +8,7 @@ import type { StreamEvent } from '../../stream/event.ts'
  * times are the store's clock, epoch ms. Texts are as the store has them: raw.
  */
 export interface Data {
-  /** Grows with everything that may be seen, by as much as changed; times in `freshness` that merely go on are none of it. */
+  /** Grows with everything that may be seen, by as much as changed; how fresh it is is no part of that. */
   readonly revision: number
   readonly streams: StreamTable
   /** The stream whose screen is or was open last. */

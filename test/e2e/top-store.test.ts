@@ -1,0 +1,197 @@
+import { copyFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openStore } from '../../src/store/open.ts'
+import type { EventStore } from '../../src/store/store.ts'
+import { given } from '../contract/harness.ts'
+import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
+import { startFaultProxy } from '../support/fault-proxy.ts'
+import { newUser, type User } from './program.ts'
+import { act, begin, historyOf } from './top-store.ts'
+import { type PtyProgram, Terminals } from './top-terminal.ts'
+
+/** The built dashboard in a terminal over stores that are empty, go away, or hold what nobody wants to see. */
+
+let user: User
+let terminals: Terminals
+
+beforeAll(async () => {
+  user = await newUser()
+  terminals = new Terminals(user)
+})
+afterAll(async () => {
+  await terminals.leave()
+  user.leave()
+})
+
+const LIMIT = { timeout: 90_000 }
+const top = (address: string, ...argv: string[]): PtyProgram =>
+  terminals.top(['--store', address, '--interval', '20ms', ...argv], { columns: 100, rows: 24 })
+
+async function withFile(name: string, run: (store: EventStore, path: string) => Promise<void>): Promise<void> {
+  const path = join(user.home, name)
+  const store = await openStore(`sqlite:${path}`, {})
+  try {
+    await run(store, path)
+  } finally {
+    await store.close()
+  }
+}
+
+async function quit(program: PtyProgram): Promise<void> {
+  program.press('q')
+  expect(await program.ended).toBe(0)
+}
+
+test('an empty store says so; a stream that comes is there; one that is gone while it is open is told', LIMIT, () =>
+  withFile('empty.db', async store => {
+    const program = top(store.address)
+    await program.until(/no streams in sqlite:/)
+    await begin(store, 'first', [{ name: 'Search' }])
+    await program.until(/^› {2}first +▶ inprocess/m)
+    program.press('enter')
+    await program.until(/▾ 00 Order/)
+    await store.remove('first', {})
+    const gone = await program.until(/removed|gone|not there/)
+    expect(gone.join('\n')).toContain('00 Order')
+    await begin(store, 'first', [{ name: 'Again' }])
+    await program.until(/01\.00 Again/)
+    await quit(program)
+  }),
+)
+
+test('a stream that does not exist yet is waited for', LIMIT, () =>
+  withFile('wait.db', async store => {
+    const program = top(store.address, 'orders/9')
+    await program.until(/orders\/9[\s\S]*wait/)
+    await begin(store, 'orders/9', [{ name: 'Search' }])
+    await program.until(/▾ 00 Order[\s\S]*01\.00 Search/)
+    await quit(program)
+  }),
+)
+
+test('XML that cannot be read is said to be so, and can be read as it is', LIMIT, () =>
+  withFile('unreadable.db', async store => {
+    await given(store, 'broken', '<Stream>\n  <Event id="00" name="x"\n</Stream>')
+    const program = top(store.address)
+    await program.until(/^› {2}broken/m)
+    program.press('enter')
+    await program.until(/▸ broken[\s\S]*line \d|bad-document/)
+    program.press('y')
+    await program.until(/bad-document[\s\S]*^ *2 {4}<Event id="00" name="x"$/m)
+    await quit(program)
+  }),
+)
+
+test('the file is spoilt and comes back: a line tells, the screen stays, nothing ends', LIMIT, () =>
+  withFile('away.db', async (store, path) => {
+    await begin(store, 'a', [])
+    await store.close()
+    const program = top(store.address)
+    await program.until(/^› {2}a /m)
+    copyFileSync(path, `${path}.saved`)
+    for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true })
+    writeFileSync(`${path}.spoilt`, 'this is no store '.repeat(1_000))
+    renameSync(`${path}.spoilt`, path)
+    const lost = await program.until(/stale .*retrying: /)
+    expect(lost.join('\n')).toMatch(/^› {2}a /m)
+    renameSync(`${path}.saved`, path)
+    await program.until(rows => /● (live|slow)/.test(rows[0] ?? '') && !rows.join().includes('retrying'))
+    expect((await program.screen()).join('\n')).toMatch(/^› {2}a /m)
+    await quit(program)
+  }),
+)
+
+const HOSTILE = [
+  '\u009d52;c;cm0gLXJm\u009c',
+  '\u009b2J\u009b10;10H',
+  '\u202edesrever\u2066',
+  '日本語の長い名前',
+  '👩‍👩‍👧‍👦❤️🇩🇪👍🏽',
+  'नमस्ते',
+  'مرحبا بالعالم',
+  'e\u0301\u0301\u0301\u0301',
+]
+
+test('names and texts of strangers move nothing: the screen is the same as drawn anew', LIMIT, () =>
+  withFile('hostile.db', async store => {
+    for (const [at, text] of HOSTILE.entries()) {
+      const name = `s${at}/${text}`.replaceAll(/\p{Control}/gu, '')
+      await begin(store, name, [{ name: text.replaceAll(/\p{Control}/gu, ''), msg: text }], 'Order')
+    }
+    const program = top(store.address, '--interval', '1s')
+    await program.until(/8 streams/)
+    const same = async () => {
+      const before = await program.screen()
+      program.press('ctrl-l', '?')
+      await program.until(/keys of leasectl/)
+      program.press('esc')
+      const after = await program.until(rows => !rows.join().includes('keys of leasectl'))
+      expect(withoutAges(after)).toEqual(withoutAges(before))
+    }
+    await same()
+    for (let at = 0; at < HOSTILE.length; at++) {
+      program.press('enter')
+      const seen = await program.until(/▾ 00 Order[\s\S]*─ tail ─[\s\S]*init/)
+      expect(seen[0]).toMatch(/^ leasectl ▸ s\d\/.*READ-ONLY$/)
+      program.press('j', 'd')
+      await program.until(/01\.00[\s\S]*created/)
+      program.press('j')
+      program.press('d', 'esc')
+      await program.until(/leasectl ▸ streams/)
+      program.press('j')
+    }
+    await program.until(/^› {2}s7/m)
+    await same()
+    expect(program.written).not.toMatch(/\x1b\]52|\u009d|\u009b|\x1b\[2J.*desrever/)
+    await quit(program)
+  }),
+)
+
+/** Ages go on, and how often it looks depends on the machine. */
+const withoutAges = (rows: readonly string[]): string[] =>
+  rows.map(row => row.replaceAll(/ +\d+m?\d*s\b/g, ' ').replace(/[●◌] .*(?=READ-ONLY)/, ''))
+
+test('on Azurite: the list, a cancel with its reason, an outage and its end', LIMIT, async () => {
+  const { port } = await sharedAzurite()
+  const store = await openAzuriteStore(port)
+  const proxy = await startFaultProxy({ target: { port } })
+  try {
+    for (const name of ['a', 'b']) await begin(store, name, [{ name: 'Search' }])
+    const program = top(`azurite://127.0.0.1:${proxy.port}/${store.container}`, '--write')
+    await program.until(/2 streams[\s\S]*^› {2}a /m)
+    program.press('c')
+    await program.until(/This cancels a[\s\S]*\[ Yes, cancel \]/)
+    program.type('not wanted')
+    await program.until(/›reason: not wanted/)
+    program.press('tab')
+    await program.until(/›\[ No \]/)
+    program.press('tab')
+    await program.until(/›\[ Yes/)
+    program.press('enter')
+    await program.until(/✓ done +a /)
+    expect((await historyOf(store, 'a')).slice(1)).toMatchObject([{ op: 'cancel', why: 'not wanted' }])
+    program.press('esc')
+    await program.until(/^› {2}a +⊘ canceled/m)
+    proxy.add({ kind: 'lose-request' })
+    await program.until(/stale .*retrying: /)
+    await act(store, 'b', { op: 'abort' })
+    proxy.heal()
+    await program.until(/^ {3}b +✗ aborted/m)
+    await program.until(rows => !rows.join().includes('retrying'))
+    await quit(program)
+  } finally {
+    await terminals.leave()
+    await proxy.stop()
+    await store.close()
+  }
+})
+
+test('demo --top shows the play; q leaves no worker behind', LIMIT, async () => {
+  const address = `sqlite:${join(user.home, 'demo.db')}`
+  const program = terminals.leasectl(['demo', '--top', '--store', address], { columns: 120, rows: 30 })
+  await program.until(/▸ demo\/search-order[\s\S]*00 OrderStart[\s\S]*Search/)
+  expect(user.processesWith(address).length).toBeGreaterThan(1)
+  await quit(program)
+  await expect.poll(() => user.processesWith(address), { timeout: 25_000, interval: 20 }).toEqual([])
+})
