@@ -87,7 +87,7 @@ function agoText(ms: number | undefined, { nowMs, time }: StatusText): string {
 
 /** A length of time, short ones in milliseconds. */
 export function tookText(ms: number): string {
-  return ms < 1_000 ? `${ms}ms` : span(ms)
+  return ms < 1_000 ? `${Math.floor(ms)}ms` : span(ms)
 }
 
 function overdueCell(overdue: number): Cell {

@@ -18,6 +18,8 @@ export class Effects {
   readonly #end = new AbortController()
   #preview: AbortController | undefined
   #line: AbortController | undefined
+  /** Lines that may change something, each until it has ended. */
+  readonly #changing = new Set<Promise<void>>()
   #batch: { readonly stop: AbortController; readonly ended: Promise<void> } | undefined
   #dryRun: Promise<void> | undefined
   #resolveQuit = () => {}
@@ -57,7 +59,7 @@ export class Effects {
   async stop(): Promise<void> {
     this.#end.abort()
     for (const running of [this.#preview, this.#line, this.#batch?.stop]) running?.abort()
-    await this.#batch?.ended
+    await Promise.all([this.#batch?.ended, ...this.#changing])
   }
 
   #lookAhead({ request, verb, targets }: EffectOf<'preview'>): void {
@@ -86,15 +88,18 @@ export class Effects {
 
   #runLine({ line, mayWrite }: EffectOf<'run-line'>): void {
     this.#line?.abort()
-    this.#line = new AbortController()
-    const { signal } = this.#line
-    const answer = this.#ports
-      .runLine(line, mayWrite, signal)
+    const running = new AbortController()
+    this.#line = running
+    const ended = this.#ports
+      .runLine(line, mayWrite, running.signal)
       .catch(error => ({ exit: 1, lines: [this.#wordsFor(error)] }))
-    void answer.then(output => {
-      if (!signal.aborted) this.#report({ kind: 'line-answered', output })
-      this.#poll.readNow()
-    })
+      .then(output => {
+        // also of one that was stopped: by then it may have changed something
+        if (this.#line === running) this.#report({ kind: 'line-answered', output })
+        this.#poll.readNow()
+      })
+      .finally(() => this.#changing.delete(ended))
+    if (mayWrite) this.#changing.add(ended)
   }
 
   #startDryRun(): void {

@@ -32,6 +32,8 @@ export interface PtyProgram {
   /** As terminals hand over what is pasted. */
   paste(text: string): void
   resize(size: Size): Promise<void>
+  /** Writes all over the screen, as another program does that uses the same terminal. */
+  scribble(): Promise<void>
   modes(): Promise<Modes>
   kill(signal: NodeJS.Signals): void
   /** The window is closed. */
@@ -50,6 +52,7 @@ export interface PtyOptions extends Partial<Size> {
 }
 
 const PATIENCE_MS = 25_000
+const SCRIBBLE = '#'
 
 const NAMED: Readonly<Record<string, string>> = {
   enter: '\r',
@@ -115,6 +118,8 @@ class Pseudo implements PtyProgram {
   readonly #chunks: string[] = []
   readonly #waiting = new Set<() => void>()
   #isCursorShown = true
+  /** Half of a frame has arrived: terminals show none of it. */
+  #isInFrame = false
   #isGone = false
 
   constructor(pty: DestroyablePty, { columns, rows }: Size) {
@@ -125,6 +130,7 @@ class Pseudo implements PtyProgram {
     for (const final of ['h', 'l'])
       this.#terminal.parser.registerCsiHandler({ prefix: '?', final }, params => {
         if (params.includes(25)) this.#isCursorShown = final === 'h'
+        if (params.includes(2026)) this.#isInFrame = final === 'h'
         return false
       })
     this.#terminal.onData(answer => this.type(answer))
@@ -166,6 +172,7 @@ class Pseudo implements PtyProgram {
       const fail = (why: string) =>
         end(() => reject(new Error(`${why}: ${what}\n${this.#rows().join('\n').trimEnd()}`)))
       const look = () => {
+        if (this.#isInFrame && !this.#isGone) return
         const rows = this.#rows()
         if (wanted instanceof RegExp ? wanted.test(rows.join('\n')) : wanted(rows)) end(() => resolve(rows))
         else if (this.#isGone) fail('it ended before it showed')
@@ -192,6 +199,13 @@ class Pseudo implements PtyProgram {
     await this.#drawn()
     this.#terminal.resize(columns, rows)
     this.#pty.resize(columns, rows)
+  }
+
+  async scribble(): Promise<void> {
+    const { rows, cols } = this.#terminal
+    const lines = Array.from({ length: rows }, (_, row) => `\x1b[${row + 1};1H${SCRIBBLE.repeat(cols)}`)
+    this.#terminal.write(lines.join(''))
+    await this.#drawn()
   }
 
   async modes(): Promise<Modes> {

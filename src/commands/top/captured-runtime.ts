@@ -13,6 +13,8 @@ export interface Surroundings {
   /** Changes can be unlocked. */
   readonly mayUnlock: boolean
   readonly signal: AbortSignal
+  /** Called when the command begins to change something, or does so no more. */
+  onKind(kind: Kind): void
 }
 
 /** What holds the terminal, starts processes or never ends, and why it has no place here. */
@@ -56,6 +58,7 @@ export function capturedRuntime(argv: readonly string[], lines: CapturedLines, a
       if (command !== undefined) checkCommand(command, argv)
       if (what === 'writes' && !mayWrite) throw new UsageError(...lockedWords(mayUnlock))
       kind = what
+      around.onKind(what)
     },
     describeStore: choice => described(choice, around),
     async openStore(choice) {

@@ -1,5 +1,5 @@
 import { visibleText } from '../../stream/texts.ts'
-import type { Ports, Preview } from '../../tui/ports.ts'
+import type { ChangeEnd, Outcome, Ports, Preview } from '../../tui/ports.ts'
 import { readContexts } from '../context/contexts-file.ts'
 import { errorProblem } from '../error-problem.ts'
 import type { OpenedStore, Runtime } from '../runtime.ts'
@@ -10,18 +10,22 @@ import { commandFor } from './command-for.ts'
 import { dryRun } from './dry-run.ts'
 import type { Prepared } from './prepared.ts'
 import { LineRunner } from './run-line.ts'
+import { Writing } from './writing.ts'
 
 export interface PortsOptions {
   /** The pattern that `--match` gave. */
   readonly match?: string
   /** Changes can be unlocked. */
   readonly mayUnlock: boolean
+  /** Called with how a change ended that was stopped, in safe lines: the screen may be gone by then. */
+  readonly onStopped?: (lines: readonly string[]) => void
 }
 
 /** What the dashboard may do, by the code of the commands. */
-export function portsOf(opened: OpenedStore, { match, mayUnlock }: PortsOptions, runtime: Runtime): Ports {
+export function portsOf(opened: OpenedStore, { match, mayUnlock, onStopped = () => {} }: PortsOptions, runtime: Runtime): Ports {
   const prepared = new WeakMap<Preview, Prepared>()
-  const lines = new LineRunner(opened, mayUnlock, runtime)
+  const writing = new Writing(runtime)
+  const lines = new LineRunner(opened, { mayUnlock, writing, onStopped }, runtime)
   const { store, address, isProtected } = opened
   return {
     store,
@@ -39,19 +43,32 @@ export function portsOf(opened: OpenedStore, { match, mayUnlock }: PortsOptions,
     async carryOut(preview, reason, onOutcome, signal) {
       const change = prepared.get(preview)
       if (change === undefined) throw new Error('what is to be done was not previewed here')
-      // a reader of stdout that goes away does not end what changes something
-      const { kind } = runtime
-      runtime.begin('writes')
-      try {
-        return await change.carryOut(reason, onOutcome, signal)
-      } finally {
-        runtime.begin(kind)
-      }
+      return writing.during(() => watched(change, onStopped).carryOut(reason, onOutcome, signal))
     },
     dryRun: signal => dryRun(store, runtime, signal),
     runLine: (line, mayWrite, signal) => lines.run(line, mayWrite, signal),
     commandFor: subject => commandFor(subject, match, runtime),
     explain: error => explain(error, runtime),
+  }
+}
+
+/** The change, which tells how it ended if it was stopped; of a single one also what became of it. */
+function watched({ preview, carryOut }: Prepared, onStopped: (lines: readonly string[]) => void) {
+  const { verb, count } = preview
+  return {
+    async carryOut(reason: string, onOutcome: (outcome: Outcome) => void, signal: AbortSignal): Promise<ChangeEnd> {
+      const told: string[] = []
+      const end = await carryOut(
+        reason,
+        outcome => {
+          if (count === 1) told.push(`${visibleText(outcome.target.stream)}  ${outcome.text}`)
+          onOutcome(outcome)
+        },
+        signal,
+      )
+      if (signal.aborted) onStopped([`${verb} was stopped`, ...told, ...end.lines])
+      return end
+    },
   }
 }
 

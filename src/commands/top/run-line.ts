@@ -3,17 +3,26 @@ import { typedLine } from '../completion/line.ts'
 import type { OpenedStore, Runtime } from '../runtime.ts'
 import { CapturedLines } from './captured-lines.ts'
 import { capturedRuntime } from './captured-runtime.ts'
+import type { Writing } from './writing.ts'
+
+export interface LineOptions {
+  /** Changes can be unlocked. */
+  readonly mayUnlock: boolean
+  readonly writing: Writing
+  /** Called with what a line has told that was stopped while it changed something. */
+  onStopped(lines: readonly string[]): void
+}
 
 /** Runs lines of the program's own language for the dashboard; stores that they name are opened once. */
 export class LineRunner {
   readonly #opened: OpenedStore
-  readonly #mayUnlock: boolean
+  readonly #options: LineOptions
   readonly #runtime: Runtime
   readonly #others = new Map<string, OpenedStore>()
 
-  constructor(opened: OpenedStore, mayUnlock: boolean, runtime: Runtime) {
+  constructor(opened: OpenedStore, options: LineOptions, runtime: Runtime) {
     this.#opened = opened
-    this.#mayUnlock = mayUnlock
+    this.#options = options
     this.#runtime = runtime
   }
 
@@ -21,6 +30,8 @@ export class LineRunner {
   async run(line: string, mayWrite: boolean, signal: AbortSignal): Promise<LineOutput> {
     const words = wordsOf(line)
     if (typeof words === 'string') return { exit: 2, lines: [`error: ${words}`] }
+    const { mayUnlock, writing, onStopped } = this.#options
+    let isWriting = false
     const ending = new AbortController()
     const stop = () => ending.abort(signal.reason)
     signal.addEventListener('abort', stop, { once: true })
@@ -34,13 +45,20 @@ export class LineRunner {
       opened: this.#opened,
       others: this.#others,
       mayWrite,
-      mayUnlock: this.#mayUnlock,
+      mayUnlock,
       signal: ending.signal,
+      onKind: kind => {
+        if (kind === 'writes' && !isWriting) writing.begin()
+        if (kind === 'reads' && isWriting) writing.end()
+        isWriting = kind === 'writes'
+      },
     })
     try {
       const exit = await this.#runtime.runCommand(captured)
+      if (signal.aborted && captured.kind === 'writes') onStopped(lines.end())
       return { exit: lines.isFull && !signal.aborted ? 0 : exit, lines: lines.end() }
     } finally {
+      captured.begin('reads')
       signal.removeEventListener('abort', stop)
     }
   }

@@ -1,4 +1,4 @@
-import { KEYS } from './keys.ts'
+import { helpLayout } from './help-lines.ts'
 import { dialogHeight } from './layout.ts'
 import type { Dialog, KeyPress, State } from './state.ts'
 import { clamp } from './step.ts'
@@ -37,15 +37,17 @@ const PAGES: ReadonlyMap<string, number> = new Map([
 
 /** Rules, summary and keys take rows of a dialog: rather a line too few is counted as seen than one too many. */
 const FRAME_ROWS = 4
+/** Of the help: a rule above and one below. */
+const HELP_FRAME_ROWS = 2
 
 function pageOf({ size }: State, dialog: Scrolling): number {
-  return Math.max(1, dialogHeight(size, dialog) - FRAME_ROWS)
+  return Math.max(1, dialogHeight(size, dialog) - (dialog.kind === 'help' ? HELP_FRAME_ROWS : FRAME_ROWS))
 }
 
 function linesOf(state: State, dialog: Scrolling): number {
   switch (dialog.kind) {
     case 'help':
-      return KEYS.length + HELP_HEADS
+      return helpLayout(state.size.columns).total
     case 'outcomes':
       return (state.batch?.outcomes.length ?? 0) + endLines(state)
     case 'output':
@@ -54,9 +56,6 @@ function linesOf(state: State, dialog: Scrolling): number {
       return dialog satisfies never
   }
 }
-
-/** A title and an empty line for each group of keys. */
-const HELP_HEADS = 2 * new Set(KEYS.map(({ group }) => group)).size
 
 function endLines({ batch }: State): number {
   if (batch?.end === undefined) return 0

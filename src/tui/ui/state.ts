@@ -102,8 +102,19 @@ export type Dialog =
   /** What becomes of the batch. */
   | { readonly kind: 'outcomes'; readonly top: number }
   | { readonly kind: 'unlock'; readonly name: string; readonly field: Field; readonly isWrong: boolean }
-  | { readonly kind: 'output'; readonly line: string; readonly output: LineOutput | undefined; readonly top: number }
+  | OutputDialog
   | { readonly kind: 'quit' }
+
+/** What a line of `:` answered; `undefined` while it runs. */
+export interface OutputDialog {
+  readonly kind: 'output'
+  readonly line: string
+  readonly output: LineOutput | undefined
+  readonly top: number
+  /** It was begun while changes were unlocked: closing it would hide what it has changed by then. */
+  readonly mayWrite?: true
+  readonly isStopping?: true
+}
 
 /** Asks before a change. `looking` until the preview has come. Nothing happens unless `yes` is chosen. */
 export interface ChangeDialog {

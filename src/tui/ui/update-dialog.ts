@@ -68,7 +68,7 @@ function stopped(state: State, isLast: boolean): Step {
 }
 
 function textKey(state: State, world: World, dialog: Of<'help' | 'outcomes' | 'output'>, press: KeyPress): Step {
-  if (isLeaving(press) || CLOSING[dialog.kind].has(press.key)) return left(state, dialog)
+  if (isLeaving(press) || CLOSING[dialog.kind].has(press.key)) return left(state, world, dialog)
   if (dialog.kind === 'outcomes' && press.key === 's' && isRunning(state.batch) && !state.batch.isStopping) {
     const [next, effects] = stopped(state, false)
     return [noted(next, world, 'what has not begun is left undone'), effects]
@@ -83,7 +83,10 @@ const CLOSING = {
   output: new Set(['q', 'enter']),
 } as const
 
-function left(state: State, dialog: Dialog): Step {
-  const isLineRunning = dialog.kind === 'output' && dialog.output === undefined
-  return isLineRunning ? only(closed(state), { kind: 'stop-line' }) : only(closed(state))
+/** A line that runs is stopped by that; of one that may have changed something the answer is waited for. */
+function left(state: State, world: World, dialog: Dialog): Step {
+  if (dialog.kind !== 'output' || dialog.output !== undefined) return only(closed(state))
+  if (!dialog.mayWrite || dialog.isStopping) return only(closed(state), { kind: 'stop-line' })
+  const next: State = { ...state, dialog: { ...dialog, isStopping: true } }
+  return only(noted(next, world, 'stopping: what is in flight is done to its end', 'warn'), { kind: 'stop-line' })
 }

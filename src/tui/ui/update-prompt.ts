@@ -1,5 +1,5 @@
 import { EMPTY_FIELD, edited, fieldWith, pasted } from './field.ts'
-import type { Field, KeyPress, Prompt, State } from './state.ts'
+import type { Field, KeyPress, OutputDialog, Prompt, State } from './state.ts'
 import { listOf, only, type Step, withList } from './step.ts'
 import type { World } from './world.ts'
 import { mayWrite } from './writes.ts'
@@ -63,8 +63,9 @@ function entered(state: State, world: World, prompt: Prompt, run: RunOwn): Step 
   const next = closed({ ...state, history: remembered(state.history, line) })
   const own = OWN.get(line)
   if (own !== undefined) return run(next, own)
-  const dialog = { kind: 'output', line, output: undefined, top: 0 } as const
-  return only({ ...next, dialog }, { kind: 'run-line', line, mayWrite: mayWrite(state, world) })
+  const isUnlocked = mayWrite(state, world)
+  const dialog: OutputDialog = { kind: 'output', line, output: undefined, top: 0, ...(isUnlocked && { mayWrite: true }) }
+  return only({ ...next, dialog }, { kind: 'run-line', line, mayWrite: isUnlocked })
 }
 
 function remembered(history: readonly string[], line: string): readonly string[] {

@@ -1,12 +1,12 @@
 import { counted } from '../../formats/count-text.ts'
 import { cutInside, widthOf } from '../../formats/width.ts'
+import { wrapped } from '../../formats/wrap.ts'
 import type { Preview } from '../ports.ts'
 import { fociOf, hasField } from '../ui/change-focus.ts'
 import type { ChangeDialog, Field } from '../ui/state.ts'
 import type { Scene } from '../ui/world.ts'
 import { band, bandWidth, type DialogLine } from './dialog-band.ts'
 import { fieldSpans } from './field.ts'
-import { wrapped } from './fit.ts'
 import type { Area, Row, Span } from './row.ts'
 import { safeText } from './safe.ts'
 

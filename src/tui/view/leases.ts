@@ -32,7 +32,7 @@ function noLeases(scene: Scene, area: Area): Row[] {
   if (waiting !== undefined) return waiting
   if (scene.listing.total > 0) return noMatch(scene, area, 'lease')
   return emptyRows(area, 'nobody holds a lease now', [
-    'writers hold one for a moment while they write; those that stay are of `leasectl lease acquire` and `lease run`',
+    'writers hold one for a moment while they write; leasectl lease acquire STREAM holds one for longer',
   ])
 }
 

@@ -2,13 +2,14 @@ import { countText } from '../../formats/count-text.ts'
 import type { Style } from '../../formats/paint.ts'
 import type { Cell } from '../../formats/table.ts'
 import { orderedChanges } from '../../formats/transaction-text.ts'
+import { wrapped } from '../../formats/wrap.ts'
 import type { Activity, StreamEntry } from '../data/types.ts'
 import { cursorKey } from '../ui/cursor.ts'
 import type { Scene } from '../ui/world.ts'
 import { activitiesOf } from './activity.ts'
 import { changeSpans } from './change-text.ts'
 import type { Moment } from './columns.ts'
-import { filled, rowOf, ruleRow, widthOfSpans, wrapped } from './fit.ts'
+import { filled, rowOf, ruleRow, widthOfSpans } from './fit.ts'
 import { holderText, leaseEndText, processText } from './leases.ts'
 import { dueCell, wholeTimeText } from './moments.ts'
 import type { Area, Row, Span } from './row.ts'
@@ -53,7 +54,7 @@ function summaryFacts(entry: StreamEntry, moment: Moment): Fact[] {
     ['tracking id', summary.trackingId],
     ['events', `${total - open - failed} done, ${open} open, ${failed} failed`],
     ['waiting on', idsText(summary.waitingOn, 12)],
-    ['ready', idsText(summary.ready.map(readable), 6)],
+    ['ready', idsText(summary.ready.map(readyText), 6)],
     ['created', timeOf(summary.createdMs, moment)],
     ['due', summary.dueMs === undefined ? '' : dueCell(summary.dueMs, moment)],
     ['first claim ends', timeOf(summary.claimEndMs, moment)],
@@ -83,12 +84,18 @@ function timeOf(ms: number | undefined, moment: Moment): string {
   return ms === undefined ? '' : wholeTimeText(ms, moment)
 }
 
-/** `name|topic`, percent-encoded; a text that is not is shown as it is. */
-function readable(ready: string): string {
+/** Of `name|topic`, percent-encoded: `name`, or `name [topic]`. */
+function readyText(ready: string): string {
+  const [name = '', topic = ''] = ready.split('|').map(decoded)
+  return topic === '' ? name : `${name} [${topic}]`
+}
+
+/** A text that is not percent-encoded is shown as it is. */
+function decoded(text: string): string {
   try {
-    return decodeURIComponent(ready)
+    return decodeURIComponent(text)
   } catch {
-    return ready
+    return text
   }
 }
 

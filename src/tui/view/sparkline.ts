@@ -1,4 +1,4 @@
-import { PULSE, type StreamEntry } from '../data/types.ts'
+import { type Pulse, pulseNow } from '../data/pulse.ts'
 
 const BARS = '▁▂▃▄▅▆▇█'
 
@@ -6,12 +6,8 @@ const BARS = '▁▂▃▄▅▆▇█'
  * Recent changes, a bar for each stretch of time, the latest at the right; `''` where there were none. The scale is the same
  * for all streams and doubles from bar to bar, so that rows compare and nothing shrinks because of a peak.
  */
-export function sparkline({ pulse, pulseAt }: Pick<StreamEntry, 'pulse' | 'pulseAt'>, nowMs: number): string {
-  const passed = Math.max(0, Math.floor(nowMs / PULSE.stretchMs) - pulseAt)
-  const counts = Array.from({ length: PULSE.stretches }, (_, at) => {
-    const back = PULSE.stretches - 1 - at - passed
-    return back < 0 ? 0 : (pulse.at(-1 - back) ?? 0)
-  })
+export function sparkline(pulse: Pulse, nowMs: number): string {
+  const counts = pulseNow(pulse, nowMs)
   return counts.every(count => count === 0) ? '' : counts.map(barOf).join('')
 }
 

@@ -7,9 +7,9 @@ import type { Moment } from './columns.ts'
 import { agoText, dueCell } from './moments.ts'
 import { safeText } from './safe.ts'
 
-/** A glyph and a word. What was not read yet is `…`, what cannot be read says so. */
+/** A glyph and a word. What nothing is known of yet is `…`, what cannot be read says so. */
 export function statusCell({ item: { summary, fault }, isRead }: StreamEntry): Cell {
-  if (!isRead) return { text: '…', style: 'dim' }
+  if (summary === undefined && !isRead) return { text: '…', style: 'dim' }
   if (summary === undefined) return { text: safeText(`? ${fault?.code ?? 'not started'}`), style: 'warn' }
   const { glyph, style } = lookOf(summary.status)
   const hasErrors = summary.outcome === 'errors' && summary.status === 'completed'
@@ -52,11 +52,11 @@ export function textOf(read: (summary: Summary) => string): (entry: StreamEntry)
   return entry => known(entry, summary => safeText(read(summary)) || '-')
 }
 
-/** A value of the summary; `…` before it was read, `?` where nobody knows it. */
-function known(entry: StreamEntry, read: (summary: Summary) => Cell): Cell {
-  if (!entry.isRead) return { text: '…', style: 'dim' }
-  const { summary, fault } = entry.item
-  return summary === undefined ? (fault === undefined ? '-' : '?') : read(summary)
+/** A value of the summary, of an older one while a newer is read; `…` before the first, `?` where nobody knows it. */
+function known({ item: { summary, fault }, isRead }: StreamEntry, read: (summary: Summary) => Cell): Cell {
+  if (summary !== undefined) return read(summary)
+  if (!isRead) return { text: '…', style: 'dim' }
+  return fault === undefined ? '-' : '?'
 }
 
 /** Why the document cannot be read, without the stream's name in front. */

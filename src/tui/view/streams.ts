@@ -45,7 +45,8 @@ export function marksOf({ state, listing }: Scene, key: string, cursor: string |
 
 /** Where there is room for the name only: the glyph of its status in front. */
 export function shortRow({ name, item, isRead }: StreamEntry, marks: RowMarks, columns: number): Row {
-  const look = !isRead ? { glyph: '…', style: 'dim' as const } : lookOf(item.summary?.status ?? '')
+  const isUnknown = !isRead && item.summary === undefined
+  const look = isUnknown ? { glyph: '…', style: 'dim' as const } : lookOf(item.summary?.status ?? '')
   const [sign, ...rest] = gutter(marks)
   const front = `${sign?.[0].slice(0, 1) ?? ''}${rest.length > 0 ? '•' : ''}`
   const room = columns - widthOf(front) - 2

@@ -11,7 +11,8 @@ const foot = (state: Partial<State> = {}, columns = 80) => {
 const typed = (text: string, at = text.length) => ({ text, at })
 
 it('names the keys of the screen, those for help and quitting always', () => {
-  expect(foot()).toContain('space mark')
+  expect(foot({ writes: { kind: 'unlocked', untilMs: NOW_MS + 60_000 } }, 120)).toContain('space mark')
+  expect(foot()).not.toContain('space mark')
   expect(foot({ screen: 'watchdog' })).toContain('D dry run')
   expect(foot({ screen: 'watchdog' })).not.toContain('space mark')
   for (const columns of [40, 60, 200]) expect(foot({}, columns)).toMatch(/\? keys {2}q quit$/)
