@@ -7,7 +7,7 @@ export const SCREENS = ['streams', 'tree'] as const
 export type Screen = (typeof SCREENS)[number]
 
 /** Seconds that are measured, behind those in which the code gets warm. */
-const MEASURED_S = 4
+const MEASURED_S = 3
 const ROUNDS = 5
 
 /** What drawing takes under load, with Ink and without: the best of some runs in turns, and the keys of all of them. */

@@ -2,7 +2,7 @@ import { globOf } from '../ops/glob.ts'
 import { openOutput } from './output.ts'
 import { type Problem, UsageError } from './problem.ts'
 import type { Runtime } from './runtime.ts'
-import { openStoreFor } from './store.ts'
+import { openStoreFor, storeChoice } from './store.ts'
 import type { TopStart } from './top/open.ts'
 import type { TopOptions } from './top/options.ts'
 import { noScreen } from './top/terminal.ts'
@@ -16,6 +16,7 @@ export async function top(options: TopOptions, runtime: Runtime): Promise<Proble
     const { plainTop } = await import('./top/plain.ts')
     return plainTop(options, store, runtime)
   }
+  if (!options.readOnly) await checkProtection(options, runtime)
   const { openTop } = await import('./top/open.ts')
   await openTop(startOf(options), runtime)
   return undefined
@@ -29,6 +30,25 @@ function checkTogether({ write, readOnly, stream, match }: TopOptions): void {
     throw new UsageError('--match and STREAM do not go together', {
       hint: 'Leave STREAM out: enter opens one of those that match.',
     })
+}
+
+/**
+ * Who only looks at a store that was named needs no contexts; here it can be written to, and they may protect it.
+ *
+ * @throws UsageError for contexts that cannot be read
+ */
+async function checkProtection(options: TopOptions, runtime: Runtime): Promise<void> {
+  const { kind } = runtime
+  runtime.begin('writes')
+  try {
+    await runtime.describeStore(storeChoice(options))
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    const hint = [error.hint, 'With --read-only it opens without them.'].filter(text => text !== undefined).join(' ')
+    throw new UsageError(error.message, { hint, cause: error })
+  } finally {
+    runtime.begin(kind)
+  }
 }
 
 function startOf(options: TopOptions): TopStart {

@@ -10,9 +10,12 @@ export function span(ms: number): string {
   return formatDuration(Math.floor(Math.max(0, ms) / SECOND) * SECOND)
 }
 
-/** The same for screens that are looked at for long: seconds up to ten minutes, minutes up to a day, so that they rest. */
+/**
+ * The same for screens that are looked at for long: seconds up to ten minutes, minutes up to a day, hours up to a hundred
+ * days, so that they rest.
+ */
 export function calmSpan(ms: number): string {
-  const unit = ms < 10 * MINUTE ? SECOND : ms < DAY ? MINUTE : HOUR
+  const unit = ms < 10 * MINUTE ? SECOND : ms < DAY ? MINUTE : ms < 100 * DAY ? HOUR : DAY
   return formatDuration(Math.floor(Math.max(0, ms) / unit) * unit)
 }
 

@@ -5,7 +5,7 @@ import stringWidth from 'string-width'
  * They are counted, not measured: for the others ICU and its tables have to be loaded, which takes longer than a whole `ls`.
  */
 const NARROW =
-  /^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2022\u2026\u203a\u2190-\u2193\u2298\u2400-\u2426\u2500-\u259f▶▸▾○●◷✓✗]*$/
+  /^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2022\u2026\u203a\u2190-\u2193\u2298\u2400-\u2426\u2500-\u259f▶▸▾○●◌◷✓✗]*$/
 
 /** Columns that a text takes on a terminal. Wide characters and emoji count two, escapes of ours nothing. */
 export function widthOf(text: string): number {

@@ -21,6 +21,17 @@ export class EventStream {
     this.events = events
   }
 
+  /**
+   * These events in other states. What is known of how they hang together is kept.
+   *
+   * @param events as many, with the same `id`, `next` and `prev` in the same order: that is not looked at again
+   */
+  withStates(events: readonly StreamEvent[]): EventStream {
+    const stream = new EventStream(events)
+    stream.#graph = this.#graph
+    return stream
+  }
+
   /** The first event of the document. `undefined` for a document without events. */
   get root(): StreamEvent | undefined {
     return this.events[0]

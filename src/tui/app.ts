@@ -94,10 +94,10 @@ export class App {
       this.frame()
       await Promise.race([this.#poll.run(end.signal), this.#effects.quit, aborted(end.signal)])
     } finally {
-      stop()
-      await this.#effects.stop()
       clearInterval(clock)
       signal.removeEventListener('abort', stop)
+      stop()
+      await this.#effects.stop()
     }
   }
 

@@ -1,4 +1,5 @@
 import type { AppOptions } from './app-options.ts'
+import type { Talker } from './held-talk.ts'
 import type { TermHost } from './term.ts'
 import type { Theme } from './view/theme.ts'
 
@@ -16,6 +17,7 @@ export interface DashboardHost {
   readonly signal: AbortSignal
   /** For tests. */
   readonly process?: TermHost
+  readonly talk?: Talker
 }
 
 /**

@@ -1,4 +1,5 @@
 import { Ending } from './ending.ts'
+import { HeldTalk } from './held-talk.ts'
 import type { DashboardEnd, DashboardHost, DashboardOptions } from './host.ts'
 import { Term } from './term.ts'
 import type { Size } from './ui/state.ts'
@@ -24,6 +25,7 @@ export async function openDashboard(options: DashboardOptions, host: DashboardHo
     host.process,
   )
   term.open()
+  const talk = new HeldTalk(host.talk ?? { stderr: process.stderr, events: process })
   try {
     const [{ App }, { runDashboard }] = await Promise.all([import('./app.ts'), import('./main.ts')])
     const app = new App({ ...options, size: sizeOf(stdout) })
@@ -31,6 +33,7 @@ export async function openDashboard(options: DashboardOptions, host: DashboardHo
   } finally {
     term.close()
     end.close()
+    talk.release()
   }
 }
 

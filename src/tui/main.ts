@@ -39,12 +39,15 @@ export async function runDashboard(app: Drawable, stage: Stage): Promise<Dashboa
       end.stop('SIGHUP')
     },
   })
+  const running = app.run(end.signal)
   try {
-    await Promise.race([app.run(end.signal), end.failed])
+    await Promise.race([running, end.failed])
   } finally {
     keyboard.close()
     picture.close()
     term.close()
+    // Also after a bug: what is being changed comes to its end, and its leases are released.
+    await running.catch(() => {})
   }
   if (hasInputEnded || !end.signal.aborted) return { kind: 'quit' }
   return end.stoppedBy === undefined ? { kind: 'aborted' } : { kind: 'stopped', signal: end.stoppedBy }
@@ -71,6 +74,7 @@ class Picture {
       stdout,
       theme,
       nowMs: CLOCK.nowMs,
+      mayWrite: () => term.hasScreen,
       onCost: costMs => this.#gate.took(costMs),
       onFault: error => end.fail(error),
     })
@@ -122,6 +126,7 @@ class Picture {
   #copy(text: string): void {
     const sequence = clipboardSequence(text, Boolean(this.#stage.env.TMUX))
     if (sequence !== undefined) this.#stage.stdout.write(sequence)
+    else this.#app.dispatch({ kind: 'notice', text: 'nothing was copied: it is too long', style: 'warn' })
   }
 }
 

@@ -48,6 +48,11 @@ export class Term {
     return this.#isLent
   }
 
+  /** The screen is ours, and may be drawn on. */
+  get hasScreen(): boolean {
+    return this.#isOnScreen && !this.#isLent
+  }
+
   /** Takes the keys, before anything slow: what is typed meanwhile would be echoed into the first frame. */
   open(): void {
     this.#isOpen = true
@@ -66,7 +71,7 @@ export class Term {
     if (!this.#isOpen) return
     this.#isOpen = false
     this.#listen('off')
-    if (this.#isOnScreen && !this.#isLent) this.#write(LEAVE)
+    if (this.hasScreen) this.#write(LEAVE)
     this.#isOnScreen = false
     this.#setRaw(false)
   }
@@ -105,7 +110,8 @@ export class Term {
   readonly #onContinue = (): void => (this.#isLent ? this.#takeBack() : this.#refresh())
 
   readonly #onExit = (): void => {
-    if (this.#isOnScreen && !this.#isLent) this.#host.writeNow(LEAVE)
+    if (this.hasScreen) this.#host.writeNow(LEAVE)
+    this.#isOnScreen = false
     this.#setRaw(false)
   }
 

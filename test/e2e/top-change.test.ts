@@ -259,7 +259,10 @@ test.skipIf(process.getuid?.() !== 0)(
       chmodSync(name, mode)
     const before = readFileSync(path)
     const command = `leasectl top --write --interval 20ms --store sqlite:${path}`
-    const program = terminals.shell(`exec setpriv --reuid ${NOBODY} --regid ${NOBODY} --clear-groups ${command}`)
+    const program = terminals.shell(`exec setpriv --reuid ${NOBODY} --regid ${NOBODY} --clear-groups ${command}`, {
+      // the list of contexts of the other tests is not theirs to read
+      env: { HOME: join(user.home, 'nobody') },
+    })
     await program.until(/^› {2}s /m)
     program.press('c')
     await agree(program, 'why not')

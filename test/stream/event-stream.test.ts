@@ -15,6 +15,21 @@ describe('event stream', () => {
     expect(stream.successors(found(stream, '00')).events.map(event => event.id)).toEqual(['01.00', '02.00', '03.00'])
   })
 
+  it('in other states has the same links', () => {
+    const stream = rows(['00', '', '01.00|09.00'], ['01.00', '00', ''])
+    expect(stream.openSuccessors(found(stream, '00'))).toBe(true)
+    const later = stream.withStates([newEvent({ id: '00', next: '01.00|09.00' }), found(stream, '01.00')])
+    const fresh = rows(['00', '', '01.00|09.00'], ['01.00', '00', ''])
+    for (const of of [later, fresh]) {
+      expect(ids(of, of.descendantPositions(0))).toEqual(['01.00'])
+      expect(of.missingIds(0)).toEqual(['09.00'])
+    }
+    const ended = rows(['00', '', '01.00'], ['01.00', '00', '']).withStates(
+      rows(['00', '', '01.00'], ['01.00', '00', '', 'completed']).events,
+    )
+    expect(ended.openSuccessors(found(ended, '00'))).toBe(false)
+  })
+
   it('missing successors count as open', () => {
     const stream = rows(['00', '', '01.00|09.00|10.00'], ['01.00', '00', '', 'completed'])
     expect(stream.successors(found(stream, '00')).missing).toEqual(['09.00', '10.00'])

@@ -9,7 +9,7 @@ import type { Runtime } from '../runtime.ts'
 import { usualIntervalMs } from '../usual-interval.ts'
 import { VERSION } from '../version.ts'
 import type { ThemeChoice } from './options.ts'
-import { portsOf } from './ports.ts'
+import { type PortsOptions, portsOf } from './ports.ts'
 
 /** How the dashboard begins; what is not said is as usual. */
 export interface TopStart extends Pick<DashboardOptions, 'writes'>, Partial<Pick<DashboardOptions, Usual>> {
@@ -33,8 +33,16 @@ export async function openTop(start: TopStart, runtime: Runtime): Promise<void> 
   const { opened, env } = runtime
   if (opened === undefined) throw new Error('no store was opened')
   const { stream, match, writes, theme = 'auto', color = 'auto', isAscii = false, time = 'relative' } = start
-  const end = await runtime.openDashboard({
-    ports: portsOf(opened, { mayUnlock: writes !== 'never', ...(match && { match: match.text }) }, runtime),
+  let stopped: readonly string[] = []
+  const portsOptions: PortsOptions = {
+    mayUnlock: writes !== 'never',
+    onStopped(lines) {
+      stopped = lines
+    },
+    ...(match && { match: match.text }),
+  }
+  const shown = runtime.openDashboard({
+    ports: portsOf(opened, portsOptions, runtime),
     intervalMs: start.intervalMs ?? usualIntervalMs(opened.store),
     writes,
     theme: themeFor(theme, { colorFgBg: env.COLORFGBG, hasColour: hasColour(color, env, true) }),
@@ -44,5 +52,11 @@ export async function openTop(start: TopStart, runtime: Runtime): Promise<void> 
     ...(stream === undefined ? {} : { stream }),
     ...(match === undefined ? {} : { match: match.glob }),
   })
+  // What a change has come to that was stopped by quitting nobody has seen, nor how the rest is done.
+  const end = await shown.finally(() => sayAll(stopped, runtime))
   if (end.kind === 'stopped') throw new EndsWith(128 + constants.signals[end.signal])
+}
+
+async function sayAll(lines: readonly string[], { stderr }: Runtime): Promise<void> {
+  if (lines.length > 0) await stderr.write(`${lines.join('\n')}\n`)
 }

@@ -22,7 +22,11 @@ export interface PortsOptions {
 }
 
 /** What the dashboard may do, by the code of the commands. */
-export function portsOf(opened: OpenedStore, { match, mayUnlock, onStopped = () => {} }: PortsOptions, runtime: Runtime): Ports {
+export function portsOf(
+  opened: OpenedStore,
+  { match, mayUnlock, onStopped = () => {} }: PortsOptions,
+  runtime: Runtime,
+): Ports {
   const prepared = new WeakMap<Preview, Prepared>()
   const writing = new Writing(runtime)
   const lines = new LineRunner(opened, { mayUnlock, writing, onStopped }, runtime)

@@ -12,20 +12,37 @@ interface Totals {
   readonly total: Int32Array
 }
 
+/** What is told of the event that was asked about last: a journal only grows, so the next reading looks at its end alone. */
+interface Told {
+  readonly id: string
+  /** Of the journal so many were looked at, up to this one. */
+  readonly seen: number
+  readonly last?: SeenTransaction | undefined
+  readonly found: readonly SeenTransaction[]
+}
+
 /** A state of a stream that was read, and what follows from it: worked out when it is asked for, and once. */
 export class Reading {
-  readonly view: StreamView
+  readonly #read: StreamView
   readonly #before: TreeForm | undefined
+  #view: StreamView | undefined
   #form: TreeForm | undefined
   #totals: Totals | undefined
   #summary: { readonly of: Summary | undefined } | undefined
   #tail: readonly SeenTransaction[] | undefined
-  readonly #transactions = new Map<string, readonly SeenTransaction[]>()
+  #told: Told | undefined
 
   /** @param before the reading before this one: what the same in its form is taken over */
   constructor(view: StreamView, before: Reading | undefined) {
-    this.view = view
+    this.#read = view
     this.#before = before?.lastForm
+    this.#told = before === undefined ? undefined : before.#told
+  }
+
+  /** What was read; what its events know of each other is taken over where it is the same. */
+  get view(): StreamView {
+    this.#view ??= { ...this.#read, stream: this.#formNow.stream }
+    return this.#view
   }
 
   /** Without asking for one: those that nobody looked at must not hold each other. */
@@ -38,27 +55,25 @@ export class Reading {
   }
 
   get summary(): Summary | undefined {
-    this.#summary ??= { of: summaryOf(this.view) }
+    this.#summary ??= { of: summaryOf(this.#read) }
     return this.#summary.of
   }
 
   get tail(): readonly SeenTransaction[] {
-    this.#tail ??= this.view.transactions().slice(-TAIL_LENGTH)
+    this.#tail ??= this.#read.transactions().slice(-TAIL_LENGTH)
     return this.#tail
   }
 
   event(id: string): StreamEvent | undefined {
-    const { positions, events } = this.#formNow
-    return events[positions.get(id) ?? -1]
+    return this.#formNow.stream.find(id)
   }
 
   transactionsOf(id: string): readonly SeenTransaction[] {
-    const known = this.#transactions.get(id)
-    if (known !== undefined) return known
-    const found = this.view
-      .transactions()
-      .filter(({ on, changes }) => on === id || changes.some(({ event }) => event === id))
-    this.#transactions.set(id, found)
+    const all = this.#read.transactions()
+    const known = this.#told?.id === id && goesOn(this.#told, all) ? this.#told : { id, seen: 0, found: [] }
+    const news = all.slice(known.seen).filter(tx => isAbout(tx, id))
+    const found = news.length === 0 ? known.found : [...known.found, ...news]
+    this.#told = { id, seen: all.length, last: all.at(-1), found }
     return found
   }
 
@@ -92,9 +107,18 @@ export class Reading {
   }
 
   get #formNow(): TreeForm {
-    this.#form ??= formOf(this.view.stream, this.#before)
+    this.#form ??= formOf(this.#read.stream, this.#before)
     return this.#form
   }
+}
+
+function goesOn({ seen, last }: Told, all: readonly SeenTransaction[]): boolean {
+  const same = all[seen - 1]
+  return same !== undefined && !same.provisional && same.version === last?.version && same.commandId === last.commandId
+}
+
+function isAbout({ on, changes }: SeenTransaction, id: string): boolean {
+  return on === id || changes.some(({ event }) => event === id)
 }
 
 const NOTHING: Below = { done: 0, failed: 0, total: 0 }

@@ -5,19 +5,20 @@ import type { TreeNode } from './types.ts'
 
 /** Which events there are and how they hang together: what outlives their statuses. */
 export interface TreeForm {
-  readonly events: readonly StreamEvent[]
+  /** The stream as it stands, with the links of the one before it where they are the same. */
+  readonly stream: EventStream
   readonly nodes: readonly TreeNode[]
-  /** Where the first event with an id stands in `events`. */
-  readonly positions: ReadonlyMap<string, number>
 }
 
 /** The form of a stream. What is the same as in the one before it is taken over, so that it costs next to nothing. */
 export function formOf(stream: EventStream, before: TreeForm | undefined): TreeForm {
   const { events } = stream
-  if (before !== undefined && isLinkedAlike(events, before.events)) return { ...before, events }
+  if (before !== undefined && isLinkedAlike(events, before.stream.events)) {
+    return { stream: before.stream.withStates(events), nodes: before.nodes }
+  }
   const nodes = nodesOf(threadTree(stream))
   const isSame = before !== undefined && isSameTree(nodes, before.nodes)
-  return { events, nodes: isSame ? before.nodes : nodes, positions: positionsOf(events) }
+  return { stream, nodes: isSame ? before.nodes : nodes }
 }
 
 function isLinkedAlike(a: readonly StreamEvent[], b: readonly StreamEvent[]): boolean {
@@ -38,12 +39,6 @@ function isSameTree(a: readonly TreeNode[], b: readonly TreeNode[]): boolean {
     const other = b[at]
     return key === other?.key && lines === other.lines && end === other.end && again === other.again
   })
-}
-
-function positionsOf(events: readonly StreamEvent[]): ReadonlyMap<string, number> {
-  const positions = new Map<string, number>()
-  for (const [at, { id }] of events.entries()) if (!positions.has(id)) positions.set(id, at)
-  return positions
 }
 
 /** The fold mark at the end of a row's lines is the screen's own to draw. */

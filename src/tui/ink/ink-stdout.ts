@@ -10,11 +10,14 @@ export class InkStdout extends EventEmitter {
   readonly #stdout: NodeJS.WriteStream
   #size: { readonly columns: number; readonly rows: number }
   #prefix = ''
+  readonly #mayWrite: () => boolean
   #isMuted = false
 
-  constructor(stdout: NodeJS.WriteStream) {
+  /** @param mayWrite where it says no what is written is dropped: the screen is not ours, or not any more */
+  constructor(stdout: NodeJS.WriteStream, mayWrite: () => boolean) {
     super()
     this.#stdout = stdout
+    this.#mayWrite = mayWrite
     this.#size = stdout
   }
 
@@ -36,7 +39,7 @@ export class InkStdout extends EventEmitter {
 
   write(text: string, ...rest: readonly unknown[]): boolean {
     const done = rest.find(argument => typeof argument === 'function') as (() => void) | undefined
-    const whole = this.#isMuted ? '' : text
+    const whole = this.#isMuted || !this.#mayWrite() ? '' : text
     if (whole === '' && done === undefined) return true
     const prefix = whole === '' ? '' : this.#prefix
     if (prefix !== '') this.#prefix = ''

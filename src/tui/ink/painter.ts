@@ -11,6 +11,8 @@ export interface PainterOptions {
   readonly stdout: NodeJS.WriteStream
   readonly theme: Theme
   nowMs(): number
+  /** Whether the screen is ours now. Ink writes by itself too: at the exit of the process, and what it had put off. */
+  readonly mayWrite?: () => boolean
   /** What drawing a frame took, ms. */
   onCost(costMs: number): void
   /** A component threw: nothing will be drawn any more. */
@@ -31,7 +33,7 @@ export class Painter {
   constructor(first: Frame, options: PainterOptions) {
     const { stdin, stdout, theme } = options
     this.#options = options
-    this.#stdout = new InkStdout(stdout)
+    this.#stdout = new InkStdout(stdout, options.mayWrite ?? (() => true))
     this.#stdout.before(ANEW)
     this.#source = new FrameSource(first)
     this.#ink = render(createElement(Screen, { source: this.#source, theme }), {

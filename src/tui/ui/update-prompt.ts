@@ -64,7 +64,13 @@ function entered(state: State, world: World, prompt: Prompt, run: RunOwn): Step 
   const own = OWN.get(line)
   if (own !== undefined) return run(next, own)
   const isUnlocked = mayWrite(state, world)
-  const dialog: OutputDialog = { kind: 'output', line, output: undefined, top: 0, ...(isUnlocked && { mayWrite: true }) }
+  const dialog: OutputDialog = {
+    kind: 'output',
+    line,
+    output: undefined,
+    top: 0,
+    ...(isUnlocked && { mayWrite: true }),
+  }
   return only({ ...next, dialog }, { kind: 'run-line', line, mayWrite: isUnlocked })
 }
 

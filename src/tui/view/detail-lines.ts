@@ -6,7 +6,7 @@ import { type Limit, limitOf } from '../../stream/due.ts'
 import { attemptOf, fenceOf, isFinal, isSuperseded, nextIds, type StreamEvent } from '../../stream/event.ts'
 import type { Moment } from './columns.ts'
 import { claimSpan, statusSpan } from './event-cells.ts'
-import { joined } from './fit.ts'
+import { joined, widthOfSpans } from './fit.ts'
 import { wholeTimeText } from './moments.ts'
 import type { Span } from './row.ts'
 import { safeText } from './safe.ts'
@@ -46,7 +46,13 @@ export function factLines(context: DetailContext): Line[] {
     [named('tracking id', event.trackingId, context, 2), named('ref', event.ref, context, 2)],
     [named('join', lc.join, context), named('outcome', lc.outcome, context), named('failed', lc.failed, context, 2)],
   ]
-  return lines.map(parts => joined(parts, GAP)).filter(line => line.length > 0)
+  return lines.flatMap(parts => flowed(parts, context.width)).filter(line => line.length > 0)
+}
+
+/** Side by side, or below each other where they do not fit. */
+function flowed(parts: readonly Line[], width: number): readonly Line[] {
+  const line = joined(parts, GAP)
+  return widthOfSpans(line) <= width ? [line] : parts
 }
 
 function status({ shown, event, moment: { time } }: DetailContext): Line {

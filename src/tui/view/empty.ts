@@ -44,3 +44,20 @@ export function waitingRows({ data, facts }: Scene, area: Area): Row[] | undefin
   if (data.streams.size > 0 || data.streams.isComplete) return undefined
   return emptyRows(area, `reading ${facts.address} …`, [], 'dim')
 }
+
+/** In place of the events of the open stream, as long as none of its states could be read: why, and what to do. */
+export function noDocument(scene: Scene, area: Area): Row[] {
+  const { data, state } = scene
+  const open = data.open?.name === state.stream ? data.open : undefined
+  if (open === undefined || open.presence === 'waiting') {
+    const trouble = data.freshness.trouble
+    if (trouble === undefined) return state.stream === '' ? [] : emptyRows(area, 'reading it …', [], 'dim')
+    return emptyRows(area, `no answer yet: ${safeText(trouble.message)}`, ['it is asked again and again'], 'bad')
+  }
+  if (open.presence === 'missing') {
+    return emptyRows(area, 'nothing has this name yet', ['it is shown as soon as it is there; esc goes back'])
+  }
+  if (open.presence !== 'unreadable') return []
+  const why = safeText(open.fault?.message ?? 'no reason is known')
+  return emptyRows(area, `this is no event stream: ${why}`, ['y shows what the blob holds'], 'warn')
+}

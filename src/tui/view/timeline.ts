@@ -7,6 +7,7 @@ import type { OpenStream } from '../data/types.ts'
 import { layoutOf, WIDE_COLUMNS } from '../ui/layout.ts'
 import type { Scene } from '../ui/world.ts'
 import { type Courses, coursesOf } from './courses.ts'
+import { noDocument } from './empty.ts'
 import { statusSpan } from './event-cells.ts'
 import { cell, filled, joined, rowOf } from './fit.ts'
 import { openOf, shownOf } from './open-stream.ts'
@@ -22,7 +23,7 @@ import { listWindow } from './window.ts'
 export function timelineRows(scene: Scene, area: Area): Row[] {
   const open = openOf(scene)
   const shown = shownOf(open, scene.nowMs)
-  if (open?.view === undefined || shown === undefined) return filled([], area)
+  if (open?.view === undefined || shown === undefined) return filled(noDocument(scene, area), area)
   const courses = coursesOf(open.view)
   const look = lookFor(scene, open, shown, courses, area.columns)
   const titles = layoutOf(scene.state).titles > 0 ? [titleRow(look)] : []

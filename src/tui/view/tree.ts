@@ -5,7 +5,7 @@ import { isSuperseded, type StreamEvent } from '../../stream/event.ts'
 import type { OpenStream, TreeNode } from '../data/types.ts'
 import { layoutOf } from '../ui/layout.ts'
 import type { Scene } from '../ui/world.ts'
-import { emptyRows, noMatch } from './empty.ts'
+import { emptyRows, noDocument, noMatch } from './empty.ts'
 import { type CellContext, eventCell } from './event-cells.ts'
 import { cell, filled, rowOf } from './fit.ts'
 import { openOf, positionsOf, shownOf } from './open-stream.ts'
@@ -23,7 +23,7 @@ export function treeRows(scene: Scene, area: Area): Row[] {
   const head = titles > 0 && !isLine ? [titleRow(columns, area.columns)] : []
   const open = openOf(scene)
   const shown = shownOf(open, nowMs)
-  if (open === undefined || shown === undefined) return filled(head, area)
+  if (open === undefined || shown === undefined) return filled(noDocument(scene, area), area)
   const look: TreeLook = { scene, open, width: area.columns, columns, shown, time: state.time }
   const rows = visibleNodes(scene, open, listWindow(scene, area.rows - head.length)).map(item =>
     isLine ? lineRow(item, look) : nodeRow(item, look),

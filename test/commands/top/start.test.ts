@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { runCommandLine } from '../../../src/commands/main.ts'
+import { UsageError } from '../../../src/commands/problem.ts'
 import * as top from '../../../src/commands/top.ts'
 import type { DashboardEnd, DashboardOptions } from '../../../src/tui/host.ts'
-import { cli, newWorld, optionsFrom, type Setting } from '../support.ts'
+import { cli, fakeRuntime, newWorld, optionsFrom, type Setting } from '../support.ts'
 
 const SCREEN = { terminal: true, columns: 120 }
 
@@ -117,6 +119,43 @@ test.each([
     return { kind: 'aborted' } as const
   }
   expect(await started('top', { signal: controller.signal, dashboard })).toMatchObject({ exit, stderr: '' })
+})
+
+test('where it cannot be told whether the store is protected it opens with --read-only alone', async () => {
+  const start = async (line: string) => {
+    const opened: DashboardOptions[] = []
+    const { runtime, written } = fakeRuntime(newWorld(), line.split(' '), {
+      ...SCREEN,
+      dashboard: async options => {
+        opened.push(options)
+        return { kind: 'quit' }
+      },
+    })
+    const describeStore = () => {
+      if (runtime.kind === 'reads') return runtime.openStore({})
+      throw new UsageError('contexts.json may be read by others', { hint: 'chmod 600 it.' })
+    }
+    const exit = await runCommandLine(Object.assign(runtime, { describeStore }))
+    return { exit, opened: opened.length, stderr: written.stderr }
+  }
+  const { exit, opened, stderr } = await start('top --store memory:')
+  expect([exit, opened]).toEqual([2, 0])
+  expect(stderr).toMatch(/may be read by others[^]*chmod 600 it\. With --read-only it opens/)
+  expect(await start('top --store memory: --read-only')).toEqual({ exit: 0, opened: 1, stderr: '' })
+})
+
+test('a change that quitting has stopped is told of when the screen is closed', async () => {
+  const world = newWorld()
+  for (const name of ['a', 'b']) await cli(world, ['init', name])
+  const dashboard = async ({ ports }: DashboardOptions): Promise<DashboardEnd> => {
+    const never = new AbortController().signal
+    const preview = await ports.preview('cancel', [{ stream: 'a' }, { stream: 'b' }], never)
+    await ports.carryOut(preview, '', () => {}, AbortSignal.abort())
+    return { kind: 'quit' }
+  }
+  const { exit, stderr } = await cli(world, ['top'], { ...SCREEN, dashboard })
+  expect(exit).toBe(0)
+  expect(stderr).toMatch(/^cancel was stopped\n2 not begun\nrun file: .*\nthe rest: .*--rerun/)
 })
 
 test('what the dashboard throws is told like every error', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { viewOf } from '../../../src/ops/read-stream.ts'
 import type { Stored } from '../../../src/store/store.ts'
+import { sumOf } from '../../../src/stream/sum.ts'
 import { DataStore } from '../../../src/tui/data/store.ts'
 import type { OpenStream } from '../../../src/tui/data/types.ts'
 import { documentText, type EventText, START_MS } from '../../support/stream-builder.ts'
@@ -125,5 +126,30 @@ describe('the text', () => {
   it('of what is none can be read all the same', () => {
     expect(textOf(Uint8Array.of(0x61, 0xff, 0x62))).toEqual(['a\ufffdb'])
     expect(textOf(Uint8Array.of(0xff, 0xfe, 0x00, 0xd8, 0x61, 0x00))).toEqual(['\ufffda'])
+  })
+})
+
+describe('what is told of an event', () => {
+  it('goes on with its journal, and begins anew where another journal stands', () => {
+    const data = new DataStore()
+    const root = '<Event name="Start" id="00" status="inprocess"/>'
+    const sum = sumOf(viewOf(stored(Buffer.from(`<EventStream>${root}</EventStream>`)), START_MS).document.events)
+    const body = (lives: string, versions: number) => {
+      const tx = (v: number) =>
+        `<lc:tx v="${v}" at="2026-11-20T12:00:0${v}Z" by="w" op="touch" on="00" cmd="${lives}-${v}"/>`
+      const journal = Array.from({ length: versions }, (_, at) => tx(at + 1)).join('')
+      const head = `xmlns:lc="urn:leasectl:v1" lc:v="${versions}" lc:sum="${sum}"`
+      return Buffer.from(`<EventStream ${head}>${root}<lc:journal>${journal}</lc:journal></EventStream>`)
+    }
+    const told = (lives: string, versions: number) => {
+      data.openStream(NAME)
+      data.putOpen(NAME, { kind: 'view', view: viewOf(stored(body(lives, versions)), START_MS) })
+      return data.open?.transactionsOf('00').map(({ commandId }) => commandId)
+    }
+    expect(told('a', 2)).toEqual(['a-1', 'a-2'])
+    expect(told('a', 3)).toEqual(['a-1', 'a-2', 'a-3'])
+    expect(told('b', 4)).toEqual(['b-1', 'b-2', 'b-3', 'b-4'])
+    expect(told('b', 1)).toEqual(['b-1'])
+    expect(data.open?.transactionsOf('01.00')).toEqual([])
   })
 })

@@ -14,6 +14,8 @@ class FakeApp implements Drawable {
   readonly actions: Action[] = []
   terminal: TerminalRequests | undefined
   text = 'nothing'
+  /** What it waits for when it was quit. */
+  lastWork: Promise<void> | undefined
   #size: Size
   #tell: (why: 'data' | 'input') => void = () => {}
   readonly #quit = Promise.withResolvers<void>()
@@ -53,9 +55,10 @@ class FakeApp implements Drawable {
     this.terminal = terminal
   }
 
-  run(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', () => this.#quit.resolve())
-    return this.#quit.promise
+    await this.#quit.promise
+    await this.lastWork
   }
 }
 
@@ -158,6 +161,24 @@ describe('the dashboard on a terminal', () => {
     expect(await seen(terminal, 'nothing')).toEqual(['20x4', 'nothing', '-', '-'])
   })
 
+  test('says when a text is too long for the clipboard', () => {
+    const { terminal, app } = open()
+    app.terminal?.copy('x'.repeat(50_001))
+    expect(terminal.written).not.toContain('\x1b]52')
+    expect(app.actions.at(-1)).toMatchObject({ kind: 'notice', text: expect.stringContaining('nothing was copied') })
+  })
+
+  test('draws nothing more when the process ends, whoever wants to', async () => {
+    const { terminal, app, events } = open()
+    await seen(terminal, 'nothing')
+    events.emit('exit', 1)
+    app.change('too late')
+    app.terminal?.repaint()
+    for (let turn = 0; turn < 20; turn++) await new Promise(resolve => setImmediate(resolve))
+    expect(await terminal.state()).toMatchObject({ isAlternate: false })
+    expect(await terminal.screen()).toEqual(['', '', '', ''])
+  })
+
   test('comes back from the shell, in the size the terminal has then', async () => {
     const { terminal, app, events } = open()
     await seen(terminal, 'nothing')
@@ -215,5 +236,24 @@ describe('the dashboard on a terminal', () => {
       await expect(show.ended).rejects.toThrow('a bug')
       await leftAsBefore(show)
     })
+
+    test('also then not before what was under way has come to its end', async () => {
+      const show = open()
+      const underWay = Promise.withResolvers<void>()
+      show.app.lastWork = underWay.promise
+      let hasEnded = false
+      show.ended.catch(() => {
+        hasEnded = true
+      })
+      show.events.emit('uncaughtException', new Error('a bug'))
+      for (let turn = 0; turn < 20; turn++) await new Promise(resolve => setImmediate(resolve))
+      expect([hasEnded, await terminalIsBack(show)]).toEqual([false, true])
+      underWay.resolve()
+      await expect(show.ended).rejects.toThrow('a bug')
+    })
+
+    async function terminalIsBack({ terminal }: Show): Promise<boolean> {
+      return !(await terminal.state()).isAlternate && terminal.rawModes.at(-1) === false
+    }
   })
 })

@@ -131,13 +131,20 @@ export const DEMO_STREAMS: readonly StreamEntry[] = [
     waitingOn: [],
   }),
   unreadable('orders/broken'),
-  streamEntry('orders/new', {}, { isRead: false }),
+  notRead('orders/new'),
   streamEntry(
     'réservations/日本/🚆-42',
     { root: 'Reise', dueMs: NOW_MS + 3 * HOUR, lastBy: 'bücher' },
     { lease: held('ops', 'laptop', 99, 'lease acquire', 41 * SECOND, 'fixed') },
   ),
 ]
+
+/** Only its row of the listing is known. */
+function notRead(name: string): StreamEntry {
+  const { item, ...entry } = streamEntry(name)
+  const { summary: _, ...listed } = item.listed
+  return { ...entry, item: { listed, summary: undefined, fault: undefined, pin: {} }, isRead: false }
+}
 
 /** Its text is no XML. */
 export function unreadable(name: string): StreamEntry {

@@ -56,7 +56,7 @@ describe('the command line', () => {
     const there = stage({ writes: 'unlocked' })
     expect(there.press(':', 'x', 'enter').effectsOf('run-line')[0]?.mayWrite).toBe(true)
     there.nowMs += 600_000
-    expect(there.press('escape', ':', 'x', 'enter').effectsOf('run-line')[1]?.mayWrite).toBe(false)
+    expect(there.press('escape', 'escape', ':', 'x', 'enter').effectsOf('run-line')[1]?.mayWrite).toBe(false)
   })
 
   it('shows its answer, and only while it is waited for', () => {
@@ -71,6 +71,16 @@ describe('the command line', () => {
   it.each(['escape', 'q', 'ctrl-c'])('is stopped when %s closes it before the answer', key => {
     const there = stage().press(':', 'x', 'enter', key)
     expect([there.state.dialog, there.effects.at(-1)]).toEqual([undefined, { kind: 'stop-line' }])
+  })
+
+  it('that may have changed something is stopped by escape, and its answer waited for until the second one', () => {
+    const there = stage({ writes: 'unlocked' }).press(':', 'x', 'enter', 'escape')
+    expect([there.state.dialog?.kind, there.effects.at(-1)]).toEqual(['output', { kind: 'stop-line' }])
+    expect(there.notice).toContain('stopping')
+    there.act({ kind: 'line-answered', output: { exit: 130, lines: ['3 done; 4 not begun'] } })
+    expect(there.state.dialog).toMatchObject({ output: { lines: ['3 done; 4 not begun'] } })
+    expect(there.press('escape').state.dialog).toBeUndefined()
+    expect(stage({ writes: 'unlocked' }).press(':', 'x', 'enter', 'escape', 'escape').state.dialog).toBeUndefined()
   })
 
   it('scrolls through its answer as far as there are lines', () => {

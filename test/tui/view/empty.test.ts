@@ -69,3 +69,9 @@ it('fits any width', () => {
     expect(tooWide(frameOf(scene))).toEqual([])
   }
 })
+
+it('names only commands that are there', () => {
+  const body = bodyOf('leases', {})
+  expect(body).toMatch(/^nobody holds a lease now\n/)
+  expect(body.match(/leasectl [a-z]+ [a-z]+/g)).toEqual(['leasectl lease acquire'])
+})

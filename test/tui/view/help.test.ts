@@ -18,8 +18,10 @@ function wholeHelp(size: Size): { readonly text: string; readonly stage: Stage; 
   return { text, stage, presses }
 }
 
+const SCENE = sceneWith()
+
 function shownOf({ state }: Stage): string {
-  return frameText(frameOf(sceneWith({ size: state.size, state })))
+  return frameText(frameOf({ ...SCENE, state }))
 }
 
 it('can be scrolled to its last word, however few columns there are', () => {

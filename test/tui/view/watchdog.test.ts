@@ -16,7 +16,7 @@ it('shows the dry run: under way, failed, done', () => {
   const done = {
     kind: 'done',
     atMs: NOW_MS - 5_000,
-    tookMs: 320,
+    tookMs: 320.054_076,
     total: 2,
     decisions: ['orders/4712 02.00 timeout: abort-event', 'orders/4714 00 timeout: abort-stream'],
     breaker: '2 of 3 open events',

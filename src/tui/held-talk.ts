@@ -1,0 +1,83 @@
+import type { EventEmitter } from 'node:events'
+import { writeSync } from 'node:fs'
+
+/** What of the process talks to its user beside the picture. */
+export interface Talker {
+  readonly stderr: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>
+  /** Warnings, and the exit. */
+  readonly events: Pick<EventEmitter, 'on' | 'off' | 'listeners'>
+}
+
+type Listener = (...values: unknown[]) => void
+
+/** Nobody reads more of it. UTF-16 units. */
+const MOST_HELD = 64_000
+
+/**
+ * Keeps what is written to a standard error that is the terminal, and the warnings of Node: in the middle of a picture they
+ * would scroll it, and be lost with it. They come when the screen is closed, or the process ends.
+ */
+export class HeldTalk {
+  readonly #talker: Talker
+  readonly #write: Talker['stderr']['write']
+  readonly #listeners: readonly Listener[]
+  readonly #warnings: unknown[] = []
+  #text = ''
+  #isHeld: boolean
+
+  constructor(talker: Talker) {
+    this.#talker = talker
+    this.#write = talker.stderr.write
+    this.#listeners = talker.events.listeners('warning') as Listener[]
+    this.#isHeld = talker.stderr.isTTY
+    if (!this.#isHeld) return
+    for (const listener of this.#listeners) talker.events.off('warning', listener)
+    talker.events.on('warning', this.#onWarning)
+    talker.events.on('exit', this.#onExit)
+    talker.stderr.write = (chunk: unknown, ...rest: readonly unknown[]) => this.#keep(chunk, rest)
+  }
+
+  /** Tells what was kept, and keeps nothing more. */
+  release(): void {
+    const text = this.#letGo()
+    if (text !== '') this.#talker.stderr.write(text)
+    for (const warning of this.#warnings.splice(0)) for (const listener of this.#listeners) listener(warning)
+  }
+
+  readonly #onWarning = (warning: unknown): void => {
+    if (this.#warnings.length < MOST_WARNINGS) this.#warnings.push(warning)
+  }
+
+  /** Nothing that is queued goes out any more. */
+  readonly #onExit = (): void => {
+    const text = this.#letGo()
+    try {
+      if (text !== '') writeSync(2, text)
+    } catch {
+      // Nobody is there to read it.
+    }
+  }
+
+  #keep(chunk: unknown, rest: readonly unknown[]): boolean {
+    const text = typeof chunk === 'string' ? chunk : Buffer.from(chunk as Uint8Array).toString('utf8')
+    this.#text = (this.#text + text).slice(0, MOST_HELD)
+    const done = rest.find(one => typeof one === 'function')
+    if (done !== undefined) queueMicrotask(done as () => void)
+    return true
+  }
+
+  #letGo(): string {
+    if (!this.#isHeld) return ''
+    this.#isHeld = false
+    const { stderr } = this.#talker
+    stderr.write = this.#write
+    this.#talker.events.off('warning', this.#onWarning)
+    this.#talker.events.off('exit', this.#onExit)
+    for (const listener of this.#listeners) this.#talker.events.on('warning', listener)
+    const text = this.#text
+    this.#text = ''
+    return text
+  }
+}
+
+const MOST_WARNINGS = 20
