@@ -44,7 +44,7 @@ async function checkProtection(options: TopOptions, runtime: Runtime): Promise<v
     await runtime.describeStore(storeChoice(options))
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
-    const hint = [error.hint, 'With --read-only it opens without them.'].filter(text => text !== undefined).join(' ')
+    const hint = [error.hint, 'with --read-only it opens without them'].filter(text => text !== undefined).join('; ')
     throw new UsageError(error.message, { hint, cause: error })
   } finally {
     runtime.begin(kind)

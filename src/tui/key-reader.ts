@@ -78,6 +78,8 @@ const ESCAPE_WAIT_MS = 30
 const PASTE_WAIT_MS = 500
 /** Longer pastes are cut. UTF-16 units. */
 const MOST_PASTED = 100_000
+/** So much never comes at once from a key that is held down. UTF-16 units. */
+const MOST_TYPED = 1_000
 const START = '\x1b[200~'
 const END = '\x1b[201~'
 /** A CSI or SS3 sequence, or a string such as an answer of the terminal. */
@@ -99,8 +101,9 @@ function beginningOfEnd(text: string): number {
 function readText(text: string, actions: Action[]): string {
   const end = text.indexOf('\x1b')
   const run = end < 0 ? text : text.slice(0, end)
-  // Nobody types a line break between other characters so fast: a paste of a terminal that does not mark it.
-  if (INNER_BREAK.test(run) && !CONTROL_KEY.test(run)) actions.push({ kind: 'paste', text: run })
+  // Nobody types a line break between other characters so fast, nor so much: a paste of a terminal that does not mark it.
+  if ((run.length > MOST_TYPED || INNER_BREAK.test(run)) && !CONTROL_KEY.test(run))
+    actions.push({ kind: 'paste', text: run })
   else actions.push(...keysOf(run))
   return text.slice(run.length)
 }

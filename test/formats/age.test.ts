@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { clock, dueText, roughSpan, span, timeText } from '../../src/formats/age.ts'
+import { calmSpan, clock, dueText, roughSpan, span, timeText } from '../../src/formats/age.ts'
 
 const NOON = Date.UTC(2026, 2, 1, 12)
 const S = 1000
@@ -15,6 +15,11 @@ test('ages have two units, in whole seconds', () => {
     '2d4h',
     '0s',
   ])
+})
+
+test('a calm span has seconds up to ten minutes, minutes up to a day, hours up to a hundred days', () => {
+  const spans = [10 * M - 1, 10 * M + 59 * S, 24 * H - 1, 52 * H + M, 100 * 24 * H - 1, 4_749 * 24 * H + 9 * H]
+  expect(spans.map(calmSpan)).toEqual(['9m59s', '10m', '23h59m', '2d4h', '99d23h', '4749d'])
 })
 
 test('a rough span has one unit', () => {

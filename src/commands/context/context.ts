@@ -48,6 +48,7 @@ function onlyBack(text: string, group: Command): string {
 
 export const run: Run<ContextOptions> = async (options, runtime) => {
   if (options.back) {
+    runtime.begin('writes')
     const { useContext } = await import('./run-use.ts')
     return useContext({ ...options, name: '-' }, runtime)
   }

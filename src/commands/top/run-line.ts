@@ -1,6 +1,8 @@
+import { visibleText } from '../../stream/texts.ts'
 import type { LineOutput } from '../../tui/ports.ts'
 import { typedLine } from '../completion/line.ts'
 import type { OpenedStore, Runtime } from '../runtime.ts'
+import { withoutSecrets } from '../watchdog/log-secrets.ts'
 import { CapturedLines } from './captured-lines.ts'
 import { capturedRuntime } from './captured-runtime.ts'
 import type { Writing } from './writing.ts'
@@ -55,7 +57,7 @@ export class LineRunner {
     })
     try {
       const exit = await this.#runtime.runCommand(captured)
-      if (signal.aborted && captured.kind === 'writes') onStopped(lines.end())
+      if (signal.aborted && captured.kind === 'writes') onStopped([`:${safeLine(line)} was stopped`, ...lines.end()])
       return { exit: lines.isFull && !signal.aborted ? 0 : exit, lines: lines.end() }
     } finally {
       captured.begin('reads')
@@ -72,4 +74,8 @@ function wordsOf(line: string): readonly string[] | string {
   const words = current === '' ? before : [...before, current.trimEnd()]
   const own = words[0] === 'npx' && words[1] === 'leasectl' ? 2 : words[0] === 'leasectl' ? 1 : 0
   return words.slice(own)
+}
+
+function safeLine(line: string): string {
+  return visibleText(withoutSecrets(line))
 }

@@ -44,7 +44,7 @@ export class Poll {
   readonly #activity: ActivityLook
   readonly #watchdog: WatchdogLook
   #demand: Demand = NO_DEMAND
-  /** The streams are listed again from then on. */
+  /** The streams are listed again from then on; never while a listing is under way, unless somebody asks meanwhile. */
   #listAtMs = Number.NEGATIVE_INFINITY
   /** A look is wanted at once. */
   #isAsked = false
@@ -104,7 +104,7 @@ export class Poll {
       const startMs = this.#clock.nowMs()
       const waitMs = await this.#lookOnce(startMs, signal)
       if (signal.aborted) return
-      if (this.#listAtMs <= startMs && this.#demand.streams) this.#listAtMs = startMs + waitMs
+      if (this.#listAtMs === Number.POSITIVE_INFINITY) this.#listAtMs = startMs + waitMs
       await this.#pause(startMs + waitMs, signal)
     }
   }
@@ -113,13 +113,18 @@ export class Poll {
   async #lookOnce(startMs: number, signal: AbortSignal): Promise<number> {
     const lookingSinceMs = this.#store.nowMs()
     this.#data.putFreshness({ lookingSinceMs })
+    let hasAsked: boolean
     try {
-      await this.#lookAt(startMs, signal)
+      hasAsked = await this.#lookAt(startMs, signal)
     } catch (error) {
       if (signal.aborted) return 0
       this.#troubles.tell('looks', error)
       this.#data.putFreshness({ lookingSinceMs: undefined })
       return this.#pace.failed()
+    }
+    if (!hasAsked) {
+      this.#data.putFreshness({ lookingSinceMs: undefined })
+      return this.#askedMs
     }
     const intervalMs = this.#pace.answered(this.#clock.nowMs() - startMs)
     const isSlow = intervalMs > this.#askedMs
@@ -129,14 +134,23 @@ export class Poll {
     return intervalMs
   }
 
-  /** What is wanted when its turn comes. A mark from before all that is read tells of whatever is written meanwhile. */
-  async #lookAt(startMs: number, signal: AbortSignal): Promise<void> {
+  /**
+   * What is wanted when its turn comes. A mark from before all that is read tells of whatever is written meanwhile.
+   * @returns false where it was not the time for anything: that says nothing of the store
+   */
+  async #lookAt(startMs: number, signal: AbortSignal): Promise<boolean> {
     const mark = await this.#store.changeMark?.(signal)
     const { open } = this.#demand
     if (open !== undefined) await this.#open.look(open, mark, signal)
-    if (this.#demand.streams && this.#listAtMs <= startMs) await this.#streams.look(mark, signal)
-    if (this.#demand.watchdog) await this.#watchdog.look(mark, signal)
-    if (this.#demand.activity) await this.#activity.look(signal)
+    const lists = this.#demand.streams && this.#listAtMs <= startMs
+    if (lists) {
+      this.#listAtMs = Number.POSITIVE_INFINITY
+      await this.#streams.look(mark, signal)
+    }
+    const { watchdog, activity } = this.#demand
+    if (watchdog) await this.#watchdog.look(mark, signal)
+    if (activity) await this.#activity.look(signal)
+    return open !== undefined || lists || watchdog
   }
 
   async #pause(untilMs: number, signal: AbortSignal): Promise<void> {

@@ -2,6 +2,7 @@ import type { SeenTransaction, StreamView } from '../../ops/read-stream.ts'
 import { isFailed, isSuperseded, type StreamEvent } from '../../stream/event.ts'
 import { summarize } from '../../stream/summarize.ts'
 import type { Summary } from '../../stream/summary.ts'
+import { JournalIndex } from './journal-index.ts'
 import { formOf, type TreeForm } from './tree-form.ts'
 import { type Below, TAIL_LENGTH, type TreeNode } from './types.ts'
 
@@ -10,15 +11,6 @@ interface Totals {
   readonly done: Int32Array
   readonly failed: Int32Array
   readonly total: Int32Array
-}
-
-/** What is told of the event that was asked about last: a journal only grows, so the next reading looks at its end alone. */
-interface Told {
-  readonly id: string
-  /** Of the journal so many were looked at, up to this one. */
-  readonly seen: number
-  readonly last?: SeenTransaction | undefined
-  readonly found: readonly SeenTransaction[]
 }
 
 /** A state of a stream that was read, and what follows from it: worked out when it is asked for, and once. */
@@ -30,13 +22,14 @@ export class Reading {
   #totals: Totals | undefined
   #summary: { readonly of: Summary | undefined } | undefined
   #tail: readonly SeenTransaction[] | undefined
-  #told: Told | undefined
+  #index: JournalIndex | undefined
+  readonly #indexBefore: JournalIndex | undefined
 
   /** @param before the reading before this one: what the same in its form is taken over */
   constructor(view: StreamView, before: Reading | undefined) {
     this.#read = view
     this.#before = before?.lastForm
-    this.#told = before === undefined ? undefined : before.#told
+    this.#indexBefore = before?.lastIndex
   }
 
   /** What was read; what its events know of each other is taken over where it is the same. */
@@ -48,6 +41,10 @@ export class Reading {
   /** Without asking for one: those that nobody looked at must not hold each other. */
   get lastForm(): TreeForm | undefined {
     return this.#form ?? this.#before
+  }
+
+  get lastIndex(): JournalIndex | undefined {
+    return this.#index ?? this.#indexBefore
   }
 
   get nodes(): readonly TreeNode[] {
@@ -69,12 +66,9 @@ export class Reading {
   }
 
   transactionsOf(id: string): readonly SeenTransaction[] {
-    const all = this.#read.transactions()
-    const known = this.#told?.id === id && goesOn(this.#told, all) ? this.#told : { id, seen: 0, found: [] }
-    const news = all.slice(known.seen).filter(tx => isAbout(tx, id))
-    const found = news.length === 0 ? known.found : [...known.found, ...news]
-    this.#told = { id, seen: all.length, last: all.at(-1), found }
-    return found
+    const journal = this.#read.transactions()
+    this.#index ??= JournalIndex.of(journal, this.#indexBefore)
+    return this.#index.transactionsOf(id, journal)
   }
 
   below(at: number): Below {
@@ -110,15 +104,6 @@ export class Reading {
     this.#form ??= formOf(this.#read.stream, this.#before)
     return this.#form
   }
-}
-
-function goesOn({ seen, last }: Told, all: readonly SeenTransaction[]): boolean {
-  const same = all[seen - 1]
-  return same !== undefined && !same.provisional && same.version === last?.version && same.commandId === last.commandId
-}
-
-function isAbout({ on, changes }: SeenTransaction, id: string): boolean {
-  return on === id || changes.some(({ event }) => event === id)
 }
 
 const NOTHING: Below = { done: 0, failed: 0, total: 0 }

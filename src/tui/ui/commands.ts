@@ -2,6 +2,7 @@ import type { ChangeVerb } from '../ports.ts'
 import { copied } from './copy.ts'
 import { heightOf, movedBy, movedByPages } from './cursor.ts'
 import type { KeyCommand } from './keys.ts'
+import { layoutOf, PANES_COLUMNS, PANES_ROWS } from './layout.ts'
 import type { Screen, State } from './state.ts'
 import { noted, only, type Step } from './step.ts'
 import { subjectOf } from './subject.ts'
@@ -76,7 +77,7 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
   abort: changes('abort'),
   retry: changes('retry'),
   break: changes('break'),
-  detail: state => only({ ...state, isDetailOpen: !state.isDetailOpen }),
+  detail: (state, world) => only(detailToggled(state, world)),
   wide: state => only({ ...state, isWide: !state.isWide }),
   xml: (state, world) => only(paneToggled(state, world, 'xml')),
   timeline: (state, world) => only(paneToggled(state, world, 'timeline')),
@@ -128,6 +129,15 @@ function changes(verb: ChangeVerb): Command {
 
 function screen(to: Screen): Command {
   return (state, world) => only(shown(state, world, to))
+}
+
+/** Where it cannot be seen, that is said. */
+function detailToggled(state: State, world: World): State {
+  const next = { ...state, isDetailOpen: !state.isDetailOpen }
+  if (!next.isDetailOpen || layoutOf(next).detail > layoutOf(state).detail) return next
+  const isElsewhere = state.screen === 'stream' && state.pane !== 'tree'
+  const needed = `${PANES_COLUMNS} columns and ${PANES_ROWS} rows are needed`
+  return noted(state, world, isElsewhere ? 'details are shown below the tree: esc' : `no room for details: ${needed}`)
 }
 
 function freezeToggled(state: State, { liveRevision }: World): State {

@@ -53,6 +53,7 @@ function isUseful(command: KeyCommand, state: State): boolean {
   const { kind } = state.writes
   if (CHANGING.has(command)) return kind === 'unlocked' && !(command === 'mark' && isScrolled(state))
   if (command === 'unlock') return kind === 'locked'
+  if (command === 'detail') return state.screen !== 'stream' || state.pane === 'tree'
   return !(isScrolled(state) && command === 'fold')
 }
 

@@ -19,6 +19,8 @@ export interface Layout {
 
 /** Below so many columns panes stand no more beside what they tell about. */
 export const PANES_COLUMNS = 72
+/** Below so many rows there are none either. */
+export const PANES_ROWS = 16
 /** Below so many columns the lesser columns are left out. */
 export const WIDE_COLUMNS = 100
 
@@ -41,7 +43,7 @@ export function layoutOf({
 const NO_PANES = { detail: 0, tail: 0 }
 
 function panesOf(screen: Screen, pane: State['pane'], isDetailOpen: boolean, size: Size, free: number) {
-  if (size.columns < PANES_COLUMNS || free < 12) return NO_PANES
+  if (size.columns < PANES_COLUMNS || size.rows < PANES_ROWS) return NO_PANES
   if (screen === 'stream' && pane === 'tree') {
     const detail = isDetailOpen ? Math.min(14, Math.floor(free / 2)) : 3
     return { detail, tail: Math.min(9, Math.max(3, Math.floor(free / 5))) }

@@ -1,8 +1,10 @@
 import { statusWord } from '../../formats/status.ts'
+import { stateOf } from '../../formats/stream-view.ts'
 import type { StreamEvent } from '../../stream/event.ts'
 import type { OpenStream, TreeNode } from '../data/types.ts'
 import { filterWords, SearchTexts } from './filter-words.ts'
 import { listingOf, NO_ROWS } from './rows.ts'
+import { shownOf } from './shown-stream.ts'
 import type { ListState } from './state.ts'
 import type { Listing } from './world.ts'
 
@@ -34,18 +36,18 @@ export class TreeList {
     const keeps = before?.filter === filter && before.moves === moves
     this.#listing = filterWords(filter).isEmpty
       ? unfolded(open.nodes, folded)
-      : this.#passing(open, filter, keeps ? this.#listing : NO_ROWS)
+      : this.#passing(open, now, keeps ? this.#listing : NO_ROWS)
     this.#made = now
     this.#stream = open.name
     return this.#listing
   }
 
-  #passing(open: OpenStream, filter: string, before: Listing): Listing {
+  #passing(open: OpenStream, { filter, nowMs }: Made, before: Listing): Listing {
     const { nodes } = open
     const words = filterWords(filter)
     const shown = new Uint8Array(nodes.length)
     const passing = new Set<string>()
-    show(nodes, shown, node => words.accepts(this.#textOf(node, open)) && passing.add(node.key).size > 0)
+    show(nodes, shown, node => words.accepts(this.#textOf(node, open, nowMs)) && passing.add(node.key).size > 0)
     const ghosts = show(nodes, shown, ({ key }, at) => shown[at] === 0 && before.indexOf(key) >= 0)
     this.#hasGhosts = ghosts > 0
     const keys = nodes.filter((_, at) => shown[at] === 1).map(({ key }) => key)
@@ -53,9 +55,12 @@ export class TreeList {
     return listingOf(keys, { faint, matching: passing.size, total: nodes.length })
   }
 
-  #textOf({ id, again }: TreeNode, open: OpenStream): string {
+  #textOf({ id, again }: TreeNode, open: OpenStream, nowMs: number): string {
     const event = again ? undefined : open.event(id)
-    return event === undefined ? id.toLowerCase() : this.#texts.get(event)
+    if (event === undefined) return id.toLowerCase()
+    const shown = shownOf(open, nowMs)
+    // The word that is seen goes with time and with what is below: it cannot be kept with the event.
+    return shown === undefined ? this.#texts.get(event) : `${this.#texts.get(event)}\n${stateOf(shown, event)}`
   }
 }
 

@@ -1,3 +1,4 @@
+import { counted } from '../../formats/count-text.ts'
 import type { Activity } from '../data/types.ts'
 import { PANES_COLUMNS, WIDE_COLUMNS } from '../ui/layout.ts'
 import type { Scene } from '../ui/world.ts'
@@ -47,7 +48,9 @@ function noActivity(scene: Scene, area: Area): Row[] {
   if (waiting !== undefined) return waiting
   if (scene.listing.total > 0) return noMatch(scene, area, 'change')
   const { behind } = scene.data.activity
-  if (behind > 0) return emptyRows(area, `reading what happened in ${behind} streams …`, [], 'dim')
+  if (behind > 0) return emptyRows(area, `reading what happened in ${counted(behind, 'stream')} …`, [], 'dim')
+  const { trouble } = scene.data.freshness
+  if (trouble !== undefined) return emptyRows(area, `no answer yet: ${safeText(trouble.message)}`, [], 'bad')
   return emptyRows(area, 'nothing has happened yet', [
     'changes appear here as they are seen; leasectl log STREAM tells what was before',
   ])

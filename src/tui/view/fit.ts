@@ -8,7 +8,7 @@ export function widthOfSpans(spans: readonly Span[]): number {
 }
 
 /** As much of the spans as fits into so many columns, with `…` at the end where something is missing. */
-export function fitSpans(spans: readonly Span[], width: number): Span[] {
+function fitSpans(spans: readonly Span[], width: number): Span[] {
   const kept: Span[] = []
   let left = Math.max(0, width)
   for (const [text, style] of spans) {

@@ -57,7 +57,10 @@ function summaryFacts(entry: StreamEntry, moment: Moment): Fact[] {
     ['ready', idsText(summary.ready.map(readyText), 6)],
     ['created', timeOf(summary.createdMs, moment)],
     ['due', summary.dueMs === undefined ? '' : dueCell(summary.dueMs, moment)],
-    ['first claim ends', timeOf(summary.claimEndMs, moment)],
+    [
+      (summary.claimEndMs ?? 0) > moment.nowMs ? 'first claim ends' : 'first claim ended',
+      timeOf(summary.claimEndMs, moment),
+    ],
     ['failed', timeOf(summary.failedAtMs, moment)],
     ['last by', summary.lastBy],
   ]

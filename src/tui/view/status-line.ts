@@ -71,7 +71,9 @@ function watchdogParts({ data, nowMs, state }: Scene): Span[] {
   const due = next && dueCell(next.dueMs, { nowMs, time: state.time })
   const dueText = typeof due === 'string' ? due : (due?.text ?? '')
   return [
-    [`${counted(dogs.length, 'watchdog')}, ${countText(live)} live`, dogs.length > 0 && live === 0 ? 'bad' : 'plain'],
+    dogs.length === 0
+      ? ['no watchdog', 'plain']
+      : [`${counted(dogs.length, 'watchdog')}, ${countText(live)} live`, live === 0 ? 'bad' : 'plain'],
     [dueText === '' ? '' : `next limit ${dueText}`, 'plain'],
   ]
 }

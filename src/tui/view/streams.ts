@@ -115,7 +115,7 @@ const USUAL: readonly ListColumn<StreamEntry>[] = [NAME, STATUS, PROGRESS, DUE, 
 
 /** Where they do not all fit, those that were not asked for by `w` go first. */
 const WIDE: readonly ListColumn<StreamEntry>[] = [
-  ...USUAL,
+  ...USUAL.map(column => (column === NAME ? { ...NAME, width: 22 } : column)),
   extra('VERSION', 7, 2, { align: 'right', cell: cells.textOf(({ version }) => String(version)) }),
   extra('ROOT', 11, 3, { share: 1, cell: cells.textOf(({ root }) => root) }),
   extra('KEY', 8, 4, { share: 1, cell: cells.textOf(({ key }) => key) }),

@@ -14,7 +14,7 @@ export function titleRow(scene: Scene): Row {
   const where = placeText(scene)
   const right = fittingRight(scene, columns - Math.min(widthOf(where), LEAST_PLACE) - head.length - 3)
   const free = columns - head.length - widthOfSpans(right) - 1
-  const place = cutInside(where, Math.max(0, free - 2))
+  const place = cutInside(where, Math.max(0, free - 1))
   const spans: Span[] = [
     [head, 'plain'],
     [place, 'strong'],

@@ -11,7 +11,7 @@ import { decisionRows, dryRunRows, nextRows } from './watchdog-parts.ts'
 export function watchdogRows(scene: Scene, area: Area): Row[] {
   const waiting = waitingRows(scene, area)
   if (waiting !== undefined) return filled(waiting, area)
-  if (isTiny(scene)) return filled(nextRows(scene, area), area)
+  if (isTiny(scene)) return filled(nextPart(scene, area), area)
   const dogs = dogsPart(scene, area)
   let free = area.rows - dogs.length - 1
   // The list with the cursor is never left out; the others are where they would leave too little of it.

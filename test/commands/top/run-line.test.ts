@@ -109,6 +109,12 @@ describe('locked', () => {
     },
   )
 
+  test('the context before does not become the current one again', async () => {
+    const world = await worldOf('s')
+    expect((await typed(world, 'context -')).text).toContain('changes are locked')
+    expect((await typed(world, 'context -', true)).text).toContain('no context before')
+  })
+
   test('doctor writes its probe only with leave', async () => {
     expect((await typed(await worldOf('s'), 'doctor')).text).toContain('changes are locked')
     expect((await typed(await worldOf('s'), 'doctor --read-only')).text).not.toContain('changes are locked')

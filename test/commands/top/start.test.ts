@@ -133,14 +133,14 @@ test('where it cannot be told whether the store is protected it opens with --rea
     })
     const describeStore = () => {
       if (runtime.kind === 'reads') return runtime.openStore({})
-      throw new UsageError('contexts.json may be read by others', { hint: 'chmod 600 it.' })
+      throw new UsageError('contexts.json may be read by others', { hint: 'chmod 600 it' })
     }
     const exit = await runCommandLine(Object.assign(runtime, { describeStore }))
     return { exit, opened: opened.length, stderr: written.stderr }
   }
   const { exit, opened, stderr } = await start('top --store memory:')
   expect([exit, opened]).toEqual([2, 0])
-  expect(stderr).toMatch(/may be read by others[^]*chmod 600 it\. With --read-only it opens/)
+  expect(stderr).toMatch(/may be read by others[\s\S]*chmod 600 it; with --read-only it opens/)
   expect(await start('top --store memory: --read-only')).toEqual({ exit: 0, opened: 1, stderr: '' })
 })
 

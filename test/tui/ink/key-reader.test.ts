@@ -86,6 +86,12 @@ describe('pastes', () => {
     expect(read(...chunks)).toEqual(expected)
   })
 
+  test('so much text at once is one too, marked or not; a key that was held down for long is not', () => {
+    expect(new KeyReader().push('c'.repeat(1_001))).toEqual([{ kind: 'paste', text: 'c'.repeat(1_001) }])
+    expect(new KeyReader().push('j'.repeat(1_000))).toHaveLength(1_000)
+    expect(names(new KeyReader().push(`${'x'.repeat(2_000)}\x03`)).at(-1)).toBe('ctrl-c')
+  })
+
   test('a huge one is cut', () => {
     const [paste] = new KeyReader().push(`\x1b[200~${'x'.repeat(1_000_000)}\x1b[201~`)
     expect(paste?.kind === 'paste' && paste.text.length).toBe(100_000)

@@ -26,6 +26,18 @@ describe('screens', () => {
     expect(stage().press('enter', '3', '2').state).toMatchObject({ screen: 'stream', stream: 'a', cameFrom: 'leases' })
   })
 
+  it('say where there are no details to see, and leave the pane as it is', () => {
+    const small = (columns: number, rows: number) => stage().act({ kind: 'resize', size: { columns, rows } }).press('d')
+    for (const there of [small(71, 40), small(120, 15)]) {
+      expect(there.notice).toBe('no room for details: 72 columns and 16 rows are needed')
+      expect(there.state.isDetailOpen).toBe(false)
+    }
+    expect(small(72, 16)).toMatchObject({ notice: undefined, state: { isDetailOpen: true } })
+    const timeline = stage().press('enter', 't', 'd')
+    expect(timeline.notice).toBe('details are shown below the tree: esc')
+    expect(timeline.press('esc').state.isDetailOpen).toBe(false)
+  })
+
   it('begin with the stream that was named', () => {
     expect(screenOf(stage({ stream: 'new' }).state)).toBe('stream new tree')
   })

@@ -75,3 +75,13 @@ it('names only commands that are there', () => {
   expect(body).toMatch(/^nobody holds a lease now\n/)
   expect(body.match(/leasectl [a-z]+ [a-z]+/g)).toEqual(['leasectl lease acquire'])
 })
+
+it('names the screen and why it is empty in the smallest terminal, too', () => {
+  const scene = sceneWith({ ...EMPTY, size: { columns: 20, rows: 5 }, state: { screen: 'watchdog' } })
+  expect(frameText(frameOf(scene))).toMatch(/^ watchdog READ-ONLY\n {2}no stream has a l/)
+})
+
+it('does not say that nothing happened while the store does not answer', () => {
+  const trouble = { sinceMs: NOW_MS - 5_000, code: 'unreachable', message: 'connect refused' }
+  expect(bodyOf('activity', { freshness: { trouble } })).toBe('no answer yet: connect refused')
+})

@@ -3,7 +3,7 @@ import type { StreamEntry } from '../../../src/tui/data/types.ts'
 import { frameOf } from '../../../src/tui/view/frame.ts'
 import { listDetailRows } from '../../../src/tui/view/list-detail.ts'
 import { frameText, sceneWith } from '../support/scenes.ts'
-import { streamEntry } from '../support/world.ts'
+import { NOW_MS, streamEntry } from '../support/world.ts'
 
 const STREAM = 'orders/1'
 
@@ -26,4 +26,19 @@ it('names what is ready by name, with its topic in brackets where there is one',
   const scene = sceneWith({ streams: [entry], rows: [STREAM], size: { columns: 160, rows: 40 } })
   const rows = listDetailRows(scene, { columns: 160, rows: 10 })
   expect(frameText({ columns: 160, rows })).toContain('ready Search Search [orders/search] Grüßen % +3')
+})
+
+it('keeps names readable when more columns are wanted', () => {
+  const name = 'orders/eu/2026/000117'
+  const scene = sceneWith({ streams: [streamEntry(name)], rows: [name], size: { columns: 120, rows: 24 } })
+  expect(frameText(frameOf({ ...scene, state: { ...scene.state, isWide: true } }))).toContain(name)
+})
+
+it('says of a claim whether it has ended', () => {
+  const detailOf = (claimEndMs: number) => {
+    const scene = sceneWith({ streams: [streamEntry(STREAM, { claimEndMs })], rows: [STREAM] })
+    return frameText({ columns: 160, rows: listDetailRows(scene, { columns: 160, rows: 10 }) })
+  }
+  expect(detailOf(NOW_MS + 5_000)).toContain('first claim ends ')
+  expect(detailOf(NOW_MS - 5_000)).toContain('first claim ended ')
 })
