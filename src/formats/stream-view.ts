@@ -39,15 +39,21 @@ export function timeOf(shown: ShownStream, text: string | undefined): number | u
   return text === undefined || text === '' ? undefined : shown.time(text)
 }
 
+/** The word for an event in pictures: its status; but a join that waits says so, and so does what has outlived its timeout. */
+export function shownStatus(shown: ShownStream, event: StreamEvent): State | string {
+  if (isFinal(event)) return event.status
+  if (isWaitingJoin(event)) return 'waiting'
+  const due = eventDueMs(shown, event)
+  return due !== undefined && due <= shown.nowMs ? 'overdue' : event.status
+}
+
 /**
  * The status refined: *waiting* is a join that waits for its branches or an event whose successors are open, *ready*
  * can be started, *overdue* has outlived its timeout, *running* has work of its own. Unknown statuses are kept.
  */
 export function stateOf(shown: ShownStream, event: StreamEvent): State | string {
-  if (isFinal(event)) return event.status
-  if (isWaitingJoin(event)) return 'waiting'
-  const due = eventDueMs(shown, event)
-  if (due !== undefined && due <= shown.nowMs) return 'overdue'
+  const seen = shownStatus(shown, event)
+  if (isFinal(event) || seen !== event.status) return seen
   if (event.status === 'init') return shown.stream.held && !shown.stream.isRoot(event) ? 'init' : 'ready'
   if (shown.stream.openSuccessors(event)) return 'waiting'
   return event.status === 'inprocess' ? 'running' : event.status

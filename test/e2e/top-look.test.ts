@@ -153,7 +153,7 @@ test('one stream: tree, folds, detail, tail, timeline, XML, and back; all five s
   await program.until(/─ 01\.00 Search ─[\s\S]*created/)
   program.press('d', 't')
   await program.until(/▸ orders\/1 ▸ timeline[\s\S]*now/)
-  await program.until(/█[\s\S]*running/)
+  await program.until(/█[\s\S]*inprocess/)
   program.press('y')
   await program.until(/▸ orders\/1 ▸ xml[\s\S]*^ *1 {2}<\?xml/m)
   await program.until(/<lc:journal>/)

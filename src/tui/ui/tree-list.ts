@@ -1,5 +1,5 @@
 import { statusWord } from '../../formats/status.ts'
-import { stateOf } from '../../formats/stream-view.ts'
+import { shownStatus } from '../../formats/stream-view.ts'
 import type { StreamEvent } from '../../stream/event.ts'
 import type { OpenStream, TreeNode } from '../data/types.ts'
 import { filterWords, SearchTexts } from './filter-words.ts'
@@ -60,7 +60,7 @@ export class TreeList {
     if (event === undefined) return id.toLowerCase()
     const shown = shownOf(open, nowMs)
     // The word that is seen goes with time and with what is below: it cannot be kept with the event.
-    return shown === undefined ? this.#texts.get(event) : `${this.#texts.get(event)}\n${stateOf(shown, event)}`
+    return shown === undefined ? this.#texts.get(event) : `${this.#texts.get(event)}\n${shownStatus(shown, event)}`
   }
 }
 

@@ -1,6 +1,6 @@
 import { calmSpan } from '../../formats/age.ts'
 import { lookOf, statusWord } from '../../formats/status.ts'
-import { eventDueMs, type ShownStream, stateOf, timeOf } from '../../formats/stream-view.ts'
+import { eventDueMs, type ShownStream, shownStatus, timeOf } from '../../formats/stream-view.ts'
 import { claimEndMs } from '../../stream/due.ts'
 import { attemptOf, fenceOf, isFinal, isSuperseded, type StreamEvent } from '../../stream/event.ts'
 import type { State } from '../ui/state.ts'
@@ -50,7 +50,7 @@ export function eventCell(id: TreeColumnId, event: StreamEvent, width: number, c
 
 /** Glyph, word and colour of an event as it stands; with the number of its attempt where no column has it. */
 export function statusSpan(event: StreamEvent, { shown, columns }: CellContext): Span {
-  const state = stateOf(shown, event)
+  const state = shownStatus(shown, event)
   const { glyph, style } = lookOf(state)
   if (isSuperseded(event)) return [`${glyph} replaced`, 'dim']
   const attempt = attemptOf(event)

@@ -1,5 +1,5 @@
 import { lookOf, statusWord } from '../../formats/status.ts'
-import { stateOf } from '../../formats/stream-view.ts'
+import { shownStatus } from '../../formats/stream-view.ts'
 import { cut, cutInside, widthOf } from '../../formats/width.ts'
 import { isSuperseded, type StreamEvent } from '../../stream/event.ts'
 import type { OpenStream, TreeNode } from '../data/types.ts'
@@ -142,7 +142,7 @@ function progressSpans(open: OpenStream, at: number): Span[] {
 /** Without room for columns: the sign of the status, the id, the word, and the name as far as it goes. */
 function lineRow(item: SeenNode, { shown, width }: TreeLook): Row {
   const { node, event, isCursor, isMarked } = item
-  const state = event === undefined ? '' : stateOf(shown, event)
+  const state = event === undefined ? '' : shownStatus(shown, event)
   const { glyph, style } = event === undefined ? { glyph: '?', style: 'warn' as const } : lookOf(state)
   const word = event === undefined ? 'missing' : node.again ? 'see above' : safeText(statusWord(state))
   const id = cutInside(safeText(node.id), Math.max(8, width - 10))

@@ -168,22 +168,6 @@ describe('the dashboard on a terminal', () => {
     expect(app.actions.at(-1)).toMatchObject({ kind: 'notice', text: expect.stringContaining('nothing was copied') })
   })
 
-  test('draws nothing more when the process ends, whoever wants to', async () => {
-    const { terminal, app, events } = open()
-    await seen(terminal, 'nothing')
-    events.emit('exit', 1)
-    const { length } = terminal.written
-    // Ink puts frames off that come close together, and asks for them at the exit
-    while (app.actions.length < 5) {
-      terminal.type('k')
-      app.terminal?.repaint()
-      await new Promise(resolve => setImmediate(resolve))
-    }
-    expect(terminal.written.slice(length)).toBe('')
-    expect(await terminal.state()).toMatchObject({ isAlternate: false })
-    expect(await terminal.screen()).toEqual(['', '', '', ''])
-  })
-
   test('comes back from the shell, in the size the terminal has then', async () => {
     const { terminal, app, events } = open()
     await seen(terminal, 'nothing')

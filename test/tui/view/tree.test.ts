@@ -35,7 +35,7 @@ describe('the thread tree', () => {
     const folded = new Play().after({ op: 'init', root: spec('Start'), forks: [spec('A'), spec('B'), spec('C')] })
     folded.after({ op: 'complete', event: '01.00' }, { op: 'fail', event: '02.00' })
     expect(linesOf(opened(folded), { columns: 60, nowMs, rows: ['00'] })[1]).toMatch(
-      /^›▸ 00 Start +1\/3 ✗ 1 {2}◷ waiting/,
+      /^›▸ 00 Start +1\/3 ✗ 1 {2}▶ inprocess/,
     )
   })
 
@@ -52,7 +52,7 @@ describe('the thread tree', () => {
     const open = opened(play)
     const later = (seconds: number, columns: number) =>
       rowOf(open, '01.02.00', { columns, nowMs: nowMs + seconds * 1_000 })
-    expect(later(0, 120)).toMatch(/▶ running +worker-7 22s left +43s +in 22s/)
+    expect(later(0, 120)).toMatch(/▶ inprocess +worker-7 22s left +43s +in 22s/)
     expect(later(30, 120)).toMatch(/! overdue +worker-7 ran out +1m13s +8s ago/)
     const unlimited = Play.started('A').after({ op: 'start', event: '01.00', owner: 'w1' })
     expect(rowOf(opened(unlimited), '01.00', { columns: 80, nowMs: unlimited.nowMs + 19_000 })).toMatch(
@@ -62,7 +62,7 @@ describe('the thread tree', () => {
 
   it('an event that a retry replaced is faint and says so; the attempt stands beside the status', () => {
     const tried = Play.started('A').after({ op: 'fail', event: '01.00' }, { op: 'retry', event: '01.00' })
-    expect(rowOf(opened(tried), '01.00', { columns: 80, nowMs })).toContain('○ ready #2')
+    expect(rowOf(opened(tried), '01.00', { columns: 80, nowMs })).toContain('○ init #2')
     const old = opened([
       { id: '00', name: 'Start', status: 'inprocess' },
       { id: '01', name: 'A', status: 'aborted', prev: '00', 'lc:superseded': '02' },
@@ -79,7 +79,7 @@ describe('the thread tree', () => {
     ])
     const lines = linesOf(open, { columns: 80, nowMs })
     expect(lines.find(line => line.includes('77'))).toMatch(/77 +\? missing$/)
-    expect(lines.find(line => line.includes('01 A'))).toMatch(/\? paused|◷ waiting/)
+    expect(lines.find(line => line.includes('01 A'))).toMatch(/\? paused|▶ inprocess/)
     expect(lines[3]).toMatch(/00 Start +↑ see above$/)
   })
 
