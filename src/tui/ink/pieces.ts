@@ -10,11 +10,16 @@ export interface Piece {
 
 /** A row in as few pieces as it can be drawn in: each piece costs, each character hardly. */
 export function piecesOf(row: Row, columns: number, theme: Theme): readonly Piece[] {
-  if (row.look === undefined) return merged(row.spans, theme)
+  if (row.look === undefined) return merged(row.spans, (_text, style) => lookOfStyle(theme, style))
   const text = row.spans.map(([text]) => text).join('')
   if (row.look === 'faint') return text === '' ? [] : [{ text, look: FAINT }]
-  // One look for all of it: inverted colours side by side would be patches of background.
-  return [{ text: pad(text, columns), look: CURSOR }]
+  const rest = pad(text, columns).slice(text.length)
+  return merged([...row.spans, [rest, 'plain']], (text, style) => (isBar(text) ? lookOfStyle(theme, style) : CURSOR))
+}
+
+/** Bars keep their colours under the cursor: in reverse they would be gaps. */
+function isBar(text: string): boolean {
+  return /^[▁-█░ ]*[▁-█░][▁-█░ ]*$/.test(text)
 }
 
 /** Whether both rows look the same. */
@@ -22,13 +27,14 @@ export function sameRow(a: Row, b: Row): boolean {
   return a === b || (a.look === b.look && a.spans.length === b.spans.length && a.spans.every(sameSpanIn(b)))
 }
 
+/** One look for all of the row: inverted colours side by side would be patches of background. */
 const CURSOR: Look = { inverse: true }
 const FAINT: Look = { dimColor: true }
 
-function merged(spans: readonly Span[], theme: Theme): readonly Piece[] {
+function merged(spans: readonly Span[], lookOf: (...span: Span) => Look): readonly Piece[] {
   const pieces: { text: string; look: Look }[] = []
   for (const [text, style] of spans) {
-    const look = lookOfStyle(theme, style)
+    const look = lookOf(text, style)
     const last = pieces.at(-1)
     if (text === '') continue
     if (last !== undefined && (sameLook(last.look, look) || isUnseen(text, look, last.look))) last.text += text

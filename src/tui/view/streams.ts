@@ -72,7 +72,7 @@ export function goneRow(key: string, marks: RowMarks, columns: number): Row {
 
 const NAME: ListColumn<StreamEntry> = {
   title: 'NAME',
-  width: 12,
+  width: 16,
   share: 5,
   cut: 'middle',
   cell: ({ name }) => safeText(name),
@@ -93,7 +93,7 @@ const WAITING: ListColumn<StreamEntry> = {
   spare: 7,
   cell: cells.waitingCell,
 }
-const DUE: ListColumn<StreamEntry> = { title: 'DUE', width: DUE_WIDTH, spare: 2, cell: cells.dueOf }
+const DUE: ListColumn<StreamEntry> = { title: 'DUE', align: 'right', width: DUE_WIDTH, spare: 2, cell: cells.dueOf }
 const AGE: ListColumn<StreamEntry> = { title: 'AGE', align: 'right', width: AGE_WIDTH, spare: 6, cell: cells.ageOf }
 const LEASE: ListColumn<StreamEntry> = {
   title: 'LEASE',
@@ -111,7 +111,7 @@ const CHANGES: ListColumn<StreamEntry> = {
   cell: (entry, { nowMs }) => ({ text: sparkline(entry, nowMs), style: 'active' }),
 }
 
-const USUAL: readonly ListColumn<StreamEntry>[] = [NAME, STATUS, PROGRESS, DUE, AGE, WAITING, LEASE, CHANGES]
+const USUAL: readonly ListColumn<StreamEntry>[] = [NAME, STATUS, PROGRESS, WAITING, DUE, AGE, LEASE, CHANGES]
 
 /** Where they do not all fit, those that were not asked for by `w` go first. */
 const WIDE: readonly ListColumn<StreamEntry>[] = [

@@ -143,6 +143,20 @@ describe('frames on a terminal', () => {
     }
   })
 
+  test('bars under the cursor are not put in reverse', async () => {
+    const row = {
+      spans: [
+        ['› a ', 'plain'],
+        ['██░ ', 'active'],
+        ['b', 'plain'],
+      ],
+      look: 'cursor',
+    } as const
+    const easel = new Easel({ columns: 12, rows: 2 }, { columns: 12, rows: [row, { spans: [] }] }, 'dark')
+    const [first = []] = await easel.terminal.cells()
+    expect(first.map(cell => (cell.inverse ? 'r' : '-')).join('')).toBe('rrrr----rrrr')
+  })
+
   test('without colours there are none', async () => {
     const frame = new RandomFrames(11).next(size)
     const easel = new Easel(size, frame, 'mono')
