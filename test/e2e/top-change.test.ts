@@ -7,7 +7,7 @@ import { leased } from '../contract/harness.ts'
 import { NOBODY } from '../store/sqlite-support.ts'
 import { newUser, type User } from './program.ts'
 import { act, begin, historyOf, OTHER } from './top-store.ts'
-import { type PtyProgram, Terminals } from './top-terminal.ts'
+import { type PtyProgram, quit, Terminals } from './top-terminal.ts'
 
 /** The built dashboard in a terminal: what is changed from it, and what is not. */
 
@@ -31,11 +31,6 @@ const LIMIT = { timeout: 90_000 }
 const top = (...argv: string[]): PtyProgram =>
   terminals.top(['--store', store.address, '--interval', '20ms', ...argv], { columns: 110, rows: 30 })
 const opsOf = async (name: string): Promise<string[]> => (await historyOf(store, name)).map(({ op }) => op)
-
-async function quit(program: PtyProgram): Promise<void> {
-  program.press('q')
-  expect(await program.ended).toBe(0)
-}
 
 /** From the field of the reason on: what is meant is said, and yes is chosen and taken. */
 async function agree(program: PtyProgram, reason: string): Promise<void> {

@@ -4,7 +4,7 @@ import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { newUser, type User } from './program.ts'
 import { act, begin, historyOf } from './top-store.ts'
-import { type PtyProgram, Terminals } from './top-terminal.ts'
+import { quit, Terminals } from './top-terminal.ts'
 
 /** The built dashboard in a terminal, over a network and beside the play. */
 
@@ -21,11 +21,6 @@ afterAll(async () => {
 })
 
 const LIMIT = { timeout: 90_000 }
-
-async function quit(program: PtyProgram): Promise<void> {
-  program.press('q')
-  expect(await program.ended).toBe(0)
-}
 
 test('on Azurite: the list, a cancel with its reason, an outage and its end', LIMIT, async () => {
   const { port } = await sharedAzurite()

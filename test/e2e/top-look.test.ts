@@ -5,7 +5,7 @@ import { openStore } from '../../src/store/open.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { newUser, type User } from './program.ts'
 import { act, begin, historyOf, OTHER } from './top-store.ts'
-import { type PtyProgram, Terminals } from './top-terminal.ts'
+import { type PtyProgram, quit, Terminals } from './top-terminal.ts'
 
 /** The built dashboard in a terminal, over a store that other processes change: what is looked at. */
 
@@ -35,11 +35,6 @@ const top = (...argv: string[]): PtyProgram =>
   terminals.top(['--store', store.address, '--interval', '20ms', ...argv], { columns: 100, rows: 24 })
 const change = (name: string, tag: string) => act(store, name, { op: 'set', event: '00', attributes: { tag } })
 const cursorOn = (name: string): RegExp => new RegExp(`^›[ •]+.*${name}`, 'm')
-
-async function quit(program: PtyProgram): Promise<void> {
-  program.press('q')
-  expect(await program.ended).toBe(0)
-}
 
 test('the list: it starts, moves, filters, sorts, marks, and shows what others do', LIMIT, async () => {
   const program = top()

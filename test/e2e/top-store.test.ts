@@ -7,7 +7,7 @@ import type { EventStore } from '../../src/store/store.ts'
 import { given } from '../contract/harness.ts'
 import { newUser, type User } from './program.ts'
 import { begin } from './top-store.ts'
-import { type PtyProgram, Terminals } from './top-terminal.ts'
+import { type PtyProgram, quit, Terminals } from './top-terminal.ts'
 
 /** The built dashboard in a terminal over stores that are empty, go away, or hold what nobody wants to see. */
 
@@ -35,11 +35,6 @@ async function withFile(name: string, run: (store: EventStore, path: string) => 
   } finally {
     await store.close()
   }
-}
-
-async function quit(program: PtyProgram): Promise<void> {
-  program.press('q')
-  expect(await program.ended).toBe(0)
 }
 
 test('an empty store says so; a stream that comes is there; one that is gone while it is open is told', LIMIT, () =>

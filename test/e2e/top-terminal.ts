@@ -1,6 +1,7 @@
 import { type IPty, spawn } from '@lydell/node-pty'
 import unicode11 from '@xterm/addon-unicode11'
 import headless, { type Terminal } from '@xterm/headless'
+import { expect } from 'vitest'
 import type { User } from './program.ts'
 
 /** What a program has set a terminal to. */
@@ -253,4 +254,10 @@ class Pseudo implements PtyProgram {
 function sequenceOf(key: string): string {
   if (key.startsWith('ctrl-')) return String.fromCharCode(key.charCodeAt(5) & 0x1f)
   return NAMED[key] ?? key
+}
+
+/** Leaves the dashboard in good order. */
+export async function quit(program: PtyProgram): Promise<void> {
+  program.press('q')
+  expect(await program.ended).toBe(0)
 }

@@ -2,29 +2,18 @@ import type { Cell } from '../../formats/table.ts'
 import type { StreamEntry } from '../data/types.ts'
 import { PANES_COLUMNS, WIDE_COLUMNS } from '../ui/layout.ts'
 import type { Scene } from '../ui/world.ts'
-import { type ListColumn, listRow, type Moment, placed, titleRow } from './columns.ts'
+import type { ListColumn, Moment } from './columns.ts'
 import { emptyRows, noMatch, waitingRows } from './empty.ts'
 import { filled } from './fit.ts'
 import { AGE_WIDTH, agoText, clockText } from './moments.ts'
 import type { Area, Row } from './row.ts'
 import { safeText } from './safe.ts'
-import { goneRow, isTiny, marksOf, shortRow } from './streams.ts'
-import { listWindow } from './window.ts'
+import { entryRows } from './streams.ts'
 
 /** The leases that are held. */
 export function leaseRows(scene: Scene, area: Area): Row[] {
   if (scene.listing.keys.length === 0) return filled(noLeases(scene, area), area)
-  const moment = { nowMs: scene.nowMs, time: scene.state.time }
-  const columns = placed(scene.state.isWide ? [...COLUMNS, LAST_BY] : COLUMNS, area.columns)
-  const titles = isTiny(scene) ? [] : [titleRow(columns)]
-  const { keys, cursor } = listWindow(scene, area.rows - titles.length)
-  const rows = keys.map(key => {
-    const entry = scene.data.streams.get(key)
-    const marks = marksOf(scene, key, cursor)
-    if (entry === undefined) return goneRow(key, marks, area.columns)
-    return isTiny(scene) ? shortRow(entry, marks, area.columns) : listRow(columns, entry, moment, marks)
-  })
-  return filled([...titles, ...rows], area)
+  return entryRows(scene, area, scene.state.isWide ? [...COLUMNS, LAST_BY] : COLUMNS)
 }
 
 function noLeases(scene: Scene, area: Area): Row[] {

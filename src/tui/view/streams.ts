@@ -16,8 +16,13 @@ import { listWindow } from './window.ts'
 /** The list of streams, its titles included where the screen has them. */
 export function streamRows(scene: Scene, area: Area): Row[] {
   if (scene.listing.keys.length === 0) return filled(noStreams(scene, area), area)
+  return entryRows(scene, area, scene.state.isWide ? WIDE : USUAL)
+}
+
+/** A list whose keys are names of streams, in these columns. */
+export function entryRows(scene: Scene, area: Area, all: readonly ListColumn<StreamEntry>[]): Row[] {
   const moment = { nowMs: scene.nowMs, time: scene.state.time }
-  const columns = placed(scene.state.isWide ? WIDE : USUAL, area.columns)
+  const columns = placed(all, area.columns)
   const titles = isTiny(scene) ? [] : [titleRow(columns)]
   const { keys, cursor } = listWindow(scene, area.rows - titles.length)
   const rows = keys.map(key => {
@@ -44,7 +49,7 @@ export function marksOf({ state, listing }: Scene, key: string, cursor: string |
 }
 
 /** Where there is room for the name only: the glyph of its status in front. */
-export function shortRow({ name, item, isRead }: StreamEntry, marks: RowMarks, columns: number): Row {
+function shortRow({ name, item, isRead }: StreamEntry, marks: RowMarks, columns: number): Row {
   const isUnknown = !isRead && item.summary === undefined
   const look = isUnknown ? { glyph: '…', style: 'dim' as const } : lookOf(item.summary?.status ?? '')
   const [sign, ...rest] = gutter(marks)
@@ -62,7 +67,7 @@ export function shortRow({ name, item, isRead }: StreamEntry, marks: RowMarks, c
 }
 
 /** A row that is in the list still and not in the data any more. */
-export function goneRow(key: string, marks: RowMarks, columns: number): Row {
+function goneRow(key: string, marks: RowMarks, columns: number): Row {
   const text = cutInside(safeText(key), Math.max(0, columns - 11))
   return {
     spans: [...gutter(marks), [`${text}  ✗ gone`.slice(0, Math.max(0, columns - 3)), 'dim']],
