@@ -51,7 +51,7 @@ async function writtenBy(PainterOfInk: PainterClass, seed: number): Promise<stri
   }
   const options = { stdin, stdout, theme: 'dark', nowMs: () => 0, onCost() {}, onFault } as const
   const painter = new PainterOfInk(frames.next(size), options)
-  for (let step = 0; step < 80; step += 1) {
+  for (let step = 0; step < 50; step += 1) {
     if (random() < 0.05) size = { columns: 20 + Math.floor(random() * 100), rows: 5 + Math.floor(random() * 30) }
     const frame = frames.next(size)
     if (random() < 0.1 || frame.columns !== stdout.columns || frame.rows.length !== stdout.rows) {
@@ -72,7 +72,7 @@ describe('the edits to Ink', () => {
     faster = await bundled('faster', [fasterInk() as Plugin])
   })
 
-  test.each([1, 2, 3])('change no byte of what is written (%i)', async seed => {
+  test.each([1, 2])('change no byte of what is written (%i)', async seed => {
     const expected = await writtenBy(plain, seed)
     expect(expected.join('').length).toBeGreaterThan(10_000)
     expect(await writtenBy(faster, seed)).toEqual(expected)
