@@ -1,5 +1,6 @@
 import type { Glob } from '../../ops/glob.ts'
 import { pause } from '../../ops/pause.ts'
+import { StoreUnreachable } from '../../store/errors.ts'
 import type { EventStore } from '../../store/store.ts'
 import { type Demand, NO_DEMAND } from './demand.ts'
 import { Pace } from './pace.ts'
@@ -44,6 +45,8 @@ export class Poll {
   readonly #activity: ActivityLook
   readonly #watchdog: WatchdogLook
   #demand: Demand = NO_DEMAND
+  /** There was something that could tell whether it was written to: a file. */
+  #hadMark = false
   /** The streams are listed again from then on; never while a listing is under way, unless somebody asks meanwhile. */
   #listAtMs = Number.NEGATIVE_INFINITY
   /** A look is wanted at once. */
@@ -140,6 +143,8 @@ export class Poll {
    */
   async #lookAt(startMs: number, signal: AbortSignal): Promise<boolean> {
     const mark = await this.#store.changeMark?.(signal)
+    if (mark === undefined && this.#hadMark) throw new StoreUnreachable(`${this.#store.address} is not there any more`)
+    this.#hadMark = mark !== undefined
     const { open } = this.#demand
     if (open !== undefined) await this.#open.look(open, mark, signal)
     const lists = this.#demand.streams && this.#listAtMs <= startMs

@@ -1,5 +1,9 @@
+import { mkdtemp, rename, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ContainerMissing, NotPermitted } from '../../../src/store/errors.ts'
+import { openSqliteStore } from '../../../src/store/sqlite.ts'
 import type { EventStore } from '../../../src/store/store.ts'
 import { NO_DEMAND } from '../../../src/tui/data/demand.ts'
 import { Pace } from '../../../src/tui/data/pace.ts'
@@ -176,6 +180,35 @@ describe('a store in trouble', () => {
       await stop()
     },
   )
+
+  it('is one whose file is gone: what was there is not shown as empty, and is looked at when it is back', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'leasectl-poll-'))
+    const file = join(folder, 'a.db')
+    const store = openSqliteStore(file, { lookMs: 0 })
+    await run(store, 'a', init())
+    const { data, clock, stop } = await polling(store)
+    await rename(file, `${file}.away`)
+    await clock.next()
+    expect(data.freshness.trouble?.message).toContain('is not there any more')
+    expect(data.streams.get('a')).toBeDefined()
+    await rename(`${file}.away`, file)
+    await run(store, 'b', init())
+    await clock.next()
+    expect(data.freshness.trouble).toBeUndefined()
+    expect(namesIn(data)).toEqual(['a', 'b'])
+    await stop()
+    await store.close()
+    await rm(folder, { recursive: true })
+  })
+
+  it('of which there never was a file is empty', async () => {
+    const store = openSqliteStore(join(tmpdir(), 'leasectl-nowhere', 'a.db'))
+    const { data, clock, stop } = await polling(store)
+    await clock.next()
+    expect([data.freshness.trouble, data.streams.isComplete]).toEqual([undefined, true])
+    await stop()
+    await store.close()
+  })
 
   it('tells since when', async () => {
     const { store, advance } = memoryStore()
