@@ -161,6 +161,13 @@ describe('whatever is pressed', () => {
         const wasInFront = stage.state.dialog !== undefined || stage.state.prompt !== undefined
         const known = stage.effects.length
         const before = stage.state.batch
+        // A line that may be changing something is stopped first: what it has done by then is not hidden.
+        const { dialog } = stage.state
+        const isWriting = dialog?.kind === 'output' && dialog.output === undefined && dialog.mayWrite === true
+        if (isWriting && !dialog.isStopping) {
+          stage.press(key)
+          expect(stage.state.dialog).toEqual({ ...dialog, isStopping: true })
+        }
         stage.press(key)
         const kinds = stage.effects.slice(known).map(({ kind }) => kind)
         for (const kind of ['carry-out', 'preview', 'stop-batch', 'run-line'] as const)
