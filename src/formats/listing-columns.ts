@@ -5,6 +5,7 @@ import { visibleText } from '../stream/texts.ts'
 import { dueText, span, type TimeStyle, timeText } from './age.ts'
 import type { ListingChoice, ListingField } from './listing-fields.ts'
 import { lookOf, statusWord } from './status.ts'
+import { faultText, idsText } from './stream-texts.ts'
 import type { Cell, Column } from './table.ts'
 
 /** A column of the table of streams, and what stands in it. */
@@ -42,6 +43,9 @@ export function listingRow(
   return columns.map(column => column.cell(item, nowMs, time))
 }
 
+/** Of what a stream waits on so many are named. */
+const MAX_IDS = 3
+
 /** One column for each field of the JSON. */
 const COLUMNS: { readonly [Field in ListingField]: ListingColumn } = {
   name: { title: 'NAME', give: 1, min: 12, cut: 'middle', cell: ({ listed }) => visibleText(listed.name) },
@@ -58,7 +62,7 @@ const COLUMNS: { readonly [Field in ListingField]: ListingColumn } = {
   failed: count('FAILED', summary => summary.failed),
   total: count('TOTAL', summary => summary.total),
   due: { title: 'DUE', cell: dueCell },
-  waitingOn: text('WAITING ON', summary => waiting(summary.waitingOn), 3),
+  waitingOn: text('WAITING ON', summary => idsText(summary.waitingOn, MAX_IDS), 3),
   failedAt: time('FAILED AT', ({ summary }) => summary?.failedAtMs),
   failedId: text('FAILED EVENT', summary => summary.failedId),
   failure: text('FAILURE', summary => summary.failure, 5),
@@ -129,11 +133,9 @@ function statusCell({ summary, fault }: SummarizedStream): Cell {
   return { text: `${glyph} ${statusWord(summary.status)}${errors ? ' (errors)' : ''}`, style: errors ? 'warn' : style }
 }
 
-function faultCell({ listed, fault }: SummarizedStream): Cell | undefined {
-  if (fault === undefined) return undefined
-  const named = `${listed.name}: `
-  const message = fault.message.startsWith(named) ? fault.message.slice(named.length) : fault.message
-  return { text: visibleText(message), style: 'warn' }
+function faultCell(item: SummarizedStream): Cell | undefined {
+  const text = faultText(item)
+  return text === undefined ? undefined : { text: visibleText(text), style: 'warn' }
 }
 
 function dueCell(item: SummarizedStream, nowMs: number, style: TimeStyle): Cell {
@@ -142,16 +144,6 @@ function dueCell(item: SummarizedStream, nowMs: number, style: TimeStyle): Cell 
   const due = dueText(dueMs, nowMs, style)
   if (dueMs > nowMs) return due
   return { text: due.startsWith('overdue') ? due : `overdue ${due}`, style: 'bad' }
-}
-
-const MAX_IDS = 3
-
-/** The first ids, and how many more there are. */
-function waiting(ids: readonly string[]): string {
-  const named = ids.filter(id => !id.startsWith('+'))
-  const cutOff = ids.reduce((sum, id) => sum + (id.startsWith('+') ? Number(id.slice(1)) || 0 : 0), 0)
-  const more = Math.max(0, named.length - MAX_IDS) + cutOff
-  return `${named.slice(0, MAX_IDS).join(' ')}${more > 0 ? ` +${more}` : ''}`
 }
 
 function leaseCell({ lease }: Listed): Cell {

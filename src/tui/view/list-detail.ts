@@ -1,5 +1,6 @@
 import { countText } from '../../formats/count-text.ts'
 import type { Style } from '../../formats/paint.ts'
+import { faultText, idsText } from '../../formats/stream-texts.ts'
 import type { Cell } from '../../formats/table.ts'
 import { orderedChanges } from '../../formats/transaction-text.ts'
 import { wrapped } from '../../formats/wrap.ts'
@@ -14,7 +15,7 @@ import { holderText, leaseEndText, processText } from './leases.ts'
 import { dueCell, wholeTimeText } from './moments.ts'
 import type { Area, Row, Span } from './row.ts'
 import { safeText } from './safe.ts'
-import { faultText, idsText, statusCell } from './stream-cells.ts'
+import { statusCell } from './stream-cells.ts'
 
 /** The pane below a list: all that is known of the row under the cursor. Its first row is the rule above it. */
 export function listDetailRows(scene: Scene, area: Area): Row[] {

@@ -1,6 +1,6 @@
 import { lookOf, statusWord } from '../../formats/status.ts'
+import { faultText, idsText } from '../../formats/stream-texts.ts'
 import type { Cell } from '../../formats/table.ts'
-import type { SummarizedStream } from '../../ops/summaries.ts'
 import type { Summary } from '../../stream/summary.ts'
 import type { StreamEntry } from '../data/types.ts'
 import type { Moment } from './columns.ts'
@@ -28,8 +28,8 @@ export function progressCell(entry: StreamEntry): Cell {
 /** What it waits on, or why it cannot be read. */
 export function waitingCell(entry: StreamEntry): Cell {
   const fault = faultText(entry.item)
-  if (fault !== undefined) return { text: fault, style: 'warn' }
-  return known(entry, ({ waitingOn }) => idsText(waitingOn, 3) || '-')
+  if (fault !== undefined) return { text: safeText(fault), style: 'warn' }
+  return known(entry, ({ waitingOn }) => safeText(idsText(waitingOn, 3)) || '-')
 }
 
 export function dueOf(entry: StreamEntry, moment: Moment): Cell {
@@ -57,19 +57,4 @@ function known({ item: { summary, fault }, isRead }: StreamEntry, read: (summary
   if (summary !== undefined) return read(summary)
   if (!isRead) return { text: '…', style: 'dim' }
   return fault === undefined ? '-' : '?'
-}
-
-/** Why the document cannot be read, without the stream's name in front. */
-export function faultText({ listed, fault }: SummarizedStream): string | undefined {
-  if (fault === undefined) return undefined
-  const named = `${listed.name}: `
-  return safeText(fault.message.startsWith(named) ? fault.message.slice(named.length) : fault.message)
-}
-
-/** The first ids, and how many more there are; a last `+N` among them counts. */
-export function idsText(ids: readonly string[], most: number): string {
-  const named = ids.filter(id => !id.startsWith('+'))
-  const cutOff = ids.reduce((sum, id) => sum + (id.startsWith('+') ? Number(id.slice(1)) || 0 : 0), 0)
-  const more = Math.max(0, named.length - most) + cutOff
-  return safeText(`${named.slice(0, most).join(' ')}${more > 0 ? ` +${more}` : ''}`)
 }
