@@ -92,8 +92,9 @@ describe('listing through the service', () => {
     const skip = () => {
       throw new Error('out of memory')
     }
-    await expect(listed(store, { skip })).rejects.toThrow('out of memory')
-    expect(proxy.requests).toHaveLength(1)
+    await expect(listed(store, { skip, prefix: 's/' })).rejects.toThrow('out of memory')
+    // A page that a listing before gave up may still arrive at the proxy: it has no prefix.
+    expect(proxy.requests.filter(({ query }) => query.get('prefix') === 's/')).toHaveLength(1)
     expect(await namesOf(store)).toEqual(names)
   })
 
