@@ -1,4 +1,4 @@
-import type { LeaseView } from '../store/store.ts'
+import type { LeaseView, WriteMode } from '../store/store.ts'
 import type { Authorship, ChangeResult, Refusal } from '../stream/operation.ts'
 import type { Pin } from '../stream/pin.ts'
 
@@ -8,6 +8,14 @@ export interface TransactOptions extends Authorship, Pin {
   readonly leaseWaitMs?: number
   /** Write under this lease, which the caller holds. */
   readonly leaseId?: string
+  /** How others are kept away. Default `lease`. */
+  readonly write?: WriteMode
+  /**
+   * Called once the change is durable and before `transact` returns, for what follows from it: a message to the worker of a
+   * join that this change released. Not called for a duplicate. What it throws `transact` throws; the change stays made. A
+   * process that dies in between never calls it: it is a short cut, what must happen stands in the stream.
+   */
+  readonly afterWrite?: (result: ChangeResult) => void | Promise<void>
   /** Shown to others while the lease is held: the command, in words. */
   readonly purpose?: string
   /** Ends the wait for a lease held by another: `held`. A change under way goes on to its end. */

@@ -44,14 +44,16 @@ export async function transact(
   }
   const outcome = await commitQueue(store, name).add(planned, {
     alone: operation.op === 'init',
-    key: `${options.leaseId ?? ''} ${options.leaseWaitMs ?? DEFAULT_LEASE_WAIT_MS}`,
+    key: `${options.leaseId ?? ''} ${options.write ?? ''} ${options.leaseWaitMs ?? DEFAULT_LEASE_WAIT_MS}`,
     // Who holds the lease waits for nobody, least of all behind one who waits for that very lease.
     waitMs: options.leaseId === undefined ? (options.leaseWaitMs ?? DEFAULT_LEASE_WAIT_MS) : 0,
     signal: options.signal,
     stopWaiting: options.stopWaiting,
     commit: (group, how) => commit(store, name, group, { ...changeOptions(options, group, Date.now()), ...how }),
   })
-  return report(planned, outcome)
+  const reported = report(planned, outcome)
+  if (reported.kind === 'done' && !reported.result.duplicate) await options.afterWrite?.(reported.result)
+  return reported
 }
 
 function pinIn({ ifVersion, ifBorn, ifSum }: Pin): Pin {
@@ -73,6 +75,7 @@ function changeOptions(options: TransactOptions, group: readonly PlannedOperatio
   return {
     holder,
     ...(options.leaseId === undefined ? {} : { leaseId: options.leaseId }),
+    ...(options.write === undefined ? {} : { write: options.write }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   }
 }

@@ -70,9 +70,19 @@ export type Decision =
   | { readonly kind: 'put'; readonly body: Uint8Array; readonly summary: Summary }
   | { readonly kind: 'leave' }
 
+/**
+ * How a change keeps others away. `lease`: it holds the lease from before it reads until after it has written. `optimistic`: it
+ * writes on the ETag it has read or written itself, takes no lease, and does it again where somebody was faster; a lease that
+ * another holds keeps it out all the same. Equally safe; under a lease those who wait cause no writes in vain. SQLite has one
+ * way only: its transaction.
+ */
+export type WriteMode = 'lease' | 'optimistic'
+
 export interface ChangeOptions {
   /** Write under this lease, which the caller holds; it is neither acquired nor released. */
   readonly leaseId?: string
+  /** Default `lease`. With `leaseId` it says nothing. */
+  readonly write?: WriteMode
   /** How long to wait for a lease held by another, ms; 0 = one try. */
   readonly waitMs: number
   /** Shown to others while the lease is held. */

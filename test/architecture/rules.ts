@@ -8,13 +8,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: ['stream'],
   ops: ['stream', 'store'],
   formats: ['stream', 'store', 'ops'],
-  worker: ['stream', 'store', 'ops'],
-  watchdog: ['stream', 'store', 'ops'],
+  process: [],
+  worker: ['stream', 'store', 'ops', 'process'],
+  library: ['stream', 'store', 'ops', 'worker'],
+  watchdog: ['stream', 'store', 'ops', 'process'],
   tui: ['stream', 'store', 'ops', 'formats'],
   lab: ['stream', 'store', 'ops', 'formats', 'worker'],
   demo: ['stream', 'store', 'ops', 'formats', 'worker', 'tui'],
-  commands: ['stream', 'store', 'ops', 'formats', 'worker', 'watchdog', 'tui', 'lab', 'demo'],
-  'index.ts': ['stream', 'store', 'ops', 'formats', 'worker', 'watchdog'],
+  commands: ['stream', 'store', 'ops', 'formats', 'worker', 'watchdog', 'tui', 'lab', 'demo', 'process'],
+  'index.ts': ['stream', 'store', 'ops', 'worker', 'library'],
 }
 
 const PROCESS_FILES = ['commands/runtime.ts', 'commands/process-runtime.ts', 'commands/main.ts']

@@ -1,0 +1,59 @@
+import type { Ending, Job } from './job.ts'
+import type { WorkOptions } from './work-options.ts'
+import type { WorkOutcome } from './work-outcome.ts'
+
+/** What a worker loop looks for, and how it goes about it. */
+export interface LoopOptions extends WorkOptions {
+  /** Names of the events it works on; at least one. */
+  readonly names: readonly string[]
+  /** Only events with this topic. */
+  readonly topic?: string
+  /** Only in streams whose names match this glob: `orders/*`, `orders/**`. */
+  readonly match?: string
+  /** So many events at a time. Default 1. */
+  readonly concurrency?: number
+  /**
+   * An event whose claim ran out is taken over until it was tried so often; then it is failed, so that nothing waits for it
+   * for ever. Default 5.
+   */
+  readonly maxAttempts?: number
+  /** `once`: ends after one event, or when there is none. `until-empty`: when a look at all streams finds none. Default: never. */
+  readonly until?: 'once' | 'until-empty'
+  /** Once aborted it claims nothing more, finishes what is under way and ends. */
+  readonly drain?: AbortSignal
+  /** The longest pause while there is nothing to do, ms. Default 2 000 on the embedded store, 10 000 elsewhere. */
+  readonly maxIdleMs?: number
+  /** Sees what happens. */
+  readonly observe?: (happening: Happening) => void
+}
+
+/** What happens in a worker loop. */
+export type Happening =
+  | { readonly kind: 'started'; readonly job: Job }
+  | { readonly kind: 'outcome'; readonly outcome: WorkOutcome }
+  /** Failed without being worked on: it was tried `maxAttempts` times, and each time its worker went silent. */
+  | { readonly kind: 'given-up'; readonly stream: string; readonly event: string; readonly attempts: number }
+  /** Work on it threw, or the store failed where the event is concerned. */
+  | { readonly kind: 'fault'; readonly stream?: string; readonly event?: string; readonly error: unknown }
+  /** The store does not answer; it is asked again. Said once per outage. */
+  | { readonly kind: 'interrupted'; readonly cause: unknown }
+  | { readonly kind: 'resumed' }
+
+/** What a loop did. */
+export interface LoopReport {
+  /** Events that were claimed. */
+  readonly claimed: number
+  /** Of these: completed or advanced. */
+  readonly completed: number
+  readonly failed: number
+  /** Handed back. */
+  readonly released: number
+  /** The claim was lost, or the end could not be reported. */
+  readonly lost: number
+  /** Tries to claim an event that another had claimed first. */
+  readonly racesLost: number
+  readonly givenUp: number
+}
+
+/** The work on one event. What it throws fails the event, with the error's message. */
+export type Work = (job: Job) => Promise<Ending | undefined> | Ending | undefined

@@ -1,0 +1,18 @@
+import type { WriteMode } from '../store/store.ts'
+
+/** How an event is worked on. */
+export interface WorkOptions {
+  /** Name of the worker: who holds the claim. */
+  readonly owner: string
+  /** Actor of the transactions. Default: the owner. */
+  readonly by?: string
+  /** Reason of the transactions. */
+  readonly why?: string
+  /** How long the claim holds without a sign of life, ms; a heartbeat is sent at a third of it. Default 60 000. */
+  readonly claimMs?: number
+  /** How long to wait for a lease held by another, ms. Default 10 000. */
+  readonly leaseWaitMs?: number
+  readonly write?: WriteMode
+  /** Ends the work before its end: the job's signal aborts with `stopped`, and the event can be handed back. */
+  readonly signal?: AbortSignal
+}
