@@ -8,12 +8,14 @@ import { interleave, type Samples } from './lib/interleave.ts'
 import { timeProcess } from './lib/time-process.ts'
 
 const ROUNDS = 15
+/** One for each round, those to warm up included. */
+const EVENTS = 2 * ROUNDS
 const LEASECTL = fileURLToPath(new URL('../bin/leasectl.js', import.meta.url))
 
 export const name = 'startup'
 
 /** Upper bounds of the time to run a command, as multiples of the time to start Node and do nothing. */
-export const limits = { help: 2, lsSqlite: 2.2, lsAzurite: 7 }
+export const limits = { help: 2, lsSqlite: 2.2, lsAzurite: 7, exec: 4 }
 
 export async function run(): Promise<Row[]> {
   const folder = await mkdtemp(join(tmpdir(), 'leasectl-bench-'))
@@ -22,6 +24,9 @@ export async function run(): Promise<Row[]> {
     const sqlite = `sqlite:${join(folder, 'bench.db')}`
     const azure = `azurite://127.0.0.1:${azurite.port}/bench`
     for (const store of [sqlite, azure]) await leasectl('init', 'orders/1', '--store', store, '--create-container')
+    await leasectl('init', 'worked', '--store', sqlite, '--fork', Array.from({ length: EVENTS }, () => 'A').join(','))
+    let event = 0
+    const nextEvent = () => `${String(++event).padStart(2, '0')}.00`
     return rowsOf(
       await interleave(
         {
@@ -29,6 +34,8 @@ export async function run(): Promise<Row[]> {
           help: () => leasectl('--help'),
           lsSqlite: () => leasectl('ls', '--store', sqlite),
           lsAzurite: () => leasectl('ls', '--store', azure),
+          // an event each: the second time it is final
+          exec: () => leasectl('exec', 'worked', nextEvent(), '--store', sqlite, '--', 'true'),
         },
         ROUNDS,
       ),
@@ -54,5 +61,6 @@ function rowsOf(samples: Record<'node' | keyof typeof limits, Samples>): Row[] {
     row('leasectl --help', 'help'),
     row('leasectl ls, SQLite', 'lsSqlite'),
     row('leasectl ls, Azurite', 'lsAzurite'),
+    row('leasectl exec … -- true, SQLite', 'exec'),
   ]
 }

@@ -48,7 +48,8 @@ function chunksOf({ output }) {
 /**
  * Each file costs a third of a millisecond to load and each kilobyte its share, so what commands need comes in few files,
  * by how often it is needed: what the start shares with the rest, what a listing of the embedded store takes, what
- * looking at streams and changing them takes, and the rest. What brings a heavy package along stays apart.
+ * looking at streams and changing them takes, what running a program as a worker takes, and the rest. What brings a heavy
+ * package along stays apart.
  */
 const TIERS = [
   {
@@ -65,6 +66,7 @@ const TIERS = [
     name: 'change',
     entries: ['commands/run-show.ts', 'commands/change/one.ts', 'commands/change/batch.ts', 'commands/run-init.ts'],
   },
+  { name: 'exec', entries: ['commands/run-exec.ts'] },
 ]
 
 function fewFiles(chunks) {

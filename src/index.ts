@@ -2,13 +2,15 @@
  * leasectl as a library: event streams in leased blobs, from TypeScript.
  *
  * ```ts
- * const store = await openStore('sqlite:orders.db')
- * await transact(store, 'orders/4711', { op: 'cancel' }, { commandId: randomUUID(), by: 'shop', why: 'paid twice' })
- * await store.close()
+ * await using store = await openStore('sqlite:orders.db')
+ * await createStream(store, 'orders/4711', { by: 'shop' }, { forks: ['Search', 'Pay'], join: 'Ship' })
+ * await worker(store, { name: 'Search' }, async job => complete(`found ${job.event.key}`))
  * ```
+ *
+ * @packageDocumentation
  */
+import { disposable, type OpenedStore } from './library/open-store.ts'
 import { openStore as openStoreAt } from './store/open.ts'
-import type { EventStore } from './store/store.ts'
 
 /**
  * Opens a store by its address: `sqlite:PATH`, `azure:ACCOUNT/CONTAINER`, a blob endpoint's URL, `azurite:CONTAINER`,
@@ -16,21 +18,94 @@ import type { EventStore } from './store/store.ts'
  *
  * @throws BadAddress
  */
-export function openStore(address: string, env: NodeJS.ProcessEnv = process.env): Promise<EventStore> {
-  return openStoreAt(address, env)
+export async function openStore(address: string, env: NodeJS.ProcessEnv = process.env): Promise<OpenedStore> {
+  return disposable(await openStoreAt(address, env))
 }
 
-export { type FollowItem, type FollowOptions, follow } from './ops/follow.ts'
-export { type HeldLease, type LeaseScopeOptions, type LeaseScopeOutcome, leaseScope } from './ops/lease-scope.ts'
-export { readStream, type SeenTransaction, type StreamView } from './ops/read-stream.ts'
-export { transact } from './ops/transact.ts'
+export { onDone, onJoined } from './library/after-write.ts'
+export {
+  type ChangeStreamOptions,
+  changeStream,
+  createStream,
+  type NewStream,
+  transact,
+} from './library/change-stream.ts'
+export type {
+  AdvanceOptions,
+  EventEditor,
+  StartOptions,
+  StreamEditor,
+  TouchOptions,
+} from './library/editors.ts'
+export { EventNotFound, StreamNotFound } from './library/errors.ts'
+export type { EventReader } from './library/event-reader.ts'
+export { type FollowOptions, follow } from './library/follow.ts'
+export {
+  type AcquireLeaseOptions,
+  type AcquireLeaseOutcome,
+  acquireLease,
+  type BreakLeaseOptions,
+  breakLease,
+  changeLease,
+  type LeaseScopeOptions,
+  leaseScope,
+  releaseLease,
+  renewLease,
+  type TakeLeaseOptions,
+} from './library/lease.ts'
+export type { OpenedStore } from './library/open-store.ts'
+export { mustReadStream, readStream, type SignalOption, type StoredStream } from './library/read-stream.ts'
+export type { EventInput, Successors } from './library/specs.ts'
+export type { StreamReader } from './library/stream-reader.ts'
+export {
+  advance,
+  complete,
+  fail,
+  release,
+  type WorkCallbacks,
+  type WorkerOptions,
+  type WorkOnOptions,
+  worker,
+  workOn,
+} from './library/worker.ts'
+export { type XPath, xpath } from './library/xpath.ts'
+export type { EditOutcome } from './ops/edit.ts'
+export type { FollowItem } from './ops/follow.ts'
+export type { HeldLease, LeaseScopeOutcome } from './ops/lease-scope.ts'
+export type { Break } from './ops/position.ts'
+export type { SeenTransaction } from './ops/read-stream.ts'
 export type { TransactOptions, TransactOutcome } from './ops/transact-types.ts'
 export * from './store/errors.ts'
 export type * from './store/store.ts'
-export type { StreamDocument } from './stream/document.ts'
+export type * from './store/store-facts.ts'
 export { BadDocument, InvalidValue, LeasectlError } from './stream/errors.ts'
-export type { Status, StreamEvent } from './stream/event.ts'
-export type { EventStream } from './stream/event-stream.ts'
-export type { JournalChange, Transaction } from './stream/journal.ts'
-export type * from './stream/operation.ts'
+export type {
+  AttributeName,
+  EventAttributes,
+  ForeignAttribute,
+  LcAttributeName,
+  Status,
+  StreamEvent,
+} from './stream/event.ts'
+export { ATTRIBUTES, LC_ATTRIBUTES, STATUSES } from './stream/event.ts'
+export type { How, JournalChange, Transaction } from './stream/journal.ts'
+export type {
+  Authorship,
+  ChangeResult,
+  Claimant,
+  EventSpec,
+  OnDue,
+  Operation,
+  Refusal,
+  RefusalCode,
+  SeenLimit,
+  SettableAttributes,
+} from './stream/operation.ts'
+export { ON_DUE } from './stream/operation.ts'
+export type { Pin } from './stream/pin.ts'
 export type { Summary } from './stream/summary.ts'
+export type { SelectedValue } from './stream/xpath.ts'
+export type { Ending, Job, LostClaim, StopReason } from './worker/job.ts'
+export type { Happening, LoopOptions, LoopReport, Work } from './worker/loop-types.ts'
+export type { WorkOptions } from './worker/work-options.ts'
+export type { Undone, WorkOutcome } from './worker/work-outcome.ts'

@@ -1,4 +1,4 @@
-import { commandIn, valuesIn } from './argv.ts'
+import { commandIn, ownWords, valuesIn } from './argv.ts'
 import { type ColourChoice, hasColour, paintFor } from './colour.ts'
 import { errorProblem, interruptedProblem } from './error-problem.ts'
 import { EndsWith, type Problem } from './problem.ts'
@@ -12,7 +12,7 @@ export async function exitCodeOf(error: unknown, runtime: Runtime): Promise<numb
     const { tellUnknown } = await import('./check/tell-unknown.ts')
     await tellUnknown(what, runtime)
   } else await tell(what, runtime)
-  if (runtime.argv.includes('--debug') && what.cause !== undefined)
+  if (ownWords(runtime.argv).includes('--debug') && what.cause !== undefined)
     await runtime.stderr.write(`${await stackText(what)}\n`)
   return codeHere(what.exit, runtime)
 }

@@ -28,11 +28,14 @@ function broken(line: string, width: number): string[] {
 function exitCodes(): string[] {
   const columns = [{ title: 'CODE', align: 'right' }, { title: 'AGAIN?' }, { title: 'MEANING' }] as const
   const rows = EXIT_CODES.map(({ code, meaning, again }) => [String(code), again, meaning])
-  return [...table(columns, rows), '', OF_CHECK]
+  return [...table(columns, rows), '', OF_CHECK, '', OF_EXEC]
 }
 
 const OF_CHECK =
   'check ends as plugins of monitoring do: 0 ok, 1 warning, 2 critical, 3 unknown; 3 also for bad usage and for faults of its own.'
+
+const OF_EXEC =
+  'exec ends with the code of its command, and with 128 + N if signal N ended it; what it says of itself is 125 to 127, and 2 before anything was begun.'
 
 const ADDRESSES = [
   'The store meant is the first of these that is given:',
@@ -94,6 +97,14 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
   ['LEASECTL_CONTEXT', 'the same by the name of a context, as -c'],
   ['LEASECTL_CONTAINER', 'container on the Azure account of the environment (default: eventstreams)'],
   ['LEASECTL_OWNER', "the worker's name for event start and its like, as --owner"],
+  ['LEASECTL_STREAM, LEASECTL_EVENT', 'set by exec and work for their program: what it works on'],
+  [
+    'LEASECTL_FENCE',
+    "set by them too: proof of the claim, which event touch, complete … take for that program's event",
+  ],
+  ['LEASECTL_ATTEMPT', 'set by them: 1 at the first try'],
+  ['LEASECTL_ATTEMPT_KEY', 'set by them: names this try of this event; what was done under it need not be done twice'],
+  ['LEASECTL_OUTPUT', 'set by them: the file in which the program says what follows (see exec --help)'],
   ['AZURE_STORAGE_CONNECTION_STRING', 'account and key of the storage account'],
   ['AZURE_STORAGE_ACCOUNT', 'the storage account; signing in as az, a managed identity and others do'],
   ['AZURE_STORAGE_KEY', 'its key'],

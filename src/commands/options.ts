@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import type { TimeStyle } from '../formats/age.ts'
+import type { WriteMode } from '../store/store.ts'
 import type { ColourChoice } from './colour.ts'
 import {
   choice,
@@ -36,6 +37,8 @@ export interface ChangeFlags {
   /** How long to wait for a lease held by another, ms. */
   readonly leaseWait?: number
   readonly leaseId?: string
+  /** How others are kept away. */
+  readonly write?: WriteMode
   readonly ifVersion?: number
 }
 
@@ -78,6 +81,7 @@ export function everywhere(command: Command, formats: readonly string[] = []): C
     .version(VERSION, '--version', 'print the version')
 }
 
+const WRITE_MODES: readonly WriteMode[] = ['lease', 'optimistic']
 const CHANGE = [
   new Option('-m, --reason <text>', 'why: kept in the journal').argParser(storedText('-m', 'reason')),
   new Option('--by <actor>', 'who does it (default: user@host)').argParser(requiredText('--by')),
@@ -89,12 +93,31 @@ const CHANGE = [
     'how long to wait for a lease held by another (default: 10s; 0s = at once)',
   ).argParser(duration('--lease-wait', { zero: true })),
   new Option('--lease-id <id>', 'write under this lease, which you hold').argParser(leaseId('--lease-id')),
+  new Option(
+    '--write <how>',
+    'lease: take the lease (default); optimistic: no lease, once more where another was faster',
+  ).argParser(choice('--write', WRITE_MODES)),
   new Option('--if-version <n>', 'only if the stream is at this version').argParser(count('--if-version', 0)),
 ].map(option => option.helpGroup(EVERY_CHANGE))
 
 /** Adds the flags of every change. */
 export function everyChange(command: Command): Command {
   for (const option of CHANGE) command.addOption(option)
+  return command
+}
+
+/** Adds the flags of every change to a command that removes: that is one request on the ETag, in one way only. */
+export function everyRemoval(command: Command): Command {
+  for (const option of CHANGE) if (option.long !== '--write') command.addOption(option)
+  return command
+}
+
+/** These speak of one change, which a worker that makes many cannot keep. */
+const OF_ONE_CHANGE: readonly (string | undefined)[] = ['--command-id', '--lease-id', '--if-version']
+
+/** Adds the flags of every change of a worker: who, why, and how to get at the stream. */
+export function everyWorkerChange(command: Command): Command {
+  for (const option of CHANGE) if (!OF_ONE_CHANGE.includes(option.long ?? undefined)) command.addOption(option)
   return command
 }
 

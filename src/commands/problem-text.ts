@@ -43,6 +43,7 @@ export function problemJson(what: Problem) {
   return {
     code: what.code,
     exit: what.exit,
+    ...(what.tableExit === undefined ? {} : { tableExit: what.tableExit }),
     message: what.message,
     applied: what.applied,
     retryable: what.retryable,

@@ -7,6 +7,8 @@ export interface Problem {
   /** Stable, for scripts: `lease-held`, `already-final`. */
   readonly code: string
   readonly exit: number
+  /** The exit code that the table gives this error, where `exit` is another: of `exec`, whose codes are those of the command. */
+  readonly tableExit?: number
   /** The headline, without `error:`. */
   readonly message: string
   /** Whether anything was changed. */

@@ -74,6 +74,11 @@ export function processRuntime(signal: AbortSignal, runCommand: Runtime['runComm
     },
     isRunning,
     startSelf,
+    async startTalking(argv) {
+      const { talkingProcess } = await import('./talking-process.ts')
+      return talkingProcess(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...argv])
+    },
+    hearLines,
     async openLiveView() {
       const { openLiveView } = await import('../tui/live-view.ts')
       return openLiveView(process.stdout)
@@ -132,6 +137,11 @@ function standardInput(signal: AbortSignal): Input {
       }
     },
   }
+}
+
+async function* hearLines(): AsyncGenerator<string> {
+  const { createInterface } = await import('node:readline')
+  yield* createInterface({ input: process.stdin })
 }
 
 /** All, or a little more than any document may have: a device such as /dev/zero never ends. */

@@ -9,10 +9,12 @@ import * as context from './context/context.ts'
 import * as demo from './demo.ts'
 import * as doctor from './doctor.ts'
 import * as event from './event/event.ts'
+import * as exec from './exec.ts'
 import * as exportStreams from './export.ts'
 import * as help from './help.ts'
 import * as importStreams from './import.ts'
 import * as init from './init.ts'
+import * as lab from './lab/lab.ts'
 import * as lease from './lease/lease.ts'
 import * as log from './log.ts'
 import * as ls from './ls.ts'
@@ -26,6 +28,7 @@ import * as tail from './tail.ts'
 import * as top from './top.ts'
 import * as wait from './wait.ts'
 import * as watchdog from './watchdog.ts'
+import * as work from './work.ts'
 
 interface Registered {
   readonly register: (parent: Command, runtime: Runtime) => void
@@ -50,7 +53,11 @@ const GROUPS: readonly Group[] = [
     commands: [init, cancel, abort, retry, rm, importStreams],
   },
   { title: 'Watch:', names: ['top', 'watchdog'], commands: [top, watchdog] },
-  { title: 'Workers and leases:', names: ['event', 'lease'], commands: [event, lease] },
+  {
+    title: 'Workers and leases:',
+    names: ['exec', 'work', 'event', 'lease', 'lab'],
+    commands: [exec, work, event, lease, lab],
+  },
   {
     title: 'Settings and help:',
     names: ['context', 'completion', '__complete', 'demo', 'help'],

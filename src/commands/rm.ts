@@ -4,6 +4,7 @@ import { batchFlags, RUN_FILES } from './change/flags.ts'
 import { onStreams } from './change/on-streams.ts'
 import type { OnStreamsOptions } from './change/options.ts'
 import type { Run } from './command.ts'
+import { everyRemoval } from './options.ts'
 import type { Runtime } from './runtime.ts'
 
 export function register(parent: Command, runtime: Runtime, go: Run<OnStreamsOptions> = run): void {
@@ -22,7 +23,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<OnStreamsOpt
     ],
     effect: `Writes: removes under the lease of each stream, and leaves no journal. ${RUN_FILES}`,
   } as const
-  onStreams(command, runtime, description, go)
+  onStreams(command, runtime, description, go, everyRemoval)
 }
 
 export const run: Run<OnStreamsOptions> = async (options, runtime) => {

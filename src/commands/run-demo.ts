@@ -4,9 +4,11 @@ import { showTree } from '../formats/show-tree.ts'
 import { transactionLines } from '../formats/transaction-text.ts'
 import type { SeenTransaction, StreamView } from '../ops/read-stream.ts'
 import type { EventStore } from '../store/store.ts'
+import { clockName } from './clock-name.ts'
 import { shellWord } from './command-line.ts'
 import type { GlobalOptions } from './options.ts'
 import { type Output, openOutput } from './output.ts'
+import { ownAddress } from './own-address.ts'
 import { type Problem, UsageError } from './problem.ts'
 import type { Runtime } from './runtime.ts'
 import { shownStream } from './shown-stream.ts'
@@ -27,15 +29,7 @@ const LAST_LINES = 6
 
 /** Plays SearchOrder on the store named, else the embedded one; never on one that the environment names. */
 export async function playDemo(options: DemoOptions, runtime: Runtime): Promise<Problem | undefined> {
-  if ((options.context ?? options.container) !== undefined)
-    throw new UsageError('demo takes neither -c nor --container', {
-      hint: 'It writes to the store of --store, else to the embedded one.',
-    })
-  const address = options.store ?? (await runtime.embeddedAddress())
-  if (address === 'memory:')
-    throw new UsageError('other processes cannot reach memory:', {
-      hint: 'Leave --store out, or name a file or azurite:demo.',
-    })
+  const address = await ownAddress('demo', options, runtime)
   const { store } = await runtime.openStore({ store: address })
   const speed = options.speed ?? 1
   if (options.asWorker !== undefined) return work(store, options.asWorker, options.stream ?? '', speed, runtime)
@@ -163,9 +157,4 @@ async function suggestions(stream: string, store: EventStore, runtime: Runtime):
     line(`show -o xml ${stream}`),
     line('init orders/4711 --fork Search,Pay --join Done'),
   ]
-}
-
-/** `20261120-184302`: sorts by time, and no two demos of one person meet. */
-function clockName(nowMs: number): string {
-  return new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
 }

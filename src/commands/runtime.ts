@@ -1,3 +1,4 @@
+import type { Talker } from '../lab/talk.ts'
 import type { EventStore } from '../store/store.ts'
 import type { DashboardEnd, DashboardOptions } from '../tui/host.ts'
 import type { LiveView } from '../tui/live-view.ts'
@@ -100,6 +101,10 @@ export interface Runtime {
   isRunning(pid: number): boolean
   /** Starts this program with other arguments. */
   startSelf(argv: readonly string[]): OtherProcess
+  /** The same, to talk with it in lines. */
+  startTalking(argv: readonly string[]): Promise<Talker>
+  /** Lines of standard input as they come. */
+  hearLines(): AsyncIterable<string>
   /** Lines drawn in place on the terminal that stdout is. */
   openLiveView(): Promise<LiveView>
   /** The dashboard, on the terminal that stdin and stdout are, until somebody quits or a signal ends it. */

@@ -75,17 +75,26 @@ type Way =
   | { readonly kind: 'address'; readonly how: string; readonly address: string; readonly source: OpenedStore['source'] }
   | { readonly kind: 'context'; readonly how: string; readonly name: string; readonly source: OpenedStore['source'] }
 
-function wayOf({ store, context }: StoreChoice, env: Environment, { current }: Contexts): Way | undefined {
+function wayOf({ store, context }: StoreChoice, env: Environment, contexts: Contexts): Way | undefined {
+  const { current } = contexts
+  const how = 'LEASECTL_CONTEXT'
   if (store !== undefined && context !== undefined)
     throw new UsageError('--store and -c both name a store', { hint: 'Use one of them.' })
   if (store !== undefined) return { kind: 'address', how: '--store', address: store, source: 'flag' }
   if (context !== undefined) return { kind: 'context', how: '-c', name: context, source: 'context' }
   const { LEASECTL_STORE: address, LEASECTL_CONTEXT: name } = env
+  if (address && name && isStoreOf(name, address, contexts)) return { kind: 'context', how, name, source: 'context' }
   if (address) return { kind: 'address', how: 'LEASECTL_STORE', address, source: 'environment' }
-  if (name) return { kind: 'context', how: 'LEASECTL_CONTEXT', name, source: 'context' }
+  if (name) return { kind: 'context', how, name, source: 'context' }
   return current === undefined
     ? undefined
     : { kind: 'context', how: 'the current context', name: current, source: 'current' }
+}
+
+/** The programs that `exec` runs have both names of a store: the context may know by what its requests are signed. */
+function isStoreOf(name: string, address: string, { byName }: Contexts): boolean {
+  const context = byName.get(name)
+  return context !== undefined && context.store === formatAddress(parseAddress(address))
 }
 
 /** A credential file is one for its store, however that is named; of two it cannot be told which is meant. */

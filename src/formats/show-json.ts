@@ -52,6 +52,11 @@ export function selectedJson(
   }
 }
 
+/** An event as its program gets it: as `show` prints it, with the name of its stream. */
+export function jobJson(shown: ShownStream, event: StreamEvent) {
+  return { stream: shown.name, event: eventJson(shown, event) }
+}
+
 /** One event: times in RFC 3339 UTC, `null` where there is none or where it cannot be read. */
 function eventJson(shown: ShownStream, event: StreamEvent) {
   return {

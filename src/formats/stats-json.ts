@@ -25,7 +25,8 @@ export function stepJson(step: Step, withOpen: boolean) {
   }
 }
 
-function lengthsJson(histogram: LogHistogram) {
+/** How long something took, as figures and bins. */
+export function lengthsJson(histogram: LogHistogram) {
   const { count, minMs, meanMs, maxMs } = histogram
   const quantile = (q: number) => whole(histogram.quantile(q))
   return {
@@ -41,7 +42,7 @@ function lengthsJson(histogram: LogHistogram) {
 }
 
 /** Bins end at 1, 2, 5, 10, 20, 50, … ms; empty ones are left out. What lies within 1 % of an end may be in either. */
-function binsOf(histogram: LogHistogram) {
+export function binsOf(histogram: LogHistogram) {
   const bins = new Map<number, number>()
   for (const { ms, count } of histogram.buckets()) {
     const toMs = endOfBin(ms)

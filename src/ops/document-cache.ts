@@ -2,8 +2,8 @@ import type { EventStore } from '../store/store.ts'
 import type { StreamDocument } from '../stream/document.ts'
 import { isFinal } from '../stream/event.ts'
 
-/** So many events of one store are remembered, in the streams written last: some 20 MB. */
-const MAX_EVENTS = 10_000
+/** So much of one store is remembered, in the streams written last: a thousand of 10 events with their history, some 40 MB. */
+const MAX_EVENTS = 20_000
 /** Larger streams are not: one of them would displace all others. */
 const MAX_EVENTS_OF_ONE = 500
 const MAX_JOURNAL_OF_ONE = 256 * 1024
@@ -22,6 +22,11 @@ export class DocumentCache {
   find(name: string, etag: string): StreamDocument | undefined {
     const written = this.#written.get(name)
     return written?.etag === etag ? written.document : undefined
+  }
+
+  /** The document as this process wrote it last, if that is remembered: others may have written since. */
+  latest(name: string): StreamDocument | undefined {
+    return this.#written.get(name)?.document
   }
 
   remember(name: string, etag: string, document: StreamDocument): void {

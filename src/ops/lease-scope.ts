@@ -19,6 +19,7 @@ export interface HeldLease {
   readonly signal: AbortSignal
 }
 
+/** What became of work under a lease. */
 export type LeaseScopeOutcome<T> =
   | { readonly kind: 'done'; readonly value: T }
   | Exclude<AcquireOutcome, { readonly kind: 'acquired' }>
@@ -56,9 +57,9 @@ export async function leaseScope<T>(
 }
 
 /** An acquire that has no answer, or was given up on its way, may have happened. */
-async function acquireOrLeave(...[store, name, leaseId, durationS, options]: Parameters<typeof acquire>) {
+async function acquireOrLeave(...[store, name, leaseId, durationS, options]: Parameters<typeof acquireWaiting>) {
   try {
-    const acquired = await acquire(store, name, leaseId, durationS, options)
+    const acquired = await acquireWaiting(store, name, leaseId, durationS, options)
     if (acquired.outcome.kind === 'unknown') await releaseQuietly(store, name, leaseId)
     return acquired
   } catch (error) {
@@ -67,19 +68,25 @@ async function acquireOrLeave(...[store, name, leaseId, durationS, options]: Par
   }
 }
 
-async function acquire(
+/**
+ * Takes a lease, waiting with back-off while another holds it.
+ *
+ * @param options `record` as `store.acquire` takes it
+ * @returns the last answer, and when its request was sent
+ */
+export async function acquireWaiting(
   store: EventStore,
   name: string,
   leaseId: string,
   durationS: number,
-  options: LeaseScopeOptions,
+  options: Omit<LeaseScopeOptions, 'durationS'> & { readonly record?: boolean },
 ) {
   const giveUpAt = performance.now() + (options.waitMs ?? 10_000)
   for (let attempt = 0; ; attempt++) {
     options.signal?.throwIfAborted()
     const sentAt = bothClocks()
-    const { holder, signal } = options
-    const outcome = await store.acquire(name, { leaseId, durationS, holder, ...(signal && { signal }) })
+    const { holder, signal, record = false } = options
+    const outcome = await store.acquire(name, { leaseId, durationS, holder, record, ...(signal && { signal }) })
     if (outcome.kind !== 'held' || performance.now() >= giveUpAt) return { outcome, sentAt }
     await delay(Math.min(backOff(attempt, Math.random), Math.max(0, giveUpAt - performance.now())), undefined, {
       signal,

@@ -11,11 +11,14 @@ import { writeDocument } from '../stream/xml-write.ts'
 
 /** One operation on its way into a document. */
 export interface PlannedOperation {
+  /** Of an edit, its name only: `edit` tells what it does. */
   readonly operation: Operation
   readonly author: Authorship
   readonly pin: Pin
   /** A fresh UUID, used if the document has no `lc:born`. */
   readonly born: string
+  /** Several transactions as one, all or none; it finds an earlier try of its own itself. */
+  readonly edit?: (document: StreamDocument, current: CurrentState, nowMs: number) => Applied
   /** What the latest plan says of it; `undefined` if that had no room for it, `failed` if it threw. */
   applied: Applied | { readonly kind: 'failed'; readonly error: unknown } | undefined
   /** A write that carries it was sent; its answer may be outstanding. */
@@ -32,7 +35,7 @@ export interface Plan {
 }
 
 /** One plan takes so many operations times events, a second or two of work: it has to end well within half a lease. */
-const MAX_WORK = 200_000
+export const MAX_WORK = 200_000
 
 /**
  * Plans operations on one stream, each a transaction of its own, in order: one write for all of them. Of a large stream
@@ -85,6 +88,7 @@ function tryOne(
   nowMs: number,
 ): PlannedOperation['applied'] {
   try {
+    if (planned.edit !== undefined) return planned.edit(document, current, nowMs)
     return applyOne(planned, document, current, nowMs)
   } catch (error) {
     if (error instanceof BadDocument) throw error

@@ -13,10 +13,8 @@ export interface SeenTransaction extends Transaction {
   readonly provisional: boolean
 }
 
-/** A stream as it stands, with all that a reader asks of it. Reading takes no lease. */
-export interface StreamView {
-  readonly name: string
-  readonly stored: Stored
+/** A document, with all that a reader asks of it. */
+export interface DocumentView {
   readonly document: StreamDocument
   readonly stream: EventStream
   /** Reads the document's date texts, old ones too. */
@@ -25,6 +23,12 @@ export interface StreamView {
   readonly nowMs: number
   /** History, oldest first; last, if there is one, the foreign write that nobody has recorded. */
   transactions(): readonly SeenTransaction[]
+}
+
+/** A stream as it stands. Reading takes no lease. */
+export interface StreamView extends DocumentView {
+  readonly name: string
+  readonly stored: Stored
 }
 
 /**
@@ -45,17 +49,20 @@ export async function readStream(
 /** What a stored body says. @throws BadDocument */
 export function viewOf(stored: Stored, nowMs: number): StreamView {
   const document = parseBody(stored.body, stored.name)
-  const { read } = timeReaderFor(document, { nowMs, lastModifiedMs: stored.modifiedMs })
+  return { name: stored.name, stored, ...viewDocument(document, nowMs, stored.modifiedMs) }
+}
+
+/** @param modifiedMs when the store last wrote it, epoch ms */
+export function viewDocument(document: StreamDocument, nowMs: number, modifiedMs: number): DocumentView {
+  const { read } = timeReaderFor(document, { nowMs, lastModifiedMs: modifiedMs })
   let seen: readonly SeenTransaction[] | undefined
   return {
-    name: stored.name,
-    stored,
     document,
     stream: new EventStream(document.events),
     time: read,
     nowMs,
     transactions() {
-      seen ??= history(document, stored.modifiedMs)
+      seen ??= history(document, modifiedMs)
       return seen
     },
   }

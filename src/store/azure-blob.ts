@@ -12,8 +12,11 @@ import { inspectAzure } from './azure-inspect.ts'
 import { AzureLeases } from './azure-lease.ts'
 import { AzureListReader } from './azure-list-reader.ts'
 import { listStreams } from './azure-listing.ts'
+import { AzureOptimisticChange } from './azure-optimistic.ts'
 import { PendingReleases } from './azure-releases.ts'
 import { type RemoveOptions, removeBlob } from './azure-remove.ts'
+import { AzureTurns } from './azure-turns.ts'
+import { WrittenStates } from './azure-written.ts'
 import type {
   AcquireOptions,
   AcquireOutcome,
@@ -66,6 +69,8 @@ class AzureBlobStore implements EventStore {
   /** One for all listings: its pipeline keeps a token as long as it is good. */
   #pages: AzureListReader | undefined
   readonly #releases = new PendingReleases()
+  readonly #written = new WrittenStates()
+  readonly #turns: AzureTurns
   readonly #newLeaseId: () => string
 
   constructor(
@@ -87,6 +92,7 @@ class AzureBlobStore implements EventStore {
       random: random ?? Math.random,
       limits: { ...TRY_LIMITS, ...limits },
     })
+    this.#turns = new AzureTurns(() => this.#calls.machine.monotonicMs(), this.#calls.random)
     this.#bodies = new AzureBodies(container.client, this.#calls)
     this.#leases = new AzureLeases(this.#bodies, this.#calls)
     this.#pageSize = pageSize
@@ -132,9 +138,12 @@ class AzureBlobStore implements EventStore {
       bodies: this.#bodies,
       leases: this.#leases,
       releases: this.#releases,
+      turns: this.#turns,
+      written: this.#written,
       newLeaseId: this.#newLeaseId,
     }
-    return new AzureChange(parts, name, decide, options).run()
+    const isOptimistic = options.write === 'optimistic' && options.leaseId === undefined
+    return new (isOptimistic ? AzureOptimisticChange : AzureChange)(parts, name, decide, options).run()
   }
 
   remove(name: string, options: RemoveOptions): Promise<RemoveOutcome> {

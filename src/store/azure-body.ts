@@ -1,7 +1,7 @@
 import type { BlobHTTPHeaders, BlockBlobClient, ContainerClient } from '@azure/storage-blob'
-import { MAX_READ_BYTES } from '../stream/limits.ts'
 import type { Summary } from '../stream/summary.ts'
 import type { Answer, AzureCalls } from './azure-calls.ts'
+import { download, hex } from './azure-download.ts'
 import { isBlobMissing, ServiceError } from './azure-errors.ts'
 import {
   foreignMetadata,
@@ -36,6 +36,9 @@ export interface Write {
   /** Monotonic ms by which the try must have ended. */
   readonly untilMs?: number
 }
+
+/** What was sent with a body, of which the next write needs some again. */
+export type PutParts = Omit<BlobState, 'stored'>
 
 const KEPT_CLIENTS = 256
 
@@ -117,15 +120,16 @@ export class AzureBodies {
   }
 
   /** One Put, one try: body, metadata, content headers, conditions and lease id land together or not at all. */
-  async put(name: string, write: Write): Promise<Answer<{ etag: string }> & { md5: string }> {
+  async put(name: string, write: Write): Promise<Answer<{ etag: string; modifiedMs: number }> & PutParts> {
     const { body, base, leaseId } = write
     const digest = md5Of(body)
     const md5 = digest.toString('hex')
     const metadata = metadataOf(write, md5)
+    const headers = base?.headers ?? { blobContentType: 'application/xml' }
     const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
     const options = {
       transactionalContentMD5: digest,
-      blobHTTPHeaders: base?.headers ?? { blobContentType: 'application/xml' },
+      blobHTTPHeaders: headers,
       metadata,
       conditions:
         base === undefined
@@ -135,13 +139,21 @@ export class AzureBodies {
     const blob = this.blob(name)
     const answer = await this.#calls.once(
       async abortSignal => {
-        const { etag = '', date, versionId } = await blob.upload(bytes, bytes.length, { ...options, abortSignal })
+        const {
+          etag = '',
+          date,
+          lastModified,
+          versionId,
+        } = await blob.upload(bytes, bytes.length, {
+          ...options,
+          abortSignal,
+        })
         this.#versioning = versionId !== undefined
-        return { etag, date }
+        return { etag, date, modifiedMs: lastModified?.getTime() ?? 0 }
       },
       { limitMs: this.#calls.limits.bodyMs, untilMs: write.untilMs, signal: write.signal },
     )
-    return { ...answer, md5 }
+    return { ...answer, md5, metadata, headers }
   }
 }
 
@@ -151,48 +163,4 @@ function metadataOf({ body, summary, base, leaseId }: Write, md5: string): Recor
   const holder =
     recorded !== undefined && leaseId !== undefined && recorded.leaseHash === leaseHash(leaseId) ? recorded : undefined
   return writeMetadata({ foreign, summary, md5, size: body.length, holder })
-}
-
-async function download(blob: BlockBlobClient, name: string, abortSignal: AbortSignal) {
-  const got = await blob.download(0, undefined, { abortSignal, maxRetryRequests: 0 })
-  const body = await collect(got.readableStreamBody)
-  const metadata = got.metadata ?? {}
-  const md5 = md5Of(body).toString('hex')
-  const { summary, versionFloor } = readSummary(metadata, { md5, size: body.length })
-  const stored: Stored = {
-    name,
-    etag: got.etag ?? '',
-    size: body.length,
-    modifiedMs: got.lastModified?.getTime() ?? 0,
-    lease: leaseView(got.leaseState, got.leaseDuration, metadata),
-    ...(summary === undefined ? {} : { summary }),
-    body,
-    versionFloor,
-  }
-  const headers: BlobHTTPHeaders = {
-    ...(got.contentType === undefined ? {} : { blobContentType: got.contentType }),
-    ...(got.contentEncoding === undefined ? {} : { blobContentEncoding: got.contentEncoding }),
-    ...(got.contentLanguage === undefined ? {} : { blobContentLanguage: got.contentLanguage }),
-    ...(got.contentDisposition === undefined ? {} : { blobContentDisposition: got.contentDisposition }),
-    ...(got.cacheControl === undefined ? {} : { blobCacheControl: got.cacheControl }),
-  }
-  const contentMD5 = body.length > MAX_READ_BYTES ? undefined : hex(got.contentMD5)
-  return { stored, md5, metadata, headers, date: got.date, contentMD5 }
-}
-
-/** What is larger than any document is not taken in whole: a little more than the limit is enough to be refused. */
-async function collect(stream: NodeJS.ReadableStream | undefined): Promise<Uint8Array> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of stream ?? []) {
-    chunks.push(chunk as Buffer)
-    size += chunk.length
-    if (size > MAX_READ_BYTES) break
-  }
-  const whole = Buffer.concat(chunks)
-  return new Uint8Array(whole.buffer, whole.byteOffset, whole.length)
-}
-
-function hex(mark: Uint8Array | undefined): string | undefined {
-  return mark === undefined || mark.length === 0 ? undefined : Buffer.from(mark).toString('hex')
 }

@@ -1,20 +1,17 @@
-import type { AzureBodies, BlobState } from './azure-body.ts'
+import type { BlobState } from './azure-body.ts'
 import type { Answer } from './azure-calls.ts'
-import { isBlobMissing, isCondition, isSomebodyWrote, type ServiceError } from './azure-errors.ts'
-import { PutFate } from './azure-fate.ts'
+import { ChangeCourse, type CourseParts, type Decide, type Put } from './azure-course.ts'
+import { isBlobMissing, isCondition, isSomebodyWrote } from './azure-errors.ts'
 import { AzureTenure, type TenureParts } from './azure-tenure.ts'
-import { silenceDelay } from './backoff.ts'
-import { StoreUnreachable } from './errors.ts'
-import type { ChangeOptions, ChangeOutcome, Decision, Stored } from './store.ts'
+import type { AzureTurns } from './azure-turns.ts'
+import type { WrittenStates } from './azure-written.ts'
+import type { ChangeOptions, ChangeOutcome } from './store.ts'
 
-const DEADLINE_MS = 30_000
-
-export interface ChangeParts extends TenureParts {
-  readonly bodies: AzureBodies
+export interface ChangeParts extends TenureParts, CourseParts {
+  readonly turns: AzureTurns
+  readonly written: WrittenStates
 }
 
-type Put = Decision & { kind: 'put' }
-type Decide = (current: Stored, nowMs: number) => Decision
 type Unwritten = Answer<unknown> & { kind: 'refused' | 'silent' }
 
 /**
@@ -34,97 +31,86 @@ type Unwritten = Answer<unknown> & { kind: 'refused' | 'silent' }
 export class AzureChange {
   readonly #parts: ChangeParts
   readonly #name: string
-  readonly #decide: Decide
   readonly #options: ChangeOptions
+  readonly #course: ChangeCourse
   readonly #tenure: AzureTenure
-  readonly #startedMs: number
-  readonly #fate = new PutFate()
-  #silences = 0
   #state: BlobState | undefined
 
   constructor(parts: ChangeParts, name: string, decide: Decide, options: ChangeOptions) {
     this.#parts = parts
     this.#name = name
-    this.#decide = decide
     this.#options = options
+    const course = new ChangeCourse(parts, name, decide, options)
+    this.#course = course
     this.#tenure = new AzureTenure(parts, name, {
-      waitMs: options.waitMs,
-      untilMs: () => this.#untilMs,
-      stopWaiting: options.stopWaiting,
+      wait: course.wait,
+      onHeld: () => parts.turns.met(name),
+      untilMs: () => course.untilMs,
       signal: options.signal,
     })
-    this.#startedMs = parts.calls.machine.monotonicMs()
   }
 
   /** Runs the change to its outcome. The release goes on behind it. Throws faults, and what `decide` throws. */
   async run(): Promise<ChangeOutcome> {
     this.#options.signal?.throwIfAborted()
     try {
-      if (this.#options.leaseId === undefined) await this.#parts.releases.settled(this.#name)
-      for (;;) {
-        const outcome = await this.#round()
-        if (outcome !== undefined) return outcome
-      }
-    } catch (error) {
-      if (this.#fate.ghost === undefined) throw error
-      return { kind: 'unknown', cause: this.#fate.ghost.cause ?? error }
+      if (this.#options.leaseId === undefined) await this.#standBack()
+      return await this.#course.run(() => this.#round())
     } finally {
       void this.#tenure.leave()
     }
   }
 
-  /** Hold the lease, know the state, decide, put: the outcome, or `undefined` if it has to be done again. */
-  async #round(): Promise<ChangeOutcome | undefined> {
-    if (this.#remainingMs === 0) throw this.#late()
-    const refused = await this.#enter()
-    if (refused !== undefined) return refused
-    this.#state ??= await this.#read()
-    const seen = this.#look(this.#state)
-    return seen.kind === 'put' ? this.#write(seen.decision, seen.state) : seen
+  /** Until this process's own release is through, and then as long as those who wait need to get their turn. */
+  async #standBack(): Promise<void> {
+    const { releases, turns } = this.#parts
+    const hadIt = await releases.settled(this.#name)
+    await this.#course.wait.pause(turns.begin(this.#name, hadIt))
   }
 
-  /** Decides on a state, and says what that means for the Puts sent before. */
-  #look(state: BlobState | undefined): ChangeOutcome | { kind: 'put'; decision: Put; state: BlobState } {
-    const fate = this.#fate
-    if (state === undefined) return fate.ghost === undefined ? { kind: 'missing' } : this.#unknown()
-    fate.read(state)
-    const decision = this.#decide(state.stored, this.#parts.calls.clock.nowMs())
-    if (decision.kind === 'put') {
-      fate.notIn(state)
-      return { kind: 'put', decision, state }
-    }
-    const kind = fate.whenLeft(state)
-    if (kind === 'unknown') return this.#unknown()
-    return kind === 'left' ? { kind } : { kind, etag: state.stored.etag }
+  /** Hold the lease, know the state, decide, put: the outcome, or `undefined` if it has to be done again. */
+  async #round(): Promise<ChangeOutcome | undefined> {
+    const refused = await this.#enter()
+    if (refused !== undefined) return refused
+    this.#state ??= await this.#course.read()
+    const { turns } = this.#parts
+    if (this.#state !== undefined) turns.saw(this.#name, this.#state.stored.etag)
+    const seen = this.#course.look(this.#state)
+    if (seen.kind === 'put') return this.#write(seen.decision, seen.state)
+    turns.ended(this.#name, this.#state?.stored.etag)
+    return seen
   }
 
   /** Acquires, if no lease is held or given, and reads beside it: the read counts exactly if both ETags agree. */
   async #enter(): Promise<ChangeOutcome | undefined> {
     if (this.#options.leaseId !== undefined || this.#tenure.leaseId !== undefined) return undefined
-    const reading = this.#state === undefined ? this.#read() : Promise.resolve(this.#state)
+    const reading = this.#state === undefined ? this.#course.read() : Promise.resolve(this.#state)
     // A read that fails here is repeated under the lease and fails there.
     const readBeside = reading.catch(() => undefined)
     const entered = await this.#tenure.enter()
     if (entered.kind !== 'entered') return this.#settle(entered)
-    this.#fate.otherLeaseIsHeld()
+    this.#course.fate.otherLeaseIsHeld()
     const state = await readBeside
     this.#state = state?.stored.etag === entered.etag ? state : undefined
     return undefined
   }
 
   async #write({ body, summary }: Put, state: BlobState): Promise<ChangeOutcome | undefined> {
+    const { fate, untilMs } = this.#course
     const given = this.#options.leaseId
-    if (given !== undefined && this.#fate.lostCode !== undefined) return { kind: 'lost', code: this.#fate.lostCode }
+    if (given !== undefined && fate.lostCode !== undefined) return { kind: 'lost', code: fate.lostCode }
     const leaseId = given ?? this.#tenure.leaseId
     if (leaseId === undefined || (given === undefined && !this.#tenure.trusted)) return this.#leaveTenure()
     // From here on a Put may be on its way, however this call ends.
-    const ended = this.#fate.sending(state.stored.etag, leaseId)
+    const ended = fate.sending(state.stored.etag, leaseId)
     this.#state = undefined
-    const limits = { signal: this.#options.signal, untilMs: this.#untilMs }
+    this.#parts.written.forget(this.#name)
+    const limits = { signal: this.#options.signal, untilMs }
     const answer = await this.#parts.bodies.put(this.#name, { body, summary, base: state, leaseId, ...limits })
     const { md5 } = answer
     if (answer.kind === 'done') {
       ended({ md5, applied: true })
+      this.#parts.turns.ended(this.#name, answer.value.etag)
       return { kind: 'committed', etag: answer.value.etag }
     }
     if (answer.silences > 0) ended({ md5, applied: 'unknown', cause: this.#parts.calls.fault(answer.error) })
@@ -136,10 +122,10 @@ export class AzureChange {
   /** What the end of a Put says of the lease. What became of the Put itself, the next read tells. */
   async #afterPut(answer: Unwritten, leaseId: string): Promise<undefined> {
     const { error } = answer
-    if (answer.kind === 'silent' || error.code === 'Md5Mismatch') return this.#pause(error)
+    if (answer.kind === 'silent' || error.code === 'Md5Mismatch') return this.#course.pauseAfterSilence(error)
     if (isSomebodyWrote(error) || isBlobMissing(error)) return
     if (!isCondition(error)) throw this.#parts.calls.fault(error)
-    this.#fate.leaseIsOver(leaseId, error.code)
+    this.#course.fate.leaseIsOver(leaseId, error.code)
     this.#tenure.forget()
   }
 
@@ -147,54 +133,16 @@ export class AzureChange {
   async #leaveTenure(): Promise<undefined> {
     const leaseId = this.#tenure.leaseId
     const confirmed = await this.#tenure.leave()
-    if (confirmed && leaseId !== undefined) this.#fate.leaseIsOver(leaseId, 'LeaseLost')
+    if (confirmed && leaseId !== undefined) this.#course.fate.leaseIsOver(leaseId, 'LeaseLost')
     this.#state = undefined
   }
 
   /** No lease to be had: before that is said, what became of an earlier Put has to be known. */
   async #settle(outcome: ChangeOutcome): Promise<ChangeOutcome> {
-    if (this.#fate.ghost === undefined) return outcome
-    const seen = this.#look(await this.#read())
+    const { fate } = this.#course
+    if (fate.ghost === undefined) return outcome
+    const seen = this.#course.look(await this.#course.read())
     if (seen.kind !== 'put') return seen
-    return this.#fate.ghost === undefined ? outcome : this.#unknown()
-  }
-
-  #unknown(): ChangeOutcome {
-    return { kind: 'unknown', cause: this.#fate.ghost?.cause ?? this.#late() }
-  }
-
-  /** Reads; with a Put in doubt it goes on trying until the deadline, for only a read can tell what became of it. */
-  async #read(): Promise<BlobState | undefined> {
-    for (;;) {
-      try {
-        return await this.#parts.bodies.read(this.#name, this.#options.signal, this.#untilMs)
-      } catch (error) {
-        if (this.#fate.ghost === undefined || !(error instanceof StoreUnreachable) || this.#remainingMs === 0)
-          throw error
-        await this.#pause(undefined)
-      }
-    }
-  }
-
-  async #pause(error: ServiceError | undefined): Promise<undefined> {
-    const { calls } = this.#parts
-    const ms = silenceDelay(this.#silences, error?.retryAfterMs, calls.random)
-    this.#silences += 1
-    await calls.pause(Math.min(ms, this.#remainingMs), this.#options.signal)
-  }
-
-  /** The overall deadline, monotonic ms; waiting for others does not count. */
-  get #untilMs(): number {
-    return this.#startedMs + (this.#options.deadlineMs ?? DEADLINE_MS) + this.#tenure.waitedMs
-  }
-
-  get #remainingMs(): number {
-    return Math.max(this.#untilMs - this.#parts.calls.machine.monotonicMs(), 0)
-  }
-
-  #late(): StoreUnreachable {
-    return new StoreUnreachable(`${this.#parts.calls.site.host} let no write through in time`, {
-      hint: 'Try again: repeated with the same command id, the change happens once.',
-    })
+    return fate.ghost === undefined ? outcome : this.#course.unknown()
   }
 }

@@ -4,10 +4,22 @@ import type { BlobState } from './azure-body.ts'
 export interface Ghost {
   /** The ETag it named: it can be applied on this one only. */
   readonly etag: string
-  /** The lease it named: it can be applied only while this one lasts. */
-  readonly leaseId: string
+  /** The lease it named: it can be applied only while this one lasts. Without one it can be while there is none at all. */
+  readonly leaseId: string | undefined
   /** Why there was no answer; `undefined` while it is under way. */
   readonly cause: unknown
+  /**
+   * It was refused. What may have been applied is a copy that the network made of it, before the one that was refused; and
+   * the ghost before it is as it was.
+   */
+  readonly refused?: { readonly earlier: Ghost | undefined }
+}
+
+/** How a Put ended. `refused`: by a condition, without a lease. */
+export interface PutEnd {
+  readonly md5: string
+  readonly applied: boolean | 'unknown' | 'refused'
+  readonly cause?: unknown
 }
 
 /** What became of the Puts of one change, as far as answers and reads tell. */
@@ -28,15 +40,13 @@ export class PutFate {
   }
 
   /** A Put is about to be sent. Call the returned function with its end; if that never comes, the Put stays a ghost. */
-  sending(
-    etag: string,
-    leaseId: string,
-  ): (end: { md5: string; applied: boolean | 'unknown'; cause?: unknown }) => void {
+  sending(etag: string, leaseId: string | undefined): (end: PutEnd) => void {
     const earlier = this.#ghost
     this.#ghost = { etag, leaseId, cause: undefined }
     return ({ md5, applied, cause }) => {
       this.#sentMd5s.add(md5)
       if (applied === 'unknown') this.#ghost = { etag, leaseId, cause }
+      else if (applied === 'refused') this.#ghost = { etag, leaseId, cause, refused: { earlier } }
       else this.#ghost = applied ? undefined : earlier
     }
   }
@@ -48,13 +58,19 @@ export class PutFate {
 
   /** Another lease could be acquired, so whatever lease a ghost had is over. */
   otherLeaseIsHeld(): void {
-    if (this.#ghost !== undefined) this.leaseIsOver(this.#ghost.leaseId, 'LeaseLost')
+    const leaseId = this.#ghost?.leaseId
+    if (leaseId !== undefined) this.leaseIsOver(leaseId, 'LeaseLost')
   }
 
-  /** A state was read: with its lease over before that, a ghost that was not applied by then never will be. */
-  read({ stored }: BlobState): void {
+  /**
+   * A state was read, `undefined` if the stream is gone: with its lease over before that, a ghost that was not applied by
+   * then never will be; and of one that was refused no copy was applied before.
+   */
+  read(state: BlobState | undefined): void {
     const ghost = this.#ghost
-    if (ghost !== undefined && ghost.leaseId === this.#over?.leaseId && ghost.etag === stored.etag)
+    if (ghost === undefined || (state !== undefined && ghost.etag !== state.stored.etag)) return
+    if (ghost.refused !== undefined) this.#ghost = ghost.refused.earlier
+    else if (state !== undefined && ghost.leaseId !== undefined && ghost.leaseId === this.#over?.leaseId)
       this.#ghost = undefined
   }
 

@@ -18,10 +18,15 @@ export class PendingReleases {
     return released
   }
 
-  /** Waits for this process's own release of the stream: an acquire before it would only be refused. */
-  async settled(name: string): Promise<void> {
+  /**
+   * Waits for this process's own release of the stream: an acquire before it would only be refused.
+   *
+   * @returns whether there was one to wait for
+   */
+  async settled(name: string): Promise<boolean> {
     const pending = this.#pending.get(name)
     if (pending !== undefined) await within(WAIT_MS, pending)
+    return pending !== undefined
   }
 
   /** Waits for all, at most so long. */

@@ -2,7 +2,7 @@ import type { AzureCalls } from './azure-calls.ts'
 import { isBlobMissing, isHeldByAnother } from './azure-errors.ts'
 import type { AzureLeases } from './azure-lease.ts'
 import type { PendingReleases } from './azure-releases.ts'
-import { backOff } from './backoff.ts'
+import type { LeaseWait } from './azure-wait.ts'
 import type { LeaseView } from './store.ts'
 
 /** The shortest lease the service gives: a writer that dies parks the stream no longer than that. */
@@ -27,12 +27,12 @@ export type Entered =
   | { readonly kind: 'held'; readonly lease: LeaseView; readonly waitedMs: number; readonly lastBy?: string }
 
 export interface TenureOptions {
-  /** How long to wait for leases held by others, ms, over all tenures. */
-  readonly waitMs: number
+  /** The waiting for leases held by others, over all tenures. */
+  readonly wait: LeaseWait
+  /** Another holds the lease: told each time. */
+  readonly onHeld: () => void
   /** Monotonic ms by which an acquire must have ended. */
   readonly untilMs: () => number
-  /** Once aborted it waits no longer. */
-  readonly stopWaiting: AbortSignal | undefined
   readonly signal: AbortSignal | undefined
 }
 
@@ -46,7 +46,6 @@ export class AzureTenure {
   #untilMs = 0
   /** Wall clock minus monotonic clock when the acquire was sent. */
   #gapMs = 0
-  #waitedMs = 0
 
   constructor(parts: TenureParts, name: string, options: TenureOptions) {
     this.#parts = parts
@@ -57,11 +56,6 @@ export class AzureTenure {
   /** The lease that is held, as far as is known. */
   get leaseId(): string | undefined {
     return this.#leaseId
-  }
-
-  /** Time spent waiting for leases held by others, ms. */
-  get waitedMs(): number {
-    return Math.round(this.#waitedMs)
   }
 
   /** Whether the lease certainly lasts: its time is not up, and the machine did not sleep since. */
@@ -99,8 +93,9 @@ export class AzureTenure {
 
   async #acquire(leaseId: string, hold: { doubtful: boolean }): Promise<Entered> {
     const { calls, leases } = this.#parts
-    const { waitMs, untilMs, stopWaiting, signal } = this.#options
-    for (let attempt = 0; ; attempt += 1) {
+    const { wait, onHeld, untilMs, signal } = this.#options
+    wait.entered()
+    for (;;) {
       const doubted = hold.doubtful
       hold.doubtful = true
       const answer = await leases.tryAcquire(this.#name, leaseId, LEASE_S, signal, untilMs())
@@ -113,19 +108,10 @@ export class AzureTenure {
       hold.doubtful = doubted || answer.silences > 0
       if (isBlobMissing(answer.error)) return { kind: 'missing' }
       if (!isHeldByAnother(answer.error)) throw calls.fault(answer.error)
-      const leftMs = waitMs - this.#waitedMs
-      if (leftMs <= 0 || stopWaiting?.aborted)
-        return { kind: 'held', ...(await leases.heldBy(this.#name, signal)), waitedMs: this.waitedMs }
-      await this.#wait(Math.min(backOff(attempt, calls.random), leftMs))
+      onHeld()
+      if (!(await wait.next()))
+        return { kind: 'held', ...(await leases.heldBy(this.#name, signal)), waitedMs: wait.waitedMs }
     }
-  }
-
-  async #wait(ms: number): Promise<void> {
-    const { calls } = this.#parts
-    const fromMs = calls.machine.monotonicMs()
-    await calls.pause(ms, this.#options.signal)
-    // At least what was asked for: a clock that stands still must not make the wait endless.
-    this.#waitedMs += Math.max(ms, calls.machine.monotonicMs() - fromMs)
   }
 
   /** Resolves to whether the service confirmed that the lease is over. */

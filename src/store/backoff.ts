@@ -17,6 +17,23 @@ export function backOff(attempt: number, random: () => number): number {
 }
 
 /**
+ * How long to wait before the next try for a lease that passes from hand to hand, ms: full jitter between 5 and a cap that
+ * is a quarter of the wait so far, from 60 to 400. So nobody sleeps much longer than those who come later.
+ */
+export function leaseDelay(waitedMs: number, random: () => number): number {
+  const cap = Math.min(LAST_CAP_MS, Math.max(FIRST_CAP_MS, waitedMs / 4))
+  return SHORTEST_MS + random() * (cap - SHORTEST_MS)
+}
+
+/**
+ * How long to wait after a write that lost to another's, ms, of this index (from 0): full jitter below a cap that doubles
+ * from 10 to 60. That is less than a winner who stands back waits: who lost is to come before who won.
+ */
+export function lossDelay(index: number, random: () => number): number {
+  return random() * Math.min(FIRST_CAP_MS, 10 * 2 ** index)
+}
+
+/**
  * How long to wait after the try without an answer of this index (from 0), ms: jitter between a quarter and the whole of
  * a cap that doubles from 200 to 2 000, so that an outage is not hammered; at least what `Retry-After` asks, up to 10 s.
  */

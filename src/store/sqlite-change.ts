@@ -4,8 +4,9 @@ import { backOff, Patience, pause } from './backoff.ts'
 import { writeGate } from './lease-steps.ts'
 import { CommitFault, type Connection } from './sqlite-connection.ts'
 import type { SqliteFile } from './sqlite-file.ts'
-import { bodyIdOf, dueOf, instant, leasedOf, leaseValues, type Row, storedOf, summaryValues } from './sqlite-rows.ts'
-import { SELECT_STORED, UPDATE_BODY, UPDATE_DUE, UPDATE_LEASE, UPDATE_STREAM } from './sqlite-sql.ts'
+import { type Gate, gateOf, instant, leaseValues, summaryValues } from './sqlite-rows.ts'
+import { SELECT_GATE, UPDATE_BODY, UPDATE_DUE, UPDATE_LEASE, UPDATE_STREAM } from './sqlite-sql.ts'
+import { bodyMissing, StoredOnDemand } from './sqlite-stored.ts'
 import type { ChangeOptions, ChangeOutcome, Decision, Stored } from './store.ts'
 
 /** How often a change whose COMMIT was not confirmed is looked up and tried again. */
@@ -87,35 +88,40 @@ interface ChangeTry {
  * transaction is the lease, so no row says that one was taken.
  */
 function changeInTransaction(connection: Connection, change: ChangeTry): ChangeOutcome {
-  const row = connection.get(SELECT_STORED, change.name)
+  const row = connection.get(SELECT_GATE, change.name)
   if (row === undefined) return { kind: 'missing' }
-  const gate = writeGate(leasedOf(row), change.leaseId, change.nowMs)
+  const stream = gateOf(row)
+  const gate = writeGate(stream, change.leaseId, change.nowMs)
   if (gate.kind !== 'open') {
     // Only the stream itself tells whether the unanswered COMMIT was applied; the closed gate does not.
-    if (change.isRepeated && decided(row, change).kind === 'leave') return { kind: 'left' }
+    if (change.isRepeated && decided(connection, stream, change).kind === 'leave') return { kind: 'left' }
     return gate.kind === 'held' ? { ...gate, waitedMs: 0 } : gate
   }
-  const decision = decided(row, change)
+  const decision = decided(connection, stream, change)
   if (decision.kind === 'leave') return { kind: 'left' }
-  return { kind: 'committed', etag: rewrite(connection, row, decision, change) }
+  return { kind: 'committed', etag: rewrite(connection, stream, decision, change) }
 }
 
-function decided(row: Row, { decide, nowMs }: ChangeTry): Decision {
+function decided(connection: Connection, stream: Gate, { name, decide, nowMs }: ChangeTry): Decision {
+  const current = new StoredOnDemand(connection, name, stream, nowMs)
   try {
-    return decide(storedOf(row, nowMs), nowMs)
+    return decide(current.stored, nowMs)
   } catch (error) {
+    current.end()
     throw new DecideFault(error)
+  } finally {
+    current.end()
   }
 }
 
-function rewrite(connection: Connection, row: Row, { body, summary }: Written, change: ChangeTry): string {
+function rewrite(connection: Connection, stream: Gate, { body, summary }: Written, change: ChangeTry): string {
   const { name, nowMs } = change
   const etag = randomUUID()
-  connection.run(UPDATE_BODY, body, bodyIdOf(row))
+  if (connection.update(UPDATE_BODY, body, stream.bodyId) === 0) throw bodyMissing(name)
   connection.run(UPDATE_STREAM, etag, body.length, instant(nowMs), ...summaryValues(summary), name)
-  if (instant(summary.dueMs) !== (dueOf(row) ?? null)) connection.run(UPDATE_DUE, instant(summary.dueMs), name)
+  if (instant(summary.dueMs) !== instant(stream.dueMs)) connection.run(UPDATE_DUE, instant(summary.dueMs), name)
   // Without a lease id the gate is open only over a lease that has ended: a write makes it history.
-  const hadLease = leasedOf(row).lease.record.id !== ''
+  const hadLease = stream.lease.record.id !== ''
   if (hadLease && change.leaseId === undefined) {
     connection.run(UPDATE_LEASE, ...leaseValues({ record: NO_LEASE, holder: undefined }), name)
   }

@@ -34,6 +34,11 @@ export class Connection {
     return Number(this.#statement(sql).run(...values).lastInsertRowid)
   }
 
+  /** Returns how many rows it changed. */
+  update(sql: string, ...values: SQLInputValue[]): number {
+    return Number(this.#statement(sql).run(...values).changes)
+  }
+
   /** Differs after each commit: of others by the version of the data, of this connection by the rows it has changed. */
   changes(): string {
     return `${this.get('PRAGMA data_version')?.[0]}:${this.get('SELECT total_changes()')?.[0]}`

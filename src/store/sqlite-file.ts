@@ -16,6 +16,8 @@ const LOCK_WAIT_MS = 30_000
 const STAND_BACK_MS = 40
 /** Reads look so often whether the file is still the one that was opened, ms; asking costs half as much as a read. */
 const LOOK_MS = 200
+/** Writes look always, but for those that join others. */
+const LOOK_TOGETHER_MS = 20
 
 export interface SqliteFileOptions {
   readonly random: () => number
@@ -81,7 +83,7 @@ export class SqliteFile {
    */
   write<T>(work: (connection: Connection) => T, options: CallOptions): Promise<T | undefined> {
     return this.#patiently<T | undefined>(() => {
-      this.#leaveReplaced(0)
+      this.#leaveReplaced(this.#groups?.areGathering ? LOOK_TOGETHER_MS : 0)
       if (this.#groups) return this.#transact(this.#groups, work)
       const opened = openExisting(this.#path, this.#sqliteVersion(), 'write')
       return opened && this.#write(opened, work)

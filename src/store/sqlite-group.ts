@@ -24,6 +24,11 @@ export class WriteGroups {
     this.#connection = connection
   }
 
+  /** Some wait for their turn, which comes at once: who joins them needs no preparations of its own. */
+  get areGathering(): boolean {
+    return this.#waiting.length > 0
+  }
+
   /** @throws what `work` throws, and what `Connection.transaction` throws */
   add<T>(work: Work<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {

@@ -12,6 +12,8 @@ const LEASE_AT = 4
 const SUMMARY_AT = 13
 const BODY_ID_AT = 34
 const BODY_AT = 35
+// And in that of `SELECT_GATE`.
+const GATE_LEASE_AT = 6
 
 export function listedOf(row: Row, nowMs: number): Listed {
   return {
@@ -19,7 +21,7 @@ export function listedOf(row: Row, nowMs: number): Listed {
     etag: text(row[1]),
     size: whole(row[2]),
     modifiedMs: whole(row[3]),
-    lease: leaseView(leaseOf(row), nowMs),
+    lease: leaseView(leaseOf(row, LEASE_AT), nowMs),
     summary: summaryOf(row),
   }
 }
@@ -42,15 +44,32 @@ export function isLeasedRow([id, untilMs, breakAtMs]: Row, nowMs: number): boole
 }
 
 export function leasedOf(row: Row): LeasedStream {
-  return { etag: text(row[1]), lease: leaseOf(row), lastBy: text(row[SUMMARY_AT + 5]) }
+  return { etag: text(row[1]), lease: leaseOf(row, LEASE_AT), lastBy: text(row[SUMMARY_AT + 5]) }
+}
+
+/** What a change asks of its stream itself. */
+export interface Gate extends LeasedStream {
+  readonly bodyId: number
+  readonly dueMs: number | undefined
+  readonly version: number
+  readonly modifiedMs: number
+}
+
+/** By the columns of `SELECT_GATE`. */
+export function gateOf(row: Row): Gate {
+  return {
+    etag: text(row[0]),
+    bodyId: whole(row[1]),
+    dueMs: optional(row[2]),
+    version: whole(row[3]),
+    modifiedMs: whole(row[4]),
+    lastBy: text(row[5]),
+    lease: leaseOf(row, GATE_LEASE_AT),
+  }
 }
 
 export function bodyIdOf(row: Row): number {
   return whole(row[BODY_ID_AT])
-}
-
-export function dueOf(row: Row): number | undefined {
-  return optional(row[SUMMARY_AT])
 }
 
 /** In the order of `LEASE_COLUMNS`. */
@@ -102,16 +121,16 @@ export function instant(ms: number | undefined): number | null {
 
 const FREE: KeptLease = { record: NO_LEASE, holder: undefined }
 
-function leaseOf(row: Row): KeptLease {
-  const id = row[LEASE_AT]
+function leaseOf(row: Row, at: number): KeptLease {
+  const id = row[at]
   if (typeof id !== 'string') return FREE
   const record = {
     id,
-    durationS: whole(row[LEASE_AT + 1]),
-    untilMs: optional(row[LEASE_AT + 2]),
-    breakAtMs: optional(row[LEASE_AT + 3]),
+    durationS: whole(row[at + 1]),
+    untilMs: optional(row[at + 2]),
+    breakAtMs: optional(row[at + 3]),
   }
-  return { record, holder: holderOf(row.slice(LEASE_AT + 4)) }
+  return { record, holder: holderOf(row.slice(at + 4)) }
 }
 
 function holderOf([by, host, pid, purpose, sinceMs]: Row): Holder | undefined {

@@ -11,6 +11,9 @@ export const LISTED_COLUMNS = `name, etag, size, modified_ms, ${LEASE_COLUMNS}, 
 
 export const SELECT_STORED = `SELECT ${LISTED_COLUMNS}, body_id, body FROM streams JOIN bodies ON bodies.id = body_id WHERE name = ?`
 
+/** What a change asks of its stream itself; the rest only where it wants to know. */
+export const SELECT_GATE = `SELECT etag, body_id, due_ms, version, modified_ms, last_by, ${LEASE_COLUMNS} FROM streams WHERE name = ?`
+
 /** For operations that need no body. */
 export const SELECT_LISTED = `SELECT ${LISTED_COLUMNS}, body_id FROM streams WHERE name = ?`
 

@@ -1,17 +1,20 @@
 /** What a driver knows of its place; nothing of it is secret. What it could not learn is absent and stands in `unknown`. */
 export type StoreFacts = MemoryFacts | SqliteFacts | AzureFacts
 
-interface EveryStore {
+/** What every driver knows of its place. */
+export interface EveryStore {
   /** In the form in which `--store` takes it. */
   readonly address: string
   /** Names of facts that could not be learned, each with the reason. */
   readonly unknown: { readonly [fact: string]: string }
 }
 
+/** What the memory driver knows. */
 export interface MemoryFacts extends EveryStore {
   readonly kind: 'memory'
 }
 
+/** What the embedded store knows of its file. */
 export interface SqliteFacts extends EveryStore {
   readonly kind: 'sqlite'
   /** Absolute. */
@@ -43,6 +46,7 @@ export interface SqliteFacts extends EveryStore {
   readonly faults?: readonly string[]
 }
 
+/** What the Azure driver knows of its account and container. */
 export interface AzureFacts extends EveryStore {
   readonly kind: 'azure'
   readonly emulator: boolean
@@ -78,6 +82,7 @@ export type AzureAuth =
   /** With a token of Entra ID; `source` is where it comes from. */
   | { readonly kind: 'entra'; readonly source: string }
 
+/** How far to look. */
 export interface InspectOptions {
   /** Also what takes long on a large store: SQLite reads its whole file. */
   readonly deep?: boolean

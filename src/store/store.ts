@@ -43,6 +43,7 @@ export interface Stored extends Listed {
   readonly versionFloor: number
 }
 
+/** What a listing is asked for. Without anything: all streams, by name. */
 export interface ListQuery {
   /** Only names that begin with this. */
   readonly prefix?: string
@@ -78,6 +79,7 @@ export type Decision =
  */
 export type WriteMode = 'lease' | 'optimistic'
 
+/** How one change is made. */
 export interface ChangeOptions {
   /** Write under this lease, which the caller holds; it is neither acquired nor released. */
   readonly leaseId?: string
@@ -94,6 +96,7 @@ export interface ChangeOptions {
   readonly signal?: AbortSignal
 }
 
+/** What became of a change under the lease. */
 export type ChangeOutcome =
   /** The last decision's write is the stream's current or a former state: durable. */
   | { readonly kind: 'committed'; readonly etag: string }
@@ -108,12 +111,14 @@ export type ChangeOutcome =
   /** A write was sent, its answer never came, and no read could tell. It may or may not be applied, now or later. */
   | { readonly kind: 'unknown'; readonly cause: unknown }
 
+/** What became of one try to create a stream. */
 export type CreateOutcome =
   | { readonly kind: 'created'; readonly etag: string }
   /** A blob of that name is there, whatever it holds. */
   | { readonly kind: 'exists' }
   | { readonly kind: 'unknown'; readonly cause: unknown }
 
+/** The lease that is asked for. */
 export interface AcquireOptions {
   /** The proposed lease id, a UUID. Repeating with the same id is safe: it resets the clock. */
   readonly leaseId: string
@@ -125,6 +130,7 @@ export interface AcquireOptions {
   readonly signal?: AbortSignal
 }
 
+/** The answer to acquire. */
 export type AcquireOutcome =
   | { readonly kind: 'acquired'; readonly leaseId: string; readonly etag: string }
   | { readonly kind: 'held'; readonly lease: LeaseView; readonly lastBy?: string }
@@ -140,6 +146,7 @@ export type LeaseOutcome =
   /** No answer: neither held nor lost. */
   | { readonly kind: 'unknown'; readonly cause: unknown }
 
+/** The answer to break. */
 export type BreakOutcome =
   /** Seconds until the lease ends; 0 = now. */
   | { readonly kind: 'broken'; readonly remainingS: number }
@@ -147,6 +154,7 @@ export type BreakOutcome =
   | { readonly kind: 'missing' }
   | { readonly kind: 'unknown'; readonly cause: unknown }
 
+/** What became of removing a stream. */
 export type RemoveOutcome =
   | { readonly kind: 'removed' }
   | { readonly kind: 'missing' }
@@ -180,7 +188,8 @@ export interface EventStore {
   /**
    * Acquire, read, write, release, as this store does it cheapest. `decide` is synchronous and pure; it is called with
    * the state read under the lease, and again with a fresh one whenever a write was refused or its answer was lost:
-   * it recognises its own earlier try by its command id and then says `leave`.
+   * it recognises its own earlier try by its command id and then says `leave`. What it wants to know of that state it has
+   * to look at while it decides: a body nobody looks at need not be fetched.
    */
   changeUnderLease(
     name: string,

@@ -31,7 +31,7 @@ export function settle(draft: Draft): void {
 /** Returns true if a join was released that can close. */
 function settleEvent(draft: Draft, at: number, failures: FailureCounter): boolean {
   const event = draft.at(at)
-  if (isSuperseded(event)) return false
+  if (isSuperseded(event) || (draft.stream.isLeaf(at) && !isFinal(event))) return false
   const join = draft.stream.waitingJoin(at)
   if (isFinal(event)) addMissingSummary(draft, at, failures)
   else if (join !== undefined) return releaseJoin(draft, at, join) && canClose(draft, join)

@@ -12,10 +12,13 @@ export function commandHash(operation: Operation, author: Authorship): string {
   const asked = Object.entries(operation).filter(
     ([name, value]) => !NOT_HASHED.has(name) && !(name === 'msg' && value === author.why),
   )
-  const canonical = JSON.stringify(Object.fromEntries(asked), (_, value: unknown) =>
-    isRecord(value) ? sorted(value) : value,
-  )
+  const canonical = JSON.stringify(sorted(Object.fromEntries(asked)))
   return hash('sha256', canonical, 'hex').slice(0, 16)
+}
+
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder)
+  return isRecord(value) ? sorted(value) : value
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
@@ -23,5 +26,6 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 function sorted(value: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+  const pairs = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(pairs.map(([name, part]) => [name, inOrder(part)]))
 }

@@ -20,8 +20,12 @@ const YEAR_LAST = new RegExp(String.raw`^(\d{1,2})([/.-])(\d{1,2})\2(\d{4})${CLO
 
 /** UTC, milliseconds, `Z`: the one form in which times are written. */
 export function isoTime(ms: number): string {
-  return new Date(ms).toISOString()
+  if (ms !== lastWritten.ms) lastWritten = { ms, text: new Date(ms).toISOString() }
+  return lastWritten.text
 }
+
+/** Changes that are made together are made at the same time. */
+let lastWritten = { ms: Number.NaN, text: '' }
 
 /**
  * A time as it stands in a document: ISO 8601, or what `DateTime.UtcNow.ToString()` wrote in the writer's culture
@@ -29,6 +33,8 @@ export function isoTime(ms: number): string {
  * and for times before 1970, which only an unset `DateTime` gives.
  */
 export function readTime(text: string, context: DateContext = { dates: '' }): number | undefined {
+  const own = ownMs(text)
+  if (own !== undefined) return own
   const trimmed = text.trim()
   const iso = ISO.exec(trimmed)
   if (iso !== null) return isoMs(iso)
@@ -106,6 +112,34 @@ function isoMs(match: RegExpExecArray): number | undefined {
   const ms = Number(fraction.slice(0, 3).padEnd(3, '0'))
   const local = utc(Number(year), Number(month), Number(day), Number(hours), Number(minutes), Number(seconds), ms)
   return local === undefined ? undefined : notBefore1970(local - offsetMs(zone))
+}
+
+/** A time in the form of `isoTime`, read without the patterns that tell the others apart; `undefined` for any other text. */
+function ownMs(text: string): number | undefined {
+  if (text.length !== OWN_FORM.length) return undefined
+  for (let at = 0; at < OWN_FORM.length; at += 1) {
+    const code = text.charCodeAt(at)
+    const isRight = OWN_FORM[at] === '0' ? code >= 0x30 && code <= 0x39 : text[at] === OWN_FORM[at]
+    if (!isRight) return undefined
+  }
+  const [seconds, ms] = [digits(text, 17, 19), digits(text, 20, 23)]
+  return utc(
+    digits(text, 0, 4),
+    digits(text, 5, 7),
+    digits(text, 8, 10),
+    digits(text, 11, 13),
+    digits(text, 14, 16),
+    seconds,
+    ms,
+  )
+}
+
+const OWN_FORM = '0000-00-00T00:00:00.000Z'
+
+function digits(text: string, from: number, to: number): number {
+  let number = 0
+  for (let at = from; at < to; at += 1) number = number * 10 + text.charCodeAt(at) - 0x30
+  return number
 }
 
 function offsetMs(zone: string): number {

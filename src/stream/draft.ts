@@ -8,7 +8,7 @@ import {
   type Status,
   type StreamEvent,
 } from './event.ts'
-import { EventStream } from './event-stream.ts'
+import { EventStream, shareLinks } from './event-stream.ts'
 import type { How, JournalChange, Transaction } from './journal.ts'
 import { parseJournal } from './journal-text.ts'
 
@@ -52,7 +52,7 @@ export class Draft {
     this.#document = document
     this.#events = [...document.events]
     this.#tail = document.tail
-    this.stream = new EventStream(this.#events)
+    this.stream = EventStream.of(document.events).withStates(this.#events)
     this.nowMs = context.nowMs
     this.now = context.now
     this.version = document.version + 1
@@ -76,9 +76,10 @@ export class Draft {
   patch(position: number, patch: Patch): void {
     const event = this.at(position)
     const lc: { [Name in LcAttributeName]?: string } = { ...event.lc }
-    for (const [name, value] of Object.entries(patch.lc ?? {}) as [LcAttributeName, string | undefined][]) {
-      if (value === undefined) delete lc[name]
-      else lc[name] = value
+    for (const name in patch.lc) {
+      const value = patch.lc[name as LcAttributeName]
+      if (value === undefined) delete lc[name as LcAttributeName]
+      else lc[name as LcAttributeName] = value
     }
     this.#events[position] = { ...event, ...patch.attributes, lc }
   }
@@ -133,6 +134,7 @@ export class Draft {
 
   /** The document with the events as they stand now; version, journal and times are the transaction's to set. */
   finish(): StreamDocument {
+    shareLinks(this.#document.events, this.#events)
     return { ...this.#document, events: this.#events, tail: this.#tail }
   }
 }

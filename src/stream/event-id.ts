@@ -24,6 +24,8 @@ export function isLinkable(id: string): boolean {
 /** Numerically, segment by segment; segments that are not numbers come after numbers, as text. Total order. */
 export function compareIds(a: string, b: string): number {
   if (a === b) return 0
+  const alike = compareAlike(a, b)
+  if (alike !== undefined) return alike
   const left = a.split('.')
   const right = b.split('.')
   const common = Math.min(left.length, right.length)
@@ -33,6 +35,28 @@ export function compareIds(a: string, b: string): number {
   }
   if (left.length !== right.length) return left.length - right.length
   return a < b ? -1 : 1
+}
+
+/**
+ * Ids of digits with dots at the same places, as those of one generation are, have segments of the same lengths: their
+ * numbers are in the order of their characters. `undefined` for others.
+ */
+function compareAlike(a: string, b: string): number | undefined {
+  if (a.length !== b.length) return undefined
+  let order = 0
+  for (let at = 0; at < a.length; at += 1) {
+    const left = a.charCodeAt(at)
+    const right = b.charCodeAt(at)
+    if (left !== right ? !isDigit(left) || !isDigit(right) : left !== DOT && !isDigit(left)) return undefined
+    if (order === 0) order = left - right
+  }
+  return order
+}
+
+const DOT = 0x2e
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39
 }
 
 function compareSegments(a: string, b: string): number {

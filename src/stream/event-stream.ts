@@ -7,6 +7,22 @@ export interface Successors {
   readonly missing: readonly string[]
 }
 
+/** How lists that stay as they are hang together, and the order of all their positions. */
+const GRAPHS = new WeakMap<readonly StreamEvent[], Graph>()
+const ORDERS = new WeakMap<Graph, readonly number[]>()
+
+/** What is known of `before` is kept for `after`, if that hangs together alike; both stay as they are. */
+export function shareLinks(before: readonly StreamEvent[], after: readonly StreamEvent[]): void {
+  const graph = GRAPHS.get(before)
+  if (graph === undefined || before.length !== after.length) return
+  for (const [at, event] of after.entries()) {
+    const other = before[at]
+    if (event === other) continue
+    if (event.id !== other?.id || event.next !== other.next || event.prev !== other.prev) return
+  }
+  GRAPHS.set(after, graph)
+}
+
 /**
  * The events of one stream and the questions one asks of them. On duplicate ids the first event wins; the others are
  * kept but take no part. Cycles, dangling ids and several predecessors are possible and harmless.
@@ -19,6 +35,14 @@ export class EventStream {
   /** @param events read through, not copied: a working copy may replace events at their positions while it owns them */
   constructor(events: readonly StreamEvent[]) {
     this.events = events
+  }
+
+  /** The stream of a list that stays as it is: how it hangs together is worked out once, as long as the list lives. */
+  static of(events: readonly StreamEvent[]): EventStream {
+    const stream = new EventStream(events)
+    stream.#graph = GRAPHS.get(events) ?? linkEvents(events)
+    GRAPHS.set(events, stream.#graph)
+    return stream
   }
 
   /**
@@ -91,6 +115,11 @@ export class EventStream {
     return event !== undefined && !isSuperseded(event) && !isFinal(event)
   }
 
+  /** Nothing follows it, not even what is superseded: only its own worker ends it. */
+  isLeaf(position: number): boolean {
+    return (this.#links.successors[position] ?? []).length === 0
+  }
+
   /** Positions of direct successors that count, superseded ones left out. */
   successorPositions(position: number): number[] {
     const all = this.#links.successors[position] ?? []
@@ -121,9 +150,14 @@ export class EventStream {
   }
 
   /** All positions that count, every event after what follows it, as far as cycles allow. */
-  childrenFirst(): number[] {
-    const all = [...this.#links.position.values()]
-    return postOrder(-1, at => (at < 0 ? all : (this.#links.successors[at] ?? [])))
+  childrenFirst(): readonly number[] {
+    const links = this.#links
+    const known = ORDERS.get(links)
+    if (known !== undefined) return known
+    const all = [...links.position.values()]
+    const order = postOrder(-1, at => (at < 0 ? all : (links.successors[at] ?? [])))
+    ORDERS.set(links, order)
+    return order
   }
 
   /** The first join of this event's forks that still waits for its branches. */

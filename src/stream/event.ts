@@ -7,6 +7,7 @@
 
 /** The five statuses. Any other text is an *unknown* status: open, and kept as it is. */
 export const STATUSES = ['init', 'inprocess', 'completed', 'aborted', 'canceled'] as const
+/** One of the five; a document may hold any other text. */
 export type Status = (typeof STATUSES)[number]
 
 /** The fourteen attributes in no namespace, in the order in which they are written. */
@@ -26,6 +27,7 @@ export const ATTRIBUTES = [
   'prev',
   'next',
 ] as const
+/** Name of one of the fourteen attributes. */
 export type AttributeName = (typeof ATTRIBUTES)[number]
 
 /** The attributes leasectl adds, local names in the namespace `urn:leasectl:v1`, in the order in which they are written. */
@@ -42,6 +44,7 @@ export const LC_ATTRIBUTES = [
   'failed',
   'msg',
 ] as const
+/** Local name of an attribute that leasectl adds. */
 export type LcAttributeName = (typeof LC_ATTRIBUTES)[number]
 
 /** The namespace of everything leasectl adds to a document. */
@@ -60,6 +63,7 @@ export interface ForeignAttribute {
 /** The fourteen attributes as texts, `''` when absent. */
 export type EventAttributes = { readonly [Name in AttributeName]: string }
 
+/** An event as the document has it. */
 export interface StreamEvent extends EventAttributes {
   /** The attributes in leasectl's namespace that are present; an absent one has no key. */
   readonly lc: { readonly [Name in LcAttributeName]?: string }

@@ -17,6 +17,7 @@ export interface EventSpec {
 
 /** What may be done when the limit of an event ends. */
 export const ON_DUE = ['abort-event', 'abort-stream', 'notify'] as const
+/** Whether the event, the whole stream or nothing is ended when the limit has. */
 export type OnDue = (typeof ON_DUE)[number]
 
 /** Whether a text is one of them: foreign writers may leave any. */
@@ -139,6 +140,7 @@ export interface Refusal {
   readonly until?: string
 }
 
+/** Why an operation is not legal, in one word; stable. */
 export type RefusalCode =
   | 'already-final'
   | 'already-advanced'

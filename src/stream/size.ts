@@ -38,10 +38,16 @@ function roughBytes(document: StreamDocument): number {
   return units * 6
 }
 
+/** An event is a value, so its size stays. */
+const UNITS = new WeakMap<StreamEvent, number>()
+
 function eventUnits(event: StreamEvent): number {
+  const known = UNITS.get(event)
+  if (known !== undefined) return known
   let units = 200 + event.before.length + event.content.length + foreignUnits(event.foreign)
   for (const name of ATTRIBUTES) units += event[name].length
   for (const value of Object.values(event.lc)) units += value.length
+  UNITS.set(event, units)
   return units
 }
 

@@ -7,9 +7,7 @@ import { XMLNS_NAMESPACE } from './xml-text.ts'
  * (stream-format 5). Child nodes, namespace prefixes, attribute order and layout do not count.
  */
 export function sumOf(events: readonly StreamEvent[]): string {
-  let lines = ''
-  for (const event of events) lines += linesOf(event)
-  return `1:${hash('sha256', lines, 'hex')}`
+  return `1:${hash('sha256', events.map(linesOf).join(''), 'hex')}`
 }
 
 /** An event is a value, so its lines stay: one that a change leaves alone is summed when it is read, not again when written. */
@@ -18,7 +16,8 @@ const LINES = new WeakMap<StreamEvent, string>()
 function linesOf(event: StreamEvent): string {
   const known = LINES.get(event)
   if (known !== undefined) return known
-  const lines = `${event.foreign.length === 0 ? ownLines(event) : allLines(event)}\n`
+  // Joined, it is one flat text: one put together by `+` would be gathered from its parts at each sum.
+  const lines = (event.foreign.length === 0 ? ownLines(event) : allLines(event)).join('')
   LINES.set(event, lines)
   return lines
 }
@@ -35,27 +34,25 @@ function lineStart(uri: string, local: string): string {
   return `{${uri}}${local}=`
 }
 
-/** `{urn…}` sorts before `{}`. */
-function ownLines(event: StreamEvent): string {
-  let lines = ''
+/** The lines and an empty one. `{urn…}` sorts before `{}`. */
+function ownLines(event: StreamEvent): string[] {
+  const parts: string[] = []
   for (const { name, start } of LC_ORDER) {
     const value = event.lc[name]
-    if (value) lines += `${start}${JSON.stringify(value)}\n`
+    if (value) parts.push(start, JSON.stringify(value), '\n')
   }
   for (const { name, start } of OWN_ORDER) {
     const value = event[name]
-    if (value !== '') lines += `${start}${JSON.stringify(value)}\n`
+    if (value !== '') parts.push(start, JSON.stringify(value), '\n')
   }
-  return lines
+  parts.push('\n')
+  return parts
 }
 
-function allLines(event: StreamEvent): string {
-  const lines = ownLines(event).split('\n').slice(0, -1)
+function allLines(event: StreamEvent): string[] {
+  const lines = ownLines(event).join('').split('\n').slice(0, -2)
   for (const { uri, local, value } of event.foreign) {
     if (value !== '' && uri !== XMLNS_NAMESPACE) lines.push(lineStart(uri, local) + JSON.stringify(value))
   }
-  return lines
-    .sort()
-    .map(line => `${line}\n`)
-    .join('')
+  return [...lines.sort().map(line => `${line}\n`), '\n']
 }

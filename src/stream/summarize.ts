@@ -24,7 +24,7 @@ export function summarize(
   document: StreamDocument,
   options: { readonly lastModifiedMs?: number | undefined; readonly nowMs: number; readonly lastBy: string },
 ): Summary {
-  const stream = new EventStream(document.events)
+  const stream = EventStream.of(document.events)
   const { root } = stream
   const { read } = timeReaderFor(document, options)
   const { open, failed, total } = census(stream)
@@ -104,8 +104,15 @@ function waits(stream: EventStream, open: readonly StreamEvent[]): Pick<Summary,
   }
 }
 
+/** An event is a value, so its item stays. */
+const READY = new WeakMap<StreamEvent, string>()
+
 function nameAndTopic(event: StreamEvent): string {
-  return `${encodeURIComponent(event.name.toWellFormed())}|${encodeURIComponent(event.topic.toWellFormed())}`
+  const known = READY.get(event)
+  if (known !== undefined) return known
+  const item = `${encodeURIComponent(event.name.toWellFormed())}|${encodeURIComponent(event.topic.toWellFormed())}`
+  READY.set(event, item)
+  return item
 }
 
 function firstCharacters(text: string, count: number): string {

@@ -9,7 +9,7 @@ export function timeReaderFor(
   document: StreamDocument,
   clock: { readonly lastModifiedMs?: number | undefined; readonly nowMs: number },
 ): { readonly read: TimeReader; readonly dates: DateOrder } {
-  const dates = document.dates === '' ? decideDates(timesOf(document), clock) : document.dates
+  const dates = document.dates === '' ? decided(document, clock) : document.dates
   const context = { dates, nowMs: clock.nowMs }
   // What one transaction has touched carries one time: the same text comes again and again.
   let last = ''
@@ -21,6 +21,12 @@ export function timeReaderFor(
     return lastMs
   }
   return { read, dates }
+}
+
+/** Nearly always nothing is to be decided: a date of the old cultures has a slash. */
+function decided(document: StreamDocument, clock: Parameters<typeof decideDates>[1]): DateOrder {
+  const some = document.events.some(({ created, timestamp }) => created.includes('/') || timestamp.includes('/'))
+  return some ? decideDates(timesOf(document), clock) : ''
 }
 
 function* timesOf(document: StreamDocument): Iterable<string> {

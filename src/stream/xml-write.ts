@@ -14,18 +14,20 @@ const DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
 export function writeDocument(document: StreamDocument): { text: string; sum: string } {
   const { element, prefix, prolog, epilog, tail, journal } = document
   const sum = sumOf(document.events)
-  const lines = [DECLARATION]
-  if (prolog !== '') lines.push(prolog)
-  const start = `<${element}${rootAttributes(document, sum)}`
-  const children = writeEvents(document)
-  if (tail !== '') children.push(`  ${tail}`)
-  if (journal !== '') children.push(writeJournal(journal, prefix))
-  if (children.length === 0) lines.push(`${start}/>`)
-  else lines.push(`${start}>`, children.join('\n'), `</${element}>`)
-  if (epilog !== '') lines.push(epilog)
-  const text = `${lines.join('\n')}\n`
-  refuseForbidden(text)
+  const { texts, areClean } = writeEvents(document)
+  const isEmpty = texts.length === 0 && tail === '' && journal === ''
+  const start = `<${element}${rootAttributes(document, sum)}${isEmpty ? '/>' : '>'}`
+  const head = [DECLARATION, ...present(prolog), start, ''].join('\n')
+  const last = isEmpty ? [] : [...present(tail, '  '), ...writeJournal(journal, prefix), `</${element}>`]
+  const end = [...last, ...present(epilog), ''].join('\n')
+  const text = `${head}${texts.join('')}${end}`
+  // Tags stand between the parts, so no pair of surrogates is torn.
+  if (!areClean || findForbidden(head) !== -1 || findForbidden(end) !== -1) refuseForbidden(text)
   return { text, sum }
+}
+
+function present(raw: string, indent = ''): string[] {
+  return raw === '' ? [] : [indent + raw]
 }
 
 function rootAttributes(document: StreamDocument, sum: string): string {
@@ -47,49 +49,59 @@ function foreignText(attributes: readonly ForeignAttribute[], prefix: string): s
   return text
 }
 
-function writeEvents({ events, attributes, prefix }: StreamDocument): string[] {
+/** Each event with the line break behind it. */
+function writeEvents({ events, attributes, prefix }: StreamDocument): { texts: string[]; areClean: boolean } {
   const noNamespace = attributes.some(({ name, value }) => name === 'xmlns' && value !== '') ? ' xmlns=""' : ''
-  const texts = textsIn(`${prefix}${noNamespace}`)
-  return events.map(event => {
-    const known = texts.get(event)
-    if (known !== undefined) return known
-    const start = `  <Event${eventAttributes(event)}${noNamespace}${foreignText(event.foreign, prefix)}${lcText(event, prefix)}`
-    const element = event.content === '' ? `${start}/>` : `${start}>${event.content}</Event>`
-    const text = event.before === '' ? element : `  ${event.before}\n${element}`
-    texts.set(event, text)
+  const known = textsIn(`${prefix}${noNamespace}`)
+  let areClean = true
+  const texts = events.map(event => {
+    const before = known.get(event)
+    if (before !== undefined) return before
+    const text = writeEvent(event, prefix, noNamespace)
+    if (findForbidden(text) === -1) known.set(event, text)
+    else areClean = false
     return text
   })
+  return { texts, areClean }
 }
 
-/** Texts of events that were written before in the usual surroundings: an event is a value, so its text stays. */
+function writeEvent(event: StreamEvent, prefix: string, noNamespace: string): string {
+  const parts = event.before === '' ? ['  <Event'] : ['  ', event.before, '\n  <Event']
+  addAttributes(parts, event)
+  parts.push(noNamespace, foreignText(event.foreign, prefix))
+  addLc(parts, event, prefix)
+  if (event.content === '') parts.push('/>\n')
+  else parts.push('>', event.content, '</Event>\n')
+  // Joined, it is one flat text: one put together by `+` would be gathered from its parts at each write.
+  return parts.join('')
+}
+
+/** Texts, all clean, of events that were written before in the usual surroundings: an event is a value, so its text stays. */
 const USUAL = { surroundings: 'lc', texts: new WeakMap<StreamEvent, string>() }
 
 function textsIn(surroundings: string): WeakMap<StreamEvent, string> {
   return surroundings === USUAL.surroundings ? USUAL.texts : new WeakMap()
 }
 
-function eventAttributes(event: StreamEvent): string {
-  let text = ''
+function addAttributes(parts: string[], event: StreamEvent): void {
   for (const name of ATTRIBUTES) {
     const value = event[name]
-    if (value !== '') text += ` ${name}="${escapeAttribute(value)}"`
-    else if (event.empty.includes(name)) text += ` ${name}=""`
+    if (value !== '') parts.push(' ', name, '="', escapeAttribute(value), '"')
+    else if (event.empty.includes(name)) parts.push(' ', name, '=""')
   }
-  return text
 }
 
-function lcText({ lc }: StreamEvent, prefix: string): string {
-  let text = ''
+function addLc(parts: string[], { lc }: StreamEvent, prefix: string): void {
   for (const name of LC_ATTRIBUTES) {
     const value = lc[name]
-    if (value) text += ` ${prefix}:${name}="${escapeAttribute(value)}"`
+    if (value) parts.push(' ', prefix, ':', name, '="', escapeAttribute(value), '"')
   }
-  return text
 }
 
 /** Entries stand on lines of their own at an indentation of four. */
-function writeJournal(journal: string, prefix: string): string {
-  return `  <${prefix}:journal>\n    ${journal.replaceAll('\n<', '\n    <')}\n  </${prefix}:journal>`
+function writeJournal(journal: string, prefix: string): string[] {
+  if (journal === '') return []
+  return [`  <${prefix}:journal>`, `    ${journal.replaceAll('\n<', '\n    <')}`, `  </${prefix}:journal>`]
 }
 
 /** The last line of defence: no parser would read such a text again, and the stream would be lost. */

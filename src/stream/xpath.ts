@@ -10,6 +10,7 @@ export type Selected =
   /** Numbers, texts, truth values; of attributes their values. */
   | { readonly kind: 'values'; readonly values: readonly SelectedValue[] }
 
+/** A value that an expression gives. */
 export type SelectedValue = string | number | boolean
 
 /** An expression that was found to be one. */

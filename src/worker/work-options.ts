@@ -1,4 +1,5 @@
 import type { WriteMode } from '../store/store.ts'
+import type { Timing } from './timing.ts'
 
 /** How an event is worked on. */
 export interface WorkOptions {
@@ -15,4 +16,24 @@ export interface WorkOptions {
   readonly write?: WriteMode
   /** Ends the work before its end: the job's signal aborts with `stopped`, and the event can be handed back. */
   readonly signal?: AbortSignal
+}
+
+/** The event to be worked on. */
+export interface WorkTarget {
+  readonly stream: string
+  readonly event: string
+}
+
+/** The same for one event that is named. */
+export interface EventWorkOptions extends WorkOptions {
+  /** Claims it even from a worker that makes no claims and has not outlived its time. */
+  readonly takeOver?: boolean
+  /** Time and chance. Default: those of this machine. */
+  readonly timing?: Timing
+}
+
+const CLAIM_MS = 60_000
+
+export function claimMsOf({ claimMs }: Pick<WorkOptions, 'claimMs'>): number {
+  return claimMs ?? CLAIM_MS
 }

@@ -6,7 +6,7 @@ import { bodyOf, cli, json, newWorld, optionsFrom, statuses } from './support.ts
 test('argv → options', async () => {
   const argv = ['cancel', 'a', 'b', '-e', '01.00', '-e', '02.00', '-m', 'why', '--by', 'ops', '--command-id', 'c']
   const more = ['--lease-wait', '1m', '--if-version', '3', '--lease-id', '00000000-0000-4000-8000-00000000000A']
-  expect(await optionsFrom(register, [...argv, ...more])).toEqual({
+  expect(await optionsFrom(register, [...argv, ...more, '--write', 'optimistic'])).toEqual({
     names: ['a', 'b'],
     event: ['01.00', '02.00'],
     reason: 'why',
@@ -15,6 +15,7 @@ test('argv → options', async () => {
     leaseWait: 60_000,
     ifVersion: 3,
     leaseId: '00000000-0000-4000-8000-00000000000a',
+    write: 'optimistic',
   })
 })
 

@@ -213,6 +213,15 @@ const LINES: readonly (readonly string[])[] = [
     ['import', join(FILES, 'b.xml'), '--name', XML_HOSTILE, '-o', format],
   ]),
   ['import', HOSTILE],
+  ...['text', 'json'].flatMap(format => [
+    ['exec', 's', '02.00', '-o', format, '--', 'true'],
+    ['exec', 's', HOSTILE, '-v', '-o', format, '--', 'true'],
+    ['exec', 's', '02.00', '-o', format, '--', HOSTILE],
+  ]),
+  ...['text', 'json'].flatMap(format => [
+    ['lab', 'lease', '--store', 'sqlite:x', '-o', format],
+    ['lab', 'stream', '--store', 'sqlite:x', '-o', format],
+  ]),
   ['import', `sqlite:${XML_HOSTILE}`],
   ['cancel', 's', '-m', HOSTILE],
   ['cancel', 's', `--${HOSTILE}`],
@@ -230,7 +239,10 @@ async function outputOf(
   setting: Setting = {},
 ): Promise<string> {
   const world = await hostileWorld()
-  const ran = await cli(world, [...argv, '--color', 'never'], { ...setting, store: store(world) })
+  // what stands behind -- belongs to another program
+  const end = argv.includes('--') ? argv.indexOf('--') : argv.length
+  const line = [...argv.slice(0, end), '--color', 'never', ...argv.slice(end)]
+  const ran = await cli(world, line, { ...setting, store: store(world) })
   return ran.stdout + ran.stderr
 }
 

@@ -32,6 +32,7 @@ describe('1: one noun', () => {
     ...['start', 'touch', 'release', 'advance', 'complete', 'fail', 'set'].map(
       verb => [`event ${verb}`, ['01.00']] as const,
     ),
+    ['exec', ['01.00', '--', 'true']],
     ...['renew', 'change', 'release'].map(verb => [`lease ${verb}`, id] as const),
     ...['acquire', 'break', 'show'].map(verb => [`lease ${verb}`, []] as const),
   ]

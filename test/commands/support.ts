@@ -7,6 +7,7 @@ import type { Run } from '../../src/commands/command.ts'
 import { runCommandLine } from '../../src/commands/main.ts'
 import { buildProgram } from '../../src/commands/program.ts'
 import type { Kind, OpenedStore, Runtime, StoreSource, Terminal } from '../../src/commands/runtime.ts'
+import type { Talker } from '../../src/lab/talk.ts'
 import { readStream } from '../../src/ops/read-stream.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { openStore as openRealStore } from '../../src/store/open.ts'
@@ -55,6 +56,10 @@ export interface Setting {
   readonly live?: LiveView
   /** What happens on the dashboard, until it is quit. */
   readonly dashboard?: (options: DashboardOptions, runtime: Runtime) => Promise<DashboardEnd>
+  /** Other processes of this program that are talked with. */
+  readonly startTalking?: (argv: readonly string[], world: World) => Talker
+  /** Lines of standard input as they come. */
+  readonly heard?: AsyncIterable<string>
   /** Second stores by the address under which they are opened; others are opened for real. */
   readonly others?: Readonly<Record<string, EventStore>>
   /** Addresses of protected contexts among them. */
@@ -139,6 +144,11 @@ export function fakeRuntime(world: World, argv: readonly string[], setting: Sett
     startSelf: () => {
       throw new Error('these tests start no process')
     },
+    startTalking: async words => {
+      if (setting.startTalking === undefined) throw new Error('these tests start no process')
+      return setting.startTalking(words, world)
+    },
+    hearLines: () => setting.heard ?? emptyLines(),
     openLiveView: async () => {
       if (setting.live === undefined) throw new Error('this test has no terminal to draw on')
       return setting.live
@@ -155,6 +165,8 @@ export function fakeRuntime(world: World, argv: readonly string[], setting: Sett
   callCount++
   return { runtime, written }
 }
+
+async function* emptyLines(): AsyncGenerator<string> {}
 
 /** Command ids of different command lines must differ. */
 let callCount = 0

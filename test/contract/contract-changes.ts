@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import type { Stored } from '../../src/store/store.ts'
+import type { ChangeOptions, EventStore, RemoveOutcome, Stored, WriteMode } from '../../src/store/store.ts'
 import {
   bytes,
-  changeOptions,
+  changeOptions as defaultOptions,
   given,
   holder,
   increment,
@@ -20,13 +20,33 @@ const never = (): never => {
   throw new Error('decide was called')
 }
 
+type OptionsOf = (over?: Partial<ChangeOptions>) => ChangeOptions
+
 export function describeChanges(harness: StoreHarness): void {
-  describe('changeUnderLease', () => oneChange(harness))
-  describe('changeUnderLease beside a lease of another', () => heldByAnother(harness))
-  describe('changeUnderLease under a given lease', () => underGivenLease(harness))
+  const modes: readonly WriteMode[] = ['lease', 'optimistic']
+  describe.each(modes)('write: %s', write => {
+    const changeOptions: OptionsOf = over => defaultOptions({ write, ...over })
+    describe('changeUnderLease', () => oneChange(harness, changeOptions))
+    describe('changeUnderLease beside a lease of another', () => heldByAnother(harness, changeOptions))
+    describe('changeUnderLease under a given lease', () => underGivenLease(harness, changeOptions))
+  })
+  describe('changes in both ways at once', () => bothWays(harness))
 }
 
-function oneChange(harness: StoreHarness): void {
+function bothWays(harness: StoreHarness): void {
+  it('lose nothing of each other', () =>
+    withStore(harness, async store => {
+      await given(store, 'a', '0', { version: 1 })
+      const all = Array.from({ length: 12 }, (_, at) => {
+        const write: WriteMode = at % 2 === 0 ? 'lease' : 'optimistic'
+        return store.changeUnderLease('a', increment, defaultOptions({ write, waitMs: 25_000 }))
+      })
+      for (const outcome of await Promise.all(all)) expect(outcome).toMatchObject({ kind: 'committed' })
+      expect(await stored(store, 'a')).toMatchObject({ body: bytes('12'), versionFloor: 13 })
+    }))
+}
+
+function oneChange(harness: StoreHarness, changeOptions: OptionsOf): void {
   it('shows decide the stream as it was written and writes what it says', () =>
     withStore(harness, async store => {
       const etag = await given(store, 'a', 'old', { version: 3 })
@@ -35,7 +55,7 @@ function oneChange(harness: StoreHarness): void {
         'a',
         (current, nowMs) => {
           expect(Math.abs(nowMs - store.nowMs())).toBeLessThan(10_000)
-          seen.push(current)
+          seen.push({ ...current })
           return put('new', { version: 4, lastBy: 'ada' })()
         },
         changeOptions(),
@@ -73,6 +93,29 @@ function oneChange(harness: StoreHarness): void {
   it('says missing, asking nobody, where there is no stream', () =>
     withStore(harness, async store => {
       expect(await store.changeUnderLease('a', never, changeOptions())).toEqual({ kind: 'missing' })
+    }))
+
+  it('says missing of a stream that it wrote and that was removed since', () =>
+    withStore(harness, async store => {
+      await given(store, 'a')
+      expect(await store.changeUnderLease('a', increment, changeOptions())).toMatchObject({ kind: 'committed' })
+      expect(await removed(store, 'a')).toEqual({ kind: 'removed' })
+      expect(await store.changeUnderLease('a', increment, changeOptions())).toEqual({ kind: 'missing' })
+    }))
+
+  it('shows decide what it wrote last, the time of the write included, and keeps it when it leaves', () =>
+    withStore(harness, async store => {
+      await given(store, 'a', '0', { version: 1 })
+      await store.changeUnderLease('a', increment, changeOptions())
+      const found = await stored(store, 'a')
+      const seen: Stored[] = []
+      const decide = (current: Stored) => {
+        seen.push(current)
+        return increment(current)
+      }
+      await store.changeUnderLease('a', decide, changeOptions())
+      const { etag, body, size, modifiedMs, summary: kept, versionFloor } = found
+      expect(seen.at(-1)).toMatchObject({ name: 'a', etag, body, size, modifiedMs, versionFloor, summary: kept })
     }))
 
   it('passes on what decide throws, writes nothing and leaves the stream free', () =>
@@ -122,7 +165,16 @@ function oneChange(harness: StoreHarness): void {
     }))
 }
 
-function heldByAnother(harness: StoreHarness): void {
+/** An own release may still be under way behind the last change. */
+async function removed(store: EventStore, name: string): Promise<RemoveOutcome> {
+  const deadline = performance.now() + 5_000
+  for (;;) {
+    const outcome = await store.remove(name, {})
+    if (outcome.kind !== 'held' || performance.now() > deadline) return outcome
+  }
+}
+
+function heldByAnother(harness: StoreHarness, changeOptions: OptionsOf): void {
   it('says held, by whom and who wrote last, after one try when it may not wait', () =>
     withStore(harness, async store => {
       await given(store, 'a', 'old', { lastBy: 'linus' })
@@ -181,7 +233,7 @@ function heldByAnother(harness: StoreHarness): void {
     }))
 }
 
-function underGivenLease(harness: StoreHarness): void {
+function underGivenLease(harness: StoreHarness, changeOptions: OptionsOf): void {
   it('writes and keeps the lease', () =>
     withStore(harness, async store => {
       await given(store, 'a', '0')

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type Example, examplesOf, outputFits, withOutputs } from './page.ts'
@@ -25,7 +26,8 @@ describe.each(PAGES)('docs/$page', ({ page, text, examples, story }) => {
 
   for (const [at, example] of examples.entries()) {
     const { script, output } = example
-    test(`line ${script.line}: ${script.lines[0]}`, async () => {
+    const missing = script.lines.some(line => line.includes('python3 ')) && !hasPython() ? ' (skipped: no python3)' : ''
+    test.skipIf(missing !== '')(`line ${script.line}: ${script.lines[0]}${missing}`, async () => {
       story.begin()
       // Some examples wait more than they work: the next page is played meanwhile.
       PAGES[PAGES.findIndex(one => one.page === page) + 1]?.story.begin()
@@ -41,3 +43,7 @@ describe.each(PAGES)('docs/$page', ({ page, text, examples, story }) => {
     if (others.length > 0) writeFileSync(new URL(page, DOCS), withOutputs(text, others))
   })
 })
+
+function hasPython(): boolean {
+  return spawnSync('python3', ['--version']).status === 0
+}

@@ -1,3 +1,4 @@
+import { holdingTogether, inProcess, telling } from '../lab/workers.ts'
 import { both, type Case, CLAIMED, EVERYTHING, HELD, line, MIXED, TWO } from './json-case.ts'
 import * as stores from './json-stores.ts'
 import * as given from './json-world.ts'
@@ -95,5 +96,50 @@ const WATCHDOGS: readonly Case[] = [
   line(undefined, 'watchdog --once --shards 2 -o json', { ...OVERDUE, exit: 2 }),
 ]
 
+const LABS: readonly Case[] = [
+  line('lab-lease', 'lab lease --store sqlite:x --procs 2 --duration 20ms --hold 1ms -o json', {
+    ...TWO,
+    setting: { startTalking: inProcess },
+  }),
+  line('lab-lease', 'lab lease --store sqlite:x --procs 2 -o json', {
+    ...TWO,
+    setting: { startTalking: holdingTogether },
+    exit: 1,
+  }),
+  line('lab-stream', 'lab stream --store sqlite:x --procs 2 --events 3 -o json', {
+    ...TWO,
+    setting: { startTalking: inProcess },
+  }),
+  line('lab-stream', 'lab stream --store sqlite:x --procs 1 --events 1 -o json', {
+    ...TWO,
+    setting: { startTalking: () => telling([]) },
+    exit: 1,
+  }),
+]
+
+const WORKERS: readonly Case[] = [
+  line('work-line', 'work --name A,B --until-empty -o ndjson -- true', TWO),
+  line('work-line', 'work --name A,B --until-empty -o ndjson -- false', { ...TWO, exit: 7 }),
+  line('work-line', 'work --name A --once --next N -o ndjson -- true', TWO),
+  line(undefined, 'work --name Nothing --until-empty -o ndjson -- true', TWO),
+  line(undefined, 'work --name A -o ndjson -- no-such-command', { ...TWO, exit: 127 }),
+]
+
+/** What they print is their command's own. */
+const PROGRAMS: readonly Case[] = [
+  line(undefined, 'exec a 01.00 --owner w2 -o json -- true', { ...CLAIMED, exit: 125 }),
+  line(undefined, 'exec a 01.00 -o json -- /', { ...TWO, exit: 126 }),
+  line(undefined, 'exec a 01.00 -o json -- /nowhere/worker', { ...TWO, exit: 127 }),
+]
+
 /** Commands that change streams or leases. */
-export const CHANGING: readonly Case[] = [...CHANGES, ...BATCHES, ...LEASES, ...IMPORTS, ...WATCHDOGS]
+export const CHANGING: readonly Case[] = [
+  ...CHANGES,
+  ...BATCHES,
+  ...LEASES,
+  ...IMPORTS,
+  ...PROGRAMS,
+  ...WATCHDOGS,
+  ...LABS,
+  ...WORKERS,
+]

@@ -2,11 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { exitOf, exitOfRefusal } from '../../src/commands/exit-codes.ts'
+import { shownStream } from '../../src/commands/shown-stream.ts'
+import { jsonDocument } from '../../src/formats/json.ts'
+import { jobJson } from '../../src/formats/show-json.ts'
+import { readStream } from '../../src/ops/read-stream.ts'
 import { allCommands } from '../commands/support.ts'
 import { hookDocuments } from './hook-documents.ts'
 import { CASES } from './json-cases.ts'
 import { formatOf, runCase } from './json-run.ts'
 import { fieldsOf, markFields, withOneMore } from './json-walk.ts'
+import { everything } from './json-world.ts'
 import { faultsOf, schemaNames, schemaText } from './schemas.ts'
 
 /** What was printed last of each schema, and what describes a field that something printed has. */
@@ -31,6 +36,15 @@ describe('what is printed is described', () => {
     expect(errors, ran.stderr).toHaveLength(one.errors)
     for (const error of errors) check('error', error)
     for (const line of runLines) check('run-line', line)
+  })
+
+  test('what programs are given to read is described', async () => {
+    const { store } = await everything()
+    for (const name of ['open', 'failed', 'done', 'foreign', 'odd']) {
+      const view = await readStream(store, name)
+      for (const event of view?.stream.events ?? [])
+        if (view !== undefined) check('job', JSON.parse(jsonDocument(jobJson(shownStream(view), event))))
+    }
   })
 
   test('what hooks are told is described', async () => {
@@ -67,7 +81,9 @@ describe('nothing is left out', () => {
 
   test('every family of errors is in the table', () => {
     const exits = new Set(CASES.map(({ exit }) => exit))
-    expect([...exits].sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 124, 130])
+    expect([...exits].sort((a, b) => a - b)).toEqual([
+      0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 124, 125, 126, 127, 130,
+    ])
   })
 })
 

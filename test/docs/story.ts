@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname, userInfo } from 'node:os'
 import { newUser, type User } from '../e2e/program.ts'
 import { sharedAzurite } from '../support/azurite.ts'
+import { bringExamples } from './examples-at-home.ts'
 import { type Example, outputFits } from './page.ts'
 
 /** How an example went. */
@@ -48,6 +49,7 @@ export class Story {
 
   async #enter(): Promise<void> {
     this.#user = await newUser()
+    if (this.#examples.some(({ script }) => script.lines.join('\n').includes('examples/'))) bringExamples(this.#user)
   }
 
   async #play(example: Example): Promise<Played> {

@@ -19,15 +19,15 @@ describe('DocumentCache', () => {
     expect(cache.find('t', 'e1')).toBeUndefined()
   })
 
-  it('keeps 10 000 events of the streams written last, and no large stream', () => {
+  it('keeps 20 000 events of the streams written last, and no large stream', () => {
     const cache = new DocumentCache()
     const eventsOf = (count: number) =>
       Array.from({ length: count }, (_, at) => newEvent({ id: String(at), name: 'e' }))
     const document = { ...EMPTY_DOCUMENT, events: eventsOf(500) }
-    for (let at = 0; at < 20; at++) cache.remember(`s${at}`, 'e', document)
+    for (let at = 0; at < 40; at++) cache.remember(`s${at}`, 'e', document)
     cache.remember('s0', 'again', document)
     expect(cache.find('s1', 'e')).toBe(document)
-    cache.remember('s20', 'e', document)
+    cache.remember('s40', 'e', document)
     expect([cache.find('s1', 'e'), cache.find('s2', 'e'), cache.find('s0', 'again')]).toEqual([
       undefined,
       document,
@@ -35,6 +35,14 @@ describe('DocumentCache', () => {
     ])
     cache.remember('large', 'e', { ...EMPTY_DOCUMENT, events: eventsOf(501) })
     expect(cache.find('large', 'e')).toBeUndefined()
+  })
+
+  it('keeps a thousand streams of 10 events and 20 entries', () => {
+    const cache = new DocumentCache()
+    const events = Array.from({ length: 10 }, (_, at) => newEvent({ id: String(at), name: 'e' }))
+    const document = { ...EMPTY_DOCUMENT, events, journal: 'x'.repeat(20 * 300) }
+    for (let at = 0; at < 1_000; at++) cache.remember(`s${at}`, 'e', document)
+    expect(cache.find('s0', 'e')).toBe(document)
   })
 
   it('forgets a stream that is done', () => {
@@ -49,8 +57,8 @@ describe('DocumentCache', () => {
   it('weighs history too', () => {
     const cache = new DocumentCache()
     const journal = 'x'.repeat(250 * 1024)
-    for (let at = 0; at < 100; at++) cache.remember(`s${at}`, 'e', { ...EMPTY_DOCUMENT, journal })
-    expect([cache.find('s0', 'e'), cache.find('s99', 'e')]).toMatchObject([undefined, {}])
+    for (let at = 0; at < 200; at++) cache.remember(`s${at}`, 'e', { ...EMPTY_DOCUMENT, journal })
+    expect([cache.find('s0', 'e'), cache.find('s199', 'e')]).toMatchObject([undefined, {}])
     cache.remember('long', 'e', { ...EMPTY_DOCUMENT, journal: journal + journal })
     expect(cache.find('long', 'e')).toBeUndefined()
   })

@@ -27,6 +27,14 @@ describe('the bundle', () => {
     expect(packagesOf(chunksLoaded).filter(name => heavy.test(name))).toEqual([])
   })
 
+  test('the library has nothing of the command line, the dashboard or the watchdog in it', () => {
+    const ours = loadedAtStart('index.js').flatMap(({ moduleIds }) =>
+      moduleIds.filter(id => id.startsWith(`${ROOT}src/`)),
+    )
+    const rooms = new Set(ours.map(id => id.slice(`${ROOT}src/`.length).split('/')[0]))
+    expect([...rooms].filter(room => /^(commands|tui|watchdog|demo|lab)$/.test(room ?? ''))).toEqual([])
+  })
+
   test('signing in is a chunk of its own, apart from the storage client', () => {
     const identity = chunks.filter(chunk => packagesOf([chunk]).includes('@azure/identity'))
     const storage = chunks.filter(chunk => packagesOf([chunk]).includes('@azure/storage-blob'))

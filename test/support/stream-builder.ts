@@ -161,7 +161,7 @@ export type Brief =
   | About<'advance'>
   | Exclude<Operation, { op: 'init' | 'start' | 'touch' | 'advance' }>
 
-function complete(given: Brief): Operation {
+export function complete(given: Brief): Operation {
   switch (given.op) {
     case 'init':
       return { root: spec('Start'), forks: [], hold: false, born: BORN, ...given }

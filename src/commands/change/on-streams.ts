@@ -31,8 +31,9 @@ export function onStreams(
   runtime: Runtime,
   what: Omit<Description, 'kind' | 'formats'>,
   go: Run<OnStreamsOptions>,
+  flags: (command: Command) => Command = everyChange,
 ): void {
-  everyChange(command)
+  flags(command)
   describe(command, runtime, { ...what, kind: 'writes', formats: FORMATS })
   act(command, runtime, 'writes', own => parsed<OnStreamsOptions>(own, ['names']), go)
 }

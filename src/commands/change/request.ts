@@ -22,6 +22,7 @@ export function transactOptions(
     purpose,
     stopWaiting: runtime.signal,
     ...(flags.leaseId === undefined ? {} : { leaseId: flags.leaseId }),
+    ...(flags.write === undefined ? {} : { write: flags.write }),
     ...(flags.ifVersion === undefined ? {} : { ifVersion: flags.ifVersion }),
   }
 }

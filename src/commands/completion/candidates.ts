@@ -71,6 +71,7 @@ async function argumentsOf(name: string, typed: string, place: Place, runtime: R
       return words(await eventIds(operands[0], storeOf(place, runtime)))
     case 'CONTEXT':
       return words(contexts(runtime))
+    case 'COMMAND':
     case 'FILE':
     case 'FOLDER':
     case 'PATH':

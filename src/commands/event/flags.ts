@@ -33,7 +33,10 @@ export function eventCommand(parent: Command, name: string): Command {
       ),
     )
     .addOption(
-      new Option('--fence <n>', 'the fence that start returned: proof of the claim').argParser(count('--fence', 0)),
+      new Option(
+        '--fence <n>',
+        'the fence that start returned: proof of the claim (default: LEASECTL_FENCE under exec)',
+      ).argParser(count('--fence', 0)),
     )
 }
 
@@ -57,7 +60,16 @@ export function ownerOf({ owner, by }: EventOptions, runtime: Runtime): string {
 
 /** Proof of the claim. */
 export function claimantOf(options: EventOptions, runtime: Runtime): Claimant {
-  return { owner: ownerOf(options, runtime), ...(options.fence === undefined ? {} : { fence: options.fence }) }
+  const fence = options.fence ?? inheritedFence(options, runtime)
+  return { owner: ownerOf(options, runtime), ...(fence === undefined ? {} : { fence }) }
+}
+
+/** A program that `exec` or `work` runs has the fence of its event, and of no other, in its environment. */
+function inheritedFence(options: EventOptions, { env }: Runtime): number | undefined {
+  const { stream, event, owner, store, container, context } = options
+  const namesAnother = [owner, store, container, context].some(given => given !== undefined)
+  if (namesAnother || stream !== env.LEASECTL_STREAM || event !== env.LEASECTL_EVENT) return undefined
+  return /^\d{1,15}$/.test(env.LEASECTL_FENCE ?? '') ? Number(env.LEASECTL_FENCE) : undefined
 }
 
 export function claimMs({ claim }: ClaimOptions): number {

@@ -1,0 +1,34 @@
+// child-change-own FOLDER AT EACH: changes its own streams, or bodies of the same bytes, as often as it is told to
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { openSqliteStore } from '../../src/store/sqlite.ts'
+import { BodyTable, bodiesIn } from './body-table.ts'
+import { change, createStream, tagging } from './streams.ts'
+
+const [folder = '', at = '', each = ''] = process.argv.slice(2)
+const file = join(folder, 'processes.db')
+const store = openSqliteStore(file)
+const names = Array.from({ length: Number(each) }, (_, next) => `own/${at}/${String(next).padStart(4, '0')}`)
+for (const stream of names) await createStream(store, stream)
+let bodies = bodiesIn(file, `own/${at}/`)
+const table = new BodyTable(join(folder, 'bare-processes.db'), bodies, Number(at))
+console.log('[]')
+
+for await (const word of createInterface({ input: process.stdin })) {
+  const took: number[] = []
+  if (word === 'prepare') bodies = bodiesIn(file, `own/${at}/`)
+  else if (word === 'bare') table.update(bodies, 1, took)
+  else await changeAll(took)
+  console.log(JSON.stringify(took))
+}
+table.close()
+await store.close()
+
+/** The next one only when the one before is durable. */
+async function changeAll(took: number[]): Promise<void> {
+  for (const stream of names) {
+    const startMs = performance.now()
+    await change(store, stream, tagging('09.00'))
+    took.push(performance.now() - startMs)
+  }
+}

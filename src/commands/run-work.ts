@@ -1,0 +1,94 @@
+import { findProgram } from '../process/find-program.ts'
+import type { EventStore } from '../store/store.ts'
+import { workLoop } from '../worker/loop.ts'
+import type { LoopOptions, LoopReport } from '../worker/loop-types.ts'
+import { programWork } from '../worker/program-work.ts'
+import { DEFAULT_LEASE_WAIT_MS } from './change/request.ts'
+import { errorProblem } from './error-problem.ts'
+import { execEnd, notStarted } from './exec-end.ts'
+import { type Output, openOutput } from './output.ts'
+import { EndsWith, type Problem, problem } from './problem.ts'
+import { environment, jobText, ownProblem, successorsIn } from './run-exec.ts'
+import type { Runtime } from './runtime.ts'
+import { openStoreFor } from './store.ts'
+import { reportText } from './work/lines.ts'
+import type { WorkCommandOptions } from './work/options.ts'
+import { Teller } from './work/teller.ts'
+
+const DEFAULT_GRACE_MS = 10_000
+
+/** Works until it is drained, or as long as `--once` and `--until-empty` say. */
+export async function work(options: WorkCommandOptions, runtime: Runtime): Promise<Problem | undefined> {
+  const { topic: _, ...flags } = options
+  const successors = successorsIn(flags)
+  const [program] = options.command
+  const found = findProgram(program, runtime.env.PATH)
+  if (found.kind !== 'found') return notStarted(program, found.kind === 'missing' ? 'ENOENT' : 'EACCES')
+  const output = await openOutput(options, runtime)
+  const store = await openStoreFor(options, runtime, output)
+  const teller = new Teller(options, output, runtime)
+  const perform = programWork(options.command, {
+    ...successors,
+    store,
+    env: environment(runtime),
+    stdin: options.stdin === undefined ? 'ignore' : job => teller.input(job, jobText(store, job)),
+    stdout: options.output === 'ndjson' ? 'stderr' : 'inherit',
+    stderr: chunk => runtime.stderr.write(chunk),
+    graceMs: options.grace ?? DEFAULT_GRACE_MS,
+    ended: teller.ran,
+  })
+  const hangUp = () => void process.kill(process.pid, 'SIGTERM')
+  process.once('SIGHUP', hangUp)
+  try {
+    const report = await workLoop(store, loopOptions(options, teller, runtime), perform)
+    await teller.settled()
+    return await ended(store, report, teller, options, output, runtime)
+  } catch (error) {
+    if (!options.once || error instanceof EndsWith) throw error
+    return ownProblem(errorProblem(error, runtime))
+  } finally {
+    process.off('SIGHUP', hangUp)
+  }
+}
+
+function loopOptions(options: WorkCommandOptions, teller: Teller, runtime: Runtime): LoopOptions {
+  const { name, topic, match, concurrency, maxAttempts, maxIdle, once, untilEmpty, claim, reason, write } = options
+  const { env, actor, pid, signal } = runtime
+  return {
+    names: name,
+    owner: options.owner ?? (env.LEASECTL_OWNER || undefined) ?? `${options.by ?? actor}:${pid}`,
+    by: options.by ?? actor,
+    leaseWaitMs: options.leaseWait ?? DEFAULT_LEASE_WAIT_MS,
+    drain: signal,
+    observe: teller.observe,
+    ...(topic === undefined ? {} : { topic }),
+    ...(match === undefined ? {} : { match }),
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(maxAttempts === undefined ? {} : { maxAttempts }),
+    ...(maxIdle === undefined ? {} : { maxIdleMs: maxIdle }),
+    ...(once ? { until: 'once' } : untilEmpty ? { until: 'until-empty' } : {}),
+    ...(claim === undefined ? {} : { claimMs: claim }),
+    ...(reason === undefined ? {} : { why: reason }),
+    ...(write === undefined ? {} : { write }),
+  }
+}
+
+async function ended(
+  store: EventStore,
+  report: LoopReport,
+  { last }: Teller,
+  options: WorkCommandOptions,
+  output: Output,
+  runtime: Runtime,
+): Promise<Problem | undefined> {
+  await output.say(reportText(report))
+  if (options.once) {
+    if (last === undefined) return undefined
+    const { stream, event } = last.outcome.job
+    const { command } = options
+    return ownProblem(await execEnd(store, { stream, event: event.id, command }, last, output, runtime))
+  }
+  if (!options.untilEmpty) throw new EndsWith(0)
+  if (report.failed + report.lost + report.givenUp === 0) return undefined
+  return problem('batch-incomplete', 'not all of them ended well', { applied: 'yes' })
+}

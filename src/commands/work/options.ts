@@ -1,0 +1,22 @@
+import type { WriteMode } from '../../store/store.ts'
+import type { ProgramFlags } from '../exec-options.ts'
+import type { ChangeFlags, GlobalOptions } from '../options.ts'
+
+export interface WorkCommandOptions
+  extends GlobalOptions,
+    Pick<ChangeFlags, 'by' | 'reason' | 'leaseWait'>,
+    Pick<ProgramFlags, 'owner' | 'claim' | 'grace' | 'stdin' | 'next' | 'fork' | 'join'> {
+  /** Of the events it works on. */
+  readonly name: readonly string[]
+  /** Of the events it works on, too. */
+  readonly topic?: string
+  readonly match?: string
+  readonly concurrency?: number
+  readonly maxAttempts?: number
+  readonly once?: boolean
+  readonly untilEmpty?: boolean
+  /** ms */
+  readonly maxIdle?: number
+  readonly write?: WriteMode
+  readonly command: readonly [string, ...string[]]
+}

@@ -1,0 +1,99 @@
+import { lengthsJson } from '../formats/stats-json.ts'
+import { jainIndex } from './fairness.ts'
+import { type Overlap, overlapsIn } from './overlap.ts'
+import type { PaceName } from './pace.ts'
+import { histogramOf, type Turn } from './samples.ts'
+import type { Member } from './team.ts'
+
+/** What was asked for. */
+export interface LeaseLabSettings {
+  readonly store: string
+  readonly stream: string
+  readonly procs: number
+  readonly durationMs: number
+  readonly holdMs: number
+  readonly pace: PaceName
+}
+
+/** What one process did. */
+export interface LeaseWorker {
+  readonly name: string
+  readonly turns: number
+  readonly attempts: number
+  readonly heldMs: number
+  /** Turns in which the lease was gone before it was given back. */
+  readonly lost: number
+  /** Of each turn, and the one at the end that led to none. */
+  readonly waitsMs: readonly number[]
+}
+
+export interface LeaseReport extends LeaseLabSettings {
+  readonly workers: readonly LeaseWorker[]
+  /** Jain's index of turns per process. */
+  readonly fairness: number
+  readonly overlaps: readonly Overlap[]
+}
+
+export function leaseReport(settings: LeaseLabSettings, members: readonly Member[]): LeaseReport {
+  const turnsOf = members.map(member => ({ name: member.name, turns: turnsIn(member) }))
+  const workers = turnsOf.map(({ name, turns }) => workerOf(name, turns))
+  const holdings = turnsOf.flatMap(({ name, turns }) =>
+    turns.flatMap(({ held, lost }) => (held === null || lost ? [] : [{ process: name, ...held }])),
+  )
+  return {
+    ...settings,
+    workers,
+    fairness: jainIndex(workers.map(({ turns }) => turns)),
+    overlaps: overlapsIn(holdings),
+  }
+}
+
+function turnsIn({ told }: Member): Turn[] {
+  return told.flatMap(line => (line.kind === 'turns' ? line.turns : []))
+}
+
+function workerOf(name: string, turns: readonly Turn[]): LeaseWorker {
+  const held = turns.flatMap(turn => (turn.held === null ? [] : [turn.held]))
+  return {
+    name,
+    turns: held.length,
+    attempts: turns.reduce((sum, { attempts }) => sum + attempts, 0),
+    heldMs: held.reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0),
+    lost: turns.filter(({ lost }) => lost).length,
+    waitsMs: turns.map(({ waitedMs }) => waitedMs),
+  }
+}
+
+export function sumOf(workers: readonly LeaseWorker[], read: (worker: LeaseWorker) => number): number {
+  return workers.reduce((sum, worker) => sum + read(worker), 0)
+}
+
+/** The document of `lab lease -o json`; fields are only ever added. */
+export function leaseReportJson(report: LeaseReport) {
+  const { workers, overlaps } = report
+  const turns = sumOf(workers, worker => worker.turns)
+  const attempts = sumOf(workers, worker => worker.attempts)
+  return {
+    store: report.store,
+    stream: report.stream,
+    procs: report.procs,
+    durationMs: report.durationMs,
+    holdMs: report.holdMs,
+    pace: report.pace,
+    turns,
+    attempts,
+    attemptsPerTurn: turns === 0 ? null : Number((attempts / turns).toFixed(2)),
+    fairness: Number(report.fairness.toFixed(3)),
+    waited: lengthsJson(histogramOf(workers.flatMap(({ waitsMs }) => waitsMs))),
+    processes: workers.map(({ name, waitsMs, heldMs, ...counts }) => ({
+      name,
+      turns: counts.turns,
+      attempts: counts.attempts,
+      heldMs: Math.round(heldMs),
+      lost: counts.lost,
+      waited: lengthsJson(histogramOf(waitsMs)),
+    })),
+    exclusive: overlaps.length === 0,
+    overlaps: overlaps.map(({ ms, ...who }) => ({ ...who, ms: Number(ms.toFixed(3)) })),
+  }
+}

@@ -1,0 +1,132 @@
+import { counted, countText } from '../formats/count-text.ts'
+import type { Paint } from '../formats/paint.ts'
+import { shortLength } from '../formats/stats-length.ts'
+import { shareText } from '../formats/stats-table.ts'
+import { type Cell, type Column, table } from '../formats/table.ts'
+import { visibleText } from '../stream/texts.ts'
+import { histogramLines } from './histogram-lines.ts'
+import { type LeaseReport, type LeaseWorker, sumOf } from './lease-report.ts'
+import { histogramOf } from './samples.ts'
+import { rateOf, type StreamReport, type StreamWorker, worstShare } from './stream-report.ts'
+
+export interface TextOptions {
+  readonly paint: Paint
+  /** Columns of the terminal; without it nothing is cut. */
+  readonly width: number | undefined
+}
+
+/** So many faults are told; the rest is counted. */
+const MOST_FAULTS = 10
+
+/** What Test A came to: a line for each process, how long was waited, whether the lease was ever held by two. */
+export function leaseReportLines(report: LeaseReport, options: TextOptions): string[] {
+  const { workers, overlaps, fairness } = report
+  const turns = sumOf(workers, worker => worker.turns)
+  const attempts = sumOf(workers, worker => worker.attempts)
+  const faults = overlaps.map(
+    ({ first, second, ms }) => `${first} and ${second} held the lease at one time, for ${ms.toFixed(1)} ms`,
+  )
+  return [
+    ...drawn(LEASE_COLUMNS, workers, options),
+    '',
+    ...waitedLines(workers, options),
+    '',
+    `${counted(turns, 'turn')}, ${turns === 0 ? '-' : (attempts / turns).toFixed(1)} attempts each; ${fairnessText(fairness, 'turns')}`,
+    ...verdict(faults, 'at no time had two processes the lease', options),
+  ]
+}
+
+/** What Test B came to: a line for each process, how long changes took, whether each event was done exactly once. */
+export function streamReportLines(report: StreamReport, options: TextOptions): string[] {
+  const { workers, wallMs, fairness, events, attempts } = report
+  const killed = workers.filter(worker => worker.killed).length
+  const faults = report.faults.map(({ event, what }) => visibleText(`${event} ${what}`))
+  const kills = killed === 0 ? '' : `; ${killed} killed, ${counted(attempts - events, 'event')} taken over`
+  return [
+    ...drawn(STREAM_COLUMNS, workers, options),
+    '',
+    ...waitedLines(workers, options),
+    '',
+    `${shortLength(wallMs)}, ${countText(Math.round(rateOf(report)))} changes a second; ${fairnessText(fairness, 'events')}; longest wait ${shareText(worstShare(report))} of the whole${kills}`,
+    ...verdict(
+      faults,
+      'each event was started once per attempt and completed once, by its owner: so says the journal',
+      options,
+    ),
+  ]
+}
+
+interface LabColumn<Worker> extends Column {
+  cell(worker: Worker): Cell
+}
+
+interface Waiting {
+  readonly name: string
+  readonly waitsMs: readonly number[]
+}
+
+function drawn<Worker>(
+  columns: readonly LabColumn<Worker>[],
+  workers: readonly Worker[],
+  options: TextOptions,
+): string[] {
+  const { paint, width } = options
+  const rows = workers.map(worker => columns.map(column => column.cell(worker)))
+  return table(columns, rows, { paint, ...(width === undefined ? {} : { width }) })
+}
+
+const count = <Worker>(title: string, read: (worker: Worker) => number): LabColumn<Worker> => ({
+  title,
+  align: 'right',
+  cell: worker => countText(read(worker)),
+})
+
+const length = <Worker>(
+  title: string,
+  spare: number,
+  read: (worker: Worker) => number | undefined,
+): LabColumn<Worker> => ({
+  title,
+  align: 'right',
+  spare,
+  cell: worker => shortLength(read(worker)),
+})
+
+const NAME = { title: 'PROCESS', give: 2, min: 8 } as const
+
+const WAITED: readonly LabColumn<Waiting>[] = [
+  length('WAITED p50', 0, ({ waitsMs }) => histogramOf(waitsMs).quantile(0.5)),
+  length('p95', 1, ({ waitsMs }) => histogramOf(waitsMs).quantile(0.95)),
+  length('max', 0, ({ waitsMs }) => histogramOf(waitsMs).maxMs),
+]
+
+const LEASE_COLUMNS: readonly LabColumn<LeaseWorker>[] = [
+  { ...NAME, cell: ({ name }) => name },
+  count('TURNS', ({ turns }) => turns),
+  count('ATTEMPTS', ({ attempts }) => attempts),
+  length('HELD', 2, ({ heldMs }) => heldMs),
+  ...WAITED,
+]
+
+const STREAM_COLUMNS: readonly LabColumn<StreamWorker>[] = [
+  { ...NAME, cell: ({ name, killed }) => (killed ? { text: `${name} ✗ killed`, style: 'warn' } : name) },
+  count('EVENTS', ({ events }) => events),
+  count('CHANGES', ({ changes }) => changes),
+  count('RACES LOST', ({ racesLost }) => racesLost),
+  ...WAITED,
+  length('ENDED', 2, ({ endedMs }) => endedMs),
+]
+
+function waitedLines(workers: readonly Waiting[], { paint, width }: TextOptions): string[] {
+  return histogramLines(histogramOf(workers.flatMap(({ waitsMs }) => waitsMs)), paint, width)
+}
+
+function fairnessText(fairness: number, of: string): string {
+  return `fairness ${fairness.toFixed(2)} (Jain's index of ${of} per process)`
+}
+
+function verdict(faults: readonly string[], good: string, { paint }: TextOptions): string[] {
+  if (faults.length === 0) return [paint('good', `✓ ${good}`)]
+  const more = faults.length > MOST_FAULTS ? [`and ${faults.length - MOST_FAULTS} more`] : []
+  return [...faults.slice(0, MOST_FAULTS), ...more].map(fault => paint('bad', `✗ ${fault}`))
+}

@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto'
+import { documentCache } from '../ops/document-cache.ts'
+import { pause } from '../ops/pause.ts'
+import { readStream } from '../ops/read-stream.ts'
+import { transact } from '../ops/transact.ts'
+import type { TransactOutcome } from '../ops/transact-types.ts'
+import type { EventStore, WriteMode } from '../store/store.ts'
+import { claimRuns } from '../stream/due.ts'
+import { isFinal, type StreamEvent } from '../stream/event.ts'
+import { ROOT_ID } from '../stream/event-id.ts'
+import type { Operation } from '../stream/operation.ts'
+import type { Pace, PaceName } from './pace.ts'
+import { referenceChange } from './reference.ts'
+import type { Change } from './samples.ts'
+
+/** Longer than any lease that a killed process may leave behind. */
+const LEASE_WAIT_MS = 120_000
+
+export interface WorkOptions {
+  /** The worker's name: owner of what it claims. */
+  readonly name: string
+  readonly paceName: PaceName
+  readonly pace: Pace
+  readonly write: WriteMode
+  readonly claimMs: number
+  /** How long the work of an event takes, ms. */
+  readonly holdMs: number
+  readonly random: () => number
+  /** Ms since the work began. */
+  readonly clock: () => number
+  readonly signal: AbortSignal
+  readonly tell: (change: Change) => void
+}
+
+/** Events of the lab's stream that may be claimed now: never begun, or the claim ended without a result. */
+export function claimable(events: readonly StreamEvent[], nowMs: number): string[] {
+  const isAbandoned = (event: StreamEvent) => event.lc.owner !== undefined && !claimRuns(event, nowMs)
+  return events
+    .filter(event => event.id !== ROOT_ID && !isFinal(event))
+    .filter(event => event.status === 'init' || isAbandoned(event))
+    .map(({ id }) => id)
+}
+
+/**
+ * Claims one event of the stream and completes it, again and again, until the stream is done or the signal aborts. Which one
+ * is left to chance, so that workers seldom want the same.
+ */
+export async function workInLoop(store: EventStore, stream: string, options: WorkOptions): Promise<void> {
+  let idleSinceMs: number | undefined
+  let lost = false
+  while (!options.signal.aborted) {
+    const known = options.paceName === 'usual' && !lost ? documentCache(store).latest(stream) : undefined
+    const left = claimable(known?.events ?? [], store.nowMs())
+    const events = left.length > 0 ? left : await readClaimable(store, stream)
+    if (events === 'done') return
+    const event = events[Math.floor(options.random() * events.length)]
+    if (event === undefined) {
+      idleSinceMs ??= options.clock()
+      await pause(options.pace.retryMs(options.clock() - idleSinceMs), options.signal)
+    } else {
+      idleSinceMs = undefined
+      lost = !(await workOn(store, stream, event, options))
+    }
+  }
+}
+
+/** Works on all these events at the same time: changes asked for together share a write. */
+export async function workAtOnce(
+  store: EventStore,
+  stream: string,
+  share: readonly string[],
+  options: WorkOptions,
+): Promise<void> {
+  await Promise.all(share.map(event => workOn(store, stream, event, options)))
+}
+
+async function readClaimable(store: EventStore, stream: string): Promise<readonly string[] | 'done'> {
+  const view = await readStream(store, stream)
+  if (view === undefined) throw new Error(`the stream ${stream} was removed while the lab ran`)
+  return view.stream.done ? 'done' : claimable(view.stream.events, view.nowMs)
+}
+
+/** Whether the event was ours and is completed. */
+async function workOn(store: EventStore, stream: string, event: string, options: WorkOptions): Promise<boolean> {
+  const { name: owner, claimMs, holdMs, signal } = options
+  const started = await timed(store, stream, { op: 'start', event, owner, claimMs }, options)
+  if (started?.claim === undefined) return false
+  if (holdMs > 0) await pause(holdMs, signal)
+  if (signal.aborted) return false
+  return (await timed(store, stream, { op: 'complete', event, fence: started.claim.fence }, options)) !== undefined
+}
+
+/** Makes a change and tells how long it took; its result, if it was made. */
+async function timed(
+  store: EventStore,
+  stream: string,
+  operation: Extract<Operation, { op: 'start' | 'complete' }>,
+  options: WorkOptions,
+) {
+  const askedMs = options.clock()
+  const outcome = await changed(store, stream, operation, options)
+  if (options.signal.aborted && outcome.kind === 'held') return undefined
+  const atMs = options.clock()
+  const { op, event } = operation
+  const answer = outcome.kind === 'refused' ? outcome.refusal.code : outcome.kind
+  options.tell({ op, event, outcome: answer, tookMs: atMs - askedMs, atMs })
+  if (outcome.kind !== 'done' && outcome.kind !== 'refused') throw notMade(stream, operation.op, outcome)
+  return outcome.kind === 'done' ? outcome.result : undefined
+}
+
+async function changed(store: EventStore, stream: string, operation: Operation, options: WorkOptions) {
+  const { name: by, paceName, pace, write, signal } = options
+  const author = { commandId: randomUUID(), by }
+  if (paceName === 'reference') return referenceChange(store, stream, operation, { ...author, pace, signal })
+  const how = { ...author, write, leaseWaitMs: LEASE_WAIT_MS, stopWaiting: signal }
+  const outcome = await transact(store, stream, operation, how)
+  return outcome.kind === 'unknown' ? transact(store, stream, operation, how) : outcome
+}
+
+function notMade(stream: string, op: string, outcome: TransactOutcome): Error {
+  const cause = 'cause' in outcome ? { cause: outcome.cause } : {}
+  return new Error(`${op} in ${stream} was not made: ${outcome.kind}`, cause)
+}

@@ -1,0 +1,26 @@
+import { LeasectlError } from '../stream/errors.ts'
+
+/** A `must…` function found no such event. */
+export class EventNotFound extends LeasectlError {
+  readonly code = 'event-not-found'
+  readonly stream: string
+  /** The id or the XPath that found nothing. */
+  readonly sought: string
+
+  constructor(stream: string, sought: string) {
+    super(`${stream}: there is no event ${sought}`)
+    this.stream = stream
+    this.sought = sought
+  }
+}
+
+/** A `must…` function found no such stream. */
+export class StreamNotFound extends LeasectlError {
+  readonly code = 'stream-not-found'
+  readonly stream: string
+
+  constructor(stream: string) {
+    super(`there is no stream ${stream}`)
+    this.stream = stream
+  }
+}

@@ -1,0 +1,146 @@
+import { thisHost } from '../ops/enqueue.ts'
+import type { EventStore } from '../store/store.ts'
+import type { ChangeResult } from '../stream/operation.ts'
+import type { Ending, Job } from '../worker/job.ts'
+import { workLoop } from '../worker/loop.ts'
+import type { Happening, LoopOptions, LoopReport, Work } from '../worker/loop-types.ts'
+import { workEvent } from '../worker/work-event.ts'
+import type { WorkOptions } from '../worker/work-options.ts'
+import type { WorkOutcome } from '../worker/work-outcome.ts'
+import { type Successors, successorSpecs } from './specs.ts'
+
+/** What both kinds of work may be told besides. */
+export interface WorkCallbacks {
+  /**
+   * Called once the end of an event is durable, for what follows from it, as a message to the worker of a join that it
+   * released (`onJoined`). A process that dies in between never calls it: it is a short cut, what must happen stands in the
+   * stream. What it throws `workOn` throws; `worker` goes on, and hands it to `observe` as a fault or, without one, throws the
+   * first when it ends.
+   */
+  readonly afterWrite?: (result: ChangeResult, job: Job) => void | Promise<void>
+}
+
+/** What a worker looks for, and how it goes about it. */
+export interface WorkerOptions extends Omit<LoopOptions, 'names' | 'owner'>, WorkCallbacks {
+  /** Names of the events it works on. */
+  readonly name: string | readonly string[]
+  /** Name of the worker: who holds the claims. Default: host and process. */
+  readonly owner?: string
+}
+
+/** How one event is worked on. */
+export interface WorkOnOptions extends Omit<WorkOptions, 'owner'>, WorkCallbacks {
+  /** Name of the worker: who holds the claim. Default: host and process. */
+  readonly owner?: string
+  /** Claims it even from a worker that makes no claims and has not outlived its time. */
+  readonly takeOver?: boolean
+}
+
+/**
+ * Works on all events of a name, in all streams: claims them one after the other (`concurrency` at a time), runs `work`, keeps
+ * the claim alive meanwhile, and writes how it ended. The event of a worker that died is taken over when its claim has run out.
+ *
+ * ```ts
+ * await worker(store, { name: 'Search', concurrency: 4, drain }, async job => {
+ *   const found = await search(job.event.key, { signal: job.signal })
+ *   return found.length > 0 ? advance({ next: 'Rank' }) : complete('nothing found')
+ * })
+ * ```
+ *
+ * What `work` throws fails the event, with the error's message. Without a result it is completed.
+ *
+ * @returns what it did, once `drain` or `signal` aborts or `until` is reached
+ * @throws the store's faults but `StoreUnreachable`: an outage is waited for
+ */
+export async function worker(store: EventStore, options: WorkerOptions, work: Work): Promise<LoopReport> {
+  const { name, owner = defaultOwner(), afterWrite, observe, ...others } = options
+  const names = typeof name === 'string' ? [name] : name
+  if (afterWrite === undefined) return workLoop(store, { ...others, ...(observe && { observe }), names, owner }, work)
+  const calls = new Calls(afterWrite, observe)
+  const observing = { ...others, names, owner, observe: (happening: Happening) => calls.see(happening) }
+  const report = await workLoop(store, observing, work).finally(() => calls.settled())
+  calls.throwFault()
+  return report
+}
+
+/**
+ * Works on one event that is known by its id, as `worker` does on those it finds.
+ *
+ * @returns reported, not-claimed, lost or unreported
+ * @throws the signal's reason, if it was aborted from the beginning; the store's faults; what `afterWrite` throws
+ */
+export async function workOn(
+  store: EventStore,
+  stream: string,
+  event: string,
+  options: WorkOnOptions,
+  work: Work,
+): Promise<WorkOutcome> {
+  const { owner = defaultOwner(), afterWrite, ...others } = options
+  const outcome = await workEvent(store, { stream, event }, { ...others, owner }, work)
+  if (outcome.kind === 'reported') await afterWrite?.(outcome.result, outcome.job)
+  return outcome
+}
+
+/** The work is done, and nothing follows. */
+export function complete(msg?: string): Ending {
+  return { op: 'complete', ...(msg === undefined ? {} : { msg }) }
+}
+
+/** The work is done, and this follows: the next step of the event's thread, or new threads and their join. */
+export function advance(successors: Successors): Ending {
+  return { op: 'advance', ...successorSpecs(successors) }
+}
+
+/** The work failed: the event is aborted, what is open below it canceled. */
+export function fail(msg?: string): Ending {
+  return { op: 'fail', ...(msg === undefined ? {} : { msg }) }
+}
+
+/** The event is handed back, for another try or another worker. */
+export function release(): Ending {
+  return { op: 'release' }
+}
+
+function defaultOwner(): string {
+  return `${thisHost()}/${process.pid}`
+}
+
+/** The calls of `afterWrite` in a loop, which does not wait for them. */
+class Calls {
+  readonly #afterWrite: NonNullable<WorkCallbacks['afterWrite']>
+  readonly #observe: WorkerOptions['observe']
+  readonly #running = new Set<Promise<void>>()
+  /** Thrown where nobody observes. */
+  #fault: { readonly error: unknown } | undefined
+
+  constructor(afterWrite: NonNullable<WorkCallbacks['afterWrite']>, observe: WorkerOptions['observe']) {
+    this.#afterWrite = afterWrite
+    this.#observe = observe
+  }
+
+  see(happening: Happening): void {
+    this.#observe?.(happening)
+    if (happening.kind !== 'outcome' || happening.outcome.kind !== 'reported') return
+    const { result, job } = happening.outcome
+    const call = this.#call(result, job).finally(() => this.#running.delete(call))
+    this.#running.add(call)
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#running)
+  }
+
+  throwFault(): void {
+    if (this.#fault !== undefined) throw this.#fault.error
+  }
+
+  async #call(result: ChangeResult, job: Job): Promise<void> {
+    try {
+      await this.#afterWrite(result, job)
+    } catch (error) {
+      if (this.#observe === undefined) this.#fault ??= { error }
+      else this.#observe({ kind: 'fault', stream: job.stream, event: job.event.id, error })
+    }
+  }
+}

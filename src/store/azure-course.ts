@@ -1,0 +1,121 @@
+import type { AzureBodies, BlobState } from './azure-body.ts'
+import type { AzureCalls } from './azure-calls.ts'
+import type { ServiceError } from './azure-errors.ts'
+import { PutFate } from './azure-fate.ts'
+import { LeaseWait } from './azure-wait.ts'
+import { silenceDelay } from './backoff.ts'
+import { StoreUnreachable } from './errors.ts'
+import type { ChangeOptions, ChangeOutcome, Decision, Stored } from './store.ts'
+
+const DEADLINE_MS = 30_000
+
+export interface CourseParts {
+  readonly calls: AzureCalls
+  readonly bodies: AzureBodies
+}
+
+export type Put = Decision & { kind: 'put' }
+export type Decide = (current: Stored, nowMs: number) => Decision
+/** A decision to write, with the state it was made on. */
+export type Seen = { readonly kind: 'put'; readonly decision: Put; readonly state: BlobState }
+
+/** What both ways of changing a stream have in common: the time they have, their reads, and what these say of their Puts. */
+export class ChangeCourse {
+  readonly #parts: CourseParts
+  readonly #name: string
+  readonly #decide: Decide
+  readonly #options: ChangeOptions
+  readonly #startedMs: number
+  readonly fate = new PutFate()
+  /** For leases held by others. */
+  readonly wait: LeaseWait
+  #silences = 0
+
+  constructor(parts: CourseParts, name: string, decide: Decide, options: ChangeOptions) {
+    this.#parts = parts
+    this.#name = name
+    this.#decide = decide
+    this.#options = options
+    this.wait = new LeaseWait(parts.calls, options)
+    this.#startedMs = parts.calls.machine.monotonicMs()
+  }
+
+  /** The overall deadline, monotonic ms; waiting for others does not count. */
+  get untilMs(): number {
+    return this.#startedMs + (this.#options.deadlineMs ?? DEADLINE_MS) + this.wait.waitedMs
+  }
+
+  get #remainingMs(): number {
+    return Math.max(this.untilMs - this.#parts.calls.machine.monotonicMs(), 0)
+  }
+
+  /** Runs rounds until one of them has an outcome. With a Put in doubt a fault or the caller's abort is `unknown`. */
+  async run(round: () => Promise<ChangeOutcome | undefined>): Promise<ChangeOutcome> {
+    try {
+      for (;;) {
+        if (this.#remainingMs === 0) throw this.#late()
+        const outcome = await round()
+        if (outcome !== undefined) return outcome
+      }
+    } catch (error) {
+      if (this.fate.ghost === undefined) throw error
+      return { kind: 'unknown', cause: this.fate.ghost.cause ?? error }
+    }
+  }
+
+  /** A read found no stream: what that means for the Puts sent before. */
+  gone(): ChangeOutcome {
+    this.fate.read(undefined)
+    return this.fate.ghost === undefined ? { kind: 'missing' } : this.unknown()
+  }
+
+  /** Decides on a state, and says what that means for the Puts sent before. */
+  look(state: BlobState | undefined): ChangeOutcome | Seen {
+    if (state === undefined) return this.gone()
+    const { fate } = this
+    fate.read(state)
+    const decision = this.#decide(state.stored, this.#parts.calls.clock.nowMs())
+    if (decision.kind === 'put') {
+      fate.notIn(state)
+      return { kind: 'put', decision, state }
+    }
+    const kind = fate.whenLeft(state)
+    if (kind === 'unknown') return this.unknown()
+    return kind === 'left' ? { kind } : { kind, etag: state.stored.etag }
+  }
+
+  unknown(): ChangeOutcome {
+    return { kind: 'unknown', cause: this.fate.ghost?.cause ?? this.#late() }
+  }
+
+  /** Reads; with a Put in doubt it goes on trying until the deadline, for only a read can tell what became of it. */
+  async read(): Promise<BlobState | undefined> {
+    for (;;) {
+      try {
+        return await this.#parts.bodies.read(this.#name, this.#options.signal, this.untilMs)
+      } catch (error) {
+        if (this.fate.ghost === undefined || !(error instanceof StoreUnreachable) || this.#remainingMs === 0)
+          throw error
+        await this.pauseAfterSilence(undefined)
+      }
+    }
+  }
+
+  /** After a request without an answer, so that an outage is not hammered. */
+  async pauseAfterSilence(error: ServiceError | undefined): Promise<undefined> {
+    const ms = silenceDelay(this.#silences, error?.retryAfterMs, this.#parts.calls.random)
+    this.#silences += 1
+    await this.pause(ms)
+  }
+
+  /** Waits, at most until the deadline. */
+  async pause(ms: number): Promise<undefined> {
+    await this.#parts.calls.pause(Math.min(ms, this.#remainingMs), this.#options.signal)
+  }
+
+  #late(): StoreUnreachable {
+    return new StoreUnreachable(`${this.#parts.calls.site.host} let no write through in time`, {
+      hint: 'Try again: repeated with the same command id, the change happens once.',
+    })
+  }
+}

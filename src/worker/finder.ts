@@ -1,0 +1,179 @@
+import { documentCache } from '../ops/document-cache.ts'
+import { viewOf } from '../ops/read-stream.ts'
+import type { EventStore, Stored } from '../store/store.ts'
+import type { StreamDocument } from '../stream/document.ts'
+import { BadDocument } from '../stream/errors.ts'
+import { EventStream } from '../stream/event-stream.ts'
+import { Aside } from './aside.ts'
+import type { LoopOptions } from './loop-types.ts'
+import { type Lead, Survey } from './survey.ts'
+import type { Timing } from './timing.ts'
+import { type Opening, type Openings, Wanted } from './wanted.ts'
+import type { WorkTarget } from './work-options.ts'
+
+export type Found =
+  | ({ readonly kind: 'found'; readonly silent?: Opening['silent'] } & WorkTarget)
+  /** Nothing to claim now. `againMs`: when there may be although nothing is written, epoch ms. */
+  | {
+      readonly kind: 'nothing'
+      readonly againMs: number
+      /** Something was seen that is only left alone for a moment. */
+      readonly isWaiting: boolean
+    }
+
+export interface FinderListener {
+  /** The store was asked, and answered. */
+  answered(): void
+  /** A document cannot be read; told once in each of its states. */
+  unreadable(stream: string, error: unknown): void
+}
+
+/** What can be claimed in a stream, and what is known of it from now on. */
+interface Seen extends Openings {
+  readonly lead: Lead
+}
+
+/** An event that another loop of this process is about to claim may be free again after so long, ms. */
+const BUSY_MS = 1_000
+
+/**
+ * Finds events to claim, one after the other. The streams of a listing take turns, so that one with many events keeps no
+ * other waiting; which event of a stream it is, chance decides, so that workers that see the same rarely race.
+ */
+export class Finder {
+  readonly #store: EventStore
+  readonly #timing: Timing
+  readonly #wanted: Wanted
+  readonly #survey: Survey
+  readonly #aside: Aside
+  readonly #listener: FinderListener
+  /** Streams that are worth a look, whose turn it is first. */
+  readonly #turns = new Map<string, Lead>()
+
+  constructor(store: EventStore, options: LoopOptions, timing: Timing, listener: FinderListener) {
+    this.#store = store
+    this.#timing = timing
+    this.#wanted = new Wanted(options)
+    this.#survey = new Survey(store, this.#wanted, options, timing)
+    this.#aside = new Aside(store)
+    this.#listener = listener
+  }
+
+  /** @throws the store's faults */
+  async next(signal: AbortSignal): Promise<Found> {
+    let isWaiting = false
+    for (let isListed = false; ; isListed = true) {
+      for (const lead of this.#turns.values()) {
+        const found = await this.#takeTurn(lead, signal)
+        if (found === 'later') isWaiting = true
+        else if (found !== undefined) return found
+      }
+      if (isListed) return { kind: 'nothing', againMs: this.#survey.againMs, isWaiting }
+      for (const lead of await this.#survey.leads(signal)) this.#turns.set(lead.name, lead)
+      this.#listener.answered()
+    }
+  }
+
+  /** The stream was written by this process: what follows is often for us too. Its turn comes last. */
+  wrote(stream: string): void {
+    if (this.#turns.has(stream)) return
+    const written = documentCache(this.#store).latest(stream)
+    if (written !== undefined) this.#turns.set(stream, { name: stream, born: written.born, version: written.version })
+  }
+
+  /** The stream is not as it was thought to be: it is read before anything more of it is claimed. */
+  mistook(stream: string): void {
+    this.#turns.delete(stream)
+    this.#turns.set(stream, { name: stream })
+  }
+
+  begin(target: WorkTarget): void {
+    this.#aside.begin(target)
+  }
+
+  end(target: WorkTarget): void {
+    this.#aside.end(target)
+  }
+
+  /** Leaves an event, or all of a stream, alone for so long, ms. */
+  rest(target: { readonly stream: string; readonly event?: string }, ms: number): void {
+    this.#aside.rest(target, this.#store.nowMs() + ms)
+    this.#survey.lookBy(this.#store.nowMs() + ms)
+  }
+
+  async #takeTurn(lead: Lead, signal: AbortSignal): Promise<Found | 'later' | undefined> {
+    const stream = lead.name
+    this.#turns.delete(stream)
+    const nowMs = this.#store.nowMs()
+    const restsMs = this.#aside.restsUntil({ stream })
+    if (restsMs > nowMs) return this.#later(restsMs)
+    const seen = this.#known(lead) ?? (await this.#read(lead, signal))
+    if (seen === undefined) return undefined
+    const { openings, againMs } = seen
+    this.#survey.lookBy(againMs)
+    if (openings.length === 0) {
+      if (seen.lead.etag !== undefined) this.#survey.lookedAt.remember(stream, seen.lead.etag, againMs)
+      return undefined
+    }
+    const choice = this.#choose(stream, openings, nowMs)
+    if (typeof choice === 'number') return this.#later(choice)
+    if (openings.length > 1) this.#turns.set(stream, seen.lead)
+    return { kind: 'found', stream, ...choice }
+  }
+
+  /** One of those that are not left alone, by chance; or when the first of them is again to be had, epoch ms. */
+  #choose(stream: string, openings: readonly Opening[], nowMs: number): Opening | number {
+    const free = openings.filter(({ event }) => !this.#aside.isBusy({ stream, event }))
+    if (free.length === 0) return nowMs + BUSY_MS
+    const restsUntil = ({ event }: Opening) => this.#aside.restsUntil({ stream, event })
+    const rested = free.filter(opening => restsUntil(opening) <= nowMs)
+    return rested[Math.floor(this.#timing.random() * rested.length)] ?? Math.min(...free.map(restsUntil))
+  }
+
+  #later(untilMs: number): 'later' | undefined {
+    if (untilMs === Number.POSITIVE_INFINITY) return undefined
+    this.#survey.lookBy(untilMs)
+    return 'later'
+  }
+
+  /** What this process wrote itself, unless the listing has seen a later state or another life. */
+  #known(lead: Lead): Seen | undefined {
+    const { name, etag, born, version } = lead
+    const cache = documentCache(this.#store)
+    const same = etag === undefined ? undefined : cache.find(name, etag)
+    if (same !== undefined) return { lead, ...this.#openingsIn(same) }
+    const latest = version === undefined ? undefined : cache.latest(name)
+    if (latest === undefined || latest.born !== born || latest.version < (version ?? 0)) return undefined
+    return { lead: { name, born: latest.born, version: latest.version }, ...this.#openingsIn(latest) }
+  }
+
+  /** A stream that cannot be had now keeps its turn. */
+  async #read({ name }: Lead, signal: AbortSignal): Promise<Seen | undefined> {
+    try {
+      const stored = await this.#store.read(name, signal)
+      this.#listener.answered()
+      return stored && this.#parse(stored)
+    } catch (error) {
+      this.#turns.set(name, { name })
+      throw error
+    }
+  }
+
+  #parse(stored: Stored): Seen | undefined {
+    const { name, etag } = stored
+    try {
+      const { document } = viewOf(stored, this.#store.nowMs())
+      const { born, version } = document
+      return { lead: { name, etag, born, version }, ...this.#openingsIn(document) }
+    } catch (error) {
+      if (!(error instanceof BadDocument)) throw error
+      this.#survey.lookedAt.remember(name, etag, Number.POSITIVE_INFINITY)
+      this.#listener.unreadable(name, error)
+      return undefined
+    }
+  }
+
+  #openingsIn({ events }: StreamDocument): Openings {
+    return this.#wanted.openingsIn(new EventStream(events), this.#store.nowMs())
+  }
+}

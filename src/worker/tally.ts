@@ -1,0 +1,34 @@
+import type { LoopReport } from './loop-types.ts'
+import type { WorkOutcome } from './work-outcome.ts'
+
+/** Counts what a loop does. */
+export class Tally {
+  readonly #counts = { claimed: 0, completed: 0, failed: 0, released: 0, lost: 0, racesLost: 0, givenUp: 0 }
+
+  get report(): LoopReport {
+    return { ...this.#counts }
+  }
+
+  gaveUp(): void {
+    this.#counts.givenUp += 1
+  }
+
+  /** Claimed, and nobody knows what became of it. */
+  threw(): void {
+    this.#counts.claimed += 1
+    this.#counts.lost += 1
+  }
+
+  ended(outcome: WorkOutcome): void {
+    const counts = this.#counts
+    if (outcome.kind === 'not-claimed') {
+      counts.racesLost += outcome.undone.kind === 'refused' ? 1 : 0
+      return
+    }
+    counts.claimed += 1
+    if (outcome.kind !== 'reported') counts.lost += 1
+    else if (outcome.ending.op === 'fail') counts.failed += 1
+    else if (outcome.ending.op === 'release') counts.released += 1
+    else counts.completed += 1
+  }
+}

@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest'
+import { readStream } from '../../src/ops/read-stream.ts'
+import { cli, newWorld, type World } from './support.ts'
+
+const PATH = { env: { PATH: '/usr/bin:/bin' } }
+
+async function world(forks = 'A,A'): Promise<World> {
+  const made = newWorld()
+  await cli(made, ['init', 's', '--fork', forks])
+  return made
+}
+
+async function statuses(made: World): Promise<(string | undefined)[]> {
+  const view = await readStream(made.store, 's')
+  return (view?.stream.events ?? []).map(({ status }) => status)
+}
+
+test('until it is empty: runs the command for each event, and says what became of it', async () => {
+  const made = await world()
+  const ran = await cli(made, ['work', '--name', 'A', '--until-empty', '--', 'true'], PATH)
+  expect(ran).toMatchObject({ exit: 0, stdout: '' })
+  expect(ran.stderr).toMatch(/^started {4}s 0[12]\.00 A$/m)
+  expect(ran.stderr).toMatch(/^completed {2}s 01\.00 A in 0\.0s$/m)
+  expect(ran.stderr).toContain('worked on 2 events: 2 done\n')
+  expect(await statuses(made)).toEqual(['completed', 'completed', 'completed'])
+})
+
+test('an event that failed is 7 at the end, and its message on the line', async () => {
+  const made = await world()
+  const ran = await cli(
+    made,
+    ['work', '--name', 'A', '--until-empty', '--', 'sh', '-c', 'echo no card >&2; exit 3'],
+    PATH,
+  )
+  expect(ran.exit).toBe(7)
+  expect(ran.stderr).toMatch(/^failed {5}s 01\.00 A in 0\.0s: no card$/m)
+})
+
+test('the topic is that of the events it works on, not of what follows', async () => {
+  const made = newWorld()
+  await cli(made, ['init', 's'])
+  await cli(made, ['event', 'advance', 's', '00', '--fork', 'A', '--topic', 'eu'])
+  const other = await cli(made, ['work', '--name', 'A', '--topic', 'us', '--until-empty', '--', 'true'], PATH)
+  expect(other.stderr).toContain('there was nothing to do')
+  await cli(made, ['work', '--name', 'A', '--topic', 'eu', '--next', 'N', '--until-empty', '--', 'true'], PATH)
+  expect((await readStream(made.store, 's'))?.stream.find('01.01')).toMatchObject({ name: 'N', topic: '' })
+})
+
+test('--once hands on the code of the command, and is 0 where there is nothing to do', async () => {
+  const made = await world('A')
+  expect((await cli(made, ['work', '--name', 'A', '--once', '--', 'sh', '-c', 'exit 41'], PATH)).exit).toBe(41)
+  const idle = await cli(made, ['work', '--name', 'A', '--once', '--', 'true'], PATH)
+  expect(idle).toMatchObject({ exit: 0, stdout: '', stderr: 'there was nothing to do\n' })
+})
+
+test('a signal drains it: 0', async () => {
+  const made = await world()
+  const { signal } = { signal: AbortSignal.abort('SIGTERM') }
+  expect((await cli(made, ['work', '--name', 'A', '--', 'true'], { ...PATH, signal })).exit).toBe(0)
+  expect(await statuses(made)).toEqual(['inprocess', 'init', 'init'])
+})
+
+test('a command that cannot be run is found before anything is claimed', async () => {
+  const made = await world()
+  expect((await cli(made, ['work', '--name', 'A', '--', 'no-such-command'], PATH)).exit).toBe(127)
+  expect((await cli(made, ['work', '--name', 'A', '--', '/etc'], PATH)).exit).toBe(126)
+  expect(await statuses(made)).toEqual(['inprocess', 'init', 'init'])
+})
+
+test.each([
+  [['--', 'true'], 'a name of events'],
+  [['--name', 'A'], 'a command to run is missing'],
+  [['--name', 'A', 'true'], 'behind --'],
+  [['--name', 'A', '--once', '--until-empty', '--', 'true'], '--once and --until-empty'],
+  [['--name', 'A', '--once', '--concurrency', '2', '--', 'true'], 'no --concurrency'],
+  [['--name', 'A', '--join', 'J', '--', 'true'], '--join needs --fork'],
+])('usage: %j', async (words, told) => {
+  const ran = await cli(await world(), ['work', ...words], PATH)
+  expect(ran.exit).toBe(2)
+  expect(ran.stderr).toContain(told)
+})
+
+test('texts of streams cannot steer the terminal', async () => {
+  const made = newWorld()
+  await cli(made, ['init', 's\u202e1', '--fork', 'A\u009b31m'])
+  for (const format of ['text', 'ndjson']) {
+    const words = [
+      'work',
+      '--name',
+      'A\u009b31m',
+      '--once',
+      '-o',
+      format,
+      '--',
+      'sh',
+      '-c',
+      "printf 'x\\302\\233y' >/dev/stderr; exit 1",
+    ]
+    const { stdout, stderr } = await cli(made, words, PATH)
+    const own = stderr.split('\n').filter(line => !line.startsWith('x'))
+    expect(`${stdout}${own.join('')}`).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
+    await cli(made, ['retry', 's\u202e1', '--all'])
+  }
+})

@@ -1,0 +1,18 @@
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { User } from '../e2e/program.ts'
+
+const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url))
+
+/** Gives a user what somebody has who installed the package: `examples`, the library as `leasectl`, this Node as `node`. */
+export function bringExamples({ home, bin }: User): void {
+  for (const folder of ['library', 'workers']) {
+    cpSync(join(EXAMPLES, folder), join(home, 'examples', folder), { recursive: true })
+  }
+  const installed = join(home, 'node_modules', 'leasectl')
+  mkdirSync(installed, { recursive: true })
+  symlinkSync(join(dirname(dirname(bin)), 'dist'), join(installed, 'dist'))
+  writeFileSync(join(installed, 'package.json'), '{ "type": "module", "exports": { ".": "./dist/index.js" } }')
+  symlinkSync(process.execPath, join(home, 'bin', 'node'))
+}

@@ -1,0 +1,194 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newUser, type User } from './program.ts'
+
+/** A shell script that says `up` once it is ready, and then waits for ever. */
+const waiting = (before: string) => `${before}
+echo up; while :; do sleep 0.02; done`
+
+let user: User
+let store = ''
+beforeAll(async () => {
+  user = await newUser()
+  store = `sqlite:${join(user.home, 'a.db')}`
+  const names = Array.from({ length: MOST }, () => 'A').join(',')
+  expect(await user.run(['init', STREAM, '--fork', names, '-q'], env())).toMatchObject({ code: 0 })
+})
+afterAll(() => user.leave())
+
+const env = () => ({ LEASECTL_STORE: store, TMPDIR: user.home })
+
+const STREAM = 's'
+const MOST = 20
+let used = 0
+
+/** An event that nobody has used. */
+const newEvent = () => `${String(++used).padStart(2, '0')}.00`
+
+const start = (event: string, script: string, flags: readonly string[] = []) =>
+  user.start(['exec', STREAM, event, ...flags, '--', 'sh', '-c', script], env())
+
+async function seen(event: string): Promise<Record<string, unknown> | undefined> {
+  const { stdout } = await user.run(['show', STREAM, '-o', 'json'], env())
+  const { events } = JSON.parse(stdout) as { events: Record<string, unknown>[] }
+  return events.find(({ id }) => id === event)
+}
+
+/** Output files of programs that have ended. */
+const left = () => readdirSync(user.home).filter(name => name.startsWith('leasectl-'))
+
+describe('how the command ends is how the event ends', () => {
+  test('0 completes it; stdout, stdin and the environment are the command’s own', async () => {
+    const event = newEvent()
+    const run = start(event, 'cat; env | grep LEASECTL_ | sort', ['--owner', 'w1'])
+    run.process.stdin?.end('told\n')
+    const { code, stdout, stderr } = await run.ended
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout.split('\n')).toEqual([
+      'told',
+      'LEASECTL_ATTEMPT=1',
+      expect.stringMatching(/^LEASECTL_ATTEMPT_KEY=[\w.%-]+_1$/),
+      `LEASECTL_EVENT=${event}`,
+      'LEASECTL_FENCE=2',
+      expect.stringMatching(/^LEASECTL_OUTPUT=\//),
+      'LEASECTL_OWNER=w1',
+      `LEASECTL_STORE=${store}`,
+      `LEASECTL_STREAM=${STREAM}`,
+      '',
+    ])
+    expect(await seen(event)).toMatchObject({ status: 'completed', fence: 2 })
+    expect(left()).toEqual([])
+  })
+
+  test('anything else fails it, with the last lines of stderr, which can be opened by its name', async () => {
+    const event = newEvent()
+    const { code, stderr } = await start(event, 'echo begun >&2; printf "\\033[31mno stock\\n" > /dev/stderr; exit 3')
+      .ended
+    expect({ code, stderr }).toEqual({ code: 3, stderr: 'begun\n\u001b[31mno stock\n' })
+    expect(await seen(event)).toMatchObject({ status: 'aborted', msg: 'begun\nno stock' })
+  })
+
+  test('a signal is 128 and its number', async () => {
+    const event = newEvent()
+    expect(await start(event, 'kill -9 $$').ended).toMatchObject({ code: 137, stderr: '' })
+    expect(await seen(event)).toMatchObject({ status: 'aborted', msg: 'killed by SIGKILL' })
+  })
+
+  test('--stdin json gives it the event, also by the name of standard input', async () => {
+    const event = newEvent()
+    const { stdout } = await start(event, 'cat /dev/stdin', ['--stdin', 'json']).ended
+    expect(JSON.parse(stdout)).toMatchObject({ apiVersion: 'leasectl/v1', stream: STREAM, event: { id: event } })
+  })
+
+  test('it may end its event itself, without flags: then its code alone counts', async () => {
+    const event = newEvent()
+    const script = 'leasectl event complete "$LEASECTL_STREAM" "$LEASECTL_EVENT" -q -m mine; exit 5'
+    expect(await start(event, script).ended).toMatchObject({ code: 5, stdout: '', stderr: '' })
+    expect(await seen(event)).toMatchObject({ status: 'completed', msg: 'mine' })
+  })
+
+  test('having ended its event it is not stopped for the claim that is gone', async () => {
+    const event = newEvent()
+    const file = join(user.home, 'seen')
+    // long enough for the end to be seen
+    const script = `leasectl event advance "$LEASECTL_STREAM" "$LEASECTL_EVENT" --next N -q; sleep 0.8; echo on > ${file}`
+    expect(await start(event, script, ['--claim', '3s']).ended).toMatchObject({ code: 0, stderr: '' })
+    expect(readFileSync(file, 'utf8')).toBe('on\n')
+  })
+})
+
+describe('what leasectl could not do', () => {
+  test('a claim held by another is 125, and the command is not run', async () => {
+    const event = newEvent()
+    await user.run(['event', 'start', STREAM, event, '--owner', 'w1', '-q'], env())
+    const { code, stdout, stderr } = await start(event, 'echo ran', ['--owner', 'w2', '-o', 'json']).ended
+    expect({ code, stdout }).toEqual({ code: 125, stdout: '' })
+    expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'claimed', exit: 125, tableExit: 6, retryable: true } })
+    expect(left()).toEqual([])
+  })
+
+  test('a cancel stops the command and all it started: 125, nothing is reported', async () => {
+    const event = newEvent()
+    const run = start(event, waiting('sleep 4711.1 &'), ['--claim', '1s'])
+    await run.until('stdout', /up/)
+    await user.run(['cancel', STREAM, '-e', event], env())
+    const { code, stderr } = await run.ended
+    expect(code).toBe(125)
+    expect(stderr).toMatch(/\[already-final\]\n {2}command {2}killed by SIGTERM\n {2}code {5}5 /)
+    expect(user.processesWith('sleep 4711.1')).toEqual([])
+    expect(await seen(event)).toMatchObject({ status: 'canceled' })
+  })
+
+  test('a stream that is gone: the command is killed, if need be', async () => {
+    await user.run(['init', 'gone', '-q', '--hold'], env())
+    const flags = ['--claim', '2s', '--grace', '0s', '--take-over']
+    const run = user.start(['exec', 'gone', '00', ...flags, '--', 'sh', '-c', waiting('trap "" TERM')], env())
+    await run.until('stdout', /up/)
+    await user.run(['rm', 'gone', '--force', '--yes'], env())
+    expect(await run.ended).toMatchObject({
+      code: 125,
+      stderr: expect.stringMatching(/stream-not-found|claim-expired/),
+    })
+  })
+})
+
+describe('signals', () => {
+  test('one that ends it: the command gets it, and the event is handed back', async () => {
+    const event = newEvent()
+    const run = start(event, waiting('trap "echo got INT; exit 4" INT'))
+    await run.until('stdout', /up/)
+    run.process.kill('SIGINT')
+    expect(await run.ended).toMatchObject({ code: 130, stdout: 'up\ngot INT\n' })
+    expect(await seen(event)).toMatchObject({ status: 'init', attempt: 1 })
+    expect(left()).toEqual([])
+  })
+
+  test('a command that ends with 0 all the same has done its work', async () => {
+    const event = newEvent()
+    const run = start(event, waiting('trap "exit 0" TERM'))
+    await run.until('stdout', /up/)
+    run.process.kill('SIGHUP')
+    expect(await run.ended).toMatchObject({ code: 0 })
+    expect(await seen(event)).toMatchObject({ status: 'completed' })
+  })
+
+  test('who ignores it is killed after the grace, with all it started', async () => {
+    const event = newEvent()
+    const run = start(event, waiting('trap "" TERM; sleep 4711.2 &'), ['--grace', '100ms'])
+    await run.until('stdout', /up/)
+    run.process.kill('SIGTERM')
+    expect(await run.ended).toMatchObject({ code: 143 })
+    expect(user.processesWith('sleep 4711.2')).toEqual([])
+  })
+
+  test('the second ends all at once and leaves no file', async () => {
+    const event = newEvent()
+    const run = start(event, waiting('trap "echo again" TERM; sleep 4711.3 &'))
+    await run.until('stdout', /up/)
+    run.process.kill('SIGTERM')
+    await run.until('stdout', /again/)
+    run.process.kill('SIGTERM')
+    expect(await run.ended).toMatchObject({ code: 143 })
+    await expect.poll(() => user.processesWith('sleep 4711.3')).toEqual([])
+    expect(left()).toEqual([])
+  })
+})
+
+test('what it leaves behind goes on, and is not waited for', async () => {
+  const event = newEvent()
+  const { code } = await start(event, 'sleep 4711.4 >/dev/null & exit 0').ended
+  expect(code).toBe(0)
+  const [pid = 0] = user.processesWith('sleep 4711.4')
+  expect(process.kill(pid, 'SIGKILL')).toBe(true)
+})
+
+test('output without end costs no memory, and its end is the message', async () => {
+  const event = newEvent()
+  const script = join(user.home, 'loud')
+  writeFileSync(script, '#!/bin/sh\nseq 3000000 >&2\nseq 1000000\nexit 7\n', { mode: 0o755 })
+  const command = `exec '${process.execPath}' --max-old-space-size=32 '${user.bin}' exec ${STREAM} ${event} -- ./loud`
+  const { code } = await user.shell(`${command} 2>/dev/null >/dev/null`, env()).ended
+  expect(code).toBe(7)
+  expect(await seen(event)).toMatchObject({ msg: expect.stringMatching(/^2999991\n.*\n3000000$/s) })
+})

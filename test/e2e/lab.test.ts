@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { sharedAzurite } from '../support/azurite.ts'
+import { newUser, type User } from './program.ts'
+
+/** The contention tests as a user sees them: real processes, which come, go and die. */
+
+let user: User
+
+beforeAll(async () => {
+  user = await newUser()
+})
+afterAll(() => user.leave())
+
+async function azurite(): Promise<string> {
+  return `azurite://127.0.0.1:${(await sharedAzurite()).port}/lab-${randomUUID()}`
+}
+
+test('processes take a lease in turn, on SQLite', async () => {
+  const words = ['lab', 'lease', '--procs', '3', '--duration', '400ms', '--hold', '5ms', '-o', 'json']
+  const { code, stdout } = await user.run([...words, '--store', `sqlite:${join(user.home, 'lease.db')}`])
+  expect(code).toBe(0)
+  const { turns, exclusive, processes } = JSON.parse(stdout)
+  expect({ exclusive, processes: processes.length }).toEqual({ exclusive: true, processes: 3 })
+  expect(turns).toBeGreaterThan(1)
+})
+
+test.each([
+  ['the embedded store', [], async () => []],
+  ['Azurite, optimistic', ['--write', 'optimistic'], async () => ['--store', await azurite()]],
+] as const)('processes work on one stream, each event is done once: %s', async (_, flags, where) => {
+  const words = ['lab', 'stream', '--procs', '2', '--events', '11', ...flags, '-o', 'json']
+  const { code, stdout, stderr } = await user.run([...words, ...(await where())])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(JSON.parse(stdout)).toMatchObject({ exactlyOnce: true, faults: [], attempts: 11 })
+})
+
+test('processes that are killed leave nothing undone and nothing done twice', async () => {
+  const store = `sqlite:${join(user.home, 'kill.db')}`
+  const words = ['lab', 'stream', '--kill', '--procs', '3', '--events', '20', '--hold', '150ms', '--claim', '500ms']
+  const { code, stdout } = await user.run([...words, '-o', 'json', '--store', store])
+  expect(code).toBe(0)
+  const { killed, processes, ...report } = JSON.parse(stdout)
+  expect(report).toMatchObject({ exactlyOnce: true, faults: [], kill: true })
+  expect(killed).toBeGreaterThan(0)
+  expect(processes).toHaveLength(3 + killed)
+  expect(user.processesWith(store)).toEqual([])
+})
+
+test('interrupted, it ends with 130: its processes end, its stream is gone', async () => {
+  const store = `sqlite:${join(user.home, 'stop.db')}`
+  const lab = user.start(['lab', 'stream', '--hold', '10s', '--procs', '2', '--store', store])
+  await lab.until('stderr', /2 processes work on 99 events/)
+  await vi.waitFor(() => expect(user.processesWith(store)).toHaveLength(3), 5_000)
+  lab.process.kill('SIGINT')
+  expect(await lab.ended).toMatchObject({ code: 130 })
+  await vi.waitFor(() => expect(user.processesWith(store)).toEqual([]), 5_000)
+  expect(await user.run(['ls', '-o', 'name', '--store', store])).toMatchObject({ code: 0, stdout: '' })
+})
+
+test('when it is killed itself, its processes end', async () => {
+  const store = `sqlite:${join(user.home, 'gone.db')}`
+  const lab = user.start(['lab', 'lease', '--duration', '60s', '--procs', '2', '--store', store])
+  await vi.waitFor(() => expect(user.processesWith(store)).toHaveLength(3), 5_000)
+  lab.process.kill('SIGKILL')
+  await vi.waitFor(() => expect(user.processesWith(store)).toEqual([]), 5_000)
+})

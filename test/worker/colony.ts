@@ -1,0 +1,145 @@
+import { openMemoryStore } from '../../src/store/memory.ts'
+import type { EventStore } from '../../src/store/store.ts'
+import type { Ending, Job } from '../../src/worker/job.ts'
+import { workLoop } from '../../src/worker/loop.ts'
+import type { LoopReport } from '../../src/worker/loop-types.ts'
+import type { Timing } from '../../src/worker/timing.ts'
+import { resultOf, run } from '../ops/support.ts'
+import { Clock } from '../simulation/clock.ts'
+import { type FaultRates, NO_FAULTS, type Outage, Weather } from '../simulation/faults.ts'
+import { FaultyStore } from '../simulation/faulty-store.ts'
+import { Random } from '../simulation/random.ts'
+import { Actor, Scheduler } from '../simulation/scheduler.ts'
+import { Sights } from '../simulation/sights.ts'
+import { Trace } from '../simulation/trace.ts'
+
+export const START_MS = Date.parse('2026-03-01T00:00:00.000Z')
+export const CLAIM_MS = 60_000
+
+export interface ColonySettings {
+  readonly seed: string
+  readonly streams: number
+  /** How many workers there are at a time. */
+  readonly workers: number
+  /** A worker that was killed is replaced by another one, so often. */
+  readonly kills: number
+  readonly rates?: FaultRates
+  /** Ms from the beginning. */
+  readonly outages?: readonly Outage[]
+  readonly maxAttempts?: number
+  /** Work goes on for so long, ms. */
+  readonly workMs?: readonly [number, number]
+}
+
+const FORKS = ['A', 'B', 'A'].map(name => ({ name }))
+
+/** A time at which somebody was at an event, as it really was. */
+interface Stretch {
+  readonly key: string
+  readonly attempt: number
+  readonly who: string
+  /** Still at it: not done, not told to stop, not dead. */
+  isOn: boolean
+}
+
+/** Workers in a world of virtual time and a bad network, and what they really did. */
+export class Colony {
+  readonly base: EventStore
+  readonly scheduler = new Scheduler(START_MS)
+  readonly reports: LoopReport[] = []
+  readonly runs = new Map<string, number>()
+  /** Two workers were at the same event at the same time, neither of them told to stop. */
+  readonly clashes: string[] = []
+  readonly #stretches: Stretch[] = []
+  readonly #random: Random
+  readonly #trace = new Trace(START_MS)
+  readonly #sights = new Sights()
+  readonly #settings: ColonySettings
+
+  constructor(settings: ColonySettings) {
+    this.#settings = settings
+    this.#random = new Random(settings.seed)
+    this.base = openMemoryStore({ clock: new Clock(this.scheduler).nowMs })
+  }
+
+  /** @returns names of the streams that did not come to their end */
+  async live(forMs: number): Promise<string[]> {
+    const { streams, workers, kills } = this.#settings
+    for (let at = 0; at < streams; at++) {
+      resultOf(
+        await run(this.base, `s/${at}`, {
+          op: 'init',
+          root: { name: 'Start' },
+          forks: FORKS,
+          join: { name: 'J' },
+          hold: false,
+          born: `born-${at}`,
+        }),
+      )
+    }
+    for (let at = 0; at < workers; at++) this.#employ(`worker-${at}`, at < kills)
+    await this.scheduler.run(START_MS + forMs)
+    const open: string[] = []
+    for await (const page of this.base.list({})) {
+      for (const { name, summary } of page) if (summary?.status !== 'completed') open.push(name)
+    }
+    return open
+  }
+
+  #employ(name: string, isDoomed: boolean): void {
+    const { rates = NO_FAULTS, outages = [] } = this.#settings
+    const actor = new Actor(this.scheduler, name, this.#random)
+    const clock = new Clock(this.scheduler)
+    const weather = new Weather(
+      outages.map(({ fromMs, toMs, who }) => ({ fromMs: START_MS + fromMs, toMs: START_MS + toMs, who })),
+    )
+    const store = new FaultyStore({
+      base: this.base,
+      actor,
+      clock,
+      rates,
+      weather,
+      trace: this.#trace,
+      sights: this.#sights,
+    })
+    const timing: Timing = {
+      monotonicMs: clock.monotonicMs,
+      wallMs: clock.nowMs,
+      random: actor.random.fraction,
+      pause: (ms, signal) => actor.pause(ms, signal),
+      tick: () => actor.pause(0),
+    }
+    const { maxAttempts } = this.#settings
+    const options = {
+      names: ['A', 'B', 'J', 'N'],
+      owner: name,
+      claimMs: CLAIM_MS,
+      leaseWaitMs: 5_000,
+      concurrency: actor.random.whole(1, 3),
+      timing,
+      ...(maxAttempts === undefined ? {} : { maxAttempts }),
+    }
+    actor.spawn(async () => void this.reports.push(await workLoop(store, options, job => this.#work(job, actor))))
+    if (!isDoomed) return
+    this.scheduler.at(START_MS + actor.random.between(10_000, 200_000), () => {
+      actor.die()
+      for (const stretch of this.#stretches) if (stretch.who === name) stretch.isOn = false
+      this.#employ(`${name}x`, false)
+    })
+  }
+
+  async #work(job: Job, actor: Actor): Promise<Ending | undefined> {
+    const key = `${job.stream} ${job.event.id}`
+    const stretch: Stretch = { key, attempt: job.attempt, who: actor.name, isOn: true }
+    const other = this.#stretches.find(each => each.key === key && each.isOn)
+    if (other !== undefined) this.clashes.push(`${key}: ${other.who} and ${actor.name}`)
+    this.#stretches.push(stretch)
+    this.runs.set(job.attemptKey, (this.runs.get(job.attemptKey) ?? 0) + 1)
+    job.signal.addEventListener('abort', () => (stretch.isOn = false))
+    await actor.pause(actor.random.spread(...(this.#settings.workMs ?? [500, 100_000])), job.signal)
+    stretch.isOn = false
+    if (job.event.name === 'A') return { op: 'advance', next: { name: 'N' } }
+    if (actor.random.chance(0.1)) throw new Error('boom')
+    return undefined
+  }
+}
