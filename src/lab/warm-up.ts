@@ -3,7 +3,7 @@ import { removeStream } from '../ops/remove.ts'
 import { transact } from '../ops/transact.ts'
 import type { EventStore, WriteMode } from '../store/store.ts'
 
-const EVENTS = 30
+const EVENTS = 15
 
 /**
  * Works through a small stream of the worker's own and removes it, so that connections are open and code is compiled when the
@@ -23,11 +23,11 @@ export async function warmUp(
       op === 'start' ? ({ op, event, owner: by, claimMs: 60_000 } as const) : ({ op, event, owner: by } as const)
     return transact(store, stream, operation, { commandId: randomUUID(), by, write })
   }
-  for (const event of ids.slice(0, 5)) {
+  for (const event of ids.slice(0, 2)) {
     await change('start', event)
     await change('complete', event)
   }
-  await Promise.all(ids.slice(5).map(event => change('start', event)))
-  await Promise.all(ids.slice(5).map(event => change('complete', event)))
+  await Promise.all(ids.slice(2).map(event => change('start', event)))
+  await Promise.all(ids.slice(2).map(event => change('complete', event)))
   await removeStream(store, stream, { leaseWaitMs: 10_000 })
 }

@@ -1,10 +1,14 @@
-import { setTimeout as delay } from 'node:timers/promises'
-
 /** Waits, unless the signal aborts. Nothing to wait for still lets other work go on. */
-export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  try {
-    await delay(Math.max(0, ms), undefined, { signal })
-  } catch (error) {
-    if (signal?.aborted !== true) throw error
-  }
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  if (signal?.aborted) return Promise.resolve()
+  // Not by timers/promises, which makes an error with a stack whenever it is aborted: workers do that with each event.
+  return new Promise(resolve => {
+    const end = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, Math.max(0, ms))
+    signal?.addEventListener('abort', end)
+  })
 }

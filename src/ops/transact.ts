@@ -34,6 +34,7 @@ export async function transact(
     sent: false,
   }
   const outcome = await enqueue(store, name, planned, options, operation.op === 'init')
-  if (outcome.kind === 'done' && !outcome.result.duplicate) await options.afterWrite?.(outcome.result)
+  const { afterWrite } = options
+  if (afterWrite !== undefined && outcome.kind === 'done' && !outcome.result.duplicate) await afterWrite(outcome.result)
   return outcome
 }

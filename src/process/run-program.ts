@@ -121,9 +121,10 @@ async function fateOf(
 function endOf(child: ChildProcess): Promise<ProgramFate> {
   return new Promise(resolve => {
     child.once('error', error => resolve({ kind: 'not-started', reason: errorCode(error) }))
-    child.once('exit', (code, signal) =>
-      resolve(signal === null ? { kind: 'exited', code: code ?? 0 } : { kind: 'killed', signal }),
-    )
+    child.once('exit', (code, signal) => {
+      if (signal === null) resolve({ kind: 'exited', code: code ?? 0 })
+      else resolve({ kind: 'killed', signal })
+    })
   })
 }
 

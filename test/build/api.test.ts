@@ -2,28 +2,32 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync,
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { extractApi } from '../../build/api/extract.mjs'
 import { renderApi } from '../../build/api/render.mjs'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 describe('docs/api', () => {
-  const api = extractApi()
+  let api: Awaited<ReturnType<typeof extractApi>>
 
-  test('every type that a public signature mentions is exported, and every export has a comment', async () => {
-    expect((await api).faults).toEqual([])
+  beforeAll(async () => {
+    api = await extractApi()
   })
 
-  test('is what `npm run api` makes of the sources', async () => {
-    const made = renderApi((await api).exports)
+  test('every type that a public signature mentions is exported, and every export has a comment', () => {
+    expect(api.faults).toEqual([])
+  })
+
+  test('is what `npm run api` makes of the sources', () => {
+    const made = renderApi(api.exports)
     const folder = join(ROOT, 'docs/api')
     expect(readdirSync(folder).sort()).toEqual([...made.keys()].sort())
     for (const [name, text] of made) expect(readFileSync(join(folder, name), 'utf8'), `${name}: npm run api`).toBe(text)
   })
 
-  test('its links lead to symbols', async () => {
-    const made = renderApi((await api).exports)
+  test('its links lead to symbols', () => {
+    const made = renderApi(api.exports)
     const places = new Set([...made].flatMap(([name, text]) => headings(text).map(heading => `${name}#${heading}`)))
     const links = [...made].flatMap(([name, text]) =>
       [...text.matchAll(/\]\(([a-z]*\.?m?d?)#([a-z_]+)\)/g)].map(([, file, symbol]) => `${file || name}#${symbol}`),
@@ -37,7 +41,7 @@ function headings(text: string): string[] {
   return [...text.matchAll(/^### (\w+)$/gm)].map(([, name]) => name?.toLowerCase() ?? '')
 }
 
-test('what is wrong with the exports of a library is told', async () => {
+test('what is wrong with the exports of a library is told', { timeout: 60_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'leasectl-exports-'))
   try {
     mkdirSync(join(folder, 'src'))

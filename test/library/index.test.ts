@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   advance,
   changeStream,
@@ -17,6 +17,8 @@ import {
 import { sharedAzurite } from '../support/azurite.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'leasectl-library-'))
+// It may have to be started.
+beforeAll(async () => void (await sharedAzurite()))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const addresses = {
@@ -26,14 +28,14 @@ const addresses = {
 }
 
 test.each([
-  ['memory', undefined],
-  ['sqlite', undefined],
+  ['memory', 'lease'],
+  ['sqlite', 'lease'],
   ['azurite', 'lease'],
   ['azurite', 'optimistic'],
 ] as const)('the whole face on %s, writing %s: create, change, work, join, end', async (kind, write) => {
   await using store = await openStore(await addresses[kind](), {})
   await store.createContainer()
-  const how = { by: 'shop', ...(write && { write }) }
+  const how = { by: 'shop', write }
   await createStream(store, 'orders/1', how, { forks: ['Search', 'Pay'], join: 'Ship' })
   const paid = await changeStream(store, 'orders/1', { ...how, commandId: 'm-1' }, stream => {
     stream.mustFind('02.00').set({ ref: 'till 3' }).complete('paid')
@@ -52,7 +54,7 @@ test.each([
       name: ['Search', 'Ask', 'Ship'],
       drain: over.signal,
       maxIdleMs: 10,
-      ...(write && { write }),
+      write,
       afterWrite: async result => {
         await joined(result)
         await ended(result)

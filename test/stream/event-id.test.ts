@@ -84,3 +84,17 @@ describe('ids', () => {
     )
   })
 })
+
+it('compares ids of the same form as it compares their numbers', () => {
+  const segment = fc.integer({ min: 0, max: 99 })
+  const id = (digits: number) =>
+    fc
+      .array(segment, { minLength: 1, maxLength: 3 })
+      .map(all => all.map(n => String(n).padStart(digits, '0')).join('.'))
+  fc.assert(
+    fc.property(id(2), id(2), (a, b) => {
+      // One more digit in front changes no number, but lets the two differ in length.
+      expect(Math.sign(compareIds(a, b))).toBe(a === b ? 0 : Math.sign(compareIds(a, `0${b}`)) || (a < b ? -1 : 1))
+    }),
+  )
+})

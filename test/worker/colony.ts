@@ -15,6 +15,7 @@ import { Trace } from '../simulation/trace.ts'
 
 export const START_MS = Date.parse('2026-03-01T00:00:00.000Z')
 export const CLAIM_MS = 60_000
+const SLICE_MS = 300_000
 
 export interface ColonySettings {
   readonly seed: string
@@ -78,7 +79,15 @@ export class Colony {
       )
     }
     for (let at = 0; at < workers; at++) this.#employ(`worker-${at}`, at < kills)
-    await this.scheduler.run(START_MS + forMs)
+    let open = await this.#open()
+    for (let ms = SLICE_MS; ms <= forMs && open.length > 0; ms += SLICE_MS) {
+      await this.scheduler.run(START_MS + ms)
+      open = await this.#open()
+    }
+    return open
+  }
+
+  async #open(): Promise<string[]> {
     const open: string[] = []
     for await (const page of this.base.list({})) {
       for (const { name, summary } of page) if (summary?.status !== 'completed') open.push(name)

@@ -28,13 +28,15 @@ const WORLDS: readonly ColonySettings[] = [
   { seed: 'again', streams: 10, workers: 5, kills: 3, rates: BAD },
   {
     seed: 'outages',
-    streams: 8,
+    streams: 4,
     workers: 4,
     kills: 1,
     rates: BAD,
+    workMs: [60_000, 300_000],
     outages: [
       { fromMs: 60_000, toMs: 200_000, who: '*' },
-      { fromMs: 20_000, toMs: 400_000, who: 'worker-2' },
+      { fromMs: 220_000, toMs: 900_000, who: 'worker-2' },
+      { fromMs: 500_000, toMs: 1_200_000, who: 'worker-1' },
     ],
   },
 ]
