@@ -5,8 +5,12 @@ import { openSqliteStore } from '../../src/store/sqlite.ts'
 import { BodyTable, bodiesIn } from './body-table.ts'
 import { change, createStream, tagging } from './streams.ts'
 
+/** So many changes are made elsewhere first: workers live long, and their code is compiled by then. */
+const WARM_CHANGES = 2_000
+
 const [folder = '', at = '', each = ''] = process.argv.slice(2)
 const file = join(folder, 'processes.db')
+await warmUp()
 const store = openSqliteStore(file)
 const names = Array.from({ length: Number(each) }, (_, next) => `own/${at}/${String(next).padStart(4, '0')}`)
 for (const stream of names) await createStream(store, stream)
@@ -23,6 +27,16 @@ for await (const word of createInterface({ input: process.stdin })) {
 }
 table.close()
 await store.close()
+
+async function warmUp(): Promise<void> {
+  const elsewhere = openSqliteStore(join(folder, `warm-${at}.db`))
+  const streams = Array.from({ length: WARM_CHANGES / 20 }, (_, next) => `warm/${next}`)
+  for (const stream of streams) await createStream(elsewhere, stream)
+  for (let made = 0; made < WARM_CHANGES; made += 1) {
+    await change(elsewhere, streams[made % streams.length] ?? '', tagging('09.00'))
+  }
+  await elsewhere.close()
+}
 
 /** The next one only when the one before is durable. */
 async function changeAll(took: number[]): Promise<void> {

@@ -1,9 +1,9 @@
-import { constants } from 'node:os'
+import { constants, tmpdir } from 'node:os'
 import type { EventStore } from '../store/store.ts'
 import type { Job } from '../worker/job.ts'
 import { endedByHolder } from '../worker/own-end.ts'
 import { fateText } from '../worker/program-ending.ts'
-import type { ProgramRun } from '../worker/program-work.ts'
+import { NO_OUTPUT_FILE, type ProgramRun } from '../worker/program-work.ts'
 import type { WorkTarget } from '../worker/work-options.ts'
 import type { Undone, WorkOutcome } from '../worker/work-outcome.ts'
 import { interruptedProblem } from './error-problem.ts'
@@ -37,14 +37,14 @@ export async function execEnd(
     case 'not-claimed':
       return undoneProblem(target, outcome.undone, 'been claimed: then the claim runs out by itself', runtime)
     case 'lost': {
-      await endIfOwn(store, outcome.job, ran)
       const { code, message } = outcome.lost
+      await endIfOwn(store, outcome.job, ran, code)
       const subject = message.startsWith(event) ? stream : `${stream} ${event}`
       const exit = exitOfRefusal(code)
       return problem(code, `${subject}: ${message}`, { exit, stream, event, facts: commandFact(ran) })
     }
     case 'unreported': {
-      if (outcome.undone.kind === 'refused') await endIfOwn(store, outcome.job, ran)
+      if (outcome.undone.kind === 'refused') await endIfOwn(store, outcome.job, ran, outcome.undone.refusal.code)
       const what = undoneProblem(target, outcome.undone, `ended (${outcome.ending.op})`, runtime)
       return { ...what, facts: [...(what.facts ?? []), ...commandFact(ran)] }
     }
@@ -76,12 +76,15 @@ function reportedProblem(
 }
 
 /** The command ended its event itself; that it could not be done again is no fault. */
-async function endIfOwn(store: EventStore, job: Job, ran: ProgramRun | undefined): Promise<void> {
-  if (ran !== undefined && (await endedByHolder(store, job))) throw new EndsWith(codeOf(ran))
+async function endIfOwn(store: EventStore, job: Job, ran: ProgramRun | undefined, code: string): Promise<void> {
+  if (ran !== undefined && (await endedByHolder(store, job, code))) throw new EndsWith(codeOf(ran))
 }
 
 /** @param word the name of the command, as it was given */
 export function notStarted(word: string, reason: string): Problem {
+  if (reason === NO_OUTPUT_FILE) {
+    return problem('file-failed', `no file for LEASECTL_OUTPUT can be made in ${tmpdir()}`, { hint: 'Set TMPDIR.' })
+  }
   if (reason === 'ENOENT') {
     return problem('command-not-found', `there is no command ${word}, or the interpreter of its script is missing`)
   }

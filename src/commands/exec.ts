@@ -24,10 +24,10 @@ which it may append
 
 What makes no sense there fails the event: nothing is guessed. More than 64 KiB makes none.
 
-stdout and stdin are the command's own; --stdin json gives it the event to read. It runs in a session of its own. SIGINT and
-SIGTERM are handed on to it and all it started, a hang-up as SIGTERM; after --grace they are killed. If it ends with 0 all the
-same the event is completed, else handed back. The same happens when the event is canceled or the claim is lost; then nothing
-is reported. What it leaves behind after an end of its own goes on.
+stdout and stdin are the command's own; --stdin json gives it the event to read. It runs in a session of its own. SIGINT
+and SIGTERM are handed on to it and all it started, SIGHUP and SIGQUIT as SIGTERM; after --grace they are killed. If it
+ends with 0 all the same the event is completed, else handed back. The same happens when the event is canceled or the
+claim is lost; then nothing is reported. What it leaves behind after an end of its own goes on.
 
 Exit: the command's own code; 128 + N if signal N ended it; 126 it cannot be run, 127 there is none; 125 leasectl could not
 claim, lost the claim or could not report the end: the error has the code (help exit-codes). -o json is for errors alone.

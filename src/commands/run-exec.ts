@@ -3,7 +3,7 @@ import type { EventStore } from '../store/store.ts'
 import type { Job } from '../worker/job.ts'
 import { type OutputFile, outputFile } from '../worker/output-file.ts'
 import type { Successors } from '../worker/program-ending.ts'
-import { type ProgramRun, programWork } from '../worker/program-work.ts'
+import { NO_OUTPUT_FILE, type ProgramRun, programWork } from '../worker/program-work.ts'
 import { workEvent } from '../worker/work-event.ts'
 import { DEFAULT_LEASE_WAIT_MS } from './change/request.ts'
 import { errorProblem } from './error-problem.ts'
@@ -18,9 +18,11 @@ import { openStoreFor } from './store.ts'
 
 const DEFAULT_GRACE_MS = 10_000
 /** Of what leasectl could not do itself: most other codes may be the command's own. */
-const NOT_THE_COMMAND = 125
+export const NOT_THE_COMMAND = 125
 /** These stay: wrong usage, a command that cannot be run, and signals. */
 const OWN_EXITS: readonly number[] = [2, 126, 127, 130, 143]
+/** A hang-up, and Ctrl-\, which a command in a session of its own does not get. */
+const AS_SIGTERM = ['SIGHUP', 'SIGQUIT'] as const
 
 /** Runs a command as the worker of an event. Ends with the command's code. */
 export async function exec(options: ExecOptions, runtime: Runtime): Promise<Problem | undefined> {
@@ -46,15 +48,16 @@ export function ownProblem(what: Problem | undefined): Problem | undefined {
 
 async function worked(options: ExecOptions, successors: Successors, runtime: Runtime): Promise<Problem | undefined> {
   const file = outputFile()
+  if (file === undefined) return notStarted(options.command[0], NO_OUTPUT_FILE)
   try {
     return await workedWith(file, options, successors, runtime)
   } finally {
-    file?.remove()
+    file.remove()
   }
 }
 
 async function workedWith(
-  file: OutputFile | undefined,
+  file: OutputFile,
   options: ExecOptions,
   successors: Successors,
   runtime: Runtime,
@@ -82,8 +85,7 @@ async function workedWith(
       ran = run
     },
   })
-  const hangUp = () => void process.kill(process.pid, 'SIGTERM')
-  process.once('SIGHUP', hangUp)
+  const listening = takeAsSigterm()
   try {
     const outcome = await workEvent(
       store,
@@ -106,7 +108,18 @@ async function workedWith(
     if (fault !== undefined) throw fault
     return await execEnd(store, options, { outcome, ran }, output, runtime)
   } finally {
-    process.off('SIGHUP', hangUp)
+    listening.over()
+  }
+}
+
+/** Until it is over: without a listener any of these signals, be it the second, would leave commands behind. */
+export function takeAsSigterm() {
+  const terminate = () => void process.kill(process.pid, 'SIGTERM')
+  for (const signal of AS_SIGTERM) process.on(signal, terminate)
+  return {
+    over() {
+      for (const signal of AS_SIGTERM) process.off(signal, terminate)
+    },
   }
 }
 

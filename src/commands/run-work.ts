@@ -8,7 +8,7 @@ import { errorProblem } from './error-problem.ts'
 import { execEnd, notStarted } from './exec-end.ts'
 import { type Output, openOutput } from './output.ts'
 import { EndsWith, type Problem, problem } from './problem.ts'
-import { environment, jobText, ownProblem, successorsIn } from './run-exec.ts'
+import { environment, jobText, NOT_THE_COMMAND, ownProblem, successorsIn, takeAsSigterm } from './run-exec.ts'
 import type { Runtime } from './runtime.ts'
 import { openStoreFor } from './store.ts'
 import { reportText } from './work/lines.ts'
@@ -37,8 +37,7 @@ export async function work(options: WorkCommandOptions, runtime: Runtime): Promi
     graceMs: options.grace ?? DEFAULT_GRACE_MS,
     ended: teller.ran,
   })
-  const hangUp = () => void process.kill(process.pid, 'SIGTERM')
-  process.once('SIGHUP', hangUp)
+  const listening = takeAsSigterm()
   try {
     const report = await workLoop(store, loopOptions(options, teller, runtime), perform)
     await teller.settled()
@@ -47,7 +46,7 @@ export async function work(options: WorkCommandOptions, runtime: Runtime): Promi
     if (!options.once || error instanceof EndsWith) throw error
     return ownProblem(errorProblem(error, runtime))
   } finally {
-    process.off('SIGHUP', hangUp)
+    listening.over()
   }
 }
 
@@ -83,12 +82,15 @@ async function ended(
 ): Promise<Problem | undefined> {
   await output.say(reportText(report))
   if (options.once) {
+    // Told already.
+    if (last === undefined && report.faults > 0) throw new EndsWith(NOT_THE_COMMAND)
     if (last === undefined) return undefined
     const { stream, event } = last.outcome.job
     const { command } = options
     return ownProblem(await execEnd(store, { stream, event: event.id, command }, last, output, runtime))
   }
   if (!options.untilEmpty) throw new EndsWith(0)
-  if (report.failed + report.lost + report.givenUp === 0) return undefined
+  const { failed, lost, givenUp, released, faults, locked } = report
+  if (failed + lost + givenUp + released + faults + locked === 0) return undefined
   return problem('batch-incomplete', 'not all of them ended well', { applied: 'yes' })
 }

@@ -21,9 +21,11 @@ SIGTERM and SIGINT drain: nothing more is claimed, what is under way goes on to 
 their events are taken over once the claims have run out. Under systemd: KillMode=mixed, so that only leasectl is told, and a
 TimeoutStopSec as long as the command may take.
 
-Exit: 0 it was drained; --until-empty 0, or 7 if an event failed, was lost or given up, 130 and 143 if it was drained before;
---once the command's own code as of exec, 125 what leasectl could not do, 0 if there was nothing to do. 126 the command cannot be
-run, 127 there is none.
+--until-empty waits for streams that are leased for a moment, not for events that other workers are at, and tries each event once.
+
+Exit: 0 it was drained; --until-empty 0, or 7 if an event failed, was lost, handed back or given up, or something could not be read,
+claimed or had because it is leased until released, 130 and 143 if it was drained before; --once the command's own code as of exec,
+125 what leasectl could not do, 0 if there was nothing to do. 126 the command cannot be run, 127 there is none.
 `
 
 export function register(parent: Command, runtime: Runtime, go: Run<WorkCommandOptions> = run): void {

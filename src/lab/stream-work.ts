@@ -41,27 +41,52 @@ export function claimable(events: readonly StreamEvent[], nowMs: number): string
     .map(({ id }) => id)
 }
 
+/** An event that is claimed, with the number of its claim. */
+interface Claimed {
+  readonly event: string
+  readonly fence: number
+}
+
 /**
  * Claims one event of the stream and completes it, again and again, until the stream is done or the signal aborts. Which one
- * is left to chance, so that workers seldom want the same.
+ * is left to chance, so that workers seldom want the same. As `work` does, the completion of one and the claim of the next
+ * are asked for together, and share a write; the reference makes one change after the other.
  */
 export async function workInLoop(store: EventStore, stream: string, options: WorkOptions): Promise<void> {
   let idleSinceMs: number | undefined
-  let lost = false
+  let claimed: Claimed | undefined
   while (!options.signal.aborted) {
-    const known = options.paceName === 'usual' && !lost ? documentCache(store).latest(stream) : undefined
-    const left = claimable(known?.events ?? [], store.nowMs())
-    const events = left.length > 0 ? left : await readClaimable(store, stream)
+    if (claimed !== undefined && options.holdMs > 0) await pause(options.holdMs, options.signal)
+    if (options.signal.aborted) return
+    if (claimed !== undefined) {
+      claimed = await completed(store, stream, claimed, options)
+      if (claimed !== undefined) continue
+    }
+    const events = await readClaimable(store, stream)
     if (events === 'done') return
-    const event = events[Math.floor(options.random() * events.length)]
+    const event = oneOf(events, options)
     if (event === undefined) {
       idleSinceMs ??= options.clock()
       await pause(options.pace.retryMs(options.clock() - idleSinceMs), options.signal)
     } else {
       idleSinceMs = undefined
-      lost = !(await workOn(store, stream, event, options))
+      claimed = await claim(store, stream, event, options)
     }
   }
+}
+
+/** Completes an event and claims another, if one is known; the other, if it is ours. */
+async function completed(store: EventStore, stream: string, own: Claimed, options: WorkOptions) {
+  const known = options.paceName === 'usual' ? documentCache(store).latest(stream) : undefined
+  const next = oneOf(claimable(known?.events ?? [], store.nowMs()), options)
+  const completing = complete(store, stream, own, options)
+  const claiming = next === undefined ? undefined : claim(store, stream, next, options)
+  await Promise.all([completing, claiming])
+  return claiming
+}
+
+function oneOf(events: readonly string[], { random }: WorkOptions): string | undefined {
+  return events[Math.floor(random() * events.length)]
 }
 
 /** Works on all these events at the same time: changes asked for together share a write. */
@@ -80,14 +105,28 @@ async function readClaimable(store: EventStore, stream: string): Promise<readonl
   return view.stream.done ? 'done' : claimable(view.stream.events, view.nowMs)
 }
 
-/** Whether the event was ours and is completed. */
-async function workOn(store: EventStore, stream: string, event: string, options: WorkOptions): Promise<boolean> {
-  const { name: owner, claimMs, holdMs, signal } = options
-  const started = await timed(store, stream, { op: 'start', event, owner, claimMs }, options)
-  if (started?.claim === undefined) return false
+/** Claims an event and completes it, unless another has it. */
+async function workOn(store: EventStore, stream: string, event: string, options: WorkOptions): Promise<void> {
+  const { holdMs, signal } = options
+  const claimed = await claim(store, stream, event, options)
+  if (claimed === undefined) return
   if (holdMs > 0) await pause(holdMs, signal)
-  if (signal.aborted) return false
-  return (await timed(store, stream, { op: 'complete', event, fence: started.claim.fence }, options)) !== undefined
+  if (!signal.aborted) await complete(store, stream, claimed, options)
+}
+
+async function claim(
+  store: EventStore,
+  stream: string,
+  event: string,
+  options: WorkOptions,
+): Promise<Claimed | undefined> {
+  const { name: owner, claimMs } = options
+  const started = await timed(store, stream, { op: 'start', event, owner, claimMs }, options)
+  return started?.claim === undefined ? undefined : { event, fence: started.claim.fence }
+}
+
+function complete(store: EventStore, stream: string, { event, fence }: Claimed, options: WorkOptions) {
+  return timed(store, stream, { op: 'complete', event, fence }, options)
 }
 
 /** Makes a change and tells how long it took; its result, if it was made. */

@@ -4,6 +4,7 @@ import { transact as transactAs } from '../ops/transact.ts'
 import type { TransactOptions, TransactOutcome } from '../ops/transact-types.ts'
 import type { EventStore } from '../store/store.ts'
 import type { Operation } from '../stream/operation.ts'
+import { checkMs } from './checks.ts'
 import { StreamEditor } from './editors.ts'
 import { type EventInput, type Successors, specOf, successorSpecs } from './specs.ts'
 
@@ -46,7 +47,7 @@ export interface NewStream extends Omit<Successors, 'next'> {
  * @throws what `change` throws, as EventNotFound: nothing was written; InvalidValue a text or id that can never be right, an
  * asynchronous `change`; BadDocument and the store's faults
  */
-export function changeStream(
+export async function changeStream(
   store: EventStore,
   name: string,
   options: ChangeStreamOptions,
@@ -62,7 +63,7 @@ export function changeStream(
  * @returns done; refused with `exists` if there is one already, unless it was made under the same command id; unknown
  * @throws InvalidValue a text or id that can never be right; the store's faults
  */
-export function createStream(
+export async function createStream(
   store: EventStore,
   name: string,
   options: ChangeStreamOptions,
@@ -82,7 +83,7 @@ export function createStream(
  * @throws InvalidValue a text or id that can never be right; BadDocument the document cannot be read (it stays as it is); the
  * store's faults: nothing was applied
  */
-export function transact(
+export async function transact(
   store: EventStore,
   name: string,
   operation: Operation,
@@ -92,5 +93,6 @@ export function transact(
 }
 
 function withCommandId(options: ChangeStreamOptions): TransactOptions {
+  checkMs('leaseWaitMs', options.leaseWaitMs)
   return { ...options, commandId: options.commandId ?? randomUUID() }
 }

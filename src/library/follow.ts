@@ -1,5 +1,6 @@
 import { type FollowItem, follow as followFrom } from '../ops/follow.ts'
 import type { EventStore } from '../store/store.ts'
+import { checkMs } from './checks.ts'
 import type { SignalOption } from './read-stream.ts'
 
 /** From where, and how often, a stream is followed. */
@@ -16,8 +17,9 @@ export interface FollowOptions extends SignalOption {
  * The transactions of one stream in order, without a gap: the journal is complete, so whatever happened between two looks is
  * in it. Goes on when the stream is done (a retry may reopen it) and ends when the signal aborts, or the loop breaks.
  *
- * @throws BadDocument and the store's faults but `StoreUnreachable`: an outage is an item
+ * @throws InvalidValue for no time; BadDocument and the store's faults but `StoreUnreachable`: an outage is an item
  */
 export function follow(store: EventStore, name: string, options: FollowOptions = {}): AsyncGenerator<FollowItem> {
+  checkMs('intervalMs', options.intervalMs)
   return followFrom(store, name, { fromVersion: 0, intervalMs: 1_000, ...options })
 }

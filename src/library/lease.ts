@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { thisHost } from '../ops/enqueue.ts'
 import { acquireWaiting, type HeldLease, type LeaseScopeOutcome, leaseScope as scope } from '../ops/lease-scope.ts'
 import type { AcquireOutcome, BreakOutcome, EventStore, Holder, LeaseOutcome } from '../store/store.ts'
+import { InvalidValue } from '../stream/errors.ts'
+import { checkText } from '../stream/texts.ts'
+import { checkLeaseId, checkMs } from './checks.ts'
 import type { SignalOption } from './read-stream.ts'
 
 /** Who takes a lease, and how. */
@@ -38,7 +41,7 @@ export type AcquireLeaseOutcome =
  * Takes the lease of a stream, so that nobody else can change it. Whoever holds it renews it before it runs out, changes the
  * stream with `leaseId` and gives it back; `leaseScope` does all that by itself.
  *
- * @throws InvalidValue for another duration, the signal's reason, the store's faults
+ * @throws InvalidValue for another duration, an id that is no UUID, no `by`; the signal's reason, the store's faults
  */
 export async function acquireLease(
   store: EventStore,
@@ -46,6 +49,7 @@ export async function acquireLease(
   options: AcquireLeaseOptions,
 ): Promise<AcquireLeaseOutcome> {
   const { leaseId = randomUUID(), durationS = 60, waitMs = 0 } = options
+  checkLeaseId(leaseId)
   const holding = { ...signalIn(options), holder: holderOf(store, options), waitMs, record: true }
   try {
     const { outcome } = await acquireWaiting(store, name, leaseId, durationS, holding)
@@ -67,14 +71,19 @@ export function renewLease(
   return store.renew(name, leaseId, options.signal)
 }
 
-/** Gives a lease another id: whoever knew the old one has lost it. `newId` is a UUID. */
-export function changeLease(
+/**
+ * Gives a lease another id: whoever knew the old one has lost it.
+ *
+ * @throws InvalidValue if `newId` is no UUID; the signal's reason, the store's faults
+ */
+export async function changeLease(
   store: EventStore,
   name: string,
   leaseId: string,
   newId: string,
   options: SignalOption = {},
 ): Promise<LeaseOutcome> {
+  checkLeaseId(newId)
   return store.change(name, leaseId, newId, options.signal)
 }
 
@@ -104,9 +113,10 @@ export function breakLease(store: EventStore, name: string, options: BreakLeaseO
  * on every exit.
  *
  * @returns done with what `work` gave; held, missing or unknown if it could not be had; lost if it was lost meanwhile
- * @throws what `work` throws, unless the lease was lost; InvalidValue for another duration; the store's faults
+ * @throws what `work` throws, unless the lease was lost; InvalidValue for another duration, no `by`; the signal's reason; the
+ * store's faults
  */
-export function leaseScope<T>(
+export async function leaseScope<T>(
   store: EventStore,
   name: string,
   options: LeaseScopeOptions,
@@ -126,6 +136,10 @@ function signalIn({ signal }: SignalOption): SignalOption {
   return signal === undefined ? {} : { signal }
 }
 
-function holderOf(store: EventStore, { by, purpose = 'lease' }: TakeLeaseOptions): Holder {
+function holderOf(store: EventStore, { by, purpose = 'lease', waitMs }: TakeLeaseOptions): Holder {
+  if (by === '') throw new InvalidValue('an actor is needed: who holds the lease')
+  checkText('by', by)
+  checkText('purpose', purpose)
+  checkMs('waitMs', waitMs)
   return { by, host: thisHost(), pid: process.pid, purpose, sinceMs: store.nowMs() }
 }

@@ -1,4 +1,5 @@
 import { readStream as read, type StreamView } from '../ops/read-stream.ts'
+import { checkStoredName } from '../store/names.ts'
 import type { EventStore, LeaseView } from '../store/store.ts'
 import type { Pin } from '../stream/pin.ts'
 import { sumOf } from '../stream/sum.ts'
@@ -84,13 +85,14 @@ export class StoredStream extends StreamReader<EventReader> {
  * Reads a stream as it stands. Takes no lease, changes nothing.
  *
  * @returns `undefined` if there is none
- * @throws BadDocument it cannot be read as an event stream; the store's faults
+ * @throws InvalidValue for what no stream can be named; BadDocument it cannot be read as an event stream; the store's faults
  */
 export async function readStream(
   store: EventStore,
   name: string,
   options: SignalOption = {},
 ): Promise<StoredStream | undefined> {
+  checkStoredName(name)
   const view = await read(store, name, options.signal)
   return view && new StoredStream(view)
 }
@@ -98,7 +100,7 @@ export async function readStream(
 /**
  * Reads a stream that has to be there.
  *
- * @throws StreamNotFound; BadDocument it cannot be read as an event stream; the store's faults
+ * @throws StreamNotFound; InvalidValue for what no stream can be named; BadDocument it cannot be read as an event stream; the store's faults
  */
 export async function mustReadStream(
   store: EventStore,

@@ -1,5 +1,6 @@
 import { thisHost } from '../ops/enqueue.ts'
 import type { EventStore } from '../store/store.ts'
+import { InvalidValue } from '../stream/errors.ts'
 import type { ChangeResult } from '../stream/operation.ts'
 import type { Ending, Job } from '../worker/job.ts'
 import { workLoop } from '../worker/loop.ts'
@@ -7,6 +8,7 @@ import type { Happening, LoopOptions, LoopReport, Work } from '../worker/loop-ty
 import { workEvent } from '../worker/work-event.ts'
 import type { WorkOptions } from '../worker/work-options.ts'
 import type { WorkOutcome } from '../worker/work-outcome.ts'
+import { checkMs, checkWorker } from './checks.ts'
 import { type Successors, successorSpecs } from './specs.ts'
 
 /** What both kinds of work may be told besides. */
@@ -21,11 +23,13 @@ export interface WorkCallbacks {
 }
 
 /** What a worker looks for, and how it goes about it. */
-export interface WorkerOptions extends Omit<LoopOptions, 'names' | 'owner'>, WorkCallbacks {
+export interface WorkerOptions extends Omit<LoopOptions, 'names' | 'owner' | 'observe'>, WorkCallbacks {
   /** Names of the events it works on. */
   readonly name: string | readonly string[]
   /** Name of the worker: who holds the claims. Default: host and process. */
   readonly owner?: string
+  /** Sees what happens. What it throws does not stop the worker, which throws the first of it when it ends. */
+  readonly observe?: (happening: Happening) => void
 }
 
 /** How one event is worked on. */
@@ -50,15 +54,15 @@ export interface WorkOnOptions extends Omit<WorkOptions, 'owner'>, WorkCallbacks
  * What `work` throws fails the event, with the error's message. Without a result it is completed.
  *
  * @returns what it did, once `drain` or `signal` aborts or `until` is reached
- * @throws the store's faults but `StoreUnreachable`: an outage is waited for
+ * @throws InvalidValue options with which it could do nothing; the store's faults but `StoreUnreachable`: an outage is waited for
  */
 export async function worker(store: EventStore, options: WorkerOptions, work: Work): Promise<LoopReport> {
   const { name, owner = defaultOwner(), afterWrite, observe, ...others } = options
   const names = typeof name === 'string' ? [name] : name
-  if (afterWrite === undefined) return workLoop(store, { ...others, ...(observe && { observe }), names, owner }, work)
+  checkWorker({ ...others, names, owner })
   const calls = new Calls(afterWrite, observe)
   const observing = { ...others, names, owner, observe: (happening: Happening) => calls.see(happening) }
-  const report = await workLoop(store, observing, work).finally(() => calls.settled())
+  const report = await workLoop(store, observing, checked(work)).finally(() => calls.settled())
   calls.throwFault()
   return report
 }
@@ -67,7 +71,8 @@ export async function worker(store: EventStore, options: WorkerOptions, work: Wo
  * Works on one event that is known by its id, as `worker` does on those it finds.
  *
  * @returns reported, not-claimed, lost or unreported
- * @throws the signal's reason, if it was aborted from the beginning; the store's faults; what `afterWrite` throws
+ * @throws InvalidValue a text, id or time that can never be right; the signal's reason, if it was aborted from the beginning; the
+ * store's faults; what `afterWrite` throws
  */
 export async function workOn(
   store: EventStore,
@@ -77,7 +82,8 @@ export async function workOn(
   work: Work,
 ): Promise<WorkOutcome> {
   const { owner = defaultOwner(), afterWrite, ...others } = options
-  const outcome = await workEvent(store, { stream, event }, { ...others, owner }, work)
+  checkMs('leaseWaitMs', others.leaseWaitMs)
+  const outcome = await workEvent(store, { stream, event }, { ...others, owner }, checked(work))
   if (outcome.kind === 'reported') await afterWrite?.(outcome.result, outcome.job)
   return outcome
 }
@@ -106,22 +112,36 @@ function defaultOwner(): string {
   return `${thisHost()}/${process.pid}`
 }
 
-/** The calls of `afterWrite` in a loop, which does not wait for them. */
+/** Fails an event whose work gave something else: what that is to mean in the stream nobody knows. */
+function checked(work: Work): Work {
+  return async job => {
+    const ending: unknown = await work(job)
+    if (ending === undefined || isEnding(ending)) return ending
+    throw new InvalidValue('work gives complete(), advance(), fail(), release() or nothing')
+  }
+}
+
+function isEnding(given: unknown): given is Ending {
+  const op = typeof given === 'object' && given !== null && 'op' in given ? given.op : undefined
+  return op === 'complete' || op === 'advance' || op === 'fail' || op === 'release'
+}
+
+/** The calls of `afterWrite` in a loop, which does not wait for them, and those of `observe`, which it would not outlive. */
 class Calls {
-  readonly #afterWrite: NonNullable<WorkCallbacks['afterWrite']>
+  readonly #afterWrite: WorkCallbacks['afterWrite']
   readonly #observe: WorkerOptions['observe']
   readonly #running = new Set<Promise<void>>()
-  /** Thrown where nobody observes. */
+  /** Thrown at the end. */
   #fault: { readonly error: unknown } | undefined
 
-  constructor(afterWrite: NonNullable<WorkCallbacks['afterWrite']>, observe: WorkerOptions['observe']) {
+  constructor(afterWrite: WorkCallbacks['afterWrite'], observe: WorkerOptions['observe']) {
     this.#afterWrite = afterWrite
     this.#observe = observe
   }
 
   see(happening: Happening): void {
-    this.#observe?.(happening)
-    if (happening.kind !== 'outcome' || happening.outcome.kind !== 'reported') return
+    this.#tell(happening)
+    if (this.#afterWrite === undefined || happening.kind !== 'outcome' || happening.outcome.kind !== 'reported') return
     const { result, job } = happening.outcome
     const call = this.#call(result, job).finally(() => this.#running.delete(call))
     this.#running.add(call)
@@ -137,10 +157,18 @@ class Calls {
 
   async #call(result: ChangeResult, job: Job): Promise<void> {
     try {
-      await this.#afterWrite(result, job)
+      await this.#afterWrite?.(result, job)
     } catch (error) {
       if (this.#observe === undefined) this.#fault ??= { error }
-      else this.#observe({ kind: 'fault', stream: job.stream, event: job.event.id, error })
+      else this.#tell({ kind: 'fault', stream: job.stream, event: job.event.id, error })
+    }
+  }
+
+  #tell(happening: Happening): void {
+    try {
+      this.#observe?.(happening)
+    } catch (error) {
+      this.#fault ??= { error }
     }
   }
 }

@@ -33,8 +33,10 @@ export class XPath {
 
 /**
  * Reads an XPath 3.1 expression, as `show --select` takes it: the document element is the context, so that
- * `./Event[@status='init']` selects events; `lc:` is the namespace of what leasectl adds. Read before, it can be used within
- * `changeStream`, which waits for nothing.
+ * `./Event[@status='init']` selects events; `lc:` is the namespace of what leasectl adds to them. The journal is not among it:
+ * see `history`. Read before, it can be used within `changeStream`, which waits for nothing.
+ *
+ * A value of somebody else's is no part of an expression, which it could change: compare in `events.filter(…)`.
  *
  * @throws InvalidValue for what is no XPath, with the place where there is one
  */

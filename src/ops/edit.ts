@@ -146,9 +146,15 @@ function effectsIn(results: readonly ChangeResult[]): string {
 
 /** What an asynchronous function does after its first `await` would come too late. */
 function refusePromise(returned: unknown): void {
-  if (!(returned instanceof Promise)) return
-  returned.catch(() => {})
+  if (!isThenable(returned)) return
+  // Nobody waits for what it comes to.
+  void Promise.resolve(returned).catch(() => {})
   throw new InvalidValue('the function that changes a stream must not be asynchronous: it runs under the lease', {
     hint: 'Fetch what it needs before, and send what follows from it in afterWrite.',
   })
+}
+
+/** Promises of other libraries and realms too. */
+function isThenable(returned: unknown): returned is PromiseLike<unknown> {
+  return typeof returned === 'object' && returned !== null && 'then' in returned && typeof returned.then === 'function'
 }

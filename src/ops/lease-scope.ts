@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import { backOff } from '../store/backoff.ts'
 import type { AcquireOutcome, EventStore, Holder } from '../store/store.ts'
+import { pause } from './pause.ts'
 
 export interface LeaseScopeOptions {
   readonly holder: Holder
@@ -88,9 +88,7 @@ export async function acquireWaiting(
     const { holder, signal, record = false } = options
     const outcome = await store.acquire(name, { leaseId, durationS, holder, record, ...(signal && { signal }) })
     if (outcome.kind !== 'held' || performance.now() >= giveUpAt) return { outcome, sentAt }
-    await delay(Math.min(backOff(attempt, Math.random), Math.max(0, giveUpAt - performance.now())), undefined, {
-      signal,
-    })
+    await pause(Math.min(backOff(attempt, Math.random), giveUpAt - performance.now()), signal)
   }
 }
 

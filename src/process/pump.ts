@@ -4,6 +4,8 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 
 /** Who is silent for so long after the program has ended is one that it left behind, ms. */
 const SILENCE_MS = 100
+/** So often it is looked, at most: by then all that waited to be read has been, and who still talks is another. */
+const MOST_LOOKS = 5
 /** More than a pipe or socket holds: what comes after so much was written after the end of the program. */
 const MOST_AFTER_BYTES = 1_024 * 1_024
 
@@ -38,12 +40,14 @@ export function pumped(source: Readable, take: (chunk: Uint8Array) => Promise<vo
   return {
     async drained() {
       leftBytes = MOST_AFTER_BYTES
-      while (!over.signal.aborted) {
+      for (let looks = 0; looks < MOST_LOOKS && !over.signal.aborted; ) {
         const before = taken
         await setTimeout(SILENCE_MS, undefined, { signal: over.signal }).catch(() => {})
         // a process that was kept waiting itself has not looked yet
         await setImmediate()
-        if (!pending && taken === before) break
+        if (pending) continue
+        if (taken === before) break
+        looks += 1
       }
       source.destroy()
       await reading

@@ -13,6 +13,7 @@ import { AzureLeases } from './azure-lease.ts'
 import { AzureListReader } from './azure-list-reader.ts'
 import { listStreams } from './azure-listing.ts'
 import { AzureOptimisticChange } from './azure-optimistic.ts'
+import { ParkedTenures } from './azure-parked.ts'
 import { PendingReleases } from './azure-releases.ts'
 import { type RemoveOptions, removeBlob } from './azure-remove.ts'
 import { AzureTurns } from './azure-turns.ts'
@@ -69,6 +70,7 @@ class AzureBlobStore implements EventStore {
   /** One for all listings: its pipeline keeps a token as long as it is good. */
   #pages: AzureListReader | undefined
   readonly #releases = new PendingReleases()
+  readonly #parked = new ParkedTenures()
   readonly #written = new WrittenStates()
   readonly #turns: AzureTurns
   readonly #newLeaseId: () => string
@@ -104,11 +106,14 @@ class AzureBlobStore implements EventStore {
   }
 
   list(query: ListQuery): AsyncIterable<readonly Listed[]> {
+    this.#parked.endAll()
     this.#pages ??= new AzureListReader(this.#container, this.#calls, this.#pageSize)
     return listStreams(this.#pages, query)
   }
 
   async read(name: string, signal?: AbortSignal): Promise<Stored | undefined> {
+    // A lease that is only kept for what may come is not to be seen.
+    this.#parked.end(name)
     return (await this.#bodies.read(name, signal))?.stored
   }
 
@@ -133,24 +138,20 @@ class AzureBlobStore implements EventStore {
     decide: (current: Stored, nowMs: number) => Decision,
     options: ChangeOptions,
   ): Promise<ChangeOutcome> {
-    const parts = {
-      calls: this.#calls,
-      bodies: this.#bodies,
-      leases: this.#leases,
-      releases: this.#releases,
-      turns: this.#turns,
-      written: this.#written,
-      newLeaseId: this.#newLeaseId,
-    }
+    const requests = { calls: this.#calls, bodies: this.#bodies, leases: this.#leases, newLeaseId: this.#newLeaseId }
+    const kept = { releases: this.#releases, turns: this.#turns, parked: this.#parked, written: this.#written }
+    const parts = { ...requests, ...kept }
     const isOptimistic = options.write === 'optimistic' && options.leaseId === undefined
     return new (isOptimistic ? AzureOptimisticChange : AzureChange)(parts, name, decide, options).run()
   }
 
   remove(name: string, options: RemoveOptions): Promise<RemoveOutcome> {
+    this.#parked.end(name)
     return removeBlob({ calls: this.#calls, bodies: this.#bodies, leases: this.#leases }, name, options)
   }
 
   async acquire(name: string, options: AcquireOptions): Promise<AcquireOutcome> {
+    this.#parked.end(name)
     await this.#releases.settled(name)
     return this.#leases.acquire(name, options)
   }
@@ -168,6 +169,7 @@ class AzureBlobStore implements EventStore {
   }
 
   break(name: string, periodS: number | undefined, signal?: AbortSignal): Promise<BreakOutcome> {
+    this.#parked.end(name)
     return this.#leases.break(name, periodS, signal)
   }
 
@@ -187,6 +189,7 @@ class AzureBlobStore implements EventStore {
   }
 
   async close(): Promise<void> {
+    this.#parked.endAll()
     await this.#releases.drain(CLOSE_MS)
     this.#calls.close()
   }

@@ -2,13 +2,15 @@ import type { BlobState } from './azure-body.ts'
 import type { Answer } from './azure-calls.ts'
 import { ChangeCourse, type CourseParts, type Decide, type Put } from './azure-course.ts'
 import { isBlobMissing, isCondition, isSomebodyWrote } from './azure-errors.ts'
+import type { ParkedTenures } from './azure-parked.ts'
 import { AzureTenure, type TenureParts } from './azure-tenure.ts'
 import type { AzureTurns } from './azure-turns.ts'
-import type { WrittenStates } from './azure-written.ts'
+import { type WrittenStates, writtenState } from './azure-written.ts'
 import type { ChangeOptions, ChangeOutcome } from './store.ts'
 
 export interface ChangeParts extends TenureParts, CourseParts {
   readonly turns: AzureTurns
+  readonly parked: ParkedTenures
   readonly written: WrittenStates
 }
 
@@ -16,6 +18,9 @@ type Unwritten = Answer<unknown> & { kind: 'refused' | 'silent' }
 
 /**
  * One change of a stream: acquire beside read, one Put with lease id and If-Match, release afterwards.
+ *
+ * Changes that are asked for one right after the other make a burst: a few of them go under one lease, each on the state
+ * that the one before wrote, with a Put alone. What is not written is told only of a state that was read.
  *
  * Every end of a Put but 201, a refused condition too, leads to a read and a new decision. The ETag tells what became of
  * the Put: if it differs from the one the Put named, the Put is either in the document, where `decide` finds its command
@@ -35,6 +40,10 @@ export class AzureChange {
   readonly #course: ChangeCourse
   readonly #tenure: AzureTenure
   #state: BlobState | undefined
+  /** What the change before wrote under the lease that this one goes on with. */
+  #before: BlobState | undefined
+  /** What this change wrote. */
+  #after: BlobState | undefined
 
   constructor(parts: ChangeParts, name: string, decide: Decide, options: ChangeOptions) {
     this.#parts = parts
@@ -54,11 +63,28 @@ export class AzureChange {
   async run(): Promise<ChangeOutcome> {
     this.#options.signal?.throwIfAborted()
     try {
-      if (this.#options.leaseId === undefined) await this.#standBack()
+      if (this.#options.leaseId === undefined && !this.#goOn()) await this.#standBack()
       return await this.#course.run(() => this.#round())
     } finally {
-      void this.#tenure.leave()
+      this.#leave()
     }
+  }
+
+  /** Goes on under the lease of the change before, if that was reported just now. */
+  #goOn(): boolean {
+    const parked = this.#parts.parked.take(this.#name)
+    if (parked === undefined) return false
+    this.#tenure.takeOver(parked.tenure)
+    this.#before = parked.state
+    return true
+  }
+
+  /** Gives the lease back, or keeps it for the next change as long as the turn of this process goes on. */
+  #leave(): void {
+    const { parked, turns } = this.#parts
+    const goesOn = turns.isOurs(this.#name) && this.#tenure.leaseId !== undefined && this.#tenure.isYoung
+    if (this.#after !== undefined && goesOn) parked.park(this.#name, { tenure: this.#tenure, state: this.#after })
+    else void this.#tenure.leave()
   }
 
   /** Until this process's own release is through, and then as long as those who wait need to get their turn. */
@@ -70,6 +96,12 @@ export class AzureChange {
 
   /** Hold the lease, know the state, decide, put: the outcome, or `undefined` if it has to be done again. */
   async #round(): Promise<ChangeOutcome | undefined> {
+    const before = this.#before
+    this.#before = undefined
+    if (before !== undefined) {
+      const seen = this.#course.lookAtWritten(before)
+      return seen === undefined ? undefined : this.#write(seen.decision, seen.state)
+    }
     const refused = await this.#enter()
     if (refused !== undefined) return refused
     this.#state ??= await this.#course.read()
@@ -111,6 +143,7 @@ export class AzureChange {
     if (answer.kind === 'done') {
       ended({ md5, applied: true })
       this.#parts.turns.ended(this.#name, answer.value.etag)
+      this.#after = writtenState(this.#name, { body, summary }, answer.value, answer)
       return { kind: 'committed', etag: answer.value.etag }
     }
     if (answer.silences > 0) ended({ md5, applied: 'unknown', cause: this.#parts.calls.fault(answer.error) })

@@ -84,6 +84,19 @@ export class ChangeCourse {
     return kind === 'left' ? { kind } : { kind, etag: state.stored.etag }
   }
 
+  /**
+   * Decides on a state that this process wrote last, without a read: `undefined` where the decision is no Put. What is
+   * not written (a refusal, a duplicate, a fault of the document) counts only if it comes again with what is there.
+   */
+  lookAtWritten(state: BlobState): Seen | undefined {
+    try {
+      const seen = this.look(state)
+      return seen.kind === 'put' ? seen : undefined
+    } catch {
+      return undefined
+    }
+  }
+
   unknown(): ChangeOutcome {
     return { kind: 'unknown', cause: this.fate.ghost?.cause ?? this.#late() }
   }

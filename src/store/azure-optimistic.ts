@@ -1,7 +1,7 @@
 import type { BlobState } from './azure-body.ts'
 import type { Answer } from './azure-calls.ts'
 import type { ChangeParts } from './azure-change.ts'
-import { ChangeCourse, type Decide, type Put, type Seen } from './azure-course.ts'
+import { ChangeCourse, type Decide, type Put } from './azure-course.ts'
 import { isBlobMissing, isCondition, isSomebodyWrote } from './azure-errors.ts'
 import { writtenState } from './azure-written.ts'
 import { lossDelay } from './backoff.ts'
@@ -35,8 +35,9 @@ export class AzureOptimisticChange {
 
   /** Runs the change to its outcome. Throws faults, and what `decide` throws. */
   async run(): Promise<ChangeOutcome> {
-    const { releases, turns, written } = this.#parts
+    const { parked, releases, turns, written } = this.#parts
     this.#options.signal?.throwIfAborted()
+    parked.end(this.#name)
     // A lease of this process itself that is being given back would only refuse it.
     const hadIt = await releases.settled(this.#name)
     await this.#course.wait.pause(turns.begin(this.#name, hadIt))
@@ -50,21 +51,11 @@ export class AzureOptimisticChange {
     const remembered = this.#remembered
     this.#remembered = undefined
     if (remembered !== undefined) {
-      const seen = this.#lookAtRemembered(remembered)
+      const seen = this.#course.lookAtWritten(remembered)
       return seen === undefined ? undefined : this.#write(seen.decision, seen.state)
     }
     const state = await this.#course.read()
     return state === undefined ? this.#course.gone() : this.#goOn(state)
-  }
-
-  #lookAtRemembered(state: BlobState): Seen | undefined {
-    try {
-      const seen = this.#course.look(state)
-      return seen.kind === 'put' ? seen : undefined
-    } catch {
-      // It counts only if it comes again with what is there.
-      return undefined
-    }
   }
 
   async #goOn(state: BlobState): Promise<ChangeOutcome | undefined> {

@@ -65,6 +65,19 @@ export class AzureTenure {
     return machine.monotonicMs() < this.#untilMs && Math.abs(gapMs - this.#gapMs) < SUSPENDED_MS
   }
 
+  /** Whether it is so young that another change may be made under it: what is left is for the faults that may come. */
+  get isYoung(): boolean {
+    return this.trusted && this.#parts.calls.machine.monotonicMs() < this.#untilMs - TRUSTED_MS / 2
+  }
+
+  /** Goes on with the lease of another tenure, which has none from then on. */
+  takeOver(other: AzureTenure): void {
+    this.#leaseId = other.#leaseId
+    this.#untilMs = other.#untilMs
+    this.#gapMs = other.#gapMs
+    other.forget()
+  }
+
   /** Acquires with a fresh id; held by another it is tried again, with back-off, until the time to wait is over. */
   async enter(): Promise<Entered> {
     const { newLeaseId } = this.#parts
@@ -86,7 +99,7 @@ export class AzureTenure {
     return this.#releaseLater(leaseId)
   }
 
-  /** The service said that the lease is over. */
+  /** The lease is over, so the service said, or another has it now. */
   forget(): void {
     this.#leaseId = undefined
   }

@@ -1,4 +1,4 @@
-import { backOff } from './backoff.ts'
+import { standBack } from './backoff.ts'
 
 /** So long others count as waiting for a stream after a sign of them, ms. */
 const RECENT_MS = 2_000
@@ -16,6 +16,10 @@ interface Turn {
   endedMs: number
   /** Monotonic ms of the last sign that others want the stream too. */
   metMs: number
+  /** Monotonic ms since which the first change of the turn wants the stream. */
+  askedMs: number
+  /** How long that took, ms. */
+  waitedMs: number
   /** How long to stand back, ms; 0 as long as the turn goes on. */
   backMs: number
   /** How many changes it had so far. */
@@ -24,8 +28,9 @@ interface Turn {
 
 /**
  * Who had a stream and comes again at once is always sooner than those who wait: they sleep between their tries. So,
- * where others were met lately, it stands back for about as long as the first sleep of one who waits. Where nobody was
- * met it costs nothing.
+ * where others were met lately, it stands back for at least about the first sleep of one who waits, and for about as
+ * long as it waited for its turn itself: that is how long the others need for theirs. Where nobody was met it costs
+ * nothing.
  */
 export class AzureTurns {
   readonly #nowMs: () => number
@@ -67,8 +72,9 @@ export class AzureTurns {
     turn.etag = etag ?? turn.etag
     turn.changes += 1
     turn.endedMs = this.#nowMs()
+    if (turn.changes === 1) turn.waitedMs = turn.endedMs - turn.askedMs
     const isOver = turn.changes >= CHANGES_OF_A_TURN
-    turn.backMs = isOver ? backOff(0, this.#random) : 0
+    turn.backMs = isOver ? standBack(turn.waitedMs, this.#random) : 0
     if (isOver) turn.changes = 0
   }
 
@@ -80,9 +86,15 @@ export class AzureTurns {
   begin(name: string, justNow: boolean): number {
     const turn = this.#turns.get(name)
     if (turn === undefined) return 0
-    if (!justNow && this.#nowMs() - turn.endedMs >= SOON_MS) turn.changes = 0
-    if (!this.#isRecent(turn.metMs)) return 0
-    return justNow ? turn.backMs : Math.max(turn.endedMs + turn.backMs - this.#nowMs(), 0)
+    const nowMs = this.#nowMs()
+    if (!justNow && nowMs - turn.endedMs >= SOON_MS) turn.changes = 0
+    const backMs = !this.#isRecent(turn.metMs)
+      ? 0
+      : justNow
+        ? turn.backMs
+        : Math.max(turn.endedMs + turn.backMs - nowMs, 0)
+    if (turn.changes === 0) turn.askedMs = nowMs + backMs
+    return backMs
   }
 
   #isRecent(ms: number): boolean {
@@ -93,7 +105,15 @@ export class AzureTurns {
     const known = this.#turns.get(name)
     if (known !== undefined) return known
     const never = Number.NEGATIVE_INFINITY
-    const turn: Turn = { etag: undefined, endedMs: never, metMs: never, backMs: 0, changes: 0 }
+    const turn: Turn = {
+      etag: undefined,
+      endedMs: never,
+      metMs: never,
+      backMs: 0,
+      changes: 0,
+      askedMs: this.#nowMs(),
+      waitedMs: 0,
+    }
     const [oldest] = this.#turns.keys()
     if (this.#turns.size >= KEPT && oldest !== undefined) this.#turns.delete(oldest)
     this.#turns.set(name, turn)

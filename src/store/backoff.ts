@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const SHORTEST_MS = 5
 const FIRST_CAP_MS = 60
 const LAST_CAP_MS = 400
+const LAST_LOSS_CAP_MS = 10
 
 /**
  * How long to wait before the next try, ms: full jitter between 5 and a cap that doubles from 60 to 400.
@@ -18,19 +19,30 @@ export function backOff(attempt: number, random: () => number): number {
 
 /**
  * How long to wait before the next try for a lease that passes from hand to hand, ms: full jitter between 5 and a cap that
- * is a quarter of the wait so far, from 60 to 400. So nobody sleeps much longer than those who come later.
+ * is an eighth of the wait so far, from 60 to 400. So nobody sleeps much longer than those who come later.
  */
 export function leaseDelay(waitedMs: number, random: () => number): number {
-  const cap = Math.min(LAST_CAP_MS, Math.max(FIRST_CAP_MS, waitedMs / 4))
+  const cap = Math.min(LAST_CAP_MS, Math.max(FIRST_CAP_MS, waitedMs / 8))
   return SHORTEST_MS + random() * (cap - SHORTEST_MS)
 }
 
 /**
- * How long to wait after a write that lost to another's, ms, of this index (from 0): full jitter below a cap that doubles
- * from 10 to 60. That is less than a winner who stands back waits: who lost is to come before who won.
+ * How long to wait after a write that lost to another's, ms, of this index (from 0): full jitter below a cap that halves
+ * from 60 to 10. Who lost more often comes sooner, so that nobody starves; and since each time somebody wins, those few
+ * do not keep each other out.
  */
 export function lossDelay(index: number, random: () => number): number {
-  return random() * Math.min(FIRST_CAP_MS, 10 * 2 ** index)
+  return random() * Math.max(LAST_LOSS_CAP_MS, FIRST_CAP_MS / 2 ** index)
+}
+
+/**
+ * How long who had a turn stands back before the next, ms: about as long as it waited for that turn, which is what the
+ * others need for theirs, at most 400; at least as long as the first sleep of who waits.
+ *
+ * @param waitedMs how long it waited for the turn that is over
+ */
+export function standBack(waitedMs: number, random: () => number): number {
+  return Math.max(backOff(0, random), Math.min(LAST_CAP_MS, waitedMs * (0.75 + random() / 2)))
 }
 
 /**

@@ -10,11 +10,15 @@ export class CommitFault extends Error {
   }
 }
 
+/** How long SQLite itself may block this thread waiting for a lock, ms, unless a call says otherwise. */
+export const BUSY_TIMEOUT_MS = 20
+
 /** One open database with its prepared statements. */
 export class Connection {
   readonly #db: DatabaseSync
   readonly #path: string
   readonly #statements = new Map<string, StatementSync>()
+  #blocksMs = BUSY_TIMEOUT_MS
 
   constructor(db: DatabaseSync, path: string) {
     this.#db = db
@@ -49,12 +53,17 @@ export class Connection {
     checkSchemaVersion(this.get('PRAGMA user_version')?.[0], this.#path)
   }
 
+  /** Begins a write transaction if no other is under way; does not wait for it to end. */
+  begin(): void {
+    this.#blockAtMost(0)
+    this.run('BEGIN IMMEDIATE')
+  }
+
   /**
-   * Runs `work` in one write transaction; what it throws is rolled back and passed on.
+   * Runs `work` in the write transaction that was begun; what it throws is rolled back and passed on.
    * @throws CommitFault when the COMMIT neither succeeded nor certainly failed
    */
-  transaction<T>(work: () => T): T {
-    this.run('BEGIN IMMEDIATE')
+  finish<T>(work: () => T): T {
     const result = this.#orRollBack(() => {
       this.checkSchema()
       return work()
@@ -63,8 +72,26 @@ export class Connection {
     return result
   }
 
+  /** Runs `work` on one state of the file, whatever others write meanwhile. */
+  reading<T>(work: () => T): T {
+    this.run('BEGIN')
+    try {
+      this.checkSchema()
+      return work()
+    } finally {
+      this.#rollBack()
+    }
+  }
+
+  /** Puts all that was committed into the database file, as far as no reader is in the way. */
+  checkpoint(): void {
+    this.#blockAtMost(BUSY_TIMEOUT_MS)
+    this.get('PRAGMA wal_checkpoint(TRUNCATE)')
+  }
+
   /** Runs `work` while nobody else writes; nothing is written. */
   alone(work: () => void): void {
+    this.#blockAtMost(BUSY_TIMEOUT_MS)
     this.run('BEGIN IMMEDIATE')
     try {
       work()
@@ -76,6 +103,13 @@ export class Connection {
   close(): void {
     this.#statements.clear()
     if (this.#db.isOpen) this.#db.close()
+  }
+
+  /** How long SQLite itself waits for a lock. */
+  #blockAtMost(ms: number): void {
+    if (ms === this.#blocksMs) return
+    this.get(`PRAGMA busy_timeout = ${ms}`)
+    this.#blocksMs = ms
   }
 
   #commit(): void {

@@ -1,19 +1,17 @@
 import { resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { Patience } from './backoff.ts'
-import { StoreIncompatible, StoreUnreachable } from './errors.ts'
+import { StoreUnreachable } from './errors.ts'
 import { CommitFault, Connection } from './sqlite-connection.ts'
-import { isBusy, lockedFor, storeError } from './sqlite-errors.ts'
-import { WriteGroups } from './sqlite-group.ts'
-import { type OpenedDatabase, openExisting, openOrCreate, sqliteVersion } from './sqlite-open.ts'
+import { isBusy, storeError } from './sqlite-errors.ts'
+import { type Prepare, type Work, WriteGroups } from './sqlite-group.ts'
+import { type OpenedDatabase, openExisting, openOrCreate } from './sqlite-open.ts'
+import { LockWait, StandBack, waitedTooLong } from './sqlite-patience.ts'
 import { OpenFiles, Replaced } from './sqlite-replaced.ts'
-import { mayWriteWith } from './sqlite-schema.ts'
+import { SqliteVersion } from './sqlite-version.ts'
 
 /** How long one call waits for the locks of other programs, ms, if it says nothing else. */
 const LOCK_WAIT_MS = 30_000
 
-/** After a try that met a lock the others of this process wait so long: each try may block the thread for 20 ms. */
-const STAND_BACK_MS = 40
 /** Reads look so often whether the file is still the one that was opened, ms; asking costs half as much as a read. */
 const LOOK_MS = 200
 /** Writes look always, but for those that join others. */
@@ -39,6 +37,8 @@ export interface CallOptions {
 export class SqliteFile {
   readonly #path: string
   readonly #options: SqliteFileOptions
+  readonly #standBack: StandBack
+  readonly #version: SqliteVersion
   #connection: Connection | undefined
   /** How many there were until now. */
   #opened = 0
@@ -47,13 +47,13 @@ export class SqliteFile {
   /** Its files, and when they were looked at last. */
   #files: OpenFiles | undefined
   #lookedAtMs = 0
-  #version: string | undefined
-  #standBackUntilMs = 0
   #isClosed = false
 
   constructor(path: string, options: SqliteFileOptions) {
     this.#path = resolve(path)
     this.#options = options
+    this.#standBack = new StandBack(options.random)
+    this.#version = new SqliteVersion(options.sqliteVersion)
   }
 
   /** Runs `work` on the database; `undefined` where there is none yet. */
@@ -61,7 +61,7 @@ export class SqliteFile {
     return this.#patiently(() => {
       this.#leaveReplaced(this.#options.lookMs ?? LOOK_MS)
       if (this.#connection) return read(this.#connection, work)
-      const opened = openExisting(this.#path, this.#sqliteVersion(), 'read')
+      const opened = openExisting(this.#path, this.#version.name, 'read')
       return opened && this.#use(opened, connection => read(connection, work))
     }, options)
   }
@@ -79,21 +79,22 @@ export class SqliteFile {
 
   /**
    * Runs `work` in one write transaction; `undefined` where there is no store yet.
+   * @param prepare does what can be done before, while another program writes
    * @throws CommitFault when it cannot tell whether the transaction was applied
    */
-  write<T>(work: (connection: Connection) => T, options: CallOptions): Promise<T | undefined> {
+  write<T>(work: Work<T>, options: CallOptions, prepare?: Prepare<T>): Promise<T | undefined> {
     return this.#patiently<T | undefined>(() => {
       this.#leaveReplaced(this.#groups?.areGathering ? LOOK_TOGETHER_MS : 0)
-      if (this.#groups) return this.#transact(this.#groups, work)
-      const opened = openExisting(this.#path, this.#sqliteVersion(), 'write')
-      return opened && this.#write(opened, work)
+      if (this.#groups) return this.#transact(this.#groups, work, prepare)
+      const opened = openExisting(this.#path, this.#version.name, 'write')
+      return opened && this.#write(opened, work, prepare)
     }, options)
   }
 
   /** The same, creating the store where it is missing. */
   create<T>(work: (connection: Connection) => T, options: CallOptions): Promise<T> {
     return this.#patiently(() => {
-      this.#checkMayWrite()
+      this.#version.checkMayWrite()
       this.#leaveReplaced(0)
       if (this.#groups) return this.#transact(this.#groups, work)
       return this.#write(openOrCreate(this.#path), work)
@@ -130,16 +131,18 @@ export class SqliteFile {
     this.#files = undefined
   }
 
-  #transact<T>(groups: WriteGroups, work: (connection: Connection) => T): Promise<T> {
-    this.#checkMayWrite()
-    return groups.add(work)
+  #transact<T>(groups: WriteGroups, work: Work<T>, prepare?: Prepare<T>): Promise<T> {
+    this.#version.checkMayWrite()
+    return groups.add(work, prepare)
   }
 
   /** The first write of this process; an immutable file refuses it. */
-  #write<T>(opened: OpenedDatabase, work: (connection: Connection) => T): Promise<T> | T {
-    return this.#use(opened, connection =>
-      this.#groups ? this.#transact(this.#groups, work) : connection.transaction(() => work(connection)),
-    )
+  #write<T>(opened: OpenedDatabase, work: Work<T>, prepare?: Prepare<T>): Promise<T> | T {
+    return this.#use(opened, connection => {
+      if (this.#groups) return this.#transact(this.#groups, work, prepare)
+      connection.begin()
+      return connection.finish(() => work(connection))
+    })
   }
 
   /** A connection that can be shared stays open; one to an immutable file would miss what is written later. */
@@ -154,7 +157,7 @@ export class SqliteFile {
       }
       this.#connection = connection
       this.#opened++
-      this.#groups = new WriteGroups(connection)
+      this.#groups = new WriteGroups(connection, this.#options.random)
       this.#files = files
       this.#lookedAtMs = performance.now()
       return work(connection)
@@ -168,37 +171,24 @@ export class SqliteFile {
 
   /** Each try opens, reads and commits in one go: nothing of this process comes in between. */
   async #patiently<T>(attempt: () => Promise<T> | T, { signal, lockWaitMs = LOCK_WAIT_MS }: CallOptions): Promise<T> {
-    const patience = new Patience({ limitMs: lockWaitMs, random: this.#options.random, signal })
+    const wait = new LockWait(lockWaitMs, signal)
     for (;;) {
       signal?.throwIfAborted()
       if (this.#isClosed) throw new StoreUnreachable(`${this.#path} was closed`)
-      if (performance.now() < this.#standBackUntilMs && (await patience.pause())) continue
+      if (this.#standBack.leftMs > 0 && !wait.isOver) {
+        await wait.pause(this.#standBack.leftMs)
+        continue
+      }
       try {
         return await attempt()
       } catch (error) {
         if (error instanceof CommitFault) throw error
-        if (error instanceof Replaced) {
-          if (await patience.pause()) continue
-          throw new StoreUnreachable(`${this.#path} is replaced again and again`, { cause: error })
-        }
-        if (!isBusy(error)) throw storeError(error, this.#path)
-        this.#standBackUntilMs = performance.now() + STAND_BACK_MS
-        if (!(await patience.pause())) throw lockedFor(this.#path, error, patience.waitedMs)
+        if (!(error instanceof Replaced || isBusy(error))) throw storeError(error, this.#path)
+        wait.begin()
+        if (wait.isOver) throw waitedTooLong(this.#path, error, wait.waitedMs)
+        this.#standBack.begin(wait.waitedMs)
       }
     }
-  }
-
-  #checkMayWrite(): void {
-    const version = this.#sqliteVersion()
-    if (mayWriteWith(version)) return
-    throw new StoreIncompatible(`SQLite ${version} in this Node can damage a store that several programs write`, {
-      hint: 'Use Node 22.22.3, 24.15, 26 or later. Reading works.',
-    })
-  }
-
-  #sqliteVersion(): string {
-    this.#version ??= this.#options.sqliteVersion ?? sqliteVersion()
-    return this.#version
   }
 }
 

@@ -1,12 +1,22 @@
 import type { Connection } from './sqlite-connection.ts'
+import { isBusy } from './sqlite-errors.ts'
+import { WriteLock } from './sqlite-lock.ts'
 
 /** A transaction takes no further work after so long: it holds this process up and other programs out. */
 const GROUP_MS = 20
 
-type Work<T> = (connection: Connection) => T
+/** What is done in a write transaction. */
+export type Work<T> = (connection: Connection) => T
+
+/**
+ * What can be done of it on a state that is only read, while another program writes: it may be called often. A result
+ * needs no transaction any more.
+ */
+export type Prepare<T> = (connection: Connection) => { readonly result: T } | undefined
 
 interface Waiting {
   readonly work: Work<unknown>
+  readonly prepare: Prepare<unknown> | undefined
   readonly resolve: (result: unknown) => void
   readonly reject: (error: unknown) => void
 }
@@ -18,10 +28,12 @@ interface Waiting {
  */
 export class WriteGroups {
   readonly #connection: Connection
+  readonly #lock: WriteLock
   #waiting: Waiting[] = []
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, random: () => number) {
     this.#connection = connection
+    this.#lock = new WriteLock(connection, random)
   }
 
   /** Some wait for their turn, which comes at once: who joins them needs no preparations of its own. */
@@ -29,13 +41,20 @@ export class WriteGroups {
     return this.#waiting.length > 0
   }
 
-  /** @throws what `work` throws, and what `Connection.transaction` throws */
-  add<T>(work: Work<T>): Promise<T> {
+  /** @throws what `work` throws, BUSY, and what `Connection.finish` throws */
+  add<T>(work: Work<T>, prepare?: Prepare<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ work, resolve: result => resolve(result as T), reject })
-      // Behind all that is already on its way through promises: who asks in the same turn comes along.
-      if (this.#waiting.length === 1) queueMicrotask(() => process.nextTick(() => this.#turn()))
+      this.#waiting.push({ work, prepare, resolve: result => resolve(result as T), reject })
+      if (this.#waiting.length === 1) this.#schedule()
     })
+  }
+
+  #schedule(): void {
+    const turn = () => this.#turn()
+    // Those who stood back together come with the timers of one moment.
+    if (this.#lock.isContended) setImmediate(turn)
+    // Behind all that is already on its way through promises: who asks in the same turn comes along.
+    else queueMicrotask(() => process.nextTick(turn))
   }
 
   /** Writes what waits, at once. */
@@ -57,13 +76,45 @@ export class WriteGroups {
     const group: Waiting[] = []
     const seen = { culprit: false }
     try {
-      const results = this.#connection.transaction(() => this.#workThrough(group, seen))
+      this.#begin()
+      if (this.#waiting.length === 0) return
+      const results = this.#connection.finish(() => this.#workThrough(group, seen))
       for (const [at, { resolve }] of group.entries()) resolve(results[at])
     } catch (error) {
       // Not even begun: the file is locked or may not be written. Each knows how long it wants to wait.
       if (group.length === 0) group.push(...this.#waiting.splice(0))
       if (seen.culprit && group.length > 1) for (const one of group) this.#writeAlone(one)
       else for (const { reject } of group) reject(error)
+    }
+  }
+
+  /** While another program writes, what is to be written is made ready; it has to wait anyway. */
+  #begin(): void {
+    if (!this.#lock.isContended && this.#lock.takeIfFree()) return
+    this.#prepareAll()
+    if (this.#waiting.length > 0) this.#lock.take()
+  }
+
+  #prepareAll(): void {
+    const endMs = performance.now() + GROUP_MS
+    const prepare = (one: Waiting): boolean => performance.now() > endMs || !this.#hasResult(one)
+    try {
+      this.#waiting = this.#connection.reading(() => this.#waiting.filter(prepare))
+    } catch {
+      // Then nothing is known before; the write tells why.
+    }
+  }
+
+  /** Whether it needs no write any more. */
+  #hasResult({ prepare, resolve, reject }: Waiting): boolean {
+    try {
+      const known = prepare?.(this.#connection)
+      if (known !== undefined) resolve(known.result)
+      return known !== undefined
+    } catch (error) {
+      if (isBusy(error)) return false
+      reject(error)
+      return true
     }
   }
 
@@ -82,7 +133,8 @@ export class WriteGroups {
 
   #writeAlone({ work, resolve, reject }: Waiting): void {
     try {
-      resolve(this.#connection.transaction(() => work(this.#connection)))
+      this.#lock.take()
+      resolve(this.#connection.finish(() => work(this.#connection)))
     } catch (error) {
       reject(error)
     }

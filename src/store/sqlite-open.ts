@@ -3,13 +3,11 @@ import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { BadAddress } from './errors.ts'
+import { BUSY_TIMEOUT_MS } from './sqlite-connection.ts'
 import { isIndexFull, sqliteCode } from './sqlite-errors.ts'
 import { loadSqlite } from './sqlite-load.ts'
 import { identityOf, Replaced } from './sqlite-replaced.ts'
 import { createSchema, mayWriteWith, schemaState } from './sqlite-schema.ts'
-
-/** How long SQLite itself may block this thread waiting for a lock, ms; longer waits are asynchronous. */
-const BUSY_TIMEOUT_MS = 20
 
 /**
  * FULL: a commit that was reported survives a power cut; NORMAL loses some. A commit checkpoints beyond 16 MiB of WAL,

@@ -46,7 +46,7 @@ export class OpenFiles {
    */
   leave(connection: Connection): void {
     try {
-      connection.get('PRAGMA wal_checkpoint(TRUNCATE)')
+      connection.checkpoint()
       if (!this.#isLeft()) connection.alone(() => this.#remove())
     } catch (error) {
       if (isBusy(error)) throw error

@@ -3,6 +3,7 @@ import type { EventStore } from '../store/store.ts'
 import type { Contact } from './contact.ts'
 import { RELEASE } from './endings.ts'
 import type { Finder, Found } from './finder.ts'
+import type { Idle } from './idle.ts'
 import type { Ending, Job } from './job.ts'
 import type { Happening, LoopOptions, Work } from './loop-types.ts'
 import type { Tally } from './tally.ts'
@@ -16,6 +17,7 @@ interface Surroundings {
   readonly finder: Finder
   readonly tally: Tally
   readonly contact: Contact
+  readonly idle: Idle
   readonly timing: Timing
   readonly observe: (happening: Happening) => void
   /** Aborts when nothing more is to be begun. */
@@ -64,6 +66,7 @@ export class Attempts {
       this.#tell(target, outcome, state.isGivenUp)
     } catch (error) {
       if (state.isBegun) tally.threw()
+      else if (!(error instanceof StoreUnreachable)) tally.fault()
       if (!over.aborted || state.isBegun) await this.#failed(target, error)
     } finally {
       finder.end(target)
@@ -92,12 +95,19 @@ export class Attempts {
   }
 
   #follow(target: Target, outcome: WorkOutcome): void {
-    const { finder } = this.#at
+    const { finder, idle } = this.#at
     if (outcome.kind === 'not-claimed') this.#notClaimed(target, outcome.undone)
     else if (outcome.kind === 'reported') {
-      if (outcome.ending.op === 'release') this.#rest(target, this.#options.until ? Infinity : REST_MS.released)
+      if (outcome.ending.op === 'release') this.#setback(target, REST_MS.released)
+      else idle.success()
       finder.wrote(target.stream)
     } else finder.mistook(target.stream)
+  }
+
+  /** A loop that is to end by itself tries each such event once; any other tries again, ever more slowly. */
+  #setback(target: Target, restMs: number): void {
+    if (this.#options.until === undefined) this.#at.idle.setback()
+    this.#rest(target, this.#options.until === undefined ? restMs : Number.POSITIVE_INFINITY)
   }
 
   #notClaimed({ stream, event }: Target, { kind }: Undone): void {
@@ -108,18 +118,21 @@ export class Attempts {
     }
   }
 
-  async #failed({ stream, event }: Target, error: unknown): Promise<void> {
+  async #failed(target: Target, error: unknown): Promise<void> {
     const { contact, finder, timing, over } = this.#at
+    const { stream, event } = target
     contact.failed('change', error, { stream, event })
     finder.mistook(stream)
-    const isSilent = error instanceof StoreUnreachable
-    this.#rest({ stream, event }, isSilent ? REST_MS.refused : REST_MS.fault)
-    // Its place stays taken meanwhile: an outage is not hammered with one event after the other.
-    if (isSilent) await timing.pause(REST_MS.refused * (1 + timing.random()), over)
+    if (error instanceof StoreUnreachable) {
+      this.#rest({ stream, event }, REST_MS.refused)
+      // Its place stays taken meanwhile: an outage is not hammered with one event after the other.
+      await timing.pause(REST_MS.refused * (1 + timing.random()), over)
+    } else this.#setback(target, REST_MS.fault)
   }
 
   /** By chance up to twice as long: others wait for the same. */
-  #rest(target: { readonly stream: string; readonly event?: string }, ms: number): void {
+  #rest({ stream, event }: { readonly stream: string; readonly event?: string }, ms: number): void {
+    const target = event === undefined ? { stream } : { stream, event }
     this.#at.finder.rest(target, ms * (1 + this.#at.timing.random()))
   }
 

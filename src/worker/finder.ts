@@ -49,6 +49,8 @@ export class Finder {
   readonly #listener: FinderListener
   /** Streams that are worth a look, whose turn it is first. */
   readonly #turns = new Map<string, Lead>()
+  /** Since the last listing a stream was found not to be worth a look, so that the next one yields others. */
+  #isWiser = false
 
   constructor(store: EventStore, options: LoopOptions, timing: Timing, listener: FinderListener) {
     this.#store = store
@@ -61,17 +63,24 @@ export class Finder {
 
   /** @throws the store's faults */
   async next(signal: AbortSignal): Promise<Found> {
-    let isWaiting = false
+    const nowMs = this.#store.nowMs()
     for (let isListed = false; ; isListed = true) {
       for (const lead of this.#turns.values()) {
         const found = await this.#takeTurn(lead, signal)
-        if (found === 'later') isWaiting = true
-        else if (found !== undefined) return found
+        if (found !== undefined) return found
       }
-      if (isListed) return { kind: 'nothing', againMs: this.#survey.againMs, isWaiting }
+      if (isListed && !(this.#survey.isCut && this.#isWiser)) {
+        return { kind: 'nothing', againMs: this.#survey.againMs, isWaiting: nowMs < this.#survey.waitsUntilMs }
+      }
+      this.#isWiser = false
       for (const lead of await this.#survey.leads(signal)) this.#turns.set(lead.name, lead)
       this.#listener.answered()
     }
+  }
+
+  /** Streams that may have work and are leased until somebody says otherwise, as they were listed last. */
+  get locked(): number {
+    return this.#survey.locked
   }
 
   /** The stream was written by this process: what follows is often for us too. Its turn comes last. */
@@ -97,26 +106,25 @@ export class Finder {
 
   /** Leaves an event, or all of a stream, alone for so long, ms. */
   rest(target: { readonly stream: string; readonly event?: string }, ms: number): void {
-    this.#aside.rest(target, this.#store.nowMs() + ms)
-    this.#survey.lookBy(this.#store.nowMs() + ms)
+    const untilMs = this.#store.nowMs() + ms
+    this.#aside.rest(target, untilMs)
+    if (target.event === undefined) this.#survey.waitFor(untilMs)
+    else this.#survey.lookBy(untilMs)
   }
 
-  async #takeTurn(lead: Lead, signal: AbortSignal): Promise<Found | 'later' | undefined> {
+  async #takeTurn(lead: Lead, signal: AbortSignal): Promise<Found | undefined> {
     const stream = lead.name
     this.#turns.delete(stream)
     const nowMs = this.#store.nowMs()
     const restsMs = this.#aside.restsUntil({ stream })
-    if (restsMs > nowMs) return this.#later(restsMs)
+    if (restsMs > nowMs) return this.#later(lead, restsMs)
     const seen = this.#known(lead) ?? (await this.#read(lead, signal))
     if (seen === undefined) return undefined
     const { openings, againMs } = seen
     this.#survey.lookBy(againMs)
-    if (openings.length === 0) {
-      if (seen.lead.etag !== undefined) this.#survey.lookedAt.remember(stream, seen.lead.etag, againMs)
-      return undefined
-    }
+    if (openings.length === 0) return this.#leave(seen.lead, againMs)
     const choice = this.#choose(stream, openings, nowMs)
-    if (typeof choice === 'number') return this.#later(choice)
+    if (typeof choice === 'number') return this.#later(seen.lead, choice)
     if (openings.length > 1) this.#turns.set(stream, seen.lead)
     return { kind: 'found', stream, ...choice }
   }
@@ -130,10 +138,17 @@ export class Finder {
     return rested[Math.floor(this.#timing.random() * rested.length)] ?? Math.min(...free.map(restsUntil))
   }
 
-  #later(untilMs: number): 'later' | undefined {
-    if (untilMs === Number.POSITIVE_INFINITY) return undefined
-    this.#survey.lookBy(untilMs)
-    return 'later'
+  /** There is something to claim, but not before; `Infinity` is not waited for. */
+  #later(lead: Lead, untilMs: number): undefined {
+    if (untilMs === Number.POSITIVE_INFINITY) this.#leave(lead, untilMs)
+    else this.#survey.waitFor(untilMs)
+  }
+
+  /** Not worth a look before, epoch ms, as long as it stays as it is. */
+  #leave({ name, etag }: Lead, untilMs: number): undefined {
+    if (etag === undefined) return
+    this.#survey.lookedAt.remember(name, etag, untilMs)
+    this.#isWiser = true
   }
 
   /** What this process wrote itself, unless the listing has seen a later state or another life. */
@@ -167,9 +182,8 @@ export class Finder {
       return { lead: { name, etag, born, version }, ...this.#openingsIn(document) }
     } catch (error) {
       if (!(error instanceof BadDocument)) throw error
-      this.#survey.lookedAt.remember(name, etag, Number.POSITIVE_INFINITY)
       this.#listener.unreadable(name, error)
-      return undefined
+      return this.#leave({ name, etag }, Number.POSITIVE_INFINITY)
     }
   }
 

@@ -17,7 +17,10 @@ export interface LoopOptions extends WorkOptions {
    * for ever. Default 5.
    */
   readonly maxAttempts?: number
-  /** `once`: ends after one event, or when there is none. `until-empty`: when a look at all streams finds none. Default: never. */
+  /**
+   * `once`: ends after one event, or when there is none. `until-empty`: when a look at all streams finds none. Either leaves
+   * alone what it has handed back and what is at fault. Default: never.
+   */
   readonly until?: 'once' | 'until-empty'
   /** Once aborted it claims nothing more, finishes what is under way and ends. */
   readonly drain?: AbortSignal
@@ -53,6 +56,10 @@ export interface LoopReport {
   /** Tries to claim an event that another had claimed first. */
   readonly racesLost: number
   readonly givenUp: number
+  /** Streams that could not be read, and events that could not be claimed, for what the store says. */
+  readonly faults: number
+  /** Streams that may have work but were leased until somebody says otherwise, as they were seen last. */
+  readonly locked: number
 }
 
 /** The work on one event. What it throws fails the event, with the error's message. */

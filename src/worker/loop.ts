@@ -16,7 +16,8 @@ export type TimedLoopOptions = LoopOptions & { readonly timing?: Timing }
  * runs `work`, reports, and looks for the next, until it is drained or stopped, or there is nothing left where that is asked
  * for. Streams take turns. What goes wrong with one event ends the loop for no other.
  *
- * @throws the store's faults at the first look: no rights, no container, and, where the loop is to end by itself, an outage
+ * @throws the store's faults at the first look: no rights, no container; where the loop is to end by itself those at a later
+ * one too, and an outage at the first
  */
 export async function workLoop(store: EventStore, options: TimedLoopOptions, work: Work): Promise<LoopReport> {
   return new Loop(store, options, work).run()
@@ -50,12 +51,15 @@ class Loop {
     this.#contact = new Contact(observe)
     this.#finder = new Finder(store, options, timing, {
       answered: () => this.#contact.answered('look'),
-      unreadable: (stream, error) => observe({ kind: 'fault', stream, error }),
+      unreadable: (stream, error) => {
+        this.#tally.fault()
+        observe({ kind: 'fault', stream, error })
+      },
     })
     this.#idle = new Idle(store, options.maxIdleMs, timing)
     this.#concurrency = until === 'once' ? 1 : concurrency
     this.#places = this.#concurrency
-    const surroundings = { finder: this.#finder, tally: this.#tally, contact: this.#contact }
+    const surroundings = { finder: this.#finder, tally: this.#tally, contact: this.#contact, idle: this.#idle }
     this.#attempts = new Attempts(store, options, work, { ...surroundings, timing, observe, over: this.#over })
   }
 
@@ -68,7 +72,7 @@ class Loop {
       this.#over.removeEventListener('abort', wake)
       await Promise.all(this.#underWay)
     }
-    return this.#tally.report
+    return { ...this.#tally.counts, locked: this.#finder.locked }
   }
 
   /** @returns whether the loop has reached its end */
@@ -81,6 +85,11 @@ class Loop {
       await this.#rest(Number.POSITIVE_INFINITY)
       return false
     }
+    const setbackMs = this.#idle.setbackMs()
+    if (setbackMs > 0) {
+      await this.#rest(setbackMs)
+      return false
+    }
     const found = await this.#look()
     if (found === undefined) await this.#rest(this.#idle.silentMs())
     else if (found.kind === 'found') this.#begin(found)
@@ -89,7 +98,7 @@ class Loop {
     return false
   }
 
-  /** `undefined`: there was no answer, or none that is of use. @throws a fault at the first look */
+  /** `undefined`: there was no answer, or none that is of use. @throws a fault, see `workLoop` */
   async #look(): Promise<Found | undefined> {
     try {
       const found = await this.#finder.next(this.#over)
@@ -99,7 +108,8 @@ class Loop {
     } catch (error) {
       if (this.#over.aborted) return undefined
       const isSilent = error instanceof StoreUnreachable
-      if (!this.#hasLooked && (!isSilent || this.#options.until !== undefined)) throw error
+      const isToEnd = this.#options.until !== undefined
+      if (this.#hasLooked ? isToEnd && !isSilent : isToEnd || !isSilent) throw error
       this.#contact.failed('look', error)
       return undefined
     }

@@ -8,6 +8,9 @@ import { type OutputFile, outputFile } from './output-file.ts'
 import { endedByHolder } from './own-end.ts'
 import { type ProgramEnding, programEnding, type Successors } from './program-ending.ts'
 
+/** Why a program was not started: there is no place for what it may say. */
+export const NO_OUTPUT_FILE = 'no-output-file'
+
 /** How a program is run as the work of an event. */
 export interface ProgramWorkOptions extends Successors {
   readonly store: EventStore
@@ -20,7 +23,7 @@ export interface ProgramWorkOptions extends Successors {
   /** Takes what it writes to stderr. */
   readonly stderr: (chunk: Uint8Array) => Promise<void>
   /** For the first event, if it was made before: whoever made it removes it if there is no work. */
-  readonly output?: OutputFile | undefined
+  readonly output?: OutputFile
   /** From asking it to end to ending it, ms. */
   readonly graceMs: number
   /** That of the worker: its reason names the signal that is handed on, even once the claim is gone. */
@@ -47,7 +50,7 @@ export function programWork(argv: Argv, options: ProgramWorkOptions): Work {
   return async job => {
     const output = made ?? outputFile()
     made = undefined
-    if (output === undefined) return notStarted(job, 'no-output-file', options)
+    if (output === undefined) return notStarted(job, NO_OUTPUT_FILE, options)
     const stop = stopFor(job, options)
     try {
       const stdin = await inputOf(job, options)
@@ -98,7 +101,7 @@ function stopFor(job: Job, { store, signal }: ProgramWorkOptions) {
   const stopNow = () => stop.abort(signal?.reason)
   const onEnd = async () => {
     const reason: StopReason = job.signal.reason
-    if (reason.kind === 'lost' && (await wasEndedByIt(store, job, reason.code))) return
+    if (reason.kind === 'lost' && (await endedByHolder(store, job, reason.code))) return
     stopNow()
   }
   const onJob = () => void onEnd()
@@ -113,12 +116,6 @@ function stopFor(job: Job, { store, signal }: ProgramWorkOptions) {
       signal?.removeEventListener('abort', stopNow)
     },
   }
-}
-
-/** Where the store cannot tell it is taken for lost. */
-async function wasEndedByIt(store: EventStore, job: Job, code: string): Promise<boolean> {
-  if (code === 'claim-expired' || code === 'stream-not-found') return false
-  return endedByHolder(store, job).catch(() => false)
 }
 
 /** The variables of an event, by which the program, and `leasectl` called by it, knows what it works on. */

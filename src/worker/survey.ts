@@ -8,7 +8,7 @@ import type { Wanted } from './wanted.ts'
 /** A stream that is worth a look, as it was listed. */
 export interface Lead {
   readonly name: string
-  /** Absent where the document has to be read afresh. */
+  /** Absent where it is not known in what state the stream is. */
   readonly etag?: string
   readonly born?: string
   readonly version?: number
@@ -25,6 +25,9 @@ export class Survey {
   readonly #timing: Timing
   readonly #glob: Glob | undefined
   #mark: string | undefined
+  #waitsUntilMs = Number.NEGATIVE_INFINITY
+  #isCut = false
+  #locked = 0
   /** When what was seen at the last look is worth another one although nothing was written, epoch ms. */
   #againMs = Number.NEGATIVE_INFINITY
 
@@ -38,6 +41,27 @@ export class Survey {
   /** When to look again at the latest, epoch ms. */
   get againMs(): number {
     return this.#againMs
+  }
+
+  /** More streams were worth a look than the last listing has yielded. */
+  get isCut(): boolean {
+    return this.#isCut
+  }
+
+  /** Streams that may have work and are leased until somebody says otherwise, as they were listed last. */
+  get locked(): number {
+    return this.#locked
+  }
+
+  /** Until then something that can be claimed is left alone, epoch ms. */
+  get waitsUntilMs(): number {
+    return this.#waitsUntilMs
+  }
+
+  /** Something that can be claimed is left alone until then; a listing begins anew, whoever sees it again says so again. */
+  waitFor(ms: number): void {
+    this.lookBy(ms)
+    this.#waitsUntilMs = Math.max(this.#waitsUntilMs, ms)
   }
 
   /** A look is due by then, whatever the store says. */
@@ -55,6 +79,8 @@ export class Survey {
     if (mark !== undefined && mark === this.#mark && nowMs < this.#againMs) return []
     this.#mark = undefined
     this.#againMs = Number.POSITIVE_INFINITY
+    this.#waitsUntilMs = Number.NEGATIVE_INFINITY
+    this.#locked = 0
     const ready = new Sample<Lead>(MOST_LEADS, this.#timing.random)
     const unknown = new Sample<Lead>(MOST_LEADS, this.#timing.random)
     const skip = (name: string, etag: string) => this.#isIdle(name, etag, nowMs)
@@ -63,7 +89,8 @@ export class Survey {
       for (const listed of page) this.#consider(listed, nowMs, ready, unknown)
     }
     // What found no room is found by listing again.
-    if (!ready.isCut && !unknown.isCut) this.#mark = mark
+    this.#isCut = ready.isCut || unknown.isCut
+    if (!this.#isCut) this.#mark = mark
     return [...ready.take(), ...unknown.take()]
   }
 
@@ -77,13 +104,14 @@ export class Survey {
   }
 
   #consider({ name, etag, lease, summary }: Listed, nowMs: number, ready: Sample<Lead>, unknown: Sample<Lead>): void {
-    // Held by somebody until they say otherwise: nothing can be claimed, and waiting would keep other streams waiting.
-    if (lease.state === 'leased' && lease.duration === 'infinite') return
     const fromMs = summary === undefined ? nowMs : this.#wanted.worthFrom(summary)
     if (fromMs > nowMs) {
       this.lookedAt.remember(name, etag, fromMs)
       this.lookBy(fromMs)
-    } else if (summary === undefined) unknown.offer({ name })
+    } else if (lease.state === 'leased' && lease.duration === 'infinite') {
+      // Nothing can be claimed, and waiting would keep other streams waiting.
+      this.#locked += 1
+    } else if (summary === undefined) unknown.offer({ name, etag })
     else ready.offer({ name, etag, born: summary.born, version: summary.version })
   }
 }

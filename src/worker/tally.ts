@@ -3,10 +3,14 @@ import type { WorkOutcome } from './work-outcome.ts'
 
 /** Counts what a loop does. */
 export class Tally {
-  readonly #counts = { claimed: 0, completed: 0, failed: 0, released: 0, lost: 0, racesLost: 0, givenUp: 0 }
+  readonly #counts = { claimed: 0, completed: 0, failed: 0, released: 0, lost: 0, racesLost: 0, givenUp: 0, faults: 0 }
 
-  get report(): LoopReport {
+  get counts(): Omit<LoopReport, 'locked'> {
     return { ...this.#counts }
+  }
+
+  fault(): void {
+    this.#counts.faults += 1
   }
 
   gaveUp(): void {

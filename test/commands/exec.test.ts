@@ -1,5 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test, vi } from 'vitest'
 import * as exec from '../../src/commands/exec.ts'
+import { StoreUnreachable } from '../../src/store/errors.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { bodyOf, cli, json, newWorld, optionsFrom, statuses, type World } from './support.ts'
 
@@ -66,6 +70,17 @@ describe('a command that cannot be run leaves the event as it was', () => {
     expect(await bodyOf(world, 's')).toBe(before)
   })
 
+  test('a script without its interpreter', async () => {
+    const world = await order()
+    const folder = mkdtempSync(join(tmpdir(), 'leasectl-exec-'))
+    const script = join(folder, 'script')
+    writeFileSync(script, '#!/nowhere/interpreter\n', { mode: 0o755 })
+    const ran = await cli(world, ['exec', 's', '01.00', '--', script])
+    rmSync(folder, { recursive: true })
+    expect(ran).toMatchObject({ exit: 127, stderr: expect.stringContaining('interpreter') })
+    expect(await statuses(world, 's')).toMatchObject({ '01.00': 'init' })
+  })
+
   test('flags of the command are not ours: its -o json makes no JSON of our errors', async () => {
     const ran = await cli(await order(), ['exec', 's', '01.00', '--', '/nowhere/worker', '-o', 'json', '--debug'])
     expect(ran.stderr).toMatch(/^error: there is no command/)
@@ -100,6 +115,41 @@ describe('what leasectl cannot do is 125, with the code that other commands have
     expect(ran.exit).toBe(125)
     const { error } = json(ran.stderr) as { error: object }
     expect(error).toMatchObject({ code: 'unknown', tableExit: 10, applied: 'unknown', commandId: null, try: null })
+  })
+
+  test('a store that falls silent: the command is stopped, and nothing hides why', async () => {
+    const world = await order()
+    let isSilent = false
+    const heard =
+      (call: (...args: readonly unknown[]) => unknown, isLast: boolean) =>
+      async (...args: readonly unknown[]) => {
+        if (isSilent) throw new StoreUnreachable('silence')
+        const answer = await call.apply(world.store, [...args])
+        isSilent ||= isLast
+        return answer
+      }
+    const store: EventStore = new Proxy(world.store, {
+      get(target, key) {
+        const value: unknown = Reflect.get(target, key)
+        if (typeof value !== 'function' || key === 'nowMs') return value
+        return heard((...args) => value.apply(target, args), key === 'changeUnderLease')
+      },
+    })
+    const argv = ['exec', 's', '01.00', '--claim', '600ms', '-o', 'json', '--', 'sleep', '4714']
+    const ran = await cli(world, argv, { store })
+    expect(ran.exit).toBe(125)
+    expect(json(ran.stderr)).toMatchObject({ error: { code: 'claim-expired', tableExit: 11 } })
+  })
+
+  test('no place for the output file: nothing is claimed', async () => {
+    const world = await order()
+    const before = await bodyOf(world, 's')
+    vi.stubEnv('TMPDIR', '/nowhere')
+    const ran = await cli(world, ['exec', 's', '01.00', ...sh('exit 0')])
+    vi.unstubAllEnvs()
+    expect(ran).toMatchObject({ exit: 125, stdout: '' })
+    expect(ran.stderr).toMatch(/^error: no file for LEASECTL_OUTPUT can be made in \/nowhere .*\[file-failed\]/)
+    expect(await bodyOf(world, 's')).toBe(before)
   })
 
   test('an output file that makes no sense fails the event', async () => {
@@ -150,6 +200,13 @@ test('stderr is passed on; the code is the command’s', async () => {
     exit: 9,
     stderr: 'no\n',
   })
+})
+
+test('the command may change its folder: the address of the store holds there too', async () => {
+  const world = await order()
+  Object.defineProperty(world.store, 'address', { value: 'sqlite:a.db' })
+  const ran = await cli(world, ['exec', 's', '01.00', ...sh('echo "$LEASECTL_STORE" >&2')])
+  expect(ran.stderr).toBe(`sqlite:${process.cwd()}/a.db\n`)
 })
 
 test('the command gets no other context than the one of its store', async () => {

@@ -37,6 +37,8 @@ function hostileDocument(): string {
     event(`01${XML_HOSTILE}`, 'aborted', 'prev="00"'),
     event('02.00', text, 'prev="00"'),
     event('03.00', 'init', 'prev="00"'),
+    // without a line break at its end, so that it can be named
+    event('04.00', 'init', 'prev="00"').replace(/name="[^"]*"/, `name="w${XML_HOSTILE}"`),
   ]
   return `<EventStream xmlns:lc="urn:leasectl:v1" lc:v="1">${events.join('\n')}${journal}</EventStream>`
 }
@@ -58,6 +60,8 @@ async function hostileWorld(): Promise<World> {
     trackingId: HOSTILE,
     failure: HOSTILE,
     waitingOn: [HOSTILE],
+    // more than it names: workers have to look for themselves
+    ready: ['+1'],
   }
   await world.store.create('s', Buffer.from(hostileDocument()), summary)
   await world.store.create('bad', Buffer.from(`<EventStream><Event ${XML_HOSTILE}`), summary)
@@ -217,6 +221,11 @@ const LINES: readonly (readonly string[])[] = [
     ['exec', 's', '02.00', '-o', format, '--', 'true'],
     ['exec', 's', HOSTILE, '-v', '-o', format, '--', 'true'],
     ['exec', 's', '02.00', '-o', format, '--', HOSTILE],
+  ]),
+  ...['text', 'ndjson'].flatMap(format => [
+    ['work', '--name', `w${XML_HOSTILE}`, '--until-empty', '-o', format, '--', 'false'],
+    ['work', '--name', 'A', '--match', HOSTILE, '--once', '-v', '-o', format, '--', 'true'],
+    ['work', '--name', 'A', '--once', '-o', format, '--', HOSTILE],
   ]),
   ...['text', 'json'].flatMap(format => [
     ['lab', 'lease', '--store', 'sqlite:x', '-o', format],

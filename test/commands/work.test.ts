@@ -1,5 +1,10 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readStream } from '../../src/ops/read-stream.ts'
+import { NotPermitted } from '../../src/store/errors.ts'
+import { intercept } from '../ops/support.ts'
 import { cli, newWorld, type World } from './support.ts'
 
 const PATH = { env: { PATH: '/usr/bin:/bin' } }
@@ -51,6 +56,42 @@ test('--once hands on the code of the command, and is 0 where there is nothing t
   expect((await cli(made, ['work', '--name', 'A', '--once', '--', 'sh', '-c', 'exit 41'], PATH)).exit).toBe(41)
   const idle = await cli(made, ['work', '--name', 'A', '--once', '--', 'true'], PATH)
   expect(idle).toMatchObject({ exit: 0, stdout: '', stderr: 'there was nothing to do\n' })
+})
+
+test('without the right to write: 7 at the end, 125 for one', async () => {
+  const made = await world()
+  const store = intercept(made.store, () => Promise.reject(new NotPermitted('no')))
+  const words = ['work', '--name', 'A', '--', 'true']
+  const ran = await cli(made, words.toSpliced(3, 0, '--until-empty'), { ...PATH, store })
+  expect(ran.exit).toBe(7)
+  expect(ran.stderr).toMatch(/\[not-permitted\](.|\n)*^2 faults$/m)
+  const { exit, stderr } = await cli(made, words.toSpliced(3, 0, '--once'), { ...PATH, store })
+  expect({ exit, told: stderr.match(/\[[a-z-]+\]/g) }).toEqual({
+    exit: 125,
+    told: ['[not-permitted]', '[not-permitted]'],
+  })
+})
+
+test('says that a stream with work was left because it is leased until it is released: 7', async () => {
+  const made = await world()
+  await cli(made, ['lease', 'acquire', 's', '--duration', 'infinite'])
+  const ran = await cli(made, ['work', '--name', 'A', '--until-empty', '--', 'true'], PATH)
+  expect(ran).toMatchObject({ exit: 7, stderr: expect.stringContaining('1 stream left, leased until released') })
+})
+
+test('says of a command that cannot be started why its event was handed back: 7', async () => {
+  const made = await world('A')
+  const folder = mkdtempSync(join(tmpdir(), 'leasectl-work-'))
+  const program = join(folder, 'gone')
+  try {
+    // an interpreter that is not there is only noticed by the start
+    writeFileSync(program, '#!/no/such/interpreter\n', { mode: 0o755 })
+    const ran = await cli(made, ['work', '--name', 'A', '--until-empty', '--', program], PATH)
+    expect(ran.exit).toBe(7)
+    expect(ran.stderr).toMatch(/^released {3}s 01\.00 A in 0\.0s: it cannot be started \(ENOENT\)$/m)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })
 
 test('a signal drains it: 0', async () => {

@@ -46,6 +46,37 @@ test('loops of several claim and complete until the stream is done', async () =>
   expect(told.filter(({ op, outcome }) => op === 'complete' && outcome === 'done')).toHaveLength(7)
 })
 
+test('in a loop the completion of one and the claim of the next share a write', async () => {
+  const store = await lab(5)
+  let writes = 0
+  const counting = storeWith(store, {
+    changeUnderLease: (name, decide, how) => {
+      writes++
+      return store.changeUnderLease(name, decide, how)
+    },
+  })
+  await workInLoop(counting, 's', options('a', []))
+  expect((await readStream(store, 's'))?.stream.done).toBe(true)
+  expect(writes).toBe(6)
+})
+
+test('a loop in which another was faster with the next one goes on', async () => {
+  const store = await lab(4)
+  const told: Change[] = []
+  let calls = 0
+  const raced = storeWith(store, {
+    changeUnderLease: async (name, decide, how) => {
+      calls++
+      if (calls === 2) await run(store, 's', { op: 'start', event: '02.00', owner: 'other', claimMs: 60_000 })
+      if (calls === 3) await run(store, 's', { op: 'complete', event: '02.00', owner: 'other' })
+      return store.changeUnderLease(name, decide, how)
+    },
+  })
+  await workInLoop(raced, 's', options('a', told, { random: () => 0 }))
+  expect(told.map(({ event, op, outcome }) => [event, op, outcome])).toContainEqual(['02.00', 'start', 'claimed'])
+  expect((await readStream(store, 's'))?.stream.done).toBe(true)
+})
+
 test('at once: the changes of a share go in one write for starting and one for completing', async () => {
   const store = await lab(6)
   let writes = 0

@@ -113,3 +113,20 @@ test('a scope holds the lease while its work runs, for changes with its id alone
   await expect(failing).rejects.toThrow('work')
   expect((await mustReadStream(store, 's')).lease.state).toBe('available')
 })
+
+test('a wait for a lease that is given up ends with the reason it was given', async () => {
+  const { store } = await storeWith()
+  await taken(store)
+  for (const wait of [
+    acquireLease,
+    (...given: Parameters<typeof acquireLease>) => leaseScope(...given, async () => {}),
+  ]) {
+    const stop = new AbortController()
+    const waiting = withAcquire(store, async (...given) => {
+      const outcome = await store.acquire(...given)
+      setImmediate(() => stop.abort('enough'))
+      return outcome
+    })
+    await expect(wait(waiting, 's', { by: 'bob', waitMs: 60_000, signal: stop.signal })).rejects.toBe('enough')
+  }
+})

@@ -5,6 +5,7 @@ import { mustReadStream } from '../../src/library/read-stream.ts'
 import { advance, complete, fail, release, worker, workOn } from '../../src/library/worker.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { EventStore } from '../../src/store/store.ts'
+import type { Job } from '../../src/worker/job.ts'
 import type { Happening } from '../../src/worker/loop-types.ts'
 
 const EMPTY = 'until-empty'
@@ -140,4 +141,26 @@ test('one event is worked on by its id', async () => {
   })
   expect(results).toEqual([3, 5])
   expect((await mustReadStream(store, 's')).mustFind('01.00').msg).toBe('x')
+})
+
+test('what observe throws stops no work, and is thrown at the end', async () => {
+  const observe = () => {
+    throw new Error('no log')
+  }
+  for (const afterWrite of [undefined, () => Promise.reject(new Error('no queue'))]) {
+    const store = await storeWith(['Search', 'Search'])
+    const options = { name: 'Search', until: EMPTY, observe, ...(afterWrite && { afterWrite }) } as const
+    await expect(worker(store, options, () => complete())).rejects.toThrow('no log')
+    expect((await mustReadStream(store, 's')).isDone).toBe(true)
+  }
+})
+
+test('work that gives what is no ending fails its event, and says why', async () => {
+  const store = await storeWith(['Search', 'Search', 'Search', 'Search'])
+  const given: Record<string, unknown> = { '01.00': '12 results', '02.00': null, '03.00': { op: 'close' } }
+  const untyped = (job: Job) => given[job.event.id] as undefined
+  await worker(store, { name: 'Search', until: EMPTY }, untyped)
+  const why = 'work gives complete(), advance(), fail(), release() or nothing'
+  const failed = Object.keys(given).map(id => `${id} aborted ${why}`)
+  expect(await ends(store)).toEqual(['00 completed WithError', ...failed, '04.00 completed'])
 })

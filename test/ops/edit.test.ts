@@ -119,6 +119,9 @@ describe('an edit', () => {
       InvalidValue,
     )
     await expect(edit(store, 's', AS, async e => void e.apply(done('01.00')))).rejects.toThrow('asynchronous')
+    // biome-ignore lint/suspicious/noThenProperty: a promise of another library.
+    const other = { then: (_: unknown, reject: (error: Error) => void) => reject(new Error('nobody waits for it')) }
+    await expect(edit(store, 's', AS, e => e.apply(done('01.00')) && other)).rejects.toThrow('asynchronous')
     expect(await bytes(store)).toBe(before)
   })
 

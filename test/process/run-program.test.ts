@@ -1,8 +1,10 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findProgram } from '../../src/process/find-program.ts'
+import { pumped } from '../../src/process/pump.ts'
 import { type ProgramOptions, runProgram } from '../../src/process/run-program.ts'
 
 let folder = ''
@@ -99,6 +101,14 @@ describe('what it leaves behind', () => {
     const { heard } = await run('yes >&2 & echo "$!" > "$0/pid"; exit 0'.replace('$0', folder))
     expect(heard.length).toBeLessThan(4 * 1_024 * 1_024)
   })
+
+  test('or says a little ever again', async () => {
+    const source = new PassThrough()
+    const talking = setInterval(() => source.write('more'), 10)
+    await pumped(source, async () => {}).drained()
+    clearInterval(talking)
+    expect(source.destroyed).toBe(true)
+  })
 })
 
 describe('to be stopped', () => {
@@ -121,8 +131,16 @@ describe('to be stopped', () => {
     await expect.poll(() => isThere(pid)).toBe(false)
   })
 
+  test('who of them still works after the end of the first has the rest of the grace', async () => {
+    const last = join(folder, 'last')
+    const inner = `trap "sleep 0.1; echo done > ${last}; exit" TERM; echo up >&2; while :; do sleep 0.01; done`
+    await run(`(${inner}) & wait`, stopAtFirstWord())
+    expect(readFileSync(last, 'utf8')).toBe('done\n')
+  })
+
   test('one that is suspended is ended too', async () => {
-    const { fate } = await run('echo up >&2; kill -STOP $$', stopAtFirstWord())
+    const script = '(until grep -q "^State:.T" /proc/$$/status; do :; done; echo up >&2) & kill -STOP $$'
+    const { fate } = await run(script, stopAtFirstWord())
     expect(fate).toEqual({ kind: 'killed', signal: 'SIGTERM' })
   })
 })

@@ -11,7 +11,8 @@ let direct: EventStore & { container: string }
 let proxy: FaultProxy
 let store: EventStore
 
-const LIMITS = { leaseMs: 250, bodyMs: 250, pageMs: 250 }
+/** Well above what an answer takes on a busy machine; a socket that stays silent costs as much. */
+const LIMITS = { leaseMs: 1_000, bodyMs: 1_000, pageMs: 1_000 }
 
 beforeEach(async () => {
   const { port } = await sharedAzurite()
@@ -267,7 +268,7 @@ describe.each(['cold', 'warm'])('an optimistic put, %s,', temperature => {
       { kind: 'lose-answer', on: 'put', nth: 1 },
       { kind: 'lose-request', on: 'get', when: () => proxy.count('put') > 0 },
     )
-    expect(await change('a', { deadlineMs: 400 })).toMatchObject({
+    expect(await change('a', { deadlineMs: 800 })).toMatchObject({
       kind: 'unknown',
       cause: expect.any(StoreUnreachable),
     })
@@ -296,7 +297,7 @@ describe.each(['cold', 'warm'])('an optimistic put, %s,', temperature => {
 
 describe('lease holders, optimistic writers and foreign writers on one stream', () => {
   const kinds = ['lose-request', 'lose-answer', 'late', 'error-before', 'error-after', 'duplicate', 'truncate'] as const
-  const CHANGES = 12
+  const CHANGES = 8
 
   it('lose, double and reorder nothing through a bad network (seed 7)', { timeout: 60_000 }, async () => {
     const bad = await startFaultProxy({

@@ -16,11 +16,11 @@ beforeEach(() => {
   )
 })
 
-/** One change that takes 100 ms, `pauseMs` after the one before; how long it stood back. */
-function change(pauseMs = 10, name = 's'): number {
+/** One change that takes so long, `pauseMs` after the one before; how long it stood back. */
+function change(pauseMs = 10, name = 's', tookMs = 10): number {
   nowMs += pauseMs
   const backMs = turns.begin(name, false)
-  nowMs += 100
+  nowMs += tookMs
   turns.ended(name, `etag ${nowMs}`)
   return backMs
 }
@@ -35,10 +35,21 @@ describe('standing back', () => {
     expect(turns.isContended('s')).toBe(false)
   })
 
-  it('is for as long as the first sleep of a waiter, after a few changes in a row', () => {
+  it('is for as long as the first sleep of a waiter where there was no wait, after a few changes in a row', () => {
     turns.met('s')
     const backs = Array.from({ length: 10 }, () => change())
     expect(backs).toEqual([0, 0, 0, 0, 22.5, 0, 0, 0, 22.5, 0])
+  })
+
+  it('is for as long as the wait for the turn, without what it stood back before', () => {
+    turns.met('s')
+    expect(change(10, 's', 120)).toBe(0)
+    for (let at = 0; at < 3; at += 1) expect(change()).toBe(0)
+    expect(turns.begin('s', true)).toBe(120)
+    nowMs += 120 + 70
+    turns.ended('s', 'etag')
+    for (let at = 0; at < 3; at += 1) expect(change()).toBe(0)
+    expect(turns.begin('s', true)).toBe(70)
   })
 
   it('counts from when the lease was given back, where that was only now', () => {
@@ -53,7 +64,7 @@ describe('standing back', () => {
 
   it('ends two seconds after the last sign of others', () => {
     turns.met('s')
-    nowMs += 1_550
+    nowMs += 1_910
     takeTurn()
     expect(turns.begin('s', true)).toBe(32.5)
     nowMs += 10

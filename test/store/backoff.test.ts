@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { backOff, leaseDelay, lossDelay, Patience, pause } from '../../src/store/backoff.ts'
+import { backOff, leaseDelay, lossDelay, Patience, pause, standBack } from '../../src/store/backoff.ts'
 
 describe('backOff', () => {
   it('jitters between 5 ms and a cap that doubles from 60 to 400', () => {
@@ -20,17 +20,24 @@ describe('backOff', () => {
 })
 
 describe('leaseDelay', () => {
-  it('jitters between 5 ms and a quarter of the wait so far, from 60 to 400', () => {
-    expect([0, 100, 240, 400, 1_600, 60_000].map(waitedMs => leaseDelay(waitedMs, () => 0))).toEqual([5, 5, 5, 5, 5, 5])
-    const longest = [0, 100, 240, 400, 1_600, 60_000].map(waitedMs => leaseDelay(waitedMs, () => 1))
+  it('jitters between 5 ms and an eighth of the wait so far, from 60 to 400', () => {
+    expect([0, 100, 480, 800, 3_200, 60_000].map(waitedMs => leaseDelay(waitedMs, () => 0))).toEqual([5, 5, 5, 5, 5, 5])
+    const longest = [0, 100, 480, 800, 3_200, 60_000].map(waitedMs => leaseDelay(waitedMs, () => 1))
     expect(longest).toEqual([60, 60, 60, 100, 400, 400])
   })
 })
 
 describe('lossDelay', () => {
-  it('jitters from nothing to a cap that doubles from 10 to 60, never more than a winner who stands back may wait', () => {
-    expect([0, 1, 2, 3, 4, 500].map(index => lossDelay(index, () => 1))).toEqual([10, 20, 40, 60, 60, 60])
+  it('jitters from nothing to a cap that halves from 60 to 10: who lost more often comes sooner', () => {
+    expect([0, 1, 2, 3, 4, 500].map(index => lossDelay(index, () => 1))).toEqual([60, 30, 15, 10, 10, 10])
     expect([0, 1, 500].map(index => lossDelay(index, () => 0))).toEqual([0, 0, 0])
+  })
+})
+
+describe('standBack', () => {
+  it('is about as long as the wait for the turn that is over, from the first sleep of a waiter up to 400 ms', () => {
+    expect([0, 40, 200, 1_000].map(waitedMs => standBack(waitedMs, () => 0))).toEqual([5, 30, 150, 400])
+    expect([0, 40, 200, 1_000].map(waitedMs => standBack(waitedMs, () => 1))).toEqual([60, 60, 250, 400])
   })
 })
 

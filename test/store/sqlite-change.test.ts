@@ -23,16 +23,82 @@ function lock(path: string): DatabaseSync {
   return db
 }
 
+function end(db: DatabaseSync, how: 'COMMIT' | 'ROLLBACK'): void {
+  if (db.isOpen && db.isTransaction) db.exec(how)
+}
+
 describe('a file that another program has locked', () => {
   it('is unreachable when the deadline passes; nothing was changed', async () => {
     const { store, path } = await storeWithCounter()
     lock(path)
-    const decide = vi.fn(increment)
-    const change = store.changeUnderLease('counter', decide, changeOptions({ deadlineMs: 80 }))
+    const change = store.changeUnderLease('counter', increment, changeOptions({ deadlineMs: 80 }))
     await expect(change).rejects.toBeInstanceOf(StoreUnreachable)
     await expect(change).rejects.toThrow(/locked by another program for 0\.\d s; nothing was changed/)
-    expect(decide).not.toHaveBeenCalled()
     expect(text((await stored(store, 'counter')).body)).toBe('1')
+  })
+
+  it('is decided on while it waits, and written as it was decided', async () => {
+    const { store, path } = await storeWithCounter()
+    const other = lock(path)
+    const decide = vi.fn((current: Stored) => {
+      setImmediate(() => end(other, 'ROLLBACK'))
+      return increment(current)
+    })
+    const outcome = await store.changeUnderLease('counter', decide, changeOptions())
+    expect(outcome).toMatchObject({ kind: 'committed' })
+    expect(decide).toHaveBeenCalledTimes(1)
+    expect(text((await stored(store, 'counter')).body)).toBe('2')
+  })
+
+  it.each([
+    ['document', `UPDATE bodies SET body = CAST('5' AS BLOB)`, `UPDATE streams SET etag = 'moved'`, '6'],
+    ['lease record', `UPDATE streams SET lease_id = 'ended'`, 'UPDATE streams SET lease_until_ms = 1', '2'],
+  ])('is decided on again where the other wrote the %s of its stream', async (_, first, second, written) => {
+    const { store, path } = await storeWithCounter()
+    const other = lock(path)
+    other.exec(first)
+    other.exec(second)
+    const decide = vi.fn((current: Stored) => {
+      setImmediate(() => end(other, 'COMMIT'))
+      return increment(current)
+    })
+    expect(await store.changeUnderLease('counter', decide, changeOptions())).toMatchObject({ kind: 'committed' })
+    expect(decide).toHaveBeenCalledTimes(2)
+    expect(text((await stored(store, 'counter')).body)).toBe(written)
+  })
+
+  it.each([
+    ['back', -1],
+    ['on by more than a tenth of a second', 101],
+  ])('is decided on again where the clock went %s meanwhile', async (_, ms) => {
+    const path = join(testFolder(), 'streams.db')
+    let nowMs = 1_000_000
+    const store = openSqliteStore(path, { clock: () => nowMs })
+    onTestFinished(() => store.close())
+    await given(store, 'counter', '1')
+    const other = lock(path)
+    const decide = vi.fn((current: Stored, _nowMs: number) => {
+      setImmediate(() => {
+        nowMs = 1_000_000 + ms
+        end(other, 'ROLLBACK')
+      })
+      return increment(current)
+    })
+    expect(await store.changeUnderLease('counter', decide, changeOptions())).toMatchObject({ kind: 'committed' })
+    expect(decide.mock.lastCall?.[1]).toBe(nowMs)
+  })
+
+  it('keeps out no change that leaves the stream as it is', async () => {
+    const { store, path } = await storeWithCounter()
+    lock(path)
+    const leave = (): Decision => ({ kind: 'leave' })
+    expect(await store.changeUnderLease('counter', leave, changeOptions())).toEqual({ kind: 'left' })
+    expect(await store.changeUnderLease('none', leave, changeOptions())).toEqual({ kind: 'missing' })
+    const fault = new Error('bad document')
+    const fail = (): Decision => {
+      throw fault
+    }
+    await expect(store.changeUnderLease('counter', fail, changeOptions())).rejects.toBe(fault)
   })
 
   it('is written as soon as the lock is gone: this process goes on while it waits', async () => {

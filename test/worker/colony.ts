@@ -13,8 +13,8 @@ import { Actor, Scheduler } from '../simulation/scheduler.ts'
 import { Sights } from '../simulation/sights.ts'
 import { Trace } from '../simulation/trace.ts'
 
-export const START_MS = Date.parse('2026-03-01T00:00:00.000Z')
-export const CLAIM_MS = 60_000
+const START_MS = Date.parse('2026-03-01T00:00:00.000Z')
+const CLAIM_MS = 60_000
 const SLICE_MS = 300_000
 
 export interface ColonySettings {

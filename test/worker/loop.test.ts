@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { readStream } from '../../src/ops/read-stream.ts'
 import { NotPermitted, StoreUnreachable } from '../../src/store/errors.ts'
 import type { EventStore } from '../../src/store/store.ts'
+import { BadDocument } from '../../src/stream/errors.ts'
 import type { Job } from '../../src/worker/job.ts'
 import { type TimedLoopOptions, workLoop } from '../../src/worker/loop.ts'
 import type { Happening, Work } from '../../src/worker/loop-types.ts'
-import { init, intercept, run } from '../ops/support.ts'
-import { Bench } from './one-worker.ts'
+import { HOLDER, init, intercept, run, writeForeign } from '../ops/support.ts'
+import { Bench, START_MS } from './one-worker.ts'
 
 const MINUTE = 60_000
 
@@ -28,7 +29,45 @@ function loop(bench: Bench, work: Work, options: Partial<TimedLoopOptions> = {})
   return { report: bench.settle(report), happenings }
 }
 
+/** The same for one that does not end by itself: drained after so long, ms from the beginning. */
+function lasting(bench: Bench, work: Work, forMs: number) {
+  const drain = new AbortController()
+  bench.at(forMs, () => drain.abort())
+  const happenings: Happening[] = []
+  const { timing } = bench
+  const options = {
+    names: ['A'],
+    owner: 'w1',
+    timing,
+    drain: drain.signal,
+    observe: (h: Happening) => happenings.push(h),
+  }
+  return { report: bench.settle(workLoop(bench.store, options, work)), happenings }
+}
+
 const kinds = (happenings: readonly Happening[]) => happenings.map(({ kind }) => kind)
+
+const LEASE = '11111111-1111-4111-8111-111111111111'
+
+/** With a mark of changes: what stays as it is is not listed again. */
+function marked(store: EventStore): EventStore {
+  let writes = 0
+  const counted = intercept(store, (_name, decide, go) => {
+    writes += 1
+    return go(decide)
+  })
+  return new Proxy(counted, {
+    get: (target, key) => (key === 'changeMark' ? async () => `${writes}` : Reflect.get(target, key)),
+  })
+}
+
+/** As if all streams were written by those who know nothing of summaries. */
+function withoutSummaries(store: EventStore): EventStore {
+  const list: EventStore['list'] = async function* (options) {
+    for await (const page of store.list(options)) yield page.map(({ summary: _, ...listed }) => listed)
+  }
+  return new Proxy(store, { get: (target, key) => (key === 'list' ? list : Reflect.get(target, key)) })
+}
 
 /** A store in which calls of one method go through `around`. */
 function watched(store: EventStore, calls: string[]): EventStore {
@@ -134,18 +173,8 @@ describe('a worker loop', () => {
         }),
     )
     await bench.stream(['B'])
-    const drain = new AbortController()
-    bench.at(5 * MINUTE, () => drain.abort())
     calls.length = 0
-    const { until: _, ...options } = { until: undefined, drain: drain.signal }
-    const happenings: Happening[] = []
-    await bench.settle(
-      workLoop(
-        bench.store,
-        { names: ['A'], owner: 'w1', timing: bench.timing, observe: h => happenings.push(h), ...options },
-        () => undefined,
-      ),
-    )
+    await lasting(bench, () => undefined, 5 * MINUTE).report
     expect(calls.filter(call => call === 'list')).toHaveLength(1)
   })
 
@@ -164,6 +193,23 @@ describe('a worker loop', () => {
       claimed: 1,
       completed: 1,
     })
+  })
+
+  it('drained while it claims, begins nothing and hands the event back', async () => {
+    const bench = new Bench(store =>
+      intercept(store, async (_, decide, go) => {
+        if (isSlow) await bench.actor.pause(5_000)
+        return go(decide)
+      }),
+    )
+    let isSlow = false
+    await bench.stream(['A'])
+    isSlow = true
+    const drain = new AbortController()
+    bench.at(2_000, () => drain.abort())
+    const { happenings, report } = loop(bench, () => undefined, { drain: drain.signal })
+    expect(await report).toMatchObject({ claimed: 1, completed: 0, released: 1 })
+    expect(kinds(happenings)).not.toContain('started')
   })
 
   it('stopped, hands back what is under way', async () => {
@@ -239,5 +285,111 @@ describe('a worker loop', () => {
       'interrupted',
       'resumed',
     ])
+  })
+
+  it('that is to end by itself waits for streams that are leased for a moment', async () => {
+    const bench = new Bench(store => marked(store))
+    await bench.stream(['A', 'A'], 'leased')
+    await bench.stream(['A'], 'free')
+    await bench.store.acquire('leased', { leaseId: LEASE, durationS: 20, holder: HOLDER })
+    expect(await loop(bench, () => undefined, { leaseWaitMs: 0 }).report).toMatchObject({ completed: 3, locked: 0 })
+  })
+
+  it('tells of streams with work that are leased until somebody says otherwise, and does not wait for them', async () => {
+    const bench = new Bench()
+    await bench.stream(['A'], 'leased')
+    await bench.stream(['B'], 'of no interest')
+    for (const name of ['leased', 'of no interest']) {
+      await bench.store.acquire(name, { leaseId: LEASE, durationS: -1, holder: HOLDER })
+    }
+    expect(await loop(bench, () => undefined).report).toMatchObject({ claimed: 0, locked: 1 })
+    expect(bench.scheduler.nowMs - START_MS).toBeLessThan(1_000)
+  })
+
+  it('looks through all streams of which a listing knows too little before it says that there is nothing', async () => {
+    const bench = new Bench(store => withoutSummaries(store))
+    for (let at = 0; at < 2_500; at++) await bench.stream([at === 1_700 ? 'A' : 'B'], `s/${at}`)
+    expect(await loop(bench, () => undefined).report).toMatchObject({ completed: 1 })
+  })
+
+  it('does not take what it hands back again and again at full speed', async () => {
+    const bench = new Bench()
+    await bench.stream(Array.from({ length: 100 }, () => 'A'))
+    const { claimed } = await lasting(bench, () => ({ op: 'release' }), 10 * MINUTE).report
+    expect(claimed).toBeGreaterThan(20)
+    expect(claimed).toBeLessThan(100)
+  })
+
+  it('is slowed down by setbacks in a row only, not by those between successes', async () => {
+    const bench = new Bench()
+    await bench.stream(Array.from({ length: 40 }, () => 'A'))
+    let begun = 0
+    const work: Work = () => (begun++ % 2 === 0 ? { op: 'release' } : undefined)
+    expect((await lasting(bench, work, 2 * MINUTE).report).completed).toBe(40)
+  })
+
+  it('does not try for what another loop of the same process is claiming', async () => {
+    const bench = new Bench(store =>
+      intercept(store, async (_, decide, go) => {
+        await bench.actor.pause(20)
+        return go(decide)
+      }),
+    )
+    const stream = bench.stream(Array.from({ length: 12 }, () => 'A'))
+    await bench.settle(stream)
+    const loops = [1, 2, 3].map(() => loop(bench, () => undefined).report)
+    const reports = await Promise.all(loops)
+    expect(reports.map(({ racesLost }) => racesLost)).toEqual([0, 0, 0])
+    expect(reports.reduce((sum, { completed }) => sum + completed, 0)).toBe(12)
+  })
+
+  it('without the right to write tries each event once, counts that, and slows down where it is not to end', async () => {
+    const bench = new Bench(store =>
+      intercept(store, async (name, decide, go) => {
+        if (isReadOnly) throw new NotPermitted(`${name} cannot be written`)
+        return go(decide)
+      }),
+    )
+    let isReadOnly = false
+    await bench.stream(Array.from({ length: 30 }, () => 'A'))
+    isReadOnly = true
+    expect(await loop(bench, () => undefined).report).toMatchObject({ claimed: 0, faults: 30 })
+    const { happenings, report } = lasting(bench, () => undefined, 10 * MINUTE)
+    expect((await report).faults).toBeLessThan(60)
+    expect(kinds(happenings)).toContain('fault')
+  })
+
+  it('tells once of a store that may no longer be listed, and ends where it is to end by itself', async () => {
+    let isForbidden = false
+    const bench = new Bench(
+      store =>
+        new Proxy(store, {
+          get(target, key) {
+            if (key === 'list' && isForbidden) throw new NotPermitted('no')
+            return Reflect.get(target, key)
+          },
+        }),
+    )
+    await bench.stream(['A'])
+    const work: Work = () => {
+      isForbidden = true
+      return undefined
+    }
+    await expect(loop(bench, work).report).rejects.toThrow(NotPermitted)
+    isForbidden = false
+    await bench.stream(['A'], 't')
+    const { happenings, report } = lasting(bench, work, 10 * MINUTE)
+    await report
+    expect(kinds(happenings).sort()).toEqual(['fault', 'outcome', 'started'])
+  })
+
+  it('counts a stream that cannot be read, and works on the others', async () => {
+    const bench = new Bench(store => withoutSummaries(store))
+    await bench.stream(['A'], 'bad')
+    await bench.stream(['A'], 'good')
+    await writeForeign(bench.store, 'bad', '<Event ', '<Event <')
+    const { happenings, report } = loop(bench, () => undefined)
+    expect(await report).toMatchObject({ completed: 1, faults: 1 })
+    expect(happenings).toContainEqual({ kind: 'fault', stream: 'bad', error: expect.any(BadDocument) })
   })
 })

@@ -56,7 +56,7 @@ describe('what it says', () => {
       'fork=X, Y',
       '',
       'fork=Z',
-      'join=J',
+      'join=J\r',
       'msg<<END',
       'one',
       '',

@@ -5,7 +5,7 @@ import { attemptKey } from '../../src/worker/attempt-key.ts'
 import type { Ending, Job } from '../../src/worker/job.ts'
 import type { Work } from '../../src/worker/loop-types.ts'
 import { intercept, run } from '../ops/support.ts'
-import { Bench } from './one-worker.ts'
+import { Bench, START_MS } from './one-worker.ts'
 
 const MINUTE = 60_000
 
@@ -64,6 +64,33 @@ describe('working on an event', () => {
     expect(await event(bench)).toMatchObject({ status: 'completed', lc: { owner: 'w1' } })
   })
 
+  it.each([
+    // the claim ends 60 s after the one that was sent last: at once, or after 20 s
+    { what: 'claim', late: 0, endMs: 60_000 },
+    { what: 'heartbeat', late: 1, endMs: 80_000 },
+  ])('counts the time from the sending of a $what, not from its late answer', async ({ late, endMs }) => {
+    let asked = -1
+    const bench = new Bench(store =>
+      intercept(store, async (_, decide, go) => {
+        if (asked > late) throw new StoreUnreachable('gone')
+        const outcome = await go(decide)
+        if (asked++ === late) await bench.actor.pause(25_000)
+        return outcome
+      }),
+    )
+    await bench.stream()
+    asked = 0
+    let stoppedMs = 0
+    const work: Work = async job => {
+      await bench.actor.pause(5 * MINUTE, job.signal)
+      stoppedMs = bench.scheduler.nowMs - START_MS
+      return undefined
+    }
+    expect(await bench.settle(bench.work(work))).toMatchObject({ kind: 'lost', lost: { code: 'claim-expired' } })
+    expect(stoppedMs).toBeGreaterThan(endMs - MINUTE / 3)
+    expect(stoppedMs).toBeLessThan(endMs)
+  })
+
   it('fails what ends in a way that cannot be', async () => {
     const bench = new Bench()
     await bench.stream()
@@ -87,6 +114,26 @@ describe('working on an event', () => {
     const view = await readStream(bench.store, 's')
     expect(view?.transactions().map(({ op }) => op)).toEqual(['init', 'start', 'complete'])
     expect(lost).toBe(2)
+  })
+
+  it('asks once more when the claim is lost: an earlier report may have landed', async () => {
+    let begun: Job | undefined
+    let isAway = false
+    const bench = new Bench(store =>
+      intercept(store, async (_, decide, go) => {
+        if (isAway && begun?.signal.aborted === false) throw new StoreUnreachable('gone')
+        const outcome = await go(decide)
+        if (begun === undefined || isAway) return outcome
+        isAway = true
+        return { kind: 'unknown', cause: new StoreUnreachable('lost') }
+      }),
+    )
+    await bench.stream()
+    const working = bench.work(job => {
+      begun = job
+      return undefined
+    })
+    expect(await bench.settle(working)).toMatchObject({ kind: 'reported', result: { duplicate: true } })
   })
 
   it('hands back what was stopped, unless it came to an end all the same', async () => {

@@ -116,7 +116,8 @@ async function work(store: EventStore, name: string, options: StreamLabOptions, 
   const view = await endOf(store, stream)
   const share = claimable(view.stream.events, view.nowMs).filter((_, index) => index % procs === at)
   // Whoever takes the place of another is needed at once.
-  if (options.kill !== true) await warmUp(store, `${stream}-${name}`, { name, write })
+  if (options.kill !== true)
+    await warmUp(store, `${stream}-${name}`, { name, write, events: view.stream.events.length })
   const say = (text: string) => runtime.stdout.write(text)
   const samples = new SampleWriter<Change>(changes => say(`${JSON.stringify({ kind: 'changes', changes })}\n`))
   await talk({ heard: runtime.hearLines(), write: say, signal: runtime.signal }, async signal => {

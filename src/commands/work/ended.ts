@@ -1,4 +1,5 @@
 import type { Job } from '../../worker/job.ts'
+import { fateText } from '../../worker/program-ending.ts'
 import type { ProgramRun } from '../../worker/program-work.ts'
 import type { WorkOutcome } from '../../worker/work-outcome.ts'
 
@@ -48,6 +49,7 @@ export function endedFrom(outcome: Claimed, { startedMs, endedMs, run }: Course)
     startedMs,
     tookMs: Math.max(0, endedMs - startedMs),
     ...specific(outcome),
+    ...(run?.fate.kind === 'not-started' ? { message: fateText(run.fate) } : {}),
   }
 }
 

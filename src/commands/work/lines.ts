@@ -26,7 +26,8 @@ export function endedText({ outcome, stream, event, name, tookMs, code, message 
 }
 
 /** What a loop did, in a sentence. */
-export function reportText({ claimed, completed, failed, released, lost, givenUp }: LoopReport): string {
+export function reportText(report: LoopReport): string {
+  const { claimed, completed, failed, released, lost, givenUp, faults, locked } = report
   const parts = [
     [completed, 'done'],
     [failed, 'failed'],
@@ -34,9 +35,13 @@ export function reportText({ claimed, completed, failed, released, lost, givenUp
     [lost, 'lost'],
   ] as const
   const told = parts.flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`]))
-  const sentence =
-    claimed === 0 ? 'there was nothing to do' : `worked on ${counted(claimed, 'event')}: ${told.join(', ')}`
-  return givenUp === 0 ? sentence : `${sentence}; ${counted(givenUp, 'event')} given up`
+  const besides = [
+    ...(givenUp === 0 ? [] : [`${counted(givenUp, 'event')} given up`]),
+    ...(faults === 0 ? [] : [counted(faults, 'fault')]),
+    ...(locked === 0 ? [] : [`${counted(locked, 'stream')} left, leased until released or broken`]),
+  ]
+  if (claimed > 0) besides.unshift(`worked on ${counted(claimed, 'event')}: ${told.join(', ')}`)
+  return besides.length === 0 ? 'there was nothing to do' : besides.join('; ')
 }
 
 /** One line of `-o ndjson`. */

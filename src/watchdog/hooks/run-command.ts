@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { RunningGroups, signalGroup } from '../../process/groups.ts'
 import type { Timing } from '../options.ts'
 import { type Attempt, type Cut, Excerpt, errorCode, whyCut } from './attempt.ts'
-import { RunningGroups, signalGroup } from '../../process/groups.ts'
 import type { CommandTarget } from './target.ts'
 
 /** So much of what a program prints is kept, of both its streams together. */
