@@ -1,6 +1,7 @@
 import { pause } from '../ops/pause.ts'
 import type { WorkerLine } from './samples.ts'
 import type { Talker } from './talk.ts'
+import { WorkerFailed } from './worker-failed.ts'
 
 /** What was told by a worker process, and how it ended. */
 export interface Member {
@@ -92,9 +93,9 @@ class Running implements Member {
       else if (line !== undefined) this.told.push(line)
       if (line?.kind === 'done') onDone()
     }
-    const { code, stderr } = await this.talker.ended
+    const ended = await this.talker.ended
     this.isOver = true
-    if (code !== 0 && !this.killed) throw new Error(`${this.name} ended with ${code ?? 'a signal'}: ${stderr.trim()}`)
+    if (ended.code !== 0 && !this.killed) throw WorkerFailed.of(this.name, ended)
   }
 }
 

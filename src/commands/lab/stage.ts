@@ -80,6 +80,7 @@ export function workerStarter(
   flags: readonly string[],
   runtime: Runtime,
 ): (name: string, at: number) => Promise<Talker> {
-  const words = ['--stream', stream, ...flags, '--store', store.address]
+  // Why one fails is read by its team.
+  const words = ['--stream', stream, ...flags, '--store', store.address, '-o', 'json']
   return (name, at) => runtime.startTalking(['lab', test, '--as-worker', name, '--at', String(at), ...words])
 }
