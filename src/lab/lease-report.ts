@@ -1,7 +1,7 @@
 import { lengthsJson } from '../formats/stats-json.ts'
 import { jainIndex } from './fairness.ts'
 import { type Overlap, overlapsIn } from './overlap.ts'
-import type { PaceName } from './pace.ts'
+import type { PaceName } from './paces.ts'
 import { histogramOf, type Turn } from './samples.ts'
 import type { Member } from './team.ts'
 

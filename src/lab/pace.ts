@@ -1,8 +1,5 @@
 import { leaseDelay } from '../store/backoff.ts'
-
-/** `usual`: as leasectl waits. `reference`: as the library of 2013 did, which polled. */
-export const PACES = ['usual', 'reference'] as const
-export type PaceName = (typeof PACES)[number]
+import type { PaceName } from './paces.ts'
 
 /** How somebody waits who does not get the lease. */
 export interface Pace {

@@ -15,7 +15,12 @@ export function stepId(commandId: string, step: number): string {
 
 /** A step of an edit was refused. Whoever catches it gains nothing: the whole edit is refused. */
 class StepRefused extends LeasectlError {
-  readonly code = 'refused'
+  readonly code: string
+
+  constructor({ code, message }: Refusal) {
+    super(message)
+    this.code = code
+  }
 }
 
 /** The working document of an edit: each step is applied to what the one before left. */
@@ -50,7 +55,7 @@ export class Editing {
       if (applied.kind !== 'refused') return this.#taken(operation, applied)
       this.refusal = applied.refusal
     }
-    throw new StepRefused(this.refusal.message)
+    throw new StepRefused(this.refusal)
   }
 
   /** No step is accepted any more. */

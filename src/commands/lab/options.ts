@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { PACES, type PaceName } from '../../lab/pace.ts'
+import { PACES, type PaceName } from '../../lab/paces.ts'
 import type { GlobalOptions } from '../options.ts'
 import { UsageError } from '../problem.ts'
 import { choice, count, duration } from '../values.ts'
