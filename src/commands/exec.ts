@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander'
 import { eventId, streamName } from './arguments.ts'
 import { act, describe, parsed, type Run } from './command.ts'
-import { attributeFlags, claimFlag } from './event/flags.ts'
+import { attributeFlags, claimFlag, ownerFlag, successorFlags } from './event/flags.ts'
 import type { ExecOptions } from './exec-options.ts'
 import { everyWorkerChange } from './options.ts'
 import { UsageError } from './problem.ts'
 import type { Runtime } from './runtime.ts'
-import { choice, duration, names, requiredText } from './values.ts'
+import { choice, duration } from './values.ts'
 
 const NOTES = `
 The event is claimed, and kept claimed by a heartbeat at a third of --claim while the command runs. Ends it with 0, the event
@@ -61,28 +61,14 @@ export function register(parent: Command, runtime: Runtime, go: Run<ExecOptions>
 
 /** Adds the flags of whoever runs a program as a worker, without those for attributes of what follows. */
 export function programFlags(command: Command): Command {
-  command
-    .addOption(
-      new Option('--owner <name>', 'the worker (default: LEASECTL_OWNER, else --by)').argParser(
-        requiredText('--owner'),
-      ),
-    )
+  ownerFlag(command)
     .addOption(
       new Option('--grace <duration>', 'from asking it to end to killing it (default: 10s)').argParser(
         duration('--grace', { zero: true }),
       ),
     )
     .addOption(new Option('--stdin <what>', 'json: it reads the event').argParser(choice('--stdin', ['json'])))
-    .addOption(
-      new Option('--next <name>', 'name of the next step of the same thread').argParser(requiredText('--next')),
-    )
-    .addOption(new Option('--fork <names>', 'new threads: A,B,C').argParser(names('--fork')))
-    .addOption(
-      new Option('--join <name>', 'a step that starts when all branches of the fork have ended').argParser(
-        requiredText('--join'),
-      ),
-    )
-  return claimFlag(command)
+  return claimFlag(successorFlags(command))
 }
 
 function optionsIn(command: Command, runtime: Runtime): ExecOptions {

@@ -1,8 +1,7 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { type Run, writes } from '../command.ts'
 import { UsageError } from '../problem.ts'
 import type { Runtime } from '../runtime.ts'
-import { names, requiredText } from '../values.ts'
 import {
   type AttributeFlags,
   attributeFlags,
@@ -11,6 +10,7 @@ import {
   type EventOptions,
   eventCommand,
   parseEvent,
+  successorFlags,
 } from './flags.ts'
 
 export interface AdvanceOptions extends EventOptions, AttributeFlags {
@@ -21,17 +21,7 @@ export interface AdvanceOptions extends EventOptions, AttributeFlags {
 }
 
 export function register(parent: Command, runtime: Runtime, go: Run<AdvanceOptions> = run): void {
-  const command = eventCommand(parent, 'advance')
-    .addOption(
-      new Option('--next <name>', 'name of the next step of the same thread').argParser(requiredText('--next')),
-    )
-    .addOption(new Option('--fork <names>', 'new threads: A,B,C').argParser(names('--fork')))
-    .addOption(
-      new Option('--join <name>', 'a step that starts when all branches of the fork have ended').argParser(
-        requiredText('--join'),
-      ),
-    )
-    .option('--more', 'advance it a second time')
+  const command = successorFlags(eventCommand(parent, 'advance')).option('--more', 'advance it a second time')
   const description = {
     summary: "an event's own work is done: adds its next step or a fork; attributes go to the new events",
     examples: [

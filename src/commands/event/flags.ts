@@ -4,7 +4,7 @@ import { eventId, streamName } from '../arguments.ts'
 import { parsed } from '../command.ts'
 import type { ChangeFlags, GlobalOptions } from '../options.ts'
 import type { Runtime } from '../runtime.ts'
-import { choice, count, duration, requiredText, storedText, timeout, withWords } from '../values.ts'
+import { choice, count, duration, names, requiredText, storedText, timeout, withWords } from '../values.ts'
 
 /** What every command of the worker's side takes. */
 export interface EventOptions extends GlobalOptions, ChangeFlags {
@@ -23,20 +23,36 @@ const DEFAULT_CLAIM_MS = 60_000
 
 /** `event NAME STREAM ID` with the flags that prove the claim. */
 export function eventCommand(parent: Command, name: string): Command {
-  return parent
+  const command = parent
     .command(name)
     .argument('<STREAM>', 'name of the stream', streamName)
     .argument('<ID>', 'id of the event, as 01.02.00', eventId)
+  return ownerFlag(command).addOption(
+    new Option(
+      '--fence <n>',
+      'the fence that start returned: proof of the claim (default: LEASECTL_FENCE under exec)',
+    ).argParser(count('--fence', 0)),
+  )
+}
+
+/** Adds `--owner`. */
+export function ownerFlag(command: Command): Command {
+  return command.addOption(
+    new Option('--owner <name>', 'the worker (default: LEASECTL_OWNER, else --by)').argParser(requiredText('--owner')),
+  )
+}
+
+/** Adds the flags for what follows an event: `--next`, `--fork`, `--join`. */
+export function successorFlags(command: Command): Command {
+  return command
     .addOption(
-      new Option('--owner <name>', 'the worker (default: LEASECTL_OWNER, else --by)').argParser(
-        requiredText('--owner'),
-      ),
+      new Option('--next <name>', 'name of the next step of the same thread').argParser(requiredText('--next')),
     )
+    .addOption(new Option('--fork <names>', 'new threads: A,B,C').argParser(names('--fork')))
     .addOption(
-      new Option(
-        '--fence <n>',
-        'the fence that start returned: proof of the claim (default: LEASECTL_FENCE under exec)',
-      ).argParser(count('--fence', 0)),
+      new Option('--join <name>', 'a step that starts when all branches of the fork have ended').argParser(
+        requiredText('--join'),
+      ),
     )
 }
 
