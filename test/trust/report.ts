@@ -1,0 +1,82 @@
+import type { Line } from './record.ts'
+import { ROWS, type Row, type RowId } from './rows.ts'
+
+/** How a row came out. `open`: a figure or a negative control is missing, so nothing is proven. */
+export type Verdict = 'kept' | 'broken' | 'open'
+
+export interface RowReport {
+  readonly id: RowId
+  readonly promise: string
+  readonly verdict: Verdict
+  readonly figures: readonly string[]
+  readonly controls: readonly string[]
+  readonly injected: readonly string[]
+  readonly skipped: readonly string[]
+  /** Figures that no test told. */
+  readonly missing: readonly string[]
+}
+
+/** Every row of the table, told of or not. `failedRows`: those of whose tests one failed. */
+export function rowReports(lines: readonly Line[], failedRows: ReadonlySet<RowId>): RowReport[] {
+  return (Object.entries(ROWS) as [RowId, Row][]).map(([id, row]) => {
+    const said = lines.filter(line => line.row === id)
+    return { id, promise: row.promise, ...whatWasSaid(said, row), verdict: verdictOf(said, row, failedRows.has(id)) }
+  })
+}
+
+function verdictOf(said: readonly Line[], row: Row, failed: boolean): Verdict {
+  const controls = said.filter(line => line.kind === 'control')
+  if (failed || controls.some(control => !control.failed)) return 'broken'
+  return missingOf(said, row).length > 0 || controls.length === 0 ? 'open' : 'kept'
+}
+
+function whatWasSaid(said: readonly Line[], row: Row) {
+  return {
+    figures: said
+      .filter(line => line.kind === 'figure')
+      .map(({ name, value, limit }) => `${name}: ${value}${limit === undefined ? '' : ` (${limit})`}`),
+    controls: said
+      .filter(line => line.kind === 'control')
+      .map(({ name, failed }) => `${name}: ${failed ? 'fails, as it must' : 'PASSES ALL THE SAME'}`),
+    injected: said.filter(line => line.kind === 'injected').map(({ name, count }) => `${name} ${count}`),
+    skipped: said.filter(line => line.kind === 'skipped').map(({ name, why }) => `${name}: ${why}`),
+    missing: missingOf(said, row),
+  }
+}
+
+function missingOf(said: readonly Line[], { figures }: Row): string[] {
+  const told = new Set(said.filter(line => line.kind === 'figure').map(({ name }) => name))
+  return figures.filter(name => !told.has(name))
+}
+
+/** The report as Markdown: a line for each row, then what each was made of. */
+export function reportText(reports: readonly RowReport[], heading: string): string {
+  const kept = reports.filter(({ verdict }) => verdict === 'kept').length
+  return [
+    `# ${heading}`,
+    '',
+    `${kept} of ${reports.length} promises kept.`,
+    '',
+    '| promise | verdict | figures | negative controls |',
+    '|---|---|---|---|',
+    ...reports.map(tableLine),
+    '',
+    ...reports.flatMap(details),
+  ].join('\n')
+}
+
+function tableLine({ promise, verdict, figures, controls, missing }: RowReport): string {
+  const told = [...figures, ...missing.map(name => `${name}: NOT TOLD`)].join('; ')
+  return `| ${[promise, verdict, told, controls.join('; ') || 'NONE'].map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`
+}
+
+function details({ promise, injected, skipped }: RowReport): string[] {
+  if (injected.length === 0 && skipped.length === 0) return []
+  return [
+    `## ${promise}`,
+    '',
+    ...(injected.length > 0 ? [`Reached the code: ${injected.join(', ')}.`] : []),
+    ...skipped.map(text => `Not tried: ${text}.`),
+    '',
+  ]
+}
