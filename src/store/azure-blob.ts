@@ -7,6 +7,8 @@ import { AzureCalls, TRY_LIMITS, type TryLimits } from './azure-calls.ts'
 import { AzureChange } from './azure-change.ts'
 import { type AzureContainer, openContainer } from './azure-client.ts'
 import { type MachineClock, machineClock } from './azure-clock.ts'
+import { distrustIdleConnections } from './azure-connections.ts'
+import { ChangeCourse } from './azure-course.ts'
 import { isHeldByAnother, isSomebodyWrote } from './azure-errors.ts'
 import { inspectAzure } from './azure-inspect.ts'
 import { AzureLeases } from './azure-lease.ts'
@@ -74,6 +76,7 @@ class AzureBlobStore implements EventStore {
   readonly #written = new WrittenStates()
   readonly #turns: AzureTurns
   readonly #newLeaseId: () => string
+  readonly #letConnectionsBe: () => void
 
   constructor(
     container: AzureContainer,
@@ -99,10 +102,22 @@ class AzureBlobStore implements EventStore {
     this.#leases = new AzureLeases(this.#bodies, this.#calls)
     this.#pageSize = pageSize
     this.#newLeaseId = newLeaseId ?? randomUUID
+    this.#letConnectionsBe = distrustIdleConnections(new URL(accountUrl(address)))
   }
 
   nowMs(): number {
     return this.#calls.clock.nowMs()
+  }
+
+  async learnTime(name: string, signal?: AbortSignal): Promise<void> {
+    const { clock } = this.#calls
+    if (clock.isKnown) return
+    try {
+      await this.#bodies.look(name, signal)
+    } catch (error) {
+      // A refusal has the time too; what it means, the change that follows tells.
+      if (!clock.isKnown) throw error
+    }
   }
 
   list(query: ListQuery): AsyncIterable<readonly Listed[]> {
@@ -141,8 +156,10 @@ class AzureBlobStore implements EventStore {
     const requests = { calls: this.#calls, bodies: this.#bodies, leases: this.#leases, newLeaseId: this.#newLeaseId }
     const kept = { releases: this.#releases, turns: this.#turns, parked: this.#parked, written: this.#written }
     const parts = { ...requests, ...kept }
-    const isOptimistic = options.write === 'optimistic' && options.leaseId === undefined
-    return new (isOptimistic ? AzureOptimisticChange : AzureChange)(parts, name, decide, options).run()
+    // While a lease of the change before is held anyway, the next one goes on under it.
+    const isOptimistic = options.write === 'optimistic' && options.leaseId === undefined && !this.#parked.has(name)
+    const course = new ChangeCourse(parts, name, decide, options)
+    return new (isOptimistic ? AzureOptimisticChange : AzureChange)(parts, name, options, course).run()
   }
 
   remove(name: string, options: RemoveOptions): Promise<RemoveOutcome> {
@@ -192,5 +209,6 @@ class AzureBlobStore implements EventStore {
     this.#parked.endAll()
     await this.#releases.drain(CLOSE_MS)
     this.#calls.close()
+    this.#letConnectionsBe()
   }
 }

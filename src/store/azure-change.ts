@@ -1,6 +1,6 @@
 import type { BlobState } from './azure-body.ts'
 import type { Answer } from './azure-calls.ts'
-import { ChangeCourse, type CourseParts, type Decide, type Put } from './azure-course.ts'
+import type { ChangeCourse, CourseParts, Put } from './azure-course.ts'
 import { isBlobMissing, isCondition, isSomebodyWrote } from './azure-errors.ts'
 import type { ParkedTenures } from './azure-parked.ts'
 import { AzureTenure, type TenureParts } from './azure-tenure.ts'
@@ -45,11 +45,11 @@ export class AzureChange {
   /** What this change wrote. */
   #after: BlobState | undefined
 
-  constructor(parts: ChangeParts, name: string, decide: Decide, options: ChangeOptions) {
+  /** @param course of a change that has begun without a lease, and goes on under one */
+  constructor(parts: ChangeParts, name: string, options: ChangeOptions, course: ChangeCourse) {
     this.#parts = parts
     this.#name = name
     this.#options = options
-    const course = new ChangeCourse(parts, name, decide, options)
     this.#course = course
     this.#tenure = new AzureTenure(parts, name, {
       wait: course.wait,
@@ -62,8 +62,13 @@ export class AzureChange {
   /** Runs the change to its outcome. The release goes on behind it. Throws faults, and what `decide` throws. */
   async run(): Promise<ChangeOutcome> {
     this.#options.signal?.throwIfAborted()
+    if (this.#options.leaseId === undefined && !this.#goOn()) await this.#standBack()
+    return this.finish()
+  }
+
+  /** The same for a change that has begun and waited already. */
+  async finish(): Promise<ChangeOutcome> {
     try {
-      if (this.#options.leaseId === undefined && !this.#goOn()) await this.#standBack()
       return await this.#course.run(() => this.#round())
     } finally {
       this.#leave()
@@ -116,9 +121,12 @@ export class AzureChange {
   /** Acquires, if no lease is held or given, and reads beside it: the read counts exactly if both ETags agree. */
   async #enter(): Promise<ChangeOutcome | undefined> {
     if (this.#options.leaseId !== undefined || this.#tenure.leaseId !== undefined) return undefined
-    const reading = this.#state === undefined ? this.#course.read() : Promise.resolve(this.#state)
-    // A read that fails here is repeated under the lease and fails there.
-    const readBeside = reading.catch(() => undefined)
+    // A read that fails here is repeated under the lease and fails there. Of a stream that others want it is most likely
+    // out of date when the lease is ours.
+    const isVain = this.#parts.turns.isContended(this.#name)
+    const readBeside = isVain
+      ? Promise.resolve(this.#state)
+      : (this.#state ?? this.#course.read().catch(() => undefined))
     const entered = await this.#tenure.enter()
     if (entered.kind !== 'entered') return this.#settle(entered)
     this.#course.fate.otherLeaseIsHeld()

@@ -1,11 +1,14 @@
 import type { BlobState } from './azure-body.ts'
 import type { Answer } from './azure-calls.ts'
-import type { ChangeParts } from './azure-change.ts'
-import { ChangeCourse, type Decide, type Put } from './azure-course.ts'
+import { AzureChange, type ChangeParts } from './azure-change.ts'
+import type { ChangeCourse, Put } from './azure-course.ts'
 import { isBlobMissing, isCondition, isSomebodyWrote } from './azure-errors.ts'
 import { writtenState } from './azure-written.ts'
 import { lossDelay } from './backoff.ts'
 import type { ChangeOptions, ChangeOutcome } from './store.ts'
+
+/** After so many writes that lost to another's the next one is made under the lease, which nobody can snatch away. */
+const LOSSES = 2
 
 type Unwritten = Answer<unknown> & { kind: 'refused' | 'silent' }
 
@@ -17,6 +20,9 @@ type Unwritten = Answer<unknown> & { kind: 'refused' | 'silent' }
  * The outcomes and what the ETag tells of a Put without an answer are as in `AzureChange`. A lease says nothing of such a
  * Put here: it was sent without one, so it may land on its ETag once there is none. A lease that another holds keeps this
  * change out, and whoever holds one is safe from it: their Puts name their ETag as well, so of two on one only one wins.
+ *
+ * Who writes again and again is always sooner than who has to read first. So a change that lost a few times takes the
+ * lease: the next Put is its own.
  */
 export class AzureOptimisticChange {
   readonly #parts: ChangeParts
@@ -26,11 +32,11 @@ export class AzureOptimisticChange {
   #remembered: BlobState | undefined
   #losses = 0
 
-  constructor(parts: ChangeParts, name: string, decide: Decide, options: ChangeOptions) {
+  constructor(parts: ChangeParts, name: string, options: ChangeOptions, course: ChangeCourse) {
     this.#parts = parts
     this.#name = name
     this.#options = options
-    this.#course = new ChangeCourse(parts, name, decide, options)
+    this.#course = course
   }
 
   /** Runs the change to its outcome. Throws faults, and what `decide` throws. */
@@ -48,6 +54,7 @@ export class AzureOptimisticChange {
 
   /** Know the state, decide, put: the outcome, or `undefined` if it has to be done again. */
   async #round(): Promise<ChangeOutcome | undefined> {
+    if (this.#losses >= LOSSES) return new AzureChange(this.#parts, this.#name, this.#options, this.#course).finish()
     const remembered = this.#remembered
     this.#remembered = undefined
     if (remembered !== undefined) {
@@ -109,8 +116,8 @@ export class AzureOptimisticChange {
     this.#parts.turns.met(this.#name)
     // A lease: wait for it as those do who want it. With no patience left the read tells of it.
     if (!isSomebodyWrote(error) && !isBlobMissing(error) && (await this.#course.wait.next())) return
-    await this.#course.pause(lossDelay(this.#losses, this.#parts.calls.random))
     this.#losses += 1
+    if (this.#losses < LOSSES) await this.#course.pause(lossDelay(this.#parts.calls.random))
   }
 }
 

@@ -24,6 +24,11 @@ export class ParkedTenures {
     })
   }
 
+  /** Whether there is one of this stream. */
+  has(name: string): boolean {
+    return this.#parked.has(name)
+  }
+
   /** Hands the tenure over: who takes it must end it. */
   take(name: string): Parked | undefined {
     const parked = this.#parked.get(name)

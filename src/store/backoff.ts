@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const SHORTEST_MS = 5
 const FIRST_CAP_MS = 60
 const LAST_CAP_MS = 400
-const LAST_LOSS_CAP_MS = 10
 
 /**
  * How long to wait before the next try, ms: full jitter between 5 and a cap that doubles from 60 to 400.
@@ -26,13 +25,9 @@ export function leaseDelay(waitedMs: number, random: () => number): number {
   return SHORTEST_MS + random() * (cap - SHORTEST_MS)
 }
 
-/**
- * How long to wait after a write that lost to another's, ms, of this index (from 0): full jitter below a cap that halves
- * from 60 to 10. Who lost more often comes sooner, so that nobody starves; and since each time somebody wins, those few
- * do not keep each other out.
- */
-export function lossDelay(index: number, random: () => number): number {
-  return random() * Math.max(LAST_LOSS_CAP_MS, FIRST_CAP_MS / 2 ** index)
+/** How long to wait after the first write that lost to another's, ms: full jitter below the shortest sleep of a waiter. */
+export function lossDelay(random: () => number): number {
+  return random() * FIRST_CAP_MS
 }
 
 /**

@@ -20,6 +20,19 @@ export interface FailureSummary {
  * strange join that can close as soon as it is released was passed by then, so it takes another.
  */
 export function settle(draft: Draft): void {
+  if (draft.isSettled) return
+  const { steps } = draft
+  settleAll(draft)
+  // A pass that does nothing finds nothing the next time either, as long as no claim has to run out first.
+  if (draft.steps === steps && !waitsForClaim(draft)) draft.markSettled()
+}
+
+/** Whether something could close when its worker's claim has run out. */
+function waitsForClaim({ stream }: Draft): boolean {
+  return stream.events.some((event, at) => event.lc.until !== undefined && !isFinal(event) && !stream.isLeaf(at))
+}
+
+function settleAll(draft: Draft): void {
   const failures = failureCounter(draft.stream)
   const order = draft.stream.childrenFirst()
   for (let again = true; again; ) {

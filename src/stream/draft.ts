@@ -21,6 +21,9 @@ interface Patch {
 /** In `lc:msg`: there was no `msg`. Empty attributes are not written, and without it a text of ours would stay for good. */
 const NO_MESSAGE = ' '
 
+/** Lists of events in which nothing is left to settle, whenever that is looked at; they stay as they are. */
+const SETTLED = new WeakSet<readonly StreamEvent[]>()
+
 /** What else a journal line says of a change. */
 type ChangeDetail = Pick<JournalChange, 'owner' | 'attempt' | 'attr'>
 
@@ -43,10 +46,14 @@ export class Draft {
   /** A result text that gave way to `WithError`: the journal keeps it as the reason unless there is one. */
   displaced = ''
   stream: EventStream
+  /** How many steps have been made; some of them without a line in the journal. */
+  steps = 0
   #events: StreamEvent[]
   #tail: string
   readonly #document: StreamDocument
   #transactions: readonly Transaction[] | undefined
+  /** After how many steps nothing was left to settle. */
+  #settledAt: number | undefined
 
   constructor(document: StreamDocument, context: { nowMs: number; now: string; readTime: TimeReader }) {
     this.#document = document
@@ -57,6 +64,17 @@ export class Draft {
     this.now = context.now
     this.version = document.version + 1
     this.readTime = context.readTime
+    if (SETTLED.has(document.events)) this.#settledAt = 0
+  }
+
+  /** Whether it is known that nothing is left to close, to release or to sum up. */
+  get isSettled(): boolean {
+    return this.#settledAt === this.steps
+  }
+
+  /** Nothing is left to settle, as it stands now. */
+  markSettled(): void {
+    this.#settledAt = this.steps
   }
 
   /** The history so far. Parsed when first asked for: few operations need it. */
@@ -82,6 +100,7 @@ export class Draft {
       else lc[name as LcAttributeName] = value
     }
     this.#events[position] = { ...event, ...patch.attributes, lc }
+    this.steps += 1
   }
 
   /**
@@ -126,6 +145,7 @@ export class Draft {
   add(attributes: Partial<EventAttributes>, lc: StreamEvent['lc'] = {}): void {
     const event = newEvent({ ...attributes, created: this.now, timestamp: this.now }, lc)
     this.#events.push({ ...event, before: this.#tail })
+    this.steps += 1
     this.#tail = ''
     this.stream = new EventStream(this.#events)
     this.added.push(event.id)
@@ -135,6 +155,7 @@ export class Draft {
   /** The document with the events as they stand now; version, journal and times are the transaction's to set. */
   finish(): StreamDocument {
     shareLinks(this.#document.events, this.#events)
+    if (this.isSettled) SETTLED.add(this.#events)
     return { ...this.#document, events: this.#events, tail: this.#tail }
   }
 }

@@ -162,9 +162,9 @@ export class EventStream {
 
   /** The first join of this event's forks that still waits for its branches. */
   waitingJoin(position: number): number | undefined {
-    return this.successorPositions(position).find(at => {
+    return (this.#links.successors[position] ?? []).find(at => {
       const event = this.events[at]
-      return event !== undefined && isWaitingJoin(event)
+      return event !== undefined && isWaitingJoin(event) && !isSuperseded(event)
     })
   }
 

@@ -131,11 +131,35 @@ describe('an optimistic change without faults', () => {
     expect(await body()).toBe('w;other;a;')
   })
 
-  it('goes on until it wins, however often it loses', async () => {
+  it('takes the lease after two losses, so that nobody can keep it out for ever', async () => {
     let times = 0
-    inject({ kind: 'delay', on: 'put', times: 6, before: () => other(`${times++}`) })
+    inject({ kind: 'delay', on: 'put', times: 2, before: () => other(`${times++}`) })
+    // Now it is too late for others.
+    const late = { ...changeOptions(), waitMs: 0 }
+    inject({ kind: 'delay', on: 'put', before: () => direct.changeUnderLease('s', append('late'), late) })
     expect(await change('a')).toMatchObject({ kind: 'committed' })
-    expect(await body()).toBe('0;1;2;3;4;5;a;')
+    await store.close()
+    expect(operations()).toEqual(['get', 'put', 'get', 'put', 'acquire', 'get', 'put', 'release'])
+    expect(await body()).toBe('0;1;a;')
+  })
+
+  it('goes on under the lease of the change before while that is held, with a put alone', async () => {
+    let times = 0
+    inject({ kind: 'delay', on: 'put', times: 2, before: () => other(`${times++}`) })
+    await change('a')
+    proxy.reset()
+    expect(await change('b')).toMatchObject({ kind: 'committed' })
+    expect(operations()).toEqual(['put'])
+    expect(await body()).toBe('0;1;a;b;')
+  })
+
+  it('is held where another takes the lease before it can', async () => {
+    let times = 0
+
+    inject({ kind: 'delay', on: 'put', times: 2, before: () => other(`${times++}`) })
+    inject({ kind: 'delay', on: 'acquire', times: 1, before: () => leased(direct, 's', 'grace') })
+    expect(await change('a', { waitMs: 30 })).toMatchObject({ kind: 'held', lease: { holder: { by: 'grace' } } })
+    expect(await body()).toBe('0;1;')
   })
 
   it('says missing, not unknown, when the stream goes between its read and its put', async () => {

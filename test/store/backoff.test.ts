@@ -28,9 +28,8 @@ describe('leaseDelay', () => {
 })
 
 describe('lossDelay', () => {
-  it('jitters from nothing to a cap that halves from 60 to 10: who lost more often comes sooner', () => {
-    expect([0, 1, 2, 3, 4, 500].map(index => lossDelay(index, () => 1))).toEqual([60, 30, 15, 10, 10, 10])
-    expect([0, 1, 500].map(index => lossDelay(index, () => 0))).toEqual([0, 0, 0])
+  it('jitters from nothing to the shortest sleep of a waiter', () => {
+    expect([0, 0.5, 1].map(random => lossDelay(() => random))).toEqual([0, 30, 60])
   })
 })
 

@@ -1,0 +1,113 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import type { Line } from './record.ts'
+import { reportText, rowReports } from './report.ts'
+import type { RowId } from './rows.ts'
+import { filesOfRows, type TestFile } from './test-files.ts'
+
+const USAGE = `npm run trust [-- --size ci|nightly] [--row ID]... [--report FILE]
+
+Runs the tests of every promise in their nightly sizes and writes a report with each figure. Exit code 0 only if every
+promise is kept: each figure told, each negative control failing, no test failing.`
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+interface Asked {
+  readonly size: string
+  readonly rows: readonly string[]
+  readonly report: string
+}
+
+process.exitCode = await main()
+
+async function main(): Promise<number> {
+  const asked = argumentsOf()
+  if (asked === undefined) return 2
+  const files = filesOfRows(join(ROOT, 'test')).filter(({ rows }) => isAsked(rows, asked))
+  const folder = mkdtempSync(join(tmpdir(), 'leasectl-trust-'))
+  try {
+    const startMs = Date.now()
+    const failed = await runTests(files, asked, folder)
+    const reports = rowReports(linesIn(join(folder, 'trust.ndjson')), rowsOf(files, failed))
+    const told = reports.filter(({ id }) => isAsked([id], asked))
+    const minutes = Math.round((Date.now() - startMs) / 60_000)
+    const heading = `Trust report, ${asked.size} sizes, ${new Date(startMs).toISOString()}, ${minutes} min`
+    writeFileSync(asked.report, reportText(told, heading))
+    console.log(`${told.filter(({ verdict }) => verdict === 'kept').length} of ${told.length} kept: ${asked.report}`)
+    return told.every(({ verdict }) => verdict === 'kept') ? 0 : 1
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function argumentsOf(): Asked | undefined {
+  try {
+    const { values } = parseArgs({
+      options: {
+        size: { type: 'string', default: 'nightly' },
+        row: { type: 'string', multiple: true, default: [] },
+        report: { type: 'string', default: 'trust-report.md' },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    })
+    if (!values.help && (values.size === 'ci' || values.size === 'nightly')) {
+      return { size: values.size, rows: values.row, report: values.report }
+    }
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+  }
+  console.error(USAGE)
+  return undefined
+}
+
+function isAsked(rows: readonly string[], asked: Asked): boolean {
+  return asked.rows.length === 0 || rows.some(row => asked.rows.includes(row))
+}
+
+/** The files of which a test failed, or that did not run at all. */
+async function runTests(files: readonly TestFile[], { size }: Asked, folder: string): Promise<ReadonlySet<string>> {
+  const results = join(folder, 'tests.json')
+  const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs')
+  const paths = files.map(({ path }) => path)
+  const child = spawn(
+    process.execPath,
+    [vitest, 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${results}`, ...paths],
+    {
+      cwd: ROOT,
+      stdio: 'inherit',
+      env: { ...process.env, LEASECTL_TRUST_SIZE: size, LEASECTL_TRUST_LOG: join(folder, 'trust.ndjson') },
+    },
+  )
+  await new Promise(resolve => child.once('exit', resolve))
+  return failedIn(results, paths)
+}
+
+/** With no results at all, every file counts as failed. */
+function failedIn(results: string, paths: readonly string[]): ReadonlySet<string> {
+  try {
+    const { testResults } = JSON.parse(readFileSync(results, 'utf8')) as {
+      testResults: { name: string; status: string }[]
+    }
+    const passed = new Set(testResults.filter(({ status }) => status === 'passed').map(({ name }) => name))
+    return new Set(paths.filter(path => !passed.has(path)))
+  } catch {
+    return new Set(paths)
+  }
+}
+
+function rowsOf(files: readonly TestFile[], failed: ReadonlySet<string>): ReadonlySet<RowId> {
+  return new Set(files.filter(({ path }) => failed.has(path)).flatMap(({ rows }) => rows))
+}
+
+function linesIn(log: string): Line[] {
+  try {
+    const lines = readFileSync(log, 'utf8').split('\n')
+    return lines.filter(line => line !== '').map(line => JSON.parse(line) as Line)
+  } catch {
+    return []
+  }
+}

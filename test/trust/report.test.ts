@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import type { Line } from './record.ts'
+import { reportText, rowReports } from './report.ts'
+import { ROWS, type RowId } from './rows.ts'
+import { filesOfRows } from './test-files.ts'
+
+const NONE: ReadonlySet<RowId> = new Set()
+
+const figures = (row: RowId): Line[] =>
+  ROWS[row].figures.map(name => ({ row, size: 'ci', kind: 'figure', name, value: 0, limit: '0' }))
+const control = (row: RowId, failed: boolean): Line => ({
+  row,
+  size: 'ci',
+  kind: 'control',
+  name: 'no fence',
+  failed,
+})
+
+const verdict = (lines: readonly Line[], failed = NONE) =>
+  rowReports(lines, failed).find(({ id }) => id === 'checker')?.verdict
+
+describe('a promise', () => {
+  it('is kept with each of its figures and a negative control that failed', () => {
+    expect(verdict([...figures('checker'), control('checker', true)])).toBe('kept')
+  })
+
+  it('is open while nobody tells of it, a figure is missing, or there is no negative control', () => {
+    expect(verdict([])).toBe('open')
+    expect(verdict([...figures('checker').slice(1), control('checker', true)])).toBe('open')
+    expect(verdict(figures('checker'))).toBe('open')
+    expect(verdict([...figures('checker'), control('paused', true)])).toBe('open')
+  })
+
+  it('is broken when a test of it failed, or a negative control passed', () => {
+    const lines = [...figures('checker'), control('checker', true)]
+    expect(verdict(lines, new Set<RowId>(['checker']))).toBe('broken')
+    expect(verdict([...lines, control('checker', false)])).toBe('broken')
+  })
+})
+
+describe('the report', () => {
+  it('has a line for every promise, told of or not, and names what is missing', () => {
+    const text = reportText(rowReports([], NONE), 'Trust')
+    for (const { promise } of Object.values(ROWS)) expect(text).toContain(`| ${promise} | open |`)
+    expect(text).toContain('mutants caught: NOT TOLD')
+    expect(text).toContain(`0 of ${Object.keys(ROWS).length} promises kept.`)
+  })
+
+  it('shows what was not tried, and what reached the code', () => {
+    const lines: Line[] = [
+      { row: 'xml', size: 'ci', kind: 'skipped', name: 'against xmllint', why: 'it is not installed' },
+      { row: 'xml', size: 'ci', kind: 'injected', name: 'mutants', count: 7 },
+    ]
+    const text = reportText(rowReports(lines, NONE), 'Trust')
+    expect(text).toContain('Not tried: against xmllint: it is not installed.')
+    expect(text).toContain('Reached the code: mutants 7.')
+  })
+})
+
+describe('the promises', () => {
+  const tests = filesOfRows(fileURLToPath(new URL('../', import.meta.url)))
+
+  it.each(Object.keys(ROWS) as RowId[])('%s: there are tests of it', id => {
+    expect(tests.filter(({ rows }) => rows.includes(id))).not.toEqual([])
+  })
+
+  it.each(Object.entries(ROWS))('%s: the page about reliability has it', (_, { promise }) => {
+    const page = readFileSync(new URL('../../docs/reliability.md', import.meta.url), 'utf8')
+    expect(page.toLowerCase()).toContain(`| ${promise.toLowerCase()} |`)
+  })
+})
