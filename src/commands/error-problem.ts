@@ -2,6 +2,7 @@ import { BadDocument, LeasectlError } from '../stream/errors.ts'
 import { commandLine } from './command-line.ts'
 import { CommandFailed, type Problem, problem } from './problem.ts'
 import type { Runtime } from './runtime.ts'
+import { withoutSecrets } from './watchdog/log-secrets.ts'
 
 /** What a thrown error means to the user. Whatever nobody foresaw is a bug: code `unexpected`, exit 1. */
 export function errorProblem(error: unknown, runtime: Runtime): Problem {
@@ -75,6 +76,7 @@ function helpHint({ startedAs }: Runtime): string {
   return `${startedAs} --help shows the commands, COMMAND --help its flags.`
 }
 
+/** Nobody knows what is in it: a message of an SDK may carry the address of a request with its signature. */
 function messageOf(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  return withoutSecrets(error instanceof Error ? `${error.name}: ${error.message}` : String(error))
 }

@@ -3,6 +3,7 @@ import { type ColourChoice, hasColour, paintFor } from './colour.ts'
 import { errorProblem, interruptedProblem } from './error-problem.ts'
 import { EndsWith, type Problem } from './problem.ts'
 import type { Runtime } from './runtime.ts'
+import { withoutSecrets } from './watchdog/log-secrets.ts'
 
 /** Tells why a command failed, in the format the arguments ask for, and returns the exit code. */
 export async function exitCodeOf(error: unknown, runtime: Runtime): Promise<number> {
@@ -68,13 +69,26 @@ async function stackText(what: Problem): Promise<string> {
     lines.push(...`${depth === 0 ? '' : 'caused by '}${stack}`.split('\n').map(visibleText))
     error = error.cause
   }
-  return lines.join('\n').replace(/\b(sig|AccountKey|SharedAccessSignature)=[^&;\s]+/gi, '$1=…')
+  return withoutSecrets(lines.join('\n'))
 }
 
 /** Ends the process once everything written has gone out. The only place that does. */
 export function endProcess(code: number): void {
   process.exitCode = code
   process.stdout.write('', () => process.stderr.write('', () => process.exit(code)))
+}
+
+/**
+ * An error that nobody caught is a bug, and told as one: Node itself would print all that hangs on it, of an SDK's error the
+ * request with what signs it. The second ends the process at once.
+ */
+export function watchCrashes(runtime: Runtime): void {
+  let isEnding = false
+  process.on('uncaughtException', error => {
+    if (isEnding) process.exit(codeHere(1, runtime))
+    isEnding = true
+    exitCodeOf(error, runtime).then(endProcess, () => process.exit(codeHere(1, runtime)))
+  })
 }
 
 /** The first signal lets what is in flight finish and stops the rest; the second ends the process at once. */

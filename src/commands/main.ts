@@ -1,4 +1,4 @@
-import { endProcess, exitCodeOf, quietExitCode, watchBrokenPipes, watchSignals } from './exit.ts'
+import { endProcess, exitCodeOf, quietExitCode, watchBrokenPipes, watchCrashes, watchSignals } from './exit.ts'
 import { optionsOf } from './options.ts'
 import { processRuntime } from './process-runtime.ts'
 import { buildProgram } from './program.ts'
@@ -9,6 +9,7 @@ export async function main(): Promise<void> {
   const interruption = new AbortController()
   const runtime = processRuntime(interruption.signal, runCommandLine)
   watchSignals(interruption, runtime)
+  watchCrashes(runtime)
   watchBrokenPipes(runtime)
   endProcess(await runCommandLine(runtime))
 }

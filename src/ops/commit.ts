@@ -98,6 +98,8 @@ async function createOnce(
   doubtful: boolean,
 ): Promise<CreateOutcome | { readonly kind: 'settled' }> {
   const current = { body: new Uint8Array(), versionFloor: EMPTY_DOCUMENT.version }
+  // Nothing was read before: a machine with a wrong clock would create what is due at once, or a day late.
+  await store.learnTime?.(name, signal)
   const { decision, document } = plan(group, current, store.nowMs())
   if (decision.kind === 'leave') return { kind: 'settled' }
   const outcome = await store.create(name, decision.body, decision.summary, signal)

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type MachineClock, ServiceClock } from './azure-clock.ts'
 import { faultOf, ServiceError, type Site } from './azure-errors.ts'
+import { Outage } from './azure-outage.ts'
 import { silenceDelay } from './backoff.ts'
 import { StoreUnreachable } from './errors.ts'
 
@@ -46,6 +47,7 @@ export class AzureCalls {
   readonly limits: TryLimits
   readonly site: Site
   readonly #closing = new AbortController()
+  readonly #outage: Outage
 
   constructor(parts: {
     site: Omit<Site, 'nowMs'>
@@ -57,6 +59,7 @@ export class AzureCalls {
     this.clock = new ServiceClock(parts.machine)
     this.random = parts.random
     this.limits = parts.limits
+    this.#outage = new Outage(parts.random)
     this.site = { ...parts.site, nowMs: () => this.clock.nowMs() }
   }
 
@@ -65,16 +68,18 @@ export class AzureCalls {
     this.#closing.abort(new StoreUnreachable('the store was closed'))
   }
 
-  /** Sends a request once, with a limit of its own. Throws only the caller's abort. */
+  /** Sends a request once, with a limit of its own; in an outage in its turn. Throws only the caller's abort. */
   async once<T>(send: (signal: AbortSignal) => Promise<T>, options: CallOptions): Promise<Answer<T>> {
+    const unsent = this.#outage.isOn ? await this.#turn(options) : undefined
     options.signal?.throwIfAborted()
     this.#closing.signal.throwIfAborted()
-    const leftMs = (options.untilMs ?? Number.POSITIVE_INFINITY) - this.machine.monotonicMs()
-    const scope = new TryScope([options.signal, this.#closing.signal], Math.min(options.limitMs, leftMs))
+    if (unsent !== undefined) return { kind: 'silent', error: unsent, silences: 0 }
+    const scope = new TryScope([options.signal, this.#closing.signal], this.#limitMs(options))
     const sentMs = this.machine.wallMs()
     try {
       const value = await send(scope.signal)
       this.#observe((value as { date?: unknown } | undefined)?.date, sentMs)
+      this.#outage.answered()
       return { kind: 'done', value, silences: 0 }
     } catch (thrown) {
       options.signal?.throwIfAborted()
@@ -82,7 +87,9 @@ export class AzureCalls {
       if (isProgrammingError(thrown)) throw thrown
       const error = scope.timedOut ? new ServiceError('TimedOut') : ServiceError.of(thrown)
       this.#observe(dateOf(thrown), sentMs)
+      if (error.status !== undefined && !error.ambiguous) this.#outage.answered()
       if (!error.ambiguous) return { kind: 'refused', error, silences: 0 }
+      if (error.code !== 'Md5Mismatch') this.#outage.silent(error)
       return { kind: 'silent', error, silences: error.unsent ? 0 : 1 }
     } finally {
       scope.end()
@@ -119,6 +126,20 @@ export class AzureCalls {
   /** The fault to throw for an answer that is no outcome. */
   fault(error: ServiceError): Error {
     return faultOf(error, this.site)
+  }
+
+  #limitMs({ limitMs, untilMs = Number.POSITIVE_INFINITY }: CallOptions): number {
+    return Math.min(limitMs, untilMs - this.machine.monotonicMs())
+  }
+
+  /** Why there was no turn. */
+  async #turn(options: CallOptions): Promise<ServiceError | undefined> {
+    const scope = new TryScope([options.signal, this.#closing.signal], undefined)
+    try {
+      return await this.#outage.turn(this.#limitMs(options), scope.signal)
+    } finally {
+      scope.end()
+    }
   }
 
   #observe(date: unknown, sentMs: number): void {

@@ -19,9 +19,15 @@ export const machineClock: MachineClock = {
 export class ServiceClock {
   readonly #machine: MachineClock
   #offsetMs = 0
+  #isKnown = false
 
   constructor(machine: MachineClock) {
     this.#machine = machine
+  }
+
+  /** Whether any answer told the service's time: until then the local clock is believed blindly. */
+  get isKnown(): boolean {
+    return this.#isKnown
   }
 
   /** Epoch ms by the service's clock. */
@@ -32,6 +38,7 @@ export class ServiceClock {
   /** Takes notice of an answer. All in epoch ms; the first by the service's clock, the others by the local one. */
   observe(dateMs: number, sentMs: number, receivedMs: number): void {
     if (!Number.isFinite(dateMs) || receivedMs < sentMs) return
+    this.#isKnown = true
     const least = dateMs - receivedMs
     const most = dateMs + 999 - sentMs
     this.#offsetMs = Math.min(Math.max(this.#offsetMs, least), most)

@@ -1,10 +1,11 @@
-import { closeSync, mkdirSync, openSync, type Stats, statSync } from 'node:fs'
+import { closeSync, openSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { BadAddress } from './errors.ts'
 import { BUSY_TIMEOUT_MS } from './sqlite-connection.ts'
 import { isIndexFull, sqliteCode } from './sqlite-errors.ts'
+import { createFolder } from './sqlite-folder.ts'
 import { loadSqlite } from './sqlite-load.ts'
 import { identityOf, Replaced } from './sqlite-replaced.ts'
 import { createSchema, mayWriteWith, schemaState } from './sqlite-schema.ts'
@@ -107,18 +108,6 @@ function createFile(path: string): void {
     closeSync(openSync(path, 'wx', 0o600))
   } catch (error) {
     if (!isFile(path)) throw error
-  }
-}
-
-/** One after the other: `recursive` never ends where a file system takes no folders at all, as /proc does. */
-function createFolder(path: string): void {
-  if (statusOf(path)?.isDirectory()) return
-  if (dirname(path) !== path) createFolder(dirname(path))
-  try {
-    mkdirSync(path, { mode: 0o700 })
-  } catch (error) {
-    // Another process may have been faster.
-    if (!statusOf(path)?.isDirectory()) throw error
   }
 }
 

@@ -173,6 +173,11 @@ export interface EventStore {
   readonly address: string
   /** Epoch ms by the store's clock: the local one, on Azure corrected by the service's `Date` header. */
   nowMs(): number
+  /**
+   * Learns the time of a store that has a clock of its own, before anything is stamped with `nowMs`: one small request, and
+   * none once any answer was seen. Others do not have it.
+   */
+  learnTime?(name: string, signal?: AbortSignal): Promise<void>
   /** All streams in pages; names under `.leasectl/` are left out. A page is bounded (≤ 5 000 rows), so memory is too. */
   list(query: ListQuery): AsyncIterable<readonly Listed[]>
   /**

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { LeasectlError } from '../stream/errors.ts'
 import { answer, type Handlers } from './listen-answers.ts'
@@ -9,6 +9,16 @@ export interface ListenAddress {
   readonly host: string
   /** 0 lets the system choose. */
   readonly port: number
+  /** Names under which it may be asked, beside `host`, `localhost` and addresses. */
+  readonly names?: readonly string[]
+}
+
+/** Usual unless given. */
+export interface ListenLimits {
+  /** So many connections are open at a time; one more is closed at once. */
+  readonly connections?: number
+  /** From a request to the end of its answer: whoever reads more slowly than that reads nothing. */
+  readonly answerMs?: number
 }
 
 /** The address cannot be listened on: in use, not permitted, or not of this machine. Nothing was begun. */
@@ -34,24 +44,34 @@ const REQUEST_MS = 2_000
 /** So often it is looked whose time is over. */
 const LOOK_MS = 500
 const IDLE_MS = 15_000
+const ANSWER_MS = 10_000
 
 /**
  * Answers `GET` and `HEAD` on `/livez`, `/readyz` and `/metrics` until the signal aborts or it is closed.
  * @throws ListenFailed
  */
-export async function listen(address: ListenAddress, handlers: Handlers, signal: AbortSignal): Promise<Listening> {
+export async function listen(
+  address: ListenAddress,
+  handlers: Handlers,
+  signal: AbortSignal,
+  limits: ListenLimits = {},
+): Promise<Listening> {
   const { createServer } = await import('node:http')
-  const server = createServer(
-    {
-      maxHeaderSize: MAX_HEADER_BYTES,
-      headersTimeout: REQUEST_MS,
-      requestTimeout: REQUEST_MS,
-      keepAliveTimeout: IDLE_MS,
-      connectionsCheckingInterval: LOOK_MS,
-    },
-    (request, response) => void answer(request, response, handlers),
-  )
-  server.maxConnections = MAX_CONNECTIONS
+  const server = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: REQUEST_MS,
+    requestTimeout: REQUEST_MS,
+    keepAliveTimeout: IDLE_MS,
+    connectionsCheckingInterval: LOOK_MS,
+  })
+  const names = [address.host, ...(address.names ?? [])]
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    limitAnswer(response, limits.answerMs ?? ANSWER_MS)
+    void answer(request, response, handlers, names)
+  }
+  // who asks whether to send a body is answered as if it had been sent: nobody is told to go on
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, onRequest)
+  server.maxConnections = limits.connections ?? MAX_CONNECTIONS
   giveWay(server)
   const bound = await begin(server, address)
   // what goes wrong with a single connection later on is nobody's business
@@ -79,6 +99,11 @@ function giveWay(server: Server): void {
     waiting.delete(socket)
     response.once('finish', () => wait(socket))
   })
+}
+
+function limitAnswer(response: ServerResponse, ms: number): void {
+  const limit = setTimeout(() => response.destroy(), ms)
+  response.once('close', () => clearTimeout(limit))
 }
 
 function begin(server: Server, { host, port }: ListenAddress): Promise<AddressInfo> {

@@ -83,7 +83,8 @@ export class Heartbeat {
       this.#doubtSinceMs === undefined
         ? this.#trustedMs - elapsedMs(this.#confirmedAt, this.#timing)
         : this.#doubtSinceMs + this.#doubtMs - nowMs
-    return Math.min(this.#nextMs - nowMs, decisionMs)
+    // The answer to one that is under way says when the next is due.
+    return this.#underWay > 0 ? decisionMs : Math.min(this.#nextMs - nowMs, decisionMs)
   }
 
   /** A heartbeat now. @returns false once the claim is lost, or the event has ended */

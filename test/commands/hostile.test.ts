@@ -1,47 +1,24 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
-import type { WatchdogEntry } from '../../src/ops/watchdog-state.ts'
 import { StoreUnreachable } from '../../src/store/errors.ts'
-import type { EventStore, LeaseView, Stored } from '../../src/store/store.ts'
-import type { Summary } from '../../src/stream/summary.ts'
-import { failingWatchdog, writeState } from '../watchdog/state-world.ts'
-import { allCommands, cli, json, NOON, newWorld, type Setting, type World } from './support.ts'
-
-/** Sets the clipboard, clears the screen, moves the cursor, hides and turns text around: what XML lets through, and the rest. */
-const XML_HOSTILE = '\u009d52;c;cm0gLXJm\u009c\u009b2J\u0085\u202edesrever\u2066\u200f\u2028x\u007f'
-const HOSTILE = `${XML_HOSTILE}\u001b]52;c;cm0gLXJm\u0007\u001b[2J\u001b[31m\r\b\u0000\t`
-
-const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/
-
-const LEASE: LeaseView = {
-  state: 'leased',
-  duration: 'fixed',
-  holder: { by: HOSTILE, host: HOSTILE, pid: 1, purpose: HOSTILE, sinceMs: NOON },
-}
-
-/** A document as any writer may leave it: every attribute hostile, some events open, some failed. */
-function hostileDocument(): string {
-  const text = `${XML_HOSTILE}&#13;&#10;&#9;`
-  const attributes = ['topic', 'key', 'msg', 'trackingId', 'ref', 'tag', 'created', 'timestamp', 'timeout']
-    .map(name => `${name}="${text}"`)
-    .join(' ')
-  const lc = ['owner', 'until', 'outcome', 'failed', 'onDue'].map(name => `lc:${name}="${text}"`).join(' ')
-  const event = (id: string, status: string, more: string) =>
-    `<Event name="n${text}" status="${status}" id="${id}" ${attributes} ${more} ${lc}/>`
-  const journal = `<lc:journal><lc:tx v="1" at="${text}" by="${text}" op="${text}" on="01${XML_HOSTILE}" cmd="${text}" h="0" why="${text}"><lc:change event="01${XML_HOSTILE}" from="${text}" to="${text}" how="target" owner="${text}" attr="${text}"/></lc:tx></lc:journal>`
-  const events = [
-    event('00', 'inprocess', `next="01${XML_HOSTILE}|02.00|missing${XML_HOSTILE}"`),
-    event(`01${XML_HOSTILE}`, 'aborted', 'prev="00"'),
-    event('02.00', text, 'prev="00"'),
-    event('03.00', 'init', 'prev="00"'),
-    // without a line break at its end, so that it can be named
-    event('04.00', 'init', 'prev="00"').replace(/name="[^"]*"/, `name="w${XML_HOSTILE}"`),
-  ]
-  return `<EventStream xmlns:lc="urn:leasectl:v1" lc:v="1">${events.join('\n')}${journal}</EventStream>`
-}
+import type { EventStore, Stored } from '../../src/store/store.ts'
+import { formatsOf } from '../hostile/command-formats.ts'
+import {
+  CONTROL,
+  HOSTILE,
+  hostileDocument,
+  hostileSummary,
+  hostileWatchdog,
+  LEASE,
+  MARK,
+  XML_HOSTILE,
+} from '../hostile/hostile-texts.ts'
+import { trustRow } from '../trust/record.ts'
+import { writeState } from '../watchdog/state-world.ts'
+import { allCommands, cli, json, newWorld, type Setting, type World } from './support.ts'
 
 /** A store whose names, summaries and holders are hostile too. */
 async function hostileWorld(): Promise<World> {
@@ -49,40 +26,11 @@ async function hostileWorld(): Promise<World> {
   await cli(world, ['init', 'seed'])
   const seed = await world.store.read('seed')
   if (seed?.summary === undefined) throw new Error('no summary')
-  const summary: Summary = {
-    ...seed.summary,
-    status: HOSTILE,
-    lastBy: HOSTILE,
-    root: HOSTILE,
-    key: HOSTILE,
-    topic: HOSTILE,
-    tag: HOSTILE,
-    trackingId: HOSTILE,
-    failure: HOSTILE,
-    waitingOn: [HOSTILE],
-    // more than it names: workers have to look for themselves
-    ready: ['+1'],
-  }
+  const summary = hostileSummary(seed.summary)
   await world.store.create('s', Buffer.from(hostileDocument()), summary)
   await world.store.create('bad', Buffer.from(`<EventStream><Event ${XML_HOSTILE}`), summary)
   await writeState(world.store, [hostileWatchdog()])
   return world
-}
-
-/** A watchdog on a machine that is not to be trusted; its breaker is open and its passes fail. */
-function hostileWatchdog(): WatchdogEntry {
-  const failing = failingWatchdog(NOON, { id: HOSTILE, host: HOSTILE, by: HOSTILE, version: HOSTILE })
-  const failure = { startedMs: NOON, sinceMs: NOON, code: HOSTILE, message: HOSTILE }
-  const texts = { stream: HOSTILE, kind: HOSTILE, event: HOSTILE, limit: HOSTILE, outcome: HOSTILE }
-  return {
-    ...failing,
-    settings: { ...failing.settings, match: HOSTILE, onDue: HOSTILE },
-    decisions: [{ ...texts, dueMs: NOON, atMs: NOON }],
-    breaker: { isOpen: true, wouldEnd: 1, openEvents: 1, maxShare: 0 },
-    next: [{ stream: HOSTILE, dueMs: NOON }],
-    failure,
-    lastFailure: failure,
-  }
 }
 
 const soiled = <Row extends { name: string }>(row: Row, name = row.name): Row => ({ ...row, name, lease: LEASE })
@@ -149,7 +97,7 @@ const LINES: readonly (readonly string[])[] = [
   ['ls', '--group-by', 'waiting-on', '-o', 'yaml'],
   ...['table', 'json', 'ndjson'].map(format => ['lease', 'ls', '-o', format]),
   ['lease', 'ls', '--stale', '1s'],
-  ...['tree', 'table', 'json', 'yaml'].map(format => ['show', 's', '-o', format]),
+  ...['tree', 'table', 'timeline', 'json', 'yaml', 'mermaid'].map(format => ['show', 's', '-o', format]),
   ...['relative', 'local', 'utc', 'iso'].map(time => ['show', 's', '--time', time]),
   ...['text', 'ndjson'].map(format => ['tail', 's', '-n', 'all', '-o', format]),
   ...['nagios', 'prometheus', 'json'].flatMap(format => [
@@ -235,6 +183,10 @@ const LINES: readonly (readonly string[])[] = [
   ['cancel', 's', '-m', HOSTILE],
   ['cancel', 's', `--${HOSTILE}`],
   ['cancel', 's', '--by', XML_HOSTILE, '--lease-wait', HOSTILE],
+  ...['cancel', 'abort', 'retry', 'rm'].flatMap(verb => [
+    [verb, 's', 'bad', '-o', 'ndjson'],
+    [verb, '--all', '--yes', '-o', 'ndjson'],
+  ]),
   ['init', 'n', '--from', HOSTILE],
   ['init', 'n', '--on-due', HOSTILE],
   ['help', HOSTILE],
@@ -252,20 +204,46 @@ async function outputOf(
   const end = argv.includes('--') ? argv.indexOf('--') : argv.length
   const line = [...argv.slice(0, end), '--color', 'never', ...argv.slice(end)]
   const ran = await cli(world, line, { ...setting, store: store(world) })
-  return ran.stdout + ran.stderr
+  return ran.stdout + ran.stderr + ran.questions.join('\n')
+}
+
+const told = { cells: 0, hits: 0, printed: 0 }
+
+/** The first line of an output that could drive a terminal. */
+function driving(output: string): string | undefined {
+  told.cells += 1
+  if (output.includes(MARK)) told.printed += 1
+  const found = output.split('\n').find(line => CONTROL.test(line))
+  if (found !== undefined) told.hits += 1
+  return found
 }
 
 test.each(LINES)('no control byte from data reaches the terminal: %j %j %j %j %j %j %j', async (...words) => {
   const argv = words.filter(word => word !== undefined)
   for (const store of [hostileStore, held, broken]) {
     for (const setting of [{}, { columns: 70, terminal: true, answer: HOSTILE }]) {
-      const output = await outputOf(argv, store, setting)
-      expect(
-        output.split('\n').find(line => CONTROL.test(line)),
-        argv.join(' '),
-      ).toBeUndefined()
+      expect(driving(await outputOf(argv, store, setting)), argv.join(' ')).toBeUndefined()
     }
   }
+})
+
+test('what was printed held hostile texts, and without visibleText they arrive', async () => {
+  expect(told.printed).toBeGreaterThan(LINES.length)
+  const row = trustRow('terminal')
+  row.figure('cells', told.cells)
+  row.figure('control bytes from data', told.hits, '0')
+  row.injected('outputs with hostile texts', told.printed)
+  vi.resetModules()
+  vi.doMock('../../src/stream/texts.ts', async original => ({
+    ...(await original<object>()),
+    visibleText: (text: string) => text,
+  }))
+  const careless = await import('./support.ts')
+  const ran = await careless.cli(careless.newWorld(), ['show', XML_HOSTILE, '--color', 'never'])
+  vi.doUnmock('../../src/stream/texts.ts')
+  vi.resetModules()
+  expect(driving(ran.stdout + ran.stderr)).toBeDefined()
+  row.control('visibleText taken out', true)
 })
 
 test('the stack of --debug is made visible too', async () => {
@@ -303,4 +281,18 @@ test('every command is among the lines above', () => {
   // the others print none of a store
   const others = /^(demo|top|completion|context \w+)$/
   expect(paths.filter(path => !others.test(path) && !tested.has(path))).toEqual([])
+})
+
+test('each format of each command is among the lines above', () => {
+  const missing = allCommands().flatMap(command => {
+    const path = command.parent?.parent ? [command.parent.name(), command.name()] : [command.name()]
+    const lines = LINES.filter(line => path.every((word, at) => line[at] === word))
+    if (command.commands.length > 0 || lines.length === 0) return []
+    const [usual, ...formats] = formatsOf(command)
+    return formats
+      .filter(format => format !== usual && !lines.some(line => line[line.indexOf('-o') + 1] === format))
+      .map(format => `${path.join(' ')} -o ${format}`)
+  })
+  // it has a test of its own: a pipe gets the bytes
+  expect(missing).toEqual(['show -o xml'])
 })

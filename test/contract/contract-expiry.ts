@@ -6,6 +6,7 @@ import {
   increment,
   leased,
   pass,
+  passEnd,
   type StoreHarness,
   stored,
   text,
@@ -17,7 +18,7 @@ import {
  * really wait, up to 21 s.
  */
 export function describeExpiry(harness: StoreHarness): void {
-  const timeout = 40_000
+  const timeout = 40_000 + (harness.lateMs ?? 0)
   // A clock that can be moved is one clock for all tests, so they must not share it at the same time.
   const suite = harness.advance ? describe : describe.concurrent
 
@@ -26,7 +27,7 @@ export function describeExpiry(harness: StoreHarness): void {
       withStore(harness, async store => {
         await given(store, 'a', '0')
         const old = await leased(store, 'a', 'grace', 15)
-        await pass(harness, 15_000)
+        await passEnd(harness, 15_000)
         const found = await stored(store, 'a')
         expect(found.lease.state).toBe('expired')
         expect(found.lease.holder).toBeUndefined()
@@ -43,7 +44,7 @@ export function describeExpiry(harness: StoreHarness): void {
       withStore(harness, async store => {
         await given(store, 'a', '0')
         const leaseId = await leased(store, 'a', 'grace', 15)
-        await pass(harness, 15_000)
+        await passEnd(harness, 15_000)
         expect(await store.renew('a', leaseId)).toEqual({ kind: 'ok', leaseId })
         expect((await stored(store, 'a')).lease.state).toBe('leased')
         const write = await store.changeUnderLease('a', increment, changeOptions({ leaseId }))
@@ -55,7 +56,7 @@ export function describeExpiry(harness: StoreHarness): void {
       withStore(harness, async store => {
         await given(store, 'a', '0')
         const leaseId = await leased(store, 'a', 'grace', 15)
-        await pass(harness, 15_000)
+        await passEnd(harness, 15_000)
         const write = await store.changeUnderLease('a', increment, changeOptions({ waitMs: 5_000 }))
         expect(write).toMatchObject({ kind: 'committed' })
         expect(await store.renew('a', leaseId)).toMatchObject({ kind: 'lost' })
@@ -83,7 +84,7 @@ export function describeExpiry(harness: StoreHarness): void {
         await leased(store, 'a', 'grace', -1)
         expect(await store.break('a', 3)).toMatchObject({ kind: 'broken' })
         expect((await stored(store, 'a')).lease.state).toBe('breaking')
-        await pass(harness, 3_000)
+        await passEnd(harness, 3_000)
         expect((await stored(store, 'a')).lease.state).toBe('broken')
         expect(await store.changeUnderLease('a', increment, changeOptions())).toMatchObject({ kind: 'committed' })
         expect((await stored(store, 'a')).lease.state).toBe('available')

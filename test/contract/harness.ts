@@ -9,6 +9,8 @@ export interface StoreHarness {
   open(): Promise<EventStore>
   /** Moves the store's clock. Without it the suite really waits, in the few cases that need an expired lease. */
   advance?(ms: number): Promise<void>
+  /** How much later than it should the end of a lease may be to be seen, ms. */
+  readonly lateMs?: number
   readonly features: {
     /** The store knows when a lease ends (`LeaseView.untilMs`). */
     readonly leaseEnds: boolean
@@ -102,6 +104,11 @@ export const namesOf = async (store: EventStore, query: ListQuery = {}): Promise
 export async function pass(harness: StoreHarness, ms: number): Promise<void> {
   if (harness.advance) await harness.advance(ms)
   else await sleep(ms + 300)
+}
+
+/** Lets so much time go by that a lease of that length has ended for everybody. */
+export async function passEnd(harness: StoreHarness, ms: number): Promise<void> {
+  await pass(harness, ms + (harness.lateMs ?? 0))
 }
 
 /** Opens a store for one test and closes it afterwards. */

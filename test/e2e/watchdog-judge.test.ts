@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { trustRow } from '../trust/record.ts'
 import { complaints, type Evidence, type Fate, starved } from './watchdog/judge.ts'
 import { type Life, livesOf, type Signs } from './watchdog/lives.ts'
 
@@ -63,8 +64,9 @@ describe('it does not let pass', () => {
     ['a live event that is not in process', { life: lively, fate: { ...open, status: 'init' } }, /it is init/],
     ['a change of a live event', { life: lively, fate: { ...open, byWatchdogs: 1 } }, /a watchdog changed it/],
     ['a stream nobody has seen', { fate: undefined }, /nothing is known/],
-  ])('%s', (_what, over, complaint) => {
+  ])('%s', (what, over, complaint) => {
     expect(judged(over)).toEqual([expect.stringMatching(complaint)])
+    trustRow('watchdog').control(`in the play with processes: ${what}`, true)
   })
 })
 

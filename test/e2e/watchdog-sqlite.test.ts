@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { integrity } from '../store/sqlite-support.ts'
+import { trustRow } from '../trust/record.ts'
 import { play, slownessMs } from './watchdog/figure.ts'
 import { complaints, starved } from './watchdog/judge.ts'
 import { newWorld, type World } from './watchdog/world.ts'
@@ -41,6 +42,12 @@ test(`three watchdogs, one killed, end each event that fell silent once, in time
   const allowedMs = () => INTERVAL_MS + SLACK_MS + slownessMs(played)
   expect(complaints({ ...played, allowedMs })).toEqual([])
   expect(starved(played).length).toBeLessThan(MOST_STARVED)
+  const row = trustRow('watchdog')
+  row.injected(
+    'real heartbeats',
+    [...played.signs.values()].reduce((sum, { count }) => sum + count, 0),
+  )
+  row.injected('really silenced', played.lives.filter(({ kind }) => kind === 'silenced').length)
   for (const { code, stdout } of played.ended) expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
   expect(integrity(store.address.slice('sqlite:'.length))).toBe('ok')
   expect(world.user.processesWith(store.address)).toEqual([])

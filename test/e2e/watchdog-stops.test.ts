@@ -3,6 +3,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { EventStore } from '../../src/store/store.ts'
 import { seededRandom } from '../support/faults.ts'
+import { trustRow } from '../trust/record.ts'
+import { sized } from '../trust/size.ts'
+import { Stopwatch } from './stops/stopwatch.ts'
 import { fatesOf } from './watchdog/judge.ts'
 import { plant } from './watchdog/planting.ts'
 import { eventually } from './watchdog/poll.ts'
@@ -19,13 +22,17 @@ const BUSY_MS = 13_000
 const ALL_AT_ONCE = ['--max-share', '100%'] as const
 
 /** So long a test may take on a machine that has much else to do. */
-const LIMIT = { timeout: 90_000 }
+const LIMIT = { timeout: sized(90_000, 900_000) }
 
+const watch = new Stopwatch(trustRow('stops'))
 let world: World
 beforeAll(async () => {
   world = await newWorld()
 })
-afterAll(() => world.leave())
+afterAll(async () => {
+  await world.leave()
+  watch.tell('of watchdogs')
+})
 
 const names = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `orders/${at}`)
 
@@ -43,6 +50,7 @@ async function endedWhole(store: EventStore, streams: readonly string[]): Promis
   expect(fates.length).toBe(streams.length)
   for (const [stream, { status, ends, byWatchdogs, lease }] of fates) {
     const expected = ends.length === 0 ? { status: 'inprocess', byWatchdogs: 0 } : { status: 'aborted', byWatchdogs: 1 }
+    if (lease === 'leased') watch.leases += 1
     expect({ stream, status, byWatchdogs, lease }).toEqual({ stream, ...expected, lease: 'available' })
   }
   return fates.filter(([, { ends }]) => ends.length > 0).length
@@ -63,6 +71,7 @@ describe.concurrent('a watchdog that is asked to end', LIMIT, () => {
       )
       const { code, tookMs, stdout } = await first.stop(signal)
       expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
+      watch.took('idle', tookMs)
       expect(tookMs).toBeLessThan(IDLE_MS)
       const hasAll = () => String(second.held) === '0,1,2,3' || undefined
       await eventually('the other holds all', hasAll, { withinMs: IDLE_MS })
@@ -81,7 +90,7 @@ describe.concurrent('a watchdog that is asked to end', LIMIT, () => {
     const random = seededRandom(SEED)
     const streams = names(200)
     await plantDue(store, streams)
-    for (let time = 0; time < 4; time++) {
+    for (let time = 0; time < sized(4, 40); time++) {
       const watchdog = world.watchdog(store.address, ['--interval', '500ms', ...ALL_AT_ONCE])
       await watchdog.until('start')
       const untilAt = performance.now() + random() * 900
@@ -89,6 +98,7 @@ describe.concurrent('a watchdog that is asked to end', LIMIT, () => {
       const told = toldEnds(watchdog)
       const { code, tookMs } = await watchdog.stop()
       expect(code).toBe(0)
+      watch.took('busy', tookMs)
       expect(tookMs).toBeLessThan(BUSY_MS)
       expect(await endedWhole(store, streams)).toBeGreaterThanOrEqual(told)
     }
@@ -104,6 +114,7 @@ describe.concurrent('a watchdog that is asked to end', LIMIT, () => {
     await watchdog.until('ended')
     const { code, tookMs } = await watchdog.stop()
     expect(code).toBe(0)
+    watch.took('busy', tookMs)
     expect(tookMs).toBeLessThan(BUSY_MS)
     const ended = await endedWhole(store, streams)
     expect(ended).toBe(toldEnds(watchdog))
@@ -123,6 +134,7 @@ describe.concurrent('a watchdog that is asked to end', LIMIT, () => {
     await eventually('the hook runs', () => world.user.processesWith(asleep).length === 2 || undefined)
     const { code, tookMs } = await watchdog.stop()
     expect(code).toBe(0)
+    watch.took('busy', tookMs)
     expect(tookMs).toBeLessThan(BUSY_MS)
     expect([hook, asleep].flatMap(text => world.user.processesWith(text))).toEqual([])
     expect(world.user.processesWith(store.address)).toEqual([])
@@ -138,6 +150,7 @@ describe.concurrent('a watchdog that is asked to end', LIMIT, () => {
     await eventually('a listing without an answer', () => proxy.count('list') > before || undefined)
     const { code, tookMs } = await watchdog.stop()
     expect(code).toBe(0)
+    watch.took('busy', tookMs)
     expect(tookMs).toBeLessThan(BUSY_MS)
   })
 })
@@ -163,6 +176,7 @@ describe.concurrent('a write without an answer', LIMIT, () => {
     const { store, proxy, watchdog } = await atASwallowedPut()
     const { code, tookMs } = await watchdog.stop()
     expect(code).toBe(143)
+    watch.took('busy', tookMs)
     expect(tookMs).toBeLessThan(BUSY_MS)
     proxy.heal()
     const next = world.watchdog(store.address, ['--interval', '500ms'])
@@ -177,6 +191,7 @@ describe.concurrent('a write without an answer', LIMIT, () => {
     await watchdog.until('stopping')
     const { code, tookMs } = await watchdog.stop()
     expect(code).toBe(143)
+    watch.took('idle', tookMs)
     expect(tookMs).toBeLessThan(IDLE_MS)
     expect((await fatesOf(store, ['orders/1'])).get('orders/1')).toMatchObject({ status: 'inprocess', ends: [] })
   })

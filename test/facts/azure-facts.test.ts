@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BlobServiceClient, type BlockBlobClient, type ContainerClient } from '@azure/storage-blob'
+import type { BlockBlobClient, ContainerClient } from '@azure/storage-blob'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ServiceError } from '../../src/store/azure-errors.ts'
-import { sharedAzurite } from '../support/azurite.ts'
+import { LIVE_STORE, NOT_LIVE, type TestAccount, testAccount } from '../support/live-store.ts'
+import { trustRow } from '../trust/record.ts'
 
 /**
  * What the Blob service does, as far as the driver relies on it: not our code, the service itself. Runs against Azurite,
- * or against a live account when LEASECTL_TEST_LIVE_CONNECTION_STRING is set.
+ * or against the account that LEASECTL_LIVE_STORE names.
  */
-const LIVE = process.env.LEASECTL_TEST_LIVE_CONNECTION_STRING
 const A = '00000000-0000-4000-8000-00000000000a'
 const B = '00000000-0000-4000-8000-00000000000b'
 const LEASE_S = 15
@@ -17,12 +17,13 @@ const LEASE_S = 15
 type State = 'available' | 'leased' | 'breaking' | 'broken' | 'expired' | 'overwritten'
 const STATES: readonly State[] = ['available', 'leased', 'breaking', 'broken', 'expired', 'overwritten']
 
+let account: TestAccount
 let container: ContainerClient
 
 beforeAll(async () => {
-  const connection = LIVE ?? (await sharedAzurite()).connectionString
-  const service = BlobServiceClient.fromConnectionString(connection, { retryOptions: { maxTries: 1 } })
-  container = service.getContainerClient(`facts-${randomUUID()}`)
+  if (LIVE_STORE === undefined) trustRow('ambiguity').skipped('the facts on a live account', NOT_LIVE)
+  account = await testAccount()
+  container = (await account.service()).getContainerClient(account.newContainer())
   await container.create()
 })
 
@@ -54,7 +55,7 @@ async function inState(state: State): Promise<BlockBlobClient> {
 /** Azurite is exact; the service may take up to a minute longer. */
 async function expired(client: BlockBlobClient): Promise<void> {
   await sleep(LEASE_S * 1_000 + 200)
-  while ((await client.getProperties()).leaseState !== 'expired') await sleep(LIVE === undefined ? 100 : 2_000)
+  while ((await client.getProperties()).leaseState !== 'expired') await sleep(account.isEmulator ? 100 : 2_000)
 }
 
 /** The status and the code, `201` or `409 LeaseAlreadyPresent`. */
@@ -198,7 +199,7 @@ const cells = [...LEASE_ROWS, ...BLOB_ROWS].flatMap(([what, act, row]) =>
   STATES.flatMap(state => (row[state] === undefined ? [] : [{ what, act, state, cell: row[state] }])),
 )
 
-const expectedOf = (cell: Cell): string => (typeof cell === 'string' ? cell : cell[LIVE === undefined ? 1 : 0])
+const expectedOf = (cell: Cell): string => (typeof cell === 'string' ? cell : cell[account.isEmulator ? 1 : 0])
 
 /** The cells that need an expired lease share one wait, which goes on behind the other tests. */
 const slow = (state: State): boolean => state === 'expired' || state === 'overwritten'
@@ -261,7 +262,7 @@ describe('missing', () => {
 
   it('a write with a lease id to a missing blob creates nothing (Azurite: it does)', async () => {
     const said = await answer(put(container.getBlockBlobClient(`absent-${randomUUID()}`), { leaseId: A }))
-    expect(said).toMatch(LIVE === undefined ? /^201$/ : /^412/)
+    expect(said).toMatch(account.isEmulator ? /^201$/ : /^412/)
   })
 
   it('a write with If-Match to a missing blob creates nothing', async () => {
@@ -271,8 +272,7 @@ describe('missing', () => {
   })
 
   it('a container is 404 ContainerNotFound', async () => {
-    const other = BlobServiceClient.fromConnectionString(LIVE ?? (await sharedAzurite()).connectionString)
-    const absent = other.getContainerClient('there-is-none').getBlockBlobClient('x')
+    const absent = (await account.service()).getContainerClient('there-is-none').getBlockBlobClient('x')
     expect(await answer(absent.download())).toBe('404 ContainerNotFound')
     expect(await answer(lease(absent).acquireLease(LEASE_S))).toBe('404 ContainerNotFound')
     expect(await answer(put(absent, { ifNoneMatch: '*' }))).toBe('404 ContainerNotFound')

@@ -154,7 +154,7 @@ describe('init', () => {
       },
     })
     const bound = new Proxy(lossy, {
-      get: (target, key) => (key === 'create' ? target.create : Reflect.get(store, key).bind?.(store)),
+      get: (target, key) => (key === 'create' ? target.create : Reflect.get(store, key)?.bind?.(store)),
     })
     expect(resultOf(await run(bound, 's', init()))).toMatchObject({ outcome: 'done', duplicate: false, version: 1 })
   })
@@ -167,7 +167,7 @@ describe('init', () => {
       return tries === 1 ? { kind: 'unknown', cause: new Error('no answer') } : store.create(...given)
     }
     const lossy = new Proxy(store, {
-      get: (target, key) => (key === 'create' ? create : Reflect.get(target, key).bind?.(target)),
+      get: (target, key) => (key === 'create' ? create : Reflect.get(target, key)?.bind?.(target)),
     })
     expect(resultOf(await run(lossy, 's', init()))).toMatchObject({ outcome: 'done', duplicate: false })
     expect(tries).toBe(2)
@@ -186,7 +186,7 @@ describe('init', () => {
 
   function having(store: EventStore, methods: Partial<EventStore>): EventStore {
     return new Proxy(store, {
-      get: (target, key) => Reflect.get(methods, key) ?? Reflect.get(target, key).bind?.(target),
+      get: (target, key) => Reflect.get(methods, key) ?? Reflect.get(target, key)?.bind?.(target),
     })
   }
 
@@ -549,7 +549,7 @@ describe('a queue before a lease that another holds', () => {
     const waits: number[] = []
     const seen: EventStore = new Proxy(await leasedStream(), {
       get(target, key) {
-        if (key !== 'changeUnderLease') return Reflect.get(target, key).bind?.(target)
+        if (key !== 'changeUnderLease') return Reflect.get(target, key)?.bind?.(target)
         const changeUnderLease: EventStore['changeUnderLease'] = (name, decide, options) => {
           waits.push(options.waitMs)
           return target.changeUnderLease(name, decide, options)

@@ -58,6 +58,16 @@ describe('the bundle', () => {
     expect(notices).not.toContain('undefined')
   })
 
+  test('the licences of bundled packages ask for no more than being named', () => {
+    const folders = new Set(chunks.flatMap(chunk => chunk.moduleIds).map(packageFolder))
+    const licences = [...folders].flatMap(folder =>
+      folder === undefined ? [] : [JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')).license as string],
+    )
+    expect(
+      licences.filter(licence => !/^(MIT|ISC|0BSD|BSD-[23]-Clause|Apache-2\.0|BlueOak-1\.0\.0)$/.test(licence)),
+    ).toEqual([])
+  })
+
   /** A chunk and all it imports statically. */
   function loadedAtStart(fileName: string, seen = new Set<OutputChunk>()): readonly OutputChunk[] {
     const chunk = chunks.find(candidate => candidate.fileName === fileName)

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -38,6 +38,20 @@ test('npm pack makes a tarball with the published manifest', () => {
   expect(files).toEqual(expected.map(file => `package/${file}`))
 })
 
+test('the package is installed without a network and without scripts, and comes alone', () => {
+  expect(npm('pack').status).toBe(0)
+  const user = join(checkout, 'user')
+  mkdirSync(user)
+  writeFileSync(join(user, 'package.json'), '{ "private": true }')
+  const tarball = join(checkout, `leasectl-${checkoutManifest.version}.tgz`)
+  const quiet = ['--ignore-scripts', '--offline', '--no-audit', '--no-fund']
+  for (const command of [['install', tarball], ['ci']]) {
+    const { status, stderr } = npmIn(user, ...command, ...quiet)
+    expect([status, stderr]).toEqual([0, stderr])
+    expect(readdirSync(join(user, 'node_modules')).filter(name => !name.startsWith('.'))).toEqual(['leasectl'])
+  }
+}, 120_000)
+
 test('package.json is never changed, also when packing fails half-way', () => {
   const before = readFileSync(join(checkout, 'package.json'), 'utf8')
   writeFileSync(
@@ -58,8 +72,12 @@ function writeManifest(manifest: unknown): void {
   writeFileSync(join(checkout, 'package.json'), JSON.stringify(manifest))
 }
 
-function npm(...args: string[]): ReturnType<typeof spawnSync> & { readonly stderr: string } {
+function npm(...args: string[]) {
+  return npmIn(checkout, ...args)
+}
+
+function npmIn(folder: string, ...args: string[]): ReturnType<typeof spawnSync> & { readonly stderr: string } {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('npm_') && name !== 'INIT_CWD')
   const env = { ...Object.fromEntries(own), npm_config_registry: 'http://127.0.0.1:9' }
-  return spawnSync('npm', args, { cwd: checkout, env, encoding: 'utf8' })
+  return spawnSync('npm', args, { cwd: folder, env, encoding: 'utf8' })
 }

@@ -24,6 +24,7 @@ export class Dog {
   readonly #world: World
   readonly #plan: DogPlan
   #lives = 0
+  #actor: Actor | undefined
 
   constructor(world: World, plan: DogPlan) {
     this.#world = world
@@ -32,7 +33,8 @@ export class Dog {
     const rate = plan.machine.rate ?? 1
     this.settings = {
       name: plan.name,
-      intervalMs: (intervalMs + 1_000) / rate,
+      // Two looks are an interval apart by the store's clock too: a fast machine is not sooner.
+      intervalMs: (intervalMs + 1_000) / Math.min(rate, 1),
       apartMs: intervalMs / rate,
       slowness: Math.max(0, 1 - rate),
     }
@@ -42,6 +44,7 @@ export class Dog {
     const { scheduler, random, trace } = this.#world
     const { name, livesMs, downMs = [0, 0] } = this.#plan
     const actor = new Actor(scheduler, name, random.for(`life ${++this.#lives}`))
+    this.#actor = actor
     const stop = new AbortController()
     trace.add({ kind: 'up', atMs: scheduler.nowMs, who: name })
     actor.spawn(async () => {
@@ -54,6 +57,19 @@ export class Dog {
       if (isKilled) this.#killed(actor, downMs)
       else stop.abort()
     })
+  }
+
+  /** Kills it now, and starts it again so much later, ms. */
+  crash(downMs: number): void {
+    if (this.#actor?.isAlive) this.#killed(this.#actor, [downMs, downMs])
+  }
+
+  /** Its process stands still. */
+  stopUntil(untilMs: number): void {
+    const { trace, scheduler } = this.#world
+    this.#actor?.stopUntil(untilMs)
+    const { name: who } = this.#plan
+    trace.add({ kind: 'fault', atMs: scheduler.nowMs, who, call: 'process', stream: '', fault: 'stopped', untilMs })
   }
 
   #killed(actor: Actor, downMs: readonly [number, number]): void {

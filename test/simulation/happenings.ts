@@ -37,6 +37,8 @@ export type Happening = { readonly atMs: number; readonly who: string } & (
     }
   /** A worker gives no sign of life any more. */
   | { readonly kind: 'silent'; readonly stream: string; readonly event: string }
+  /** A worker loop works on an event, or has heard what came of it. */
+  | { readonly kind: 'job'; readonly stream: string; readonly event: string; readonly what: string }
   /** A call failed, or its answer was lost; its effect on the caller lasts until then. */
   | {
       readonly kind: 'fault'

@@ -94,12 +94,13 @@ function round(): Promise<void> {
   return new Promise(resolve => nextRound(resolve))
 }
 
-/** Somebody in the world: a process that can die. What it waits for then never comes. */
+/** Somebody in the world: a process that can die, or stand still for a while. What the dead wait for never comes. */
 export class Actor {
   readonly name: string
   readonly random: Random
   readonly scheduler: Scheduler
   #isAlive = true
+  #stoppedUntilMs = Number.NEGATIVE_INFINITY
 
   constructor(scheduler: Scheduler, name: string, random: Random) {
     this.scheduler = scheduler
@@ -115,6 +116,20 @@ export class Actor {
     this.#isAlive = false
   }
 
+  /** As SIGSTOP does: the world goes on, and what would have woken it up meanwhile does so, in order, when it goes on. */
+  stopUntil(untilMs: number): void {
+    this.#stoppedUntilMs = Math.max(this.#stoppedUntilMs, untilMs)
+  }
+
+  get isStopped(): boolean {
+    return this.#stoppedUntilMs > this.scheduler.nowMs
+  }
+
+  /** When it went on, or will, after it was last stopped; `-Infinity` if it never was. */
+  get stoppedUntilMs(): number {
+    return this.#stoppedUntilMs
+  }
+
   /** Begins something of its own; an error in it ends the run. */
   spawn(work: () => Promise<void>): void {
     work().catch(error => this.scheduler.fail(error))
@@ -125,7 +140,9 @@ export class Actor {
     return new Promise(resolve => {
       const wake = () => {
         signal?.removeEventListener('abort', early)
-        if (this.#isAlive) resolve()
+        if (!this.#isAlive) return
+        if (this.isStopped) this.scheduler.at(this.#stoppedUntilMs, wake)
+        else resolve()
       }
       const early = () => {
         callOff()

@@ -14,11 +14,13 @@ export class Trace {
     this.happenings.push(happening)
   }
 
-  /** Equal for two runs in which the same happened. */
+  /** The same bytes for two runs in which the same happened. */
+  get text(): string {
+    return this.happenings.map(happening => `${JSON.stringify(happening)}\n`).join('')
+  }
+
   get hash(): string {
-    const hash = createHash('sha256')
-    for (const happening of this.happenings) hash.update(`${JSON.stringify(happening)}\n`)
-    return hash.digest('hex')
+    return createHash('sha256').update(this.text).digest('hex')
   }
 
   /** The last lines about one stream up to a time, and what then kept everybody from it. */
@@ -59,6 +61,8 @@ function textOf(happening: Happening, startMs: number): string {
       return `outage until ${timeOf(happening.untilMs, startMs)}`
     case 'leased':
       return `leased ${happening.stream} until ${timeOf(happening.untilMs, startMs)}`
+    case 'job':
+      return `${happening.what} ${happening.stream} ${happening.event}`
     case 'carried':
       return `carried ${happening.stream} ${happening.commandId}: ${happening.outcome}`
     case 'failed-pass':

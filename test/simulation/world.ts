@@ -70,7 +70,7 @@ export async function live(settings: WorldSettings): Promise<WorldOutcome> {
   }
   const world = { scheduler, random, trace, base, sights: new Sights(), weather: new Weather(outages), settings }
   const dogs = settings.dogs.map(plan => new Dog(world, plan))
-  people(world)
+  people(world, settings)
   for (const dog of dogs) dog.begin()
   const endMs = START_MS + settings.days * DAY
   await scheduler.run(endMs)
@@ -96,7 +96,7 @@ export interface World {
   readonly base: EventStore
   readonly sights: Sights
   readonly weather: Weather
-  readonly settings: WorldSettings
+  readonly settings: Pick<WorldSettings, 'intervalMs' | 'rates' | 'clock' | 'skewMs' | 'sabotage'>
 }
 
 /** The store as an actor sees it. */
@@ -108,8 +108,8 @@ export function viewOf(world: World, actor: Actor): FaultyStore {
 }
 
 /** Workers, an operator, and somebody with leases. */
-function people(world: World): void {
-  const { scheduler, random, trace, base, settings } = world
+function people(world: World, settings: WorldSettings): void {
+  const { scheduler, random, trace, base } = world
   const machineOf = (name: string): Machine => {
     const actor = new Actor(scheduler, name, random)
     return { actor, store: viewOf(world, actor), trace }

@@ -47,5 +47,13 @@ describe('the service clock', () => {
     const subject = clock()
     subject.observe(Number.NaN, LOCAL, LOCAL)
     expect(subject.nowMs()).toBe(LOCAL)
+    expect(subject.isKnown).toBe(false)
+  })
+
+  it('knows whether it was told the time', () => {
+    const subject = clock()
+    expect(subject.isKnown).toBe(false)
+    subject.observe(toSecond(LOCAL), LOCAL - 20, LOCAL)
+    expect(subject.isKnown).toBe(true)
   })
 })

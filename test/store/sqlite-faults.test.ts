@@ -16,7 +16,10 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { StoreDamaged, StoreFull, StoreIncompatible } from '../../src/store/errors.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 import { bytes, changeOptions, given, increment, listed, put, stored, summary, text } from '../contract/harness.ts'
+import { trustRow } from '../trust/record.ts'
 import { inFile, integrity, NOBODY, startChild, testFolder } from './sqlite-support.ts'
+
+const row = trustRow('sqlite')
 
 /** A store with the stream `counter` = 1 and a few more, closed. */
 async function storeFile(folder = testFolder()): Promise<string> {
@@ -68,6 +71,12 @@ describe('a file that is not a sound store', () => {
     const path = await storeFile()
     const content = readFileSync(path)
     writeFileSync(path, content.fill(0xaa, 4_096))
+    await expectFault(path, StoreDamaged)
+  })
+
+  it.each([0, -1])('is left as it is where its tables have the version %d, which no leasectl wrote', async version => {
+    const path = await storeFile()
+    inFile(path, db => db.exec(`PRAGMA user_version = ${version}`))
     await expectFault(path, StoreDamaged)
   })
 
@@ -152,7 +161,10 @@ describe('a store without room', () => {
 
   it('on a full disk too, where the commit is what fails', async ctx => {
     const disk = smallDisk()
-    if (disk === undefined) return ctx.skip('needs the right to mount a tmpfs')
+    if (disk === undefined) {
+      row.skipped('a full disk', 'no right to mount a tmpfs')
+      return ctx.skip('needs the right to mount a tmpfs')
+    }
     const store = openSqliteStore(join(disk, 'streams.db'))
     onTestFinished(() => store.close())
     await given(store, 'counter', '1')
@@ -165,6 +177,7 @@ describe('a store without room', () => {
     }
     expect(refused).toBeGreaterThan(0)
     expect(text((await stored(store, 'counter')).body)).toBe(String(refused))
+    row.injected('full disk', 1)
     rmSync(join(disk, 'ballast'))
     expect(await store.changeUnderLease('counter', increment, changeOptions())).toMatchObject({ kind: 'committed' })
     await store.close()

@@ -2,6 +2,10 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 import { given, stored, text } from '../contract/harness.ts'
+import { sized } from '../trust/size.ts'
+import type { WriterOptions } from './disk/child-writer.ts'
+import { startScript } from './disk/script.ts'
+import { faultsOf } from './sqlite-judgement.ts'
 import { type Child, integrity, startChild, testFolder } from './sqlite-support.ts'
 
 const PROCESSES = 8
@@ -48,4 +52,19 @@ it('keeps every reported change of writers that are killed', { timeout: 60_000 }
     expect(integrity(path)).toBe('ok')
     expect(await counterIn(path)).toBeGreaterThanOrEqual(Math.max(...reported))
   }
+})
+
+it('is made once by processes that make it at the same time, and loses none of their changes', {
+  timeout: 60_000,
+}, async () => {
+  const path = join(testFolder(), 'new', 'streams.db')
+  const acknowledged: string[] = []
+  const ended = Array.from({ length: sized(3, PROCESSES) }, (_, who) => {
+    const options: WriterOptions = { who: String(who), count: 5 }
+    const onLine = (id: string): void => void acknowledged.push(id)
+    return startScript('child-writer.ts', ['change', path, JSON.stringify(options)], { onLine }).ended
+  })
+  expect(await Promise.all(ended)).toEqual(ended.map(() => 0))
+  expect(acknowledged).toHaveLength(4 + 5 * ended.length)
+  expect(await faultsOf(path, { acknowledged })).toEqual([])
 })

@@ -1,10 +1,17 @@
 import fc from 'fast-check'
 import { fenceOf, isFinal, type StreamEvent } from '../../src/stream/event.ts'
 import type { EventSpec } from '../../src/stream/operation.ts'
+import { sized } from '../trust/size.ts'
 import type { Brief, EventText } from './stream-builder.ts'
 
-/** How often a property is tried. `LEASECTL_RUNS=20000` for a long night. */
-export const RUNS = Number(process.env.LEASECTL_RUNS ?? 120)
+/**
+ * How often a property is tried. `LEASECTL_RUNS=20000` for a long night. Halves and quarters of it are whole numbers:
+ * fast-check never ends otherwise.
+ */
+export const RUNS = 4 * Math.ceil(Number(process.env.LEASECTL_RUNS ?? 120) / 4)
+
+/** The same for scripts that are played on the code and on its model. */
+export const MODEL_RUNS = Number(process.env.LEASECTL_RUNS ?? sized(20_000, 400_000))
 
 /** What happens next on a stage. Numbers choose among what is there by then, so that a script can be shrunk. */
 export type Step =

@@ -18,9 +18,13 @@ const DIE_WITH_PARENT = 'data:text/javascript,process.stdin.on("end",()=>process
 export const ACCOUNT = 'devstoreaccount1'
 const KEY = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=='
 
-/** Starts Azurite's blob service in memory, on a free port of 127.0.0.1, as a child process. */
-export async function startAzurite(): Promise<Azurite> {
-  const flags = ['--inMemoryPersistence', '--silent', '--disableTelemetry', '--skipApiVersionCheck']
+/**
+ * Starts Azurite's blob service on a free port of 127.0.0.1, as a child process: in memory, or in the folder `location`, for
+ * what takes longer than ten minutes, when the one in memory stands still to clean up.
+ */
+export async function startAzurite({ location }: { readonly location?: string } = {}): Promise<Azurite> {
+  const persistence = location === undefined ? ['--inMemoryPersistence'] : ['--location', location]
+  const flags = [...persistence, '--silent', '--disableTelemetry', '--skipApiVersionCheck']
   const child = spawn(process.execPath, ['--import', DIE_WITH_PARENT, MAIN, ...flags, '--blobPort', '0'], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })

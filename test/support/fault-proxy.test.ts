@@ -1,4 +1,4 @@
-import { createServer, request, type Server } from 'node:http'
+import { Agent, createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openAzuriteStore, sharedAzurite } from './azurite.ts'
@@ -6,7 +6,7 @@ import { type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 
 /** Says how often it was asked, and what headers it got. */
 let target: Server
-let asked: { headers: string[]; body: string }[]
+let asked: { target: string | undefined; headers: string[]; body: string }[]
 let proxy: FaultProxy | undefined
 
 beforeEach(async () => {
@@ -14,7 +14,7 @@ beforeEach(async () => {
   target = createServer(async (incoming, response) => {
     let body = ''
     for await (const chunk of incoming) body += chunk
-    asked.push({ headers: incoming.rawHeaders, body })
+    asked.push({ target: incoming.url, headers: incoming.rawHeaders, body })
     response.writeHead(201, ['X-Answer', 'Yes']).end(`answer ${asked.length}`)
   })
   await new Promise<void>(resolve => target.listen(0, '127.0.0.1', resolve))
@@ -32,7 +32,7 @@ const start = async (faults: Fault[] = [], seed = 1) => {
 }
 
 /** What came of a request: status and body, or the error's code. */
-function ask(port: number, path = '/a', limitMs = 5_000): Promise<string> {
+function ask(port: number, path = '/a', limitMs = 5_000, agent: Agent | false = false): Promise<string> {
   return new Promise(resolve => {
     const headers = { Host: 'account.example', 'X-Signed': 'Abc' }
     const options = {
@@ -42,7 +42,7 @@ function ask(port: number, path = '/a', limitMs = 5_000): Promise<string> {
       path,
       headers,
       signal: AbortSignal.timeout(limitMs),
-      agent: false as const,
+      agent,
     }
     const outgoing = request(options, async answer => {
       try {
@@ -73,6 +73,8 @@ describe('fault proxy', () => {
     { kind: 'error-after', said: '500 ', applied: 1 },
     { kind: 'duplicate', said: '201 answer 2', applied: 2 },
     { kind: 'truncate', said: 'ECONNRESET', applied: 1 },
+    { kind: 'reset', said: 'ECONNRESET', applied: 1 },
+    { kind: 'duplicate-late', said: '201 answer 1', applied: 1 },
     { kind: 'late', said: 'ECONNRESET', applied: 0 },
   ] as const)('$kind: the caller sees $said, the service was asked $applied times', async ({ kind, said, applied }) => {
     const { port, injected } = await start([{ kind, times: 1 }])
@@ -82,10 +84,52 @@ describe('fault proxy', () => {
     expect(await ask(port)).toBe(`201 answer ${applied + 1}`)
   })
 
-  it('silent: no answer and no end of the connection', async () => {
-    const { port } = await start([{ kind: 'lose-answer', silent: true }])
+  it.each([
+    { kind: 'lose-answer', silent: true },
+    { kind: 'truncate', silent: true },
+    { kind: 'wrong-length', claims: 'more' },
+    { kind: 'answer-late' },
+  ] as const)('%o: nothing ends it but the limit of the caller, and the service was asked', async fault => {
+    const { port } = await start([fault])
     expect(await ask(port, '/a', 100)).toBe('ABORT_ERR')
     expect(asked).toHaveLength(1)
+  })
+
+  it('wrong-length: the answer is cut off where its header says', async () => {
+    const { port } = await start([{ kind: 'wrong-length', claims: 'less', when: ({ target }) => target === '/long' }])
+    expect(await ask(port, '/long-answer')).toBe('201 answer 1')
+    expect(await ask(port, '/long')).toMatch(/^201 $|HPE_/)
+  })
+
+  it.each([
+    [false, 'ECONNRESET'],
+    [true, 'ABORT_ERR'],
+  ])('dead-socket (silent: %s): strikes what comes over a connection that was used before', async (silent, said) => {
+    const { port, injected } = await start([{ kind: 'dead-socket', silent }])
+    const agent = new Agent({ keepAlive: true })
+    expect(await ask(port, '/a', 5_000, agent)).toBe('201 answer 1')
+    expect(await ask(port, '/b', silent ? 100 : 5_000, agent)).toBe(said)
+    expect(await ask(port, '/c', 5_000, agent)).toBe('201 answer 2')
+    agent.destroy()
+    expect(injected.map(({ request }) => request.target)).toEqual(['/b'])
+  })
+
+  it('duplicate-late: the copy is delivered behind the next such request', async () => {
+    const { port } = await start([{ kind: 'duplicate-late', times: 1, after: ({ target }) => target === '/next' }])
+    expect(await ask(port, '/first')).toBe('201 answer 1')
+    await ask(port, '/other')
+    expect(asked).toHaveLength(2)
+    await ask(port, '/next')
+    await expect.poll(() => asked.length).toBe(4)
+  })
+
+  it('forwards to an account elsewhere: without the account in the path, with the name of its host', async () => {
+    const { port } = target.address() as AddressInfo
+    const url = new URL(`http://localhost:${port}`)
+    proxy = await startFaultProxy({ target: { url, account: 'ada1' } })
+    expect(await ask(proxy.port, '/ada1/box/a?sig=1')).toBe('201 answer 1')
+    expect(asked[0]?.target).toBe('/box/a?sig=1')
+    expect(asked[0]?.headers).toEqual(expect.arrayContaining(['Host', url.host, 'X-Signed', 'Abc']))
   })
 
   it('late: delivered on demand, or after the request that was named', async () => {

@@ -13,8 +13,21 @@ export type FaultKind =
   | 'error-after'
   /** Forwarded twice; the answer is the second one. */
   | 'duplicate'
-  /** Forwarded; the answer breaks off. */
+  /** Forwarded and answered; forwarded once more later, see `after` and `deliverLate`: a copy that the network kept. */
+  | 'duplicate-late'
+  /** Forwarded; the answer breaks off and the connection is closed in order, or with `silent` stays open. */
   | 'truncate'
+  /** As `truncate`, but the connection is reset. */
+  | 'reset'
+  /** Forwarded; the length in the answer's header is not that of its body, see `claims`. */
+  | 'wrong-length'
+  /** Forwarded; the answer comes when the caller has hung up. Only a caller with a limit of its own goes on. */
+  | 'answer-late'
+  /**
+   * Never forwarded: only of requests on a connection that was used before, and that died unseen while it was idle. With
+   * `silent` nothing says so (a firewall forgot it), else it is reset.
+   */
+  | 'dead-socket'
   /** Forwarded and answered, after `delayMs` and what `before` does. */
   | 'delay'
 
@@ -31,8 +44,10 @@ export interface Fault {
   readonly probability?: number
   /** At most so often. */
   readonly times?: number
-  /** No answer means a connection that stays open and silent; without this it is reset. */
+  /** No answer, or no more of it, means a connection that stays open and silent; without this it ends. */
   readonly silent?: boolean
+  /** For `wrong-length`: whether the header promises more than comes (default) or less. */
+  readonly claims?: 'more' | 'less'
   /** Of the error answer. */
   readonly status?: number
   readonly retryAfterS?: number
@@ -40,7 +55,7 @@ export interface Fault {
   readonly delayMs?: number
   /** Awaited before the request is forwarded: what somebody else does in that moment. */
   readonly before?: (request: Seen) => Promise<unknown>
-  /** For `late`: forwarded as soon as such a request was answered. */
+  /** For `late` and `duplicate-late`: forwarded as soon as such a request was answered. */
   readonly after?: (request: Seen) => boolean
 }
 
@@ -57,8 +72,8 @@ export function chooseFault(
 ): Fault | undefined {
   let chosen: Fault | undefined
   for (const rule of rules) {
-    const { on, when, nth, probability, times } = rule.fault
-    if ((on !== undefined && on !== request.operation) || when?.(request) === false) continue
+    const { nth, probability, times } = rule.fault
+    if (!appliesTo(rule.fault, request)) continue
     rule.matches += 1
     const drawn = probability === undefined || random() < probability
     if (chosen !== undefined || !drawn) continue
@@ -67,6 +82,11 @@ export function chooseFault(
     chosen = rule.fault
   }
   return chosen
+}
+
+function appliesTo({ kind, on, when }: Fault, request: Seen): boolean {
+  if (on !== undefined && on !== request.operation) return false
+  return (kind !== 'dead-socket' || request.reused) && when?.(request) !== false
 }
 
 /** Mulberry32: numbers in [0, 1) that depend on the seed alone. */

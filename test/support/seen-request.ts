@@ -25,14 +25,18 @@ export interface Seen {
   readonly query: URLSearchParams
   /** Names in lower case. */
   readonly headers: IncomingMessage['headers']
+  /** Which connection it came over, from 1 in their order. */
+  readonly connection: number
+  /** Whether another request came over it before. */
+  readonly reused: boolean
 }
 
 const LEASE_ACTIONS: ReadonlySet<string> = new Set(['acquire', 'renew', 'change', 'release', 'break'])
 
-export function seen(request: IncomingMessage): Seen {
+export function seen(request: IncomingMessage, over: Pick<Seen, 'connection' | 'reused'>): Seen {
   const { method = 'GET', url = '/', headers } = request
   const query = new URL(url, 'http://proxy').searchParams
-  return { operation: operationOf(method, query, headers), method, target: url, query, headers }
+  return { operation: operationOf(method, query, headers), method, target: url, query, headers, ...over }
 }
 
 function operationOf(method: string, query: URLSearchParams, headers: IncomingMessage['headers']): Operation {

@@ -33,6 +33,20 @@ describe('a promise', () => {
     expect(verdict([...figures('checker'), control('paused', true)])).toBe('open')
   })
 
+  it('is missed with a figure beyond its limit', () => {
+    const told = (value: number | string, limit: string): Line[] => [
+      ...figures('checker'),
+      control('checker', true),
+      { row: 'checker', size: 'ci', kind: 'figure', name: 'mutants caught', value, limit },
+    ]
+    expect(verdict(told(1, '0'))).toBe('missed')
+    expect(verdict(told(1_001, 'at most 1 000, idle'))).toBe('missed')
+    expect(verdict(told(999, 'at least 1 000'))).toBe('missed')
+    expect(verdict(told(1_000, 'at least 1 000'))).toBe('kept')
+    expect(verdict(told(1_000, 'at most 1000'))).toBe('kept')
+    expect(verdict(told('7 of 7', 'all'))).toBe('kept')
+  })
+
   it('is broken when a test of it failed, or a negative control passed', () => {
     const lines = [...figures('checker'), control('checker', true)]
     expect(verdict(lines, new Set<RowId>(['checker']))).toBe('broken')

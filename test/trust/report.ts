@@ -1,8 +1,11 @@
 import type { Line } from './record.ts'
 import { ROWS, type Row, type RowId } from './rows.ts'
 
-/** How a row came out. `open`: a figure or a negative control is missing, so nothing is proven. */
-export type Verdict = 'kept' | 'broken' | 'open'
+/**
+ * How a row came out. `missed`: a figure is beyond its limit. `open`: a figure or a negative control is missing, so nothing is
+ * proven.
+ */
+export type Verdict = 'kept' | 'broken' | 'missed' | 'open'
 
 export interface RowReport {
   readonly id: RowId
@@ -27,7 +30,17 @@ export function rowReports(lines: readonly Line[], failedRows: ReadonlySet<RowId
 function verdictOf(said: readonly Line[], row: Row, failed: boolean): Verdict {
   const controls = said.filter(line => line.kind === 'control')
   if (failed || controls.some(control => !control.failed)) return 'broken'
+  if (said.some(isMissed)) return 'missed'
   return missingOf(said, row).length > 0 || controls.length === 0 ? 'open' : 'kept'
+}
+
+/** Limits are texts that begin with `0`, `at most 400` or `at least 20 000`; others are remarks, which the test itself judges. */
+function isMissed(line: Line): boolean {
+  if (line.kind !== 'figure' || typeof line.value !== 'number' || line.limit === undefined) return false
+  const [, bound, digits] = /^(at most |at least )?(\d+(?: \d{3})*)\b/.exec(line.limit) ?? []
+  if (digits === undefined) return false
+  const limit = Number(digits.replaceAll(' ', ''))
+  return bound === 'at least ' ? line.value < limit : line.value > limit
 }
 
 function whatWasSaid(said: readonly Line[], row: Row) {

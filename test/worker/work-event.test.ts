@@ -52,6 +52,21 @@ describe('working on an event', () => {
     expect(outcome).toMatchObject({ kind: 'not-claimed', undone: { kind: 'refused', refusal: { code: 'claimed' } } })
   })
 
+  it('waits in peace for the answer to a heartbeat', async () => {
+    let isSilent = false
+    const bench = new Bench(store =>
+      intercept(store, (_, decide, go) => (isSilent ? new Promise(() => {}) : go(decide))),
+    )
+    await bench.stream()
+    bench.at(1_000, () => (isSilent = true))
+    const working = bench.work(bench.lasting(10 * MINUTE))
+    await bench.scheduler.run(START_MS + 30_000)
+    const before = bench.scheduler.steps
+    await bench.scheduler.run(START_MS + 40_000)
+    expect(bench.scheduler.steps - before).toBeLessThan(50)
+    working.catch(() => {})
+  })
+
   it('keeps the claim for as long as the work takes', async () => {
     const bench = new Bench()
     await bench.stream()

@@ -9,8 +9,6 @@ const KEYS = ['command', 'webhook', 'secret-file', 'secret-env', 'timeout', 'tri
 const LONGEST_TIMEOUT_MS = 10 * 60_000
 const MOST_TRIES = 10
 
-const USUAL_PORTS: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80' }
-
 const FORMS = 'a path, a list of program and arguments, or {command: […]} or {webhook: URL}, or a list of these'
 
 /** The hooks of one kind: a path, program and arguments, a mapping, or a list of mappings. */
@@ -22,25 +20,6 @@ export function hooksOf(field: Field): readonly HookSetting[] {
   if (items.every(isMapping)) return items.map(item => hookOf(item, folder))
   if (items.every(isText)) return [commandHook(field, folder)]
   throw new UsageError(`${field.where} mixes texts and mappings`, { hint: FORMS })
-}
-
-/** Hosts that webhooks may be sent to, as URLs have them. */
-export function hostsOf(field: Field): readonly string[] {
-  const items = itemsOf(field) ?? [field]
-  return items.map(item => hostOf(item.where, textOf(item)))
-}
-
-/** @throws UsageError for a webhook of a host that is not on the list */
-export function checkAllowed(hooks: readonly HookSetting[], allow: readonly string[]): void {
-  for (const hook of hooks) {
-    if (hook.kind !== 'webhook') continue
-    const { hostname, port, protocol } = new URL(hook.url)
-    const host = `${hostname}:${port === '' ? USUAL_PORTS[protocol] : port}`
-    if (allow.includes(host) || allow.includes(hostname)) continue
-    throw new UsageError(`${hook.where}: ${hostname} is not among the hosts that webhooks may be sent to`, {
-      hint: `If it may: webhooks: {allow: [${[...allow, hostname].join(', ')}]}.`,
-    })
-  }
 }
 
 function hookOf(field: Field, folder: string): HookSetting {
@@ -99,17 +78,6 @@ function webhookUrl(where: string, text: string): string {
     throw bad('http would send it readable for everyone in between', 'Use https; http only to this machine.')
   }
   return url.href
-}
-
-function hostOf(where: string, text: string): string {
-  const url = `https://${text}`
-  const isHost = /^[^\s/?#@*\\]+$/.test(text) && URL.canParse(url)
-  // the URL leaves out a port that is the usual one
-  const port = /:\d+$/.exec(text)?.[0] ?? ''
-  if (isHost) return new URL(url).hostname + port
-  throw new UsageError(`${where}: ${JSON.stringify(text)} is no host`, {
-    hint: 'Each host by its whole name, such as hooks.example.com or hooks.example.com:8443.',
-  })
 }
 
 function limitsOf(fields: ReadonlyMap<string, Field>): Pick<HookSetting, 'timeoutMs' | 'tries'> {

@@ -2,10 +2,11 @@ import { isOnDue, ON_DUE, type OnDue } from '../../stream/operation.ts'
 import type { ListenAddress } from '../../watchdog/listen.ts'
 import { UsageError } from '../problem.ts'
 import { choice, count, duration, nonEmpty } from '../values.ts'
-import { checkAllowed, hooksOf, hostsOf } from './config-hooks.ts'
-import { type Field, mappingOf, readYaml, textOf } from './config-yaml.ts'
+import { hooksOf } from './config-hooks.ts'
+import { ruled, type WebhookRule, webhookRuleOf } from './config-webhooks.ts'
+import { type Field, itemsOf, mappingOf, readYaml, textOf } from './config-yaml.ts'
 import { type HookSetting, shareValue } from './hook-values.ts'
-import { listenAddress } from './listen-value.ts'
+import { listenAddress, listenName } from './listen-value.ts'
 
 /** What a configuration file says, under the names of the flags; what it leaves out is absent. Durations in ms. */
 export interface WatchdogConfig {
@@ -17,6 +18,7 @@ export interface WatchdogConfig {
   readonly maxShare?: number
   readonly shards?: number
   readonly listen?: ListenAddress
+  readonly listenNames?: readonly string[]
   readonly onExpired?: readonly HookSetting[]
   readonly onDone?: readonly HookSetting[]
   readonly onFailed?: readonly HookSetting[]
@@ -34,6 +36,7 @@ const READERS = {
   'max-share': ['maxShare', each(shareValue)],
   shards: ['shards', each(where => count(where, 1))],
   listen: ['listen', each(listenAddress)],
+  'listen-names': ['listenNames', namesOf],
   'on-expired': ['onExpired', hooksOf],
   'on-done': ['onDone', hooksOf],
   'on-failed': ['onFailed', hooksOf],
@@ -56,15 +59,17 @@ export function readWatchdogConfig(text: string, file: string): WatchdogConfig {
     const field = fields.get(key)
     return field === undefined ? [] : [[name, reader(field)] as const]
   })
-  const config: WatchdogConfig = Object.fromEntries(read)
-  const { onExpired = [], onDone = [], onFailed = [] } = config
-  checkAllowed([...onExpired, ...onDone, ...onFailed], allowedHosts(fields.get('webhooks')))
-  return config
+  const rule = webhookRuleOf(fields.get('webhooks'))
+  return withRule(Object.fromEntries(read), rule)
 }
 
-function allowedHosts(field: Field | undefined): readonly string[] {
-  const allow = field && mappingOf(field, ['allow']).get('allow')
-  return allow === undefined ? [] : hostsOf(allow)
+/** The configuration with what holds for all webhooks in each of them. */
+function withRule(config: WatchdogConfig, rule: WebhookRule): WatchdogConfig {
+  const hooks = (['onExpired', 'onDone', 'onFailed'] as const).flatMap(name => {
+    const given = config[name]
+    return given === undefined ? [] : [[name, ruled(given, rule)] as const]
+  })
+  return { ...config, ...Object.fromEntries(hooks) }
 }
 
 function each<Value>(parser: (where: string) => (text: string) => Value): (field: Field) => Value {
@@ -75,4 +80,8 @@ function onDue(where: string, text: string): OnDue {
   if (isOnDue(text)) return text
   choice(where, ON_DUE)(text)
   throw new UsageError(`${where} does not take ${JSON.stringify(text)}`)
+}
+
+function namesOf(field: Field): readonly string[] {
+  return (itemsOf(field) ?? [field]).map(item => listenName(item.where)(textOf(item)))
 }

@@ -72,8 +72,7 @@ class Daemon {
   /** @returns false if it did not drain in time. @throws ListenFailed; what the first pass was refused for */
   async run(targets: Hooks | undefined): Promise<boolean> {
     const { intervalMs } = this.#watchdog
-    const { listen } = this.#settings
-    const operation = listen && (await openOperation(listen, this.#heart, intervalMs, () => this.#runtime.nowMs()))
+    const operation = await this.#openOperation(intervalMs)
     this.#log.note(this.#startEntry())
     if (operation !== undefined) this.#log.note(listeningEntry(operation.listening))
     const systemd = this.#openSystemd()
@@ -95,6 +94,13 @@ class Daemon {
       systemd?.close()
       await operation?.close()
     }
+  }
+
+  async #openOperation(intervalMs: number): Promise<Operation | undefined> {
+    const { listen, listenNames } = this.#settings
+    const { host, nowMs } = this.#runtime
+    const address = listen && { ...listen, names: [host, ...listenNames] }
+    return address && (await openOperation(address, this.#heart, intervalMs, nowMs))
   }
 
   async #watch(parts: {

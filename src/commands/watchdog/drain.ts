@@ -1,5 +1,8 @@
-/** After the signal what is in flight has so long, ms; then it is left: a repetition finds out by its command id. */
-const DRAIN_MS = 10_000
+/**
+ * After the signal what is in flight has so long, ms; then it is left: a repetition finds out by its command id. What is
+ * left of the 10 s in which the process is gone is for ending it.
+ */
+const DRAIN_MS = 9_500
 
 /** True if the work came to its end by itself, false if the signal fired and it then took longer than a drain may. */
 export async function drained(work: Promise<void>, signal: AbortSignal): Promise<boolean> {

@@ -51,7 +51,9 @@ async function targetOf(hook: HookSetting, env: Environment, warn: (text: string
     return { kind: 'command', argv: [await programOf(hook, env), ...args], timeoutMs, tries }
   }
   const secret = await secretOf(hook, env, warn)
-  return { kind: 'webhook', url: hook.url, ...(secret === undefined ? {} : { secret }), timeoutMs, tries }
+  const { url, networks } = hook
+  const reach = networks === undefined ? {} : { networks }
+  return { kind: 'webhook', url, ...(secret === undefined ? {} : { secret }), ...reach, timeoutMs, tries }
 }
 
 /** The whole path of the program: a bare name is looked for on PATH, as a shell does. */

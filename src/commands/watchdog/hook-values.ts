@@ -23,6 +23,8 @@ export interface WebhookSetting extends Common {
   readonly url: string
   /** Where the secret is: it never stands in the configuration itself. */
   readonly secret?: { readonly file: string } | { readonly env: string }
+  /** Networks of one's own that webhooks may lead to. */
+  readonly networks?: readonly string[]
   /** What a relative path of a secret counts from. */
   readonly folder?: string
 }

@@ -18,6 +18,16 @@ export function listenAddress(flag: string): (text: string) => ListenAddress {
   }
 }
 
+/** A name under which a watchdog may be asked, without a port. */
+export function listenName(flag: string): (text: string) => string {
+  return text => {
+    if (/^[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?$/.test(text)) return text
+    throw new UsageError(`${flag} does not take ${JSON.stringify(text)}`, {
+      hint: 'Each name whole and without a port, such as watchdog.monitoring.svc.',
+    })
+  }
+}
+
 function hintFor(text: string, flag: string): string {
   if (/^\d{1,5}$/.test(text) && Number(text) <= MAX_PORT) return `Write ${flag} :${text} for ${USUAL_HOST}:${text}.`
   const [, host, port] = /^([0-9A-Fa-f:]*:[0-9A-Fa-f:]*):(\d{1,5})$/.exec(text) ?? []

@@ -34,6 +34,8 @@ export interface Settings extends HookSettings {
   readonly maxShare: number
   readonly shards: number | undefined
   readonly listen: ListenAddress | undefined
+  /** Names under which it may be asked there. */
+  readonly listenNames: readonly string[]
   /** What is not as it should be, and does not keep it from starting. */
   readonly warnings: readonly string[]
 }
@@ -47,6 +49,7 @@ export async function readSettings(options: WatchdogCommandOptions): Promise<Set
   refuseTogether(options)
   const read = options.config === undefined ? undefined : await readConfigFile(options.config)
   const given: Shared = { ...read?.config, ...ofFlags(options) }
+  const listenNames = read?.config.listenNames ?? []
   const { interval, match, shards, listen, onExpired, onDone, onFailed } = given
   const settings = {
     ...USUAL,
@@ -55,6 +58,7 @@ export async function readSettings(options: WatchdogCommandOptions): Promise<Set
     match,
     shards,
     listen,
+    listenNames,
     warnings: read?.warnings ?? [],
     ...(onExpired && { onExpired }),
     ...(onDone && { onDone }),

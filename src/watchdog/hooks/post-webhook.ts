@@ -1,5 +1,7 @@
+import type { IncomingMessage, RequestOptions } from 'node:http'
 import type { Timing } from '../options.ts'
-import { type Attempt, type Cut, Excerpt, errorCode, whyCut } from './attempt.ts'
+import { type Attempt, Excerpt, errorCode, whyCut } from './attempt.ts'
+import { AddressRefused, guardedLookup, literalOf, type Resolve, refusalOf } from './reach.ts'
 import type { WebhookTarget } from './target.ts'
 
 /** So much of an answer is read. */
@@ -23,57 +25,84 @@ export interface WebhookInput {
   readonly timing: Timing
   /** Ends it before its time. */
   readonly stop: AbortSignal
+  /** Asks for the addresses of a name; the system's own unless given. */
+  readonly resolve?: Resolve | undefined
 }
 
 /**
- * Sends a delivery to a webhook, once. Redirects are not followed: who may be sent to is decided by the configuration.
- * Where the name of a host leads is up to whoever wrote it there, and to his name server. Never throws.
+ * Sends a delivery to a webhook, once, over a connection of its own. Who may be sent to is decided by the configuration:
+ * redirects are not followed, the environment names no proxy, and where the host leads to an inner address nothing is sent
+ * unless that is in `target.networks`. The address that is looked at is the one that is connected to. Never throws.
  */
 export async function postWebhook(target: WebhookTarget, input: WebhookInput): Promise<Attempt> {
   const over = new AbortController()
   const late = new AbortController()
   void input.timing.pause(target.timeoutMs, AbortSignal.any([over.signal, input.stop])).then(() => late.abort())
   try {
-    return await answerOf(await fetch(target.url, requestOf(target, input, late.signal)), input.nowMs)
+    return await answerOf(await sent(target, input, late.signal), input.nowMs)
   } catch (error) {
-    return { ...(late.signal.aborted ? whyCut(input.stop) : unanswered(error)), output: '' }
+    return late.signal.aborted ? { ...whyCut(input.stop), output: '' } : unanswered(error)
   } finally {
     over.abort()
   }
 }
 
-function requestOf({ secret }: WebhookTarget, { id, body, userAgent, nowMs }: WebhookInput, signal: AbortSignal) {
+/** The answer as soon as its head is here. @throws AddressRefused, and what the system says of the connection */
+async function sent(target: WebhookTarget, input: WebhookInput, signal: AbortSignal): Promise<IncomingMessage> {
+  const url = new URL(target.url)
+  const { networks = [] } = target
+  const literal = literalOf(url.hostname)
+  const why = literal && refusalOf(literal, networks)
+  if (why !== undefined) throw new AddressRefused(why)
+  const [{ request, Agent }, { lookup }] = await Promise.all([
+    url.protocol === 'https:' ? import('node:https') : import('node:http'),
+    import('node:dns/promises'),
+  ])
+  const resolve = input.resolve ?? ((host, options) => lookup(host, { ...options, all: true }))
+  // the usual agent may be told by the environment to go through a proxy, which would look the name up anew
+  const agent = new Agent({ keepAlive: false })
+  const options = { ...requestOf(target, input), agent, signal, lookup: guardedLookup(networks, resolve) }
+  return new Promise((answered, reject) => {
+    const asked = request(url, options, answered)
+    asked.on('error', reject).on('close', () => reject(new Error('the connection ended without an answer')))
+    asked.end(input.body)
+  })
+}
+
+function requestOf({ secret }: WebhookTarget, { id, body, userAgent, nowMs }: WebhookInput): RequestOptions {
   const timestampS = Math.floor(nowMs / 1_000)
   const headers = {
     'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
     'user-agent': userAgent,
     'idempotency-key': id,
     'webhook-id': id,
     'webhook-timestamp': String(timestampS),
     ...(secret === undefined ? {} : { 'webhook-signature': secret.sign(id, timestampS, body) }),
   }
-  return { method: 'POST', redirect: 'manual', headers, body, signal } as const
+  return { method: 'POST', headers }
 }
 
-async function answerOf(response: Response, nowMs: number): Promise<Attempt> {
-  const { ok, status, headers } = response
+async function answerOf(response: IncomingMessage, nowMs: number): Promise<Attempt> {
+  const { statusCode: status = 0, headers } = response
   const output = await firstText(response)
   const code = `http-${status}`
-  if (ok) return { kind: 'delivered', code, output }
+  if (status >= 200 && status < 300) return { kind: 'delivered', code, output }
   if (HOPELESS.includes(status)) return { kind: 'hopeless', code, output }
-  const retryAfterMs = retryAfter(headers.get('retry-after'), nowMs)
+  const retryAfterMs = retryAfter(headers['retry-after'], nowMs)
   return { kind: 'repeat', code, output, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
 }
 
-function unanswered(error: unknown): Cut {
-  return { kind: 'repeat', code: errorCode(error) }
+/** Only of what we refused ourselves the message is told: others may name what is nobody's business. */
+function unanswered(error: unknown): Attempt {
+  return { kind: 'repeat', code: errorCode(error), output: error instanceof AddressRefused ? error.message : '' }
 }
 
 /** What the receiver said counts as soon as its status is here: an answer that breaks off changes nothing. */
-async function firstText({ body }: Response): Promise<string> {
+async function firstText(body: IncomingMessage): Promise<string> {
   const output = new Excerpt(MAX_ANSWER_BYTES)
   try {
-    for await (const chunk of body ?? []) {
+    for await (const chunk of body) {
       output.add(chunk)
       if (output.isFull) break
     }
@@ -84,8 +113,8 @@ async function firstText({ body }: Response): Promise<string> {
 }
 
 /** Seconds or a date: https://www.rfc-editor.org/rfc/rfc9110#field.retry-after */
-function retryAfter(text: string | null, nowMs: number): number | undefined {
-  if (text === null) return undefined
+function retryAfter(text: string | undefined, nowMs: number): number | undefined {
+  if (text === undefined) return undefined
   const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - nowMs
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS)
 }

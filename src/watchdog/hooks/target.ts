@@ -25,6 +25,8 @@ export interface WebhookTarget {
   /** https, or http on this machine; checked where it was read. */
   readonly url: string
   readonly secret?: SigningSecret
+  /** Networks and addresses of one's own that it may lead to, `10.1.0.0/16`; none unless given. */
+  readonly networks?: readonly string[]
   readonly timeoutMs: number
   readonly tries: number
 }

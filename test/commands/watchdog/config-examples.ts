@@ -6,6 +6,7 @@ max-per-pass: 50
 max-share: 20%
 shards: 3
 listen: :9464
+listen-names: [watchdog.monitoring.svc]
 on-expired: /opt/my hooks/page
 on-done: [notify, --level, 5, --all]
 on-failed:
@@ -18,6 +19,7 @@ on-failed:
     secret-file: /run/secrets/hook
 webhooks:
   allow: [hooks.example.com, 127.0.0.1:8080]
+  networks: [127.0.0.0/8, 'fd12:3456::/32']
 `
 
 /** Texts that reader and schema take. */
@@ -30,6 +32,9 @@ export const GOOD = {
   'one mapping': 'on-failed: {command: /bin/page, tries: 1}',
   'a host with its usual port':
     'on-done: {webhook: https://h.example/x}\nwebhooks: {allow: ["h.example:443", "[::1]:8080"]}',
+  'a metadata service among what is opened: it stays closed':
+    'on-done: {webhook: https://h.example/x}\nwebhooks: {allow: h.example, networks: 0.0.0.0/0}',
+  'this machine by its name': 'on-done: {webhook: http://localhost:1/}\nwebhooks: {allow: localhost, networks: "::1"}',
   'one host that is no list': 'on-done: {webhook: https://h.example/x}\nwebhooks: {allow: h.example}',
 } as const
 
@@ -48,6 +53,7 @@ export const BAD_IN_BOTH: readonly Bad[] = [
   ['max-share: 50', 'line 1: max-share does not take "50"', 'Write 50%.'],
   ['shards: 1.5', 'line 1: shards does not take "1.5"'],
   ['listen: 9464', 'line 1: listen does not take "9464"'],
+  ['listen-names: [ops-1:9464]', 'listen-names, item 1 does not take "ops-1:9464"', 'without a port'],
   ['match: ""', 'line 1: match is empty'],
   ['- interval', 'is no mapping'],
   ['on-done: []', 'is an empty list'],
@@ -68,6 +74,7 @@ export const BAD_IN_BOTH: readonly Bad[] = [
   ['webhooks: {allow: ["*.example.com"]}', 'is no host', 'by its whole name'],
   ['webhooks: {allow: ["https://h.example"]}', 'is no host'],
   ['webhooks: {deny: [x]}', 'does not take "deny"'],
+  ['webhooks: {networks: [inner.example]}', '"inner.example" is no network', '10.1.0.0/16'],
 ]
 
 /** A schema cannot tell, or never sees: YAML itself, and what two places have to do with each other. */
@@ -87,6 +94,17 @@ export const BAD_TO_THE_READER: readonly Bad[] = [
   ['on-done: {webhook: "http://h.example/x"}\nwebhooks: {allow: [h.example]}', 'http would send it readable'],
   ['on-done: {webhook: "https://u:p@h.example/x"}\nwebhooks: {allow: [h.example]}', 'it has a user'],
   ['on-done: {webhook: "https://h.example/x#y"}\nwebhooks: {allow: [h.example]}', 'it has a fragment'],
+  ...['127.0.0.1', '10.0.0.7', '[::1]', '[fd12::1]', '0x7f.1', '2130706433', 'localhost', '[::ffff:10.0.0.7]'].map(
+    host => [`on-done: {webhook: "https://${host}/x"}\nwebhooks: {allow: ["${host}"]}`, 'is an inner address'] as const,
+  ),
+  ...['169.254.169.254', '[fd00:ec2::254]', '168.63.129.16', '100.100.100.200', '0.0.0.0', '[fe80::1]'].map(
+    host =>
+      [
+        `on-done: {webhook: "https://${host}/x"}\nwebhooks: {allow: ["${host}"], networks: [0.0.0.0/0, "::/0"]}`,
+        'is an address that no webhook is sent to, whatever the settings',
+      ] as const,
+  ),
+  ['webhooks: {networks: [10.0.0.0/33]}', 'is no network'],
   ['on-done: {command: a, timeout: 11m}', 'too long for a hook'],
   [`on-done: '["a'`, 'is no JSON'],
   [`#${'x'.repeat(66_000)}`, 'longer than any configuration'],

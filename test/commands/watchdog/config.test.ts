@@ -40,13 +40,14 @@ describe('a configuration', () => {
       maxShare: 0.2,
       shards: 3,
       listen: { host: '127.0.0.1', port: 9464 },
+      listenNames: ['watchdog.monitoring.svc'],
       onExpired: [
-        { kind: 'command', where: `${FILE}, line 9: on-expired`, folder: 'dir', argv: ['/opt/my hooks/page'] },
+        { kind: 'command', where: `${FILE}, line 10: on-expired`, folder: 'dir', argv: ['/opt/my hooks/page'] },
       ],
       onDone: [
         {
           kind: 'command',
-          where: `${FILE}, line 10: on-done`,
+          where: `${FILE}, line 11: on-done`,
           folder: 'dir',
           argv: ['notify', '--level', '5', '--all'],
         },
@@ -54,7 +55,7 @@ describe('a configuration', () => {
       onFailed: [
         {
           kind: 'command',
-          where: `${FILE}, line 12: command`,
+          where: `${FILE}, line 13: command`,
           folder: 'dir',
           argv: ['./page.sh', '--now'],
           timeoutMs: 10_000,
@@ -62,17 +63,19 @@ describe('a configuration', () => {
         },
         {
           kind: 'webhook',
-          where: `${FILE}, line 15: webhook`,
+          where: `${FILE}, line 16: webhook`,
           folder: 'dir',
           url: 'https://hooks.example.com/T0?x=1',
           secret: { env: 'HOOK_SECRET' },
+          networks: ['127.0.0.0/8', 'fd12:3456::/32'],
         },
         {
           kind: 'webhook',
-          where: `${FILE}, line 17: webhook`,
+          where: `${FILE}, line 18: webhook`,
           folder: 'dir',
           url: 'http://127.0.0.1:8080/',
           secret: { file: '/run/secrets/hook' },
+          networks: ['127.0.0.0/8', 'fd12:3456::/32'],
         },
       ],
     })
@@ -110,6 +113,14 @@ describe('a configuration', () => {
       const { message, hint } = fault(text)
       expect(`${message} ${hint}`).not.toContain(canary)
     }
+  })
+
+  test('says how an inner address is let in', () => {
+    const { message, hint } = fault('on-done: {webhook: https://10.0.0.7/x}\nwebhooks: {allow: 10.0.0.7}')
+    expect(message).toBe(
+      `${FILE}, line 1: webhook: 10.0.0.7 is an inner address, and not in webhooks: {networks: […]} of the file of --config`,
+    )
+    expect(hint).toBe('If it may be sent to: webhooks: {networks: [10.0.0.7]}.')
   })
 
   test('names the keys that its schema knows', () => {

@@ -10,6 +10,7 @@ import { sumOf } from '../../../src/stream/sum.ts'
 import { anInit, aScript, briefOf, RUNS, type Step } from '../../support/arbitraries.ts'
 import { type Brief, Play } from '../../support/stream-builder.ts'
 import { legacyFaults } from '../../support/xelement.ts'
+import { sized } from '../../trust/size.ts'
 
 type Check = (before: StreamDocument, play: Play, given: Brief, result: ChangeResult) => void
 
@@ -53,116 +54,110 @@ function leftovers(document: StreamDocument): Set<string> {
   return new Set(open.map(event => event.id))
 }
 
-function holds(foreign: 'none' | 'kept' | 'dropped', check: Check): void {
-  fc.assert(
-    fc.property(anInit(), aScript(foreign), (init, script) => {
-      perform(init, script, check)
-    }),
-    { numRuns: RUNS },
-  )
+/** What has to be true after every write of ours; each by its name, which a failure tells. */
+const RULES: Record<string, Check> = {
+  'what is final changes by retry only': (before, play, { op }) => {
+    if (op === 'retry') return
+    for (const event of before.events) if (isFinal(event)) expect(play.status(event.id)).toBe(event.status)
+  },
+
+  'nothing open is left below what we end': (before, play) => {
+    const known = leftovers(before)
+    for (const id of leftovers(play.document)) expect(known).toContain(id)
+  },
+
+  'nothing more can close, no join can be released, no summary is missing': (_, play) => {
+    expect(play.apply({ op: 'settle' })).toMatchObject({ kind: 'unchanged', result: { outcome: 'already' } })
+  },
+
+  'a join is released once for each time it waits': (_, play, __, { joined }) => {
+    for (const id of joined) expect(isWaitingJoin(play.event(id))).toBe(false)
+    const waits = new Map<string, boolean>()
+    for (const { op, changes } of play.journal) {
+      for (const { event, how, to } of changes) {
+        if (op === 'set') continue
+        if (how === 'join' && to === 'init') expect(waits.get(event)).toBe(true)
+        waits.set(event, to === 'inprocess' && (how === 'add' || op === 'retry'))
+      }
+    }
+  },
+
+  'a join is released when the branches it waits for have ended, not before': (_, play, { op }, { joined }) => {
+    // An advance may add a branch in the transaction whose settling released the join.
+    if (op === 'advance') return
+    for (const id of joined) {
+      const fork = play.event(play.event(id).prev)
+      const others = play.stream.successors(fork).events.filter(event => event.id !== id && !isWaitingJoin(event))
+      expect(others.filter(event => !isFinal(event))).toEqual([])
+    }
+  },
+
+  'a join that never ran waits beside a branch that is retried': (_, play, { op }, { changed }) => {
+    if (op !== 'retry') return
+    const ran = eventsThatRan(play.journal)
+    const joins = [...declaredJoins(play.journal)].filter(id => !ran.has(id)).map(id => play.event(id))
+    const reopened = changed.filter(({ id, how }) => how !== 'join' && !isFinal(play.event(id)))
+    for (const { prev, id } of reopened.map(change => play.event(change.id))) {
+      const beside = joins.filter(join => join.prev === prev && join.id !== id && !isSuperseded(join))
+      for (const join of beside) expect(isWaitingJoin(join)).toBe(true)
+    }
+  },
+
+  'the journal replayed gives the statuses as they are': (_, play) => {
+    const statuses = new Map(play.document.events.map(event => [event.id, event.status]))
+    expect(replayStatuses(play.journal)).toEqual(statuses)
+  },
+
+  'versions grow by one with each entry, heartbeats keep them': (before, play, { op }, { version }) => {
+    expect(play.document.version).toBe(version)
+    if (op !== 'touch') expect(version).toBeGreaterThan(before.version)
+    expect(play.journal.map(tx => tx.version)).toEqual(play.journal.map((_, at) => at + 1))
+    expect(play.journal.at(-1)?.version).toBe(version)
+  },
+
+  'every document written survives the .NET library and carries the sum of its events': (_, play) => {
+    expect(legacyFaults(play.text)).toEqual([])
+    expect(play.document.sum).toBe(sumOf(play.document.events))
+  },
 }
 
-describe.each(['none', 'kept', 'dropped'] as const)('with foreign writers: %s', foreign => {
-  it('what is final changes by retry only', () => {
-    holds(foreign, (before, play, { op }) => {
-      if (op === 'retry') return
-      for (const event of before.events) if (isFinal(event)) expect(play.status(event.id)).toBe(event.status)
-    })
-  })
+/** An attempt ends once in the life of a stream. */
+function endings(): Check {
+  const ended = new Set<string>()
+  return (before, play, _, { changed }) => {
+    const last = new Map(changed.map(change => [change.id, change]))
+    for (const { id, to } of last.values()) {
+      if (!isFinal({ status: to }) || before.events.find(event => event.id === id)?.status === to) continue
+      const attempt = `${id} ${attemptOf(play.event(id))}`
+      expect(ended).not.toContain(attempt)
+      ended.add(attempt)
+    }
+  }
+}
 
-  it('nothing open is left below what we end', () => {
-    holds(foreign, (before, play) => {
-      const known = leftovers(before)
-      for (const id of leftovers(play.document)) expect(known).toContain(id)
-    })
-  })
-
-  it('after every write nothing more can close, no join can be released, no summary is missing', () => {
-    holds(foreign, (_, play) => {
-      expect(play.apply({ op: 'settle' })).toMatchObject({ kind: 'unchanged', result: { outcome: 'already' } })
-    })
-  })
-
-  it('an attempt ends once', () => {
+/** One play for all rules: to play costs more than to look. */
+it.each(['none', 'kept', 'dropped'] as const)(
+  'with foreign writers: %s, every write of ours keeps the rules',
+  foreign => {
     fc.assert(
       fc.property(anInit(), aScript(foreign), (init, script) => {
-        const ended = new Set<string>()
-        perform(init, script, (before, play, _, { changed }) => {
-          const last = new Map(changed.map(change => [change.id, change]))
-          for (const { id, to } of last.values()) {
-            if (!isFinal({ status: to }) || before.events.find(event => event.id === id)?.status === to) continue
-            const attempt = `${id} ${attemptOf(play.event(id))}`
-            expect(ended).not.toContain(attempt)
-            ended.add(attempt)
-          }
+        const rules = Object.entries({ ...RULES, 'an attempt ends once': endings() })
+        perform(init, script, (...written) => {
+          for (const [name, check] of rules) named(name, () => check(...written))
         })
       }),
-      { numRuns: RUNS },
+      { numRuns: RUNS * sized(3, 100) },
     )
-  })
+  },
+)
 
-  it('a join is released once for each time it waits', () => {
-    holds(foreign, (_, play, __, { joined }) => {
-      for (const id of joined) expect(isWaitingJoin(play.event(id))).toBe(false)
-      const waits = new Map<string, boolean>()
-      for (const { op, changes } of play.journal) {
-        for (const { event, how, to } of changes) {
-          if (op === 'set') continue
-          if (how === 'join' && to === 'init') expect(waits.get(event)).toBe(true)
-          waits.set(event, to === 'inprocess' && (how === 'add' || op === 'retry'))
-        }
-      }
-    })
-  })
-
-  it('a join is released when the branches it waits for have ended, not before', () => {
-    holds(foreign, (_, play, { op }, { joined }) => {
-      // An advance may add a branch in the transaction whose settling released the join.
-      if (op === 'advance') return
-      for (const id of joined) {
-        const fork = play.event(play.event(id).prev)
-        const others = play.stream.successors(fork).events.filter(event => event.id !== id && !isWaitingJoin(event))
-        expect(others.filter(event => !isFinal(event))).toEqual([])
-      }
-    })
-  })
-
-  it('a join that never ran waits beside a branch that is retried', () => {
-    holds(foreign, (_, play, { op }, { changed }) => {
-      if (op !== 'retry') return
-      const ran = eventsThatRan(play.journal)
-      const joins = [...declaredJoins(play.journal)].filter(id => !ran.has(id)).map(id => play.event(id))
-      const reopened = changed.filter(({ id, how }) => how !== 'join' && !isFinal(play.event(id)))
-      for (const { prev, id } of reopened.map(change => play.event(change.id))) {
-        const beside = joins.filter(join => join.prev === prev && join.id !== id && !isSuperseded(join))
-        for (const join of beside) expect(isWaitingJoin(join)).toBe(true)
-      }
-    })
-  })
-
-  it('the journal replayed gives the statuses as they are', () => {
-    holds(foreign, (_, play) => {
-      const statuses = new Map(play.document.events.map(event => [event.id, event.status]))
-      expect(replayStatuses(play.journal)).toEqual(statuses)
-    })
-  })
-
-  it('versions grow by one with each entry, heartbeats keep them', () => {
-    holds(foreign, (before, play, { op }, { version }) => {
-      expect(play.document.version).toBe(version)
-      if (op !== 'touch') expect(version).toBeGreaterThan(before.version)
-      expect(play.journal.map(tx => tx.version)).toEqual(play.journal.map((_, at) => at + 1))
-      expect(play.journal.at(-1)?.version).toBe(version)
-    })
-  })
-
-  it('every document written survives the .NET library and carries the sum of its events', () => {
-    holds(foreign, (_, play) => {
-      expect(legacyFaults(play.text)).toEqual([])
-      expect(play.document.sum).toBe(sumOf(play.document.events))
-    })
-  })
-})
+function named(rule: string, check: () => void): void {
+  try {
+    check()
+  } catch (error) {
+    throw new Error(rule, { cause: error })
+  }
+}
 
 describe('applyOperation', () => {
   const ARGUMENTS = { by: 'test', commandId: 'once' }

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { Courier, type CourierOptions, type DeliveryReport, type Parcel } from '../../../src/watchdog/hooks/courier.ts'
 import { DEFAULT_TRIES, type WebhookTarget } from '../../../src/watchdog/hooks/target.ts'
 import { NOW } from '../../ops/support.ts'
-import { clockedTiming, heldTiming, hurriedTiming, type Receiver, receiver, until } from './support.ts'
+import { clockedTiming, heldTiming, hurriedTiming, LOOPBACK, type Receiver, receiver, until } from './support.ts'
 
 const TIMEOUT_MS = 30_000
 
@@ -18,7 +18,7 @@ async function take(...given: Parameters<typeof receiver>): Promise<Receiver> {
 }
 
 function target({ url }: Receiver, tries = 3): WebhookTarget {
-  return { kind: 'webhook', url, timeoutMs: TIMEOUT_MS, tries }
+  return { kind: 'webhook', url, ...LOOPBACK, timeoutMs: TIMEOUT_MS, tries }
 }
 
 function parcel(to: WebhookTarget, id = 'done-1', text = '{}'): Parcel {

@@ -72,6 +72,9 @@ export async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await soon()
 }
 
+/** Of webhooks to a receiver on this machine. */
+export const LOOPBACK = { networks: ['127.0.0.0/8'] } as const
+
 export interface Received {
   readonly headers: IncomingMessage['headers']
   readonly body: string

@@ -8,7 +8,7 @@ import type { HookKind, Hooks, WebhookTarget } from '../../../src/watchdog/hooks
 import type { PassReport } from '../../../src/watchdog/report.ts'
 import { Watch } from '../../../src/watchdog/watch.ts'
 import { memoryStore } from '../../ops/support.ts'
-import { hurriedTiming, type Receiver, receiver } from './support.ts'
+import { hurriedTiming, LOOPBACK, type Receiver, receiver } from './support.ts'
 
 const TIMEOUT_MS = 30_000
 
@@ -53,7 +53,7 @@ export async function hookWorld(...answer: Parameters<typeof receiver>): Promise
     host,
     told: () => host.received.map(({ body }) => lineOf(JSON.parse(body) as Told)).sort(),
     start: ({ kinds = ['expired', 'done', 'failed'], ...options } = {}) => {
-      const target: WebhookTarget = { kind: 'webhook', url: host.url, timeoutMs: TIMEOUT_MS, tries: 3 }
+      const target = webhook(host)
       const hooks: Hooks = Object.fromEntries(kinds.map(kind => [kind, [target]]))
       return started(options.store ?? store, { hooks, ...options })
     },
@@ -62,7 +62,7 @@ export async function hookWorld(...answer: Parameters<typeof receiver>): Promise
 }
 
 export function webhook({ url }: Receiver): WebhookTarget {
-  return { kind: 'webhook', url, timeoutMs: TIMEOUT_MS, tries: 3 }
+  return { kind: 'webhook', url, ...LOOPBACK, timeoutMs: TIMEOUT_MS, tries: 3 }
 }
 
 function lineOf({ hook, stream, transaction, due }: Told): string {

@@ -1,0 +1,76 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ServiceError } from './azure-errors.ts'
+
+/** After so many tries in a row without an answer, of whatever requests, the service is taken to be out of reach. */
+const KNOWN_AFTER = 6
+/** From then on one try goes out so often, ms: between this and twice this. */
+const APART_MS = 1_000
+/** `Retry-After` is heeded up to this, ms. */
+const MAX_RETRY_AFTER_MS = 10_000
+
+/**
+ * Whether the service answers at all, as far as the requests of one store can tell. While it does not, they take turns, so that
+ * all of them together ask at most once a second, however many there are; the first answer lets all through.
+ */
+export class Outage {
+  readonly #random: () => number
+  #silences = 0
+  #last: ServiceError | undefined
+  /** When the next try may go out, ms of `performance.now()`. */
+  #nextMs = 0
+  #isOver = new AbortController()
+
+  constructor(random: () => number) {
+    this.#random = random
+  }
+
+  get isOn(): boolean {
+    return this.#silences >= KNOWN_AFTER
+  }
+
+  answered(): void {
+    if (this.isOn) {
+      this.#isOver.abort()
+      this.#isOver = new AbortController()
+    }
+    this.#silences = 0
+  }
+
+  silent(error: ServiceError): void {
+    this.#silences += 1
+    this.#last = error
+    const nowMs = performance.now()
+    if (this.#silences === KNOWN_AFTER) this.#taken(nowMs)
+    const askedMs = Math.min(error.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS)
+    this.#nextMs = Math.max(this.#nextMs, nowMs + askedMs)
+  }
+
+  /**
+   * Waits for a turn; without an outage it is there at once.
+   *
+   * @returns why there was none within `limitMs`, `undefined` if the request may be sent
+   */
+  async turn(limitMs: number, signal: AbortSignal): Promise<ServiceError | undefined> {
+    const untilMs = performance.now() + limitMs
+    while (this.isOn && !signal.aborted) {
+      const nowMs = performance.now()
+      if (nowMs >= this.#nextMs) {
+        this.#taken(nowMs)
+        return undefined
+      }
+      if (nowMs >= untilMs) return this.#last
+      await this.#wait(Math.min(this.#nextMs, untilMs) - nowMs, signal)
+    }
+    return undefined
+  }
+
+  #taken(nowMs: number): void {
+    this.#nextMs = Math.max(this.#nextMs, nowMs + APART_MS * (1 + this.#random()))
+  }
+
+  /** Until the time is over, the outage is, or the caller gives up. */
+  async #wait(ms: number, signal: AbortSignal): Promise<void> {
+    const ends = AbortSignal.any([signal, this.#isOver.signal])
+    await sleep(Math.ceil(ms), undefined, { signal: ends }).catch(() => {})
+  }
+}

@@ -1,0 +1,105 @@
+import type { Call, Entry, Told } from './history.ts'
+
+/** Later than anything, µs. */
+export const NEVER_US = Number.POSITIVE_INFINITY
+
+/** A stream as it stands in the end. */
+export interface FinalStream {
+  readonly born: string
+  readonly journal: readonly Entry[]
+  /** The last change, by what the stream's root says. */
+  readonly id: string
+}
+
+/** One command, each time it was asked for. */
+export interface Command {
+  /** When it was asked for first, µs. */
+  fromUs: number
+  readonly tries: Call[]
+}
+
+/** At some time somebody was told that a version is there. */
+export interface Sight {
+  /** What was asked for at this time has to be told of what was known by then, µs; `NEVER_US` where it need not. */
+  readonly fromUs: number
+  readonly toUs: number
+  readonly version: number
+  /** The last change of this version, where that was told. */
+  readonly id?: string
+}
+
+/** A stream from its creation to its removal: all that is known of it. */
+export interface Life {
+  readonly name: string
+  /** `undefined`: nobody has seen it. */
+  journal: readonly Entry[] | undefined
+  readonly commands: Map<string, Command>
+  readonly sights: Sight[]
+  /** It is the stream that is there in the end. */
+  isThere: boolean
+  /** The removal of which it is known that it was made, µs. */
+  removedUs: number | undefined
+}
+
+/** Sorts calls and final streams by the lives they are about. One walk over the calls. */
+export function livesOf(calls: readonly Call[], streams: ReadonlyMap<string, FinalStream>): Life[] {
+  const lives = new Lives()
+  for (const [stream, { born, journal, id }] of streams) {
+    const life = lives.of(stream, born)
+    Object.assign(life, { journal, isThere: true })
+    const version = journal.at(-1)?.version ?? 0
+    life.sights.push({ fromUs: NEVER_US, toUs: NEVER_US, version, id })
+  }
+  for (const call of calls) lives.add(call)
+  return lives.all
+}
+
+class Lives {
+  readonly #lives = new Map<string, Life>()
+
+  get all(): Life[] {
+    return [...this.#lives.values()]
+  }
+
+  of(stream: string, born: string): Life {
+    const name = `${stream}@${born}`
+    const known = this.#lives.get(name)
+    if (known !== undefined) return known
+    const commands = new Map<string, Command>()
+    const life: Life = { name, journal: undefined, commands, sights: [], isThere: false, removedUs: undefined }
+    this.#lives.set(name, life)
+    return life
+  }
+
+  add(call: Call): void {
+    const { asked, stream, fromUs, toUs, told } = call
+    if (asked.what === 'change') this.#change(this.of(stream, asked.born), asked.id, call)
+    else if (asked.what === 'remove') this.#removal(this.of(stream, asked.born), asked.journal, call)
+    else if (told?.kind === 'seen' && toUs !== undefined)
+      this.of(stream, told.born).sights.push({ fromUs, toUs, version: told.version, id: told.id })
+  }
+
+  #change({ commands, sights }: Life, id: string, call: Call): void {
+    const { fromUs, toUs, told } = call
+    const command = commands.get(id) ?? { fromUs, tries: [] }
+    commands.set(id, command)
+    command.fromUs = Math.min(command.fromUs, fromUs)
+    command.tries.push(call)
+    // A repeated command is told the version it got at its first try: that may be long ago.
+    if (told?.kind === 'done' && toUs !== undefined) sights.push({ fromUs: NEVER_US, toUs, version: told.version })
+  }
+
+  #removal(life: Life, journal: readonly Entry[], { fromUs, toUs, told }: Call): void {
+    const version = journal.at(-1)?.version ?? 0
+    life.sights.push({ fromUs: NEVER_US, toUs: fromUs, version })
+    if (told?.kind === 'done') life.removedUs = Math.min(life.removedUs ?? NEVER_US, toUs ?? fromUs)
+    // A removal names an ETag: of several tries at most the last one was made.
+    const isLater = version >= (life.journal?.at(-1)?.version ?? 0)
+    if (!life.isThere && mayBeMade(told) && isLater) life.journal = journal
+  }
+}
+
+/** The copy of a removal that the network made finds nothing any more. */
+function mayBeMade(told: Told | undefined): boolean {
+  return told === undefined || told.kind !== 'not-made' || told.why === 'missing'
+}

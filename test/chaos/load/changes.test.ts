@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { sharedAzurite, startAzurite } from '../../support/azurite.ts'
+import { trustRow } from '../../trust/record.ts'
+import { repeatWith, SIZE, sized, trustSeed } from '../../trust/size.ts'
+import { type Crew, type Played, play, type Round, type Without } from './play.ts'
+import { caching, hasty, unconditional } from './unprotected.ts'
+
+const { figure, control, injected } = trustRow('changes')
+const SEED = trustSeed(1)
+const REPEAT = repeatWith('test/chaos/load/changes.test.ts', SEED)
+const CREW: Crew = { processes: 4, workersEach: 5, everyMs: sized(2_000, 1_000) }
+/** Streams grow with each change: so many in a round, then with fresh ones. */
+const IN_A_ROUND = 5_000
+const TIMEOUT = { timeout: sized(240_000, 6 * 3_600_000) }
+
+const totals = { violations: 0, unresolved: 0 }
+afterAll(() => {
+  figure('violations', totals.violations, '0')
+  figure('unknown left unresolved', totals.unresolved, '0')
+})
+
+sized(describe.concurrent, describe)('over a bad network, with workers that are killed and stopped', () => {
+  test(
+    'no change is lost, doubled or reordered, and what became of each is known: 5 % of faults',
+    TIMEOUT,
+    async () => {
+      figure('updates at 5 %', await changesAt(0.05, sized(1_500, 100_000), CREW))
+    },
+  )
+
+  test('and so it is with 20 % of faults', TIMEOUT, async () => {
+    figure('updates at 20 %', await changesAt(0.2, sized(200, 20_000), sized(undefined, CREW)))
+  })
+
+  test.each<[string, Without]>([
+    ['writes are not conditional', { store: unconditional }],
+    ['changes are told of before they are made', { store: hasty }],
+    ['reads come from a cache', { store: caching, reads: 0.6 }],
+    ['what is repeated has a new command id', withNewIds()],
+  ])('the checker finds out where %s', TIMEOUT, async (name, without) => {
+    expect(await isFoundOut(without), REPEAT).toBe(true)
+    control(name, true)
+  })
+})
+
+/** @returns how many changes were made */
+async function changesAt(share: number, changes: number, crew: Crew | undefined): Promise<number> {
+  let made = 0
+  for (let at = 0; made < changes; at++) {
+    const seed = SEED + at
+    const round = { share, changes: Math.min(changes - made, IN_A_ROUND), streams: sized(60, 100), seed }
+    const played = await playFresh(round, crew)
+    made += played.made
+    totals.violations += played.violations.length
+    totals.unresolved += played.unresolved.length
+    const repeat = repeatWith('test/chaos/load/changes.test.ts', seed, `${share * 100} % of faults`)
+    expect(played.violations, repeat).toEqual([])
+    expect(played.unresolved, repeat).toEqual([])
+    expect(played.strange, repeat).toEqual([])
+    for (const [kind, count] of played.injected) injected(kind, count)
+    expect(
+      [...played.injected.values()].reduce((sum, count) => sum + count),
+      repeat,
+    ).toBeGreaterThan(10)
+    if (crew !== undefined) expect(played.injected.get('kill'), repeat).toBeGreaterThan(0)
+  }
+  return made
+}
+
+/** In CI on the emulator that is there; else on one of its own for each round, on the disk. */
+async function playFresh(round: Round, crew: Crew | undefined): Promise<Played> {
+  if (SIZE === 'ci') return play((await sharedAzurite()).port, round, crew)
+  const location = mkdtempSync(join(tmpdir(), 'leasectl-azurite-'))
+  const azurite = await startAzurite({ location })
+  try {
+    return await play(azurite.port, round, crew)
+  } finally {
+    await azurite.stop()
+    rmSync(location, { recursive: true, force: true })
+  }
+}
+
+/** Chance may spare a round or two. */
+async function isFoundOut(without: Without): Promise<boolean> {
+  const { port } = await sharedAzurite()
+  for (let at = 0; at < 10; at++) {
+    const round = { share: 0.05, changes: 120, streams: 4, seed: SEED + at }
+    const { violations } = await play(port, round, undefined, without)
+    if (violations.length > 0) return true
+  }
+  return false
+}
+
+function withNewIds(): Without {
+  let ids = 0
+  return { commandId: id => `${id}+${++ids}`, idOf: commandId => commandId.replace(/[+]\d+$/, '') }
+}

@@ -1,0 +1,36 @@
+/** A process of several workers that load a store: until the test says `over`, or is gone. Argument: `ChildOrders` as JSON. */
+import { seededRandom } from '../../support/faults.ts'
+import { HistoryWriter } from '../history/history.ts'
+import { type ChildOrders, openAzurite } from './crew-orders.ts'
+import { load } from './load.ts'
+
+const orders: ChildOrders = JSON.parse(process.argv[2] ?? '')
+const { who, workers, path, seed, streams, shortLived, open } = orders
+let isOver = false
+process.once('message', () => {
+  isOver = true
+})
+process.once('disconnect', () => process.exit())
+const shared = await openAzurite(orders)
+
+await Promise.all(
+  Array.from({ length: workers }, async (_, at) => {
+    // Some share a store and their changes a write, some are strangers to each other.
+    const store = at % 2 === 0 ? shared : await openAzurite(orders)
+    const name = `${who}w${at}`
+    await load({
+      store,
+      who: name,
+      history: HistoryWriter.toFile(name, path),
+      random: seededRandom(seed + at),
+      streams,
+      shortLived,
+      open: open.filter((_change, index) => index % workers === at),
+      isOver: () => isOver,
+      made: () => process.send?.('made'),
+    })
+    if (store !== shared) await store.close()
+  }),
+)
+await shared.close()
+process.exit()

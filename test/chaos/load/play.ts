@@ -1,0 +1,132 @@
+import { transact } from '../../../src/ops/transact.ts'
+import type { EventStore } from '../../../src/store/store.ts'
+import { openAzuriteStore } from '../../support/azurite.ts'
+import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts'
+import { seededRandom } from '../../support/faults.ts'
+import { check, type Verdict } from '../history/checker.ts'
+import { type Call, type HistoryLine, HistoryWriter } from '../history/history.ts'
+import { runCrew } from './crew.ts'
+import { openAzurite } from './crew-orders.ts'
+import { bornOf, creation, type LoadOptions, load } from './load.ts'
+import { badNetwork } from './network.ts'
+import { type SettleOptions, settle } from './settle.ts'
+
+export interface Round {
+  /** Of the requests that suffer a fault, 0 to 1. */
+  readonly share: number
+  /** At least so many. */
+  readonly changes: number
+  readonly streams: number
+  readonly seed: number
+}
+
+/** Processes; without them the workers are in this one. */
+export interface Crew {
+  readonly processes: number
+  readonly workersEach: number
+  /** How often one of them is killed or stopped, ms. */
+  readonly everyMs: number
+}
+
+/** What takes a protection out of the workers in this process. */
+export interface Without extends SettleOptions, Pick<LoadOptions, 'reads'> {
+  readonly store?: (store: EventStore, place: { port: number; container: string }) => EventStore
+}
+
+export interface Played extends Verdict {
+  /** Faults, kills and stops that happened, by kind. */
+  readonly injected: ReadonlyMap<string, number>
+  /** Errors that nobody may see. */
+  readonly strange: readonly string[]
+}
+
+const WORKERS_HERE = 6
+/** No answer, or given up: nothing else is to be thrown by a bad network. */
+const EXPECTED = new Set(['threw StoreUnreachable', 'threw TimeoutError'])
+
+/** One round: streams are made, workers change them over a bad network, all heals, and what they were told is judged. */
+export async function play(port: number, round: Round, crew?: Crew, without: Without = {}): Promise<Played> {
+  const { seed, share } = round
+  const direct = await openAzuriteStore(port)
+  const streams = Array.from({ length: round.streams }, (_, at) => `stays/${at}`)
+  const shortLived = Array.from({ length: Math.ceil(round.streams / 10) }, (_, at) => `comes-and-goes/${at}`)
+  const first = await create(direct, streams)
+  const proxy = await startFaultProxy({ target: { port }, seed, faults: badNetwork(share, seed) })
+  try {
+    const place = { port: proxy.port, container: direct.container, streams, shortLived }
+    const about = { ...place, seed, random: seededRandom(seed), changes: round.changes }
+    const done = crew === undefined ? await workHere({ ...about, without }) : await runCrew({ ...about, ...crew })
+    proxy.heal()
+    await proxy.deliverLate()
+    const settled = await settle(direct, [...streams, ...shortLived], [...first, ...done.lines], without)
+    const injected = new Map([...kindsOf(proxy), ['kill', done.kills], ['stop', done.stops]] as const)
+    return { ...check(settled.calls, settled.streams), injected, strange: strangeErrors(settled.calls) }
+  } finally {
+    await proxy.stop()
+    await direct.close()
+  }
+}
+
+interface WorkHere {
+  readonly port: number
+  readonly container: string
+  readonly streams: readonly string[]
+  readonly shortLived: readonly string[]
+  readonly seed: number
+  readonly changes: number
+  readonly without: Without
+}
+
+async function workHere({ port, container, streams, shortLived, seed, changes, without }: WorkHere) {
+  const lines: HistoryLine[] = []
+  const { store: withoutProtection, ...others } = without
+  let made = 0
+  const workers = Array.from({ length: WORKERS_HERE }, async (_, at) => {
+    const own = await openAzurite({ port, container })
+    const who = `w${at}`
+    await load({
+      store: withoutProtection?.(own, { port, container }) ?? own,
+      who,
+      history: new HistoryWriter(who, line => lines.push(line)),
+      random: seededRandom(seed * 1_000 + at),
+      streams,
+      shortLived,
+      open: [],
+      isOver: () => made >= changes,
+      made: () => void made++,
+      crashes: 0.1,
+      ...others,
+    })
+    await own.close()
+  })
+  await Promise.all(workers)
+  return { lines, kills: 0, stops: 0 }
+}
+
+async function create(store: EventStore, streams: readonly string[]): Promise<HistoryLine[]> {
+  const lines: HistoryLine[] = []
+  const history = new HistoryWriter('first', line => lines.push(line))
+  await Promise.all(
+    streams.map(async stream => {
+      const [id, born] = [`first-${stream}`, bornOf(stream)]
+      const answer = history.ask(stream, { what: 'change', id, born })
+      const { kind } = await transact(store, stream, creation(born), { commandId: id, by: 'first' })
+      if (kind !== 'done') throw new Error(`${stream} could not be made: ${kind}`)
+      answer({ kind, version: 1 })
+    }),
+  )
+  return lines
+}
+
+function kindsOf({ injected }: FaultProxy): Map<string, number> {
+  const kinds = new Map<string, number>()
+  for (const { kind } of injected) kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
+  return kinds
+}
+
+function strangeErrors(calls: readonly Call[]): string[] {
+  return calls.flatMap(({ told }) => {
+    const isStrange = told?.kind === 'not-made' && told.why.startsWith('threw ') && !EXPECTED.has(told.why)
+    return isStrange ? [told.why] : []
+  })
+}

@@ -1,0 +1,63 @@
+import { BlobServiceClient } from '@azure/storage-blob'
+import type { EventStore, Stored } from '../../../src/store/store.ts'
+import { connectionStringAt } from '../../support/azurite-process.ts'
+import { LIMITS } from './crew-orders.ts'
+
+/** Reads, decides and writes, and sends neither a lease id nor a condition. */
+export function unconditional(store: EventStore, place: { port: number; container: string }): EventStore {
+  const container = BlobServiceClient.fromConnectionString(connectionStringAt(place.port), {
+    retryOptions: { maxTries: 1 },
+  }).getContainerClient(place.container)
+  return withMethods(store, {
+    changeUnderLease: async (name, decide) => {
+      const current = await store.read(name)
+      if (current === undefined) return { kind: 'missing' }
+      const decision = decide(current, store.nowMs())
+      if (decision.kind === 'leave') return { kind: 'left' }
+      const { etag = '' } = await container
+        .getBlockBlobClient(name)
+        .upload(Buffer.from(decision.body), decision.body.length, { abortSignal: AbortSignal.timeout(LIMITS.bodyMs) })
+      return { kind: 'committed', etag }
+    },
+  })
+}
+
+/** Says that a change is made, and makes it afterwards. */
+export function hasty(store: EventStore): EventStore {
+  return withMethods(store, {
+    changeUnderLease: async (name, decide, options) => {
+      const current = await store.read(name)
+      if (current === undefined) return { kind: 'missing' }
+      const decision = decide(current, store.nowMs())
+      if (decision.kind === 'leave') return { kind: 'left' }
+      store.changeUnderLease(name, decide, options).catch(() => {})
+      return { kind: 'committed', etag: '' }
+    },
+  })
+}
+
+/** Answers most reads from what it read before. */
+export function caching(store: EventStore): EventStore {
+  const cache = new Map<string, Stored>()
+  let reads = 0
+  return withMethods(store, {
+    read: async (name, signal) => {
+      const known = cache.get(name)
+      if (known !== undefined && ++reads % 4 > 0) return known
+      const stored = await store.read(name, signal)
+      if (stored !== undefined) cache.set(name, stored)
+      return stored
+    },
+  })
+}
+
+function withMethods(store: EventStore, methods: Partial<EventStore>): EventStore {
+  return new Proxy(store, {
+    get(target, property) {
+      const replaced: unknown = Reflect.get(methods, property)
+      if (replaced !== undefined) return replaced
+      const value: unknown = Reflect.get(target, property, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}

@@ -1,0 +1,39 @@
+import { exitOf } from '../../../src/commands/exit-codes.ts'
+import type { Course } from './cell.ts'
+import type { Meaning } from './page.ts'
+
+/** What speaks against a course, compared with what the page says; nothing if it came so. */
+export function complaints(course: Course, outcome: string, meaning: Meaning | undefined): string[] {
+  if (meaning === undefined) return [`nobody says what ${outcome} means`]
+  const { told, truth, injected, repeated } = course
+  const word = wordOf(told, truth)
+  const wrong: string[] = []
+  if (injected === 0) wrong.push('the fault reached no request')
+  if (word !== outcome) wrong.push(`told: ${word}, on the page: ${outcome}`)
+  if (exitFor(told) !== meaning.exit) wrong.push(`exit ${exitFor(told)}, on the page: ${meaning.exit}`)
+  if (!isOneOf(truth, meaning))
+    wrong.push(`the stream is ${truth.join(', ') || 'damaged'}, which ${outcome} does not say`)
+  if (repeated !== undefined && !meaning.again.includes(wordOf(repeated.told, repeated.truth)))
+    wrong.push(`repeated: ${wordOf(repeated.told, repeated.truth)}, on the page: ${meaning.again.join(' or ')}`)
+  if (repeated !== undefined && !repeated.truth.includes('as asked')) wrong.push('repeated, it is not as asked')
+  return wrong
+}
+
+const DONE: ReadonlySet<string> = new Set(['done', 'acquired', 'ok', 'broken'])
+/** Outcomes that the page calls otherwise than the code does. */
+const WORDS: Readonly<Record<string, string>> = { 'store-unreachable': 'unreachable', 'bad-document': 'bad data' }
+
+function wordOf(told: string, truth: Course['truth']): string {
+  if (DONE.has(told)) return truth.includes('once more') ? 'done, once more' : 'done'
+  return WORDS[told] ?? told
+}
+
+function exitFor(told: string): number {
+  if (DONE.has(told)) return 0
+  return exitOf(told === 'lost' ? 'lease-lost' : told)
+}
+
+function isOneOf(truth: Course['truth'], { truths }: Meaning): boolean {
+  const found: readonly string[] = truth.map(one => (one === 'once more' ? 'struck once more' : one))
+  return truths.some(one => found.includes(one))
+}

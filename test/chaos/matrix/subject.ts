@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto'
+import { readStream } from '../../../src/ops/read-stream.ts'
+import { transact } from '../../../src/ops/transact.ts'
+import type { EventStore, WriteMode } from '../../../src/store/store.ts'
+import type { Operation as StreamOperation } from '../../../src/stream/operation.ts'
+import { holder } from '../../contract/harness.ts'
+import type { Operation } from '../../support/fault-proxy.ts'
+
+/** A cell as it is played: one stream, one operation on it. */
+export interface Scene {
+  /** Over the faulty network. */
+  readonly store: EventStore
+  /** Past it: prepares, goes on afterwards, and sees the truth. */
+  readonly direct: EventStore
+  readonly stream: string
+  readonly commandId: string
+  readonly leaseId: string
+  /** Of who comes next. */
+  readonly nextLeaseId: string
+  readonly write: WriteMode
+  readonly signal?: AbortSignal
+}
+
+/** What a reader may find of an operation: done, not done, or done once more to who came next. Several may be true. */
+export type Truth = 'as asked' | 'as before' | 'once more'
+
+/** One of the operations of the matrix. */
+export interface Subject {
+  /** The request of it that suffers. */
+  readonly request: Operation
+  prepare(scene: Scene): Promise<unknown>
+  /** The outcome's kind. Throws faults. */
+  act(scene: Scene): Promise<string>
+  /** What becomes of the stream in the ordinary way once the operation is done: somebody writes. */
+  next(scene: Scene): Promise<unknown>
+  /** Looks, after `next` if `isNext`. */
+  truth(scene: Scene, isNext: boolean): Promise<readonly Truth[]>
+}
+
+const INIT = { op: 'init', root: { name: 'Start' }, forks: [], hold: false } as const
+const ASKED: StreamOperation = { op: 'set', event: '00', attributes: { tag: 'asked' } }
+const NEXT: StreamOperation = { op: 'set', event: '00', attributes: { tag: 'next' } }
+const LEASE_S = 60
+
+const create: Subject = {
+  request: 'put',
+  prepare: async () => {},
+  act: ({ store, ...scene }) => change(store, scene, { ...INIT, born: randomUUID() }, scene.commandId),
+  next: somebodyWrites,
+  truth: inTheJournal,
+}
+
+const write: Subject = {
+  request: 'put',
+  prepare: begun,
+  act: ({ store, ...scene }) => change(store, scene, ASKED, scene.commandId),
+  next: somebodyWrites,
+  truth: inTheJournal,
+}
+
+const read: Subject = {
+  request: 'get',
+  prepare: begun,
+  act: async ({ store, stream, signal }) => {
+    const seen = await readStream(store, stream, signal)
+    return seen?.transactions().some(({ commandId }) => commandId === 'begun') ? 'done' : 'missing'
+  },
+  next: somebodyWrites,
+  truth: async ({ direct, stream }, isNext) => {
+    const version = (await readStream(direct, stream))?.document.version
+    return version === (isNext ? 2 : 1) ? ['as asked', 'as before'] : []
+  },
+}
+
+const acquire: Subject = {
+  request: 'acquire',
+  prepare: begun,
+  act: async ({ store, stream, leaseId, signal }) => {
+    const options = { leaseId, durationS: LEASE_S, holder: holder('ada'), record: true }
+    return (await store.acquire(stream, { ...options, ...(signal ? { signal } : {}) })).kind
+  },
+  // Its holder works, and lets go.
+  next: async ({ direct, ...scene }) => {
+    await change(direct, scene, NEXT, 'next', scene.leaseId)
+    return direct.release(scene.stream, scene.leaseId)
+  },
+  truth: async (scene, isNext) => {
+    const isHeld = await holds(scene, scene.leaseId)
+    if (isNext) return [isHeld ? 'once more' : 'as asked']
+    return [isHeld ? 'as asked' : 'as before']
+  },
+}
+
+const renew: Subject = {
+  request: 'renew',
+  prepare: held,
+  act: async ({ store, stream, leaseId, signal }) => (await store.renew(stream, leaseId, signal)).kind,
+  next: ({ direct, ...scene }) => change(direct, scene, NEXT, 'next', scene.leaseId),
+  // How long it lasts is not to be seen; that it lasts is.
+  truth: async scene => ((await holds(scene, scene.leaseId)) ? ['as asked', 'as before'] : []),
+}
+
+const release: Subject = {
+  request: 'release',
+  prepare: held,
+  act: async ({ store, stream, leaseId, signal }) => (await store.release(stream, leaseId, signal)).kind,
+  next: anotherTakesIt,
+  truth: lettingGo,
+}
+
+const breaking: Subject = {
+  request: 'break',
+  prepare: held,
+  act: async ({ store, stream, signal }) => (await store.break(stream, 0, signal)).kind,
+  next: anotherTakesIt,
+  truth: lettingGo,
+}
+
+/** By their names on the page. */
+export const SUBJECTS: Readonly<Record<string, Subject>> = {
+  create,
+  acquire,
+  read,
+  write,
+  renew,
+  release,
+  break: breaking,
+}
+
+async function begun({ direct, ...scene }: Scene): Promise<void> {
+  const kind = await change(direct, scene, { ...INIT, born: randomUUID() }, 'begun')
+  if (kind !== 'done') throw new Error(`the stream could not be prepared: ${kind}`)
+}
+
+async function held(scene: Scene): Promise<void> {
+  await begun(scene)
+  await take(scene, scene.leaseId)
+}
+
+/** Without a lease: one that is still being given back would keep a copy out that comes behind it. */
+async function somebodyWrites({ direct, ...scene }: Scene): Promise<void> {
+  await change(direct, { ...scene, write: 'optimistic' }, NEXT, 'next')
+}
+
+async function anotherTakesIt({ direct, ...scene }: Scene): Promise<void> {
+  await take({ direct, ...scene }, scene.nextLeaseId)
+  await change(direct, scene, NEXT, 'next', scene.nextLeaseId)
+}
+
+async function take({ direct, stream }: Scene, leaseId: string): Promise<void> {
+  const { kind } = await direct.acquire(stream, { leaseId, durationS: LEASE_S, holder: holder('grace') })
+  if (kind !== 'acquired') throw new Error(`the lease could not be taken: ${kind}`)
+}
+
+async function change(
+  store: EventStore,
+  { stream, write, signal }: Omit<Scene, 'store' | 'direct'>,
+  operation: StreamOperation,
+  commandId: string,
+  leaseId?: string,
+): Promise<string> {
+  const options = { commandId, by: 'ada', write, ...(leaseId ? { leaseId } : {}), ...(signal ? { signal } : {}) }
+  return (await transact(store, stream, operation, options)).kind
+}
+
+/** The command id once in the history, or not at all, and the history without a gap. */
+async function inTheJournal({ direct, stream, commandId }: Scene, isNext: boolean): Promise<readonly Truth[]> {
+  const transactions = (await readStream(direct, stream))?.transactions() ?? []
+  const times = transactions.filter(one => one.commandId === commandId).length
+  const isWhole =
+    transactions.every(({ version, provisional }, at) => version === at + 1 && !provisional) &&
+    (!isNext || transactions.at(-1)?.commandId === 'next')
+  if (!isWhole) return []
+  return times === 1 ? ['as asked'] : times === 0 ? ['as before'] : ['once more']
+}
+
+async function lettingGo(scene: Scene, isNext: boolean): Promise<readonly Truth[]> {
+  if (isNext) return [(await holds(scene, scene.nextLeaseId)) ? 'as asked' : 'once more']
+  return [(await holds(scene, scene.leaseId)) ? 'as before' : 'as asked']
+}
+
+/** Renewing tells. */
+async function holds({ direct, stream }: Scene, leaseId: string): Promise<boolean> {
+  return (await direct.renew(stream, leaseId)).kind === 'ok'
+}

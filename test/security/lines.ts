@@ -1,0 +1,83 @@
+import type { Command } from 'commander'
+import { allCommands } from '../commands/support.ts'
+
+const ID = ['--lease-id', '11111111-1111-4111-8111-111111111111']
+
+/** What each command is called with; a test compares with the commands of the program. `FILES`: a folder. */
+const ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  ls: [[], ['-o', 'json'], ['-o', 'yaml']],
+  show: [['s'], ['s', '-o', 'json'], ['s', '-o', 'xml']],
+  log: [['s'], ['--all', '-o', 'ndjson']],
+  tail: [
+    ['s', '-n', 'all'],
+    ['s', '-o', 'ndjson'],
+  ],
+  stats: [['--all', '-o', 'json']],
+  check: [[], ['-o', 'json'], ['-o', 'prometheus'], ['-o', 'nagios']],
+  doctor: [['--all', '-v'], ['--deep'], ['--all', '-o', 'json']],
+  wait: [['s', '--within', '1ms', '-o', 'json']],
+  init: [['s2'], ['s2', '-o', 'json'], ['s3', '--create-container']],
+  cancel: [['s', '-o', 'json']],
+  abort: [['s', '-m', 'why']],
+  retry: [['s', '-e', '00']],
+  rm: [['s', '--yes']],
+  export: [['s'], ['--all', '--to', 'FILES/out'], ['s', '-o', 'otlp', '--endpoint', 'http://127.0.0.1:9']],
+  import: [['FILES', '-v', '-o', 'json']],
+  exec: [['s', '00', '--', 'true']],
+  work: [['--name', 'A', '--once', '--', 'true']],
+  watchdog: [
+    ['--once', '--config', 'FILES/w.yaml'],
+    ['--dry-run', '-o', 'json'],
+  ],
+  'watchdog status': [[], ['-o', 'json']],
+  'event start': [['s', '00']],
+  'event touch': [['s', '00']],
+  'event release': [['s', '00']],
+  'event advance': [['s', '00', '--next', 'N']],
+  'event complete': [['s', '00', '-o', 'json']],
+  'event fail': [['s', '00', '-m', 'why']],
+  'event set': [['s', '00', '--tag', 'x']],
+  'lease ls': [[], ['-o', 'json']],
+  'lease show': [['s']],
+  'lease acquire': [['s']],
+  'lease renew': [['s', ...ID]],
+  'lease change': [['s', ...ID]],
+  'lease release': [['s', ...ID]],
+  'lease break': [['s', '--yes']],
+  'lab lease': [['--store', 'sqlite:FILES/x.db']],
+  'lab stream': [['--store', 'sqlite:FILES/x.db']],
+  top: [[]],
+  demo: [['--speed', '100000']],
+  completion: [['bash'], ['zsh'], ['fish']],
+  'context add': [['prod', '--store', 'azure:acct/events', '--credential-file', 'FILES/credential']],
+  'context use': [['prod'], ['none']],
+  'context list': [[], ['-o', 'json']],
+  'context test': [['prod'], ['-o', 'json']],
+  'context remove': [['prod']],
+  help: [['ls']],
+}
+
+/** Command lines of the program, every command at least once; the path first. */
+export function commandLines(files: string): readonly (readonly [path: string, argv: readonly string[]])[] {
+  return leaves().flatMap(path =>
+    (ARGUMENTS[path] ?? []).map(
+      given => [path, [...path.split(' '), ...given.map(word => word.replace('FILES', files))]] as const,
+    ),
+  )
+}
+
+/** Commands that are called with nothing here. */
+export function uncalled(): string[] {
+  return leaves().filter(path => ARGUMENTS[path] === undefined)
+}
+
+function leaves(): string[] {
+  return allCommands()
+    .filter(({ commands, parent }) => commands.length === 0 || parent?.parent === null)
+    .filter(command => command.commands.length === 0 || command.name() === 'watchdog')
+    .map(pathOf)
+}
+
+function pathOf(command: Command): string {
+  return command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name()
+}

@@ -1,0 +1,84 @@
+import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newUser, type User } from '../e2e/program.ts'
+import { trustRow } from '../trust/record.ts'
+import { connectionStrings, hitsIn, SAS, secretEnvironment } from './canaries.ts'
+
+const row = trustRow('secrets')
+
+let user: User
+let service: Server
+let endpoint = ''
+let signed = 0
+
+beforeAll(async () => {
+  user = await newUser()
+  service = createServer((request, response) => {
+    if (hitsIn(request.url ?? '').length > 0) signed += 1
+    request.resume()
+    response.writeHead(403, { 'x-ms-error-code': 'AuthenticationFailed' }).end(request.url)
+  })
+  await new Promise<void>(resolve => service.listen(0, '127.0.0.1', resolve))
+  endpoint = `http://127.0.0.1:${(service.address() as AddressInfo).port}/acct`
+})
+afterAll(() => {
+  user.leave()
+  service.close()
+  service.closeAllConnections()
+})
+
+const secrets = () => secretEnvironment(connectionStrings(endpoint).SAS)
+
+/** A module that makes the program it is loaded into fail where nobody catches. */
+function crashing(name: string, how: string): string {
+  const path = join(user.home, `${name}.mjs`)
+  const error = `Object.assign(new Error('GET /c?${SAS}'), { request: { url: '/c?${SAS}', headers: { authorization: '${SAS}' } } })`
+  writeFileSync(path, `const error = ${error}\nsetImmediate(() => { ${how} })\n`)
+  return path
+}
+
+const CRASHES = [
+  ['a fault that nobody catches', 'throw error'],
+  ['a promise that nobody waits for', 'void Promise.reject(error)'],
+] as const
+
+describe.concurrent('a secret is not said', () => {
+  test.each([
+    ['AZURE_LOG_LEVEL', 'verbose'],
+    ['DEBUG', '*'],
+    ['NODE_DEBUG', 'http,https,net,tls,undici,fetch'],
+  ])('with %s=%s', async (name, value) => {
+    const { code, stdout, stderr } = await user.run(['ls', '--debug', '-v'], { ...secrets(), [name]: value })
+    expect([code, hitsIn(stdout + stderr)]).toEqual([4, []])
+    expect(signed).toBeGreaterThan(0)
+    row.injected(`runs with ${name}=${value}`, 1)
+  })
+
+  test.each(CRASHES)('by %s: it is told as a bug', async (name, how) => {
+    const path = crashing(name.replaceAll(' ', '-'), how)
+    const env = { ...secrets(), NODE_OPTIONS: `--import=file://${path}` }
+    const { code, stdout, stderr } = await user.run(['ls', '--debug'], env)
+    expect([code, hitsIn(stdout + stderr)]).toEqual([1, []])
+    expect(stderr).toMatch(/^error: Error: GET .* \[unexpected\]$/m)
+
+    const bare = await promisify(execFile)(process.execPath, [path]).catch((error: { stderr: string }) => error)
+    const failed = hitsIn(bare.stderr).length > 0
+    expect(failed).toBe(true)
+    row.control(`Node tells of ${name} itself`, failed)
+  })
+
+  test('on the command line of any process, though what exec runs has the environment of exec', async () => {
+    const store = ['--store', `sqlite:${join(user.home, 'x.db')}`]
+    await user.run(['init', 's', ...store])
+    const look = 'cat /proc/$PPID/cmdline /proc/self/cmdline; echo; echo "$AZURE_STORAGE_KEY"'
+    const { code, stdout, stderr } = await user.run(['exec', 's', '00', ...store, '--', 'sh', '-c', look], secrets())
+    const [lines = '', key = ''] = stdout.split('\n')
+    expect([code, lines.includes('exec'), hitsIn(lines + stderr)]).toEqual([0, true, []])
+    expect(hitsIn(key).length).toBeGreaterThan(0)
+  })
+})

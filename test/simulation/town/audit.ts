@@ -1,0 +1,141 @@
+import { readStream } from '../../../src/ops/read-stream.ts'
+import type { EventStore } from '../../../src/store/store.ts'
+import type { Transaction } from '../../../src/stream/journal.ts'
+import type { Violation } from '../checker.ts'
+import type { EntrySight, EventSight, Happening } from '../happenings.ts'
+import { isEnded } from '../stream-model.ts'
+import { JournalWalk } from './journal-walk.ts'
+import type { Register } from './register.ts'
+
+/** What is wrong with a town. */
+export interface Wrong {
+  readonly kind:
+    | Violation['kind']
+    | 'clash'
+    | 'twice'
+    | 'lost'
+    | 'refused'
+    | 'history'
+    | 'journal'
+    | 'stuck'
+    | 'unreachable'
+  readonly stream: string
+  readonly why: string
+}
+
+/** What was seen being written to a stream, one write after the other. */
+interface Seen {
+  readonly entries: EntrySight[]
+  readonly events: Map<string, EventSight>
+}
+
+/** Compares what everybody did and was told with what was written and with what stands in the journals in the end. */
+export async function audit(
+  base: EventStore,
+  happenings: readonly Happening[],
+  register: Register,
+): Promise<readonly Wrong[]> {
+  const wrong: Wrong[] = []
+  const seen = new Map<string, Seen>()
+  for (const happening of happenings) if (happening.kind === 'wrote') wrong.push(...follow(seen, happening))
+  const journals = new Map<string, readonly Transaction[]>()
+  for (const [stream, { entries, events }] of seen) {
+    const journal = (await readStream(base, stream))?.transactions() ?? []
+    journals.set(stream, journal)
+    const walk = new JournalWalk(journal)
+    const statuses = new Map([...events].map(([id, { status }]) => [id, status]))
+    const found = [...walk.faults, ...walk.differences(statuses), ...missing(entries, journal)]
+    wrong.push(...found.map(why => ({ kind: 'journal' as const, stream, why })))
+    wrong.push(...tooOften(stream, walk, register))
+  }
+  return [...wrong, ...promises(journals, register), ...clashes(journals, register)]
+}
+
+/** A status changes with an entry that says so, what is final by a retry only, and attempts never go back. */
+function follow(seen: Map<string, Seen>, wrote: Extract<Happening, { kind: 'wrote' }>): Wrong[] {
+  const { stream } = wrote
+  const known: Seen = seen.get(stream) ?? { entries: [], events: new Map() }
+  seen.set(stream, known)
+  const wrong: Wrong[] = []
+  for (const event of wrote.events) {
+    const before = known.events.get(event.id)
+    known.events.set(event.id, event)
+    const attempts = [before, event].map(sight => Number(sight?.attempt || 1))
+    if (before?.status !== event.status && wrote.entries.length === 0) {
+      wrong.push({
+        kind: 'history',
+        stream,
+        why: `${event.id}: ${before?.status} to ${event.status}, not in the journal`,
+      })
+    }
+    if ((attempts[1] ?? 1) < (attempts[0] ?? 1))
+      wrong.push({ kind: 'history', stream, why: `${event.id}: attempts went back` })
+    const isOpened = before !== undefined && isEnded(before) && !isEnded(event)
+    if (isOpened && !wrote.entries.some(({ op }) => op === 'retry')) {
+      wrong.push({
+        kind: 'unreachable',
+        stream,
+        why: `${event.id}: ${before.status} to ${event.status} without a retry`,
+      })
+    }
+    if (before?.join === 'wait' && event.join === '' && !isEnded(event)) {
+      const open = [...known.events.values()].filter(
+        other => other.prev === event.prev && other.id !== event.id && other.join !== 'wait' && !other.superseded,
+      )
+      // Those that follow in the same write are seen in a moment.
+      const later = new Set(wrote.events.map(({ id }) => id))
+      const standing = open.filter(other => !isEnded(other) && !later.has(other.id))
+      if (standing.length > 0)
+        wrong.push({ kind: 'history', stream, why: `${event.id}: joined before ${standing[0]?.id}` })
+    }
+  }
+  known.entries.push(...wrote.entries)
+  return wrong
+}
+
+/** What was once written stands in the journal, in its order, and nothing else does. */
+function missing(entries: readonly EntrySight[], journal: readonly Transaction[]): string[] {
+  const lines = (list: readonly { readonly version: number; readonly op: string; readonly commandId: string }[]) =>
+    list.map(({ version, op, commandId }) => `${version} ${op} ${commandId}`)
+  const [written, stand] = [lines(entries), lines(journal)]
+  const at = written.findIndex((line, at) => line !== stand[at])
+  if (at >= 0) return [`${written[at]} was written, ${stand[at] ?? 'nothing'} stands there`]
+  return written.length < stand.length ? [`${stand[written.length]} was never written`] : []
+}
+
+/** Work on an attempt is begun once, and once more for each time that it was handed back. */
+function tooOften(stream: string, walk: JournalWalk, { begun }: Register): Wrong[] {
+  return [...begun].flatMap(([key, times]) => {
+    const [name, event = '', attempt = ''] = key.split(' ')
+    if (name !== stream) return []
+    const allowed = 1 + walk.releases(event, Number(attempt))
+    return times > allowed ? [{ kind: 'twice' as const, stream, why: `${key} was begun ${times} times` }] : []
+  })
+}
+
+/** What somebody was told to be written is, once; what was refused is not. */
+function promises(journals: ReadonlyMap<string, readonly Transaction[]>, { reports, answers }: Register): Wrong[] {
+  const wrong: Wrong[] = []
+  for (const { stream, event, owner, op, result } of reports) {
+    const entry = journals.get(stream)?.find(({ version }) => version === result.version)
+    const isThere = entry?.by === owner && entry.on === event && entry.op === op
+    if (!isThere) wrong.push({ kind: 'lost', stream, why: `${owner} was told that its ${op} of ${event} is written` })
+  }
+  for (const { stream, commandId, kind } of answers) {
+    const times = journals.get(stream)?.filter(entry => entry.commandId === commandId).length ?? 0
+    if (kind === 'refused' && times > 0)
+      wrong.push({ kind: 'refused', stream, why: `${commandId} is written all the same` })
+  }
+  return wrong
+}
+
+/** Who lost an event to an operator or a watchdog learns it by its next heartbeat; who was silent has to know before. */
+function clashes(journals: ReadonlyMap<string, readonly Transaction[]>, { clashing }: Register): Wrong[] {
+  return [...clashing.values()].flatMap(({ stream, event, who, fences: [first = 0, second = 0] }) => {
+    const between = journals.get(stream)?.filter(({ version }) => first < version && version < second) ?? []
+    const isTaken = between.some(({ changes }) =>
+      changes.some(change => change.event === event && change.attr === undefined),
+    )
+    return isTaken ? [] : [{ kind: 'clash' as const, stream, why: `${event}: ${who.join(' and ')}` }]
+  })
+}

@@ -1,0 +1,114 @@
+import type { JournalChange, Transaction } from '../../../src/stream/journal.ts'
+
+const FINAL: ReadonlySet<string> = new Set(['completed', 'aborted', 'canceled'])
+
+/** What each operation may do to the event it names; what else changes does so by cascade, closing or joining. */
+const REACHED: Record<string, readonly string[]> = {
+  start: ['init>inprocess', 'inprocess>inprocess'],
+  release: ['inprocess>init'],
+  advance: ['init>inprocess', 'inprocess>inprocess'],
+  complete: ['init>completed', 'inprocess>completed'],
+  fail: ['init>aborted', 'inprocess>aborted'],
+  abort: ['init>aborted', 'inprocess>aborted'],
+  cancel: ['init>canceled', 'inprocess>canceled'],
+  retry: ['aborted>init', 'canceled>init', 'aborted>inprocess', 'canceled>inprocess', 'completed>inprocess'],
+}
+const AT_ITS_HOLDERS: ReadonlySet<string> = new Set(['complete', 'fail', 'advance', 'release'])
+
+/** Reads a journal from its beginning, as somebody who believes nothing. */
+export class JournalWalk {
+  readonly faults: string[] = []
+  readonly #statuses = new Map<string, string>()
+  readonly #holders = new Map<string, string>()
+  readonly #joins = new Set<string>()
+  readonly #waits = new Set<string>()
+  readonly #attempts = new Map<string, number>()
+  readonly #releases = new Map<string, number>()
+  readonly #commands = new Set<string>()
+
+  constructor(journal: readonly Transaction[]) {
+    for (const [at, transaction] of journal.entries()) {
+      if (transaction.version !== at + 1) this.#fault(transaction, `version ${at + 1} is missing`)
+      this.#see(transaction)
+    }
+  }
+
+  /** How often an attempt was handed back. */
+  releases(event: string, attempt: number): number {
+    return this.#releases.get(`${event} ${attempt}`) ?? 0
+  }
+
+  /** Where the events stand otherwise than the journal tells. */
+  differences(statuses: ReadonlyMap<string, string>): string[] {
+    const ids = new Set([...statuses.keys(), ...this.#statuses.keys()])
+    return [...ids]
+      .filter(id => statuses.get(id) !== this.#statuses.get(id))
+      .map(id => `${id} is ${statuses.get(id)}, by its journal ${this.#statuses.get(id)}`)
+  }
+
+  #see(transaction: Transaction): void {
+    const { commandId, op, by, on, changes } = transaction
+    if (commandId !== '' && this.#commands.has(commandId)) this.#fault(transaction, 'it was done before')
+    this.#commands.add(commandId)
+    const holder = this.#holders.get(on)
+    if (AT_ITS_HOLDERS.has(op) && by.startsWith('worker') && holder !== by) {
+      this.#fault(transaction, `${holder ?? 'nobody'} held the claim, not ${by}`)
+    }
+    if (op === 'release') {
+      const attempt = `${on} ${this.#attempts.get(on) ?? 1}`
+      this.#releases.set(attempt, (this.#releases.get(attempt) ?? 0) + 1)
+    }
+    for (const change of changes) if (change.attr === undefined) this.#change(transaction, change)
+  }
+
+  #change(transaction: Transaction, change: JournalChange): void {
+    const { event, from, to, how, owner, attempt } = change
+    const { op } = transaction
+    const before = this.#statuses.get(event) ?? ''
+    if (before !== from) this.#fault(transaction, `${event} was ${before}, not ${from}`)
+    this.#statuses.set(event, to)
+    if (owner !== undefined) this.#holders.set(event, owner)
+    else if (how !== 'close' && how !== 'add') this.#holders.delete(event)
+    if (attempt !== undefined) {
+      if (attempt < (this.#attempts.get(event) ?? 1)) this.#fault(transaction, `${event}: attempt ${attempt} again`)
+      this.#attempts.set(event, attempt)
+    }
+    if (!this.#isLegal(op, change))
+      this.#fault(transaction, `${event} cannot go from ${from} to ${to} by ${op} (${how})`)
+  }
+
+  #isLegal(op: string, { event, from, to, how }: JournalChange): boolean {
+    switch (how) {
+      case 'add': {
+        if (to === 'inprocess' && event !== '00') {
+          this.#joins.add(event)
+          this.#waits.add(event)
+        }
+        return from === '' && (to === 'init' || to === 'inprocess')
+      }
+      case 'cascade':
+        // A retry opens what is above.
+        if (op === 'retry' && to === 'inprocess') return FINAL.has(from)
+        this.#waits.delete(event)
+        return !FINAL.has(from) && to === 'canceled'
+      case 'close':
+        return !FINAL.has(from) && to === 'completed'
+      case 'join': {
+        if (op === 'retry' && to === 'inprocess') return this.#waits.add(event) !== undefined
+        return this.#waits.delete(event) && from === 'inprocess' && to === 'init'
+      }
+      case 'target': {
+        if (FINAL.has(to)) this.#waits.delete(event)
+        // A join that is tried again waits again.
+        if (op === 'retry' && to === 'inprocess' && this.#joins.has(event)) this.#waits.add(event)
+        return REACHED[op]?.includes(`${from}>${to}`) === true
+      }
+      default:
+        return how satisfies never
+    }
+  }
+
+  #fault({ version, op, by, commandId }: Transaction, why: string): void {
+    this.faults.push(`${version} ${op} by ${by} (${commandId}): ${why}`)
+  }
+}

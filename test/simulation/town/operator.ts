@@ -1,0 +1,63 @@
+import { readStream } from '../../../src/ops/read-stream.ts'
+import { transact } from '../../../src/ops/transact.ts'
+import { StoreUnreachable } from '../../../src/store/errors.ts'
+import type { EventStore } from '../../../src/store/store.ts'
+import type { Operation } from '../../../src/stream/operation.ts'
+import type { Actor } from '../scheduler.ts'
+import type { Register } from './register.ts'
+import type { Order, Trouble } from './settings.ts'
+
+type Ordered = Extract<Trouble, { kind: 'order' }>
+
+const MOST_TRIES = 200
+
+/** Carries out an order: looks at the stream, chooses an event, and repeats its command until there is an answer. */
+export async function carryOut(
+  { stream: at, which, op }: Ordered,
+  { actor, store, register, number }: { actor: Actor; store: EventStore; register: Register; number: number },
+): Promise<void> {
+  const stream = `s-${at}`
+  const commandId = `operator:${number}`
+  const event = await until(actor, async () => {
+    // A root that is tried again by name begins anew, without what was below it: nobody here would work on it.
+    const events = (await readStream(store, stream))?.stream.events.slice(op === 'retry' ? 1 : 0) ?? []
+    return { id: events[which % Math.max(1, events.length)]?.id ?? '01.00' }
+  })
+  const kind = await until(actor, async () => {
+    const how = { commandId, by: 'operator', leaseWaitMs: 2_000 }
+    const outcome = await transact(store, stream, operationOf(op, event?.id ?? '01.00'), how)
+    return outcome.kind === 'done' || outcome.kind === 'refused' ? outcome.kind : undefined
+  })
+  register.answered({ stream, commandId, kind: kind ?? 'given-up' })
+}
+
+function operationOf(op: Order, event: string): Operation {
+  switch (op) {
+    case 'cancel':
+    case 'abort':
+      return { op, event, msg: 'by order' }
+    case 'retry':
+      return { op, event }
+    case 'retry-all':
+      return { op: 'retry' }
+    case 'cancel-all':
+      return { op: 'cancel' }
+    case 'set':
+      return { op, event, attributes: { tag: 'ordered' } }
+    default:
+      return op satisfies never
+  }
+}
+
+async function until<Value>(actor: Actor, ask: () => Promise<Value | undefined>): Promise<Value | undefined> {
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    try {
+      const answer = await ask()
+      if (answer !== undefined) return answer
+    } catch (error) {
+      if (!(error instanceof StoreUnreachable)) throw error
+    }
+    await actor.pause(actor.random.between(500, 5_000))
+  }
+  return undefined
+}

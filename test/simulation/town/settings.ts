@@ -1,0 +1,107 @@
+import { type FaultRates, NO_FAULTS } from '../faults.ts'
+import { Random } from '../random.ts'
+
+/** What befalls a town, each at its time, ms from the beginning. Processes are `worker-0` …, `dog-0` …, `operator`. */
+export type Trouble = { readonly atMs: number } & (
+  | { readonly kind: 'crash'; readonly who: string; readonly forMs: number }
+  /** As SIGSTOP and SIGCONT do. */
+  | { readonly kind: 'pause'; readonly who: string; readonly forMs: number }
+  /** `*`: for all. */
+  | { readonly kind: 'outage'; readonly who: string; readonly forMs: number }
+  /** Somebody sets the clock of the machine of a worker. */
+  | { readonly kind: 'clock'; readonly who: string; readonly byMs: number }
+  /** The clock of the machine of a worker runs at this rate, from the beginning. */
+  | { readonly kind: 'rate'; readonly who: string; readonly rate: number }
+  /** Somebody takes the lease of a stream by hand. */
+  | { readonly kind: 'lease'; readonly stream: number; readonly forMs: number }
+  /** An operator; `which` chooses among the events that are there. */
+  | { readonly kind: 'order'; readonly op: Order; readonly stream: number; readonly which: number }
+)
+
+export type Order = 'cancel' | 'abort' | 'retry' | 'retry-all' | 'cancel-all' | 'set'
+
+/** All that a town is made of: plain data, so that it can be printed, read again and made smaller. */
+export interface TownSettings {
+  readonly seed: string
+  /** Streams, workers and watchdogs by number: what one of them does depends on its own number, not on how many there are. */
+  readonly streams: readonly number[]
+  readonly workers: readonly number[]
+  readonly dogs: readonly number[]
+  readonly rates: FaultRates
+  /** What each process takes for the store's clock differs from it by at most so much, either way, ms. */
+  readonly skewMs: number
+  /** It is looked at for so long at most, ms; a whole life is enough for all streams to come to their end. */
+  readonly livesMs: number
+  readonly troubles: readonly Trouble[]
+}
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+/** Troubles begin within so long. */
+export const TROUBLED_MS = 30 * MINUTE
+export const WHOLE_LIFE_MS = TROUBLED_MS + 4 * HOUR
+
+const ORDERS = ['cancel', 'abort', 'retry', 'retry', 'retry-all', 'cancel-all', 'set'] as const
+const KINDS = ['crash', 'crash', 'pause', 'pause', 'outage', 'clock', 'rate', 'lease', 'order', 'order'] as const
+
+/** A town of its own for each seed, and so many troubles. */
+export function planTown(seed: string, troubles: number): TownSettings {
+  const random = new Random(`town ${seed}`)
+  const size = { streams: random.whole(5, 9), workers: random.whole(2, 4), dogs: random.whole(1, 3) }
+  const rates = random.chance(0.8) ? { requestLost: 0.04, answerLost: 0.04, unknown: 0.02 } : NO_FAULTS
+  const skewMs = random.pick([0, 250, 1_000])
+  const planned = Array.from({ length: troubles }, () => planTrouble(random, size))
+  return {
+    seed,
+    streams: numbers(size.streams),
+    workers: numbers(size.workers),
+    dogs: numbers(size.dogs),
+    rates,
+    skewMs,
+    livesMs: WHOLE_LIFE_MS,
+    troubles: planned.sort((a, b) => a.atMs - b.atMs),
+  }
+}
+
+interface Size {
+  readonly streams: number
+  readonly workers: number
+  readonly dogs: number
+}
+
+function planTrouble(random: Random, { streams, workers, dogs }: Size): Trouble {
+  const worker = `worker-${random.whole(0, workers - 1)}`
+  const anybody = random.chance(0.3) ? `dog-${random.whole(0, dogs - 1)}` : worker
+  const at = { atMs: whole(random.between(0, TROUBLED_MS)) }
+  const forMs = whole(random.spread(1_000, 10 * MINUTE))
+  const stream = random.whole(0, streams - 1)
+  const kind = random.pick(KINDS)
+  switch (kind) {
+    case 'crash':
+    case 'pause':
+      return { kind, ...at, who: anybody, forMs }
+    case 'outage':
+      return { kind, ...at, who: random.chance(0.4) ? '*' : anybody, forMs }
+    case 'clock':
+      return { kind, ...at, who: worker, byMs: random.pick([-1, 1]) * random.pick([1_000, HOUR, DAY]) }
+    case 'rate':
+      return { kind, atMs: 0, who: worker, rate: random.pick([0.5, 2]) }
+    case 'lease':
+      return { kind, ...at, stream, forMs: 1_000 * random.whole(15, 60) }
+    case 'order': {
+      const op = random.pick(ORDERS)
+      return { kind, ...at, op, stream, which: random.whole(0, 40) }
+    }
+    default:
+      return kind satisfies never
+  }
+}
+
+function numbers(count: number): number[] {
+  return Array.from({ length: count }, (_, at) => at)
+}
+
+function whole(ms: number): number {
+  return Math.round(ms)
+}

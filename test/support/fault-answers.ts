@@ -1,0 +1,63 @@
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Fault } from './faults.ts'
+import { type Answer, without } from './messages.ts'
+
+/** How many bytes an answer of the wrong length has too few or too many. */
+const WRONG_BY = 10
+
+/** No answer: the connection is closed, or with `silent` it stays open and nothing ever comes. */
+export function hangUp(request: IncomingMessage, fault: Fault): void {
+  if (!fault.silent) request.socket.resetAndDestroy()
+}
+
+export function failure({ kind, status, retryAfterS }: Fault): Answer {
+  const code = status ?? (kind === 'error-after' ? 500 : 503)
+  const name = code === 503 ? 'ServerBusy' : code === 500 ? 'InternalError' : `Status${code}`
+  const headers = ['x-ms-error-code', name, 'content-length', '0', 'date', new Date().toUTCString()]
+  if (retryAfterS !== undefined) headers.push('retry-after', String(retryAfterS))
+  return { status: code, headers, body: Buffer.alloc(0) }
+}
+
+/**
+ * Half of what the header promised, or for an answer without a body half of the header; then the connection is closed in
+ * order (`truncate`), is reset (`reset`), or with `silent` stays open.
+ */
+export function brokenOff(response: ServerResponse, { status, headers, body }: Answer, fault: Fault): void {
+  const { socket } = response
+  const end = () => {
+    if (fault.silent) return
+    if (fault.kind === 'reset') socket?.resetAndDestroy()
+    else socket?.destroy()
+  }
+  if (body.length === 0) socket?.write(`HTTP/1.1 ${status} OK\r\nx-ms-`, end)
+  else {
+    response.writeHead(status, withLength(headers, body.length))
+    response.write(body.subarray(0, body.length >> 1), end)
+  }
+}
+
+/**
+ * The whole answer under a header that lies. `more`: it promises bytes that never come, and the connection stays open.
+ * `less`: there are bytes behind the end.
+ */
+export function wrongLength(response: ServerResponse, { status, headers, body }: Answer, { claims }: Fault): void {
+  if (claims === 'less') {
+    const sent = body.length > 0 ? body : Buffer.alloc(WRONG_BY, '?')
+    response.writeHead(status, withLength(headers, Math.max(0, body.length - WRONG_BY)))
+    response.end(sent)
+  } else {
+    response.writeHead(status, withLength(headers, body.length + WRONG_BY))
+    response.flushHeaders()
+    if (body.length > 0) response.write(body)
+  }
+}
+
+/** Resolves as soon as the caller has hung up: whatever is answered then comes too late. */
+export async function givenUp({ socket }: IncomingMessage): Promise<void> {
+  if (!socket.destroyed) await once(socket, 'close')
+}
+
+function withLength(headers: readonly string[], length: number): string[] {
+  return [...without(headers, 'transfer-encoding', 'content-length'), 'content-length', String(length)]
+}
