@@ -2,7 +2,8 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** These wait for leases to run out, or start processes: begun first, the short ones run beside them. */
-const LONG = /test\/(contract\/azure|facts|chaos|docs\/examples|e2e|simulation\/watchdog|store\/azure-change)/
+const LONG =
+  /test\/(contract\/azure|facts|chaos|docs\/examples|e2e|hostile|simulation\/watchdog|store\/(azure-change|sqlite-(kills|io|power)))/
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -12,9 +13,17 @@ class LongFirst extends BaseSequencer {
   }
 }
 
+/** Pure, or with stores of their own: their files share what they import, which is half of their time. */
+const SHARING = ['commands', 'formats', 'lab', 'library', 'ops', 'watchdog', 'worker'].map(
+  folder => `test/${folder}/**/*.test.ts`,
+)
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    projects: [
+      { extends: true, test: { name: 'sharing', include: SHARING, isolate: false } },
+      { extends: true, test: { name: 'alone', include: ['test/**/*.test.ts'], exclude: SHARING } },
+    ],
     globalSetup: ['test/support/vitest-azurite-setup.ts', 'test/support/vitest-program-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -65,10 +65,14 @@ export function plan(
     lastBy = planned.author.by
   }
   if (!changed) return { decision: { kind: 'leave' }, document }
-  for (const planned of group) planned.sent ||= planned.applied?.kind === 'changed'
+  const sent = group.filter(planned => planned.applied?.kind === 'changed' && !planned.sent)
+  for (const planned of sent) planned.sent = true
+  const discard = () => {
+    for (const planned of sent) planned.sent = false
+  }
   const body = Buffer.from(writeDocument(document).text)
   const summary = summarize(document, { nowMs, lastBy, ...lastModified(current) })
-  return { decision: { kind: 'put', body, summary }, document }
+  return { decision: { kind: 'put', body, summary, discard }, document }
 }
 
 /** A body of 0 bytes is a document without events. @throws BadDocument with the name of the stream */

@@ -32,6 +32,7 @@ export type Answer<T> =
   | { readonly kind: 'silent'; readonly error: ServiceError; readonly silences: number }
 
 export interface CallOptions {
+  /** Of one try; in an outage as long again to wait for its turn. */
   readonly limitMs: number
   /** Monotonic ms, after which no try goes on and none begins. */
   readonly untilMs?: number | undefined

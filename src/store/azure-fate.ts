@@ -42,11 +42,14 @@ export class PutFate {
   /** A Put is about to be sent. Call the returned function with its end; if that never comes, the Put stays a ghost. */
   sending(etag: string, leaseId: string | undefined): (end: PutEnd) => void {
     const earlier = this.#ghost
-    this.#ghost = { etag, leaseId, cause: undefined }
+    // One without a lease that is still on its way to the same ETag outlives any lease: then both are one ghost without.
+    const isFree = earlier?.etag === etag && earlier.leaseId === undefined
+    const sent = { etag, leaseId: isFree ? undefined : leaseId }
+    this.#ghost = { ...sent, cause: undefined }
     return ({ md5, applied, cause }) => {
       this.#sentMd5s.add(md5)
-      if (applied === 'unknown') this.#ghost = { etag, leaseId, cause }
-      else if (applied === 'refused') this.#ghost = { etag, leaseId, cause, refused: { earlier } }
+      if (applied === 'unknown') this.#ghost = { ...sent, cause }
+      else if (applied === 'refused') this.#ghost = { ...sent, cause, refused: { earlier } }
       else this.#ghost = applied ? undefined : earlier
     }
   }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { ServiceError } from './azure-errors.ts'
 
 /** After so many tries in a row without an answer, of whatever requests, the service is taken to be out of reach. */
@@ -18,7 +17,8 @@ export class Outage {
   #last: ServiceError | undefined
   /** When the next try may go out, ms of `performance.now()`. */
   #nextMs = 0
-  #isOver = new AbortController()
+  /** Each ends the wait of one request. */
+  readonly #waits = new Set<() => void>()
 
   constructor(random: () => number) {
     this.#random = random
@@ -29,11 +29,10 @@ export class Outage {
   }
 
   answered(): void {
-    if (this.isOn) {
-      this.#isOver.abort()
-      this.#isOver = new AbortController()
-    }
     this.#silences = 0
+    // What was asked for before it was back says nothing of the next outage.
+    this.#nextMs = 0
+    for (const end of this.#waits) end()
   }
 
   silent(error: ServiceError): void {
@@ -54,11 +53,12 @@ export class Outage {
     const untilMs = performance.now() + limitMs
     while (this.isOn && !signal.aborted) {
       const nowMs = performance.now()
+      // Whose time is over could make nothing of a turn.
+      if (nowMs >= untilMs) return this.#last
       if (nowMs >= this.#nextMs) {
         this.#taken(nowMs)
         return undefined
       }
-      if (nowMs >= untilMs) return this.#last
       await this.#wait(Math.min(this.#nextMs, untilMs) - nowMs, signal)
     }
     return undefined
@@ -69,8 +69,17 @@ export class Outage {
   }
 
   /** Until the time is over, the outage is, or the caller gives up. */
-  async #wait(ms: number, signal: AbortSignal): Promise<void> {
-    const ends = AbortSignal.any([signal, this.#isOver.signal])
-    await sleep(Math.ceil(ms), undefined, { signal: ends }).catch(() => {})
+  #wait(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise(resolve => {
+      const end = (): void => {
+        clearTimeout(timer)
+        this.#waits.delete(end)
+        signal.removeEventListener('abort', end)
+        resolve()
+      }
+      const timer = setTimeout(end, Math.ceil(ms))
+      this.#waits.add(end)
+      signal.addEventListener('abort', end)
+    })
   }
 }

@@ -60,7 +60,7 @@ export class ChangeTransaction {
     const closed = this.#closed(look)
     if (closed !== undefined) return { result: closed }
     if (stands(this.#ahead, look)) return undefined
-    this.#ahead = undefined
+    this.#discard()
     const decision = this.#decided(connection, look)
     if (decision.kind === 'leave') return { result: { kind: 'left' } }
     this.#ahead = { ...look, decision }
@@ -74,7 +74,14 @@ export class ChangeTransaction {
     const closed = this.#closed(look)
     if (closed !== undefined) return closed
     if (stands(this.#ahead, look)) return this.#rewrite(connection, this.#ahead)
+    this.#discard()
     return this.#decideAndWrite(connection, look)
+  }
+
+  /** What was decided ahead is not written: another may do the same meanwhile, under the same command id. */
+  #discard(): void {
+    this.#ahead?.decision.discard?.()
+    this.#ahead = undefined
   }
 
   /**

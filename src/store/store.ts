@@ -68,7 +68,13 @@ export interface ListQuery {
 
 /** What `decide` wants after it has seen the current state: one write of the whole body, or none. */
 export type Decision =
-  | { readonly kind: 'put'; readonly body: Uint8Array; readonly summary: Summary }
+  | {
+      readonly kind: 'put'
+      readonly body: Uint8Array
+      readonly summary: Summary
+      /** Told to who decided: this was not written and never will be, another decision on a fresh state follows. */
+      readonly discard?: () => void
+    }
   | { readonly kind: 'leave' }
 
 /**

@@ -84,7 +84,7 @@ describe.each([
 test('SIGINT lets a change that was sent finish, and ends a batch after it', async () => {
   const streams = [await newStream(azurite), await newStream(azurite)]
   let batch: Running | undefined
-  proxy.add({ kind: 'delay', on: 'put', times: 1, before: async () => batch?.process.kill('SIGINT'), delayMs: 200 })
+  proxy.add({ kind: 'delay', on: 'put', times: 1, before: async () => batch?.process.kill('SIGINT'), delayMs: 1_500 })
   batch = user.start(['cancel', ...streams, '--concurrency', '1', '--store', throughProxy()])
   const { code, stdout, stderr } = await batch.ended
   expect(code).toBe(130)

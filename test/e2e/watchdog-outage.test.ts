@@ -92,7 +92,7 @@ describe.concurrent('a watchdog', LIMIT, () => {
     expect(blind).toEqual([expect.objectContaining({ why: 'outage' })])
     await eventually('it is ready again', async () => (await page('/readyz')).status === 200 || undefined)
     const { text } = await page('/metrics')
-    expect(metric(text, 'failed_passes_total{code="store-unreachable"}')).toBeGreaterThan(3)
+    expect(metric(text, 'failed_passes_total{code="store-unreachable"}')).toBeGreaterThan(0)
     expect(metric(text, 'blind_spots_total{why="outage"}')).toBe(1)
     expect(metric(text, 'expired_events_total')).toBe(SILENT.length)
     play.abort()

@@ -95,10 +95,13 @@ describe('signals', () => {
 
   test('idle, it ends at once', async () => {
     await init('s')
-    const run = user.start(['work', '--name', 'B', '--max-idle', '10m', '--', 'true'], env())
-    await user.shell('sleep 0.5').ended
+    const run = user.start(['work', '--name', 'B', '--max-idle', '10m', '-v', '--', 'true'], env())
+    await run.until('stderr', /^store: .*\n/)
     run.process.kill('SIGTERM')
-    expect(await run.ended).toMatchObject({ code: 0, stderr: 'there was nothing to do\n' })
+    expect(await run.ended).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^store: .*\nthere was nothing to do\n$/),
+    })
   })
 })
 

@@ -260,6 +260,24 @@ describe('init', () => {
   }
 })
 
+it('what was decided but never written, and done by another under the same command id, is a duplicate', async () => {
+  const { store } = memoryStore()
+  await run(store, 's', init(['A']))
+  const complete = { op: 'complete', event: '01.00' } as const
+  const slow = intercept(store, async (_, decide, go) => {
+    const seen = await store.read('s')
+    const decision = seen && decide(seen, store.nowMs())
+    if (decision?.kind !== 'put') throw new Error('there was something to write')
+    await run(store, 's', complete, { commandId: 'expiry' })
+    decision.discard?.()
+    return go(decide)
+  })
+  expect(resultOf(await run(slow, 's', complete, { commandId: 'expiry' }))).toMatchObject({
+    outcome: 'already',
+    duplicate: true,
+  })
+})
+
 describe('a write without an answer', () => {
   it('that was applied is recognised: done once, not a duplicate', async () => {
     const { store } = memoryStore()

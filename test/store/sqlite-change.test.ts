@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, type Mock, onTestFinished, vi } from 'vitest'
 import { StoreUnreachable } from '../../src/store/errors.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 import type { Decision, EventStore, Stored } from '../../src/store/store.ts'
@@ -58,12 +58,15 @@ describe('a file that another program has locked', () => {
     const other = lock(path)
     other.exec(first)
     other.exec(second)
+    const discards: Mock<() => void>[] = []
     const decide = vi.fn((current: Stored) => {
       setImmediate(() => end(other, 'COMMIT'))
-      return increment(current)
+      const discard = vi.fn()
+      discards.push(discard)
+      return { ...increment(current), discard }
     })
     expect(await store.changeUnderLease('counter', decide, changeOptions())).toMatchObject({ kind: 'committed' })
-    expect(decide).toHaveBeenCalledTimes(2)
+    expect(discards.map(discard => discard.mock.calls.length)).toEqual([1, 0])
     expect(text((await stored(store, 'counter')).body)).toBe(written)
   })
 

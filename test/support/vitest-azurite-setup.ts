@@ -1,5 +1,8 @@
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { type Azurite, startAzurite } from './azurite-process.ts'
 
@@ -10,11 +13,15 @@ declare module 'vitest' {
   }
 }
 
-/** One Azurite for the whole run, started by the first test file that asks: runs of pure tests do not pay for it. */
+/**
+ * One Azurite for the whole run, started by the first test file that asks: runs of pure tests do not pay for it. On disk: in
+ * memory it stands still after ten minutes, which a run on a slow machine takes.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const location = await mkdtemp(join(tmpdir(), 'leasectl-azurite-'))
   let azurite: Promise<Azurite> | undefined
   const control = createServer((_request, response) => {
-    azurite ??= startAzurite()
+    azurite ??= startAzurite({ location })
     azurite.then(
       ({ port }) => response.end(String(port)),
       error => response.writeHead(500).end(String(error)),
@@ -26,5 +33,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
     control.closeAllConnections()
     control.close()
     await (await azurite?.catch(() => undefined))?.stop()
+    await rm(location, { recursive: true, force: true })
   }
 }

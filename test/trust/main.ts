@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { type MutationReport, mutationScore } from './mutation-score.ts'
 import type { Line } from './record.ts'
 import { reportText, rowReports } from './report.ts'
 import type { RowId } from './rows.ts'
@@ -16,13 +17,13 @@ promise is kept: each figure told, each negative control failing, no test failin
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
+const INHERITED = { cwd: ROOT, stdio: 'inherit' } as const
+
 interface Asked {
   readonly size: string
   readonly rows: readonly string[]
   readonly report: string
 }
-
-process.exitCode = await main()
 
 async function main(): Promise<number> {
   const asked = argumentsOf()
@@ -32,7 +33,8 @@ async function main(): Promise<number> {
   try {
     const startMs = Date.now()
     const failed = await runTests(files, asked, folder)
-    const reports = rowReports(linesIn(join(folder, 'trust.ndjson')), rowsOf(files, failed))
+    const lines = [...linesIn(join(folder, 'trust.ndjson')), ...(await mutationLines(asked))]
+    const reports = rowReports(lines, rowsOf(files, failed))
     const told = reports.filter(({ id }) => isAsked([id], asked))
     const minutes = Math.round((Date.now() - startMs) / 60_000)
     const heading = `Trust report, ${asked.size} sizes, ${new Date(startMs).toISOString()}, ${minutes} min`
@@ -68,22 +70,38 @@ function isAsked(rows: readonly string[], asked: Asked): boolean {
   return asked.rows.length === 0 || rows.some(row => asked.rows.includes(row))
 }
 
+/** What mutants of the domain say of its tests. They take hours, so only the nightly sizes have them. */
+async function mutationLines(asked: Asked): Promise<Line[]> {
+  if (!isAsked(['domain'], asked)) return []
+  const told = { row: 'domain', name: 'mutation score' } as const
+  if (asked.size === 'ci') return [{ ...told, size: 'ci', kind: 'skipped', why: 'it takes hours: --size nightly' }]
+  await ended(spawn(process.execPath, [module('@stryker-mutator/core/bin/stryker.js'), 'run'], INHERITED))
+  try {
+    const report = JSON.parse(readFileSync(join(ROOT, 'coverage/stryker/mutation.json'), 'utf8')) as MutationReport
+    const { percent, found, tried, ignored } = mutationScore(report)
+    const limit = `at least 85, ${found} of ${tried} mutants; ${ignored} of what runs on loading are left out`
+    return [{ ...told, size: 'nightly', kind: 'figure', value: percent, limit }]
+  } catch {
+    return []
+  }
+}
+
 /** The files of which a test failed, or that did not run at all. */
 async function runTests(files: readonly TestFile[], { size }: Asked, folder: string): Promise<ReadonlySet<string>> {
   const results = join(folder, 'tests.json')
-  const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs')
   const paths = files.map(({ path }) => path)
-  const child = spawn(
-    process.execPath,
-    [vitest, 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${results}`, ...paths],
-    {
-      cwd: ROOT,
-      stdio: 'inherit',
-      env: { ...process.env, LEASECTL_TRUST_SIZE: size, LEASECTL_TRUST_LOG: join(folder, 'trust.ndjson') },
-    },
-  )
-  await new Promise(resolve => child.once('exit', resolve))
+  const flags = ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${results}`]
+  const env = { ...process.env, LEASECTL_TRUST_SIZE: size, LEASECTL_TRUST_LOG: join(folder, 'trust.ndjson') }
+  await ended(spawn(process.execPath, [module('vitest/vitest.mjs'), ...flags, ...paths], { ...INHERITED, env }))
   return failedIn(results, paths)
+}
+
+function module(path: string): string {
+  return join(ROOT, 'node_modules', path)
+}
+
+function ended(child: ChildProcess): Promise<unknown> {
+  return new Promise(resolve => child.once('exit', resolve))
 }
 
 /** With no results at all, every file counts as failed. */
@@ -111,3 +129,5 @@ function linesIn(log: string): Line[] {
     return []
   }
 }
+
+process.exitCode = await main()

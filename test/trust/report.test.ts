@@ -41,6 +41,7 @@ describe('a promise', () => {
     ]
     expect(verdict(told(1, '0'))).toBe('missed')
     expect(verdict(told(1_001, 'at most 1 000, idle'))).toBe('missed')
+    expect(verdict(told('1.5 (the slowest)', 'at most 1'))).toBe('missed')
     expect(verdict(told(999, 'at least 1 000'))).toBe('missed')
     expect(verdict(told(1_000, 'at least 1 000'))).toBe('kept')
     expect(verdict(told(1_000, 'at most 1000'))).toBe('kept')

@@ -36,11 +36,13 @@ function verdictOf(said: readonly Line[], row: Row, failed: boolean): Verdict {
 
 /** Limits are texts that begin with `0`, `at most 400` or `at least 20 000`; others are remarks, which the test itself judges. */
 function isMissed(line: Line): boolean {
-  if (line.kind !== 'figure' || typeof line.value !== 'number' || line.limit === undefined) return false
+  if (line.kind !== 'figure' || line.limit === undefined) return false
   const [, bound, digits] = /^(at most |at least )?(\d+(?: \d{3})*)\b/.exec(line.limit) ?? []
   if (digits === undefined) return false
   const limit = Number(digits.replaceAll(' ', ''))
-  return bound === 'at least ' ? line.value < limit : line.value > limit
+  // A number may come with what it was measured on.
+  const value = Number.parseFloat(String(line.value))
+  return bound === 'at least ' ? value < limit : value > limit
 }
 
 function whatWasSaid(said: readonly Line[], row: Row) {

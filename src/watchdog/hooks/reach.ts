@@ -5,9 +5,12 @@ import { isWithin, networkOf, sideOf } from './addresses.ts'
 /** Asks for the addresses of a name, all of them. */
 export type Resolve = (host: string, options: { readonly family?: number }) => Promise<readonly LookupAddress[]>
 
+/** What the log of deliveries and the metrics call it, as they say `http-503` or `ECONNREFUSED`. */
+const DELIVERY_CODE = 'address-refused'
+
 /** The name or the address leads where no webhook may be sent to. */
 export class AddressRefused extends Error {
-  readonly code = 'address-refused'
+  readonly code = DELIVERY_CODE
 }
 
 /** How whoever runs the watchdog lets webhooks go to inner addresses. */

@@ -161,7 +161,9 @@ describe('a program that hangs', () => {
   test('only with what it left behind did its work', async () => {
     const out = join(folder, 'out')
     const timing = heldTiming()
-    const running = run(sh('(sleep 30) & echo $! > "$1"; exit 0', out), { timing })
+    // It says who it is once the program itself has ended.
+    const orphan = `(while kill -0 $$ 2> /dev/null; do sleep 0.02; done; sh -c 'echo $PPID' > "$1"; sleep 30) & exit 0`
+    const running = run(sh(orphan, out), { timing })
     const left = Number(await lineOf(out))
     expect(await ended(running, timing)).toMatchObject({ kind: 'delivered', code: 'exit-0' })
     expect(await isGone(left)).toBe(true)
