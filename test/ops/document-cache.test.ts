@@ -80,7 +80,8 @@ describe('a change of a stream that this process wrote last', () => {
       const remembered = plan([planned(operation, `c${at}`)], { body, versionFloor: at }, NOW + at, known)
       const parsed = plan([planned(operation, `c${at}`)], { body, versionFloor: at }, NOW + at)
       if (remembered.decision.kind !== 'put') throw new Error(`${operation.op} changes something`)
-      expect(remembered.decision).toEqual(parsed.decision)
+      const { body: written, summary } = remembered.decision
+      expect(parsed.decision).toMatchObject({ body: written, summary })
       body = remembered.decision.body
       known = remembered.document
     }
