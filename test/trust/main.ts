@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util'
 import { type MutationReport, mutationScore } from './mutation-score.ts'
 import type { Line } from './record.ts'
 import { reportText, rowReports } from './report.ts'
-import type { RowId } from './rows.ts'
+import { ROWS, type RowId } from './rows.ts'
 import { filesOfRows, type TestFile } from './test-files.ts'
 
 const USAGE = `npm run trust [-- --size ci|nightly] [--row ID]... [--report FILE]
@@ -56,7 +56,10 @@ function argumentsOf(): Asked | undefined {
         help: { type: 'boolean', short: 'h', default: false },
       },
     })
-    if (!values.help && (values.size === 'ci' || values.size === 'nightly')) {
+    const unknown = values.row.filter(row => !(row in ROWS))
+    if (unknown.length > 0)
+      console.error(`no such row: ${unknown.join(', ')}; there are ${Object.keys(ROWS).join(', ')}`)
+    else if (!values.help && (values.size === 'ci' || values.size === 'nightly')) {
       return { size: values.size, rows: values.row, report: values.report }
     }
   } catch (error) {
