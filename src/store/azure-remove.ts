@@ -14,7 +14,8 @@ export interface RemoveOptions {
 
 /**
  * Deletes a blob and its snapshots. An unanswered delete is looked after: gone means removed. It is repeated only with
- * an ETag, for without one the repeat could hit a stream that was created since.
+ * an ETag, for without one the repeat could hit a stream that was created since. What keeps the repeat out may be such a
+ * stream as well: then nothing is known of the first try.
  */
 export async function removeBlob(
   parts: { calls: AzureCalls; bodies: AzureBodies; leases: AzureLeases },
@@ -25,6 +26,7 @@ export async function removeBlob(
   const { etag, leaseId, signal } = options
   const blob = bodies.blob(name)
   const conditions = { ...(etag === undefined ? {} : { ifMatch: etag }), ...(leaseId === undefined ? {} : { leaseId }) }
+  let doubt: Error | undefined
   for (let tried = 1; ; tried += 1) {
     const answer = await calls.once(
       abortSignal => blob.delete({ abortSignal, conditions, deleteSnapshots: 'include' }),
@@ -36,14 +38,16 @@ export async function removeBlob(
     if (answer.kind === 'done') return { kind: 'removed' }
     const { error } = answer
     if (isBlobMissing(error)) return tried === 1 ? { kind: 'missing' } : { kind: 'removed' }
+    const isKeptOut = isHeldByAnother(error) || isLeaseGone(error) || isSomebodyWrote(error)
+    if (isKeptOut && doubt !== undefined) return { kind: 'unknown', cause: doubt }
     if (isHeldByAnother(error)) return { kind: 'held', lease: (await leases.heldBy(name, signal)).lease }
     if (isLeaseGone(error)) return { kind: 'lost', code: error.code }
     if (isSomebodyWrote(error)) return { kind: 'changed' }
     if (answer.kind === 'refused' || answer.silences === 0) throw calls.fault(error)
+    doubt = calls.fault(error)
     const seen = await lookedUp(bodies, name, signal)
     if (seen === 'gone') return { kind: 'removed' }
-    if (etag === undefined || tried >= TRIES || seen === 'no answer')
-      return { kind: 'unknown', cause: calls.fault(error) }
+    if (etag === undefined || tried >= TRIES || seen === 'no answer') return { kind: 'unknown', cause: doubt }
   }
 }
 
