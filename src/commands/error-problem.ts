@@ -2,7 +2,7 @@ import { BadDocument, LeasectlError } from '../stream/errors.ts'
 import { commandLine } from './command-line.ts'
 import { CommandFailed, type Problem, problem } from './problem.ts'
 import type { Runtime } from './runtime.ts'
-import { withoutSecrets } from './watchdog/log-secrets.ts'
+import { withoutSecrets } from './without-secrets.ts'
 
 /** What a thrown error means to the user. Whatever nobody foresaw is a bug: code `unexpected`, exit 1. */
 export function errorProblem(error: unknown, runtime: Runtime): Problem {

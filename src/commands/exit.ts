@@ -3,7 +3,7 @@ import { type ColourChoice, hasColour, paintFor } from './colour.ts'
 import { errorProblem, interruptedProblem } from './error-problem.ts'
 import { EndsWith, type Problem } from './problem.ts'
 import type { Runtime } from './runtime.ts'
-import { withoutSecrets } from './watchdog/log-secrets.ts'
+import { withoutSecrets } from './without-secrets.ts'
 
 /** Tells why a command failed, in the format the arguments ask for, and returns the exit code. */
 export async function exitCodeOf(error: unknown, runtime: Runtime): Promise<number> {

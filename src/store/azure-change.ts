@@ -124,9 +124,7 @@ export class AzureChange {
     // A read that fails here is repeated under the lease and fails there. Of a stream that others want it is most likely
     // out of date when the lease is ours.
     const isVain = this.#parts.turns.isContended(this.#name)
-    const readBeside = isVain
-      ? Promise.resolve(this.#state)
-      : (this.#state ?? this.#course.read().catch(() => undefined))
+    const readBeside = this.#state ?? (isVain ? undefined : this.#course.read().catch(() => undefined))
     const entered = await this.#tenure.enter()
     if (entered.kind !== 'entered') return this.#settle(entered)
     this.#course.fate.otherLeaseIsHeld()

@@ -1,11 +1,10 @@
 import type { ServiceError } from './azure-errors.ts'
+import { heededMs } from './backoff.ts'
 
 /** After so many tries in a row without an answer, of whatever requests, the service is taken to be out of reach. */
 const KNOWN_AFTER = 6
 /** From then on one try goes out so often, ms: between this and twice this. */
 const APART_MS = 1_000
-/** `Retry-After` is heeded up to this, ms. */
-const MAX_RETRY_AFTER_MS = 10_000
 
 /**
  * Whether the service answers at all, as far as the requests of one store can tell. While it does not, they take turns, so that
@@ -40,8 +39,7 @@ export class Outage {
     this.#last = error
     const nowMs = performance.now()
     if (this.#silences === KNOWN_AFTER) this.#taken(nowMs)
-    const askedMs = Math.min(error.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS)
-    this.#nextMs = Math.max(this.#nextMs, nowMs + askedMs)
+    this.#nextMs = Math.max(this.#nextMs, nowMs + heededMs(error.retryAfterMs))
   }
 
   /**

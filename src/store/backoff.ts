@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const SHORTEST_MS = 5
 const FIRST_CAP_MS = 60
 const LAST_CAP_MS = 400
+const MAX_RETRY_AFTER_MS = 10_000
 
 /**
  * How long to wait before the next try, ms: full jitter between 5 and a cap that doubles from 60 to 400.
@@ -46,7 +47,12 @@ export function standBack(waitedMs: number, random: () => number): number {
  */
 export function silenceDelay(index: number, retryAfterMs: number | undefined, random: () => number): number {
   const cap = Math.min(2_000, 200 * 2 ** index)
-  return Math.max(cap * (0.25 + 0.75 * random()), Math.min(retryAfterMs ?? 0, 10_000))
+  return Math.max(cap * (0.25 + 0.75 * random()), heededMs(retryAfterMs))
+}
+
+/** How much of a `Retry-After` is heeded, ms: up to 10 s. */
+export function heededMs(retryAfterMs: number | undefined): number {
+  return Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS)
 }
 
 /** Waits so many ms; rejects with the signal's own reason as soon as it is aborted. */

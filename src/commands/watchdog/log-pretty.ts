@@ -3,8 +3,8 @@ import type { Paint, Style } from '../../formats/paint.ts'
 import { formatDuration } from '../../stream/durations.ts'
 import { visibleText } from '../../stream/texts.ts'
 import { parseTimeout } from '../../stream/timeouts.ts'
+import { withoutSecrets } from '../without-secrets.ts'
 import type { Entry, Level } from './log-entry.ts'
-import { withoutSecrets } from './log-secrets.ts'
 
 export interface PrettyOptions {
   readonly nowMs: number

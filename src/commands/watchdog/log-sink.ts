@@ -1,9 +1,9 @@
 import { escapeHostile } from '../../formats/json.ts'
 import type { Paint } from '../../formats/paint.ts'
 import type { Terminal } from '../runtime.ts'
+import { withoutSecrets } from '../without-secrets.ts'
 import { type Entry, LEVELS, type Level } from './log-entry.ts'
 import { type PrettyOptions, prettyLine } from './log-pretty.ts'
-import { withoutSecrets } from './log-secrets.ts'
 
 /** Takes lines of the log. Never throws, never waits. */
 export type Sink = (entry: Entry) => void

@@ -14,12 +14,7 @@ type Read = Call & { readonly told: Told & { readonly kind: 'seen' }; readonly t
 /** A change that was said to be made is not there. */
 const drop: Mutation = (history, random) => {
   const found = someStream(history, random, 2)
-  const dropped =
-    found &&
-    pickFrom(
-      found.journal.filter(({ id }) => doneOf(history, id) !== undefined),
-      random,
-    )
+  const dropped = found && someDone(history, found, random)
   if (dropped === undefined) return undefined
   const kept = found?.journal.filter(entry => entry !== dropped) ?? []
   return withJournal(history, found, random.chance(0.5) ? numbered(kept) : kept)
@@ -28,12 +23,7 @@ const drop: Mutation = (history, random) => {
 /** One that nobody knows the end of stands in the place of one that was said to be made. */
 const replace: Mutation = (history, random) => {
   const found = someStream(history, random, 2)
-  const place =
-    found &&
-    pickFrom(
-      found.journal.filter(({ id }) => doneOf(history, id) !== undefined),
-      random,
-    )
+  const place = found && someDone(history, found, random)
   if (place === undefined) return undefined
   const call: Call = {
     stream: found?.name ?? '',
@@ -143,6 +133,14 @@ const misnumber: Mutation = (history, random) => {
 }
 
 export const MUTATIONS = { drop, replace, double, swap, 'stale read': staleRead, foresee, resurrect, invent, misnumber }
+
+/** An entry of its journal that somebody was told to have made. */
+function someDone(history: History, { journal }: FinalStream, random: Random): Entry | undefined {
+  return pickFrom(
+    journal.filter(({ id }) => doneOf(history, id) !== undefined),
+    random,
+  )
+}
 
 function someStream({ streams }: History, random: Random, least: number): Named | undefined {
   const long = [...streams].filter(([, { journal }]) => journal.length >= least)
