@@ -21,5 +21,5 @@ export default {
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false, allowEmojis: false },
   jsonReporter: { fileName: `${OWN}/mutation.json` },
   allowConsoleColors: false,
-  timeoutMS: 20_000,
+  timeoutMS: 8_000,
 }

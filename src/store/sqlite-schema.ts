@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { StoreDamaged, StoreIncompatible } from './errors.ts'
 
 /** `LsCt` in the header of the file: says that it is a store of leasectl. */
@@ -58,6 +58,12 @@ const TABLES = `
   PRAGMA user_version = ${SCHEMA_VERSION};
 `
 
+/** In one statement, so of one moment: another process may be creating the tables meanwhile. */
+const STATE = `
+  SELECT application_id AS application, user_version AS version, (SELECT count(*) FROM sqlite_schema) AS tables
+  FROM pragma_application_id, pragma_user_version
+`
+
 /** Whether this SQLite, `major.minor.patch`, may write a store without risk. */
 export function mayWriteWith(version: string): boolean {
   const parts = version.split('.').map(Number)
@@ -77,13 +83,12 @@ export type SchemaState = 'empty' | 'ready'
  * @throws StoreIncompatible if a newer leasectl wrote it
  */
 export function schemaState(db: DatabaseSync, path: string): SchemaState {
-  const application = number(db, 'PRAGMA application_id')
-  const version = number(db, 'PRAGMA user_version')
-  if (application === APPLICATION_ID && version > 0) {
+  const { application, version, tables } = db.prepare(STATE).get() ?? {}
+  if (application === APPLICATION_ID && Number(version) > 0) {
     checkSchemaVersion(version, path)
     return 'ready'
   }
-  if (application === 0 && version === 0 && number(db, 'SELECT count(*) FROM sqlite_schema') === 0) return 'empty'
+  if (application === 0 && version === 0 && tables === 0) return 'empty'
   throw new StoreDamaged(`${path} is a database, but not a store of leasectl`, {
     hint: 'Name another file with --store sqlite:PATH. This one is left as it is.',
   })
@@ -109,9 +114,4 @@ export function createSchema(db: DatabaseSync, path: string): void {
     if (db.isTransaction) db.exec('ROLLBACK')
     throw error
   }
-}
-
-function number(db: DatabaseSync, sql: string): number {
-  const value: SQLOutputValue | undefined = Object.values(db.prepare(sql).get() ?? {})[0]
-  return typeof value === 'number' ? value : 0
 }

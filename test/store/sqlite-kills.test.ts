@@ -58,10 +58,7 @@ async function killTwo(task: Task, path: string, options: WriterOptions, random:
   for (const who of ['a', 'b']) {
     writers.push(start(task, path, { ...options, who: `${options.who}${who}` }, { onLine }))
   }
-  const ends = await Promise.all(writers.map(({ ended }) => ended))
-  // On a busy machine one may give up before, with an error: what it acknowledged counts all the same.
-  expect(ends.filter(end => end !== 'SIGKILL' && end !== 1)).toEqual([])
-  expect(ends).toContain('SIGKILL')
+  expect(await Promise.all(writers.map(({ ended }) => ended))).toEqual(['SIGKILL', 'SIGKILL'])
   return writers.flatMap(({ acknowledged }) => acknowledged)
 }
 
