@@ -1,6 +1,6 @@
 const OWN = 'coverage/stryker'
 /** What the tests of the domain need is copied, nothing else. */
-const COPIED = ['src/**', 'test/{stream,support,fixtures,formats,ops,trust}/**', 'build/vitest.mutate.config.ts']
+const COPIED = ['src/**', 'test/{stream,support,fixtures,formats,ops,trust}/**', 'build/vitest.mutate.*.ts']
 
 /** Mutation tests of the domain: `npm run mutate`. test/trust/mutation-score.ts reads the report. */
 export default {

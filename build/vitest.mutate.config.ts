@@ -14,6 +14,8 @@ export default defineConfig({
   test: {
     include: ['test/stream/**/*.test.ts'],
     exclude: SLOW,
+    env: { LEASECTL_RUNS: '20' },
+    setupFiles: ['build/vitest.mutate.setup.ts'],
     isolate: false,
     testTimeout: 30_000,
   },

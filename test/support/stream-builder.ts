@@ -15,9 +15,6 @@ import { LegacyStream, type SaveOptions } from './xelement.ts'
 export const START_MS = Date.parse('2024-05-01T12:00:00.000Z')
 export const BORN = '11111111-2222-4333-8444-555555555555'
 
-/** Makes command ids that no two plays share: a document may be handed from one to another. */
-let commands = 0
-
 /** An event as a test writes it: the fourteen attributes by name, ours as `lc:name`. */
 export type EventText = Partial<EventAttributes> & { readonly [Name in `lc:${LcAttributeName}`]?: string }
 
@@ -62,7 +59,8 @@ export class Play {
 
   /** Whatever comes of it. A changed document is written. */
   apply(given: Brief, options: Options = {}): Applied {
-    const { by = 'test', why, commandId = `c${++commands}`, ...context } = options
+    // Counted in the document: no two are alike, even where it is handed from one play to another.
+    const { by = 'test', why, commandId = `c${this.document.journal.split(' cmd=').length}`, ...context } = options
     const author = { by, commandId, ...(why === undefined ? {} : { why }) }
     const applied = applyOperation(this.document, complete(given), author, {
       nowMs: this.nowMs,
