@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
 const SLOW = [
-  'test/stream/properties/{invariants,model}.test.ts',
+  'test/stream/properties/{apply,invariants,model}.test.ts',
   'test/stream/{limits,xml-hostile}.test.ts',
   'test/stream/xml-{differential,corpus,truncated}*.test.ts',
 ]
