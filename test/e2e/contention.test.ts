@@ -4,9 +4,12 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
 import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
-import { contend } from './contention.ts'
+import { trustRow } from '../trust/record.ts'
+import { CHANGES, contend, PROCESSES } from './contention.ts'
 
-test('20 processes make 50 changes each of one stream in SQLite: none is lost, none doubled', {
+const row = trustRow('changes')
+
+test('20 processes change one stream in SQLite at the same time: no change is lost, none doubled', {
   timeout: 60_000,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'leasectl-contention-'))
@@ -14,14 +17,16 @@ test('20 processes make 50 changes each of one stream in SQLite: none is lost, n
   const store = await openStore(`sqlite:${join(folder, 'streams.db')}`, {})
   onTestFinished(() => store.close())
   await contend(store, 1)
+  row.injected('changes of 20 processes on one stream of a file', PROCESSES * CHANGES)
 })
 
-test('20 processes make 50 changes each of one stream in Azurite, under its lease: none is lost, none doubled', {
+test('20 processes change one stream in Azurite at the same time, under its lease: no change is lost, none doubled', {
   timeout: 60_000,
 }, async () => {
   const { port } = await sharedAzurite()
   const store = await openAzuriteStore(port)
   onTestFinished(() => store.close())
   expect(store.address).toBe(`azurite://127.0.0.1:${port}/${store.container}`)
-  await contend(store, 25)
+  await contend(store, CHANGES / 2)
+  row.injected('changes of 20 processes under one lease', PROCESSES * CHANGES)
 })

@@ -5,13 +5,15 @@ import { expect } from 'vitest'
 import { readStream } from '../../src/ops/read-stream.ts'
 import { transact } from '../../src/ops/transact.ts'
 import type { EventStore } from '../../src/store/store.ts'
+import { sized } from '../trust/size.ts'
 import { programFolder } from './program.ts'
 
 const CONTENDER = fileURLToPath(new URL('./contender.ts', import.meta.url))
-const PROCESSES = 20
-const CHANGES = 50
+export const PROCESSES = 20
+/** Of each process. */
+export const CHANGES = sized(20, 50)
 
-/** 20 processes make 50 changes each of one stream. Every change must be there exactly once, under the version it was told. */
+/** Many processes change one stream, each as often as it can. Every change must be there exactly once, under the version it was told. */
 export async function contend(store: EventStore, atATime: number): Promise<void> {
   const stream = 'contended'
   await store.createContainer()

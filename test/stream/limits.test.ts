@@ -55,17 +55,6 @@ describe('8 MiB', () => {
     expect(filled(MAX_WRITTEN_BYTES).after({ op: 'abort' }).status('00')).toBe('aborted')
   })
 
-  it('is counted in bytes, exactly', () => {
-    const room = (fill: number) => {
-      const play = filled(fill)
-      const applied = play.apply({ op: 'set', event: '1.00', attributes: { tag: 'ä' } })
-      return applied.kind === 'changed' ? Buffer.byteLength(play.text) : 'full'
-    }
-    const rest = MAX_WRITTEN_BYTES - Number(room(0))
-    expect(room(rest)).toBe(MAX_WRITTEN_BYTES)
-    expect(room(rest + 1)).toBe('full')
-  })
-
   it('beyond what can be read nothing is written, not even an end: nobody could open the stream again', () => {
     const play = filled(MAX_READ_BYTES - 1_000)
     expect(play.code({ op: 'abort' })).toBe('stream-full')

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { EMPTY_DOCUMENT, type StreamDocument } from '../../src/stream/document.ts'
+import { newEvent } from '../../src/stream/event.ts'
+import { MAX_READ_BYTES, MAX_WRITTEN_BYTES, MAX_WRITTEN_EVENTS } from '../../src/stream/limits.ts'
+import { checkSize } from '../../src/stream/size.ts'
+import { writeDocument } from '../../src/stream/xml-write.ts'
+
+const ROOT = newEvent({ id: '00' })
+
+/** A document of so many bytes, whatever part of it they are in. */
+const PARTS: Readonly<Record<string, (text: string) => Partial<StreamDocument>>> = {
+  prolog: text => ({ prolog: `<!--${text}-->` }),
+  epilog: text => ({ epilog: `<!--${text}-->` }),
+  tail: text => ({ tail: `<!--${text}-->` }),
+  journal: text => ({ journal: `<lc:tx why="${text}"/>` }),
+  'a foreign attribute': text => ({ attributes: [{ name: 'a', uri: '', local: 'a', value: text }] }),
+  'a free attribute of an event': text => ({ events: [{ ...ROOT, msg: text }] }),
+  'an attribute of ours': text => ({ events: [{ ...ROOT, lc: { owner: text } }] }),
+  'a foreign attribute of an event': text => ({
+    events: [{ ...ROOT, foreign: [{ name: 'a', uri: '', local: 'a', value: text }] }],
+  }),
+  'the content of an event': text => ({ events: [{ ...ROOT, content: text }] }),
+  'what stands before an event': text => ({ events: [{ ...ROOT, before: `<!--${text}-->` }] }),
+}
+
+function withPart(part: string, bytes: number): StreamDocument {
+  const made = (text: string): StreamDocument => ({ ...EMPTY_DOCUMENT, events: [ROOT], ...PARTS[part]?.(text) })
+  const rest = Buffer.byteLength(writeDocument(made('x')).text) - 1
+  return made('x'.repeat(bytes - rest))
+}
+
+describe('a document that grows', () => {
+  it.each(Object.keys(PARTS))('is refused one byte beyond 8 MiB, not before: %s', part => {
+    expect(checkSize(withPart(part, MAX_WRITTEN_BYTES), true)).toBeUndefined()
+    expect(checkSize(withPart(part, MAX_WRITTEN_BYTES + 1), true)).toMatchObject({
+      code: 'stream-full',
+      event: '00',
+      message: expect.stringContaining(
+        'would have 8388609 bytes; at most 8388608 are written; complete, cancel or abort',
+      ),
+    })
+  })
+
+  it('is refused with 20 001 events, not before; what does not grow is not', () => {
+    const document = (count: number) => ({ ...EMPTY_DOCUMENT, events: Array(count).fill(ROOT) })
+    expect(checkSize(document(MAX_WRITTEN_EVENTS), true)).toBeUndefined()
+    expect(checkSize(document(MAX_WRITTEN_EVENTS + 1), true)?.message).toContain(
+      'would have 20001 events; at most 20000 are written',
+    )
+    expect(checkSize(document(MAX_WRITTEN_EVENTS + 1), false)).toBeUndefined()
+  })
+})
+
+it('what does not grow a document is refused one byte beyond what can be read, not before', () => {
+  expect(checkSize(withPart('prolog', MAX_READ_BYTES), false)).toBeUndefined()
+  expect(checkSize(withPart('prolog', MAX_READ_BYTES + 1), false)?.message).toContain('33554433 bytes')
+})
