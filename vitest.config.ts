@@ -15,7 +15,7 @@ class LongFirst extends BaseSequencer {
 
 /** Pure, or with stores of their own: their files share what they import, which is half of their time. */
 const SHARING = [
-  ...['commands', 'formats', 'lab', 'library', 'ops', 'tui', 'watchdog', 'worker'].map(
+  ...['commands', 'formats', 'lab', 'library', 'ops', 'store', 'tui', 'watchdog', 'worker'].map(
     folder => `test/${folder}/**/*.test.ts`,
   ),
   'test/stream/*.test.ts',

@@ -1,6 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { isBusy, storeError } from '../../src/store/sqlite-errors.ts'
-import { loadSqlite } from '../../src/store/sqlite-load.ts'
 import { mayWriteWith } from '../../src/store/sqlite-schema.ts'
 import { InvalidValue, LeasectlError } from '../../src/stream/errors.ts'
 
@@ -59,7 +58,10 @@ describe('mayWriteWith', () => {
 })
 
 describe('loadSqlite', () => {
-  it('drops the warning of node:sqlite and no other', () => {
+  it('drops the warning of node:sqlite and no other', async () => {
+    // Others may have loaded it before.
+    vi.resetModules()
+    const { loadSqlite } = await import('../../src/store/sqlite-load.ts')
     const { emitWarning, getBuiltinModule } = process
     const passed: unknown[] = []
     process.emitWarning = (...args: unknown[]): void => void passed.push(args[0])
