@@ -96,13 +96,13 @@ class Replay {
     return this.#runs
   }
 
-  #apply(position: number, { event: id, from, to, how, owner }: JournalChange, op: string): void {
+  #apply(position: number, { event: id, to, how, owner }: JournalChange, op: string): void {
     const run = this.#runOf(id, position)
     const foreign = op === 'adopt' || op === 'foreign'
     run.status = to === '' && how !== 'add' ? REMOVED : to
-    if (foreign) run.worked = to === 'inprocess'
-    else if (owner !== undefined) run.worked = true
-    else if (how !== 'join' || from === 'init') run.worked = false
+    run.worked = foreign ? to === 'inprocess' : owner !== undefined
+    // Only its release tells that a join waited which others brought.
+    if (how === 'join' && to === 'init' && run.span !== undefined) run.span.phase = 'waiting'
     const declared = how === 'add' && to === 'inprocess' && (op === 'init' || op === 'advance') && position !== 0
     // Canceled while it waited, a join that is retried by name waits on.
     const waitsOn = to === 'inprocess' && (how === 'join' || (op === 'retry' && how === 'target' && position !== 0))

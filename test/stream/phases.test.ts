@@ -1,27 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isFinal, isWaitingJoin } from '../../src/stream/event.ts'
-import { type Course, phasesOf } from '../../src/stream/phases.ts'
-import { timeReaderFor } from '../../src/stream/time-reader.ts'
 import { anInit, aScript, briefOf, RUNS } from '../support/arbitraries.ts'
-import { documentText, Play, START_MS } from '../support/stream-builder.ts'
-
-function courses(play: Play, version = Number.POSITIVE_INFINITY): ReadonlyMap<string, Course> {
-  const { read } = timeReaderFor(play.document, { nowMs: play.nowMs })
-  const transactions = play.journal.filter(tx => tx.version <= version)
-  return phasesOf(play.document.events, transactions, read)
-}
-
-/** `ready 0-20, running 20-`: seconds after the beginning; an end as `✗ 30`. */
-function course(play: Play, id: string): string {
-  const seconds = (ms: number | undefined) => (ms === undefined ? '' : String((ms - START_MS) / 1_000))
-  const { spans = [], ends = [] } = courses(play).get(id) ?? {}
-  const parts = [
-    ...spans.map(({ phase, fromMs, toMs }) => `${phase} ${seconds(fromMs)}-${seconds(toMs)}`),
-    ...ends.map(({ atMs, status }) => `${status} ${seconds(atMs)}`),
-  ]
-  return parts.join(', ')
-}
+import { Play } from '../support/stream-builder.ts'
+import { course, courses } from './courses.ts'
 
 const SECOND = 1_000
 
@@ -81,51 +63,6 @@ describe('what an event has been doing', () => {
     const play = Play.started('A').after({ op: 'start', event: '01.00' }).wait(SECOND)
     play.after({ op: 'set', event: '01.00', attributes: { tag: 'x' }, owner: 'w1' })
     expect(course(play, '01.00')).toBe('running 0-')
-  })
-})
-
-describe('beside others who keep no journal', () => {
-  const iso = (seconds: number) => new Date(START_MS + seconds * SECOND).toISOString()
-  const others = () =>
-    new Play(
-      documentText(
-        { id: '00', status: 'inprocess', created: iso(-60), timestamp: iso(-60), next: '01|02|03' },
-        { id: '01', status: 'completed', created: iso(-50), timestamp: iso(-30), prev: '00' },
-        { id: '02', status: 'inprocess', created: iso(-50), timestamp: iso(-20), prev: '00' },
-        { id: '03', status: 'init', created: iso(-50), timestamp: iso(-50), prev: '00' },
-      ),
-    )
-
-  it('created and timestamp are what is known of a document that was never ours', () => {
-    const play = others()
-    expect(course(play, '01')).toBe('unrecorded -50--30, completed -30')
-    expect(course(play, '02')).toBe('unrecorded -50--20, running -20-')
-    expect(course(play, '03')).toBe('ready -50-')
-    expect(course(play, '00')).toBe('waiting -60-')
-  })
-
-  it('what was before its adoption is not recorded', () => {
-    const play = others().after({ op: 'start', event: '03' })
-    expect(course(play, '01')).toBe('unrecorded -50--30, completed -30')
-    expect(course(play, '02')).toBe('unrecorded -50-0, running 0-')
-    expect(course(play, '03')).toBe('unrecorded -50-0, running 0-')
-    expect(course(play, '00')).toBe('unrecorded -60-0, waiting 0-')
-  })
-
-  it('an end that is found later has the time that its writer gave it', () => {
-    const play = Play.started('A', 'B').wait(10 * SECOND)
-    play.edit(text =>
-      text.replace(/status="init" id="01.00" created="([^"]*)" timestamp="[^"]*"/, (_, created) => {
-        return `status="completed" id="01.00" created="${created}" timestamp="${iso(7)}"`
-      }),
-    )
-    play.wait(50 * SECOND).after({ op: 'start', event: '02.00' })
-    expect(course(play, '01.00')).toBe('ready 0-7, completed 7')
-  })
-
-  it('times that cannot be read leave an event out', () => {
-    const play = new Play(documentText({ id: '00', status: 'inprocess', created: 'long ago' }))
-    expect(courses(play).get('00')).toBeUndefined()
   })
 })
 
