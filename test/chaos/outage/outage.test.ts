@@ -11,7 +11,7 @@ import { callsNow, hire, type Parts, type Worker } from './staff.ts'
 const { figure, control, injected } = trustRow('outage')
 const REPEAT = repeatWith('test/chaos/outage/outage.test.ts', 1)
 const OUTAGE_MS = sized(8_000, 60_000)
-const WINDOW_MS = sized(2_000, 20_000)
+const WINDOW_MS = sized(1_000, 20_000)
 const RECOVERY_MS = 10_000
 const DEADLINE_MS = sized(2_000, 30_000)
 /** A machine that is busy may notice that late, ms. */
