@@ -44,6 +44,7 @@ describe('readTime, ISO 8601', () => {
     '2013-06-31T00:00:00Z',
     '2013-09-31T00:00:00Z',
     '2013-11-31T00:00:00Z',
+    '2100-02-29T00:00:00Z',
     '2013-05-06T24:00:00Z',
     '2013-05-06T15:60:00Z',
     '2013-05-06T15:04:60Z',
@@ -54,6 +55,14 @@ describe('readTime, ISO 8601', () => {
     '2013-05-06T15:04:05Z!',
   ])('does not read %j', text => {
     expect(readTime(text)).toBeUndefined()
+  })
+
+  it.each(['/', ':', 'a', '\u0660'])('does not read our own form with %j in place of any of its characters', wrong => {
+    const right = '2013-05-06T15:04:05.000Z'
+    for (let place = 0; place < right.length; place += 1) {
+      if (right[place] !== wrong)
+        expect(readTime(right.slice(0, place) + wrong + right.slice(place + 1))).toBeUndefined()
+    }
   })
 
   it('reads every time that isoTime writes', () => {
@@ -185,5 +194,16 @@ describe('timeReaderFor', () => {
     expect(fixed.read('5/6/2013 15:04:05')).toBe(AFTERNOON)
     expect(fixed.read('10/07/2026 01:00:00')).toBe(at('2026-07-10T01:00:00Z'))
     expect(fixed.read('')).toBeUndefined()
+  })
+})
+
+describe('of two readings one that is out', () => {
+  const nowMs = at('2026-01-04T12:00:00Z')
+
+  it('is not taken if it is more than a day ahead, and the other one is not', () => {
+    expect(readTime('05/01/2026 12:00:00', { dates: '', nowMs })).toBe(at('2026-01-05T12:00:00Z'))
+    expect(readTime('05/01/2026 12:00:01', { dates: '', nowMs })).toBe(at('2026-05-01T12:00:01Z'))
+    expect(readTime('01/05/2026 12:00:00', { dates: 'dmy', nowMs })).toBe(at('2026-01-05T12:00:00Z'))
+    expect(readTime('01/05/2026 12:00:01', { dates: 'dmy', nowMs })).toBe(at('2026-05-01T12:00:01Z'))
   })
 })
