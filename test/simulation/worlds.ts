@@ -1,3 +1,4 @@
+import { SIZE } from '../trust/size.ts'
 import type { DogPlan } from './dog.ts'
 import { NO_FAULTS, type Outage } from './faults.ts'
 import { timeOf } from './trace.ts'
@@ -114,6 +115,7 @@ export function brokenIn({ violations, trace }: WorldOutcome, { seed }: WorldSet
     const lines = trace.linesOf(stream, atMs + HOUR)
     return `${timeOf(atMs, START_MS)} ${kind}: ${stream} ${event}: ${why}\n${lines}`
   })
-  const again = `LEASECTL_SIM_SEED=${seed} npx vitest run test/simulation/${file}`
-  return [`${violations.length} broken promises`, ...told, again].join('\n\n')
+  // The seeds of all worlds come from the one that the environment may name.
+  const again = `LEASECTL_SIM_SEED=${SEED} LEASECTL_TRUST_SIZE=${SIZE} npx vitest run test/simulation/${file}`
+  return [`${violations.length} broken promises in the world ${seed}`, ...told, again].join('\n\n')
 }

@@ -18,25 +18,33 @@ const control = (row: RowId, failed: boolean): Line => ({
   failed,
 })
 
+const injected = (count: number): Line => ({ row: 'checker', size: 'ci', kind: 'injected', name: 'mutants', count })
+/** All that has to be told. */
+const all: readonly Line[] = [...figures('checker'), control('checker', true), injected(7)]
+
 const verdict = (lines: readonly Line[], failed = NONE) =>
   rowReports(lines, failed).find(({ id }) => id === 'checker')?.verdict
 
 describe('a promise', () => {
-  it('is kept with each of its figures and a negative control that failed', () => {
-    expect(verdict([...figures('checker'), control('checker', true)])).toBe('kept')
+  it('is kept with each of its figures, a negative control that failed, and faults that reached the code', () => {
+    expect(verdict(all)).toBe('kept')
   })
 
   it('is open while nobody tells of it, a figure is missing, or there is no negative control', () => {
     expect(verdict([])).toBe('open')
-    expect(verdict([...figures('checker').slice(1), control('checker', true)])).toBe('open')
-    expect(verdict(figures('checker'))).toBe('open')
-    expect(verdict([...figures('checker'), control('paused', true)])).toBe('open')
+    expect(verdict(all.slice(1))).toBe('open')
+    expect(verdict([...figures('checker'), injected(7)])).toBe('open')
+    expect(verdict([...figures('checker'), control('paused', true), injected(7)])).toBe('open')
+  })
+
+  it('is open while no fault reached the code, or not each', () => {
+    expect(verdict([...figures('checker'), control('checker', true)])).toBe('open')
+    expect(verdict([...all, injected(0)])).toBe('open')
   })
 
   it('is missed with a figure beyond its limit', () => {
     const told = (value: number | string, limit: string): Line[] => [
-      ...figures('checker'),
-      control('checker', true),
+      ...all,
       { row: 'checker', size: 'ci', kind: 'figure', name: 'mutants caught', value, limit },
     ]
     expect(verdict(told(1, '0'))).toBe('missed')
@@ -46,12 +54,12 @@ describe('a promise', () => {
     expect(verdict(told(1_000, 'at least 1 000'))).toBe('kept')
     expect(verdict(told(1_000, 'at most 1000'))).toBe('kept')
     expect(verdict(told('7 of 7', 'all'))).toBe('kept')
+    expect(verdict(told('11 of 11', '7 of one kind, 4 of another'))).toBe('kept')
   })
 
   it('is broken when a test of it failed, or a negative control passed', () => {
-    const lines = [...figures('checker'), control('checker', true)]
-    expect(verdict(lines, new Set<RowId>(['checker']))).toBe('broken')
-    expect(verdict([...lines, control('checker', false)])).toBe('broken')
+    expect(verdict(all, new Set<RowId>(['checker']))).toBe('broken')
+    expect(verdict([...all, control('checker', false)])).toBe('broken')
   })
 })
 
@@ -61,6 +69,11 @@ describe('the report', () => {
     for (const { promise } of Object.values(ROWS)) expect(text).toContain(`| ${promise} | open |`)
     expect(text).toContain('mutants caught: NOT TOLD')
     expect(text).toContain(`0 of ${Object.keys(ROWS).length} promises kept.`)
+  })
+
+  it('says how to repeat what failed', () => {
+    expect(reportText([], 'Trust', ['npx vitest run a.test.ts'])).toContain('\n    npx vitest run a.test.ts\n')
+    expect(reportText([], 'Trust')).not.toContain('repeat')
   })
 
   it('shows what was not tried, and what reached the code', () => {

@@ -2,8 +2,8 @@ import type { Line } from './record.ts'
 import { ROWS, type Row, type RowId } from './rows.ts'
 
 /**
- * How a row came out. `missed`: a figure is beyond its limit. `open`: a figure or a negative control is missing, so nothing is
- * proven.
+ * How a row came out. `missed`: a figure is beyond its limit. `open`: a figure, a negative control or the proof that faults
+ * reached the code is missing, so nothing is proven.
  */
 export type Verdict = 'kept' | 'broken' | 'missed' | 'open'
 
@@ -31,13 +31,20 @@ function verdictOf(said: readonly Line[], row: Row, failed: boolean): Verdict {
   const controls = said.filter(line => line.kind === 'control')
   if (failed || controls.some(control => !control.failed)) return 'broken'
   if (said.some(isMissed)) return 'missed'
-  return missingOf(said, row).length > 0 || controls.length === 0 ? 'open' : 'kept'
+  const isProven = missingOf(said, row).length === 0 && controls.length > 0 && haveReached(said)
+  return isProven ? 'kept' : 'open'
 }
 
-/** Limits are texts that begin with `0`, `at most 400` or `at least 20 000`; others are remarks, which the test itself judges. */
+/** Something reached the code, and nothing that should have did not. */
+function haveReached(said: readonly Line[]): boolean {
+  const injected = said.filter(line => line.kind === 'injected')
+  return injected.length > 0 && injected.every(({ count }) => count > 0)
+}
+
+/** Limits are texts that begin with `0`, `at most 400` or `at least 20 000`; others are remarks: the test itself judges. */
 function isMissed(line: Line): boolean {
   if (line.kind !== 'figure' || line.limit === undefined) return false
-  const [, bound, digits] = /^(at most |at least )?(\d+(?: \d{3})*)\b/.exec(line.limit) ?? []
+  const [, bound, digits] = /^(at most |at least |(?=0\b))(\d+(?: \d{3})*)\b/.exec(line.limit) ?? []
   if (digits === undefined) return false
   const limit = Number(digits.replaceAll(' ', ''))
   // A number may come with what it was measured on.
@@ -64,14 +71,19 @@ function missingOf(said: readonly Line[], { figures }: Row): string[] {
   return figures.filter(name => !told.has(name))
 }
 
-/** The report as Markdown: a line for each row, then what each was made of. */
-export function reportText(reports: readonly RowReport[], heading: string): string {
+/**
+ * The report as Markdown: a line for each row, then what each was made of.
+ *
+ * @param again the commands that repeat the test files of which a test failed
+ */
+export function reportText(reports: readonly RowReport[], heading: string, again: readonly string[] = []): string {
   const kept = reports.filter(({ verdict }) => verdict === 'kept').length
   return [
     `# ${heading}`,
     '',
     `${kept} of ${reports.length} promises kept.`,
     '',
+    ...(again.length > 0 ? ['Failed; to repeat it:', '', ...again.map(line => `    ${line}`), ''] : []),
     '| promise | verdict | figures | negative controls |',
     '|---|---|---|---|',
     ...reports.map(tableLine),
