@@ -13,19 +13,19 @@ class LongFirst extends BaseSequencer {
   }
 }
 
-/** Pure, or with stores of their own: their files share what they import, which is half of their time. */
-const SHARING = [
-  ...['commands', 'formats', 'lab', 'library', 'ops', 'store', 'tui', 'watchdog', 'worker'].map(
-    folder => `test/${folder}/**/*.test.ts`,
-  ),
-  'test/stream/*.test.ts',
+/** They double modules, or measure the time of their process. All others share what they import: half of their time. */
+const ALONE = [
+  'test/chaos/outage/*.test.ts',
+  'test/hostile/{graphs,names,xml-pace}.test.ts',
+  'test/simulation/town/teeth.test.ts',
+  'test/stream/properties/model.test.ts',
 ]
 
 export default defineConfig({
   test: {
     projects: [
-      { extends: true, test: { name: 'sharing', include: SHARING, isolate: false } },
-      { extends: true, test: { name: 'alone', include: ['test/**/*.test.ts'], exclude: SHARING } },
+      { extends: true, test: { name: 'sharing', include: ['test/**/*.test.ts'], exclude: ALONE, isolate: false } },
+      { extends: true, test: { name: 'alone', include: ALONE } },
     ],
     globalSetup: ['test/support/vitest-azurite-setup.ts', 'test/support/vitest-program-setup.ts'],
     testTimeout: 30_000,
