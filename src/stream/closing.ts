@@ -1,7 +1,7 @@
 import type { Draft } from './draft.ts'
 import { claimRuns } from './due.ts'
 import { isFailed, isFinal, isSuperseded, isWaitingJoin } from './event.ts'
-import { compareIds } from './event-id.ts'
+import { sortedById } from './event-id.ts'
 import type { EventStream } from './event-stream.ts'
 
 /** So many ids an error summary names; the rest is `+N`. */
@@ -142,5 +142,5 @@ function gather(stream: EventStream, at: number, known: ReadonlyMap<number, Fail
     for (const id of below.ids) ids.add(id)
     unnamed += below.total - below.ids.length
   }
-  return { ids: [...ids].sort(compareIds).slice(0, FAILED_IDS_SHOWN), total: ids.size + unnamed }
+  return { ids: sortedById(ids, id => id).slice(0, FAILED_IDS_SHOWN), total: ids.size + unnamed }
 }

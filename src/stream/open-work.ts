@@ -1,5 +1,5 @@
 import { isFinal, isSuperseded, isWaitingJoin, type StreamEvent } from './event.ts'
-import { compareIds } from './event-id.ts'
+import { sortedById } from './event-id.ts'
 import type { EventStream } from './event-stream.ts'
 
 /** What is left to do in a stream, in the order of its ids. */
@@ -18,9 +18,10 @@ export function openWork(stream: EventStream, open: readonly StreamEvent[]): Ope
   if (stream.held && stream.root !== undefined) return { leaves: [stream.root], ready: [] }
   const above = aboveOpen(stream, open)
   const endedAbove = belowFinal(stream)
-  const live = open
-    .filter(event => !endedAbove.has(event) && !isWaitingJoin(event))
-    .sort((a, b) => compareIds(a.id, b.id))
+  const live = sortedById(
+    open.filter(event => !endedAbove.has(event) && !isWaitingJoin(event)),
+    ({ id }) => id,
+  )
   return {
     leaves: live.filter(event => !above.has(event)),
     ready: live.filter(event => event.status === 'init'),
