@@ -11,6 +11,11 @@ export const machineClock: MachineClock = {
   monotonicMs: () => performance.now(),
 }
 
+/** So long after an answer, ms, the local clock is believed to have gone on from it. */
+const FRESH_MS = 1_000
+/** The wall clock may drift so far from the monotonic one meanwhile before somebody is taken to have set it, ms. */
+const SET_MS = 500
+
 /**
  * The service's time, from the `Date` header of its answers. That header is cut to the second, so each answer gives
  * bounds, not a value: at some moment between sending and receiving the service's clock stood within that second.
@@ -20,6 +25,8 @@ export class ServiceClock {
   readonly #machine: MachineClock
   #offsetMs = 0
   #isKnown = false
+  /** Wall clock and monotonic clock when the last answer came. */
+  #heard = { wallMs: 0, monotonicMs: 0 }
 
   constructor(machine: MachineClock) {
     this.#machine = machine
@@ -28,6 +35,15 @@ export class ServiceClock {
   /** Whether any answer told the service's time: until then the local clock is believed blindly. */
   get isKnown(): boolean {
     return this.#isKnown
+  }
+
+  /**
+   * Whether the last answer was so short a time ago that the local clock cannot have gone far wrong since: nobody has set
+   * it, the machine did not sleep, and no clock gains or loses much in that time.
+   */
+  get isFresh(): boolean {
+    const [wallMs, passedMs] = [this.#machine.wallMs(), this.#machine.monotonicMs() - this.#heard.monotonicMs]
+    return this.#isKnown && passedMs < FRESH_MS && Math.abs(wallMs - this.#heard.wallMs - passedMs) < SET_MS
   }
 
   /** Epoch ms by the service's clock. */
@@ -39,6 +55,7 @@ export class ServiceClock {
   observe(dateMs: number, sentMs: number, receivedMs: number): void {
     if (!Number.isFinite(dateMs) || receivedMs < sentMs) return
     this.#isKnown = true
+    this.#heard = { wallMs: this.#machine.wallMs(), monotonicMs: this.#machine.monotonicMs() }
     const least = dateMs - receivedMs
     const most = dateMs + 999 - sentMs
     this.#offsetMs = Math.min(Math.max(this.#offsetMs, least), most)

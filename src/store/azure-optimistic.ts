@@ -41,14 +41,16 @@ export class AzureOptimisticChange {
 
   /** Runs the change to its outcome. Throws faults, and what `decide` throws. */
   async run(): Promise<ChangeOutcome> {
-    const { parked, releases, turns, written } = this.#parts
+    const { calls, parked, releases, turns, written } = this.#parts
     this.#options.signal?.throwIfAborted()
     parked.end(this.#name)
     // A lease of this process itself that is being given back would only refuse it.
     const hadIt = await releases.settled(this.#name)
     await this.#course.wait.pause(turns.begin(this.#name, hadIt))
-    // Where others write as well it is most likely no longer what is there.
-    if (turns.isOurs(this.#name) || !turns.isContended(this.#name)) this.#remembered = written.find(this.#name)
+    // Where others write as well it is most likely no longer what is there. And only a read tells the time, without which
+    // a claim of another may seem to be over.
+    const isLikely = turns.isOurs(this.#name) || !turns.isContended(this.#name)
+    if (isLikely && calls.clock.isFresh) this.#remembered = written.find(this.#name)
     return this.#course.run(() => this.#round())
   }
 

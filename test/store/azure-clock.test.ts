@@ -57,3 +57,31 @@ describe('the service clock', () => {
     expect(subject.isKnown).toBe(true)
   })
 })
+
+describe('what an answer told is fresh', () => {
+  const machine = { wallMs: () => LOCAL + wallMs, monotonicMs: () => passedMs }
+  let wallMs = 0
+  let passedMs = 0
+  const pass = (ms: number) => {
+    wallMs += ms
+    passedMs += ms
+  }
+
+  it('for a second, until somebody sets the clock; before the first answer it is not', () => {
+    const subject = new ServiceClock(machine)
+    expect(subject.isFresh).toBe(false)
+    const answered = () => subject.observe(toSecond(machine.wallMs()), machine.wallMs() - 20, machine.wallMs())
+    answered()
+    expect(subject.isFresh).toBe(true)
+    pass(999)
+    expect(subject.isFresh).toBe(true)
+    pass(1)
+    expect(subject.isFresh).toBe(false)
+    for (const set of [3_600_000, -3_600_000, 500, -500]) {
+      answered()
+      expect(subject.isFresh).toBe(true)
+      wallMs += set
+      expect(subject.isFresh).toBe(false)
+    }
+  })
+})

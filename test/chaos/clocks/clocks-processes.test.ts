@@ -17,9 +17,11 @@ const LIMIT = { timeout: sized(120_000, 900_000) }
 /** As `faketime -f` takes them. */
 const CLOCKS = sized(['-1d', '+1h', '+0 x2'], ['+1s', '-1s', '+1h', '-1h', '+1d', '-1d', '+0 x2', '+0 x0.5'])
 const EVENT = '01.00'
-/** An event without a sign of life for so long is ended; the live one gives many in that time, ms. */
+/** An event without a sign of life for so long is ended, s; the live one gives many in that time. */
 const TIMEOUT_S = 6
 const INTERVAL = '500ms'
+/** Whoever begins and whoever ends it knows the time of the service to the second, ms. */
+const SOONEST_MS = TIMEOUT_S * 1_000 - 2_000
 
 /** The library, as `faketime` itself hands it to programs; `''` where it is not installed. */
 const LIBRARY =
@@ -62,24 +64,38 @@ describe.runIf(hasFaketime).concurrent('the program by a clock that lies', LIMIT
     trust.injected('processes under faketime', CLOCKS.length)
   })
 
-  test('watches: what gives signs of life stays, what is silent is ended', async () => {
+  test('watches: what gives signs of life stays, what is silent is ended, and not before its time', async () => {
     const [live, silent] = [`live-${randomUUID()}`, `silent-${randomUUID()}`]
+    const fromMs = Date.now()
     for (const stream of [live, silent]) await begin(stream)
     const dogs = CLOCKS.map(clock => under(clock, ['watchdog', '--interval', INTERVAL, '--max-share', '100%']))
-    const beating = setInterval(() => void touch(live), 1_000)
+    const beats: Promise<string>[] = []
+    let early: readonly string[] = []
+    const beating = setInterval(() => beats.push(touch(live)), 1_000)
     try {
       const isEnded = async () => (await statusOf(silent)) === 'aborted' || undefined
       await eventually('the silent event is ended', isEnded, { withinMs: 60_000, everyMs: 250 })
-      expect(await statusOf(live)).toBe('inprocess')
+      const tooSoon = Date.now() < fromMs + SOONEST_MS ? await endsOf(silent) : []
+      early = [...tooSoon, ...(await endsOf(live))]
     } finally {
       clearInterval(beating)
       for (const dog of dogs) dog.process.kill('SIGTERM')
     }
     for (const { ended } of dogs) expect((await ended).code).toBe(0)
+    const heartbeats = (await Promise.all(beats)).filter(kind => kind === 'done').length
+    expect(early).toEqual([])
+    expect(heartbeats).toBeGreaterThan(0)
     trust.figure('clocks', `${CLOCKS.length} of whole processes: ${CLOCKS.join(', ')}`)
-    trust.figure('early expiries', 0, '0, watchdog processes')
+    trust.figure('early expiries', early.length, `0 in ${heartbeats} heartbeats, watchdog processes`)
+    trust.injected('watchdogs under faketime', CLOCKS.length)
   })
 })
+
+/** By whom the event was ended, for messages. */
+async function endsOf(stream: string): Promise<readonly string[]> {
+  const ends = (await readStream(store, stream))?.transactions().filter(({ op }) => op === 'abort') ?? []
+  return ends.map(({ by, at }) => `${stream} was ended by ${by} at ${at}`)
+}
 
 async function begin(stream: string): Promise<void> {
   const timeout = `00:00:${String(TIMEOUT_S).padStart(2, '0')}`
@@ -89,9 +105,9 @@ async function begin(stream: string): Promise<void> {
   expect(await transact(store, stream, start, { commandId: 'start', by: 'test' })).toMatchObject({ kind: 'done' })
 }
 
-async function touch(stream: string): Promise<void> {
+async function touch(stream: string): Promise<string> {
   const beat = { op: 'touch', event: EVENT, owner: 'worker', claimMs: 600_000 } as const
-  await transact(store, stream, beat, { commandId: randomUUID(), by: 'test' })
+  return (await transact(store, stream, beat, { commandId: randomUUID(), by: 'test' })).kind
 }
 
 async function statusOf(stream: string): Promise<string | undefined> {

@@ -1,4 +1,4 @@
-import type { MachineClock } from '../../../src/store/azure-clock.ts'
+import { type MachineClock, machineClock } from '../../../src/store/azure-clock.ts'
 
 const SECOND = 1_000
 const HOUR = 3_600_000
@@ -15,24 +15,46 @@ export interface Lie {
   readonly setBy?: { readonly ms: number; readonly everyLooks: number }
 }
 
-export const LIES: readonly Lie[] = [
-  { name: 'true' },
-  { name: '1 s fast', offsetMs: SECOND },
-  { name: '1 s slow', offsetMs: -SECOND },
-  { name: '1 h fast', offsetMs: HOUR },
-  { name: '1 h slow', offsetMs: -HOUR },
-  { name: '1 d fast', offsetMs: DAY },
-  { name: '1 d slow', offsetMs: -DAY },
-  { name: 'half as fast', rate: 0.5 },
-  { name: 'twice as fast', rate: 2 },
-  { name: 'set by 1 h again and again', setBy: { ms: HOUR, everyLooks: 150 } },
-]
+/** All there are. One is set after so many looks at it: seldom enough for changes to come through in between. */
+export const LIES = liesSetEvery(40)
+
+/** The same where a change looks more or less often at its clock. */
+export function liesSetEvery(everyLooks: number): readonly Lie[] {
+  return [
+    { name: 'true' },
+    { name: '1 s fast', offsetMs: SECOND },
+    { name: '1 s slow', offsetMs: -SECOND },
+    { name: '1 h fast', offsetMs: HOUR },
+    { name: '1 h slow', offsetMs: -HOUR },
+    { name: '1 d fast', offsetMs: DAY },
+    { name: '1 d slow', offsetMs: -DAY },
+    { name: 'half as fast', rate: 0.5 },
+    { name: 'twice as fast', rate: 2 },
+    { name: 'set by 1 h again and again', setBy: { ms: HOUR, everyLooks } },
+  ]
+}
+
+/** Those that only matter to claims of seconds. */
+export const SMALL_LIES: readonly Lie[] = LIES.filter(
+  ({ offsetMs = 0, rate = 1 }) => Math.abs(offsetMs) === SECOND || rate !== 1,
+)
 
 /** The clocks of a machine that lies: both run as fast, only the one on the wall can be set. */
-export function lyingClock({ offsetMs = 0, rate = 1, setBy }: Lie): MachineClock {
-  const [startedMs, wallMs] = [performance.now(), Date.now()]
-  const passedMs = () => (performance.now() - startedMs) * rate
+export interface LyingClock extends MachineClock {
+  /** How often somebody set it so far. */
+  timesSet(): number
+}
+
+export function lyingClock({ offsetMs = 0, rate = 1, setBy }: Lie, truth: MachineClock = machineClock): LyingClock {
+  const [startedMs, wallMs] = [truth.monotonicMs(), truth.wallMs()]
+  const passedMs = () => (truth.monotonicMs() - startedMs) * rate
   let looks = 0
-  const jumpMs = () => (setBy === undefined || Math.floor(looks++ / setBy.everyLooks) % 2 === 0 ? 0 : setBy.ms)
-  return { wallMs: () => wallMs + offsetMs + passedMs() + jumpMs(), monotonicMs: passedMs }
+  const timesSet = () => (setBy === undefined ? 0 : Math.floor(looks / setBy.everyLooks))
+  const jumpMs = () => (setBy !== undefined && timesSet() % 2 === 1 ? setBy.ms : 0)
+  const nowMs = () => {
+    const ms = wallMs + offsetMs + passedMs() + jumpMs()
+    looks += 1
+    return ms
+  }
+  return { wallMs: nowMs, monotonicMs: passedMs, timesSet }
 }

@@ -1,31 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { readStream, type StreamView } from '../../../src/ops/read-stream.ts'
+import { readStream } from '../../../src/ops/read-stream.ts'
 import { transact } from '../../../src/ops/transact.ts'
 import type { EventStore } from '../../../src/store/store.ts'
 import type { Operation } from '../../../src/stream/operation.ts'
+import { judge, type Told, type Verdict } from './judgement.ts'
 
 const STREAM = 'shared'
 /** Longer than any test, ms: whoever takes an event meanwhile is too early. */
 const CLAIM_MS = 900_000
 /** Far more than any answer takes, and less than the smallest of the great lies, ms. */
 const TOLERANCE_MS = 600_000
-
-/** What writers were told of their changes. */
-interface Told {
-  readonly commandId: string
-  readonly kind: string
-  /** It took an event that another held. */
-  readonly tookAnothers: boolean
-}
-
-export interface Verdict {
-  /** Changes that were told to be done and are not there once, and those that are there and were told to be not. */
-  readonly lost: readonly string[]
-  readonly early: readonly string[]
-  /** Times that go back, or that are of no true clock. */
-  readonly untimely: readonly string[]
-  readonly changes: number
-}
 
 /**
  * Writers of one stream, each with a store of its own: each claims an event, keeps it alive, changes the stream, tries to take
@@ -58,7 +42,8 @@ export async function letWrite(stores: readonly EventStore[], turns: number, isT
   await all((store, at) => changed(store, { op: 'complete', event: idAt(at), fence: fences[at] ?? 0 }))
   const view = await readStream(first, STREAM)
   if (view === undefined) throw new Error('the stream is gone')
-  return judge(view, told, isTrueTime ? { fromMs: startedMs, toMs: Date.now() } : undefined)
+  const truth = { fromMs: startedMs - TOLERANCE_MS, toMs: Date.now() + TOLERANCE_MS }
+  return judge(view, told, isTrueTime ? truth : undefined)
 }
 
 const idAt = (at: number): string => `${String(at + 1).padStart(2, '0')}.00`
@@ -77,30 +62,5 @@ async function changed(store: EventStore, operation: Operation, isAnothers = fal
     commandId: leavesEntry ? commandId : '',
     kind: outcome.kind === 'refused' ? outcome.refusal.code : outcome.kind,
     tookAnothers: isAnothers && isDone,
-  }
-}
-
-function judge(view: StreamView, told: readonly Told[], truth: { fromMs: number; toMs: number } | undefined): Verdict {
-  const transactions = view.transactions()
-  const countOf = (id: string) => transactions.filter(({ commandId }) => commandId === id).length
-  const times = transactions.map(({ at }) => at)
-  const stamps = view.document.events.flatMap(({ created, timestamp }) => [created, timestamp])
-  const isFalse = (at: string) =>
-    truth !== undefined && (Date.parse(at) < truth.fromMs - TOLERANCE_MS || Date.parse(at) > truth.toMs + TOLERANCE_MS)
-  return {
-    changes: transactions.length,
-    lost: told.flatMap(({ commandId, kind }) => {
-      const count = commandId === '' ? 0 : countOf(commandId)
-      const expected = kind === 'done' && commandId !== '' ? 1 : 0
-      return count === expected ? [] : [`a change was told to be ${kind} and is there ${count} times`]
-    }),
-    early: told.flatMap(({ tookAnothers, commandId }) =>
-      tookAnothers ? [`${commandId} took an event that was held`] : [],
-    ),
-    untimely: [
-      ...times.flatMap((at, n) => (at >= (times[n - 1] ?? '') ? [] : [`after ${times[n - 1]} came ${at}`])),
-      ...stamps.flatMap(at => (at <= view.document.at ? [] : [`${at} is after the last write, ${view.document.at}`])),
-      ...[...times, ...stamps].filter(isFalse).map(at => `${at} is of no true clock`),
-    ],
   }
 }
