@@ -1,54 +1,47 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runBatch } from '../../src/ops/batch.ts'
-import { transact } from '../../src/ops/transact.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { seededRandom } from '../support/faults.ts'
 import { trustRow } from '../trust/record.ts'
 import { repeatWith, sized, trustSeed } from '../trust/size.ts'
-import type { Running } from './program.ts'
+import type { Ended, Running } from './program.ts'
 import { type Aftermath, aftermathOf } from './stops/aftermath.ts'
+import { type AzureCase, BUSY, CANCEL, CASES, type Case, plant, SCRIPTS, TERM } from './stops/cases.ts'
 import { Stopwatch } from './stops/stopwatch.ts'
 import { Terminals } from './top-terminal.ts'
 import { eventually } from './watchdog/poll.ts'
-import { newWorld, type World } from './watchdog/world.ts'
+import { newWorld, type ProxiedStore, type World } from './watchdog/world.ts'
 
 /** Commands of the built program that are asked to end (SIGTERM), at random moments. Watchdogs: see watchdog-stops. */
 
 const FILE = 'test/e2e/stops.test.ts'
 const SEED = trustSeed(1)
-const TIMES = sized(2, 40)
-/** So many streams of a batch, with two open events each. */
-const STREAMS = 16
+const TIMES = sized(1, 40)
 const LIMIT = { timeout: sized(120_000, 1_800_000) }
-const TERM = 143
+/** They come at any time of this after it is ready, or after its start: then some come before it is ready, ms. */
+const READY_MS = 300
+const STARTING_MS = 800
 
 const trust = trustRow('stops')
 const watch = new Stopwatch(trust)
 const again = repeatWith(FILE, SEED)
 let world: World
 let terminals: Terminals
+let beforeReady = 0
 
 beforeAll(async () => {
   world = await newWorld()
   terminals = new Terminals(world.user)
+  for (const [name, script] of SCRIPTS)
+    writeFileSync(join(world.user.home, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
 })
 afterAll(async () => {
   await terminals.leave()
   await world.leave()
   watch.tell('of commands')
+  if (TIMES > 1) trust.injected('SIGTERM before it is ready', beforeReady)
 })
-
-const names = Array.from({ length: STREAMS }, (_, at) => `s-${at}`)
-const CANCEL = ['cancel', ...names, '--yes', '--expect', `${STREAMS}`] as const
-
-async function plant(store: EventStore): Promise<void> {
-  await runBatch(names, { concurrency: 8 }, async name => {
-    const init = { op: 'init', root: { name: 'Start' }, forks: [{ name: 'A' }, { name: 'A' }], hold: false } as const
-    expect((await transact(store, name, { ...init, born: name }, { commandId: 'init', by: 'test' })).kind).toBe('done')
-  })
-}
 
 /** A moment of the next so many ms. */
 async function moment(random: () => number, withinMs: number): Promise<void> {
@@ -57,64 +50,43 @@ async function moment(random: () => number, withinMs: number): Promise<void> {
 }
 
 /** What was left is whole, nothing is held, nothing goes on. */
-async function expectClean(store: EventStore): Promise<Aftermath> {
+async function expectClean(store: EventStore, address = store.address): Promise<Aftermath> {
   const aftermath = await aftermathOf(store)
   watch.leases += aftermath.leased.length
   expect(aftermath, again).toMatchObject({ leased: [], half: [] })
+  expect(world.user.processesWith(address), again).toEqual([])
   return aftermath
 }
 
-interface Case {
-  /** The command line, without its store. */
-  readonly argv: readonly string[]
-  /** Said when it is in the middle of it. */
-  readonly ready: readonly ['stdout' | 'stderr', RegExp]
-  readonly kind: 'idle' | 'busy'
-  /** With these codes it may end: some come to their own end before. */
-  readonly codes: readonly number[]
+function start({ argv }: Case, address: string): Running {
+  const separator = argv.indexOf('--')
+  const at = separator < 0 ? argv.length : separator
+  return world.user.start([...argv.slice(0, at), '--store', address, ...argv.slice(at)])
 }
 
-const CASES: Readonly<Record<string, Case>> = {
-  'tail -f': { argv: ['tail', '-f', 's-0'], ready: ['stdout', /init/], kind: 'idle', codes: [TERM] },
-  wait: { argv: ['wait', 's-0', '-v'], ready: ['stderr', /^store: /], kind: 'idle', codes: [TERM] },
-  'work, idle': {
-    argv: ['work', '--name', 'B', '--max-idle', '10m', '-v', '--', 'true'],
-    ready: ['stderr', /^store: /],
-    kind: 'idle',
-    codes: [0],
-  },
-  'work, busy': {
-    argv: ['work', '--name', 'A', '--concurrency', '3', '--', './short'],
-    ready: ['stderr', /completed/],
-    kind: 'busy',
-    codes: [0],
-  },
-  exec: { argv: ['exec', 's-1', '01.00', '--', './long'], ready: ['stdout', /up/], kind: 'busy', codes: [TERM] },
-  'cancel of many': {
-    argv: [...CANCEL, '--concurrency', '2'],
-    ready: ['stdout', /done/],
-    kind: 'busy',
-    codes: [0, TERM],
-  },
+type Moment = 'ready' | 'starting'
+
+/** Asks it to end after its start, when it may not even listen to signals yet, or when it is in the middle of it. */
+async function stopSoon(running: Running, { ready, kind, codes }: Case, when: Moment, random: () => number) {
+  if (when === 'ready') await running.until(...ready)
+  await moment(random, when === 'ready' ? READY_MS : STARTING_MS)
+  const isReady = ready[1].test(running.said[ready[0]])
+  if (!isReady) beforeReady += 1
+  const ended = await watch.stop(running, isReady ? kind : 'busy')
+  const { code, signal } = ended
+  if (when === 'ready') expect(codes, again).toContain(code)
+  else expect([...codes, TERM, 'SIGTERM'], `${ended.stderr}; ${again}`).toContain(code ?? signal)
+  return ended
 }
 
 describe.concurrent('SIGTERM at a random moment ends', LIMIT, () => {
-  test.each(Object.entries(CASES))(`%s (seed ${SEED})`, async (name, { argv, ready, kind, codes }) => {
-    writeFileSync(join(world.user.home, 'short'), '#!/bin/sh\nsleep 0.05\n', { mode: 0o755 })
-    writeFileSync(join(world.user.home, 'long'), '#!/bin/sh\necho up; while :; do sleep 0.02; done\n', { mode: 0o755 })
+  test.each(Object.entries(CASES))(`%s (seed ${SEED})`, async (name, command) => {
     const random = seededRandom(SEED + name.length)
     for (let time = 0; time < TIMES; time++) {
       const store = await world.sqlite()
       await plant(store)
-      const separator = argv.indexOf('--')
-      const at = separator < 0 ? argv.length : separator
-      const running = world.user.start([...argv.slice(0, at), '--store', store.address, ...argv.slice(at)])
-      await running.until(...ready)
-      await moment(random, 300)
-      const { code } = await watch.stop(running, kind)
-      expect(codes, again).toContain(code)
+      await stopSoon(start(command, store.address), command, time % 2 === 0 ? 'ready' : 'starting', random)
       await expectClean(store)
-      expect(world.user.processesWith(store.address)).toEqual([])
     }
   })
 
@@ -125,7 +97,7 @@ describe.concurrent('SIGTERM at a random moment ends', LIMIT, () => {
     for (let time = 0; time < TIMES; time++) {
       const program = terminals.top(['--interval', '50ms', '--store', store.address])
       await program.until(/READ-ONLY[\s\S]*s-0/)
-      await moment(random, 300)
+      await moment(random, READY_MS)
       const code = await watch.time('idle', () => {
         program.kill('SIGTERM')
         return program.ended
@@ -134,22 +106,56 @@ describe.concurrent('SIGTERM at a random moment ends', LIMIT, () => {
       await expectClean(store)
     }
   })
+})
 
-  test('a cancel of many on Azurite: what was sent is finished and told, its lease given back', async () => {
-    const random = seededRandom(SEED)
-    for (let time = 0; time < sized(1, TIMES); time++) {
-      const { store, proxy, address } = await world.proxied({ delayMs: 10 })
-      await plant(store)
-      const running = world.user.start([...CANCEL, '--concurrency', '4', '--store', address])
-      await running.until('stdout', /done/)
-      await moment(random, 300)
-      const { code, stdout } = await watch.stop(running, 'busy')
-      expect([0, TERM], again).toContain(code)
-      const { canceled } = await expectClean(store)
-      expect(stdout.match(/✓ done/g)?.length ?? 0).toBe(canceled)
-      trust.injected('requests of batches that were stopped', proxy.requests.length)
-    }
+/** When a command on Azurite is asked to end: while a Put of it is on its way, or any request, or as elsewhere. */
+const MOMENTS = ['put', 'request', 'ready', 'starting'] as const
+
+/** Sends the signal while one of its requests, drawn by chance, is on its way, of Puts only those under a lease. */
+async function stopAtRequest(
+  { proxy, address }: ProxiedStore,
+  command: AzureCase,
+  on: 'put' | 'request',
+  random: () => number,
+  stop: (running: Running) => Promise<Ended> = running => watch.stop(running, command.kind),
+): Promise<Ended> {
+  const most = on === 'put' ? command.puts : command.requests
+  const asked = Promise.withResolvers<Ended>()
+  proxy.add({
+    kind: 'delay',
+    nth: 1 + Math.floor(random() * most),
+    when: ({ operation, headers }) => on === 'request' || (operation === 'put' && 'x-ms-lease-id' in headers),
+    before: async () => asked.resolve(stop(running)),
   })
+  const running = start(command, address)
+  const ended = await Promise.race([asked.promise, running.ended])
+  expect(proxy.injected, again).toHaveLength(1)
+  return ended
+}
+
+describe.concurrent('SIGTERM at a random moment of a change on Azurite', LIMIT, () => {
+  test.each(Object.entries(BUSY))(
+    `finishes what was sent and gives its lease back: %s (seed ${SEED})`,
+    async (name, command) => {
+      const random = seededRandom(SEED + name.length)
+      let puts = 0
+      for (let time = 0; time < TIMES; time++) {
+        const proxied = await world.proxied({ delayMs: 10 })
+        const { store, proxy, address } = proxied
+        await plant(store)
+        const when = MOMENTS[time % MOMENTS.length] ?? 'put'
+        const { code, stdout } =
+          when === 'put' || when === 'request'
+            ? await stopAtRequest(proxied, command, when, random)
+            : await stopSoon(start(command, address), command, when, random)
+        if (when === 'put') expect(command.codes, again).toContain(code)
+        const { canceled } = await expectClean(store, address)
+        if (command.argv[0] === 'cancel') expect(stdout.match(/✓ done/g)?.length ?? 0, again).toBe(canceled)
+        if (when === 'put') puts += proxy.injected.length
+      }
+      trust.injected(`SIGTERM while a Put is on its way under a lease: ${name}`, puts)
+    },
+  )
 })
 
 describe.concurrent('a second signal', LIMIT, () => {
@@ -168,19 +174,18 @@ describe.concurrent('a second signal', LIMIT, () => {
 })
 
 describe.concurrent('it shows', LIMIT, () => {
-  test('that a program that is killed leaves a lease behind', async () => {
-    const { store, proxy, address } = await world.proxied()
-    await plant(store)
-    let running: Running | undefined
-    const kill = async () => {
-      running?.process.kill('SIGKILL')
-      await running?.ended
+  test('that a worker that is killed leaves a lease behind', async () => {
+    const command = BUSY['work, busy']
+    if (command === undefined) throw new Error('no such case')
+    const proxied = await world.proxied({ delayMs: 10 })
+    await plant(proxied.store)
+    const kill = (running: Running) => {
+      running.process.kill('SIGKILL')
+      return running.ended
     }
-    proxy.add({ kind: 'lose-request', on: 'put', times: 1, before: kill })
-    running = world.user.start([...CANCEL, '--concurrency', '1', '--store', address])
-    await running.ended
-    const { leased } = await aftermathOf(store)
-    expect(leased).toHaveLength(1)
+    await stopAtRequest(proxied, command, 'put', seededRandom(SEED), kill)
+    const { leased } = await aftermathOf(proxied.store)
+    expect(leased.length).toBeGreaterThan(0)
     trust.control('a program is killed in the middle of a change', leased.length > 0)
   })
 })

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { trustRow } from '../trust/record.ts'
+import { slownessMs } from './watchdog/figure.ts'
 import { complaints, type Evidence, type Fate, starved } from './watchdog/judge.ts'
 import { type Life, livesOf, type Signs } from './watchdog/lives.ts'
+import { expectKept } from './watchdog/verdict.ts'
 
 /** The judge of the plays with processes, against histories that it must not let pass. */
 
@@ -66,7 +68,7 @@ describe('it does not let pass', () => {
     ['a stream nobody has seen', { fate: undefined }, /nothing is known/],
   ])('%s', (what, over, complaint) => {
     expect(judged(over)).toEqual([expect.stringMatching(complaint)])
-    trustRow('watchdog').control(`in the play with processes: ${what}`, true)
+    trustRow('watchdog').control(`the judge: ${what}`, true)
   })
 })
 
@@ -75,6 +77,32 @@ test('a live event that was ended for a silence that was real is no fault: the m
   expect(judged({ life: { kind: 'lively', silentAfterMs: null } })).toEqual([])
   expect(starved({ lives, fates: new Map([[STREAM, ended]]) })).toEqual([STREAM])
   expect(starved({ lives, fates: new Map([[STREAM, open]]) })).toEqual([])
+})
+
+describe('on a machine that was too slow', () => {
+  const lively = { ...life, kind: 'lively', silentAfterMs: null } as const
+  /** What is told of a play whose only event was ended long after its limit, when a read took so long. */
+  function told(slowestReadMs: number, lives: readonly Life[], isStrict = false): readonly string[] {
+    const lines: string[] = []
+    const say = (name: string) => void lines.push(name)
+    const trust = { figure: say, skipped: say }
+    const allowedMs = () => slownessMs({ slowestReadMs })
+    const late = { ...ended, ends: [{ ...end, atMs: LAST_MS + TIMEOUT_MS + 60_000 }] }
+    const played = { lives, signs: new Map([[STREAM, signs]]), fates: new Map([[STREAM, late]]), slowestReadMs }
+    expectKept(played, { trust, what: 'here', again: '', allowedMs, isStrict })
+    return lines
+  }
+
+  test('nothing is said of time, and that is told; nightly it fails', () => {
+    expect(told(1_001, [life])).toEqual(['heartbeats', 'ended early', 'stale', 'ended late, here'])
+    expect(() => told(1_001, [life], true)).toThrow(/too slow/)
+    expect(() => told(1_000, [life])).toThrow()
+  })
+
+  test('live events that really fell silent are told; nightly it fails', () => {
+    expect(told(1_001, [lively])).toContain('live events, here')
+    expect(() => told(1_001, [lively], true)).toThrow(/really fell silent/)
+  })
 })
 
 test('lives are drawn from the seed alone, as many of each kind as were asked for', () => {

@@ -3,24 +3,30 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { publishedManifest } from '../../build/manifest.mjs'
+import { trustRow } from '../trust/record.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const checkoutManifest = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'))
 
+const row = trustRow('supply')
 let checkout: string
+let tarball: string
 
-/** A checkout with the real package.json, but for a build that does nothing. */
-beforeEach(() => {
+/** A checkout with the real package.json, but for a build that does nothing; packed once, for that takes seconds. */
+beforeAll(() => {
   checkout = mkdtempSync(join(tmpdir(), 'leasectl-checkout-'))
   cpSync(`${ROOT}build`, join(checkout, 'build'), { recursive: true })
   cpSync(`${ROOT}bin`, join(checkout, 'bin'), { recursive: true })
   mkdirSync(join(checkout, 'dist'))
   writeFileSync(join(checkout, 'dist/cli.js'), '')
   writeManifest({ ...checkoutManifest, scripts: { ...checkoutManifest.scripts, prepare: 'node -e 0' } })
+  tarball = join(checkout, `leasectl-${checkoutManifest.version}.tgz`)
+  const { status, stderr } = npm('pack')
+  expect([status, stderr]).toEqual([0, expect.any(String)])
 })
-afterEach(() => rmSync(checkout, { recursive: true, force: true }))
+afterAll(() => rmSync(checkout, { recursive: true, force: true }))
 
 test('the published manifest keeps what a user needs and nothing else', () => {
   const { scripts, devDependencies, allowScripts, ...rest } = checkoutManifest
@@ -29,8 +35,6 @@ test('the published manifest keeps what a user needs and nothing else', () => {
 })
 
 test('npm pack makes a tarball with the published manifest', () => {
-  expect(npm('pack').status).toBe(0)
-  const tarball = join(checkout, `leasectl-${checkoutManifest.version}.tgz`)
   const packed = JSON.parse(execFileSync('tar', ['-xzOf', tarball, 'package/package.json'], { encoding: 'utf8' }))
   expect(packed).toEqual(publishedManifest(checkoutManifest))
   const files = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trim().split('\n').sort()
@@ -39,16 +43,15 @@ test('npm pack makes a tarball with the published manifest', () => {
 })
 
 test('the package is installed without a network and without scripts, and comes alone', () => {
-  expect(npm('pack').status).toBe(0)
   const user = join(checkout, 'user')
   mkdirSync(user)
   writeFileSync(join(user, 'package.json'), '{ "private": true }')
-  const tarball = join(checkout, `leasectl-${checkoutManifest.version}.tgz`)
   const quiet = ['--ignore-scripts', '--offline', '--no-audit', '--no-fund']
   for (const command of [['install', tarball], ['ci']]) {
     const { status, stderr } = npmIn(user, ...command, ...quiet)
     expect([status, stderr]).toEqual([0, stderr])
     expect(readdirSync(join(user, 'node_modules')).filter(name => !name.startsWith('.'))).toEqual(['leasectl'])
+    row.injected(`npm ${command[0]} --ignore-scripts of the package`, 1)
   }
 }, 120_000)
 

@@ -1,47 +1,47 @@
-import { execFileSync } from 'node:child_process'
-import {
-  chmodSync,
-  chownSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, chownSync, existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { DatabaseSync } from 'node:sqlite'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { StoreDamaged, StoreFull, StoreIncompatible } from '../../src/store/errors.ts'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { StoreDamaged, StoreIncompatible } from '../../src/store/errors.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
-import { bytes, changeOptions, given, increment, listed, put, stored, summary, text } from '../contract/harness.ts'
+import { bytes, changeOptions, increment, listed, stored, summary, text } from '../contract/harness.ts'
 import { trustRow } from '../trust/record.ts'
-import { inFile, integrity, NOBODY, startChild, testFolder } from './sqlite-support.ts'
+import { SAMPLE_STREAMS, sampleFile } from './sqlite-sample.ts'
+import { inFile, NOBODY, startChild, testFolder } from './sqlite-support.ts'
 
 const row = trustRow('sqlite')
+/** How many files of each kind were opened. */
+const injected = new Map<string, number>()
+afterAll(() => {
+  for (const [kind, count] of injected) row.injected(kind, count)
+})
+const reached = (kind: string): unknown => injected.set(kind, (injected.get(kind) ?? 0) + 1)
 
-/** A store with the stream `counter` = 1 and a few more, closed. */
-async function storeFile(folder = testFolder()): Promise<string> {
-  const path = join(folder, 'streams.db')
-  const store = openSqliteStore(path)
-  await given(store, 'counter', '1')
-  for (let i = 0; i < 20; i += 1) await given(store, `s/${i}`, 'x'.repeat(2_000))
-  await store.close()
-  return path
-}
+type Fault = typeof StoreDamaged | typeof StoreIncompatible
 
 /** Everything one can do with the file ends in the given fault, and the file stays as it is, byte by byte. */
-async function expectFault(path: string, fault: typeof StoreDamaged | typeof StoreIncompatible): Promise<void> {
+async function expectFault(path: string, fault: Fault, kind: string): Promise<void> {
+  expect(await withoutFault(path, fault)).toEqual([])
+  reached(kind)
+}
+
+/** What can be done with the file without the given fault, and whether that changes it. */
+async function withoutFault(path: string, fault: Fault, open = openSqliteStore): Promise<string[]> {
   const before = readFileSync(path)
-  const store = openSqliteStore(path)
-  await expect(listed(store)).rejects.toBeInstanceOf(fault)
-  await expect(store.read('counter')).rejects.toBeInstanceOf(fault)
-  await expect(store.create('new', bytes('x'), summary())).rejects.toBeInstanceOf(fault)
-  await expect(store.changeUnderLease('counter', increment, changeOptions())).rejects.toBeInstanceOf(fault)
-  await expect(store.break('counter', 0)).rejects.toBeInstanceOf(fault)
+  const store = open(path)
+  const tries = {
+    list: () => listed(store),
+    read: () => store.read('counter'),
+    create: () => store.create('new', bytes('x'), summary()),
+    change: () => store.changeUnderLease('counter', increment, changeOptions()),
+    break: () => store.break('counter', 0),
+  }
+  const done: string[] = []
+  for (const [name, attempt] of Object.entries(tries)) {
+    const ended: unknown = await attempt().catch((error: unknown) => error)
+    if (!(ended instanceof fault)) done.push(name)
+  }
   await store.close()
-  expect(readFileSync(path).equals(before)).toBe(true)
+  return existsSync(path) && readFileSync(path).equals(before) ? done : [...done, 'the file is another one']
 }
 
 describe('a file that is not a sound store', () => {
@@ -49,51 +49,63 @@ describe('a file that is not a sound store', () => {
     const path = join(testFolder(), 'streams.db')
     for (const content of ['hello', 'hello world '.repeat(1_000)]) {
       writeFileSync(path, content)
-      await expectFault(path, StoreDamaged)
+      await expectFault(path, StoreDamaged, 'no database')
     }
+  })
+
+  it('would be seen to be lost by a store that makes what it cannot read anew', async () => {
+    const path = join(testFolder(), 'streams.db')
+    writeFileSync(path, 'hello')
+    const done = await withoutFault(path, StoreDamaged, broken => {
+      rmSync(broken)
+      return openSqliteStore(broken)
+    })
+    expect(done).toEqual(['list', 'read', 'create', 'change', 'break', 'the file is another one'])
+    row.control('what cannot be read is made anew', true)
   })
 
   it('is damaged when it is a database of another program', async () => {
     const path = join(testFolder(), 'streams.db')
-    inFile(path, db => db.exec('CREATE TABLE other (a)'))
-    await expectFault(path, StoreDamaged)
-    inFile(path, db => db.exec('DROP TABLE other; PRAGMA application_id = 7'))
-    await expectFault(path, StoreDamaged)
+    for (const sql of ['CREATE TABLE other (a)', 'DROP TABLE other; PRAGMA application_id = 7']) {
+      inFile(path, db => db.exec(sql))
+      await expectFault(path, StoreDamaged, 'a database of another program')
+    }
   })
 
   it.each([16, 100, 600, 4_096, 5_000, 16_384])('is damaged when it ends after %d bytes', async size => {
-    const path = await storeFile()
+    const path = await sampleFile()
     truncateSync(path, size)
-    await expectFault(path, StoreDamaged)
+    await expectFault(path, StoreDamaged, 'truncated')
   })
 
   it('is damaged where its pages are overwritten, and says so instead of showing wrong rows', async () => {
-    const path = await storeFile()
+    const path = await sampleFile()
     const content = readFileSync(path)
     writeFileSync(path, content.fill(0xaa, 4_096))
-    await expectFault(path, StoreDamaged)
+    await expectFault(path, StoreDamaged, 'overwritten')
   })
 
   it.each([0, -1])('is left as it is where its tables have the version %d, which no leasectl wrote', async version => {
-    const path = await storeFile()
+    const path = await sampleFile()
     inFile(path, db => db.exec(`PRAGMA user_version = ${version}`))
-    await expectFault(path, StoreDamaged)
+    await expectFault(path, StoreDamaged, 'a schema that nobody wrote')
   })
 
   it('is incompatible when a newer leasectl wrote it', async () => {
-    const path = await storeFile()
+    const path = await sampleFile()
     inFile(path, db => db.exec('PRAGMA user_version = 2'))
-    await expectFault(path, StoreIncompatible)
+    await expectFault(path, StoreIncompatible, 'a newer schema')
   })
 
   it('is incompatible as soon as a newer leasectl migrates it, also for those who have it open', async () => {
-    const path = await storeFile()
+    const path = await sampleFile()
     const store = openSqliteStore(path)
     await store.changeUnderLease('counter', increment, changeOptions())
     inFile(path, db => db.exec('PRAGMA user_version = 2'))
     await expect(store.changeUnderLease('counter', increment, changeOptions())).rejects.toThrow(/newer leasectl/)
     await expect(store.read('counter')).rejects.toThrow(/newer leasectl/)
     await store.close()
+    reached('a newer schema while it is open')
   })
 })
 
@@ -101,14 +113,15 @@ describe('a SQLite that is too old to write safely', () => {
   const sqliteVersion = '3.51.2'
 
   it('reads and refuses to write', async () => {
-    const store = openSqliteStore(await storeFile(), { sqliteVersion })
+    const store = openSqliteStore(await sampleFile(), { sqliteVersion })
     expect(text((await stored(store, 'counter')).body)).toBe('1')
-    expect(await listed(store)).toHaveLength(21)
+    expect(await listed(store)).toHaveLength(SAMPLE_STREAMS)
     await expect(store.changeUnderLease('counter', increment, changeOptions())).rejects.toBeInstanceOf(
       StoreIncompatible,
     )
     await expect(store.create('new', bytes('x'), summary())).rejects.toThrow(/3\.51\.2/)
     await store.close()
+    reached('a SQLite that is too old')
   })
 
   it('creates nothing', async () => {
@@ -125,7 +138,7 @@ describe('a store that may only be read', () => {
     ['file in a folder without write rights', 0o555],
   ])('is read, and writing says why not: %s', async (_, folderMode) => {
     const folder = testFolder()
-    const path = await storeFile(folder)
+    const path = await sampleFile(folder)
     if (process.getuid?.() === 0) for (const each of [folder, path]) chownSync(each, NOBODY, NOBODY)
     chmodSync(path, 0o444)
     chmodSync(folder, folderMode)
@@ -134,77 +147,7 @@ describe('a store that may only be read', () => {
     expect(await child.ended).toBe(0)
     const seen = JSON.parse(child.lines[0] ?? '{}')
     expect(seen).toMatchObject({ body: '1', code: 'not-permitted' })
-    expect(seen.names).toHaveLength(21)
+    expect(seen.names).toHaveLength(SAMPLE_STREAMS)
+    reached('read-only')
   })
-})
-
-describe('a store without room', () => {
-  it('refuses what does not fit, keeps all the rest, and goes on when there is room again', async () => {
-    const path = await storeFile()
-    let db: DatabaseSync | undefined
-    const store = openSqliteStore(path, {
-      onOpen: opened => {
-        db = opened
-        opened.exec('PRAGMA max_page_count = 1')
-      },
-    })
-    const grow = (): ReturnType<typeof put> => put('y'.repeat(200_000))
-    await expect(store.changeUnderLease('counter', grow(), changeOptions())).rejects.toBeInstanceOf(StoreFull)
-    await expect(store.create('new', bytes('z'.repeat(200_000)), summary())).rejects.toBeInstanceOf(StoreFull)
-    expect(text((await stored(store, 'counter')).body)).toBe('1')
-    expect(await listed(store)).toHaveLength(21)
-    db?.exec('PRAGMA max_page_count = 100000')
-    expect(await store.changeUnderLease('counter', grow(), changeOptions())).toMatchObject({ kind: 'committed' })
-    await store.close()
-    expect(integrity(path)).toBe('ok')
-  })
-
-  it('on a full disk too, where the commit is what fails', async ctx => {
-    const disk = smallDisk()
-    if (disk === undefined) {
-      row.skipped('a full disk', 'no right to mount a tmpfs')
-      return ctx.skip('needs the right to mount a tmpfs')
-    }
-    const store = openSqliteStore(join(disk, 'streams.db'))
-    onTestFinished(() => store.close())
-    await given(store, 'counter', '1')
-    writeFileSync(join(disk, 'ballast'), new Uint8Array(300 * 1024))
-    let refused = 0
-    for (let i = 0; i < 400 && refused === 0; i += 1) {
-      const fault = await store.changeUnderLease('counter', increment, changeOptions()).catch(error => error)
-      if (fault instanceof StoreFull) refused = i + 1
-      else expect(fault).toMatchObject({ kind: 'committed' })
-    }
-    expect(refused).toBeGreaterThan(0)
-    expect(text((await stored(store, 'counter')).body)).toBe(String(refused))
-    row.injected('full disk', 1)
-    rmSync(join(disk, 'ballast'))
-    expect(await store.changeUnderLease('counter', increment, changeOptions())).toMatchObject({ kind: 'committed' })
-    await store.close()
-    expect(integrity(join(disk, 'streams.db'))).toBe('ok')
-  })
-})
-
-const MOUNT = '/bin/mount'
-const UNMOUNT = '/bin/umount'
-
-/** A file system of 1 MiB for one test; `undefined` where it cannot be mounted. */
-function smallDisk(): string | undefined {
-  const disk = join(testFolder(), 'disk')
-  mkdirSync(disk)
-  try {
-    execFileSync(MOUNT, ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk], { stdio: 'ignore' })
-  } catch {
-    return undefined
-  }
-  onTestFinished(() => void execFileSync(UNMOUNT, [disk]))
-  return disk
-}
-
-it('copies of a closed store are whole', async () => {
-  const path = await storeFile()
-  copyFileSync(path, `${path}.copy`)
-  const store = openSqliteStore(`${path}.copy`)
-  expect(await listed(store)).toHaveLength(21)
-  await store.close()
 })

@@ -7,13 +7,14 @@ import type { WriterOptions } from './disk/child-writer.ts'
 import { type Disk, openDisk, shortFolder } from './disk/disk.ts'
 import { startScript } from './disk/script.ts'
 import { faultsOf } from './sqlite-judgement.ts'
+import { inFile } from './sqlite-support.ts'
 
 const FILE = 'test/store/sqlite-kills.test.ts'
 const seed = trustSeed(9_311)
 const row = trustRow('sqlite')
 
 /** Rounds of each kind; two writers are killed in each. */
-const ROUNDS = sized(4, 130)
+const ROUNDS = sized(3, 130)
 const AT_CALLS = sized(6, 220)
 const FOR_LONG = 1_000_000
 
@@ -129,6 +130,15 @@ it('keeps what was acknowledged before a kill at any call of a creation or check
   }
   row.figure('kills', AT_CALLS)
   row.injected('killed at a chosen call', AT_CALLS)
+})
+
+it('keeps what was acknowledged before a kill during a migration', async ctx => {
+  const path = join(shortFolder(), 'streams.db')
+  expect(await faultsOf(path, { acknowledged: [] })).toEqual([])
+  // With a second schema this fails, and kills during its migration are to be written here.
+  expect(inFile(path, db => db.prepare('PRAGMA user_version').get())).toEqual({ user_version: 1 })
+  row.skipped('kill during a migration', 'there is only one schema yet')
+  ctx.skip('there is only one schema yet')
 })
 
 it('would see it if changes were reported before their COMMIT', { timeout: 60_000 }, async () => {

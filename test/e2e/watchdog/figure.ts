@@ -74,10 +74,10 @@ export async function play(figure: Figure): Promise<Played> {
 /** From the end of a limit to that of its event so many steps follow one another that may each take as long as a slow read. */
 const STEPS = 8
 /** Where a single read takes longer, nothing can be said of time: ms. */
-const TOO_SLOW_MS = 1_000
+export const TOO_SLOW_MS = 1_000
 
-/** What the slowness of machine and store adds to every limit, ms. */
-export function slownessMs({ slowestReadMs }: Played): number {
+/** What the slowness of machine and store adds to every limit, ms: without end where nothing can be said of time. */
+export function slownessMs({ slowestReadMs }: Pick<Played, 'slowestReadMs'>): number {
   return slowestReadMs > TOO_SLOW_MS ? Number.POSITIVE_INFINITY : STEPS * slowestReadMs
 }
 

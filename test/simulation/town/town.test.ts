@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { trustRow } from '../../trust/record.ts'
-import { sized, trustSeed } from '../../trust/size.ts'
+import { SIZE, sized, trustSeed } from '../../trust/size.ts'
+import { reachedIn } from './reached.ts'
 import { planTown, type TownSettings } from './settings.ts'
 import { lineOf, whatIsWrong } from './smaller.ts'
 import { liveTown } from './town.ts'
@@ -13,29 +14,15 @@ const timeout = sized(120_000, 4 * 3_600_000)
 
 const townOf = (number: number) => planTown(String(FIRST + number), TROUBLES)
 
-/** Which faults have to have reached the code, and how they are told in a trace. */
-const REACHED: Record<string, RegExp> = {
-  crashes: /"kind":"down"/g,
-  pauses: /"fault":"stopped"/g,
-  'requests lost': /"fault":"request-lost"/g,
-  'answers lost': /"fault":"(answer-lost|unknown-[a-z]+)"/g,
-  'requests during outages': /"fault":"outage"/g,
-  leases: /"kind":"leased"/g,
-  expiries: /"op":"abort","on":"[\d.]+","commandId":"watchdog:/g,
-  'claims lost': /"what":"lost"/g,
-}
-
 describe('workers, watchdogs and operators in one town', { timeout }, () => {
-  const counts = new Map(Object.keys(REACHED).map(name => [name, 0]))
+  const counts = new Map<string, number>()
 
   /** The trace of a good life. */
   async function lived(town: TownSettings): Promise<string> {
     const outcome = await liveTown(town)
     expect(await whatIsWrong(town, outcome, liveTown)).toBe('')
-    const { text } = outcome.trace
-    for (const [name, pattern] of Object.entries(REACHED)) {
-      counts.set(name, (counts.get(name) ?? 0) + (text.match(pattern)?.length ?? 0))
-    }
+    const { happenings, text } = outcome.trace
+    for (const [name, count] of reachedIn(town, happenings)) counts.set(name, (counts.get(name) ?? 0) + count)
     return text
   }
 
@@ -55,7 +42,9 @@ describe('workers, watchdogs and operators in one town', { timeout }, () => {
     row.figure('identical replays', REPLAYS, 'all')
   })
 
-  it('have been through all of it', () => {
+  // The few towns of another seed, named to repeat a failure, need not have seen all of it.
+  it.skipIf(SIZE === 'ci' && FIRST !== 1)('have been through all of it, and done all there is to do', () => {
+    expect(counts.size).toBeGreaterThan(0)
     for (const [name, count] of counts) {
       expect(count, name).toBeGreaterThan(0)
       row.injected(name, count)

@@ -1,0 +1,83 @@
+import type { Operation } from '../../../src/stream/operation.ts'
+import type { Happening } from '../happenings.ts'
+import { START_MS } from '../world.ts'
+import type { TownSettings } from './settings.ts'
+
+type Op = Operation['op']
+
+/** Operations that somebody in a town asks for; foreign writers, whom `settle` follows, do not live there. */
+const OPS = {
+  init: true,
+  start: true,
+  touch: true,
+  release: true,
+  advance: true,
+  complete: true,
+  fail: true,
+  cancel: true,
+  abort: true,
+  retry: true,
+  set: true,
+} as const satisfies Record<Exclude<Op, 'settle'>, true>
+
+const FAULTS: Readonly<Record<string, RegExp>> = {
+  crashes: /^down$/,
+  pauses: /^fault stopped$/,
+  'requests lost': /^fault request-lost$/,
+  'answers lost': /^fault (answer-lost|unknown-[a-z]+)$/,
+  'requests during outages': /^fault outage$/,
+  leases: /^leased$/,
+  'claims lost': /^job lost$/,
+}
+
+/** What has to have reached the code in some town, and how often it did in this one. */
+export function reachedIn(settings: TownSettings, happenings: readonly Happening[]): ReadonlyMap<string, number> {
+  const words = happenings.map(wordOf)
+  const faults = Object.entries(FAULTS).map(([name, pattern]): [string, number] => {
+    return [name, words.filter(word => pattern.test(word)).length]
+  })
+  return new Map([...faults, ...clocks(settings, happenings), ...operations(happenings)])
+}
+
+function wordOf(happening: Happening): string {
+  if (happening.kind === 'fault') return `fault ${happening.fault}`
+  return happening.kind === 'job' ? `job ${happening.what}` : happening.kind
+}
+
+/** A clock that lies has reached the code when somebody worked or wrote by it. */
+function clocks({ troubles, skewMs }: TownSettings, happenings: readonly Happening[]): [string, number][] {
+  const acts = happenings.filter(({ kind }) => kind === 'wrote' || kind === 'job')
+  const set = troubles.filter(
+    trouble =>
+      trouble.kind === 'clock' && acts.some(({ who, atMs }) => who === trouble.who && atMs >= START_MS + trouble.atMs),
+  )
+  const slowOrFast = new Set(troubles.flatMap(trouble => (trouble.kind === 'rate' ? [trouble.who] : [])))
+  return [
+    ['changes by clocks that differ from the store’s', skewMs === 0 ? 0 : acts.filter(isSkewed).length],
+    ['clocks that were set', set.length],
+    [
+      'work by clocks half or twice as fast',
+      acts.filter(({ kind, who }) => kind === 'job' && slowOrFast.has(who)).length,
+    ],
+  ]
+}
+
+/** Who founds streams has the clock of the store. */
+function isSkewed({ kind, who }: Happening): boolean {
+  return kind === 'wrote' && who !== 'founder'
+}
+
+/** Changes by their kind, those of watchdogs apart. A heartbeat leaves nothing in the journal. */
+function operations(happenings: readonly Happening[]): [string, number][] {
+  const times = new Map(['expiries', ...Object.keys(OPS).map(written)].map(name => [name, 0]))
+  const count = (name: string) => times.set(name, (times.get(name) ?? 0) + 1)
+  for (const happening of happenings) {
+    if (happening.kind !== 'wrote') continue
+    if (happening.entries.length === 0) count(written('touch'))
+    for (const { op, commandId } of happening.entries)
+      count(commandId.startsWith('watchdog:') ? 'expiries' : written(op))
+  }
+  return [...times]
+}
+
+const written = (op: string): string => `${op} written`
