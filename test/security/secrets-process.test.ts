@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newUser, type User } from '../e2e/program.ts'
 import { trustRow } from '../trust/record.ts'
-import { connectionStrings, hitsIn, SAS, secretEnvironment } from './canaries.ts'
+import { connectionStrings, hitsIn, KEY, SAS, secretEnvironment } from './canaries.ts'
 
 const row = trustRow('secrets')
 
@@ -33,6 +33,13 @@ afterAll(() => {
 })
 
 const secrets = () => secretEnvironment(connectionStrings(endpoint).SAS)
+
+/** Writes the command lines of all processes of this user into the file that it is called with. */
+const LOOK = `for file in $(grep -lzs "^HOME=$HOME$" /proc/[0-9]*/environ); do
+  tr '\\0' ' ' 2> /dev/null < "\${file%environ}cmdline"
+  echo
+done 2> /dev/null > "$HOME/$1"
+`
 
 /** A module that makes the program it is loaded into fail where nobody catches. */
 function crashing(name: string, how: string): string {
@@ -74,11 +81,34 @@ describe.concurrent('a secret is not said', () => {
 
   test('on the command line of any process, though what exec runs has the environment of exec', async () => {
     const store = ['--store', `sqlite:${join(user.home, 'x.db')}`]
-    await user.run(['init', 's', ...store])
-    const look = 'cat /proc/$PPID/cmdline /proc/self/cmdline; echo; echo "$AZURE_STORAGE_KEY"'
-    const { code, stdout, stderr } = await user.run(['exec', 's', '00', ...store, '--', 'sh', '-c', look], secrets())
-    const [lines = '', key = ''] = stdout.split('\n')
-    expect([code, lines.includes('exec'), hitsIn(lines + stderr)]).toEqual([0, true, []])
-    expect(hitsIn(key).length).toBeGreaterThan(0)
-  })
+    await user.run(['init', 's', '--fork', 'A,B', ...store])
+    const look = join(user.home, 'look')
+    writeFileSync(look, LOOK)
+    const run = (...words: readonly string[]) => user.run(words, secrets())
+    const shell = (script: string) => ['--', 'sh', '-c', `sh ${look} ${script}`]
+    const executed = await run('exec', 's', '02.00', ...store, ...shell('exec; echo "$AZURE_STORAGE_KEY"'))
+    const worked = await run('work', '--name', 'A', '--once', ...store, ...shell('work; exit 3'))
+    // what has failed is told
+    const hook = JSON.stringify(['/bin/sh', look, 'hook'])
+    const watched = await run('watchdog', '--once', '--on-failed', hook, ...store)
+    expect([executed, worked, watched].map(({ code }) => code)).toEqual([0, 3, 0])
+    expect(hitsIn(executed.stdout)).toContain(KEY)
+    expect(hitsIn([executed, worked, watched].map(({ stderr }) => stderr).join(''))).toEqual([])
+    for (const [by, command] of Object.entries({ exec: 'exec', work: 'work', hook: 'watchdog' })) {
+      const lines = readFileSync(join(user.home, by), 'utf8')
+      expect(lines).toContain(`leasectl.js ${command} `)
+      expect(lines).toContain(`${look} ${by} \n`)
+      expect(hitsIn(lines)).toEqual([])
+      row.injected(`command lines seen by what ${by} runs`, lines.split('\n').length - 1)
+    }
+  }, 60_000)
+})
+
+test('a secret among the arguments of a process is seen', async () => {
+  const look = join(user.home, 'look')
+  writeFileSync(look, LOOK)
+  await promisify(execFile)('sh', [look, 'given', KEY], { env: { ...user.env } })
+  const seen = hitsIn(readFileSync(join(user.home, 'given'), 'utf8')).length > 0
+  expect(seen).toBe(true)
+  row.control('a secret among the arguments of a process', seen)
 })

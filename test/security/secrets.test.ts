@@ -1,91 +1,44 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { StoreUnreachable } from '../../src/store/errors.ts'
-import { openStore } from '../../src/store/open.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { cli, newWorld, STATE_HOME } from '../commands/support.ts'
 import { trustRow } from '../trust/record.ts'
 import { sized } from '../trust/size.ts'
-import { CLIENT_SECRET, connectionStrings, HOOK_SECRET, hitsIn, KEY, SAS, secretEnvironment } from './canaries.ts'
+import { CLIENT_SECRET, hitsIn, KEY, SAS, secretEnvironment } from './canaries.ts'
 import { commandLines, uncalled } from './lines.ts'
+import { ANSWERS, type Answer, MadService, SILENT, type Way } from './mad-service.ts'
+import { newSecretFiles, PRIVATE } from './secret-files.ts'
 
 const row = trustRow('secrets')
 
-/** What a service may answer that has lost its mind: each answer repeats the request with what signs it. */
-const ANSWERS = {
-  'not permitted': [403, 'AuthenticationFailed'],
-  'no container': [404, 'ContainerNotFound'],
-  'a bad request': [400, 'InvalidHeaderValue'],
-  'no XML': [200, ''],
-} as const
-type Answer = keyof typeof ANSWERS
-type Way = 'key' | 'SAS'
-
+/** With a SAS the address of a request is a secret, with a key its headers are. */
 const CASES = sized<readonly (readonly [Answer, readonly Way[]])[]>(
   [
     ['not permitted', ['SAS']],
     ['no XML', ['key']],
+    ['a fault of its own', ['key']],
+    ['a reset connection', ['SAS']],
   ],
   (Object.keys(ANSWERS) as Answer[]).map(answer => [answer, ['key', 'SAS']] as const),
 )
 
-let service: Server
-let endpoint = ''
-let says: Answer = 'not permitted'
-let signed = 0
+const service = new MadService()
+beforeAll(() => service.start())
+afterAll(() => service.stop())
 
-beforeAll(async () => {
-  service = createServer((request, response) => {
-    const { url = '', headers } = request
-    if (hitsIn(url).length > 0 || headers.authorization?.startsWith('SharedKey ')) signed += 1
-    request.resume()
-    const [status, code] = ANSWERS[says]
-    const echo = `${url} ${headers.authorization} ${SAS} AccountKey=${KEY}`.replaceAll('&', '&amp;')
-    const body = `<?xml version="1.0"?><Error><Code>${code}</Code><Message>${echo}</Message><Detail>${echo}</Detail></Error>`
-    const told = code === '' ? {} : { 'x-ms-error-code': code }
-    response.writeHead(status, { ...told, 'content-type': 'application/xml', date: new Date().toUTCString() }).end(body)
-  })
-  await new Promise<void>(resolve => service.listen(0, '127.0.0.1', resolve))
-  endpoint = `http://127.0.0.1:${(service.address() as AddressInfo).port}/acct`
-})
-afterAll(() => {
-  service.close()
-  service.closeAllConnections()
-})
-
-/** Files that command lines name: documents, and secrets where they belong. */
-const FILES = mkdtempSync(join(tmpdir(), 'leasectl-secrets-'))
-const PRIVATE = ['credential', 'hook.secret']
-writeFileSync(join(FILES, 'a.xml'), '<EventStream><Event name="A" status="init" id="00"/></EventStream>')
-writeFileSync(join(FILES, 'credential'), `AZURE_STORAGE_KEY=${KEY}\n`, { mode: 0o600 })
-writeFileSync(join(FILES, 'hook.secret'), HOOK_SECRET, { mode: 0o600 })
-writeFileSync(
-  join(FILES, 'w.yaml'),
-  [
-    'on-done: {webhook: https://127.0.0.1:1/x, secret-file: hook.secret}',
-    'webhooks: {allow: 127.0.0.1, networks: 127.0.0.1}',
-  ].join('\n'),
-)
-chmodSync(FILES, 0o700)
-mkdirSync(join(FILES, 'out'))
+const FILES = newSecretFiles()
 afterAll(() => rmSync(FILES, { recursive: true, force: true }))
 
 const LINES = commandLines(FILES)
+/** Each command once. */
+const FIRST_LINES = LINES.filter(([path], at) => LINES.findIndex(other => other[0] === path) === at)
+/** What asks no store. */
+const LOCAL = /^(help|completion|demo|lab .*|context (?!test).*)$/
+/** What tries for half a minute by a clock of its own: for the night. */
+const PATIENT = /^(init|import|watchdog)$/
 
 /** All that a command line says over a store, with all that helps to find faults. */
 async function saidBy(argv: readonly string[], store: EventStore, connectionString: string): Promise<string> {
@@ -100,25 +53,40 @@ async function saidBy(argv: readonly string[], store: EventStore, connectionStri
   return said
 }
 
-/** What each command line says that must not be said. */
-async function leaksOver(stores: Partial<Record<Way, EventStore>>, lines = LINES): Promise<string[]> {
-  const leaks: string[] = []
-  for (const [path, argv] of lines) {
-    for (const which of ['key', 'SAS'] as const) {
-      const store = stores[which]
-      const hits = store === undefined ? [] : hitsIn(await saidBy(argv, store, connectionStrings(endpoint)[which]))
-      if (hits.length > 0) leaks.push(`${path} (${which}): ${hits}`)
-    }
-  }
-  return leaks
+type Stores = (way: Way) => Promise<EventStore>
+type Line = (typeof LINES)[number]
+
+interface Said {
+  /** The command line, and by which way it was signed. */
+  readonly what: string
+  readonly said: string
 }
 
-async function realStores(): Promise<Record<Way, EventStore>> {
-  const open = (AZURE_STORAGE_CONNECTION_STRING: string) =>
-    openStore(`${endpoint}/events`, { AZURE_STORAGE_CONNECTION_STRING })
-  const { key, SAS: sas } = connectionStrings(endpoint)
-  return { key: await open(key), SAS: await open(sas) }
+async function saidWith(way: Way, [path, argv]: Line, stores: Stores): Promise<Said> {
+  const store = await stores(way)
+  const said = await saidBy(argv, store, service.connectionString(way))
+  await store.close()
+  return { what: `${path} (${way})`, said }
 }
+
+async function saidInTurn(ways: readonly Way[], stores: Stores, lines: readonly Line[]): Promise<Said[]> {
+  const said: Said[] = []
+  for (const line of lines) for (const way of ways) said.push(await saidWith(way, line, stores))
+  return said
+}
+
+/** All that ask the store at once, for they do little but wait. */
+async function saidTogether(ways: readonly Way[], stores: Stores): Promise<Said[]> {
+  const asking = sized(
+    FIRST_LINES.filter(([path]) => !PATIENT.test(path)),
+    LINES,
+  ).filter(([path]) => !LOCAL.test(path))
+  return Promise.all(asking.flatMap(line => ways.map(way => saidWith(way, line, stores))))
+}
+
+/** What was said that must not be said. */
+const leaksIn = (all: readonly Said[]) =>
+  all.flatMap(({ what, said }) => (hitsIn(said).length > 0 ? [`${what}: ${hitsIn(said)}`] : []))
 
 describe('a secret', () => {
   test(
@@ -126,18 +94,25 @@ describe('a secret', () => {
     async () => {
       expect(uncalled()).toEqual([])
       let hits = 0
+      let causes = 0
       for (const [answer, ways] of CASES) {
-        says = answer
-        const stores = await realStores()
-        const leaks = await leaksOver(Object.fromEntries(ways.map(way => [way, stores[way]])))
+        service.says = answer
+        const isSilent = SILENT.includes(answer)
+        const stores = (way: Way) => service.store(way)
+        const lines = answer === 'not permitted' ? LINES : sized(FIRST_LINES, LINES)
+        const said = await (isSilent ? saidTogether(ways, stores) : saidInTurn(ways, stores, lines))
+        const leaks = leaksIn(said)
         expect([answer, leaks]).toEqual([answer, []])
         hits += leaks.length
-        for (const store of Object.values(stores)) await store.close()
+        if (isSilent)
+          causes += said.filter(({ said }) => /store-unreachable[\s\S]*^caused by ServiceError/m.test(said)).length
       }
       row.figure('commands', new Set(LINES.map(([path]) => path)).size)
       row.figure('hits', hits, '0')
-      expect(signed).toBeGreaterThan(LINES.length)
-      row.injected('signed requests that were answered with what signed them', signed)
+      expect(service.signed).toBeGreaterThan(LINES.length)
+      row.injected('signed requests that were answered with what signed them', service.signed)
+      expect(causes).toBeGreaterThan(20)
+      row.injected('commands that told why there was no answer', causes)
     },
     sized(120_000, 600_000),
   )
@@ -154,8 +129,9 @@ describe('a secret', () => {
   })
 
   test('is in no error, however deep it is looked into', async () => {
-    says = 'not permitted'
-    for (const store of Object.values(await realStores())) {
+    service.says = 'not permitted'
+    for (const way of ['key', 'SAS'] as const) {
+      const store = await service.store(way)
       const error = await store.read('s').catch((caught: unknown) => caught)
       expect(hitsIn(inspect([error, store.address], { depth: 20, showHidden: true, getters: true }))).toEqual([])
     }
@@ -181,16 +157,18 @@ describe('a secret', () => {
   })
 
   test('is seen where an error tells what the SDK knows', async () => {
-    const leaks = await leaksOver(
-      { SAS: leaking() },
-      LINES.filter(([path]) => /^(ls|show|stats)$/.test(path)),
-    )
-    expect(leaks.length).toBeGreaterThan(0)
-    row.control('errors carry the request', leaks.length > 0)
+    const lines = LINES.filter(([path]) => /^(ls|show|stats)$/.test(path))
+    const leaksOf = async (error: Error) => leaksIn(await saidInTurn(['SAS'], async () => throwing(error), lines))
+    const carrying = await leaksOf(new StoreUnreachable(`no answer to GET ${service.endpoint}/c?${SAS}`))
+    expect(carrying.length).toBeGreaterThan(0)
+    row.control('errors carry the request', carrying.length > 0)
+    const caused = await leaksOf(new StoreUnreachable('no answer', { cause: new Error(`signed with ${KEY}`) }))
+    expect(caused.length).toBeGreaterThan(0)
+    row.control('causes carry what signs it', caused.length > 0)
   })
 
   test('that an unforeseen error carries is left out where it is told', async () => {
-    const fault = new TypeError(`GET ${endpoint}/c?${SAS} AccountKey=${KEY} client_secret=${CLIENT_SECRET}`)
+    const fault = new TypeError(`GET ${service.endpoint}/c?${SAS} AccountKey=${KEY} client_secret=${CLIENT_SECRET}`)
     const { exit, stderr } = await cli(newWorld(), ['ls', '--debug'], { store: throwing(fault) })
     expect(exit).toBe(1)
     expect(stderr).toContain('TypeError: GET http')
@@ -198,11 +176,7 @@ describe('a secret', () => {
   })
 })
 
-/** A driver that tells what an error of the SDK knows. */
-function leaking(): EventStore {
-  return throwing(new StoreUnreachable(`no answer to GET ${endpoint}/c?${SAS}`))
-}
-
+/** A driver that knows nothing but this error. */
 function throwing(error: Error): EventStore {
   return new Proxy(newWorld().store, {
     get(target, key) {

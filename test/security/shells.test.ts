@@ -12,6 +12,7 @@ import { runCommand } from '../../src/watchdog/hooks/run-command.ts'
 import { machineTiming } from '../../src/watchdog/timing.ts'
 import { cli, newWorld } from '../commands/support.ts'
 import { trustRow } from '../trust/record.ts'
+import { NAMES, VALUES } from './shell-values.ts'
 
 const row = trustRow('shells')
 
@@ -21,33 +22,6 @@ afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
 /** What a shell makes if it gets hold of a value, and where the program tells what it got. */
 const SENTINEL = join(FOLDER, 'run-by-a-shell')
 const OUT = join(FOLDER, 'got.json')
-const MARK = 'touch "$SENTINEL"'
-
-const VALUES: readonly string[] = [
-  ...[`$(${MARK})`, `\`${MARK}\``, `; ${MARK}`, `| ${MARK}`, `|| ${MARK}`, `& ${MARK}`, `&& ${MARK}`, `x; ${MARK} #`],
-  ...[`'; ${MARK}; '`, `"; ${MARK}; "`, `\n${MARK}\n`, `\\\n; ${MARK}`, `<(${MARK})`, '> "$SENTINEL"', '>>"$SENTINEL"'],
-  ...[
-    '$SENTINEL',
-    '$'.concat('{SENTINEL}'),
-    '%PATH%',
-    '~',
-    '*',
-    '?',
-    '[a-z]',
-    '{a,b}',
-    '!!',
-    '$((1+1))',
-    "$'\\x41'",
-    '\\',
-    "'",
-    '"',
-  ],
-  ...['-e', '--', '-c', '-', ' ', '\t', 'a b', 'é☃𝄞', '=', 'A=B', '#x', '()', '<<EOF', '\u001b[2J'],
-]
-
-/** Values that name a stream. */
-const NAMES = VALUES.filter(value => !/[\u0000-\u001f\\]|^[\s.-]|\s$/.test(value) && value.length > 1)
-
 const DUMP = join(FOLDER, 'dump.mjs')
 writeFileSync(
   DUMP,
@@ -167,6 +141,21 @@ describe('exec', () => {
       expect(text).toContain(JSON.stringify(name).slice(1, -1))
     }
   })
+})
+
+test('work hands over arguments, and names of streams and owners, as they are', async () => {
+  const world = newWorld()
+  const name = NAMES.join(' ')
+  await cli(world, ['init', name, '--fork', 'A', '--key', name])
+  const line = ['work', '--name', 'A', '--once', '--owner', name, '--stdin', 'json']
+  const { exit, stderr } = await cli(world, [...line, '--', process.execPath, DUMP, ...VALUES], {
+    env: { SENTINEL, OUT, PATH: process.env.PATH ?? '' },
+  })
+  expect([exit, stderr]).toEqual([0, stderr])
+  const { args, env, text } = got()
+  judged(args, VALUES)
+  judged([String(env.LEASECTL_STREAM), String(env.LEASECTL_OWNER)], [name, name])
+  expect(text).toContain(JSON.stringify(name).slice(1, -1))
 })
 
 test('a shell makes something of the same values', () => {
