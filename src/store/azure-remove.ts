@@ -15,7 +15,7 @@ export interface RemoveOptions {
 /**
  * Deletes a blob and its snapshots. An unanswered delete is looked after: gone means removed. It is repeated only with
  * an ETag, for without one the repeat could hit a stream that was created since. What keeps the repeat out may be such a
- * stream as well: then nothing is known of the first try.
+ * stream as well, and a repeat that is refused says nothing of the first try: then nothing is known of that.
  */
 export async function removeBlob(
   parts: { calls: AzureCalls; bodies: AzureBodies; leases: AzureLeases },
@@ -38,12 +38,13 @@ export async function removeBlob(
     if (answer.kind === 'done') return { kind: 'removed' }
     const { error } = answer
     if (isBlobMissing(error)) return tried === 1 ? { kind: 'missing' } : { kind: 'removed' }
+    const isUnsent = answer.kind === 'refused' || answer.silences === 0
     const isKeptOut = isHeldByAnother(error) || isLeaseGone(error) || isSomebodyWrote(error)
-    if (isKeptOut && doubt !== undefined) return { kind: 'unknown', cause: doubt }
+    if ((isKeptOut || isUnsent) && doubt !== undefined) return { kind: 'unknown', cause: doubt }
     if (isHeldByAnother(error)) return { kind: 'held', lease: (await leases.heldBy(name, signal)).lease }
     if (isLeaseGone(error)) return { kind: 'lost', code: error.code }
     if (isSomebodyWrote(error)) return { kind: 'changed' }
-    if (answer.kind === 'refused' || answer.silences === 0) throw calls.fault(error)
+    if (isUnsent) throw calls.fault(error)
     doubt = calls.fault(error)
     const seen = await lookedUp(bodies, name, signal)
     if (seen === 'gone') return { kind: 'removed' }

@@ -11,7 +11,7 @@ import { programFolder } from './program.ts'
 const CONTENDER = fileURLToPath(new URL('./contender.ts', import.meta.url))
 export const PROCESSES = 20
 /** Of each process. */
-export const CHANGES = sized(20, 50)
+export const CHANGES = sized(10, 50)
 
 /** Many processes change one stream, each as often as it can. Every change must be there exactly once, under the version it was told. */
 export async function contend(store: EventStore, atATime: number): Promise<void> {

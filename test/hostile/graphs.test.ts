@@ -39,13 +39,7 @@ const FULL = sized(LINES.slice(0, 2), LINES)
 const SMALL_SIZE = sized(40, 1_000)
 /** In CI the time at full size is told from how it grows between two smaller ones. */
 const RACE: Race = {
-  rounds: sized(
-    [
-      [400, 1_600],
-      [800, 3_200],
-    ],
-    [[EVENTS]],
-  ),
+  rounds: sized([[400, 1_600], [EVENTS]], [[EVENTS]]),
   fullSize: EVENTS,
   mayTakeS: MAX_S * ALLOWANCE,
 }

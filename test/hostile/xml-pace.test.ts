@@ -17,13 +17,7 @@ const FULL_SIZE = sized(1 << 20, 4 << 20)
 const MEGABYTES = FULL_SIZE / 1e6
 /** In CI the time at full size is told from how it grows between two smaller ones. */
 const RACE: Race = {
-  rounds: sized(
-    [
-      [1 << 16, 1 << 18],
-      [1 << 18, FULL_SIZE],
-    ],
-    [[FULL_SIZE]],
-  ),
+  rounds: sized([[1 << 15, 1 << 17], [FULL_SIZE]], [[FULL_SIZE]]),
   fullSize: FULL_SIZE,
   mayTakeS: (MAX_MS * ALLOWANCE * MEGABYTES) / 1_000,
 }

@@ -70,15 +70,15 @@ describe('strange graphs', () => {
       ...(at === count - 1 ? {} : { next: `${at + 1}`.padStart(2, '0') }),
     }))
 
-  it('a chain of 10 000 events closes up to the root', () => {
-    const play = new Play(documentText(...chain(10_000)))
-    expect(play.do({ op: 'complete', event: '9999' })).toMatchObject({ done: true })
-    expect(play.status('5000')).toBe('completed')
+  it('a chain of 4 000 events closes up to the root', () => {
+    const play = new Play(documentText(...chain(4_000)))
+    expect(play.do({ op: 'complete', event: '3999' })).toMatchObject({ done: true })
+    expect(play.status('2000')).toBe('completed')
   })
 
-  it('a chain of 10 000 events is aborted and retried from its end', () => {
-    const play = new Play(documentText(...chain(10_000))).after({ op: 'abort' }, { op: 'retry' })
-    expect([play.status('00'), play.status('5000'), play.status('9999')]).toEqual(['inprocess', 'inprocess', 'init'])
+  it('a chain of 4 000 events is aborted and retried from its end', () => {
+    const play = new Play(documentText(...chain(4_000))).after({ op: 'abort' }, { op: 'retry' })
+    expect([play.status('00'), play.status('2000'), play.status('3999')]).toEqual(['inprocess', 'inprocess', 'init'])
   })
 
   it('10 000 siblings are canceled, counted and retried', () => {
@@ -89,10 +89,10 @@ describe('strange graphs', () => {
     expect(play.status('00')).toBe('inprocess')
   })
 
-  it('a ring of 10 000 events ends', () => {
-    const events = chain(10_000).map(event => ({ ...event, next: event.next ?? '01' }))
+  it('a ring of 4 000 events ends', () => {
+    const events = chain(4_000).map(event => ({ ...event, next: event.next ?? '01' }))
     const play = new Play(documentText(...events))
-    expect(play.do({ op: 'fail', event: '5000' })).toMatchObject({ done: true })
+    expect(play.do({ op: 'fail', event: '2000' })).toMatchObject({ done: true })
   })
 
   it('an id of 2 000 segments has steps and forks', () => {

@@ -90,9 +90,10 @@ describe('fault proxy', () => {
     { kind: 'wrong-length', claims: 'more' },
     { kind: 'answer-late' },
   ] as const)('%o: nothing ends it but the limit of the caller, and the service was asked', async fault => {
-    const { port } = await start([fault])
+    const { port, injected } = await start([fault])
     expect(await ask(port, '/a', 100)).toBe('ABORT_ERR')
     expect(asked).toHaveLength(1)
+    expect(injected.map(({ silent }) => silent)).toEqual(['silent' in fault])
   })
 
   it('wrong-length: the answer is cut off where its header says', async () => {

@@ -95,7 +95,7 @@ class HttpFaultProxy implements FaultProxy {
     if (this.#answeredInRound) this.rounds += 1
     this.#answeredInRound = false
     const fault = chooseFault(this.#faults, arrived, this.#random)
-    if (fault !== undefined) this.injected.push({ kind: fault.kind, request: arrived })
+    if (fault !== undefined) this.injected.push({ kind: fault.kind, silent: fault.silent === true, request: arrived })
     else response.on('close', () => this.#noteUnfinished(response))
     const body = await collect(request)
     await this.#delay(fault?.delayMs)

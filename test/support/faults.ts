@@ -61,6 +61,8 @@ export interface Fault {
 
 export interface Injected {
   readonly kind: FaultKind
+  /** No answer came, or no more of it, over a connection that stayed open. */
+  readonly silent: boolean
   readonly request: Seen
 }
 

@@ -4,6 +4,7 @@ import { trustRow } from '../../trust/record.ts'
 import { repeatWith, sized, trustSeed } from '../../trust/size.ts'
 import { check, RULES, type RuleName } from './checker.ts'
 import { goodHistory, type History } from './good-histories.ts'
+import { type Call, isOpen, type Told } from './history.ts'
 import { MUTATIONS } from './mutations.ts'
 
 const { figure, control, injected } = trustRow('checker')
@@ -60,4 +61,54 @@ test.each(Object.keys(RULES) as RuleName[])('without its rule against what is %s
   const missed = broken.filter(rules => rules.size === 1 && rules.has(rule)).length
   control(`without the rule against what is ${rule}`, missed > 0)
   expect(missed, REPEAT).toBeGreaterThan(0)
+})
+
+/** Of a stream with one change, whose removal was told `unknown`. */
+const changed: Call = {
+  stream: 's',
+  asked: { what: 'change', id: 'a', born: 'a' },
+  fromUs: 1,
+  toUs: 2,
+  told: { kind: 'done', version: 1 },
+}
+const remove = { what: 'remove', born: 'a', journal: [{ version: 1, id: 'a' }], etag: '1' } as const
+const removal: Call = { stream: 's', asked: remove, fromUs: 3, toUs: 4, told: { kind: 'unknown' } }
+const again: Call = { stream: 's', asked: { what: 'change', id: 'b', born: 'a' }, fromUs: 5 }
+const changedMeanwhile: Told = { kind: 'not-made', why: 'changed' }
+const lastTold = (told: Told, etag = '1'): Call => {
+  return { ...removal, asked: { ...remove, etag, last: true }, fromUs: 5, toUs: 6, told }
+}
+const there = (...ids: string[]) => {
+  const journal = ids.map((id, at) => ({ version: at + 1, id }))
+  return new Map([['s', { born: 'a', journal, id: ids.at(-1) ?? '' }]])
+}
+
+test.each([
+  { end: 'nobody asked again', calls: [], streams: there('a'), open: 1 },
+  { end: 'asked again it is unknown', calls: [lastTold({ kind: 'unknown' })], streams: there('a'), open: 1 },
+  { end: 'it is known', calls: [lastTold(changedMeanwhile)], streams: there('a'), open: 0 },
+  {
+    end: 'the stream went on',
+    calls: [{ ...again, toUs: 6, told: { kind: 'done', version: 2 } }],
+    streams: there('a', 'b'),
+    open: 0,
+  },
+  { end: 'it is known of another removal', calls: [lastTold(changedMeanwhile, '0')], streams: there('a'), open: 1 },
+  { end: 'the stream is gone', calls: [], streams: new Map(), open: 0 },
+] as const)(
+  'a removal whose answer was lost and whose stream stands is unresolved: $end',
+  ({ calls, streams, open }) => {
+    for (const doubtful of [removal, { stream: 's', asked: remove, fromUs: 3 }]) {
+      const verdict = check([changed, doubtful, ...calls], streams)
+      expect(verdict.violations).toEqual([])
+      expect(verdict.unresolved).toHaveLength(open)
+    }
+  },
+)
+
+test('in good histories there are removals in doubt, some of which were made', () => {
+  const removals = histories.flatMap(({ calls }) => calls.filter(({ asked }) => asked.what === 'remove'))
+  const lasts = removals.filter(({ asked }) => asked.what === 'remove' && asked.last === true)
+  expect(removals.filter(isOpen).length).toBeGreaterThan(0)
+  expect(new Set(lasts.map(({ told }) => told?.kind))).toEqual(new Set(['done', 'not-made']))
 })

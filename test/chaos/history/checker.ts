@@ -1,4 +1,4 @@
-import type { Call } from './history.ts'
+import { type Call, isOpen } from './history.ts'
 import { type Command, type FinalStream, type Life, livesOf, NEVER_US } from './lives.ts'
 
 export interface Violation {
@@ -10,7 +10,7 @@ export interface Violation {
 
 export interface Verdict {
   readonly violations: readonly Violation[]
-  /** Commands of which it is not known in the end whether they were made. */
+  /** Changes and removals of which it is not known in the end whether they were made. */
   readonly unresolved: readonly string[]
   /** Changes in all journals. */
   readonly made: number
@@ -77,10 +77,26 @@ export function check(
   const violations = lives.flatMap(life =>
     rules.flatMap(rule => RULES[rule](life).map(why => ({ rule, life: life.name, why }))),
   )
-  const unresolved = lives.flatMap(({ commands }) =>
-    [...commands].filter(([, command]) => isOpen(command) && !isSettled(command)).map(([id]) => id),
-  )
+  const unresolved = lives.flatMap(life => [...openCommands(life), ...openRemoval(life)])
   return { violations, unresolved, made: lives.reduce((sum, { journal = [] }) => sum + journal.length, 0) }
+}
+
+function openCommands({ commands }: Life): string[] {
+  return [...commands].filter(([, command]) => isInDoubt(command) && !isSettled(command)).map(([id]) => id)
+}
+
+/** A removal names the version it read: it can still come only while that is there, and nobody was told the last word. */
+function openRemoval({ name, removals, isThere, journal = [] }: Life): string[] {
+  const version = journal.at(-1)?.version ?? 0
+  const settled = new Set(
+    removals.flatMap(call => (call.asked.last === true && !isOpen(call) ? [call.asked.etag] : [])),
+  )
+  const canCome = removals
+    .filter(call => isOpen(call) && !settled.has(call.asked.etag))
+    .some(({ asked }) => {
+      return (asked.journal.at(-1)?.version ?? 0) >= version
+    })
+  return isThere && canCome ? [`the removal of ${name}`] : []
 }
 
 function eachCommand(
@@ -105,7 +121,7 @@ function invented({ commands, journal = [], isThere }: Life): string[] {
     if (command === undefined) return [`${id} was asked for by nobody`]
     if (isDone(command)) return []
     // A command is looked for before it is refused. What was open may have been made in a life that is over.
-    const isDenied = isOpen(command) ? isThere && isSettled(command) : true
+    const isDenied = isInDoubt(command) ? isThere && isSettled(command) : true
     return isDenied ? [`${id} was said not to be made and is there`] : []
   })
 }
@@ -137,12 +153,11 @@ function isDone({ tries }: Command): boolean {
 }
 
 /** Of one of its tries nobody was told what became of it. */
-function isOpen({ tries }: Command): boolean {
-  return tries.some(({ told }) => told === undefined || told.kind === 'unknown')
+function isInDoubt({ tries }: Command): boolean {
+  return tries.some(isOpen)
 }
 
 function isSettled(command: Command): boolean {
-  const isLast = ({ asked, told }: Call) =>
-    asked.what === 'change' && asked.last === true && told !== undefined && told.kind !== 'unknown'
+  const isLast = (call: Call) => call.asked.what === 'change' && call.asked.last === true && !isOpen(call)
   return isDone(command) || command.tries.some(isLast)
 }

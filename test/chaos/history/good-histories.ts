@@ -1,6 +1,6 @@
 import type { Random } from '../../simulation/random.ts'
-import type { Asked, Call, Entry, Told } from './history.ts'
-import type { FinalStream } from './lives.ts'
+import { type Asked, type Call, type Entry, isOpen, type Told } from './history.ts'
+import type { FinalStream, Removal } from './lives.ts'
 
 /** What workers were told, and what is there in the end. */
 export interface History {
@@ -45,7 +45,7 @@ class Model {
   live(): History {
     for (let at = 0; at < WORKERS; at++) this.#later(() => this.#step(CALLS_EACH))
     this.#run()
-    for (const open of this.#unsettled()) this.#settle(open)
+    this.#settle()
     const streams = [...this.#streams].map(([name, { born, journal }]): [string, FinalStream] => {
       return [name, { born, journal, id: journal.at(-1)?.id ?? '' }]
     })
@@ -120,30 +120,43 @@ class Model {
   }
 
   #remove(stream: string, { born, journal }: Stream, next: () => void): void {
-    const seen = [...journal]
-    const answer = this.#ask(stream, { what: 'remove', born, journal: seen })
-    this.#later(() => {
-      const found = this.#streams.get(stream)
-      const isSame = found?.born === born && found.journal.length === seen.length
-      if (isSame) this.#streams.delete(stream)
-      const told: Told = isSame ? { kind: 'done', version: seen.length } : { kind: 'not-made', why: 'changed' }
-      this.#later(() => answer(this.#random.chance(0.2) ? { kind: 'unknown' } : told), next)
-    })
+    const asked = { what: 'remove', born, journal: [...journal], etag: `${born}/${journal.length}` } as const
+    const answer = this.#ask(stream, asked)
+    const fate = this.#random.fraction()
+    if (fate < 0.7) {
+      this.#later(() => {
+        const told = this.#takeAway(stream, asked)
+        this.#later(() => answer(told), next)
+      })
+    } else {
+      if (this.#random.chance(0.6)) this.#later(() => this.#takeAway(stream, asked))
+      this.#later(fate < 0.9 ? () => answer({ kind: 'unknown' }) : () => {}, next)
+    }
+  }
+
+  /** Made if the stream stands as it was read. */
+  #takeAway(stream: string, { born, journal }: Removal['asked']): Told {
+    const found = this.#streams.get(stream)
+    if (found === undefined) return { kind: 'not-made', why: 'missing' }
+    if (found.born !== born || found.journal.length !== journal.length) return { kind: 'not-made', why: 'changed' }
+    this.#streams.delete(stream)
+    return { kind: 'done', version: journal.length }
   }
 
   /** Everything has healed: what is told now is the last word. */
-  #settle(open: Open): void {
-    const { stream, id, born } = open
-    const answer = this.#ask(stream, { what: 'change', id, born, last: true })
-    answer(this.#make(open))
-    this.#nowUs += 10
+  #settle(): void {
+    for (const call of this.#calls.filter(isOpen)) {
+      const { stream, asked } = call
+      if (asked.what === 'remove') this.#ask(stream, { ...asked, last: true })(this.#takeAway(stream, asked))
+    }
+    for (const { stream, id, born } of this.#unsettled())
+      this.#ask(stream, { what: 'change', id, born, last: true })(this.#make({ stream, id, born }))
   }
 
   #unsettled(): Open[] {
     const open = new Map<string, Open>()
-    for (const { stream, asked, told } of this.#calls) {
-      if (asked.what !== 'change' || (told !== undefined && told.kind !== 'unknown')) continue
-      open.set(asked.id, { stream, id: asked.id, born: asked.born })
+    for (const { stream, asked } of this.#calls.filter(isOpen)) {
+      if (asked.what === 'change') open.set(asked.id, { stream, id: asked.id, born: asked.born })
     }
     return [...open.values()]
   }

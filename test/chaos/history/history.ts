@@ -11,8 +11,14 @@ export type Asked =
   /** `last`: repeated after everything has healed; what it is told then is the last word. */
   | { readonly what: 'change'; readonly id: string; readonly born: string; readonly last?: true }
   | { readonly what: 'read' }
-  /** With the journal that was read, under the ETag that the removal names. */
-  | { readonly what: 'remove'; readonly born: string; readonly journal: readonly Entry[] }
+  /** With the journal that was read, under the ETag that the removal names. `last` as with changes. */
+  | {
+      readonly what: 'remove'
+      readonly born: string
+      readonly journal: readonly Entry[]
+      readonly etag: string
+      readonly last?: true
+    }
 
 /** What it was told. */
 export type Told =
@@ -36,6 +42,11 @@ export interface Call {
   readonly fromUs: number
   readonly toUs?: number
   readonly told?: Told
+}
+
+/** Nobody was told what became of it. */
+export function isOpen({ told }: Call): boolean {
+  return told === undefined || told.kind === 'unknown'
 }
 
 /** Writes a history, each line before the next thing happens: what a killed process had asked for is in it. */

@@ -1,4 +1,4 @@
-import type { Call, Entry, Told } from './history.ts'
+import type { Asked, Call, Entry, Told } from './history.ts'
 
 /** Later than anything, µs. */
 export const NEVER_US = Number.POSITIVE_INFINITY
@@ -28,6 +28,8 @@ export interface Sight {
   readonly id?: string
 }
 
+export type Removal = Call & { readonly asked: Asked & { readonly what: 'remove' } }
+
 /** A stream from its creation to its removal: all that is known of it. */
 export interface Life {
   readonly name: string
@@ -39,6 +41,7 @@ export interface Life {
   isThere: boolean
   /** The removal of which it is known that it was made, µs. */
   removedUs: number | undefined
+  readonly removals: Removal[]
 }
 
 /** Sorts calls and final streams by the lives they are about. One walk over the calls. */
@@ -65,8 +68,8 @@ class Lives {
     const name = `${stream}@${born}`
     const known = this.#lives.get(name)
     if (known !== undefined) return known
-    const commands = new Map<string, Command>()
-    const life: Life = { name, journal: undefined, commands, sights: [], isThere: false, removedUs: undefined }
+    const empty = { commands: new Map<string, Command>(), sights: [], removals: [] }
+    const life: Life = { name, journal: undefined, ...empty, isThere: false, removedUs: undefined }
     this.#lives.set(name, life)
     return life
   }
@@ -74,7 +77,7 @@ class Lives {
   add(call: Call): void {
     const { asked, stream, fromUs, toUs, told } = call
     if (asked.what === 'change') this.#change(this.of(stream, asked.born), asked.id, call)
-    else if (asked.what === 'remove') this.#removal(this.of(stream, asked.born), asked.journal, call)
+    else if (asked.what === 'remove') this.#removal(this.of(stream, asked.born), { ...call, asked })
     else if (told?.kind === 'seen' && toUs !== undefined)
       this.of(stream, told.born).sights.push({ fromUs, toUs, version: told.version, id: told.id })
   }
@@ -89,7 +92,10 @@ class Lives {
     if (told?.kind === 'done' && toUs !== undefined) sights.push({ fromUs: NEVER_US, toUs, version: told.version })
   }
 
-  #removal(life: Life, journal: readonly Entry[], { fromUs, toUs, told }: Call): void {
+  #removal(life: Life, removal: Removal): void {
+    const { asked, fromUs, toUs, told } = removal
+    const { journal } = asked
+    life.removals.push(removal)
     const version = journal.at(-1)?.version ?? 0
     life.sights.push({ fromUs: NEVER_US, toUs: fromUs, version })
     if (told?.kind === 'done') life.removedUs = Math.min(life.removedUs ?? NEVER_US, toUs ?? fromUs)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { callsOf, type HistoryLine, readHistory } from '../history/history.ts'
+import { callsOf, type HistoryLine, isOpen, readHistory } from '../history/history.ts'
 import type { AzuritePlace, ChildOrders } from './crew-orders.ts'
 import type { OpenChange } from './load.ts'
 
@@ -17,14 +17,18 @@ export interface CrewOptions extends AzuritePlace {
   readonly shortLived: readonly string[]
   readonly seed: number
   readonly random: () => number
-  /** Until so many changes were made. */
+  /** Until so many changes were made, and at least one process was killed and one stopped. */
   readonly changes: number
-  /** One process each time is killed and replaced, or stopped for a while. */
+  /** Each time one process is killed and replaced, and another one is stopped until the next time. */
   readonly everyMs: number
+  /** But not before so many changes were made since the last time: on a slow machine nothing would get done. */
+  readonly everyChanges: number
 }
 
 export interface CrewReport {
   readonly lines: readonly HistoryLine[]
+  /** How often there was a turn to kill one and to stop another. */
+  readonly ticks: number
   readonly kills: number
   readonly stops: number
 }
@@ -51,7 +55,11 @@ class Crew {
   readonly #folder = mkdtempSync(join(tmpdir(), 'leasectl-crew-'))
   readonly #paths: string[] = []
   readonly #members: Member[] = []
+  readonly #over = new AbortController()
   #made = 0
+  #ticks = 0
+  /** Changes until the last kill. */
+  #madeBefore = 0
   #kills = 0
   #stops = 0
   #stderr = ''
@@ -63,16 +71,17 @@ class Crew {
 
   async run(): Promise<CrewReport> {
     for (let at = 0; at < this.#options.processes; at++) this.#members[at] = this.#hire(at, [])
-    while (this.#made < this.#options.changes) {
-      await sleep(this.#options.everyMs)
-      await this.#disturb()
-      if (this.#failure !== undefined) throw this.#failure
+    while (!this.#over.signal.aborted) {
+      const next = sleep(this.#options.everyMs, undefined, { signal: this.#over.signal }).catch(() => {})
+      const stopped = await this.#disturb()
+      await next
+      stopped?.child.kill('SIGCONT')
     }
     for (const { child } of this.#members) if (child.connected) child.send('over')
     await Promise.all(this.#members.map(({ ended }) => ended))
     if (this.#failure !== undefined) throw this.#failure
     const lines = this.#paths.flatMap(path => (existsSync(path) ? readHistory(path) : []))
-    return { lines, kills: this.#kills, stops: this.#stops }
+    return { lines, ticks: this.#ticks, kills: this.#kills, stops: this.#stops }
   }
 
   leave(): void {
@@ -92,33 +101,49 @@ class Crew {
       // They start often, and begin to work sooner with it.
       env: { ...process.env, NODE_COMPILE_CACHE: join(this.#folder, 'cache') },
     })
-    child.on('message', () => (this.#made += 1))
+    child.on('message', () => {
+      this.#made += 1
+      this.#look()
+    })
     child.stderr?.setEncoding('utf8').on('data', text => (this.#stderr += text))
     const ended = new Promise<void>(resolve => {
       child.once('close', (code, signal) => {
         if (code !== 0 && signal !== 'SIGKILL')
           this.#failure = new Error(`${who} ended with ${code ?? signal}: ${this.#stderr}`)
+        this.#look()
         resolve()
       })
     })
     return { at, child, path, ended }
   }
 
-  async #disturb(): Promise<void> {
-    const { random, processes } = this.#options
-    const member = this.#members[Math.floor(random() * processes)]
-    if (member === undefined) return
-    // One that has not begun yet has nothing to lose.
-    if (!existsSync(member.path)) return
-    if (random() < 0.3) await this.#stop(member)
-    else await this.#replace(member)
+  /** Whether it is over. */
+  #look(): void {
+    const isEnough = this.#made >= this.#options.changes && this.#kills > 0 && this.#stops > 0
+    if (isEnough || this.#failure !== undefined) this.#over.abort()
   }
 
-  async #stop({ child }: Member): Promise<void> {
-    child.kill('SIGSTOP')
-    this.#stops += 1
-    await sleep(this.#options.everyMs)
-    child.kill('SIGCONT')
+  /** Kills and replaces one of those who work. @returns another one, which stands still from now on */
+  async #disturb(): Promise<Member | undefined> {
+    this.#ticks += 1
+    if (this.#made < this.#madeBefore + this.#options.everyChanges) return undefined
+    // One that has not begun yet has nothing to lose.
+    const working = this.#members.filter(({ path }) => existsSync(path))
+    const [killed, stopped] = this.#drawn(working)
+    if (killed === undefined || stopped === undefined) return undefined
+    if (stopped.child.kill('SIGSTOP')) this.#stops += 1
+    this.#madeBefore = this.#made
+    await this.#replace(killed)
+    this.#look()
+    return stopped
+  }
+
+  /** In an order left to chance. */
+  #drawn(members: readonly Member[]): Member[] {
+    return members
+      .map(member => ({ member, place: this.#options.random() }))
+      .toSorted((one, other) => one.place - other.place)
+      .map(({ member }) => member)
   }
 
   async #replace({ at, child, path, ended }: Member): Promise<void> {
@@ -130,9 +155,9 @@ class Crew {
 }
 
 /** What a worker that was killed cannot know. */
-export function openChanges(lines: readonly HistoryLine[]): OpenChange[] {
-  return callsOf(lines).flatMap(({ stream, asked, told }) => {
-    const isOpen = told === undefined || told.kind === 'unknown'
-    return asked.what === 'change' && isOpen ? [{ stream, id: asked.id, born: asked.born }] : []
-  })
+function openChanges(lines: readonly HistoryLine[]): OpenChange[] {
+  const open = callsOf(lines).filter(isOpen)
+  return open.flatMap(({ stream, asked }) =>
+    asked.what === 'change' ? [{ stream, id: asked.id, born: asked.born }] : [],
+  )
 }

@@ -3,7 +3,7 @@ import { transact } from '../../../src/ops/transact.ts'
 import type { TransactOptions, TransactOutcome } from '../../../src/ops/transact-types.ts'
 import type { EventStore, RemoveOutcome } from '../../../src/store/store.ts'
 import type { Operation } from '../../../src/stream/operation.ts'
-import type { HistoryWriter, Told } from '../history/history.ts'
+import type { Entry, HistoryWriter, Told } from '../history/history.ts'
 
 /** A change of which nobody knows whether it was made. */
 export interface OpenChange {
@@ -119,9 +119,9 @@ class LoadWorker {
     const { born } = view.document
     if (random() < 0.7) return this.#changes([{ stream, id, born }], {})
     const journal = view.transactions().map(({ version, commandId }) => ({ version, id: idOf(commandId) }))
-    const answer = history.ask(stream, { what: 'remove', born, journal })
-    const outcome = await store.remove(stream, { etag: view.stored.etag }).catch(notMade)
-    answer(removalTold(outcome, view.document.version))
+    const { etag } = view.stored
+    const answer = history.ask(stream, { what: 'remove', born, journal, etag })
+    answer(await store.remove(stream, { etag }).then(outcome => removalTold(outcome, journal), notMade))
   }
 
   #how(): Partial<TransactOptions> {
@@ -149,12 +149,12 @@ export function toldOf(outcome: TransactOutcome): Told {
 }
 
 /** What is thrown tells that nothing was made. */
-export function notMade(error: unknown): Told & { readonly kind: 'not-made' } {
+function notMade(error: unknown): Told & { readonly kind: 'not-made' } {
   return { kind: 'not-made', why: `threw ${error instanceof Error ? error.name : String(error)}` }
 }
 
-function removalTold(outcome: RemoveOutcome | Told, version: number): Told {
-  if (outcome.kind === 'removed') return { kind: 'done', version }
+export function removalTold(outcome: RemoveOutcome, journal: readonly Entry[]): Told {
+  if (outcome.kind === 'removed') return { kind: 'done', version: journal.at(-1)?.version ?? 0 }
   if (outcome.kind === 'unknown') return { kind: 'unknown' }
-  return outcome.kind === 'not-made' ? outcome : { kind: 'not-made', why: outcome.kind }
+  return { kind: 'not-made', why: outcome.kind }
 }

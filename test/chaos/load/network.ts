@@ -1,6 +1,6 @@
-import { type Fault, type FaultKind, seededRandom } from '../../support/faults.ts'
+import { type Fault, type FaultKind, type Injected, seededRandom } from '../../support/faults.ts'
 
-/** All that a network does to a request, each as often as the others. */
+/** All that a network does to a request, each as often as the others. `silent`: the answer is lost, and nothing says so. */
 const KINDS: readonly (FaultKind | 'silent')[] = [
   'lose-request',
   'lose-answer',
@@ -18,14 +18,41 @@ const KINDS: readonly (FaultKind | 'silent')[] = [
   'silent',
 ]
 
-/** @param share of all requests that suffer a fault, 0 to 1 */
+/** Requests between two of the faults that surely happen. */
+const APART = 8
+
+/**
+ * Each kind surely happens once, among the first hundred or so requests, and after that by chance.
+ *
+ * @param share of all requests that suffer a fault, 0 to 1
+ */
 export function badNetwork(share: number, seed: number): Fault[] {
   const random = seededRandom(seed)
   const after = () => random() < 0.3
-  return KINDS.map((kind, at) => {
-    // Of several that apply the first counts: what the ones before leave is shared by those that follow.
-    const probability = share / KINDS.length / (1 - (at * share) / KINDS.length)
-    if (kind === 'silent') return { kind: 'lose-answer', silent: true, probability }
-    return { kind, probability, after, delayMs: kind === 'delay' ? 100 : 0 }
+  const faults = KINDS.map((kind): Fault => {
+    if (kind === 'silent') return { kind: 'lose-answer', silent: true }
+    return { kind, after, delayMs: kind === 'delay' ? 100 : 0 }
   })
+  const sure = faults.map((fault, at) => ({ ...fault, times: 1, when: fromRequest(APART * (at + 1)) }))
+  const byChance = faults.map((fault, at) => {
+    // Of several that apply the first counts: what the ones before leave is shared by those that follow.
+    return { ...fault, probability: share / KINDS.length / (1 - (at * share) / KINDS.length) }
+  })
+  return [...sure, ...byChance]
+}
+
+/** Whether so many requests have come. */
+function fromRequest(number: number): () => boolean {
+  let requests = 0
+  return () => ++requests >= number
+}
+
+/** How often each kind happened: those that never did too. */
+export function kindsOf(injected: readonly Injected[]): Map<string, number> {
+  const kinds = new Map<string, number>(KINDS.map(kind => [kind, 0]))
+  for (const { kind, silent } of injected) {
+    const name = silent ? 'silent' : kind
+    kinds.set(name, (kinds.get(name) ?? 0) + 1)
+  }
+  return kinds
 }

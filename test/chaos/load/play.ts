@@ -1,15 +1,16 @@
 import { transact } from '../../../src/ops/transact.ts'
 import type { EventStore } from '../../../src/store/store.ts'
 import { openAzuriteStore } from '../../support/azurite.ts'
-import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts'
+import { startFaultProxy } from '../../support/fault-proxy.ts'
 import { seededRandom } from '../../support/faults.ts'
 import { check, type Verdict } from '../history/checker.ts'
 import { type Call, type HistoryLine, HistoryWriter } from '../history/history.ts'
 import { runCrew } from './crew.ts'
 import { openAzurite } from './crew-orders.ts'
-import { bornOf, creation, type LoadOptions, load } from './load.ts'
-import { badNetwork } from './network.ts'
-import { type SettleOptions, settle } from './settle.ts'
+import { evidenceFor } from './evidence.ts'
+import { bornOf, creation, type LoadOptions, load, toldOf } from './load.ts'
+import { badNetwork, kindsOf } from './network.ts'
+import { lastWord, type SettleOptions, settle } from './settle.ts'
 
 export interface Round {
   /** Of the requests that suffer a fault, 0 to 1. */
@@ -24,8 +25,10 @@ export interface Round {
 export interface Crew {
   readonly processes: number
   readonly workersEach: number
-  /** How often one of them is killed or stopped, ms. */
+  /** How often one of them is killed and another one stopped, ms. */
   readonly everyMs: number
+  /** But not before so many changes were made since then. */
+  readonly everyChanges: number
 }
 
 /** What takes a protection out of the workers in this process. */
@@ -34,8 +37,10 @@ export interface Without extends SettleOptions, Pick<LoadOptions, 'reads'> {
 }
 
 export interface Played extends Verdict {
-  /** Faults, kills and stops that happened, by kind. */
+  /** How many faults, kills and stops happened, of each kind: 0 is told too. */
   readonly injected: ReadonlyMap<string, number>
+  /** What the violations rest on, in lines. */
+  readonly evidence: readonly string[]
   /** Errors that nobody may see. */
   readonly strange: readonly string[]
 }
@@ -55,12 +60,15 @@ export async function play(port: number, round: Round, crew?: Crew, without: Wit
   try {
     const place = { port: proxy.port, container: direct.container, streams, shortLived }
     const about = { ...place, seed, random: seededRandom(seed), changes: round.changes }
-    const done = crew === undefined ? await workHere({ ...about, without }) : await runCrew({ ...about, ...crew })
+    const { lines, ...disturbed } =
+      crew === undefined ? await workHere({ ...about, without }) : await runCrew({ ...about, ...crew })
     proxy.heal()
     await proxy.deliverLate()
-    const settled = await settle(direct, [...streams, ...shortLived], [...first, ...done.lines], without)
-    const injected = new Map([...kindsOf(proxy), ['kill', done.kills], ['stop', done.stops]] as const)
-    return { ...check(settled.calls, settled.streams), injected, strange: strangeErrors(settled.calls) }
+    const settled = await settle(direct, [...streams, ...shortLived], [...first, ...lines], without)
+    const injected = new Map([...kindsOf(proxy.injected), ...Object.entries(disturbed)])
+    const verdict = check(settled.calls, settled.streams)
+    const evidence = evidenceFor(verdict, settled.calls, settled.streams)
+    return { ...verdict, evidence, injected, strange: strangeErrors(settled.calls) }
   } finally {
     await proxy.stop()
     await direct.close()
@@ -100,7 +108,7 @@ async function workHere({ port, container, streams, shortLived, seed, changes, w
     await own.close()
   })
   await Promise.all(workers)
-  return { lines, kills: 0, stops: 0 }
+  return { lines }
 }
 
 async function create(store: EventStore, streams: readonly string[]): Promise<HistoryLine[]> {
@@ -110,18 +118,13 @@ async function create(store: EventStore, streams: readonly string[]): Promise<Hi
     streams.map(async stream => {
       const [id, born] = [`first-${stream}`, bornOf(stream)]
       const answer = history.ask(stream, { what: 'change', id, born })
-      const { kind } = await transact(store, stream, creation(born), { commandId: id, by: 'first' })
-      if (kind !== 'done') throw new Error(`${stream} could not be made: ${kind}`)
-      answer({ kind, version: 1 })
+      const create = () => transact(store, stream, creation(born), { commandId: id, by: 'first' })
+      const told = await lastWord(store, stream, async () => toldOf(await create()))
+      if (told.kind !== 'done') throw new Error(`${stream} could not be made: ${told.kind}`)
+      answer(told)
     }),
   )
   return lines
-}
-
-function kindsOf({ injected }: FaultProxy): Map<string, number> {
-  const kinds = new Map<string, number>()
-  for (const { kind } of injected) kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
-  return kinds
 }
 
 function strangeErrors(calls: readonly Call[]): string[] {

@@ -1,10 +1,25 @@
 import { readStream } from '../../../src/ops/read-stream.ts'
 import { transact } from '../../../src/ops/transact.ts'
+import { StoreUnreachable } from '../../../src/store/errors.ts'
 import type { EventStore } from '../../../src/store/store.ts'
-import { type Call, callsOf, type HistoryLine, HistoryWriter, type Told } from '../history/history.ts'
+import {
+  type Asked,
+  type Call,
+  callsOf,
+  type HistoryLine,
+  HistoryWriter,
+  isOpen,
+  type Told,
+} from '../history/history.ts'
 import type { FinalStream } from '../history/lives.ts'
-import { openChanges } from './crew.ts'
-import { changeOf, creation, type LoadOptions, notMade, type OpenChange, toldOf } from './load.ts'
+import { changeOf, creation, type LoadOptions, removalTold, toldOf } from './load.ts'
+
+type Repeatable = Exclude<Asked, { readonly what: 'read' }>
+
+/** How often who wants to know asks again. */
+const TRIES = 20
+/** These answers say nothing of the tries before. */
+const NO_WORDS = new Set(['held', 'lost'])
 
 export interface Settled {
   readonly calls: readonly Call[]
@@ -17,8 +32,8 @@ export interface Settled {
 export type SettleOptions = Pick<LoadOptions, 'commandId' | 'idOf'>
 
 /**
- * After everything has healed: ends the leases of those who died, repeats what is open under its own command id, and reads
- * what is there.
+ * After everything has healed: ends the leases of those who died, repeats what is open under its own command id or ETag until
+ * what became of it is known, and reads what is there.
  */
 export async function settle(
   store: EventStore,
@@ -26,35 +41,66 @@ export async function settle(
   lines: readonly HistoryLine[],
   { commandId = same, idOf = same }: SettleOptions = {},
 ): Promise<Settled> {
-  const open = [...new Map(openChanges(lines).map(change => [change.id, change])).values()]
+  const open = new Map(callsOf(lines).filter(isOpen).flatMap(openOne))
   const last: HistoryLine[] = []
   const history = new HistoryWriter('last', line => last.push(line))
   const streams = new Map<string, FinalStream>()
   const settleOne = async (name: string) => {
-    const those = open.filter(({ stream }) => stream === name)
-    if (those.length > 0) await store.break(name, 0)
-    for (const change of those) {
-      const { id, born } = change
-      const answer = history.ask(name, { what: 'change', id, born, last: true })
-      answer(await repeated(store, change, commandId))
+    for (const { stream, asked } of open.values()) {
+      if (stream !== name) continue
+      const answer = history.ask(name, { ...asked, last: true })
+      answer(await lastWord(store, name, () => repeated(store, name, asked, commandId)))
     }
-    const found = await finalStream(store, name, idOf)
+    const found = await insisted(() => finalStream(store, name, idOf))
     if (found !== undefined) streams.set(name, found)
   }
   await Promise.all(names.map(settleOne))
-  return { calls: callsOf([...lines, ...last]), streams, repeated: open.length }
+  return { calls: callsOf([...lines, ...last]), streams, repeated: open.size }
+}
+
+/** What can be repeated, by what makes two of them the same. */
+function openOne({ stream, asked }: Call): [string, { stream: string; asked: Repeatable }][] {
+  if (asked.what === 'read') return []
+  return [[`${asked.what} ${asked.what === 'change' ? asked.id : asked.etag}`, { stream, asked }]]
+}
+
+/**
+ * Asks until the answer tells of this and of all tries before: that a lease is held, or that there was no answer, tells
+ * nothing of them.
+ */
+export async function lastWord(store: EventStore, name: string, ask: () => Promise<Told>): Promise<Told> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    await insisted(() => store.break(name, 0))
+    const told = await insisted(ask)
+    if (told.kind === 'done' || (told.kind === 'not-made' && !NO_WORDS.has(told.why))) return told
+  }
+  return { kind: 'unknown' }
+}
+
+/** A slow machine is no answer. */
+async function insisted<T>(ask: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await ask()
+    } catch (error) {
+      if (!(error instanceof StoreUnreachable) || tries === TRIES) throw error
+    }
+  }
 }
 
 /** What is gone was made and removed, or never made: to create it again would be another creation. */
 async function repeated(
   store: EventStore,
-  { stream, id, born }: OpenChange,
+  stream: string,
+  asked: Repeatable,
   commandId: (id: string) => string,
 ): Promise<Told> {
+  if (asked.what === 'remove') return removalTold(await store.remove(stream, { etag: asked.etag }), asked.journal)
+  const { id, born } = asked
   const isCreation = id === born
   if (isCreation && (await store.read(stream)) === undefined) return { kind: 'not-made', why: 'missing' }
   const [operation, pin] = isCreation ? [creation(born), {}] : [changeOf(id), { ifBorn: born }]
-  return transact(store, stream, operation, { commandId: commandId(id), by: 'last', ...pin }).then(toldOf, notMade)
+  return toldOf(await transact(store, stream, operation, { commandId: commandId(id), by: 'last', ...pin }))
 }
 
 async function finalStream(

@@ -51,7 +51,8 @@ export function caching(store: EventStore): EventStore {
   })
 }
 
-function withMethods(store: EventStore, methods: Partial<EventStore>): EventStore {
+/** A store of which some methods are others. */
+export function withMethods(store: EventStore, methods: Partial<EventStore>): EventStore {
   return new Proxy(store, {
     get(target, property) {
       const replaced: unknown = Reflect.get(methods, property)

@@ -1,0 +1,38 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { bytes, stored, summary } from '../contract/harness.ts'
+import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
+import { startFaultProxy } from '../support/fault-proxy.ts'
+
+/** A stream, and two ways to it: one past the proxy. */
+async function setUp() {
+  const { port } = await sharedAzurite()
+  const direct = await openAzuriteStore(port)
+  const proxy = await startFaultProxy({ target: { port } })
+  const limits = { leaseMs: 1_000, bodyMs: 1_000, pageMs: 1_000 }
+  const store = await openAzuriteStore(proxy.port, { container: direct.container, limits })
+  onTestFinished(async () => {
+    proxy.heal()
+    await Promise.all([direct.close(), store.close()])
+    await proxy.stop()
+  })
+  await direct.create('s', bytes(''), summary())
+  return { direct, proxy, store, etag: (await stored(direct, 's')).etag }
+}
+
+it('what is refused at the second try is unknown: the first may still land', async () => {
+  const { direct, proxy, store, etag } = await setUp()
+  proxy.add({ kind: 'late', on: 'delete', nth: 1 })
+  proxy.add({ kind: 'error-before', on: 'delete', nth: 2, status: 403 })
+  expect(await store.remove('s', { etag })).toMatchObject({ kind: 'unknown' })
+  expect(proxy.count('delete')).toBe(2)
+  expect(await direct.read('s')).toBeDefined()
+  await proxy.deliverLate()
+  expect(await direct.read('s')).toBeUndefined()
+})
+
+it('what is refused at once is a fault: nothing was removed', async () => {
+  const { direct, proxy, store, etag } = await setUp()
+  proxy.add({ kind: 'error-before', on: 'delete', nth: 1, status: 403 })
+  await expect(store.remove('s', { etag })).rejects.toMatchObject({ code: 'not-permitted' })
+  expect(await direct.read('s')).toBeDefined()
+})
