@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { newUser, type User } from './program.ts'
 
 /** A shell script that says `up` once it is ready, and then waits for ever. */
@@ -125,7 +125,10 @@ describe('what leasectl could not do', () => {
     const flags = ['--claim', '2s', '--grace', '0s', '--take-over']
     const run = user.start(['exec', 'gone', '00', ...flags, '--', 'sh', '-c', waiting('trap "" TERM')], env())
     await run.until('stdout', /up/)
-    await user.run(['rm', 'gone', '--force', '--yes'], env())
+    // A heartbeat between its look and its removal keeps it from removing what it did not show.
+    await vi.waitFor(async () => {
+      expect(await user.run(['rm', 'gone', '--force', '--yes'], env())).toMatchObject({ code: 0 })
+    }, 20_000)
     expect(await run.ended).toMatchObject({
       code: 125,
       stderr: expect.stringMatching(/stream-not-found|claim-expired/),
