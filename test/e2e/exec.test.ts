@@ -110,7 +110,7 @@ describe('what leasectl could not do', () => {
 
   test('a cancel stops the command and all it started: 125, nothing is reported', async () => {
     const event = newEvent()
-    const run = start(event, waiting('sleep 4711.1 &'), ['--claim', '1s'])
+    const run = start(event, waiting('sleep 4711.1 &'), ['--claim', '4s'])
     await run.until('stdout', /up/)
     await user.run(['cancel', STREAM, '-e', event], env())
     const { code, stderr } = await run.ended
