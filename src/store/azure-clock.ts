@@ -24,9 +24,8 @@ const SET_MS = 500
 export class ServiceClock {
   readonly #machine: MachineClock
   #offsetMs = 0
-  #isKnown = false
   /** Wall clock and monotonic clock when the last answer came. */
-  #heard = { wallMs: 0, monotonicMs: 0 }
+  #heard: { readonly wallMs: number; readonly monotonicMs: number } | undefined
 
   constructor(machine: MachineClock) {
     this.#machine = machine
@@ -34,7 +33,7 @@ export class ServiceClock {
 
   /** Whether any answer told the service's time: until then the local clock is believed blindly. */
   get isKnown(): boolean {
-    return this.#isKnown
+    return this.#heard !== undefined
   }
 
   /**
@@ -42,8 +41,10 @@ export class ServiceClock {
    * it, the machine did not sleep, and no clock gains or loses much in that time.
    */
   get isFresh(): boolean {
-    const [wallMs, passedMs] = [this.#machine.wallMs(), this.#machine.monotonicMs() - this.#heard.monotonicMs]
-    return this.#isKnown && passedMs < FRESH_MS && Math.abs(wallMs - this.#heard.wallMs - passedMs) < SET_MS
+    if (this.#heard === undefined) return false
+    const passedMs = this.#machine.monotonicMs() - this.#heard.monotonicMs
+    const wallPassedMs = this.#machine.wallMs() - this.#heard.wallMs
+    return passedMs < FRESH_MS && Math.abs(wallPassedMs - passedMs) < SET_MS
   }
 
   /** Epoch ms by the service's clock. */
@@ -54,7 +55,6 @@ export class ServiceClock {
   /** Takes notice of an answer. All in epoch ms; the first by the service's clock, the others by the local one. */
   observe(dateMs: number, sentMs: number, receivedMs: number): void {
     if (!Number.isFinite(dateMs) || receivedMs < sentMs) return
-    this.#isKnown = true
     this.#heard = { wallMs: this.#machine.wallMs(), monotonicMs: this.#machine.monotonicMs() }
     const least = dateMs - receivedMs
     const most = dateMs + 999 - sentMs

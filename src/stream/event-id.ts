@@ -23,15 +23,27 @@ export function isLinkable(id: string): boolean {
 
 /** Numerically, segment by segment; segments that are not numbers come after numbers, as text. Total order. */
 export function compareIds(a: string, b: string): number {
-  return compareTexts(orderOf(a), orderOf(b)) || compareTexts(a, b)
+  return compareOrdered(ordered(a), ordered(b))
 }
 
 /** Sorts by id, as `compareIds` does. Each id is read once: thousands of deep ones take long to compare. */
 export function sortedById<T>(items: Iterable<T>, idOf: (item: T) => string): T[] {
-  const read = (item: T) => ({ item, id: idOf(item), order: orderOf(idOf(item)) })
-  return Array.from(items, read)
-    .sort((a, b) => compareTexts(a.order, b.order) || compareTexts(a.id, b.id))
+  return Array.from(items, item => ({ item, ...ordered(idOf(item)) }))
+    .sort(compareOrdered)
     .map(({ item }) => item)
+}
+
+interface Ordered {
+  readonly id: string
+  readonly order: string
+}
+
+function ordered(id: string): Ordered {
+  return { id, order: orderOf(id) }
+}
+
+function compareOrdered(a: Ordered, b: Ordered): number {
+  return compareTexts(a.order, b.order) || compareTexts(a.id, b.id)
 }
 
 /** A text that is in the order of texts where the id is in the order of ids; XML holds none of these controls. */

@@ -7,6 +7,7 @@ import { trustRow } from '../trust/record.ts'
 import { sized } from '../trust/size.ts'
 import { pacesOf, processorS, type Race, type Runner, slowestOf, tooSlow } from './pace.ts'
 import { STRANGE_GRAPHS, type StrangeGraph } from './strange-graphs.ts'
+import { summaryAfter } from './summary-after.ts'
 
 const row = trustRow('graphs')
 
@@ -46,16 +47,8 @@ const RACE: Race = {
 
 let listed: Summary | undefined
 
-async function anySummary(): Promise<Summary> {
-  const world = newWorld()
-  await cli(world, ['init', 's'])
-  const summary = (await world.store.read('s'))?.summary
-  if (summary === undefined) throw new Error('no summary')
-  return summary
-}
-
 async function worldOf({ text }: StrangeGraph, size: number): Promise<World> {
-  listed ??= await anySummary()
+  listed ??= await summaryAfter('init s')
   const world = newWorld()
   await world.store.create('s', Buffer.from(text(size)), listed)
   return world

@@ -8,6 +8,7 @@ import { storeWith } from '../commands/store-with.ts'
 import { allCommands, cli, newWorld, type World } from '../commands/support.ts'
 import { trustRow } from '../trust/record.ts'
 import { sized } from '../trust/size.ts'
+import { summaryAfter } from './summary-after.ts'
 import { BAD_DOCUMENTS } from './xml-corpus.ts'
 
 const row = trustRow('xml')
@@ -73,19 +74,11 @@ const CASES = sized(
   BAD_DOCUMENTS.filter(({ bytes }) => bytes.length > 0),
 )
 
+/** Of a stream of which an event is ready and the limit is over, one hour later. */
 let listed: Summary | undefined
 
-/** What a listing says of a stream of which an event is ready and the limit is over, one hour later. */
-async function summaryOfWork(): Promise<Summary> {
-  const world = newWorld()
-  await cli(world, ['init', 's', '--fork', 'A', '--timeout', '1m'])
-  const summary = (await world.store.read('s'))?.summary
-  if (summary === undefined) throw new Error('no summary')
-  return summary
-}
-
 async function worldWith(bytes: Buffer): Promise<World> {
-  listed ??= await summaryOfWork()
+  listed ??= await summaryAfter('init s --fork A --timeout 1m')
   const world = newWorld()
   await world.store.create('s', bytes, listed)
   world.nowMs += 3_600_000

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compareIds, isLinkable, isPlainId, nextForkIds, nextStepId } from '../../src/stream/event-id.ts'
+import { compareIds, isLinkable, isPlainId, nextForkIds, nextStepId, sortedById } from '../../src/stream/event-id.ts'
 
 describe('ids', () => {
   it.each([
@@ -69,6 +69,7 @@ describe('ids', () => {
       'a',
     ]
     expect([...sorted].reverse().sort(compareIds)).toEqual(sorted)
+    expect(sortedById([...sorted].reverse(), id => id)).toEqual(sorted)
   })
 
   it('compares as a total order', () => {
