@@ -1,5 +1,6 @@
 import { span } from '../formats/age.ts'
 import { holderOrLast } from '../formats/lease-text.ts'
+import { StreamReplaced } from '../ops/stream-replaced.ts'
 import type { TransactOutcome } from '../ops/transact-types.ts'
 import type { LeaseView } from '../store/store.ts'
 import { commandLine, sameCommand } from './command-line.ts'
@@ -117,6 +118,11 @@ export function unknownProblem(
   cause: unknown,
   runtime: Runtime,
 ): Problem {
+  if (cause instanceof StreamReplaced) {
+    const message = `${cause.message}: whether it was changed before that, nobody can tell`
+    const hint = 'Look at the one that is there now: show, log.'
+    return problem('unknown', message, { applied: 'unknown', stream, cause, hint })
+  }
   return problem('unknown', `the store did not answer: ${stream} may or may not have been changed`, {
     applied: 'unknown',
     stream,

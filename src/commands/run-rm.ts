@@ -48,12 +48,13 @@ function objection(item: SummarizedStream, { force, ifVersion }: OnStreamsOption
 }
 
 async function remove(change: Change): Promise<Done | Problem> {
-  const { target, etag, version = 0, commandId, store, options, runtime } = change
+  const { target, etag, pin, version = 0, commandId, store, options, runtime } = change
   const { stream } = target
   const outcome = await removeStream(store, stream, {
     leaseWaitMs: options.leaseWait ?? DEFAULT_LEASE_WAIT_MS,
     stopWaiting: runtime.signal,
     ...(etag === undefined ? {} : { etag }),
+    ...(pin.ifBorn === undefined ? {} : { born: pin.ifBorn }),
     ...(options.leaseId === undefined ? {} : { leaseId: options.leaseId }),
   })
   switch (outcome.kind) {
@@ -63,6 +64,8 @@ async function remove(change: Change): Promise<Done | Problem> {
       return { ...done('already', version), commandId }
     case 'changed':
       return { ...changed(stream, 'was written since it was looked at'), commandId }
+    case 'replaced':
+      return { ...changed(stream, 'is gone, and another one has its name'), commandId }
     case 'held':
     case 'lost':
       return outcomeProblem(stream, outcome, commandId, runtime)

@@ -103,7 +103,8 @@ async function createOnce(
   const { decision, document } = plan(group, current, store.nowMs())
   if (decision.kind === 'leave') return { kind: 'settled' }
   const outcome = await store.create(name, decision.body, decision.summary, signal)
-  if (outcome.kind === 'exists') for (const planned of group) planned.sent &&= doubtful
+  // No try of ours can be what exists.
+  if (outcome.kind === 'exists' && !doubtful) for (const planned of group) planned.sentTo = undefined
   if (outcome.kind !== 'created') return outcome
   documentCache(store).remember(name, outcome.etag, document)
   return { kind: 'settled' }

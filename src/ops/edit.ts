@@ -74,14 +74,14 @@ class Tries {
       born: randomUUID(),
       edit: (...given) => this.#try(...given),
       applied: undefined,
-      sent: false,
+      sentTo: undefined,
     }
   }
 
   #try(...[document, current, nowMs]: Parameters<NonNullable<PlannedOperation['edit']>>): Applied {
     const made = resultsOf(document, this.#options.commandId)
     if (made !== undefined) {
-      const { sent } = this.planned
+      const sent = this.planned.sentTo !== undefined
       return this.#ended({ kind: 'unchanged', document }, sent ? this.#own(made) : made, !sent)
     }
     const editing = new Editing(document, current, nowMs, this.planned)

@@ -5,6 +5,7 @@ import type { Pin } from '../stream/pin.ts'
 import { type CommitOutcome, commit } from './commit.ts'
 import { commitQueue } from './commit-queue.ts'
 import type { PlannedOperation } from './plan.ts'
+import { StreamReplaced } from './stream-replaced.ts'
 import type { TransactOptions, TransactOutcome } from './transact-types.ts'
 
 const DEFAULT_LEASE_WAIT_MS = 10_000
@@ -30,7 +31,7 @@ export async function enqueue(
     stopWaiting: options.stopWaiting,
     commit: (group, how) => commit(store, name, group, { ...changeOptions(options, group, Date.now()), ...how }),
   })
-  return report(planned, outcome)
+  return report(name, planned, outcome)
 }
 
 /** The authorship among other options. */
@@ -77,7 +78,7 @@ function describe(planned: PlannedOperation | undefined): string {
   return 'event' in operation && operation.event !== undefined ? `${operation.op} ${operation.event}` : operation.op
 }
 
-function report(planned: PlannedOperation, outcome: CommitOutcome): TransactOutcome {
+function report(name: string, planned: PlannedOperation, outcome: CommitOutcome): TransactOutcome {
   const { commandId } = planned.author
   switch (outcome.kind) {
     case 'settled':
@@ -94,6 +95,10 @@ function report(planned: PlannedOperation, outcome: CommitOutcome): TransactOutc
   const { applied } = planned
   if (applied === undefined) throw new Error('a committed group has planned each of its operations')
   if (applied.kind === 'failed') throw applied.error
+  if (applied.kind === 'replaced') {
+    const cause = new StreamReplaced(`${name} was removed meanwhile, and another stream has its name now`)
+    return { kind: 'unknown', commandId, cause }
+  }
   if (applied.kind === 'refused') return { kind: 'refused', refusal: applied.refusal, commandId }
   return { kind: 'done', result: applied.result, commandId }
 }

@@ -19,11 +19,17 @@ export interface PlannedOperation {
   readonly born: string
   /** Several transactions as one, all or none; it finds an earlier try of its own itself. */
   readonly edit?: (document: StreamDocument, current: CurrentState, nowMs: number) => Applied
-  /** What the latest plan says of it; `undefined` if that had no room for it, `failed` if it threw. */
-  applied: Applied | { readonly kind: 'failed'; readonly error: unknown } | undefined
-  /** A write that carries it was sent; its answer may be outstanding. */
-  sent: boolean
+  /** What the latest plan says of it; `undefined` if that had no room for it. */
+  applied: Applied | Unapplied | undefined
+  /** The life of the stream (`lc:born`) to which a write was sent that carries it; the answer may be outstanding. */
+  sentTo: string | undefined
 }
+
+type Unapplied =
+  /** It threw. */
+  | { readonly kind: 'failed'; readonly error: unknown }
+  /** See `StreamReplaced`. */
+  | { readonly kind: 'replaced' }
 
 /** What a plan needs to know of the stored state; a stream that is being created has none. */
 export type CurrentState = Pick<Stored, 'body' | 'versionFloor'> & Partial<Pick<Stored, 'name' | 'modifiedMs'>>
@@ -41,7 +47,7 @@ export const MAX_WORK = 200_000
  * Plans operations on one stream, each a transaction of its own, in order: one write for all of them. Of a large stream
  * a plan takes a few operations only, at least one; the others have to be planned after that is written. It is called
  * again with a fresh state when a write was refused or unanswered; an operation whose earlier try is in the document
- * is then recognised by its command id.
+ * is then recognised by its command id. Sent once, it is never written into another life of the stream.
  *
  * @param known the document in `current.body`, where the caller has it
  */
@@ -65,10 +71,10 @@ export function plan(
     lastBy = planned.author.by
   }
   if (!changed) return { decision: { kind: 'leave' }, document }
-  const sent = group.filter(planned => planned.applied?.kind === 'changed' && !planned.sent)
-  for (const planned of sent) planned.sent = true
+  const sent = group.filter(planned => planned.applied?.kind === 'changed' && planned.sentTo === undefined)
+  for (const planned of sent) planned.sentTo = document.born
   const discard = () => {
-    for (const planned of sent) planned.sent = false
+    for (const planned of sent) planned.sentTo = undefined
   }
   const body = Buffer.from(writeDocument(document).text)
   const summary = summarize(document, { nowMs, lastBy, ...lastModified(current) })
@@ -91,6 +97,7 @@ function tryOne(
   current: CurrentState,
   nowMs: number,
 ): PlannedOperation['applied'] {
+  if (isAnotherLife(planned.sentTo, document.born)) return { kind: 'replaced' }
   try {
     if (planned.edit !== undefined) return planned.edit(document, current, nowMs)
     return applyOne(planned, document, current, nowMs)
@@ -98,6 +105,11 @@ function tryOne(
     if (error instanceof BadDocument) throw error
     return { kind: 'failed', error }
   }
+}
+
+/** A document that the 2013 library wrote anew, and an empty one, may tell of no life: `''`. */
+function isAnotherLife(sentTo: string | undefined, born: string): boolean {
+  return sentTo !== undefined && sentTo !== '' && born !== '' && born !== sentTo
 }
 
 function applyOne(planned: PlannedOperation, document: StreamDocument, current: CurrentState, nowMs: number): Applied {
@@ -111,14 +123,14 @@ function applyOne(planned: PlannedOperation, document: StreamDocument, current: 
     ...planned.pin,
     ...lastModified(current),
   })
-  if (applied.kind !== 'unchanged' || !applied.result.duplicate || !planned.sent) return applied
+  if (applied.kind !== 'unchanged' || !applied.result.duplicate || planned.sentTo === undefined) return applied
   return { kind: 'unchanged', result: { ...applied.result, outcome: 'done', duplicate: false } }
 }
 
 /** A heartbeat leaves no command id: an earlier try counts if the claim is still ours and lasts as long as it asked for. */
 function landedTouch(planned: PlannedOperation, document: StreamDocument): Applied | undefined {
   const { operation, applied } = planned
-  if (operation.op !== 'touch' || !planned.sent || applied?.kind !== 'changed') return undefined
+  if (operation.op !== 'touch' || planned.sentTo === undefined || applied?.kind !== 'changed') return undefined
   const claim = applied.result.claim
   const event = document.events.find(({ id }) => id === operation.event)
   if (claim === undefined || event?.lc.fence !== String(claim.fence)) return undefined

@@ -33,5 +33,8 @@ export type TransactOutcome =
   | { readonly kind: 'held'; readonly lease: LeaseView; readonly waitedMs: number; readonly lastBy?: string }
   /** The given lease was lost; nothing was changed. */
   | { readonly kind: 'lost'; readonly code: string }
-  /** Sent, unanswered, unresolved: repeat with the same command id. */
+  /**
+   * Sent, unanswered, unresolved: repeat with the same command id. With the cause `StreamReplaced` the stream it was sent to is
+   * gone, and repeated it would be made in the one that has its name.
+   */
   | { readonly kind: 'unknown'; readonly commandId: string; readonly cause: unknown }

@@ -31,7 +31,7 @@ export async function transact(
     pin: pinIn(options),
     born: randomUUID(),
     applied: undefined,
-    sent: false,
+    sentTo: undefined,
   }
   const outcome = await enqueue(store, name, planned, options, operation.op === 'init')
   const { afterWrite } = options

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { transact } from '../ops/transact.ts'
 import type { TransactOutcome } from '../ops/transact-types.ts'
 import { silenceDelay } from '../store/backoff.ts'
 import type { EventStore } from '../store/store.ts'
-import { authorship } from './authorship.ts'
 import type { Claim } from './claim.ts'
 import type { LostClaim } from './job.ts'
 import { Sentry } from './sentry.ts'
 import { elapsedMs, type Moment, momentOf, type Timing } from './timing.ts'
+import { underClaim } from './under-claim.ts'
 import { claimMsOf, type EventWorkOptions } from './work-options.ts'
 
 /** How often it is looked whether the claim can still be trusted, ms: timers sleep with the machine. */
@@ -99,10 +98,10 @@ export class Heartbeat {
   }
 
   async #touch(msg: string | undefined): Promise<Beat> {
-    const { stream, event, fence } = this.#claim
+    const { event, fence } = this.#claim
     const touch = { op: 'touch', event, fence, claimMs: this.#claimMs, ...(msg === undefined ? {} : { msg }) } as const
     try {
-      return await transact(this.#store, stream, touch, { ...authorship(this.#options), commandId: randomUUID() })
+      return await underClaim(this.#store, this.#claim, touch, { ...this.#options, commandId: randomUUID() })
     } catch (cause) {
       return { kind: 'fault', cause }
     }

@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { transact } from '../ops/transact.ts'
 import type { TransactOutcome } from '../ops/transact-types.ts'
 import { silenceDelay } from '../store/backoff.ts'
 import { StoreUnreachable } from '../store/errors.ts'
 import type { EventStore } from '../store/store.ts'
 import { InvalidValue } from '../stream/errors.ts'
-import { authorship } from './authorship.ts'
 import type { Claim } from './claim.ts'
 import { failureOf, operationOf } from './endings.ts'
 import type { Ending } from './job.ts'
 import type { Timing } from './timing.ts'
+import { underClaim } from './under-claim.ts'
 import type { EventWorkOptions } from './work-options.ts'
 import type { WorkOutcome } from './work-outcome.ts'
 
@@ -36,10 +35,10 @@ export async function report(
   { timing, gone }: { readonly timing: Timing; readonly gone: AbortSignal },
 ): Promise<WithoutJob<Reported>> {
   const operation = operationOf(ending, claim)
-  const how = { ...authorship(options), commandId: randomUUID() }
+  const how = { ...options, commandId: randomUUID() }
   for (let attempt = 0; ; attempt++) {
     const isLast = gone.aborted
-    const undone = await tried(transact(store, claim.stream, operation, how), how.commandId, isLast)
+    const undone = await tried(underClaim(store, claim, operation, how), how.commandId, isLast)
     if (undone.kind === 'done') return { kind: 'reported', ending, result: undone.result }
     const why = whyNever(undone)
     if (why !== undefined && ending.op !== 'fail') {

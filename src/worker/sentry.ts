@@ -1,7 +1,6 @@
-import { viewOf } from '../ops/read-stream.ts'
+import { type DocumentView, viewOf } from '../ops/read-stream.ts'
 import type { EventStore } from '../store/store.ts'
 import { fenceOf, isFinal } from '../stream/event.ts'
-import type { EventStream } from '../stream/event-stream.ts'
 import type { Claim } from './claim.ts'
 
 /** What takes longer to read is left to the heartbeats, bytes. */
@@ -32,7 +31,7 @@ export class Sentry {
       const stored = await this.#store.read(this.#claim.stream, signal)
       this.#mark = mark
       if (stored === undefined) return true
-      return stored.body.length <= MOST_BYTES && isEnded(viewOf(stored, this.#store.nowMs()).stream, this.#claim)
+      return stored.body.length <= MOST_BYTES && isEnded(viewOf(stored, this.#store.nowMs()), this.#claim)
     } catch {
       return false
     } finally {
@@ -41,7 +40,8 @@ export class Sentry {
   }
 }
 
-function isEnded(stream: EventStream, { event, fence }: Claim): boolean {
+function isEnded({ document, stream }: DocumentView, { event, fence, born }: Claim): boolean {
+  if (document.born !== born) return true
   const position = stream.positionOf(event)
   const found = stream.at(position)
   if (found === undefined || isFinal(found) || fenceOf(found) !== fence) return true

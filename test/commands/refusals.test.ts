@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { intercept } from '../ops/support.ts'
 import { cli, newWorld } from './support.ts'
 
 const refused: readonly (readonly [says: string, args: readonly string[]])[] = [
@@ -57,4 +58,23 @@ test('a name behind ls is told where it belongs', async () => {
   const ran = await cli(newWorld(), ['ls', 'orders/'])
   expect(ran.exit).toBe(2)
   expect(ran.stderr).toContain("ls --match 'orders/**'")
+})
+
+test('a change whose stream was removed and created anew under way is not to be repeated', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 'a', '--fork', 'A'])
+  let isFirst = true
+  const store = intercept(world.store, async (_, decide, go) => {
+    if (isFirst) {
+      isFirst = false
+      await go(decide)
+      await world.store.remove('a', {})
+      await cli(world, ['init', 'a', '--fork', 'A'])
+    }
+    return go(decide)
+  })
+  const ran = await cli(world, ['event', 'complete', 'a', '01.00', '--command-id', 'mine'], { store })
+  expect(ran).toMatchObject({ exit: 10, stdout: '' })
+  expect(ran.stderr).toContain('another stream has its name now: whether it was changed before that, nobody can tell')
+  expect(ran.stderr).not.toContain('mine')
 })

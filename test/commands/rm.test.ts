@@ -168,6 +168,18 @@ describe('leases', () => {
   })
 })
 
+test('a stream that was removed and created anew since the preview stays, exit 5', async () => {
+  const world = await ended('s')
+  const store = before(world.store, 'remove', async name => {
+    await world.store.remove(name, {})
+    await cli(world, ['init', name])
+  })
+  const ran = await cli(world, ['rm', 's', '--yes'], { store })
+  expect(ran).toMatchObject({ exit: 5, stdout: '' })
+  expect(ran.stderr).toContain('s: it is gone, and another one has its name; it was not removed')
+  expect(await isThere(world, 's')).toBe(true)
+})
+
 test('an answer that never came is unknown, exit 10', async () => {
   const world = await ended('s')
   const ran = await cli(world, ['rm', 's', '--yes'], removing(world, { kind: 'unknown', cause: new Error('hush') }))

@@ -7,7 +7,7 @@ import type { Operation } from '../../src/stream/operation.ts'
 import { init, memoryStore, NOW, run, writeForeign } from './support.ts'
 
 function planned(operation: Operation, commandId: string): PlannedOperation {
-  return { operation, author: { commandId, by: 'w' }, pin: {}, born: 'b', applied: undefined, sent: false }
+  return { operation, author: { commandId, by: 'w' }, pin: {}, born: 'b', applied: undefined, sentTo: undefined }
 }
 
 describe('DocumentCache', () => {

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
 import { removeStream } from '../../src/ops/remove.ts'
+import { StoreUnreachable } from '../../src/store/errors.ts'
 import type { EventStore, RemoveOutcome } from '../../src/store/store.ts'
+import { BadDocument } from '../../src/stream/errors.ts'
+import type { Operation } from '../../src/stream/operation.ts'
 import { HOLDER, init, memoryStore, run } from './support.ts'
 
 const LEASE = '11111111-1111-4111-8111-111111111111'
@@ -50,4 +53,44 @@ test('waits for a lease to end, no longer than it was told, and not once it is s
   const stopWaiting = AbortSignal.abort()
   const stopped = await removeStream(busy(), 's', { leaseWaitMs: 60_000, random, stopWaiting })
   expect(stopped).toMatchObject({ kind: 'held', waitedMs: 0 })
+})
+
+/** The network doubles the delete; between the two somebody creates the stream anew, and leases it or not. */
+function doubled(store: EventStore, isLeased: boolean): EventStore {
+  const remove: EventStore['remove'] = async (name, options) => {
+    await store.remove(name, options)
+    if ((await store.read(name)) === undefined) await run(store, name, { ...init(), born: 'b1' } as Operation)
+    if (isLeased) await store.acquire(name, { leaseId: LEASE, durationS: -1, holder: HOLDER })
+    return store.remove(name, options)
+  }
+  return { read: store.read.bind(store), nowMs: store.nowMs.bind(store), remove } as EventStore
+}
+
+test.each([true, false])('one that has the name since is told apart, leased: %s', async isLeased => {
+  const { store, etag } = await oneStream()
+  const removed = removeStream(doubled(store, isLeased), 's', { etag, born: 'b0', leaseWaitMs: 0 })
+  expect(await removed).toEqual({ kind: 'replaced' })
+  expect(await store.read('s')).toBeDefined()
+})
+
+test('one that is gone is missing, whatever a copy of the delete was told', async () => {
+  const { store, etag } = await oneStream()
+  const remove: EventStore['remove'] = async (name, options) => {
+    await store.remove(name, options)
+    // The service compares the ETag before it looks whether there is anything.
+    return { kind: 'changed' }
+  }
+  const double = { read: store.read.bind(store), nowMs: store.nowMs.bind(store), remove } as EventStore
+  expect(await removeStream(double, 's', { etag, leaseWaitMs: 0 })).toEqual({ kind: 'missing' })
+})
+
+test('the refusal stands where the same one is there, or one that cannot be read; without an answer it is unknown', async () => {
+  const { store, etag } = await oneStream()
+  await run(store, 's', { op: 'set', event: '00', attributes: { tag: 'x' } })
+  expect(await removeStream(store, 's', { etag, born: 'b0', leaseWaitMs: 0 })).toEqual({ kind: 'changed' })
+  const reading = (fault: Error) =>
+    ({ remove: store.remove.bind(store), read: () => Promise.reject(fault) }) as unknown as EventStore
+  const removed = (fault: Error) => removeStream(reading(fault), 's', { etag, born: 'other', leaseWaitMs: 0 })
+  expect(await removed(new BadDocument('no'))).toEqual({ kind: 'changed' })
+  expect(await removed(new StoreUnreachable('no answer'))).toMatchObject({ kind: 'unknown' })
 })

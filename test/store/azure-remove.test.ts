@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { bytes, stored, summary } from '../contract/harness.ts'
+import { bytes, stored, summary, text } from '../contract/harness.ts'
 import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 
@@ -35,4 +35,17 @@ it('what is refused at once is a fault: nothing was removed', async () => {
   proxy.add({ kind: 'error-before', on: 'delete', nth: 1, status: 403 })
   await expect(store.remove('s', { etag })).rejects.toMatchObject({ code: 'not-permitted' })
   expect(await direct.read('s')).toBeDefined()
+})
+
+it('a copy of the create that comes after the removal brings the stream back as it was at first', async () => {
+  const { direct, proxy, store, etag } = await setUp()
+  await direct.remove('s', { etag })
+  proxy.add({ kind: 'duplicate-late', on: 'put', nth: 1 })
+  expect(await store.create('s', bytes('first'), summary())).toMatchObject({ kind: 'created' })
+  const created = await stored(direct, 's')
+  expect(await direct.remove('s', { etag: created.etag })).toEqual({ kind: 'removed' })
+  await proxy.deliverLate()
+  const back = await stored(direct, 's')
+  expect(text(back.body)).toBe('first')
+  expect(back.etag).not.toBe(created.etag)
 })

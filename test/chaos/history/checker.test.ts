@@ -106,6 +106,44 @@ test.each([
   },
 )
 
+/** Created, changed, removed and there again without the change; the creation was under way until `untilUs`. */
+function createdAgain(untilUs: number): Call[] {
+  const change: Call = { ...again, fromUs: 3, toUs: 4, told: { kind: 'done', version: 2 } }
+  const journal = [...remove.journal, { version: 2, id: 'b' }]
+  const removed: Call = {
+    ...removal,
+    asked: { ...remove, journal },
+    fromUs: 5,
+    toUs: 6,
+    told: { kind: 'done', version: 2 },
+  }
+  return [{ ...changed, toUs: untilUs }, change, removed]
+}
+
+test('a creation without an answer that finds nothing is sent again: removed meanwhile, the stream is there again', () => {
+  const verdict = check(createdAgain(9), there('a'))
+  expect(verdict).toMatchObject({ violations: [], begunAnew: 1 })
+})
+
+test('but not once the creation is done: then that is found out', () => {
+  const { violations, begunAnew } = check(createdAgain(2), there('a'))
+  expect(new Set(violations.map(({ rule }) => rule))).toEqual(new Set(['lost', 'resurrected']))
+  expect(begunAnew).toBe(0)
+})
+
+test('nor where the removal was not made', () => {
+  const [created, , removed] = createdAgain(9)
+  const refused: Call = { ...(removed ?? removal), told: changedMeanwhile }
+  expect(check([created ?? changed, refused], there('a')).violations.map(({ rule }) => rule)).toContain('lost')
+})
+
+test('in good histories some lives begin anew', () => {
+  const anew = histories.map(({ calls, streams }) => check(calls, streams).begunAnew)
+  expect(anew.filter(count => count > 0).length).toBeGreaterThan(0)
+  // The rest is judged by all rules.
+  expect(anew.filter(count => count === 0).length).toBeGreaterThan(histories.length / 2)
+})
+
 test('in good histories there are removals in doubt, some of which were made', () => {
   const removals = histories.flatMap(({ calls }) => calls.filter(({ asked }) => asked.what === 'remove'))
   const lasts = removals.filter(({ asked }) => asked.what === 'remove' && asked.last === true)

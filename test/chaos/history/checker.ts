@@ -1,5 +1,5 @@
 import { type Call, isOpen } from './history.ts'
-import { type Command, type FinalStream, type Life, livesOf, NEVER_US } from './lives.ts'
+import { type Command, type FinalStream, type Life, livesOf, mayBeginAnew, NEVER_US } from './lives.ts'
 
 export interface Violation {
   readonly rule: RuleName
@@ -14,6 +14,8 @@ export interface Verdict {
   readonly unresolved: readonly string[]
   /** Changes in all journals. */
   readonly made: number
+  /** Lives that may have begun anew: only some rules hold of them. */
+  readonly begunAnew: number
 }
 
 /** What a rule finds wrong in one life of a stream, in words. */
@@ -64,6 +66,9 @@ export const RULES = {
 
 export type RuleName = keyof typeof RULES
 
+/** Those that hold of a life that may have begun anew, too. */
+const RULES_ANEW: ReadonlySet<RuleName> = new Set(['doubled', 'invented'])
+
 /**
  * Judges what workers were told by what is there in the end, knowing nothing of how it came about. Each rule walks over each
  * call and each entry a few times and sorts nothing: linear time.
@@ -74,11 +79,14 @@ export function check(
   rules: readonly RuleName[] = Object.keys(RULES) as RuleName[],
 ): Verdict {
   const lives = livesOf(calls, streams)
-  const violations = lives.flatMap(life =>
-    rules.flatMap(rule => RULES[rule](life).map(why => ({ rule, life: life.name, why }))),
-  )
+  const anew = new Set(lives.filter(mayBeginAnew))
+  const violations = lives.flatMap(life => {
+    const judged = anew.has(life) ? rules.filter(rule => RULES_ANEW.has(rule)) : rules
+    return judged.flatMap(rule => RULES[rule](life).map(why => ({ rule, life: life.name, why })))
+  })
   const unresolved = lives.flatMap(life => [...openCommands(life), ...openRemoval(life)])
-  return { violations, unresolved, made: lives.reduce((sum, { journal = [] }) => sum + journal.length, 0) }
+  const made = lives.reduce((sum, { journal = [] }) => sum + journal.length, 0)
+  return { violations, unresolved, made, begunAnew: anew.size }
 }
 
 function openCommands({ commands }: Life): string[] {

@@ -89,9 +89,17 @@ class Model {
   #doubt(open: Open, answer: (told: Told) => void, next: () => void): void {
     if (this.#random.chance(0.6)) this.#later(() => this.#make(open))
     this.#later(() => {
-      answer({ kind: 'unknown' })
+      answer(this.#createAgain(open) ?? { kind: 'unknown' })
       this.#open.push(open)
     }, next)
+  }
+
+  /** A creation without an answer that finds nothing is sent again. */
+  #createAgain(open: Open): Told | undefined {
+    const { stream, id, born } = open
+    if (id !== born || this.#streams.has(stream)) return undefined
+    this.#streams.set(stream, { born, journal: [{ version: 1, id }] })
+    return { kind: 'done', version: 1 }
   }
 
   /** Made if it was not made before and can be: the version it has; what became of it is told a little later. */

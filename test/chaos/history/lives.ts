@@ -33,6 +33,7 @@ export type Removal = Call & { readonly asked: Asked & { readonly what: 'remove'
 /** A stream from its creation to its removal: all that is known of it. */
 export interface Life {
   readonly name: string
+  readonly born: string
   /** `undefined`: nobody has seen it. */
   journal: readonly Entry[] | undefined
   readonly commands: Map<string, Command>
@@ -69,7 +70,7 @@ class Lives {
     const known = this.#lives.get(name)
     if (known !== undefined) return known
     const empty = { commands: new Map<string, Command>(), sights: [], removals: [] }
-    const life: Life = { name, journal: undefined, ...empty, isThere: false, removedUs: undefined }
+    const life: Life = { name, born, journal: undefined, ...empty, isThere: false, removedUs: undefined }
     this.#lives.set(name, life)
     return life
   }
@@ -105,7 +106,17 @@ class Lives {
   }
 }
 
-/** The copy of a removal that the network made finds nothing any more. */
+/**
+ * Whether it was removed while its creation was under way. A creation without an answer that finds nothing is sent again: then
+ * the life may have begun anew, and nothing is left of what was made in it before.
+ */
+export function mayBeginAnew({ born, commands, removals }: Life): boolean {
+  const tries = (commands.get(born)?.tries ?? []).filter(({ asked }) => asked.what === 'change' && asked.last !== true)
+  const untilUs = Math.max(...tries.map(({ toUs = NEVER_US }) => toUs))
+  return removals.some(({ fromUs, told }) => fromUs < untilUs && mayBeMade(told))
+}
+
+/** The copy of a removal that the network made finds nothing any more, or another stream. */
 function mayBeMade(told: Told | undefined): boolean {
-  return told === undefined || told.kind !== 'not-made' || told.why === 'missing'
+  return told === undefined || told.kind !== 'not-made' || told.why === 'missing' || told.why === 'replaced'
 }

@@ -1,7 +1,7 @@
 import type { Random } from '../../simulation/random.ts'
 import type { History } from './good-histories.ts'
 import type { Call, Entry, Told } from './history.ts'
-import type { FinalStream } from './lives.ts'
+import { type FinalStream, livesOf, mayBeginAnew } from './lives.ts'
 
 /** Spoils a good history: it has to be found out. `undefined`: there is nothing in it that it could spoil. */
 export type Mutation = (history: History, random: Random) => History | undefined
@@ -67,7 +67,7 @@ const swap: Mutation = (history, random) => {
 
 /** A read sees what was there before a change that was known to be made when it was asked for. */
 const staleRead: Mutation = (history, random) => {
-  const reads = history.calls.filter(isRead).flatMap(read => {
+  const reads = plainReads(history).flatMap(read => {
     const done = history.calls.filter(isDone).filter(({ asked, toUs }) => {
       return asked.born === read.told.born && asked.what === 'change' && toUs < read.fromUs
     })
@@ -84,7 +84,7 @@ const staleRead: Mutation = (history, random) => {
 
 /** A read is told of a change that nobody has asked for yet. */
 const foresee: Mutation = (history, random) => {
-  const read = pickFrom(history.calls.filter(isRead), random)
+  const read = pickFrom(plainReads(history), random)
   const journal = read === undefined ? [] : journalOf(history, read.stream, read.told.born)
   const askedUs = read && firstAsked(history, journal[read.told.version - 1]?.id ?? '')
   if (read === undefined || askedUs === undefined || askedUs === Number.POSITIVE_INFINITY) return undefined
@@ -93,7 +93,8 @@ const foresee: Mutation = (history, random) => {
 
 /** What was removed is read again, or is there in the end. */
 const resurrect: Mutation = (history, random) => {
-  const isRemoved = ({ asked, told }: Call) => asked.what === 'remove' && told?.kind === 'done'
+  const isRemoved = ({ asked, stream, told }: Call) =>
+    asked.what === 'remove' && told?.kind === 'done' && isPlain(history, stream, asked.born)
   const removal = pickFrom(history.calls.filter(isRemoved), random)
   if (removal?.asked.what !== 'remove' || removal.toUs === undefined) return undefined
   const { born, journal } = removal.asked
@@ -142,12 +143,24 @@ function someDone(history: History, { journal }: FinalStream, random: Random): E
   )
 }
 
-function someStream({ streams }: History, random: Random, least: number): Named | undefined {
-  const long = [...streams].filter(([, { journal }]) => journal.length >= least)
+function someStream(history: History, random: Random, least: number): Named | undefined {
+  const long = [...history.streams].filter(([name, { born, journal }]) => {
+    return journal.length >= least && isPlain(history, name, born)
+  })
   return pickFrom(
     long.map(([name, stream]) => ({ name, ...stream })),
     random,
   )
+}
+
+function plainReads(history: History): Read[] {
+  return history.calls.filter(isRead).filter(({ stream, told }) => isPlain(history, stream, told.born))
+}
+
+/** All rules hold of it. */
+function isPlain({ calls, streams }: History, stream: string, born: string): boolean {
+  const life = livesOf(calls, streams).find(({ name }) => name === `${stream}@${born}`)
+  return life === undefined || !mayBeginAnew(life)
 }
 
 function withJournal(history: History, stream: Named | undefined, journal: readonly Entry[]): History | undefined {

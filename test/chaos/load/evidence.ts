@@ -2,19 +2,21 @@ import type { Verdict } from '../history/checker.ts'
 import type { Call } from '../history/history.ts'
 import type { FinalStream } from '../history/lives.ts'
 
-/** Of so many violations; those of one cause are many. */
+/** Of so many lives. */
 const MOST = 5
 
-/** What the judgement rests on, as lines of JSON: the calls about the change that a violation names, and its stream. */
+/** What the judgement rests on, as lines of JSON: creations, removals and the change that a violation names, and its stream. */
 export function evidenceFor(
   { violations }: Pick<Verdict, 'violations'>,
   calls: readonly Call[],
   streams: ReadonlyMap<string, FinalStream>,
 ): string[] {
-  return violations.slice(0, MOST).flatMap(({ rule, life, why }) => {
+  // The first of each life: the others mostly follow from it.
+  const firsts = new Map(violations.toReversed().map(violation => [violation.life, violation]))
+  return [...firsts.values()].slice(0, MOST).flatMap(({ rule, life, why }) => {
     const stream = life.slice(0, life.indexOf('@'))
     const named = new Set(why.split(' '))
-    const isMeant = ({ asked }: Call) => asked.what !== 'change' || named.has(asked.id)
+    const isMeant = ({ asked }: Call) => asked.what !== 'change' || asked.id === asked.born || named.has(asked.id)
     const about = calls.filter(call => call.stream === stream && isMeant(call))
     return [
       `${life} is ${rule}: ${why}`,

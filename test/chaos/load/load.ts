@@ -1,7 +1,8 @@
 import { readStream } from '../../../src/ops/read-stream.ts'
+import { type RemoveStreamOutcome, removeStream } from '../../../src/ops/remove.ts'
 import { transact } from '../../../src/ops/transact.ts'
 import type { TransactOptions, TransactOutcome } from '../../../src/ops/transact-types.ts'
-import type { EventStore, RemoveOutcome } from '../../../src/store/store.ts'
+import type { EventStore } from '../../../src/store/store.ts'
 import type { Operation } from '../../../src/stream/operation.ts'
 import type { Entry, HistoryWriter, Told } from '../history/history.ts'
 
@@ -121,7 +122,8 @@ class LoadWorker {
     const journal = view.transactions().map(({ version, commandId }) => ({ version, id: idOf(commandId) }))
     const { etag } = view.stored
     const answer = history.ask(stream, { what: 'remove', born, journal, etag })
-    answer(await store.remove(stream, { etag }).then(outcome => removalTold(outcome, journal), notMade))
+    const removed = removeStream(store, stream, { etag, born, leaseWaitMs: 0 })
+    answer(await removed.then(outcome => removalTold(outcome, journal), notMade))
   }
 
   #how(): Partial<TransactOptions> {
@@ -153,7 +155,7 @@ function notMade(error: unknown): Told & { readonly kind: 'not-made' } {
   return { kind: 'not-made', why: `threw ${error instanceof Error ? error.name : String(error)}` }
 }
 
-export function removalTold(outcome: RemoveOutcome, journal: readonly Entry[]): Told {
+export function removalTold(outcome: RemoveStreamOutcome, journal: readonly Entry[]): Told {
   if (outcome.kind === 'removed') return { kind: 'done', version: journal.at(-1)?.version ?? 0 }
   if (outcome.kind === 'unknown') return { kind: 'unknown' }
   return { kind: 'not-made', why: outcome.kind }

@@ -1,3 +1,4 @@
+import type { Seen } from '../../support/fault-proxy.ts'
 import { type Fault, type FaultKind, type Injected, seededRandom } from '../../support/faults.ts'
 
 /** All that a network does to a request, each as often as the others. `silent`: the answer is lost, and nothing says so. */
@@ -31,14 +32,23 @@ export function badNetwork(share: number, seed: number): Fault[] {
   const after = () => random() < 0.3
   const faults = KINDS.map((kind): Fault => {
     if (kind === 'silent') return { kind: 'lose-answer', silent: true }
-    return { kind, after, delayMs: kind === 'delay' ? 100 : 0 }
+    const held = kind === 'late' || kind === 'duplicate-late' ? { when: isNoCreation } : {}
+    return { kind, after, delayMs: kind === 'delay' ? 100 : 0, ...held }
   })
-  const sure = faults.map((fault, at) => ({ ...fault, times: 1, when: fromRequest(APART * (at + 1)) }))
+  const sure = faults.map((fault, at) => {
+    const isDue = fromRequest(APART * (at + 1))
+    return { ...fault, times: 1, when: (request: Seen) => isDue() && fault.when?.(request) !== false }
+  })
   const byChance = faults.map((fault, at) => {
     // Of several that apply the first counts: what the ones before leave is shared by those that follow.
     return { ...fault, probability: share / KINDS.length / (1 - (at * share) / KINDS.length) }
   })
   return [...sure, ...byChance]
+}
+
+/** One that comes late, after the stream was removed, brings it back: no condition of the service keeps it out. */
+function isNoCreation({ headers }: Seen): boolean {
+  return headers['if-none-match'] !== '*'
 }
 
 /** Whether so many requests have come. */

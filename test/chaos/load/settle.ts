@@ -1,4 +1,5 @@
 import { readStream } from '../../../src/ops/read-stream.ts'
+import { removeStream } from '../../../src/ops/remove.ts'
 import { transact } from '../../../src/ops/transact.ts'
 import { StoreUnreachable } from '../../../src/store/errors.ts'
 import type { EventStore } from '../../../src/store/store.ts'
@@ -95,7 +96,10 @@ async function repeated(
   asked: Repeatable,
   commandId: (id: string) => string,
 ): Promise<Told> {
-  if (asked.what === 'remove') return removalTold(await store.remove(stream, { etag: asked.etag }), asked.journal)
+  if (asked.what === 'remove') {
+    const { born, etag, journal } = asked
+    return removalTold(await removeStream(store, stream, { born, etag, leaseWaitMs: 0 }), journal)
+  }
   const { id, born } = asked
   const isCreation = id === born
   if (isCreation && (await store.read(stream)) === undefined) return { kind: 'not-made', why: 'missing' }
