@@ -15,7 +15,8 @@ export interface RemoveOptions {
 /**
  * Deletes a blob and its snapshots. An unanswered delete is looked after: gone means removed. It is repeated only with
  * an ETag, for without one the repeat could hit a stream that was created since. What keeps the repeat out may be such a
- * stream as well, and a repeat that is refused says nothing of the first try: then nothing is known of that.
+ * stream as well, and a repeat that is refused says nothing of the first try: then nothing is known of that. Nor is anything known
+ * of one that the caller gave up while it was under way.
  */
 export async function removeBlob(
   parts: { calls: AzureCalls; bodies: AzureBodies; leases: AzureLeases },
@@ -27,14 +28,14 @@ export async function removeBlob(
   const blob = bodies.blob(name)
   const conditions = { ...(etag === undefined ? {} : { ifMatch: etag }), ...(leaseId === undefined ? {} : { leaseId }) }
   let doubt: Error | undefined
+  signal?.throwIfAborted()
   for (let tried = 1; ; tried += 1) {
-    const answer = await calls.once(
-      abortSignal => blob.delete({ abortSignal, conditions, deleteSnapshots: 'include' }),
-      {
-        limitMs: calls.limits.leaseMs,
-        signal,
-      },
-    )
+    const send = (abortSignal: AbortSignal) => blob.delete({ abortSignal, conditions, deleteSnapshots: 'include' })
+    const answer = await calls.once(send, { limitMs: calls.limits.leaseMs, signal }).catch(error => {
+      if (signal?.aborted) return { kind: 'given up', error } as const
+      throw error
+    })
+    if (answer.kind === 'given up') return { kind: 'unknown', cause: doubt ?? answer.error }
     if (answer.kind === 'done') return { kind: 'removed' }
     const { error } = answer
     if (isBlobMissing(error)) return tried === 1 ? { kind: 'missing' } : { kind: 'removed' }
@@ -60,7 +61,6 @@ async function lookedUp(
   try {
     return (await bodies.look(name, signal)) === undefined ? 'gone' : 'there'
   } catch {
-    signal?.throwIfAborted()
     return 'no answer'
   }
 }

@@ -29,7 +29,8 @@ const STORES: readonly (readonly [where: string, address: () => Promise<string |
 ]
 
 describe.each(STORES)('on %s', (_where, address) => {
-  test('it plays to its end; what it suggests works as it is printed', async () => {
+  // Three processes contend for one stream: on a busy machine that takes half a minute.
+  test('it plays to its end; what it suggests works as it is printed', { timeout: 120_000 }, async () => {
     const store = await address()
     const { code, stdout, stderr } = await user.run([
       'demo',

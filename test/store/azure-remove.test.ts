@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { bytes, stored, summary, text } from '../contract/harness.ts'
 import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
@@ -48,4 +48,14 @@ it('a copy of the create that comes after the removal brings the stream back as 
   const back = await stored(direct, 's')
   expect(text(back.body)).toBe('first')
   expect(back.etag).not.toBe(created.etag)
+})
+
+it('what is given up while it is under way is unknown, not undone; before that nothing is sent', async () => {
+  const { direct, proxy, store, etag } = await setUp()
+  const stop = new AbortController()
+  proxy.add({ kind: 'lose-answer', on: 'delete', silent: true, before: async () => stop.abort(new Error('stop')) })
+  expect(await store.remove('s', { etag, signal: stop.signal })).toMatchObject({ kind: 'unknown' })
+  await vi.waitFor(async () => expect(await direct.read('s')).toBeUndefined(), 10_000)
+  await expect(store.remove('s', { etag, signal: stop.signal })).rejects.toThrow('stop')
+  expect(proxy.count('delete')).toBe(1)
 })

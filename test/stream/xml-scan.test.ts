@@ -4,6 +4,7 @@ import { EMPTY_DOCUMENT, type StreamDocument } from '../../src/stream/document.t
 import { ATTRIBUTES, LC_ATTRIBUTES, newEvent, type StreamEvent } from '../../src/stream/event.ts'
 import type { JournalChange, Transaction } from '../../src/stream/journal.ts'
 import { appendTransaction } from '../../src/stream/journal-text.ts'
+import { MAX_READ_EVENTS } from '../../src/stream/limits.ts'
 import { parseDocument, readDocument } from '../../src/stream/xml-read.ts'
 import { scanDocument } from '../../src/stream/xml-scan.ts'
 import { writeDocument } from '../../src/stream/xml-write.ts'
@@ -157,13 +158,18 @@ describe('what differs by a character is left to the parser', () => {
     ['a bare ampersand', '&lt;', '&'],
     ['an event with content', 'lc:attempt="2"/>', 'lc:attempt="2">text</Event>'],
     ['an event without id', ' id="01.00"', ''],
-    ['a root with prev', 'id="00"', 'id="00" prev="09"'],
+    ['a root with prev', ' next="01.00"', ' next="01.00" prev="09"'],
+    ['an event with prev out of order', 'id="00"', 'id="00" prev="09"'],
     ['a comment', '  <lc:journal>', '  <!-- a -->\n  <lc:journal>'],
     ['another document element', 'EventStream', 'Stream'],
     ['another prefix', 'xmlns:lc=', 'xmlns:x='],
     ['a second namespace', 'xmlns:lc="urn:leasectl:v1"', 'xmlns:lc="urn:leasectl:v1" xmlns="urn:d"'],
     ['an unknown root attribute', 'lc:v="2"', 'lc:v="2" lc:w="3"'],
     ['an unreadable version', 'lc:v="2"', 'lc:v="two"'],
+    ['a version with a letter behind it', 'lc:v="2"', 'lc:v="2x"'],
+    ['a version with a letter before it', 'lc:v="2"', 'lc:v="x2"'],
+    ['a version that no number holds', 'lc:v="2"', 'lc:v="1234567890123456"'],
+    ['an unknown order of dates', '00.000Z">', '00.000Z" lc:dates="ymd">'],
     ['a foreign element in the journal', '<lc:tx v="2"', '<x/><lc:tx v="2"'],
     ['an attribute of the journal out of order', 'op="set" on="00"', 'on="00" op="set"'],
     ['a reference in a command id', 'cmd="c2"', 'cmd="c&amp;2"'],
@@ -179,6 +185,26 @@ describe('what differs by a character is left to the parser', () => {
     expect(text).not.toBe(OWN)
     expect(scanDocument(text)).toBeUndefined()
   })
+})
+
+test.each([
+  ['a version of several digits', 'lc:v="2"', 'lc:v="123456789012345"'],
+  ['months before days', '00.000Z">', '00.000Z" lc:dates="mdy">'],
+  ['days before months', '00.000Z">', '00.000Z" lc:dates="dmy">'],
+  ['no life, sum and time', / lc:born="b".*Z"/, ''],
+  ['no journal', / {2}<lc:journal>[\s\S]*<\/lc:journal>\n/, ''],
+])('of our form is %s', (_what, from, to) => {
+  const text = OWN.replace(from, to)
+  expect(text).not.toBe(OWN)
+  expect(scanDocument(text)).toEqual(parseDocument(text))
+})
+
+test('as many events as are read at most are of our form, one more is not', () => {
+  const event = (at: number) => `  <Event name="B" status="init" id="${at}.00" prev="00"/>\n`
+  const text = (events: number) =>
+    OWN.replace(/ {2}<Event name="B".*\n/, Array.from({ length: events - 1 }, (_, at) => event(at + 1)).join(''))
+  expect(scanDocument(text(MAX_READ_EVENTS))?.events).toHaveLength(MAX_READ_EVENTS)
+  expect(scanDocument(text(MAX_READ_EVENTS + 1))).toBeUndefined()
 })
 
 test('reading takes either way', () => {

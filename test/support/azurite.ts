@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { inject } from 'vitest'
+import { expect, inject } from 'vitest'
 import type { StoreAddress } from '../../src/store/address.ts'
 import { parseConnectionString } from '../../src/store/azure-account.ts'
 import { type AzureBlobOptions, openAzureBlobStore } from '../../src/store/azure-blob.ts'
@@ -8,11 +8,21 @@ import { ACCOUNT, type Azurite, connectionStringAt } from './azurite-process.ts'
 
 export { type Azurite, connectionStringAt, startAzurite } from './azurite-process.ts'
 
-/** The emulator that all test files of a run share; it starts when the first one asks. */
+/** The port that a test file was told, by its path: it keeps to one emulator. */
+const ports = new Map<string, Promise<number>>()
+
+/** The emulator that many test files of a run share; it starts when the first one asks. */
 export async function sharedAzurite(): Promise<Omit<Azurite, 'stop'>> {
-  const response = await fetch(`http://127.0.0.1:${inject('azuriteControlPort')}`)
-  const port = Number(await response.text())
+  const { testPath = '' } = expect.getState()
+  const asked = ports.get(testPath) ?? askedFor()
+  ports.set(testPath, asked)
+  const port = await asked
   return { port, url: `http://127.0.0.1:${port}/${ACCOUNT}`, connectionString: connectionStringAt(port) }
+}
+
+async function askedFor(): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${inject('azuriteControlPort')}`)
+  return Number(await response.text())
 }
 
 /** A store in a fresh container of the emulator behind a port, or in one that was made before. */

@@ -1,9 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
+import { SIZE } from '../trust/size.ts'
 import { type Azurite, startAzurite } from './azurite-process.ts'
 
 declare module 'vitest' {
@@ -14,16 +15,51 @@ declare module 'vitest' {
 }
 
 /**
- * One Azurite for the whole run, started by the first test file that asks: runs of pure tests do not pay for it. On disk: in
- * memory it stands still after ten minutes, which a run on a slow machine takes.
+ * How long an Azurite in memory is given to those who ask, ms, and after how long it is stopped: ten minutes after its start it
+ * stands still for minutes to clean up.
  */
+const GIVEN_MS = 3 * 60_000
+const ENDED_MS = 9.5 * 60_000
+
+/** What takes hours needs one on disk, though that stands still every five seconds, longer and longer, to write all it knows. */
+const IS_LONG = SIZE === 'nightly'
+
+/** The Azurite of the whole run, started by the first test file that asks: runs of pure tests do not pay for it. */
+class SharedAzurite {
+  readonly #all: Promise<Azurite>[] = []
+  #location: string | undefined
+  #latest: { readonly untilMs: number; readonly azurite: Promise<Azurite> } | undefined
+
+  async port(): Promise<number> {
+    if (this.#latest === undefined || this.#latest.untilMs < performance.now()) this.#latest = this.#begun()
+    return (await this.#latest.azurite).port
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#all.map(stopped))
+    if (this.#location !== undefined) rmSync(this.#location, { recursive: true, force: true })
+  }
+
+  #begun() {
+    if (IS_LONG) this.#location = mkdtempSync(join(tmpdir(), 'leasectl-azurite-'))
+    const azurite = startAzurite(this.#location === undefined ? {} : { location: this.#location })
+    this.#all.push(azurite)
+    if (IS_LONG) return { untilMs: Number.POSITIVE_INFINITY, azurite }
+    setTimeout(() => void stopped(azurite), ENDED_MS).unref()
+    return { untilMs: performance.now() + GIVEN_MS, azurite }
+  }
+}
+
+/** One that did not start need not be. */
+async function stopped(azurite: Promise<Azurite>): Promise<void> {
+  await (await azurite.catch(() => undefined))?.stop()
+}
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const location = await mkdtemp(join(tmpdir(), 'leasectl-azurite-'))
-  let azurite: Promise<Azurite> | undefined
+  const shared = new SharedAzurite()
   const control = createServer((_request, response) => {
-    azurite ??= startAzurite({ location })
-    azurite.then(
-      ({ port }) => response.end(String(port)),
+    shared.port().then(
+      port => response.end(String(port)),
       error => response.writeHead(500).end(String(error)),
     )
   })
@@ -32,7 +68,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     control.closeAllConnections()
     control.close()
-    await (await azurite?.catch(() => undefined))?.stop()
-    await rm(location, { recursive: true, force: true })
+    await shared.stop()
   }
 }
