@@ -101,6 +101,36 @@ describe('an expression gives values', () => {
   })
 })
 
+describe('an expression sees the document as its text has it', () => {
+  const foreign = `<o:Orders xmlns:lc="urn:leasectl:v1" xmlns:o="urn:o" lc:v="12" lc:born="b" site="north" o:kind="k">
+    <Event id="00" name="A" lc:owner="w" o:colour="red"/></o:Orders>`
+
+  it.each([
+    ['name(/*)', ['o:Orders']],
+    ['local-name(/*)', ['Orders']],
+    ['string(namespace-uri(/*))', ['urn:o']],
+    // Attributes have no order; they come sorted.
+    ['@*', ['b', 'k', 'north', '12']],
+    ["string-join(@*/name(), ' ')", ['lc:born o:kind site lc:v']],
+    ["@*[namespace-uri() = '']/name()", ['site']],
+    ["@*[namespace-uri() = 'urn:o']/local-name()", ['kind']],
+    ["string-join(Event/@*/name(), ' ')", ['o:colour id name lc:owner']],
+    ['Event/@site', []],
+    ['Event/../@site', ['north']],
+    ['count(/node())', [1]],
+  ])('%s', async (expression, values) => {
+    expect(await select(expression, new Play(foreign))).toEqual(values)
+  })
+
+  it.each([
+    ["namespace-uri(/*) = 'urn:d'", '<EventStream xmlns="urn:d"><Event xmlns="" id="00"/></EventStream>'],
+    ["namespace-uri(/*) = ''", documentText({ id: '00' })],
+    ['count(@*) = 0', documentText({ id: '00' })],
+  ])('%s', async (expression, text) => {
+    expect(await select(expression, new Play(text))).toEqual([true])
+  })
+})
+
 describe('refused in one sentence', () => {
   it.each([
     ['./Event[', 'it cannot be read from character 8 on (XPST0003)'],
@@ -143,6 +173,12 @@ describe('refused in one sentence', () => {
   ])('what is XQuery or changes the document: %s', async expression => {
     await fault(expression)
     expect(play.document.events).toHaveLength(5)
+  })
+
+  it('with a place of several digits, and with what to do where there is something', async () => {
+    expect(await fault(`${'Event | '.repeat(12)}Event[`)).toMatch(/from character \d\d\d on/)
+    const error = await selectEvents(play.document, '.').catch((cause: unknown) => cause)
+    expect(error).toMatchObject({ hint: 'Select events, as ./Event does, or values.' })
   })
 
   it('before a document is there, if no document could make it right', async () => {
