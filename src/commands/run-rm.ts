@@ -65,7 +65,7 @@ async function remove(change: Change): Promise<Done | Problem> {
     case 'changed':
       return { ...changed(stream, 'was written since it was looked at'), commandId }
     case 'replaced':
-      return { ...changed(stream, 'is gone, and another one has its name'), commandId }
+      return { ...changed(stream, 'is gone, and another one has its name', 'that'), commandId }
     case 'held':
     case 'lost':
       return outcomeProblem(stream, outcome, commandId, runtime)
@@ -76,8 +76,9 @@ async function remove(change: Change): Promise<Done | Problem> {
   }
 }
 
-function changed(stream: string, how: string): Problem {
-  return problem('changed', `${stream}: it ${how}; it was not removed`, { exit: exitOfRefusal('changed'), stream })
+/** @param kept what stays */
+function changed(stream: string, how: string, kept: 'it' | 'that' = 'it'): Problem {
+  return problem('changed', `${stream}: it ${how}; ${kept} was not removed`, { exit: exitOfRefusal('changed'), stream })
 }
 
 /** A stream that is gone, as an outcome like that of every change. */

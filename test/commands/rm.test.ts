@@ -176,7 +176,7 @@ test('a stream that was removed and created anew since the preview stays, exit 5
   })
   const ran = await cli(world, ['rm', 's', '--yes'], { store })
   expect(ran).toMatchObject({ exit: 5, stdout: '' })
-  expect(ran.stderr).toContain('s: it is gone, and another one has its name; it was not removed')
+  expect(ran.stderr).toContain('s: it is gone, and another one has its name; that was not removed')
   expect(await isThere(world, 's')).toBe(true)
 })
 
