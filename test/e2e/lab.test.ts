@@ -32,12 +32,16 @@ test('processes take a lease in turn, on SQLite', async () => {
 test.each([
   ['the embedded store', [], async () => []],
   ['Azurite, optimistic', ['--write', 'optimistic'], async () => ['--store', await azurite()]],
-] as const)('processes work on one stream, each event is done once: %s', async (_, flags, where) => {
-  const words = ['lab', 'stream', '--procs', '2', '--events', '11', ...flags, '-o', 'json']
-  const { code, stdout, stderr } = await user.run([...words, ...(await where())])
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  expect(JSON.parse(stdout)).toMatchObject({ exactlyOnce: true, faults: [], attempts: 11 })
-})
+] as const)(
+  'processes work on one stream, each event is done once: %s',
+  { timeout: 120_000 },
+  async (_, flags, where) => {
+    const words = ['lab', 'stream', '--procs', '2', '--events', '11', ...flags, '-o', 'json']
+    const { code, stdout, stderr } = await user.run([...words, ...(await where())])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(JSON.parse(stdout)).toMatchObject({ exactlyOnce: true, faults: [], attempts: 11 })
+  },
+)
 
 test('processes that are killed leave nothing undone and nothing done twice', async () => {
   const store = `sqlite:${join(user.home, 'kill.db')}`

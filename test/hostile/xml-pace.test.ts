@@ -49,6 +49,8 @@ const msPerMegabyte = (s: number) => Math.round((s * 1_000) / MEGABYTES)
 function parserAlone(bytes: Buffer): void {
   const parser = new SaxesParser({ xmlns: true, defaultXMLVersion: '1.0', forceXMLVersion: true })
   parser.on('opentag', () => {})
+  // Of some shapes there is no end: what it thinks of that does not matter.
+  parser.on('error', () => {})
   parser.write(bytes.toString()).close()
 }
 

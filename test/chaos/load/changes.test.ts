@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
-import { sharedAzurite, startAzurite } from '../../support/azurite.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Azurite, startAzurite } from '../../support/azurite.ts'
 import { trustRow } from '../../trust/record.ts'
 import { repeatWith, SIZE, sized, trustSeed } from '../../trust/size.ts'
 import { type Crew, type Played, play, type Round, type Without } from './play.ts'
@@ -16,6 +16,13 @@ const SMALL_CREW: Crew = { processes: 2, workersEach: 3, everyMs: 1_000, everyCh
 /** Streams grow with each change: so many in a round, then with fresh ones. */
 const IN_A_ROUND = 5_000
 const TIMEOUT = { timeout: sized(480_000, 6 * 3_600_000) }
+
+/** Of its own: on one that others share, their requests would wait for many seconds. */
+let emulator: Azurite
+beforeAll(async () => {
+  emulator = await startAzurite()
+})
+afterAll(() => emulator.stop())
 
 const totals = { violations: 0, unresolved: 0 }
 afterAll(() => {
@@ -73,9 +80,9 @@ async function changesAt(percent: number, changes: number, crew: Crew): Promise<
   return made
 }
 
-/** In CI on the emulator that is there; else on one of its own for each round, on the disk. */
+/** In CI all on one emulator; else each round on its own, on the disk. */
 async function playFresh(round: Round, crew: Crew | undefined): Promise<Played> {
-  if (SIZE === 'ci') return play((await sharedAzurite()).port, round, crew)
+  if (SIZE === 'ci') return play(emulator.port, round, crew)
   const location = mkdtempSync(join(tmpdir(), 'leasectl-azurite-'))
   const azurite = await startAzurite({ location })
   try {
@@ -88,7 +95,7 @@ async function playFresh(round: Round, crew: Crew | undefined): Promise<Played> 
 
 /** Chance may spare a round or two. */
 async function isFoundOut(without: Without): Promise<boolean> {
-  const { port } = await sharedAzurite()
+  const { port } = emulator
   for (let at = 0; at < 10; at++) {
     const round = { share: 0.05, changes: 120, streams: 4, seed: SEED + at }
     const { violations } = await play(port, round, undefined, without)
