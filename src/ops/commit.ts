@@ -103,7 +103,7 @@ async function createOnce(
   const { decision, document } = plan(group, current, store.nowMs())
   if (decision.kind === 'leave') return { kind: 'settled' }
   const outcome = await store.create(name, decision.body, decision.summary, signal)
-  // No try of ours can be what exists.
+  // As far as is known it is another's. A doubled try of ours is found by its command id.
   if (outcome.kind === 'exists' && !doubtful) for (const planned of group) planned.sentTo = undefined
   if (outcome.kind !== 'created') return outcome
   documentCache(store).remember(name, outcome.etag, document)

@@ -3,14 +3,11 @@ import { edit } from '../../src/ops/edit.ts'
 import { readStream } from '../../src/ops/read-stream.ts'
 import { StreamReplaced } from '../../src/ops/stream-replaced.ts'
 import type { EventStore } from '../../src/store/store.ts'
-import type { Operation } from '../../src/stream/operation.ts'
 import { init, intercept, memoryStore, resultOf, run } from './support.ts'
-
-const SECOND = { ...init(['A']), born: 'b1' } as Operation
 
 async function anew(store: EventStore): Promise<void> {
   await store.remove('s', {})
-  resultOf(await run(store, 's', SECOND))
+  resultOf(await run(store, 's', init(['A'], 'b1')))
 }
 
 /** The first write is made but not answered; before it is looked up, the stream is removed and another one created. */

@@ -3,7 +3,6 @@ import { removeStream } from '../../src/ops/remove.ts'
 import { StoreUnreachable } from '../../src/store/errors.ts'
 import type { EventStore, RemoveOutcome } from '../../src/store/store.ts'
 import { BadDocument } from '../../src/stream/errors.ts'
-import type { Operation } from '../../src/stream/operation.ts'
 import { HOLDER, init, memoryStore, run } from './support.ts'
 
 const LEASE = '11111111-1111-4111-8111-111111111111'
@@ -59,7 +58,7 @@ test('waits for a lease to end, no longer than it was told, and not once it is s
 function doubled(store: EventStore, isLeased: boolean): EventStore {
   const remove: EventStore['remove'] = async (name, options) => {
     await store.remove(name, options)
-    if ((await store.read(name)) === undefined) await run(store, name, { ...init(), born: 'b1' } as Operation)
+    if ((await store.read(name)) === undefined) await run(store, name, init([], 'b1'))
     if (isLeased) await store.acquire(name, { leaseId: LEASE, durationS: -1, holder: HOLDER })
     return store.remove(name, options)
   }

@@ -31,8 +31,9 @@ export function run(
   return transact(store, name, operation, { commandId: `test-${commands}`, by: 'tester', leaseWaitMs: 0, ...options })
 }
 
-export function init(forks: readonly string[] = []): Operation {
-  return { op: 'init', root: { name: 'Start' }, forks: forks.map(name => ({ name })), hold: false, born: 'b0' }
+/** @param born the life of the stream */
+export function init(forks: readonly string[] = [], born = 'b0'): Operation {
+  return { op: 'init', root: { name: 'Start' }, forks: forks.map(name => ({ name })), hold: false, born }
 }
 
 /** The result of an outcome that has to be `done`. */

@@ -50,7 +50,7 @@ describe('watch', () => {
     await run(store, 'a', init())
     const done: Selection = { kind: 'filter', filter: { status: ['completed'] } }
     const items = await watching(store, done, [
-      () => run(store, 'b', { ...init(), born: 'b1' } as never),
+      () => run(store, 'b', init([], 'b1')),
       () => run(store, 'a', { op: 'complete', event: '00' }),
       () => run(store, 'b', { op: 'complete', event: '00' }),
     ])

@@ -1,4 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
@@ -19,10 +22,11 @@ export const ACCOUNT = 'devstoreaccount1'
 const KEY = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=='
 
 /**
- * Starts Azurite's blob service on a free port of 127.0.0.1, as a child process: in memory, or in the folder `location`, for
+ * Starts Azurite's blob service on a free port of 127.0.0.1, as a child process: in memory, or in a folder of its own, for
  * what takes longer than ten minutes, when the one in memory stands still to clean up.
  */
-export async function startAzurite({ location }: { readonly location?: string } = {}): Promise<Azurite> {
+export async function startAzurite({ onDisk = false }: { readonly onDisk?: boolean } = {}): Promise<Azurite> {
+  const location = onDisk ? mkdtempSync(join(tmpdir(), 'leasectl-azurite-')) : undefined
   const persistence = location === undefined ? ['--inMemoryPersistence'] : ['--location', location]
   const flags = [...persistence, '--silent', '--disableTelemetry', '--skipApiVersionCheck']
   const child = spawn(process.execPath, ['--import', DIE_WITH_PARENT, MAIN, ...flags, '--blobPort', '0'], {
@@ -30,7 +34,7 @@ export async function startAzurite({ location }: { readonly location?: string } 
   })
   const port = await listeningPort(child)
   const url = `http://127.0.0.1:${port}/${ACCOUNT}`
-  return { port, url, connectionString: connectionStringAt(port), stop: () => stop(child) }
+  return { port, url, connectionString: connectionStringAt(port), stop: () => stop(child, location) }
 }
 
 /** The connection string of the emulator behind a port, a proxy's for example. */
@@ -50,9 +54,11 @@ async function listeningPort(child: ChildProcess): Promise<number> {
   throw new Error('azurite ended before it listened')
 }
 
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const ended = new Promise(resolve => child.once('exit', resolve))
-  child.kill('SIGKILL')
-  await ended
+async function stop(child: ChildProcess, location: string | undefined): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const ended = new Promise(resolve => child.once('exit', resolve))
+    child.kill('SIGKILL')
+    await ended
+  }
+  if (location !== undefined) rmSync(location, { recursive: true, force: true })
 }

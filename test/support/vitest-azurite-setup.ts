@@ -1,8 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { SIZE } from '../trust/size.ts'
 import { type Azurite, startAzurite } from './azurite-process.ts'
@@ -27,7 +24,6 @@ const IS_LONG = SIZE === 'nightly'
 /** The Azurite of the whole run, started by the first test file that asks: runs of pure tests do not pay for it. */
 class SharedAzurite {
   readonly #all: Promise<Azurite>[] = []
-  #location: string | undefined
   #latest: { readonly untilMs: number; readonly azurite: Promise<Azurite> } | undefined
 
   async port(): Promise<number> {
@@ -37,12 +33,10 @@ class SharedAzurite {
 
   async stop(): Promise<void> {
     await Promise.all(this.#all.map(stopped))
-    if (this.#location !== undefined) rmSync(this.#location, { recursive: true, force: true })
   }
 
   #begun() {
-    if (IS_LONG) this.#location = mkdtempSync(join(tmpdir(), 'leasectl-azurite-'))
-    const azurite = startAzurite(this.#location === undefined ? {} : { location: this.#location })
+    const azurite = startAzurite({ onDisk: IS_LONG })
     this.#all.push(azurite)
     if (IS_LONG) return { untilMs: Number.POSITIVE_INFINITY, azurite }
     setTimeout(() => void stopped(azurite), ENDED_MS).unref()

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { readStream } from '../../src/ops/read-stream.ts'
 import type { EventStore } from '../../src/store/store.ts'
-import type { Operation } from '../../src/stream/operation.ts'
 import type { Job } from '../../src/worker/job.ts'
 import { init, resultOf, run } from '../ops/support.ts'
 import { Bench } from './one-worker.ts'
@@ -11,7 +10,7 @@ const MINUTE = 60_000
 /** The stream is removed and created anew, and another worker gets the same event under the same fence. */
 async function anewForAnother(store: EventStore): Promise<void> {
   await store.remove('s', {})
-  resultOf(await run(store, 's', { ...init(['A']), born: 'b1' } as Operation))
+  resultOf(await run(store, 's', init(['A'], 'b1')))
   const claimed = resultOf(await run(store, 's', { op: 'start', event: '01.00', owner: 'w2', claimMs: MINUTE }))
   expect(claimed.claim?.fence).toBe(2)
 }

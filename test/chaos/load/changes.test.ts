@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Azurite, startAzurite } from '../../support/azurite.ts'
 import { trustRow } from '../../trust/record.ts'
@@ -20,7 +17,7 @@ const TIMEOUT = { timeout: sized(480_000, 6 * 3_600_000) }
 /** Of its own: on one that others share, their requests would wait for many seconds. */
 let emulator: Azurite
 beforeAll(async () => {
-  emulator = await startAzurite()
+  emulator = await startAzurite({ onDisk: SIZE === 'nightly' })
 })
 afterAll(() => emulator.stop())
 
@@ -83,13 +80,11 @@ async function changesAt(percent: number, changes: number, crew: Crew): Promise<
 /** In CI all on one emulator; else each round on its own, on the disk. */
 async function playFresh(round: Round, crew: Crew | undefined): Promise<Played> {
   if (SIZE === 'ci') return play(emulator.port, round, crew)
-  const location = mkdtempSync(join(tmpdir(), 'leasectl-azurite-'))
-  const azurite = await startAzurite({ location })
+  const azurite = await startAzurite({ onDisk: true })
   try {
     return await play(azurite.port, round, crew)
   } finally {
     await azurite.stop()
-    rmSync(location, { recursive: true, force: true })
   }
 }
 
