@@ -17,13 +17,21 @@ const NAMES: Readonly<Record<Encoding, readonly string[]>> = {
  * another encoding than that of the bytes (`us-ascii` is fine as long as all of it is)
  */
 export function decodeDocument(bytes: Uint8Array): string {
-  if (bytes.length > MAX_READ_BYTES) {
-    throw new BadDocument(`the document has ${bytes.length} bytes; at most ${MAX_READ_BYTES} are read`)
-  }
+  checkLength(bytes)
   const encoding = encodingOf(bytes)
   const text = decode(bytes, encoding)
   checkDeclaration(text, encoding)
   return text
+}
+
+/**
+ * Of what is larger a store does not hand out the whole: not even its bytes as they are.
+ * @throws BadDocument for more than 32 MiB
+ */
+export function checkLength(bytes: Uint8Array): void {
+  if (bytes.length <= MAX_READ_BYTES) return
+  const message = `the document has more than ${MAX_READ_BYTES} bytes, which are the most that are read`
+  throw new BadDocument(message, undefined, 'A tool of the store, such as a storage browser, takes it out as it is.')
 }
 
 function encodingOf(bytes: Uint8Array): Encoding {

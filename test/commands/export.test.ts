@@ -92,7 +92,17 @@ describe('one stream to stdout', () => {
         return stored && { ...stored, body: new Uint8Array(33 * 1024 * 1024) }
       },
     })
-    expect(await cli(world, ['export', 's'], { store })).toMatchObject({ exit: 12, stdout: '' })
+    const hint = expect.stringContaining('storage browser, takes it out as it is')
+    expect(await cli(world, ['export', 's'], { store })).toMatchObject({ exit: 12, stdout: '', stderr: hint })
+    // A part of it would pass for the whole.
+    for (const columns of [undefined, 80]) {
+      const shown = await cli(world, ['show', 's', '-o', 'xml'], {
+        store,
+        ...(columns === undefined ? {} : { columns }),
+      })
+      expect(shown).toMatchObject({ exit: 12, stdout: '', stderr: hint })
+      expect(shown.stderr).toContain('error: s: the document has more than')
+    }
   })
 })
 

@@ -1,12 +1,16 @@
 import type { EventStore } from '../../store/store.ts'
-import { decodeDocument } from '../../stream/decode.ts'
+import { checkLength, decodeDocument } from '../../stream/decode.ts'
+import { BadDocument } from '../../stream/errors.ts'
 import { visibleText } from '../../stream/texts.ts'
 import { missingProblem } from '../outcome-problem.ts'
 import type { Output } from '../output.ts'
 import type { Problem } from '../problem.ts'
 import type { Runtime } from '../runtime.ts'
 
-/** The stored document: byte by byte into a pipe or file, with its control characters made visible on a terminal. */
+/**
+ * The stored document: byte by byte into a pipe or file, with its control characters made visible on a terminal.
+ * @throws BadDocument for one of which a store hands out only a part
+ */
 export async function showXml(
   name: string,
   store: EventStore,
@@ -15,7 +19,12 @@ export async function showXml(
 ): Promise<Problem | undefined> {
   const stored = await store.read(name, runtime.signal)
   if (stored === undefined) return missingProblem(name)
-  if (!runtime.stdout.isTty) await output.text(stored.body)
-  else await output.lines(decodeDocument(stored.body).trimEnd().split(/\r?\n/).map(visibleText))
+  try {
+    checkLength(stored.body)
+    if (!runtime.stdout.isTty) await output.text(stored.body)
+    else await output.lines(decodeDocument(stored.body).trimEnd().split(/\r?\n/).map(visibleText))
+  } catch (error) {
+    throw error instanceof BadDocument ? error.in(name) : error
+  }
   return undefined
 }
