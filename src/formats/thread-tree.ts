@@ -45,12 +45,14 @@ function grow(root: StreamEvent, children: Children, seen: Set<string>, rows: Tr
   for (let item = stack.pop(); item !== undefined; item = stack.pop()) {
     const again = item.event !== undefined && seen.has(item.id)
     seen.add(item.id)
-    const below = again ? [] : (children.get(item.id) ?? [])
+    const below = again ? [] : [...(children.get(item.id) ?? [])]
     rows.push({ lines: linesOf(item, below.length > 0), depth: item.depth, id: item.id, event: item.event, again })
     const above = item.depth === 0 || item.depth > MAX_INDENT ? item.above : item.above + (item.last ? '  ' : '│ ')
     for (let at = below.length - 1; at >= 0; at--) {
       const child = below[at]
-      if (child !== undefined) stack.push({ ...child, depth: item.depth + 1, above, last: at === below.length - 1 })
+      if (child === undefined) continue
+      const [id, event] = child
+      stack.push({ id, event, depth: item.depth + 1, above, last: at === below.length - 1 })
     }
   }
 }
@@ -61,27 +63,27 @@ function linesOf(item: Pending, parent: boolean): string {
   return `${item.above}${item.last ? '└─' : '├─'}${fold}`
 }
 
-type Children = ReadonlyMap<string, readonly { readonly id: string; readonly event: StreamEvent | undefined }[]>
+/** By the id of a parent its children: each once, however often it is linked. */
+type Children = ReadonlyMap<string, ReadonlyMap<string, StreamEvent | undefined>>
 
 function childrenOf(stream: EventStream): Children {
   const children = new Map<string, Map<string, StreamEvent | undefined>>()
   const add = (parent: string, id: string) => {
-    const known = children.get(parent) ?? new Map<string, StreamEvent | undefined>()
-    if (!known.has(id)) known.set(id, stream.find(id))
-    children.set(parent, known)
+    const known = children.get(parent)
+    if (known === undefined) children.set(parent, new Map([[id, stream.find(id)]]))
+    else if (!known.has(id)) known.set(id, stream.find(id))
   }
   for (const event of stream.events) for (const id of nextIds(event)) add(event.id, id)
   for (const event of stream.events) {
     if (event.prev !== '' && stream.find(event.prev) !== undefined) add(event.prev, event.id)
   }
-  return new Map(
-    Array.from(children, ([parent, known]) => [parent, Array.from(known, ([id, event]) => ({ id, event }))]),
-  )
+  return children
 }
 
 /** The root, then events that nobody leads to, then whatever is left (a cycle apart from the root). */
 function rootsOf(stream: EventStream, children: Children): StreamEvent[] {
-  const led = new Set(Array.from(children.values(), below => below.map(child => child.id)).flat())
+  const led = new Set<string>()
+  for (const below of children.values()) for (const id of below.keys()) led.add(id)
   const [root, ...others] = stream.events
   return root === undefined
     ? []

@@ -30,7 +30,8 @@ export function timeline(
 ): string[] {
   const paint = options.paint ?? noPaint
   const courses = phasesOf(shown.stream.events, transactions, shown.time)
-  const widths = widthsOf(rows, options.width)
+  const drawn = rows.map(row => ({ ...row, label: labelOf(row), status: statusOf(row) }))
+  const widths = widthsOf(drawn, options.width)
   const scale = { ...timeOf(extentOf(courses.values()), shown.nowMs), columns: widths.bar }
   const title = [
     pad('EVENT', widths.label),
@@ -39,7 +40,7 @@ export function timeline(
     padLeft('READY', SPENT),
     padLeft('RAN', SPENT),
   ]
-  const lines = rows.map(row => {
+  const lines = drawn.map(row => {
     const course = row.event === undefined || row.again ? undefined : courses.get(row.event.id)
     return line(row, course, { shown, scale, widths, paint })
   })
@@ -51,6 +52,12 @@ export function timeline(
   ]
 }
 
+/** A row with the texts at its sides. */
+interface DrawnRow extends TreeRow {
+  readonly label: string
+  readonly status: { readonly text: string; readonly style: Style }
+}
+
 interface Widths {
   readonly label: number
   readonly bar: number
@@ -60,14 +67,13 @@ interface Widths {
 const LEAST_BAR = 24
 
 /** On a terminal labels give way to the bars, elsewhere nothing is cut. */
-function widthsOf(rows: readonly TreeRow[], width: number | undefined): Widths {
-  const widest = (texts: readonly string[], least: number) =>
-    texts.reduce((most, text) => Math.max(most, widthOf(text)), least)
-  const status = widest(
-    rows.map(row => statusOf(row).text),
-    'STATUS'.length,
-  )
-  const label = widest(rows.map(labelOf), 'EVENT'.length)
+function widthsOf(rows: readonly DrawnRow[], width: number | undefined): Widths {
+  let status = 'STATUS'.length
+  let label = 'EVENT'.length
+  for (const row of rows) {
+    status = Math.max(status, widthOf(row.status.text))
+    label = Math.max(label, widthOf(row.label))
+  }
   const rest = (width ?? USUAL_WIDTH) - status - 2 * SPENT - 4 * GAP.length
   if (width === undefined) return { label, status, bar: Math.max(2 * LEAST_BAR, rest - label) }
   const fitted = Math.min(label, Math.max(12, Math.floor(rest / 2), rest - 2 * LEAST_BAR))
@@ -115,11 +121,11 @@ interface Picture {
   readonly paint: Paint
 }
 
-function line(row: TreeRow, course: Course | undefined, { shown, scale, widths, paint }: Picture): string {
-  const status = statusOf(row)
+function line(row: DrawnRow, course: Course | undefined, { shown, scale, widths, paint }: Picture): string {
+  const { label, status } = row
   const word = status.style === 'plain' ? status.text : paint(status.style, status.text)
   const cells = [
-    pad(cut(labelOf(row), widths.label), widths.label),
+    pad(cut(label, widths.label), widths.label),
     course === undefined ? ' '.repeat(scale.columns) : timeBar(course, scale, shown.nowMs, paint),
     word + ' '.repeat(widths.status - widthOf(status.text)),
     padLeft(course === undefined ? '' : spentText(course, 'ready', shown.nowMs), SPENT),
@@ -132,7 +138,7 @@ function labelOf({ lines, id, event }: TreeRow): string {
   return `${lines}${visibleText(id)}${event === undefined ? '' : ` ${visibleText(event.name)}`}`
 }
 
-function statusOf({ event, again }: TreeRow): { readonly text: string; readonly style: Style } {
+function statusOf({ event, again }: TreeRow): DrawnRow['status'] {
   if (event === undefined) return { text: '? missing', style: 'warn' }
   if (again) return { text: '↑ see above', style: 'dim' }
   const cell = statusCell(event)

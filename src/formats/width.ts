@@ -55,7 +55,10 @@ export function cut(text: string, width: number): string {
 
 /** Looks no further than it must: texts may be much longer than any screen is wide. */
 function fits(text: string, width: number): boolean {
-  if (NARROW.test(text) || ESCAPE.test(text)) return widthOf(text) <= width
+  // Nothing takes more than two columns for each of its UTF-16 units.
+  if (text.length * 2 <= width) return true
+  if (NARROW.test(text)) return text.length <= width
+  if (ESCAPE.test(text)) return stringWidth(text) <= width
   let used = 0
   for (const character of charactersOf(text)) {
     used += characterWidth(character)

@@ -92,7 +92,9 @@ export class EventStream {
   /** False for a later event with an id that an earlier one has. */
   counts(position: number): boolean {
     const event = this.events[position]
-    return event !== undefined && this.positionOf(event.id) === position
+    if (event === undefined) return false
+    const first = this.#links.position
+    return first.size === this.events.length || first.get(event.id) === position
   }
 
   /** Direct successors: ids in `next` and the events whose `prev` names this one, superseded ones left out. */

@@ -23,25 +23,27 @@ export function linkEvents(events: readonly StreamEvent[]): Graph {
   const successors: number[][] = events.map(() => [])
   const predecessors: number[][] = events.map(() => [])
   const missing = new Map<number, string[]>()
-  const seen = new Set<number>()
+  /** Of each event who named it last, so that one who names it twice is linked once. */
+  const namedBy = new Int32Array(events.length).fill(-1)
   const connect = (from: number, to: number) => {
-    const edge = from * events.length + to
-    if (to === 0 || from === to || seen.has(edge)) return
-    seen.add(edge)
     successors[from]?.push(to)
     predecessors[to]?.push(from)
   }
   events.forEach((event, at) => {
-    if (position.get(event.id) !== at) return
+    if (event.next === '' || position.get(event.id) !== at) return
     for (const id of nextIds(event)) {
       const to = position.get(id)
-      if (to !== undefined) connect(at, to)
-      else append(missing, at, id)
+      if (to === undefined) append(missing, at, id)
+      else if (to !== 0 && to !== at && namedBy[to] !== at) {
+        namedBy[to] = at
+        connect(at, to)
+      }
     }
   })
   events.forEach((event, at) => {
-    const from = event.prev === '' ? undefined : position.get(event.prev)
-    if (from !== undefined && position.get(event.id) === at) connect(from, at)
+    if (at === 0 || event.prev === '' || position.get(event.id) !== at) return
+    const from = position.get(event.prev)
+    if (from !== undefined && from !== at && !predecessors[at]?.includes(from)) connect(from, at)
   })
   return { position, successors, predecessors, missing }
 }
