@@ -6,7 +6,7 @@ import { readStream } from '../../src/ops/read-stream.ts'
 import { transact } from '../../src/ops/transact.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { sized } from '../trust/size.ts'
-import { programFolder } from './program.ts'
+import { programFolder, warmStart } from './program.ts'
 
 const CONTENDER = fileURLToPath(new URL('./contender.ts', import.meta.url))
 export const PROCESSES = 20
@@ -19,9 +19,9 @@ export async function contend(store: EventStore, atATime: number): Promise<void>
   await store.createContainer()
   const init = { op: 'init', root: { name: 'Start' }, forks: [], hold: false, born: 'b' } as const
   await transact(store, stream, init, { commandId: 'init', by: 'test' })
-  const library = join(await programFolder(), 'dist', 'index.js')
+  const program = await programFolder()
   const told = await Promise.all(
-    Array.from({ length: PROCESSES }, (_, at) => runContender(library, store.address, stream, `p${at}`, atATime)),
+    Array.from({ length: PROCESSES }, (_, at) => runContender(program, store.address, stream, `p${at}`, atATime)),
   )
   const expected = new Map(told.flatMap(versions => Object.entries(versions)))
   expect(expected.size).toBe(PROCESSES * CHANGES)
@@ -33,14 +33,18 @@ export async function contend(store: EventStore, atATime: number): Promise<void>
 }
 
 function runContender(
-  library: string,
+  program: string,
   address: string,
   stream: string,
   name: string,
   atATime: number,
 ): Promise<Record<string, number>> {
+  const library = join(program, 'dist', 'index.js')
   const args = [CONTENDER, library, address, stream, name, String(CHANGES), String(atATime)]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, ...warmStart(program) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let stdout = ''
   let stderr = ''
   child.stdout.on('data', chunk => {

@@ -46,6 +46,16 @@ export async function programFolder(): Promise<string> {
   return folder
 }
 
+/** In which environment a process of a test that imports the built library begins with what was compiled before. */
+export function warmStart(folder: string): Record<string, string> {
+  return { NODE_COMPILE_CACHE: join(caches(folder), 'leasectl', 'compile') }
+}
+
+/** The compiled code is shared: a fresh cache would make each start slower than any user's. */
+function caches(folder: string): string {
+  return join(folder, 'cache')
+}
+
 export async function newUser(): Promise<User> {
   return new BuiltProgramUser(await programFolder())
 }
@@ -62,8 +72,7 @@ class BuiltProgramUser implements User {
     mkdirSync(commands)
     const script = `#!/bin/sh\nexec '${process.execPath}' '${this.bin}' "$@"\n`
     writeFileSync(join(commands, 'leasectl'), script, { mode: 0o755 })
-    // The compiled code is shared: a fresh cache would make each start slower than any user's.
-    const cache = join(folder, 'cache')
+    const cache = caches(folder)
     this.env = { PATH: `${commands}:${process.env.PATH}`, HOME: this.home, XDG_CACHE_HOME: cache, TERM: 'xterm' }
   }
 

@@ -31,6 +31,9 @@ const start = async (faults: Fault[] = [], seed = 1) => {
   return proxy
 }
 
+/** Of a caller that is answered nothing: long enough for the request to get there, on a machine that stands still for a while. */
+const PATIENCE_MS = 1_000
+
 /** What came of a request: status and body, or the error's code. */
 function ask(port: number, path = '/a', limitMs = 5_000, agent: Agent | false = false): Promise<string> {
   return new Promise(resolve => {
@@ -91,7 +94,7 @@ describe('fault proxy', () => {
     { kind: 'answer-late' },
   ] as const)('%o: nothing ends it but the limit of the caller, and the service was asked', async fault => {
     const { port, injected } = await start([fault])
-    expect(await ask(port, '/a', 100)).toBe('ABORT_ERR')
+    expect(await ask(port, '/a', PATIENCE_MS)).toBe('ABORT_ERR')
     expect(asked).toHaveLength(1)
     expect(injected.map(({ silent }) => silent)).toEqual(['silent' in fault])
   })
@@ -109,7 +112,7 @@ describe('fault proxy', () => {
     const { port, injected } = await start([{ kind: 'dead-socket', silent }])
     const agent = new Agent({ keepAlive: true })
     expect(await ask(port, '/a', 5_000, agent)).toBe('201 answer 1')
-    expect(await ask(port, '/b', silent ? 100 : 5_000, agent)).toBe(said)
+    expect(await ask(port, '/b', silent ? PATIENCE_MS : 5_000, agent)).toBe(said)
     expect(await ask(port, '/c', 5_000, agent)).toBe('201 answer 2')
     agent.destroy()
     expect(injected.map(({ request }) => request.target)).toEqual(['/b'])

@@ -2,24 +2,32 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Azurite, startAzurite } from '../../support/azurite.ts'
 import { trustRow } from '../../trust/record.ts'
 import { repeatWith, SIZE, sized, trustSeed } from '../../trust/size.ts'
+import { buildCrewProgram, type CrewProgram } from './crew-program.ts'
 import { type Crew, type Played, play, type Round, type Without } from './play.ts'
 import { caching, hasty, unconditional } from './unprotected.ts'
 
 const { figure, control, injected } = trustRow('changes')
 const SEED = trustSeed(1)
 const REPEAT = repeatWith('test/chaos/load/changes.test.ts', SEED)
-const CREW: Crew = { processes: 4, workersEach: 5, everyMs: 1_000, everyChanges: sized(150, 10) }
-const SMALL_CREW: Crew = { processes: 2, workersEach: 3, everyMs: 1_000, everyChanges: 60 }
+const CREW: Size = { processes: 4, workersEach: 5, everyMs: 1_000, everyChanges: sized(150, 10) }
+const SMALL_CREW: Size = { processes: 2, workersEach: 3, everyMs: 1_000, everyChanges: 60 }
+/** How many of them, and how often they are disturbed. */
+type Size = Omit<Crew, 'program'>
 /** Streams grow with each change: so many in a round, then with fresh ones. */
 const IN_A_ROUND = 5_000
 const TIMEOUT = { timeout: sized(480_000, 6 * 3_600_000) }
 
 /** Of its own: on one that others share, their requests would wait for many seconds. */
 let emulator: Azurite
+let program: CrewProgram
 beforeAll(async () => {
+  program = await buildCrewProgram()
   emulator = await startAzurite({ onDisk: SIZE === 'nightly' })
 })
-afterAll(() => emulator.stop())
+afterAll(async () => {
+  await emulator.stop()
+  program.remove()
+})
 
 const totals = { violations: 0, unresolved: 0 }
 afterAll(() => {
@@ -32,12 +40,12 @@ sized(describe.concurrent, describe)('over a bad network, with workers that are 
     'no change is lost, doubled or reordered, and what became of each is known: 5 % of faults',
     TIMEOUT,
     async () => {
-      figure('updates at 5 %', await changesAt(5, sized(1_500, 100_000), CREW))
+      figure('updates at 5 %', await changesAt(5, sized(5_000, 100_000), CREW))
     },
   )
 
   test('and so it is with 20 % of faults', TIMEOUT, async () => {
-    figure('updates at 20 %', await changesAt(20, sized(200, 20_000), sized(SMALL_CREW, CREW)))
+    figure('updates at 20 %', await changesAt(20, sized(600, 20_000), sized(SMALL_CREW, CREW)))
   })
 
   test.each<[string, Without]>([
@@ -55,13 +63,16 @@ sized(describe.concurrent, describe)('over a bad network, with workers that are 
  * @param percent of faults
  * @returns how many changes were made
  */
-async function changesAt(percent: number, changes: number, crew: Crew): Promise<number> {
+async function changesAt(percent: number, changes: number, size: Size): Promise<number> {
   let made = 0
   const sums = new Map<string, number>()
   for (let at = 0; made < changes; at++) {
     const seed = SEED + at
     const left = Math.min(changes - made, IN_A_ROUND)
-    const played = await playFresh({ share: percent / 100, changes: left, streams: sized(60, 100), seed }, crew)
+    const played = await playFresh(
+      { share: percent / 100, changes: left, streams: sized(60, 100), seed },
+      { ...size, program },
+    )
     made += played.made
     totals.violations += played.violations.length
     totals.unresolved += played.unresolved.length
@@ -78,7 +89,7 @@ async function changesAt(percent: number, changes: number, crew: Crew): Promise<
 }
 
 /** In CI all on one emulator; else each round on its own, on the disk. */
-async function playFresh(round: Round, crew: Crew | undefined): Promise<Played> {
+async function playFresh(round: Round, crew: Crew): Promise<Played> {
   if (SIZE === 'ci') return play(emulator.port, round, crew)
   const azurite = await startAzurite({ onDisk: true })
   try {

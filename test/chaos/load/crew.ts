@@ -3,14 +3,13 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { callsOf, type HistoryLine, isOpen, readHistory } from '../history/history.ts'
 import type { AzuritePlace, ChildOrders } from './crew-orders.ts'
+import type { CrewProgram } from './crew-program.ts'
 import type { OpenChange } from './load.ts'
 
-const CHILD = fileURLToPath(new URL('./child-load.ts', import.meta.url))
-
 export interface CrewOptions extends AzuritePlace {
+  readonly program: CrewProgram
   readonly processes: number
   readonly workersEach: number
   readonly streams: readonly string[]
@@ -90,16 +89,15 @@ class Crew {
   }
 
   #hire(at: number, open: readonly OpenChange[]): Member {
-    const { port, container, workersEach, streams, shortLived, seed } = this.#options
+    const { program, port, container, workersEach, streams, shortLived, seed } = this.#options
     const who = `p${at}n${this.#paths.length}`
     const path = join(this.#folder, `${who}.jsonl`)
     this.#paths.push(path)
     const about = { who, workers: workersEach, path, seed: seed + 100 * this.#paths.length, open }
     const orders: ChildOrders = { port, container, streams, shortLived, ...about }
-    const child = spawn(process.execPath, [CHILD, JSON.stringify(orders)], {
+    const child = spawn(process.execPath, [program.path, JSON.stringify(orders)], {
       stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
-      // They start often, and begin to work sooner with it.
-      env: { ...process.env, NODE_COMPILE_CACHE: join(this.#folder, 'cache') },
+      env: { ...process.env, NODE_COMPILE_CACHE: program.cache },
     })
     child.on('message', () => {
       this.#made += 1

@@ -37,7 +37,7 @@ export interface LoadOptions {
   readonly crashes?: number
 }
 
-const MAX_BURST = 20
+const MAX_BURST = 60
 
 export function bornOf(stream: string): string {
   return `life of ${stream}`

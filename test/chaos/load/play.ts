@@ -7,6 +7,7 @@ import { check, type Verdict } from '../history/checker.ts'
 import { type Call, type HistoryLine, HistoryWriter } from '../history/history.ts'
 import { runCrew } from './crew.ts'
 import { openAzurite } from './crew-orders.ts'
+import type { CrewProgram } from './crew-program.ts'
 import { evidenceFor } from './evidence.ts'
 import { bornOf, creation, type LoadOptions, load, toldOf } from './load.ts'
 import { badNetwork, kindsOf } from './network.ts'
@@ -23,6 +24,7 @@ export interface Round {
 
 /** Processes; without them the workers are in this one. */
 export interface Crew {
+  readonly program: CrewProgram
   readonly processes: number
   readonly workersEach: number
   /** How often one of them is killed and another one stopped, ms. */

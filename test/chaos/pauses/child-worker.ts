@@ -3,7 +3,6 @@
  * the test, which sees its requests. Argument: `WorkerOrders` as JSON. It says each `WorkerWord` as a line of JSON, and ends its
  * event once a line comes in. It never outlives the end of its input.
  */
-import { BlobServiceClient } from '@azure/storage-blob'
 import type { Decision, EventStore, Stored } from '../../../src/index.ts'
 import { OWNER, type WorkerOrders, type WorkerWord } from './orders.ts'
 
@@ -85,6 +84,7 @@ function unconditional(inner: EventStore): EventStore {
       isEnding = false
       stopHere()
     }
+    const { BlobServiceClient } = await import('@azure/storage-blob')
     const container = new URL(inner.address).pathname.slice(1)
     const service = BlobServiceClient.fromConnectionString(process.env.AZURE_STORAGE_CONNECTION_STRING ?? '')
     const blob = service.getContainerClient(container).getBlockBlobClient(name)

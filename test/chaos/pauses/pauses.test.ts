@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openStore } from '../../../src/store/open.ts'
 import type { EventStore } from '../../../src/store/store.ts'
-import { programFolder } from '../../e2e/program.ts'
+import { programFolder, warmStart } from '../../e2e/program.ts'
 import { connectionStringAt, openAzuriteStore, sharedAzurite } from '../../support/azurite.ts'
 import { startFaultProxy } from '../../support/fault-proxy.ts'
 import { trustRow } from '../../trust/record.ts'
@@ -27,14 +27,14 @@ const TIMEOUT_MS = 120_000 * ROUNDS
 const trust = trustRow('paused')
 const workers: WorkerProcess[] = []
 const figures = { points: 0, staleWrites: 0, late: 0 }
-let library = ''
+let program = ''
 let folder = ''
 let azure: EventStore & { readonly container: string }
 let azuritePort = 0
 let sqlite: EventStore
 
 beforeAll(async () => {
-  library = join(await programFolder(), 'dist', 'index.js')
+  program = await programFolder()
   folder = mkdtempSync(join(tmpdir(), 'leasectl-pauses-'))
   azuritePort = (await sharedAzurite()).port
   azure = await openAzuriteStore(azuritePort)
@@ -148,6 +148,7 @@ function playedOnSqlite(point: Point) {
 }
 
 function sceneIn(store: EventStore, claimMs: number): Scene {
-  const env = { AZURE_STORAGE_CONNECTION_STRING: connectionStringAt(azuritePort) }
+  const library = join(program, 'dist', 'index.js')
+  const env = { AZURE_STORAGE_CONNECTION_STRING: connectionStringAt(azuritePort), ...warmStart(program) }
   return { store, address: store.address, claimMs, library, env, started: worker => workers.push(worker) }
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { programFolder } from '../program.ts'
+import { programFolder, warmStart } from '../program.ts'
 import type { LivesSetting, Signs } from './lives.ts'
 
 const CHILD = fileURLToPath(new URL('./child-heartbeats.ts', import.meta.url))
@@ -16,8 +16,10 @@ export interface Heartbeats {
 }
 
 export async function startHeartbeats(address: string, setting: LivesSetting): Promise<Heartbeats> {
-  const library = join(await programFolder(), 'dist', 'index.js')
+  const program = await programFolder()
+  const library = join(program, 'dist', 'index.js')
   const child = spawn(process.execPath, [CHILD, library, address, JSON.stringify(setting)], {
+    env: { ...process.env, ...warmStart(program) },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const lines: string[] = []
