@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { readStream } from '../../src/ops/read-stream.ts'
 import { transact } from '../../src/ops/transact.ts'
@@ -84,7 +85,12 @@ describe.each([
 test('SIGINT lets a change that was sent finish, and ends a batch after it', async () => {
   const streams = [await newStream(azurite), await newStream(azurite)]
   let batch: Running | undefined
-  proxy.add({ kind: 'delay', on: 'put', times: 1, before: async () => batch?.process.kill('SIGINT'), delayMs: 1_500 })
+  // The answer after the signal, by more than a busy machine may take to hand the signal over.
+  const interrupt = async () => {
+    batch?.process.kill('SIGINT')
+    await setTimeout(1_500)
+  }
+  proxy.add({ kind: 'delay', on: 'put', times: 1, before: interrupt })
   batch = user.start(['cancel', ...streams, '--concurrency', '1', '--store', throughProxy()])
   const { code, stdout, stderr } = await batch.ended
   expect(code).toBe(130)
@@ -166,6 +172,22 @@ describe('a reader that goes away', () => {
       expect({ lines, code, stderr }).toEqual({ lines: 1, code: 0, stderr: '' })
       expect(bytes).toBeGreaterThan(SOME_PIPES)
     }
+  })
+
+  test('ends tail -f quietly with 0 as soon as there is something to say', async () => {
+    const stream = await newStream(sqlite)
+    const tail = user.start(['tail', '-f', stream, '-n', 'all', '--interval', '10ms', '--store', sqlite.address])
+    await tail.until('stdout', /init/)
+    tail.process.stdout?.destroy()
+    const set = user.run(['event', 'set', stream, '01.00', '--tag', 'x', '--store', sqlite.address])
+    expect(await tail.ended).toMatchObject({ code: 0, signal: null, stderr: '' })
+    expect((await set).code).toBe(0)
+  })
+
+  test('is not told by check that all is well', async () => {
+    const check = user.start(['check', '--store', sqlite.address])
+    check.process.stdout?.destroy()
+    expect(await check.ended).toMatchObject({ code: 3, signal: null })
   })
 
   test('does not keep a change from being made and from having its code', async () => {
