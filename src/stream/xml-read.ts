@@ -1,7 +1,7 @@
 import { SaxesParser, type SaxesTagNS } from 'saxes'
 import type { StreamDocument } from './document.ts'
 import { LC_NAMESPACE } from './event.ts'
-import { MAX_DEPTH, MAX_READ_EVENTS } from './limits.ts'
+import { MAX_ATTRIBUTES, MAX_DEPTH, MAX_READ_EVENTS } from './limits.ts'
 import { assembleDocument, type ElementRange } from './xml-assemble.ts'
 import { type EventDraft, readEvent } from './xml-event.ts'
 import { faultAt, parserFault } from './xml-fault.ts'
@@ -16,7 +16,8 @@ import { findForbidden, isBlank, unitName } from './xml-text.ts'
  * kept as foreign elements. A document without events is none of the faults.
  * @param text as `decodeDocument` returns it, without byte order mark
  * @throws BadDocument with line and column: malformed XML, a DTD, an undefined entity, a duplicate attribute, elements
- * deeper than 64, more than 40 000 events, an event without `id`, a first event with `prev`
+ * deeper than 64 or with more than 1 000 attributes, more than 40 000 events, an event without `id`, a first event with
+ * `prev`
  */
 export function readDocument(text: string): StreamDocument {
   return scanDocument(text) ?? parseDocument(text)
@@ -40,6 +41,7 @@ class Reader {
   #journal: ElementRange | undefined
   #child: ElementRange = this.#rootRange
   #depth = 0
+  #attributes = 0
   #ended = false
 
   constructor(text: string) {
@@ -75,6 +77,10 @@ class Reader {
 
   #subscribe(): void {
     const parser = this.#parser
+    parser.on('opentagstart', () => {
+      this.#attributes = 0
+    })
+    parser.on('attribute', () => this.#countAttribute())
     parser.on('opentag', tag => this.#open(tag))
     parser.on('closetag', tag => this.#close(tag))
     parser.on('doctype', () => this.#refuseDoctype())
@@ -83,6 +89,12 @@ class Reader {
       const length = this.#text.length
       throw parserFault(this.#text, this.#ended ? length : Math.min(parser.position, length) - 1, error.message)
     })
+  }
+
+  #countAttribute(): void {
+    this.#attributes += 1
+    if (this.#attributes > MAX_ATTRIBUTES)
+      throw this.#faultHere(`an element has more than ${MAX_ATTRIBUTES} attributes`)
   }
 
   #open(tag: SaxesTagNS): void {

@@ -1,4 +1,4 @@
-import { MAX_DEPTH, MAX_READ_BYTES, MAX_READ_EVENTS } from '../../src/stream/limits.ts'
+import { MAX_ATTRIBUTES, MAX_DEPTH, MAX_READ_BYTES, MAX_READ_EVENTS } from '../../src/stream/limits.ts'
 
 /** A text as strangers may send it; every one must be refused. */
 export interface BadDocumentCase {
@@ -70,6 +70,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'too deep': `${'<a>'.repeat(MAX_DEPTH + 1)}${'</a>'.repeat(MAX_DEPTH + 1)}`,
   'very deep': '<a>'.repeat(200_000),
   'too many events': `<S>${'<Event id="1"/>'.repeat(MAX_READ_EVENTS + 1)}</S>`,
+  'too many attributes': `<S ${Array.from({ length: MAX_ATTRIBUTES + 1 }, (_, at) => `a${at}=""`).join(' ')}/>`,
   'two byte order marks': '\ufeff\ufeff<S/>',
   'Latin-1 by name, UTF-8 by bytes': '<?xml version="1.0" encoding="iso-8859-1"?><S a="é"/>',
   'UTF-16 by name, UTF-8 by bytes': '<?xml version="1.0" encoding="utf-16"?><S/>',

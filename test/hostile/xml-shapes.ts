@@ -14,6 +14,10 @@ export const SHAPES: Readonly<Record<string, (size: number) => string>> = {
   'a value of line ends': size => filled(size)('\r\n', '<S a="', '"/>'),
   'many attributes': size => `<S ${numbered(size, at => `a${at}="" `, 10)}/>`,
   'many namespaces': size => `<S ${numbered(size, at => `xmlns:a${at}="u${at}" `, 20)}/>`,
+  'as many attributes as may be': size =>
+    filled(size)(`<a ${numbered(10_000, at => `a${at}="" `, 10)}/>`, '<S>', '</S>'),
+  'as many namespaces as may be': size =>
+    filled(size)(`<a ${numbered(20_000, at => `xmlns:a${at}="u${at}" `, 20)}/>`, '<S>', '</S>'),
   'namespaces below each other': size => filled(size)('<a xmlns:b="u"><b:c/></a>', '<S>', '</S>'),
   'attributes of many events': size =>
     filled(size)('<Event id="1" a="" b="" c="" d="" e="" f="" g="" h=""/>', '<S>', '</S>'),
