@@ -93,8 +93,8 @@ class Reader {
 
   #countAttribute(): void {
     this.#attributes += 1
-    if (this.#attributes > MAX_ATTRIBUTES)
-      throw this.#faultHere(`an element has more than ${MAX_ATTRIBUTES} attributes`)
+    if (this.#attributes <= MAX_ATTRIBUTES) return
+    throw this.#faultHere(`an element has more than ${MAX_ATTRIBUTES} attributes`)
   }
 
   #open(tag: SaxesTagNS): void {
