@@ -2,7 +2,7 @@ import type { SaxesTagNS } from 'saxes'
 import type { StreamDocument } from './document.ts'
 import { type ForeignAttribute, LC_NAMESPACE } from './event.ts'
 import { type EventDraft, settleForeign, toForeign, underPrefix } from './xml-event.ts'
-import { isNormalJournal, normaliseJournal } from './xml-journal.ts'
+import { isNormalJournal, type JournalRewriter, type NormalJournal } from './xml-journal.ts'
 import { joinRaw, trimmed } from './xml-text.ts'
 
 /** Where an element stands in the text: offsets of its first `<`, of its content and of what follows it. */
@@ -13,6 +13,11 @@ export interface ElementRange {
   end: number
 }
 
+export interface JournalElement {
+  readonly range: ElementRange
+  readonly rewriter: JournalRewriter
+}
+
 /** What parsing found. */
 export interface ParsedDocument {
   readonly text: string
@@ -21,7 +26,7 @@ export interface ParsedDocument {
   readonly events: readonly EventDraft[]
   /** The events' elements, in the same order. */
   readonly ranges: readonly ElementRange[]
-  readonly journal: ElementRange | undefined
+  readonly journal: JournalElement | undefined
   /** Prefixes bound to another namespace than ours below the document element. */
   readonly taken: ReadonlySet<string>
 }
@@ -90,15 +95,17 @@ function sliceGaps(parsed: ParsedDocument): string {
 }
 
 function sliceGap({ text, journal }: ParsedDocument, from: number, to: number): string {
-  if (journal === undefined || journal.start < from || journal.start >= to) return trimmed(text, from, to)
-  return joinRaw([trimmed(text, from, journal.start), trimmed(text, journal.end, to)])
+  const { start, end } = journal?.range ?? { start: -1, end: -1 }
+  if (start < from || start >= to) return trimmed(text, from, to)
+  return joinRaw([trimmed(text, from, start), trimmed(text, end, to)])
 }
 
 /** Entries stand at an indentation of four in the document and at none in the model. */
-function readJournal({ text, journal: range }: ParsedDocument, prefix: string): { journal: string; rest: string[] } {
-  if (range === undefined) return { journal: '', rest: [] }
+function readJournal({ text, journal }: ParsedDocument, prefix: string): NormalJournal {
+  if (journal === undefined) return { journal: '', rest: [] }
+  const { range, rewriter } = journal
   const raw = trimmed(text, range.innerStart, range.innerEnd)
-  if (!isNormalJournal(raw, prefix)) return normaliseJournal(text, range.start, prefix)
+  if (!isNormalJournal(raw, prefix)) return rewriter.under(prefix)
   return { journal: raw.replaceAll('\n    <', '\n<'), rest: [] }
 }
 

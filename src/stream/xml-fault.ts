@@ -73,3 +73,13 @@ function characterMessage(text: string, offset: number): string {
   if (text[offset] === '<') return '"<" in an attribute value'
   return `the character ${unitName(text, offset)} is not allowed in XML`
 }
+
+/**
+ * saxes takes `<?name?more?>` for an instruction, though nothing separates the name.
+ * @param end behind the instruction
+ */
+export function lacksBlank(text: string, end: number, target: string, body: string): boolean {
+  if (!body.startsWith('?')) return false
+  const raw = text.slice(Math.max(0, end - target.length - 2 * body.length - 4), end)
+  return raw.replace(/\r\n?/g, '\n').endsWith(`<?${target}${body}?>`)
+}

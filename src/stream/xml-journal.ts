@@ -1,4 +1,4 @@
-import { SaxesParser, type SaxesTagNS } from 'saxes'
+import type { SaxesAttributeNS, SaxesTagNS } from 'saxes'
 import { LC_NAMESPACE } from './event.ts'
 import { faultAt } from './xml-fault.ts'
 import { escapeAttribute, isBlank, trimmed, XMLNS_NAMESPACE } from './xml-text.ts'
@@ -26,39 +26,31 @@ export function isNormalJournal(raw: string, prefix: string): boolean {
   return true
 }
 
-/**
- * Writes the journal element that begins at `start` in the form above. What is not ours inside it (comments,
- * processing instructions, elements of other namespaces) comes back as `rest`, raw, fit to stand beside the journal.
- * @param text a whole document that has been found well-formed
- * @throws BadDocument if that takes more than a megabyte of copied namespace declarations
- */
-export function normaliseJournal(text: string, start: number, prefix: string): { journal: string; rest: string[] } {
-  const parser = new SaxesParser({ xmlns: true, defaultXMLVersion: '1.0', forceXMLVersion: true })
-  const rewriter = new JournalRewriter(text, start, prefix, () => parser.position)
-  parser.on('opentag', tag => rewriter.open(tag))
-  parser.on('closetag', tag => rewriter.close(tag))
-  parser.on('text', value => rewriter.text(value))
-  parser.on('cdata', value => rewriter.text(value))
-  parser.on('comment', value => rewriter.aside(`<!--${value}-->`))
-  parser.on('processinginstruction', ({ target, body }) => rewriter.aside(`<?${target} ${body}?>`))
-  parser.write(text).close()
-  return { journal: trimmed(rewriter.journal), rest: rewriter.rest }
+/** A journal in the form above, and what is not ours in it: raw, fit to stand beside the journal. */
+export interface NormalJournal {
+  readonly journal: string
+  readonly rest: readonly string[]
 }
 
 /** The most characters of namespace declarations that are copied to elements which leave the journal. */
 const MAX_COPIED = 1 << 20
 
+/** Stands for our prefix until that is known: XML cannot hold this character. */
+const PREFIX = '\uFFFF'
+
 type Bindings = Readonly<Record<string, string>>
 
-class JournalRewriter {
-  journal = ''
-  readonly rest: string[] = []
+/**
+ * Writes a journal element in the form above while a parser reads it. What is not ours inside it (comments, processing
+ * instructions, elements of other namespaces) is kept apart.
+ */
+export class JournalRewriter {
   readonly #source: string
-  readonly #start: number
-  readonly #prefix: string
-  readonly #position: () => number
+  readonly #parser: { readonly position: number }
   /** Namespace declarations of the document element, the journal and the open elements in it. */
-  readonly #scopes: Bindings[] = []
+  readonly #scopes: Bindings[]
+  readonly #rest: string[] = []
+  #journal = ''
   /** 0 outside the journal, 1 directly in it. */
   #depth = 0
   /** The depth and offset of the foreign element being passed over; its depth is 0 when there is none. */
@@ -66,18 +58,26 @@ class JournalRewriter {
   #foreignStart = 0
   #tagIsOpen = false
   #budget = MAX_COPIED
+  /** Where that was used up. */
+  #overspentAt: number | undefined
 
-  constructor(source: string, start: number, prefix: string, position: () => number) {
+  /** @param outer the namespaces of the document element */
+  constructor(source: string, parser: { readonly position: number }, outer: Bindings) {
     this.#source = source
-    this.#start = start
-    this.#prefix = prefix
-    this.#position = position
+    this.#parser = parser
+    this.#scopes = [outer]
   }
 
+  /** @throws BadDocument if it took more than a megabyte of copied namespace declarations */
+  under(prefix: string): NormalJournal {
+    if (this.#overspentAt !== undefined) {
+      throw faultAt(this.#source, this.#overspentAt, 'too many namespaces in the journal are not ours')
+    }
+    return { journal: trimmed(this.#journal.replaceAll(PREFIX, prefix)), rest: this.#rest }
+  }
+
+  /** First for the journal's own tag. */
   open(tag: SaxesTagNS): void {
-    const start = this.#source.lastIndexOf('<', this.#position() - 1)
-    if (this.#scopes.length === 0) this.#scopes.push(tag.ns)
-    if (this.#depth === 0 && start !== this.#start) return
     this.#depth += 1
     if (this.#foreignDepth > 0) return
     if (tag.uri === LC_NAMESPACE) {
@@ -85,17 +85,16 @@ class JournalRewriter {
       if (this.#depth > 1) this.#openOwn(tag)
     } else {
       this.#foreignDepth = this.#depth
-      this.#foreignStart = start
+      this.#foreignStart = this.#source.lastIndexOf('<', this.#parser.position - 1)
     }
   }
 
   close(tag: SaxesTagNS): void {
-    if (this.#depth === 0) return
     const ends = this.#depth
     this.#depth -= 1
     if (this.#foreignDepth === ends) {
       this.#foreignDepth = 0
-      this.rest.push(this.#foreignText(tag))
+      if (this.#overspentAt === undefined) this.#rest.push(this.#foreignText(tag))
     } else if (this.#foreignDepth === 0) {
       this.#scopes.pop()
       if (ends > 1) this.#closeOwn(tag)
@@ -104,48 +103,49 @@ class JournalRewriter {
 
   /** Text and CDATA are kept in place as text; escaped quotes keep the search for ids exact. */
   text(value: string): void {
-    if (this.#depth === 0 || this.#foreignDepth > 0 || isBlank(value, 0, value.length)) return
+    if (this.#foreignDepth > 0 || isBlank(value, 0, value.length)) return
     this.#endTag()
-    this.journal += escapeAttribute(value)
+    this.#journal += escapeAttribute(value)
   }
 
   aside(raw: string): void {
-    if (this.#depth > 0 && this.#foreignDepth === 0) this.rest.push(raw)
+    if (this.#foreignDepth === 0) this.#rest.push(raw)
   }
 
   #openOwn(tag: SaxesTagNS): void {
     this.#endTag()
-    if (this.#depth === 2) this.journal += '\n'
-    this.journal += `<${this.#prefix}:${tag.local}${this.#attributes(tag)}`
+    if (this.#depth === 2) this.#journal += '\n'
+    this.#journal += `<${PREFIX}:${tag.local}${this.#attributes(tag)}`
     this.#tagIsOpen = true
   }
 
   #closeOwn(tag: SaxesTagNS): void {
-    this.journal += this.#tagIsOpen ? '/>' : `</${this.#prefix}:${tag.local}>`
+    this.#journal += this.#tagIsOpen ? '/>' : `</${PREFIX}:${tag.local}>`
     this.#tagIsOpen = false
   }
 
   #endTag(): void {
-    if (this.#tagIsOpen) this.journal += '>'
+    if (this.#tagIsOpen) this.#journal += '>'
     this.#tagIsOpen = false
   }
 
   #attributes(tag: SaxesTagNS): string {
-    const declared = new Map<string, string>()
+    let declared: Map<string, string> | undefined
     let text = ''
-    for (const { prefix, local, uri, value } of Object.values(tag.attributes)) {
+    for (const key in tag.attributes) {
+      const { prefix, local, uri, value } = tag.attributes[key] as SaxesAttributeNS
       if (uri === XMLNS_NAMESPACE) continue
-      const name = uri === '' ? local : `${uri === LC_NAMESPACE ? this.#prefix : prefix}:${local}`
-      if (uri !== '' && uri !== LC_NAMESPACE && prefix !== 'xml') declared.set(prefix, uri)
+      const name = uri === '' ? local : `${uri === LC_NAMESPACE ? PREFIX : prefix}:${local}`
+      if (uri !== '' && uri !== LC_NAMESPACE && prefix !== 'xml') declared = (declared ?? new Map()).set(prefix, uri)
       text += ` ${name}="${escapeAttribute(value)}"`
     }
-    for (const [prefix, uri] of declared) text += ` xmlns:${prefix}="${escapeAttribute(uri)}"`
+    for (const [prefix, uri] of declared ?? []) text += ` xmlns:${prefix}="${escapeAttribute(uri)}"`
     return text
   }
 
   /** The raw element, with the declarations it loses by leaving the journal. */
   #foreignText(tag: SaxesTagNS): string {
-    const raw = this.#source.slice(this.#foreignStart, this.#position())
+    const raw = this.#source.slice(this.#foreignStart, this.#parser.position)
     const outer = this.#scopes[0] ?? {}
     const nameEnd = 1 + tag.name.length
     let declarations = ''
@@ -169,7 +169,6 @@ class JournalRewriter {
   /** Copying declarations to many elements could make gigabytes of a small document. */
   #spend(cost: number): void {
     this.#budget -= cost
-    if (this.#budget < 0)
-      throw faultAt(this.#source, this.#foreignStart, 'too many namespaces in the journal are not ours')
+    if (this.#budget < 0) this.#overspentAt ??= this.#foreignStart
   }
 }

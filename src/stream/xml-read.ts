@@ -2,9 +2,10 @@ import { SaxesParser, type SaxesTagNS } from 'saxes'
 import type { StreamDocument } from './document.ts'
 import { LC_NAMESPACE } from './event.ts'
 import { MAX_ATTRIBUTES, MAX_DEPTH, MAX_READ_EVENTS } from './limits.ts'
-import { assembleDocument, type ElementRange } from './xml-assemble.ts'
+import { assembleDocument, type ElementRange, type JournalElement } from './xml-assemble.ts'
 import { type EventDraft, readEvent } from './xml-event.ts'
-import { faultAt, parserFault } from './xml-fault.ts'
+import { faultAt, lacksBlank, parserFault } from './xml-fault.ts'
+import { JournalRewriter } from './xml-journal.ts'
 import { scanDocument } from './xml-scan.ts'
 import { findForbidden, isBlank, unitName } from './xml-text.ts'
 
@@ -38,7 +39,9 @@ class Reader {
   readonly #taken = new Set<string>()
   #root: SaxesTagNS | undefined
   #rootRange: ElementRange = { start: 0, innerStart: 0, innerEnd: 0, end: 0 }
-  #journal: ElementRange | undefined
+  #journal: JournalElement | undefined
+  /** Of the journal that is open. */
+  #rewriter: JournalRewriter | undefined
   #child: ElementRange = this.#rootRange
   #depth = 0
   #attributes = 0
@@ -84,7 +87,7 @@ class Reader {
     parser.on('opentag', tag => this.#open(tag))
     parser.on('closetag', tag => this.#close(tag))
     parser.on('doctype', () => this.#refuseDoctype())
-    parser.on('processinginstruction', ({ target, body }) => this.#checkInstruction(target, body))
+    parser.on('processinginstruction', instruction => this.#instruction(instruction))
     parser.on('error', error => {
       const length = this.#text.length
       throw parserFault(this.#text, this.#ended ? length : Math.min(parser.position, length) - 1, error.message)
@@ -97,6 +100,13 @@ class Reader {
     throw this.#faultHere(`an element has more than ${MAX_ATTRIBUTES} attributes`)
   }
 
+  #instruction({ target, body }: { readonly target: string; readonly body: string }): void {
+    if (lacksBlank(this.#text, this.#parser.position, target, body)) {
+      throw this.#faultHere(`white space is missing after the name of the processing instruction ${target}`)
+    }
+    this.#rewriter?.aside(`<?${target} ${body}?>`)
+  }
+
   #open(tag: SaxesTagNS): void {
     this.#depth += 1
     if (this.#depth > MAX_DEPTH) throw this.#faultHere(`elements are nested deeper than ${MAX_DEPTH}`)
@@ -104,6 +114,7 @@ class Reader {
     else {
       this.#noteBindings(tag)
       if (this.#depth === 2) this.#openChild(tag)
+      this.#rewriter?.open(tag)
     }
   }
 
@@ -118,6 +129,7 @@ class Reader {
 
   #openChild(tag: SaxesTagNS): void {
     this.#child = this.#startRange()
+    if (isJournal(tag)) this.#openJournal()
     if (!isEvent(tag)) return
     const first = this.#events.length === 0
     if (this.#events.length === MAX_READ_EVENTS) throw this.#faultHere(`more than ${MAX_READ_EVENTS} events`)
@@ -129,14 +141,29 @@ class Reader {
     this.#events.push(event)
   }
 
+  #openJournal(): void {
+    const rewriter = new JournalRewriter(this.#text, this.#parser, this.#root?.ns ?? {})
+    this.#rewriter = rewriter
+    this.#parser.on('text', value => rewriter.text(value))
+    this.#parser.on('cdata', value => rewriter.text(value))
+    this.#parser.on('comment', value => rewriter.aside(`<!--${value}-->`))
+  }
+
+  #closeJournal(range: ElementRange, rewriter: JournalRewriter): void {
+    this.#journal = { range, rewriter }
+    this.#rewriter = undefined
+    for (const event of ['text', 'cdata', 'comment'] as const) this.#parser.off(event)
+  }
+
   #close(tag: SaxesTagNS): void {
+    this.#rewriter?.close(tag)
     this.#depth -= 1
     if (this.#depth > 1) return
     const range = this.#depth === 0 ? this.#rootRange : this.#child
     this.#endRange(range, tag.isSelfClosing)
     if (this.#depth === 0) return
     if (isEvent(tag)) this.#closeEvent(range)
-    else if (tag.uri === LC_NAMESPACE && tag.local === 'journal') this.#journal = range
+    else if (this.#rewriter !== undefined) this.#closeJournal(range, this.#rewriter)
   }
 
   #closeEvent(range: ElementRange): void {
@@ -162,21 +189,14 @@ class Reader {
     throw faultAt(this.#text, start, 'a document type declaration (DTD) is not accepted')
   }
 
-  /** saxes takes `<?name?more?>` for an instruction, though nothing separates the name. */
-  #checkInstruction(target: string, body: string): void {
-    if (!body.startsWith('?')) return
-    const end = this.#parser.position
-    const raw = this.#text.slice(Math.max(0, end - target.length - 2 * body.length - 4), end)
-    const wrong = `<?${target}${body}?>`
-    if (raw.replace(/\r\n?/g, '\n').endsWith(wrong)) {
-      throw this.#faultHere(`white space is missing after the name of the processing instruction ${target}`)
-    }
-  }
-
   /** A fault at the start of the markup that has just ended. */
   #faultHere(message: string): Error {
     return faultAt(this.#text, this.#text.lastIndexOf('<', this.#parser.position - 1), message)
   }
+}
+
+function isJournal(tag: SaxesTagNS): boolean {
+  return tag.uri === LC_NAMESPACE && tag.local === 'journal'
 }
 
 function isEvent(tag: SaxesTagNS): boolean {
