@@ -37,12 +37,16 @@ export function jsonLine(fields: object): string {
   return `${jsonText({ apiVersion: API_VERSION, ...fields }, 0)}\n`
 }
 
-/** The last moment that RFC 3339 can write: years have four digits. */
+/** The first and the last moment that RFC 3339 can write: years have four digits. */
+const FIRST_MS = Date.parse('0000-01-01T00:00:00Z')
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-/** RFC 3339 in UTC, `null` for none. What lies beyond the year 9999, as some limits do, becomes its last moment. */
+/**
+ * RFC 3339 in UTC, `null` for none. What lies beyond the year 9999, as some limits do, becomes its last moment; what lies before
+ * the year 0 its first.
+ */
 export function jsonTime(ms: number | undefined): string | null {
-  return ms === undefined || Number.isNaN(ms) ? null : new Date(Math.min(ms, LAST_MS)).toISOString()
+  return ms === undefined || Number.isNaN(ms) ? null : new Date(Math.min(Math.max(ms, FIRST_MS), LAST_MS)).toISOString()
 }
 
 /** The same from a text of a document; `null` where it cannot be read as a time. */

@@ -1,3 +1,4 @@
+import { MAX_READ_EVENTS } from './limits.ts'
 import {
   cutCount,
   cutList,
@@ -110,7 +111,7 @@ export function decodeSummary(fields: Readonly<Record<string, string | undefined
   try {
     // Written out, not gathered from the tables of keys: a listing decodes thousands at a time, and so it costs half.
     return {
-      version: countOf(fields[COUNT_KEYS.version]),
+      version: wholeNumber(fields[COUNT_KEYS.version], COUNT),
       born: textOf(fields[TEXT_KEYS.born]),
       status: textOf(fields[TEXT_KEYS.status]),
       outcome,
@@ -124,9 +125,9 @@ export function decodeSummary(fields: Readonly<Record<string, string | undefined
       failedAtMs: timeOf(fields[TIME_KEYS.failedAtMs]),
       failedId: textOf(fields[TEXT_KEYS.failedId]),
       failure: textOf(fields[TEXT_KEYS.failure]),
-      open: countOf(fields[COUNT_KEYS.open]),
-      failed: countOf(fields[COUNT_KEYS.failed]),
-      total: countOf(fields[COUNT_KEYS.total]),
+      open: eventsOf(fields[COUNT_KEYS.open]),
+      failed: eventsOf(fields[COUNT_KEYS.failed]),
+      total: eventsOf(fields[COUNT_KEYS.total]),
       dueMs: timeOf(fields[TIME_KEYS.dueMs]),
       claimEndMs: timeOf(fields[TIME_KEYS.claimEndMs]),
       waitingOn: idsOf(fields.waiting),
@@ -197,17 +198,23 @@ function put(fields: Record<string, string>, key: string, value: string): void {
 const COUNT = /^\d{1,15}$/
 const TIME = /^-?\d{1,16}$/
 
-function countOf(text: string | undefined): number {
-  return wholeNumber(text, COUNT)
+/** A day within what a `Date` holds, so that every zone can show it: https://tc39.es/ecma262/#sec-time-values-and-time-range */
+const MAX_TIME_MS = 8_640_000_000_000_000 - 86_400_000
+
+/** How many events: one metadata value must not outweigh the events of all other streams. */
+function eventsOf(text: string | undefined): number {
+  return wholeNumber(text, COUNT, MAX_READ_EVENTS)
 }
 
 function timeOf(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : wholeNumber(text, TIME)
+  return text === undefined ? undefined : wholeNumber(text, TIME, MAX_TIME_MS)
 }
 
-function wholeNumber(text: string | undefined, form: RegExp): number {
+function wholeNumber(text: string | undefined, form: RegExp, most = Number.MAX_SAFE_INTEGER): number {
   if (text === undefined || !form.test(text)) throw new RangeError('not a whole number')
-  return Number(text)
+  const number = Number(text)
+  if (Math.abs(number) > most) throw new RangeError('not a number that can be')
+  return number
 }
 
 function textOf(text = ''): string {

@@ -9,7 +9,7 @@ const MAX_NEXT = 20
 
 /** Counts all streams that are kept. @param owns streams of others are counted in `total` alone */
 export function surveyOf(roll: Roll, nowMs: number, owns: (name: string) => boolean): Survey {
-  const streams: Record<string, number> = {}
+  const statuses = new Map<string, number>()
   const soonest = new Soonest()
   let watched = 0
   let openEvents = 0
@@ -19,9 +19,11 @@ export function surveyOf(roll: Roll, nowMs: number, owns: (name: string) => bool
     watched += 1
     openEvents += open
     if (dueMs <= nowMs) overdue += 1
-    if (status !== '') streams[status] = (streams[status] ?? 0) + 1
+    if (status !== '') statuses.set(status, (statuses.get(status) ?? 0) + 1)
     soonest.see(name, dueMs)
   })
+  // Built in one go: statuses are texts of strangers, also `__proto__`.
+  const streams = Object.fromEntries(statuses)
   return { streams, total: roll.size, watched, openEvents, overdue, next: soonest.sorted() }
 }
 

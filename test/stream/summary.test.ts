@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { EMPTY_DOCUMENT } from '../../src/stream/document.ts'
 import { type EventAttributes, newEvent, type StreamEvent } from '../../src/stream/event.ts'
+import { MAX_READ_EVENTS } from '../../src/stream/limits.ts'
 import { summarize } from '../../src/stream/summarize.ts'
 import { decodeSummary, encodeSummary, type Summary } from '../../src/stream/summary.ts'
 import { cutCount, cutList, shortened } from '../../src/stream/summary-limits.ts'
@@ -38,7 +39,8 @@ const sizeOf = (fields: Record<string, string>) =>
   Object.entries(fields).reduce((sum, [key, value]) => sum + 'leasectl_s_'.length + key.length + value.length, 0)
 
 const count = fc.nat()
-const moment = fc.option(fc.integer({ min: -8.64e15, max: 8.64e15 }), { nil: undefined })
+const events = fc.nat({ max: MAX_READ_EVENTS })
+const moment = fc.option(fc.integer({ min: -8.63e15, max: 8.63e15 }), { nil: undefined })
 const label = fc.string({ unit: 'grapheme', maxLength: 12 })
 const id = fc.stringMatching(/^\d\d(\.\d\d){0,3}$/)
 const part = label.map(encodeURIComponent)
@@ -57,9 +59,9 @@ const summaries: fc.Arbitrary<Summary> = fc.record({
   failedAtMs: moment,
   failedId: id,
   failure: label,
-  open: count,
-  failed: count,
-  total: count,
+  open: events,
+  failed: events,
+  total: events,
   dueMs: moment,
   claimEndMs: moment,
   waitingOn: fc.array(
@@ -121,6 +123,10 @@ describe('encodeSummary and decodeSummary', () => {
     ['a negative count', (fields: Record<string, string>) => ({ ...fields, open: '-1' })],
     ['a count beyond all numbers', (fields: Record<string, string>) => ({ ...fields, total: '1'.repeat(16) })],
     ['a time that is no number', (fields: Record<string, string>) => ({ ...fields, due: '1.5' })],
+    ['more open events than are read', (fields: Record<string, string>) => ({ ...fields, open: '40001' })],
+    ['more events than are read', (fields: Record<string, string>) => ({ ...fields, total: '4000000000' })],
+    ['a time that no clock shows', (fields: Record<string, string>) => ({ ...fields, due: '8640000000000000' })],
+    ['a time before all clocks', (fields: Record<string, string>) => ({ ...fields, created: '-9999999999999999' })],
     ['an empty time', (fields: Record<string, string>) => ({ ...fields, created: '' })],
     ['an unknown outcome', (fields: Record<string, string>) => ({ ...fields, outcome: 'fine' })],
     ['bad percent-encoding of a text', (fields: Record<string, string>) => ({ ...fields, key: '%E2%82' })],

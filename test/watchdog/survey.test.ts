@@ -36,6 +36,21 @@ it('counts streams by status, open events, and streams with a limit that has end
   })
 })
 
+it('counts statuses of strangers that are something else to an object', () => {
+  const names = ['constructor', 'toString', '__proto__', 'constructor']
+  const roll = new Roll()
+  names.forEach((status, at) => {
+    roll.met(`s${at}`, '1', { status, openEvents: 1, dueMs: NOW, nextLookMs: NOW }, now)
+  })
+  const { streams } = surveyOf(roll, NOW, all)
+  expect(Object.entries(streams).sort()).toEqual([
+    ['__proto__', 1],
+    ['constructor', 2],
+    ['toString', 1],
+  ])
+  expect(JSON.stringify(streams)).toContain('"__proto__":1')
+})
+
 it('counts streams of other watchdogs in the total alone', () => {
   const survey = surveyOf(rollOf(NOW, NOW, NOW), NOW, name => name === 's1')
   expect(survey).toMatchObject({ total: 3, watched: 1, openEvents: 1, overdue: 1, streams: { completed: 1 } })
