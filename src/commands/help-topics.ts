@@ -110,6 +110,7 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
   ['AZURE_STORAGE_KEY', 'its key'],
   ['AZURE_STORAGE_SAS_TOKEN', 'a token for it'],
   ['AZURE_STORAGE_AUTH_MODE', 'login: sign in with Entra ID even where a key is set'],
+  ['LEASECTL_TRUSTED_HOSTS', 'hosts beside those of Azure Storage that get tokens of Entra ID: A,B'],
   ['AZURE_TENANT_ID, AZURE_CLIENT_ID', 'who signs in with Entra ID, with one of the next three'],
   ['AZURE_CLIENT_SECRET', 'by a secret'],
   ['AZURE_CLIENT_CERTIFICATE_PATH', 'by a certificate'],

@@ -52,9 +52,15 @@ export function accountFrom(env: Environment): NamedAccount | undefined {
   return { account, endpoint, credential: secretFrom(account, env) }
 }
 
+/** Hosts of Azure Storage in its clouds: https://learn.microsoft.com/azure/storage/common/storage-account-overview */
+const AZURE_HOST = /\.blob\.(core\.(windows\.net|usgovcloudapi\.net|chinacloudapi\.cn)|storage\.azure\.net)$/
+
 /**
  * What signs the requests to an address. A key or SAS is used only for the account it belongs to, so that it never
- * travels elsewhere; otherwise Entra ID, for the emulator its well-known key.
+ * travels elsewhere; otherwise Entra ID, for the emulator its well-known key. A token of Entra ID opens every account that its
+ * owner may use, so it goes to hosts of Azure Storage, of the connection string and of `LEASECTL_TRUSTED_HOSTS` alone.
+ *
+ * @throws BadAddress where a token would go to another host
  */
 export function credentialFor(address: BlobAddress, env: Environment): AzureCredential {
   const named = accountFrom(env)
@@ -63,7 +69,22 @@ export function credentialFor(address: BlobAddress, env: Environment): AzureCred
   if (named?.credential !== undefined && named.account === account && (sameHost || address.kind === 'azurite'))
     return named.credential
   if (address.kind === 'azurite') return { kind: 'key', account: EMULATOR_ACCOUNT, key: EMULATOR_KEY }
+  const host = new URL(accountUrl(address)).hostname
+  if (!sameHost && !AZURE_HOST.test(host) && !trustedHosts(env).includes(host)) throw notTrusted(host)
   return { kind: 'entra', source: entraSource(env) }
+}
+
+function trustedHosts({ LEASECTL_TRUSTED_HOSTS: hosts = '' }: Environment): string[] {
+  return hosts
+    .toLowerCase()
+    .split(',')
+    .map(host => host.trim())
+}
+
+function notTrusted(host: string): BadAddress {
+  return new BadAddress(`${host} is no host of Azure Storage, so no token of Entra ID is sent there`, {
+    hint: `If it is yours: LEASECTL_TRUSTED_HOSTS=${host}.`,
+  })
 }
 
 /** Reads a connection string. Throws `BadAddress`, without repeating it. */

@@ -49,11 +49,38 @@ describe('the credential of an address', () => {
   it.each(['azure:other/orders', 'https://acct.blob.evil.example/orders', 'http://acct.blob.core.windows.net/orders'])(
     'is never a key or SAS of another account or host: %s',
     text => {
-      expect(credentialFor(at(text), { AZURE_STORAGE_CONNECTION_STRING: KEYED }).kind).toBe('entra')
-      const env = { AZURE_STORAGE_ACCOUNT: 'acct', AZURE_STORAGE_SAS_TOKEN: 'sig=x' }
+      const trusted = { LEASECTL_TRUSTED_HOSTS: 'other.example, acct.blob.evil.example' }
+      expect(credentialFor(at(text), { ...trusted, AZURE_STORAGE_CONNECTION_STRING: KEYED }).kind).toBe('entra')
+      const env = { ...trusted, AZURE_STORAGE_ACCOUNT: 'acct', AZURE_STORAGE_SAS_TOKEN: 'sig=x' }
       expect(credentialFor(at(text), env).kind).toBe('entra')
     },
   )
+
+  it.each([
+    'https://acct.blob.core.windows.net/orders',
+    'https://acct.privatelink.blob.core.windows.net/orders',
+    'https://acct.z01.blob.storage.azure.net/orders',
+    'https://acct.blob.core.usgovcloudapi.net/orders',
+    'https://acct.blob.core.chinacloudapi.cn/orders',
+  ])('is a token for a host of Azure Storage: %s', text => {
+    expect(credentialFor(at(text), {}).kind).toBe('entra')
+  })
+
+  it.each([
+    'https://evil.example/events',
+    'https://acct.blob.core.windows.net.evil.example/events',
+    'https://evilblob.core.windows.net/events',
+    'https://127.0.0.1:8443/acct/events',
+  ])('is no token for any other, unless it is named: %s', text => {
+    const host = new URL(text).hostname
+    const refused = `${host} is no host of Azure Storage, so no token of Entra ID is sent there`
+    for (const env of [{}, { AZURE_STORAGE_AUTH_MODE: 'login' }, { LEASECTL_TRUSTED_HOSTS: `x${host},,.` }]) {
+      expect(() => credentialFor(at(text), env)).toThrow(refused)
+    }
+    expect(credentialFor(at(text), { LEASECTL_TRUSTED_HOSTS: `a.example,${host}` }).kind).toBe('entra')
+    const own = { AZURE_STORAGE_CONNECTION_STRING: `AccountName=acct;BlobEndpoint=${new URL(text).origin}/` }
+    expect(credentialFor(at(text), own).kind).toBe('entra')
+  })
 
   it('is the well-known key for the emulator, wherever it is', () => {
     expect(credentialFor(at('azurite:orders'), {})).toEqual(DEV_KEY)
