@@ -46,9 +46,11 @@ export async function leaseScope<T>(
   const renewal = keepRenewed(store, name, leaseId, durationS, sentAt, options.signal)
   try {
     const value = await work({ leaseId, signal: renewal.signal })
-    return renewal.lost === undefined ? { kind: 'done', value } : { kind: 'lost', code: renewal.lost }
+    const code = renewal.lostByNow()
+    return code === undefined ? { kind: 'done', value } : { kind: 'lost', code }
   } catch (error) {
-    if (renewal.lost !== undefined) return { kind: 'lost', code: renewal.lost }
+    const code = renewal.lostByNow()
+    if (code !== undefined) return { kind: 'lost', code }
     throw error
   } finally {
     renewal.stop()
@@ -125,7 +127,9 @@ function keepRenewed(
   const timers = [setInterval(look, LOOK_MS), setInterval(() => void renew(), (durationS * 1000) / 3)]
   return {
     signal: outer === undefined ? controller.signal : AbortSignal.any([controller.signal, outer]),
-    get lost() {
+    /** The code, if the lease is lost. It looks itself: work that blocks, or a machine that slept, keeps timers from it. */
+    lostByNow() {
+      look()
       return state.lost
     },
     stop() {

@@ -12,8 +12,9 @@ export interface TransactOptions extends Authorship, Pin {
   readonly write?: WriteMode
   /**
    * Called once the change is durable and before `transact` returns, for what follows from it: a message to the worker of a
-   * join that this change released. Not called for a duplicate. What it throws `transact` throws; the change stays made. A
-   * process that dies in between never calls it: it is a short cut, what must happen stands in the stream.
+   * join that this change released. Not called for a duplicate, nor where all is so already. What it throws `transact`
+   * throws; the change stays made. A process that dies in between never calls it: it is a short cut, what must happen stands
+   * in the stream.
    */
   readonly afterWrite?: (result: ChangeResult) => void | Promise<void>
   /** Shown to others while the lease is held: the command, in words. */

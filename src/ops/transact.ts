@@ -35,6 +35,7 @@ export async function transact(
   }
   const outcome = await enqueue(store, name, planned, options, operation.op === 'init')
   const { afterWrite } = options
-  if (afterWrite !== undefined && outcome.kind === 'done' && !outcome.result.duplicate) await afterWrite(outcome.result)
+  // What stood in the stream already, by whomever, was not written now.
+  if (outcome.kind === 'done' && outcome.result.outcome === 'done') await afterWrite?.(outcome.result)
   return outcome
 }

@@ -4,6 +4,7 @@ import { silenceDelay } from '../store/backoff.ts'
 import { StoreUnreachable } from '../store/errors.ts'
 import type { EventStore } from '../store/store.ts'
 import { InvalidValue } from '../stream/errors.ts'
+import type { ChangeResult } from '../stream/operation.ts'
 import type { Claim } from './claim.ts'
 import { failureOf, operationOf } from './endings.ts'
 import type { Ending } from './job.ts'
@@ -39,7 +40,7 @@ export async function report(
   for (let attempt = 0; ; attempt++) {
     const isLast = gone.aborted
     const undone = await tried(underClaim(store, claim, operation, how), how.commandId, isLast)
-    if (undone.kind === 'done') return { kind: 'reported', ending, result: undone.result }
+    if (undone.kind === 'done') return { kind: 'reported', ending, result: asOurs(undone.result) }
     const why = whyNever(undone)
     if (why !== undefined && ending.op !== 'fail') {
       const failure = failureOf(new Error(`it ended with ${ending.op}, but ${why}`))
@@ -49,6 +50,11 @@ export async function report(
     if (isLast || undone.kind === 'refused' || undone.kind === 'missing') return { kind: 'unreported', ending, undone }
     await timing.pause(silenceDelay(attempt, undefined, timing.random), gone)
   }
+}
+
+/** Nobody else has the command id: a duplicate is an earlier try that landed, and whose result nobody has seen yet. */
+function asOurs(result: ChangeResult): ChangeResult {
+  return result.duplicate ? { ...result, outcome: 'done', duplicate: false } : result
 }
 
 type Tried = TransactOutcome | { readonly kind: 'impossible'; readonly cause: InvalidValue }

@@ -137,4 +137,21 @@ describe('leaseScope', () => {
     await pass(1_000)
     expect(await scope).toEqual({ kind: 'lost', code: 'deadline' })
   })
+
+  it.each([
+    ['slept', () => void vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000)],
+    ['was blocked', () => void vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_000)],
+  ])('is lost when the machine %s past the deadline and the work ended before a timer ran', async (_, skip) => {
+    let signal: AbortSignal | undefined
+    const until = (end: () => Promise<string>) =>
+      leaseScope(store, 's', { holder: HOLDER, durationS: 15 }, lease => {
+        signal = lease.signal
+        skip()
+        return end()
+      })
+    expect(await until(async () => 'worked')).toEqual({ kind: 'lost', code: 'deadline' })
+    expect(signal?.aborted).toBe(true)
+    vi.restoreAllMocks()
+    expect(await until(() => Promise.reject(new Error('no')))).toEqual({ kind: 'lost', code: 'deadline' })
+  })
 })

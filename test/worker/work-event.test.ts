@@ -148,7 +148,10 @@ describe('working on an event', () => {
       begun = job
       return undefined
     })
-    expect(await bench.settle(working)).toMatchObject({ kind: 'reported', result: { duplicate: true } })
+    expect(await bench.settle(working)).toMatchObject({
+      kind: 'reported',
+      result: { outcome: 'done', duplicate: false },
+    })
   })
 
   it('hands back what was stopped, unless it came to an end all the same', async () => {
