@@ -39,6 +39,16 @@ export function standingOf({ body, document }: Candidate, current: Stored): Stan
   return { kind: 'other', etag: current.etag, version: found }
 }
 
+/**
+ * Whether other bytes than the document's may have been written upon it: nothing but another life or a lower version
+ * rules that out, and foreign writers may take both away.
+ */
+export function mayStandOn({ document }: Candidate, current: Stored): boolean {
+  const there = parsed(current)
+  if (there instanceof BadDocument || there.born === '' || document.born === '') return true
+  return there.born === document.born && highestVersion(there, current.versionFloor) >= highestVersion(document, 0)
+}
+
 export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && Buffer.compare(a, b) === 0
 }

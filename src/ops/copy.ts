@@ -4,7 +4,7 @@ import type { EventStore, Holder, LeaseView, Stored } from '../store/store.ts'
 import type { StreamDocument } from '../stream/document.ts'
 import { summarize } from '../stream/summarize.ts'
 import type { Summary } from '../stream/summary.ts'
-import { type Standing, sameBytes, standingOf } from './copy-standing.ts'
+import { mayStandOn, type Standing, sameBytes, standingOf } from './copy-standing.ts'
 import { parseBody } from './plan.ts'
 
 export interface CopyOptions {
@@ -53,15 +53,14 @@ export async function copyInto(
 ): Promise<CopyOutcome> {
   const incoming: Incoming = { name, body, document: parseBody(body, name), by: options.holder.by }
   const deadline = performance.now() + (options.deadlineMs ?? DEFAULT_DEADLINE_MS)
-  /** A create that may have landed, or still may; why there was no answer to it. */
-  let ghost: { readonly cause: unknown } | undefined
+  let ghost: Ghost | undefined
   for (let attempt = 0; attempt === 0 || performance.now() < deadline; attempt += 1) {
     try {
       if (attempt > 0) await pause(silenceDelay(attempt - 1, undefined, Math.random), undefined)
       const created = await store.create(name, body, summaryOf(incoming, store.nowMs()))
       if (created.kind === 'created') return { kind: 'created', version: incoming.document.version }
       if (created.kind === 'unknown') ghost = created
-      const there = await overExisting(store, incoming, options, ghost !== undefined)
+      const there = await overExisting(store, incoming, options, ghost)
       if (there !== undefined) return there
     } catch (error) {
       // Only the store can tell what became of it, so it is asked again; any other fault would only come again.
@@ -80,18 +79,26 @@ interface Incoming {
   readonly by: string
 }
 
-/** `undefined`: nothing has the name any more, or not yet. @param sent our own create may be what is there */
+/** A create that may have landed, or still may; why there was no answer to it. */
+interface Ghost {
+  readonly cause: unknown
+}
+
+/** `undefined`: nothing has the name any more, or not yet. @param ghost our own create: it may be what is there, or beneath it */
 async function overExisting(
   store: EventStore,
   incoming: Incoming,
   options: CopyOptions,
-  sent: boolean,
+  ghost: Ghost | undefined,
 ): Promise<CopyOutcome | undefined> {
   const { existing } = options
   const current = await store.read(incoming.name)
   if (current === undefined) return undefined
   if (sameBytes(current.body, incoming.body))
-    return { kind: sent ? 'created' : 'already', version: incoming.document.version }
+    return { kind: ghost === undefined ? 'already' : 'created', version: incoming.document.version }
+  // Nothing tells whose create that stands on: another may have copied the same, or it was there all along.
+  const isKnown = typeof existing === 'object' && existing.replace === current.etag
+  if (ghost !== undefined && !isKnown && mayStandOn(incoming, current)) return { kind: 'unknown', cause: ghost.cause }
   if (existing === 'refuse') return { kind: 'exists' }
   if (existing === 'skip') return { kind: 'skipped' }
   return replaceUnderLease(store, incoming, existing.replace, options)
@@ -113,7 +120,10 @@ async function replaceUnderLease(
       return { kind: 'leave' } as const
     }
     sent = true
-    return { kind: 'put', body: incoming.body, summary: summaryOf(incoming, nowMs) } as const
+    const discard = () => {
+      sent = false
+    }
+    return { kind: 'put', body: incoming.body, summary: summaryOf(incoming, nowMs), discard } as const
   }
   const outcome = await store.changeUnderLease(incoming.name, decide, {
     waitMs: options.leaseWaitMs,

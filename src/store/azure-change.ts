@@ -25,7 +25,7 @@ type Unwritten = Answer<unknown> & { kind: 'refused' | 'silent' }
  * Every end of a Put but 201, a refused condition too, leads to a read and a new decision. The ETag tells what became of
  * the Put: if it differs from the one the Put named, the Put is either in the document, where `decide` finds its command
  * id and leaves, or it failed for good. If it is unchanged, the Put may still land: the next one names the same ETag, so
- * that at most one of the two can win.
+ * that at most one of the two can win. A decision of which no Put is sent is discarded.
  *
  * - `committed`: a Put was answered 201; or `decide` left, and either the body is one that this change sent, or an
  *   unanswered Put of it may have been applied before the state `decide` saw. Which of these, only `decide` can know.
@@ -133,12 +133,18 @@ export class AzureChange {
     return undefined
   }
 
-  async #write({ body, summary }: Put, state: BlobState): Promise<ChangeOutcome | undefined> {
+  async #write({ body, summary, discard }: Put, state: BlobState): Promise<ChangeOutcome | undefined> {
     const { fate, untilMs } = this.#course
     const given = this.#options.leaseId
-    if (given !== undefined && fate.lostCode !== undefined) return { kind: 'lost', code: fate.lostCode }
+    if (given !== undefined && fate.lostCode !== undefined) {
+      discard?.()
+      return { kind: 'lost', code: fate.lostCode }
+    }
     const leaseId = given ?? this.#tenure.leaseId
-    if (leaseId === undefined || (given === undefined && !this.#tenure.trusted)) return this.#leaveTenure()
+    if (leaseId === undefined || (given === undefined && !this.#tenure.trusted)) {
+      discard?.()
+      return this.#leaveTenure()
+    }
     // From here on a Put may be on its way, however this call ends.
     const ended = fate.sending(state.stored.etag, leaseId)
     this.#state = undefined
@@ -155,6 +161,7 @@ export class AzureChange {
     if (answer.silences > 0) ended({ md5, applied: 'unknown', cause: this.#parts.calls.fault(answer.error) })
     // The network may have doubled the Put, and the copy that was refused be the one behind that which was applied.
     else ended({ md5, applied: isCondition(answer.error) ? 'unknown' : false })
+    if (answer.kind === 'silent' && answer.silences === 0) discard?.()
     return this.#afterPut(answer, leaseId)
   }
 
@@ -182,6 +189,7 @@ export class AzureChange {
     if (fate.ghost === undefined) return outcome
     const seen = this.#course.look(await this.#course.read())
     if (seen.kind !== 'put') return seen
+    seen.decision.discard?.()
     return fate.ghost === undefined ? outcome : this.#course.unknown()
   }
 }

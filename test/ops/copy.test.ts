@@ -3,8 +3,8 @@ import { type CopyOptions, copyInto } from '../../src/ops/copy.ts'
 import { readStream } from '../../src/ops/read-stream.ts'
 import { StoreUnreachable } from '../../src/store/errors.ts'
 import type { CreateOutcome, EventStore } from '../../src/store/store.ts'
-import { Play } from '../support/stream-builder.ts'
-import { HOLDER, intercept, memoryStore, run, writeForeign } from './support.ts'
+import { BORN, Play } from '../support/stream-builder.ts'
+import { HOLDER, init, intercept, memoryStore, run, writeForeign } from './support.ts'
 
 const OPTIONS: CopyOptions = { existing: 'refuse', holder: HOLDER, leaseWaitMs: 0 }
 const bytes = (text: string) => Buffer.from(text)
@@ -202,4 +202,106 @@ describe('a lost answer', () => {
     expect(await copyInto(losing, 's', newer, { ...OPTIONS, existing })).toMatchObject({ kind: 'unknown' })
     expect(await bodyOf(store, 's')).toContain('tag="x"')
   })
+})
+
+test('a replacement that was decided but never written is none: the next try is judged by what is there', async () => {
+  const { store } = memoryStore()
+  const { older, newer } = twoStates()
+  await copyInto(store, 's', older, OPTIONS)
+  const slow = intercept(store, async (_name, decide, go) => {
+    const seen = await store.read('s')
+    const decision = seen && decide(seen, store.nowMs())
+    if (decision?.kind !== 'put') throw new Error('there was something to write')
+    decision.discard?.()
+    return go(decide)
+  })
+  const existing = { replace: await etagOf(store, 's') }
+  expect(await copyInto(slow, 's', newer, { ...OPTIONS, existing })).toEqual({ kind: 'replaced', version: 2 })
+  expect(await bodyOf(store, 's')).toBe(newer.toString())
+})
+
+describe('a create without an answer where another document is found', () => {
+  const silence: CreateOutcome = { kind: 'unknown', cause: new Error('no answer') }
+  const claim = { op: 'start', event: '02.00', owner: 'w1', claimMs: 60_000 } as const
+  const beat = { op: 'touch', event: '01.00', owner: 'w1', claimMs: 60_000 } as const
+
+  /** The create is carried out, and something else done before its answer is missed. */
+  function landing(store: EventStore, then: () => Promise<unknown>): EventStore {
+    return creating(store, async go => {
+      await go()
+      await then()
+      return silence
+    })
+  }
+
+  /** The first create does not arrive, or only its answer is lost that something has the name. */
+  const vain = (store: EventStore) => creating(store, async () => silence)
+
+  /** A state at version 2 in which a worker holds a claim. */
+  function claimed(): Buffer {
+    const play = Play.started('A', 'B')
+    return bytes(play.after({ op: 'start', event: '01.00', owner: 'w1', claimMs: 60_000 }).text)
+  }
+
+  const foreign = bytes('<EventStream><Event id="00" name="Start" status="init"/></EventStream>')
+
+  test.each(['refuse', 'skip', { replace: undefined }, { replace: 'another etag' }] as const)(
+    'with %j it is unknown whether that stands on ours',
+    async existing => {
+      const { store } = memoryStore()
+      const worked = landing(store, () => run(store, 's', claim))
+      const outcome = await copyInto(worked, 's', claimed(), { ...OPTIONS, existing })
+      expect(outcome).toEqual(silence)
+      expect((await readStream(store, 's'))?.document.version).toBe(3)
+    },
+  )
+
+  test.each([
+    ['a heartbeat, which makes no version', claimed(), (store: EventStore) => run(store, 's', beat)],
+    [
+      'a stranger who took life and version away',
+      claimed(),
+      (store: EventStore) => writeForeign(store, 's', ' lc:v="2"', '').then(() => withoutBorn(store)),
+    ],
+    ['one who broke it', claimed(), (store: EventStore) => writeForeign(store, 's', '</EventStream>', '')],
+    ['a worker who gave it a life', foreign, (store: EventStore) => run(store, 's', { op: 'complete', event: '00' })],
+  ] as const)('so it is after %s', async (_, body, then) => {
+    const { store } = memoryStore()
+    const before = await copyInto(
+      landing(store, () => then(store)),
+      's',
+      body,
+      OPTIONS,
+    )
+    expect(before).toEqual(silence)
+    expect(await bodyOf(store, 's')).not.toBe(body.toString())
+  })
+
+  test('another life of the name is not ours', async () => {
+    const { store } = memoryStore()
+    await run(store, 's', init(['A'], 'b9'))
+    expect(await copyInto(vain(store), 's', claimed(), OPTIONS)).toEqual({ kind: 'exists' })
+    const skipping = { ...OPTIONS, existing: 'skip' } as const
+    expect(await copyInto(vain(store), 's', claimed(), skipping)).toEqual({ kind: 'skipped' })
+  })
+
+  test('nor is an earlier state of the same stream: versions never go back', async () => {
+    const { store } = memoryStore()
+    const { older, newer } = twoStates()
+    await copyInto(store, 's', older, OPTIONS)
+    expect(await copyInto(vain(store), 's', newer, OPTIONS)).toEqual({ kind: 'exists' })
+  })
+
+  test('what was looked at before is replaced, as it would be after an answer', async () => {
+    const { store } = memoryStore()
+    const completed = bytes(Play.started('A', 'B').after({ op: 'complete', event: '02.00' }).text)
+    await copyInto(store, 's', claimed(), OPTIONS)
+    const existing = { replace: await etagOf(store, 's') }
+    expect(await copyInto(vain(store), 's', completed, { ...OPTIONS, existing })).toEqual({
+      kind: 'replaced',
+      version: 2,
+    })
+  })
+
+  const withoutBorn = (store: EventStore) => writeForeign(store, 's', ` lc:born="${BORN}"`, '')
 })
