@@ -30,6 +30,8 @@ export class ChangeCourse {
   /** For leases held by others. */
   readonly wait: LeaseWait
   #silences = 0
+  /** How long the last read took, ms. */
+  #readMs = 0
 
   constructor(parts: CourseParts, name: string, decide: Decide, options: ChangeOptions) {
     this.#parts = parts
@@ -103,15 +105,25 @@ export class ChangeCourse {
 
   /** Reads; with a Put in doubt it goes on trying until the deadline, for only a read can tell what became of it. */
   async read(): Promise<BlobState | undefined> {
+    const { bodies, calls } = this.#parts
     for (;;) {
+      const fromMs = calls.machine.monotonicMs()
       try {
-        return await this.#parts.bodies.read(this.#name, this.#options.signal, this.untilMs)
+        const state = await bodies.read(this.#name, this.#options.signal, this.untilMs)
+        this.#readMs = calls.machine.monotonicMs() - fromMs
+        return state
       } catch (error) {
         if (this.fate.ghost === undefined || !(error instanceof StoreUnreachable) || this.#remainingMs === 0)
           throw error
         await this.pauseAfterSilence(undefined)
       }
     }
+  }
+
+  /** The last read found the lease held: waits for the next; `false`, without waiting, where the patience is at its end. */
+  async waitAfterRead(): Promise<boolean> {
+    this.wait.tried(this.#readMs, this.#parts.calls.limits.bodyMs)
+    return this.wait.next()
   }
 
   /** After a request without an answer, so that an outage is not hammered. */

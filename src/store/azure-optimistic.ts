@@ -84,7 +84,7 @@ export class AzureOptimisticChange {
   async #waitForLease({ stored }: BlobState): Promise<ChangeOutcome | undefined> {
     const { fate, wait } = this.#course
     this.#parts.turns.met(this.#name)
-    if (await wait.next()) return undefined
+    if (await this.#course.waitAfterRead()) return undefined
     if (fate.ghost !== undefined) return this.#course.unknown()
     const lastBy = stored.summary?.lastBy
     return { kind: 'held', lease: stored.lease, waitedMs: wait.waitedMs, ...(lastBy ? { lastBy } : {}) }

@@ -107,10 +107,12 @@ export class AzureTenure {
   async #acquire(leaseId: string, hold: { doubtful: boolean }): Promise<Entered> {
     const { calls, leases } = this.#parts
     const { wait, onHeld, untilMs, signal } = this.#options
+    const { machine } = calls
     wait.entered()
     for (;;) {
       const doubted = hold.doubtful
       hold.doubtful = true
+      const fromMs = machine.monotonicMs()
       const answer = await leases.tryAcquire(this.#name, leaseId, LEASE_S, signal, untilMs())
       if (answer.kind === 'done') {
         this.#leaseId = leaseId
@@ -122,6 +124,7 @@ export class AzureTenure {
       if (isBlobMissing(answer.error)) return { kind: 'missing' }
       if (!isHeldByAnother(answer.error)) throw calls.fault(answer.error)
       onHeld()
+      if (answer.silences === 0) wait.tried(machine.monotonicMs() - fromMs, calls.limits.leaseMs)
       if (!(await wait.next()))
         return { kind: 'held', ...(await leases.heldBy(this.#name, signal)), waitedMs: wait.waitedMs }
     }

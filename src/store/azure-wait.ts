@@ -15,6 +15,8 @@ export class LeaseWait {
   readonly #options: LeaseWaitOptions
   #sinceMs = 0
   #waitedMs = 0
+  /** Whether a try found the lease held, so that those after it are made for the waiting's sake. */
+  #hasBegun = false
 
   constructor(calls: AzureCalls, options: LeaseWaitOptions) {
     this.#calls = calls
@@ -34,11 +36,23 @@ export class LeaseWait {
   /** The lease was free: the next back-off begins anew. */
   entered(): void {
     this.#sinceMs = this.#waitedMs
+    this.#hasBegun = false
+  }
+
+  /**
+   * A try found the lease held, and took so long. All but the first are part of the waiting: that one is made in any case.
+   *
+   * @param limitMs how long one request may take: what took that long is more than one, some of them without an answer,
+   * and an outage is no waiting for the lease
+   */
+  tried(tookMs: number, limitMs: number): void {
+    if (this.#hasBegun && tookMs < limitMs) this.#waitedMs += tookMs
   }
 
   /** Waits for the next try, with back-off; `false`, without waiting, where the patience is at its end. */
   async next(): Promise<boolean> {
     if (this.leftMs === 0) return false
+    this.#hasBegun = true
     await this.pause(leaseDelay(this.#waitedMs - this.#sinceMs, this.#calls.random))
     return true
   }
