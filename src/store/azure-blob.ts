@@ -16,8 +16,9 @@ import { AzureListReader } from './azure-list-reader.ts'
 import { listStreams } from './azure-listing.ts'
 import { AzureOptimisticChange } from './azure-optimistic.ts'
 import { ParkedTenures } from './azure-parked.ts'
-import { PendingReleases } from './azure-releases.ts'
+import { PendingReleases, within } from './azure-releases.ts'
 import { type RemoveOptions, removeBlob } from './azure-remove.ts'
+import { RunningChanges } from './azure-running.ts'
 import { AzureTurns } from './azure-turns.ts'
 import { WrittenStates } from './azure-written.ts'
 import type {
@@ -37,7 +38,7 @@ import type {
 } from './store.ts'
 import type { AzureFacts, InspectOptions } from './store-facts.ts'
 
-/** How long `close` waits for releases that are still under way. */
+/** How long `close` waits for changes and releases that are still under way. */
 const CLOSE_MS = 2_000
 
 export interface AzureBlobOptions {
@@ -71,6 +72,7 @@ class AzureBlobStore implements EventStore {
   readonly #pageSize: number | undefined
   /** One for all listings: its pipeline keeps a token as long as it is good. */
   #pages: AzureListReader | undefined
+  readonly #changes = new RunningChanges()
   readonly #releases = new PendingReleases()
   readonly #parked = new ParkedTenures()
   readonly #written = new WrittenStates()
@@ -159,17 +161,18 @@ class AzureBlobStore implements EventStore {
     // While a lease of the change before is held anyway, the next one goes on under it.
     const isOptimistic = options.write === 'optimistic' && options.leaseId === undefined && !this.#parked.has(name)
     const course = new ChangeCourse(parts, name, decide, options)
-    return new (isOptimistic ? AzureOptimisticChange : AzureChange)(parts, name, options, course).run()
+    const change = new (isOptimistic ? AzureOptimisticChange : AzureChange)(parts, name, options, course)
+    return this.#changes.run(() => change.run())
   }
 
-  remove(name: string, options: RemoveOptions): Promise<RemoveOutcome> {
-    this.#parked.end(name)
+  async remove(name: string, options: RemoveOptions): Promise<RemoveOutcome> {
+    if (options.leaseId === undefined) await this.#ownLeaseOver(name)
+    else this.#parked.end(name)
     return removeBlob({ calls: this.#calls, bodies: this.#bodies, leases: this.#leases }, name, options)
   }
 
   async acquire(name: string, options: AcquireOptions): Promise<AcquireOutcome> {
-    this.#parked.end(name)
-    await this.#releases.settled(name)
+    await this.#ownLeaseOver(name)
     return this.#leases.acquire(name, options)
   }
 
@@ -185,8 +188,8 @@ class AzureBlobStore implements EventStore {
     return this.#leases.release(name, leaseId, signal)
   }
 
-  break(name: string, periodS: number | undefined, signal?: AbortSignal): Promise<BreakOutcome> {
-    this.#parked.end(name)
+  async break(name: string, periodS: number | undefined, signal?: AbortSignal): Promise<BreakOutcome> {
+    await this.#ownLeaseOver(name)
     return this.#leases.break(name, periodS, signal)
   }
 
@@ -206,9 +209,23 @@ class AzureBlobStore implements EventStore {
   }
 
   async close(): Promise<void> {
-    this.#parked.endAll()
-    await this.#releases.drain(CLOSE_MS)
+    await within(CLOSE_MS, this.#leasesOver())
     this.#calls.close()
     this.#letConnectionsBe()
+  }
+
+  /** Until this process's own change has given its lease back: it is not to be taken for another's. */
+  async #ownLeaseOver(name: string): Promise<void> {
+    this.#parked.end(name)
+    await this.#releases.settled(name)
+  }
+
+  /** No further change begins; the leases of those before are given back. */
+  async #leasesOver(): Promise<void> {
+    this.#parked.endAll()
+    await this.#changes.end()
+    // What the last of them kept for a next one.
+    this.#parked.endAll()
+    await this.#releases.drain()
   }
 }

@@ -40,6 +40,11 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** Why a request of a store that was closed is not answered. */
+export function storeClosed(): StoreUnreachable {
+  return new StoreUnreachable('the store was closed')
+}
+
 /** Everything the driver's parts share: clocks, chance, limits, and the ways to send a request. */
 export class AzureCalls {
   readonly machine: MachineClock
@@ -66,7 +71,7 @@ export class AzureCalls {
 
   /** Ends every request under way. */
   close(): void {
-    this.#closing.abort(new StoreUnreachable('the store was closed'))
+    this.#closing.abort(storeClosed())
   }
 
   /** Sends a request once, with a limit of its own; in an outage in its turn. Throws only the caller's abort. */

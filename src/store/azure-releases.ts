@@ -29,13 +29,14 @@ export class PendingReleases {
     return pending !== undefined
   }
 
-  /** Waits for all, at most so long. */
-  async drain(limitMs: number): Promise<void> {
-    if (this.#pending.size > 0) await within(limitMs, Promise.all(this.#pending.values()))
+  /** Waits for all. */
+  async drain(): Promise<void> {
+    await Promise.all(this.#pending.values())
   }
 }
 
-async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
+/** Waits for the work, at most so long. */
+export async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
   const done = new AbortController()
   const limit = sleep(limitMs, undefined, { signal: done.signal }).catch(() => {})
   await Promise.race([work, limit])
