@@ -1,7 +1,14 @@
-import { globOf } from './glob.ts'
+import { type Glob, globOf } from './glob.ts'
 import { type CarriedDecision, livenessOf, type WatchdogEntry } from './watchdog-state.ts'
 
 type Upcoming = WatchdogEntry['next'][number]
+
+/** One that is there. */
+interface Watcher {
+  readonly entry: WatchdogEntry
+  /** The names it watches; `undefined` for all. */
+  readonly names: Glob | undefined
+}
 
 /**
  * What the watchdogs that are there watch for, the soonest first; what several of them watch stands there once. One that
@@ -11,10 +18,10 @@ type Upcoming = WatchdogEntry['next'][number]
  * @param nowMs the store's clock, epoch ms
  */
 export function upcoming(watchdogs: readonly WatchdogEntry[], nowMs: number): readonly Upcoming[] {
-  const live = watchdogs.filter(entry => livenessOf(entry, nowMs) === 'live')
+  const live = watchdogs.filter(entry => livenessOf(entry, nowMs) === 'live').map(watcherOf)
   const decisions = watchdogs.flatMap(entry => entry.decisions)
   const due = new Map<string, number>()
-  for (const entry of live) {
+  for (const { entry } of live) {
     for (const item of entry.next) {
       const { stream, dueMs } = item
       if (dueMs <= nowMs && (isDecided(item, entry, decisions) || isMissed(item, entry, live))) continue
@@ -22,6 +29,11 @@ export function upcoming(watchdogs: readonly WatchdogEntry[], nowMs: number): re
     }
   }
   return [...due].map(([stream, dueMs]) => ({ stream, dueMs })).sort((a, b) => a.dueMs - b.dueMs)
+}
+
+function watcherOf(entry: WatchdogEntry): Watcher {
+  const { match } = entry.settings
+  return { entry, names: match === undefined ? undefined : globOf(match) }
 }
 
 /** After these there is nothing left to wait for. */
@@ -41,9 +53,10 @@ function isDecided(
 }
 
 /** Another one that watches all that this one does swept later, and would have it in its list. */
-function isMissed({ stream, dueMs }: Upcoming, entry: WatchdogEntry, live: readonly WatchdogEntry[]): boolean {
-  return live.some(other => {
-    if (other === entry || !watchesToo(other, entry, stream)) return false
+function isMissed({ stream, dueMs }: Upcoming, entry: WatchdogEntry, live: readonly Watcher[]): boolean {
+  return live.some(watcher => {
+    const other = watcher.entry
+    if (other === entry || !watchesToo(watcher, entry, stream)) return false
     const sweepMs = (other.lastSweepMs ?? 0) - other.tookMs
     const isListed = other.next.some(item => item.stream === stream)
     const last = other.next.at(-1)
@@ -51,9 +64,8 @@ function isMissed({ stream, dueMs }: Upcoming, entry: WatchdogEntry, live: reado
   })
 }
 
-function watchesToo({ settings, shards }: WatchdogEntry, entry: WatchdogEntry, stream: string): boolean {
-  const { match } = settings
-  if (match !== undefined && match !== entry.settings.match && !globOf(match).matches(stream)) return false
+function watchesToo({ entry: { settings, shards }, names }: Watcher, entry: WatchdogEntry, stream: string): boolean {
+  if (settings.match !== entry.settings.match && names?.matches(stream) === false) return false
   if (shards === undefined) return true
   return shards.total === entry.shards?.total && entry.shards.held.every(shard => shards.held.includes(shard))
 }

@@ -224,7 +224,7 @@ describe('the store that is asked', () => {
 })
 
 describe('strange names', () => {
-  beforeAll(() => addStreams("it's; $HOME `x`", 'a:b=c', 'tilde ~', 'x\u202ey', '~root', 'ü/ß'))
+  beforeAll(() => addStreams("it's; $HOME `x`", 'a:b=c', 'tilde ~', 'x\u202ey', '~root', 'ü/ß', 'wow!!x'))
 
   test('are quoted for bash, behind what it leaves alone', async () => {
     expect(await bash('leasectl show it')).toEqual(['words', String.raw`it\'s\;\ \$HOME\ \`x\``])
@@ -239,6 +239,12 @@ describe('strange names', () => {
     expect(await bash('leasectl show \\~')).toEqual(['words', '\\~root'])
     expect(await bash('leasectl show ü')).toEqual(['words', 'ü/ß'])
     expect(await bash('leasectl ls --status=com')).toEqual(['words', 'completed'])
+  })
+
+  test('a ! is never left to the history of bash: in double quotes it cannot be escaped', async () => {
+    expect(await bash('leasectl show "wow')).toEqual(['words'])
+    expect(await bash("leasectl show 'wow")).toEqual(['words', 'wow!!x'])
+    expect(await bash('leasectl show wow')).toEqual(['words', String.raw`wow\!\!x`])
   })
 
   test('zsh gets its separator escaped, and quotes by itself', async () => {

@@ -29,9 +29,12 @@ function lineOf({ text, what }: Candidate, shell: Shell, typed: TypedLine): stri
   }
 }
 
-/** As bash would have to read it behind what is typed; `undefined` where the open quote cannot hold it. */
+/**
+ * As bash would have to read it behind what is typed; `undefined` where the open quote cannot hold it. A `!` calls the
+ * history within double quotes too, and a backslash before it would stay in the word.
+ */
 function quoted(text: string, quote: TypedLine['quote']): string | undefined {
   if (quote === "'") return text.includes("'") ? undefined : text
-  if (quote === '"') return text.replace(/["\\$`]/g, '\\$&')
+  if (quote === '"') return text.includes('!') ? undefined : text.replace(/["\\$`]/g, '\\$&')
   return text.replace(/[^\w@%+=:,./\u0080-\uffff-]/g, '\\$&')
 }
