@@ -111,14 +111,11 @@ async function replaceUnderLease(
   options: CopyOptions,
 ): Promise<CopyOutcome | undefined> {
   const { version } = incoming.document
-  let left: CopyOutcome = { kind: 'changed' }
+  let left: CopyOutcome | undefined
   let sent = false
   const decide = (current: Stored, nowMs: number) => {
-    const no = reasonToLeave(current, incoming, etag, sent)
-    if (no !== undefined) {
-      left = no
-      return { kind: 'leave' } as const
-    }
+    left = reasonToLeave(current, incoming, etag, sent)
+    if (left !== undefined) return { kind: 'leave' } as const
     sent = true
     const discard = () => {
       sent = false
@@ -131,10 +128,11 @@ async function replaceUnderLease(
     ...(options.stopWaiting === undefined ? {} : { stopWaiting: options.stopWaiting }),
   })
   switch (outcome.kind) {
+    // Left after a Put in doubt: only the last decision knows what became of that.
     case 'committed':
-      return { kind: 'replaced', version }
+      return left ?? { kind: 'replaced', version }
     case 'left':
-      return left
+      return left ?? { kind: 'changed' }
     case 'missing':
       return { kind: 'changed' }
     case 'lost':

@@ -202,6 +202,22 @@ describe('a lost answer', () => {
     expect(await copyInto(losing, 's', newer, { ...OPTIONS, existing })).toMatchObject({ kind: 'unknown' })
     expect(await bodyOf(store, 's')).toContain('tag="x"')
   })
+
+  test('of a replacement is unknown too where the driver knows no better than the last decision', async () => {
+    const { store } = memoryStore()
+    const { older, newer } = twoStates()
+    await copyInto(store, 's', older, OPTIONS)
+    const existing = { replace: await etagOf(store, 's') }
+    const losing = intercept(store, async (_name, decide) => {
+      const before = await store.read('s')
+      if (before !== undefined) decide(before, store.nowMs())
+      await run(store, 's', { op: 'set', event: '02.00', attributes: { tag: 'x' } })
+      const after = await store.read('s')
+      if (after !== undefined) expect(decide(after, store.nowMs())).toEqual({ kind: 'leave' })
+      return { kind: 'committed', etag: after?.etag ?? '' }
+    })
+    expect(await copyInto(losing, 's', newer, { ...OPTIONS, existing })).toMatchObject({ kind: 'unknown' })
+  })
 })
 
 test('a replacement that was decided but never written is none: the next try is judged by what is there', async () => {
