@@ -28,8 +28,9 @@ export default defineConfig({
       { extends: true, test: { name: 'alone', include: ALONE } },
     ],
     globalSetup: ['test/support/vitest-azurite-setup.ts', 'test/support/vitest-program-setup.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // For a machine that has much else to do: a test that hangs costs this, the others nothing.
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
     sequence: { sequencer: LongFirst },
     // Several files wait more than they work: more of them than cores can run at a time.
     maxWorkers: 3,

@@ -89,7 +89,7 @@ export class Story {
 const ACTOR = `${userInfo().username}@${hostname()}`
 
 /** What follows and has not printed what the page shows is interrupted after so long. */
-const FOLLOW_MS = 10_000
+const FOLLOW_MS = 60_000
 
 /** The last command follows what happens: it is interrupted as soon as it has printed what the page shows. */
 function follows({ script }: Example): boolean {

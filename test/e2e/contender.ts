@@ -16,7 +16,7 @@ process.stdout.write(`${JSON.stringify(versions)}\n`)
 
 async function change(commandId: string): Promise<void> {
   const operation = { op: 'set', event: '00', attributes: { tag: commandId } } as const
-  const outcome = await transact(store, stream, operation, { commandId, by: name, leaseWaitMs: 60_000 })
+  const outcome = await transact(store, stream, operation, { commandId, by: name, leaseWaitMs: 180_000 })
   if (outcome.kind !== 'done' || outcome.result.duplicate) throw new Error(`${commandId}: ${JSON.stringify(outcome)}`)
   versions[commandId] = outcome.result.version
 }

@@ -10,7 +10,7 @@ import { CHANGES, contend, PROCESSES } from './contention.ts'
 const row = trustRow('changes')
 
 test('20 processes change one stream in SQLite at the same time: no change is lost, none doubled', {
-  timeout: 60_000,
+  timeout: 240_000,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'leasectl-contention-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -21,7 +21,7 @@ test('20 processes change one stream in SQLite at the same time: no change is lo
 })
 
 test('20 processes change one stream in Azurite at the same time, under its lease: no change is lost, none doubled', {
-  timeout: 60_000,
+  timeout: 240_000,
 }, async () => {
   const { port } = await sharedAzurite()
   const store = await openAzuriteStore(port)

@@ -21,7 +21,7 @@ async function azurite(): Promise<string> {
 }
 
 test('processes take a lease in turn, on SQLite', async () => {
-  const words = ['lab', 'lease', '--procs', '3', '--duration', '400ms', '--hold', '5ms', '-o', 'json']
+  const words = ['lab', 'lease', '--procs', '3', '--duration', '2s', '--hold', '5ms', '-o', 'json']
   const { code, stdout } = await user.run([...words, '--store', `sqlite:${join(user.home, 'lease.db')}`])
   expect(code).toBe(0)
   const { turns, exclusive, processes } = JSON.parse(stdout)

@@ -40,7 +40,7 @@ beforeAll(async () => {
 afterAll(() => world.leave())
 
 test(`three watchdogs share the work over a bad network; what one that was killed held is taken over (seed ${SEED})`, {
-  timeout: 150_000,
+  timeout: 240_000,
 }, async () => {
   const faults = FAULTS.map(kind => ({
     kind,

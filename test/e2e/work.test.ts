@@ -49,13 +49,13 @@ describe('many workers', () => {
   test('end every event exactly once; what a killed one was at is taken over as the next attempt', async () => {
     await init('s/1', 's/2')
     const note = 'echo "$LEASECTL_STREAM $LEASECTL_EVENT $LEASECTL_ATTEMPT" >> ran'
-    const doomed = work('doomed', `${note}; ${waiting('never')}`, ['--claim', '1s'])
+    const doomed = work('doomed', `${note}; ${waiting('never')}`, ['--claim', '4s'])
     await doomed.until('stdout', /up/)
     doomed.process.kill('SIGKILL')
     // its command goes on: what protects the event is the fence
     for (const pid of commandsOf('doomed')) process.kill(pid, 'SIGKILL')
     await doomed.ended
-    const others = ['w1', 'w2', 'w3'].map(owner => work(owner, `${note}; sleep 0.05`, ['--claim', '2s']))
+    const others = ['w1', 'w2', 'w3'].map(owner => work(owner, `${note}; sleep 0.05`, ['--claim', '30s']))
     const told = () => others.map(({ said }) => said.stderr).join('')
     await expect.poll(() => told().match(/^completed /gm)?.length, { timeout: 20_000 }).toBe(4)
     for (const { process } of others) process.kill('SIGTERM')
@@ -87,9 +87,13 @@ describe('signals', () => {
     await run.until('stdout', /up/)
     run.process.kill(signal)
     await user.shell('sleep 0.2').ended
-    expect(commandsOf('w1')).toHaveLength(2)
+    // One that it starts looks like its shell until it runs.
+    expect(commandsOf('w1').length).toBeGreaterThanOrEqual(2)
     run.process.kill(signal)
-    expect(await run.ended).toMatchObject({ code: 143 })
+    // Two equal signals may arrive as one.
+    const again = setInterval(() => run.process.kill(signal), 1_000)
+    const ended = await run.ended.finally(() => clearInterval(again))
+    expect(ended).toMatchObject({ code: 143 })
     await expect.poll(() => commandsOf('w1')).toEqual([])
   })
 
@@ -107,7 +111,7 @@ describe('signals', () => {
 
 test('paused for longer than its claim it reports nothing, and its command is stopped', async () => {
   await init('s')
-  const paused = work('w1', `${waiting('go')}; echo late`, ['--claim', '1s', '--concurrency', '2'])
+  const paused = work('w1', `${waiting('go')}; echo late`, ['--claim', '4s', '--concurrency', '2'])
   await paused.until('stdout', /up\nup/)
   paused.process.kill('SIGSTOP')
   const other = work('w2', 'true', ['--claim', '5s'])

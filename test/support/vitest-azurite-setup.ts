@@ -15,7 +15,7 @@ declare module 'vitest' {
  * How long an Azurite in memory is given to those who ask, ms, and after how long it is stopped: ten minutes after its start it
  * stands still for minutes to clean up.
  */
-const GIVEN_MS = 3 * 60_000
+const GIVEN_MS = 2 * 60_000
 const ENDED_MS = 9.5 * 60_000
 
 /** What takes hours needs one on disk, though that stands still every five seconds, longer and longer, to write all it knows. */

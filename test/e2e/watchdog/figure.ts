@@ -49,7 +49,9 @@ export async function play(figure: Figure): Promise<Played> {
   let heartbeats: Heartbeats | undefined
   let pulse: Pulse | undefined
   try {
-    await eventually('the watchdogs settle', () => (figure.areSettled(watchdogs) ? true : undefined))
+    await eventually('the watchdogs settle', () => (figure.areSettled(watchdogs) ? true : undefined), {
+      withinMs: PATIENCE_MS,
+    })
     const lives = livesOf(setting)
     const claimed = await plant(store, lives)
     heartbeats = await startHeartbeats(store.address, setting)
