@@ -119,7 +119,12 @@ export class EventStream {
 
   /** Nothing follows it, not even what is superseded: only its own worker ends it. */
   isLeaf(position: number): boolean {
-    return (this.#links.successors[position] ?? []).length === 0
+    return this.followingPositions(position).length === 0
+  }
+
+  /** Positions of direct successors, superseded ones too. */
+  followingPositions(position: number): readonly number[] {
+    return this.#links.successors[position] ?? []
   }
 
   /** Positions of direct successors that count, superseded ones left out. */

@@ -6,6 +6,7 @@ import { carryOut, SILENT } from './execute.ts'
 import type { WatchdogOptions } from './options.ts'
 import type { Roll } from './roll.ts'
 import { Tolerance } from './tolerance.ts'
+import { inTurn } from './turns.ts'
 
 /** What showed life between look and lease is looked at again so soon, ms. */
 const LOOK_AGAIN_MS = 1_000
@@ -25,9 +26,9 @@ export interface CarryRules
 }
 
 /**
- * Carries out the decisions of a pass, the soonest due first, those of one stream together: they share one write. What is
- * not done is put on the roll to be looked at again. What is not even begun, because the signal aborts or the store went
- * silent, is not `dealt` with: that is for the caller to put off.
+ * Carries out the decisions of a pass in their turn, those of one stream together: they share one write. What is not done
+ * is put on the roll to be looked at again. What is not even begun, because the signal aborts or the store went silent, is
+ * not `dealt` with: that is for the caller to put off.
  *
  * @returns how many were left for later by `maxPerPass`
  */
@@ -40,6 +41,12 @@ export async function carryOutAll(
 ): Promise<number> {
   return new Hands(store, roll, breaker, rules).all(decisions)
 }
+
+/** What became of a try; `undefined`: it was left to others. */
+type Tried = DecisionOutcome | 'silent' | undefined
+
+/** The next try may well come to the same. */
+const SETBACKS: readonly Tried[] = ['busy', 'refused', 'failed', 'unknown', 'silent']
 
 class Hands {
   readonly #store: EventStore
@@ -60,7 +67,9 @@ class Hands {
     const { true: held = [], false: allowed = [] } = Object.groupBy(decisions, decision =>
       String(endsNothing && isEnding(decision)),
     )
-    const sorted = allowed.sort((a, b) => (dueMsOf(a) ?? 0) - (dueMsOf(b) ?? 0))
+    const { setbacks } = this.#roll
+    const sorted = inTurn(allowed, stream => setbacks.lastPassOf(stream))
+    setbacks.beginPass()
     const deferred = sorted.slice(maxPerPass)
     for (const decision of deferred) this.#putOff(decision, intervalMs)
     for (const decision of held) this.#holdBack(decision)
@@ -75,12 +84,14 @@ class Hands {
   async #together(stream: string, decisions: readonly Decision[]): Promise<void> {
     const { leaseWaitMs } = this.#tolerance
     const outcomes = await Promise.all(decisions.map(decision => this.#one(decision, leaseWaitMs)))
+    if (outcomes.some(outcome => SETBACKS.includes(outcome))) this.#roll.setbacks.note(stream)
+    else this.#roll.setbacks.clear(stream)
     if (outcomes.includes('busy')) this.#tolerance.busy()
     if (outcomes.includes('silent')) this.#tolerance.silent(stream)
     else this.#tolerance.answered()
   }
 
-  async #one(decision: Decision, leaseWaitMs: number): Promise<DecisionOutcome | 'silent' | undefined> {
+  async #one(decision: Decision, leaseWaitMs: number): Promise<Tried> {
     const { by, intervalMs, ownership, signal, told } = this.#rules
     if (ownership?.owns(decision.stream) === false) {
       this.#putOff(decision, intervalMs)

@@ -19,7 +19,10 @@ export interface Expiry {
   readonly message: string
   /** `watchdog:{event}:{attempt}:{due}`: the same whoever finds it, so that it happens once. */
   readonly commandId: string
-  /** How many open events it ends: the target and what is open below it; 0 for `notify`. */
+  /**
+   * How many open events it ends: the target and what is open below it. What is below several that end at once counts with
+   * the first of them. 0 for `notify`.
+   */
   readonly ends: number
   /** Absent for `notify`. */
   readonly operation?: Operation

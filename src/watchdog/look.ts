@@ -4,11 +4,11 @@ import type { StreamDocument } from '../stream/document.ts'
 import { timeReaderFor } from '../stream/due.ts'
 import { BadDocument } from '../stream/errors.ts'
 import { EventStream } from '../stream/event-stream.ts'
-import { findCommand } from '../stream/journal-text.ts'
+import { parseJournal } from '../stream/journal-text.ts'
 import { settledDocument } from '../stream/settled.ts'
 import { summarize } from '../stream/summarize.ts'
 import type { Decision, Settlement } from './decision.ts'
-import { type LookRules, planStream, type Sightings, type StreamPlan } from './plan.ts'
+import { type LookRules, planStream, type Sightings, type StreamPlan, type Subject } from './plan.ts'
 import type { Kept, Roll } from './roll.ts'
 import { NO_STATUS } from './sweep.ts'
 
@@ -46,6 +46,7 @@ export async function look(
     return undefined
   }
   const { fault, kept, sightings, decisions } = judge(stored, roll, rules)
+  if (decisions.length === 0) roll.setbacks.clear(name)
   const isNews = !roll.moves.knows(name, stored.etag)
   roll.looked(name, stored.etag, kept, sightings, rules.atMs)
   return { stored, decisions, isNews, fault }
@@ -91,7 +92,7 @@ function judgeEvents(written: StreamDocument, stored: Stored, roll: Roll, rules:
     sightings: roll.sightingsOf(name),
     knownSinceMs: roll.knownSinceMs(name, etag) ?? rules.atMs,
     version: document.version,
-    isUsed: (commandId: string) => findCommand(document.journal, document.prefix, commandId) !== undefined,
+    isUsed: usedIn(document),
   }
   const plan = planStream(subject, rules)
   const { status, open } = summarize(document, { ...context, lastBy: '' })
@@ -100,6 +101,15 @@ function judgeEvents(written: StreamDocument, stored: Stored, roll: Roll, rules:
     kept: { status: status || NO_STATUS, openEvents: open, dueMs, nextLookMs },
     sightings,
     decisions: decisionsOf(name, plan, isSettleDue, document.version),
+  }
+}
+
+/** Reads the journal once and when it is asked, however often: it may be as long as there are events to be ended. */
+function usedIn({ journal, prefix }: StreamDocument): Subject['isUsed'] {
+  let used: ReadonlySet<string> | undefined
+  return commandId => {
+    used ??= new Set(parseJournal(journal, prefix).map(transaction => transaction.commandId))
+    return used.has(commandId)
   }
 }
 

@@ -4,6 +4,7 @@ import { isFinal, isSuperseded, type StreamEvent } from '../stream/event.ts'
 import type { EventStream } from '../stream/event-stream.ts'
 import { isOnDue, type OnDue, type SeenLimit } from '../stream/operation.ts'
 import { seenLimit } from '../stream/operations/expired.ts'
+import { allBelow, OpenCount } from './below.ts'
 import { type BlindSpot, judgedDueMs } from './blind-spots.ts'
 import type { Expiry } from './decision.ts'
 import { expiryCommandId, expiryText } from './wording.ts'
@@ -128,29 +129,13 @@ function ripeMs(sighting: Sighting | undefined, { kind }: Limit, dueMs: number, 
 function expiriesOf(subject: Subject, ripe: readonly Judged[], rules: LookRules): Expiry[] {
   const actions = ripe.map(judged => ({ judged, kind: actionOf(subject.stream, judged.event, rules.onDue) }))
   const ending = actions.find(({ kind }) => kind === 'abort-stream')
-  if (ending !== undefined) return [expiryOf(subject, ending.judged, ending.kind)]
+  const count = new OpenCount(subject.stream)
+  if (ending !== undefined) return [expiryOf(subject, ending.judged, ending.kind, count)]
   const enders = actions.flatMap(({ judged, kind }) => (kind === 'notify' ? [] : [judged.position]))
   const ended = allBelow(subject.stream, enders)
   return actions
     .filter(({ judged }) => !ended.has(judged.position))
-    .map(({ judged, kind }) => expiryOf(subject, judged, kind))
-}
-
-/** Positions below any of these; of those in a cycle the first is not. Each is passed once: a stranger's chain may be long. */
-function allBelow(stream: EventStream, positions: readonly number[]): ReadonlySet<number> {
-  const below = new Set<number>()
-  for (const first of positions) {
-    if (below.has(first)) continue
-    const left = [first]
-    for (let at = left.pop(); at !== undefined; at = left.pop()) {
-      for (const next of stream.successorPositions(at)) {
-        if (next === first || below.has(next)) continue
-        below.add(next)
-        left.push(next)
-      }
-    }
-  }
-  return below
+    .map(({ judged, kind }) => expiryOf(subject, judged, kind, count))
 }
 
 /** The root's limit is one for the whole stream. What an event says of its own and nobody understands does not count. */
@@ -160,13 +145,12 @@ function actionOf(stream: EventStream, event: StreamEvent, usual: OnDue): OnDue 
   return action === 'abort-event' && stream.isRoot(event) ? 'abort-stream' : action
 }
 
-function expiryOf(subject: Subject, { event, position, limit }: Judged, kind: OnDue): Expiry {
-  const { name, stream } = subject
+function expiryOf(subject: Subject, { event, position, limit }: Judged, kind: OnDue, count: OpenCount): Expiry {
   const target = kind === 'abort-stream' ? 0 : position
   const message = expiryText(event, limit, target === position)
   const what = {
     kind,
-    stream: name,
+    stream: subject.name,
     event: event.id,
     name: event.name,
     limit: limit.kind,
@@ -177,7 +161,7 @@ function expiryOf(subject: Subject, { event, position, limit }: Judged, kind: On
   if (kind === 'notify') return { ...what, ends: 0 }
   const expired = seenLimit(event, limit.dueMs)
   const on = target === position ? { event: event.id } : {}
-  return { ...what, ends: openFrom(stream, target), operation: { op: 'abort', ...on, msg: message, expired } }
+  return { ...what, ends: count.from(target), operation: { op: 'abort', ...on, msg: message, expired } }
 }
 
 /** An event that was ended under this id and is open has been opened again by a foreign writer: it is ended again. */
@@ -185,13 +169,4 @@ function commandIdOf({ version, isUsed }: Subject, event: StreamEvent, dueMs: nu
   const short = (text: string) => hash('sha256', text, 'hex').slice(0, 32)
   const id = expiryCommandId(event, dueMs, short)
   return isUsed(id) ? expiryCommandId(event, dueMs, short, `:v${version}`) : id
-}
-
-/** Open events at and below a position. */
-function openFrom(stream: EventStream, position: number): number {
-  const positions = new Set([position, ...stream.descendantPositions(position)])
-  return [...positions].filter(at => {
-    const event = stream.at(at)
-    return event !== undefined && !isFinal(event) && !isSuperseded(event)
-  }).length
 }

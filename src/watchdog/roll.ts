@@ -4,6 +4,7 @@ import { markOf } from './etag-mark.ts'
 import type { Sightings } from './plan.ts'
 import { Columns, NO_VERSION, Statuses } from './roll-columns.ts'
 import { Rows } from './roll-rows.ts'
+import { Setbacks } from './setbacks.ts'
 import { Silences } from './silences.ts'
 import { ToldMoves } from './told-moves.ts'
 
@@ -29,6 +30,7 @@ export class Roll {
   readonly agenda = new Agenda(this.#rows, this.#columns)
   readonly moves = new ToldMoves(this.#rows, this.#columns)
   readonly silences = new Silences(this.#rows)
+  readonly setbacks = new Setbacks(this.#rows)
   #sweep = 0
 
   get size(): number {
@@ -156,6 +158,7 @@ export class Roll {
   #forgetEvents(row: number): void {
     this.#sightings.delete(row)
     this.silences.forget(row)
+    this.setbacks.forget(row)
   }
 
   /** False if the ETag is the one that is known. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { NotPermitted, StoreFull, StoreUnreachable } from '../../src/store/errors.ts'
 import type { ChangeOutcome, EventStore } from '../../src/store/store.ts'
+import type { Carried } from '../../src/watchdog/decision.ts'
 import { storeWith } from '../commands/store-with.ts'
 import { DAY, dogOf, HOUR, INTERVAL, MINUTE, SECOND, World } from './watch-world.ts'
 
@@ -216,6 +217,79 @@ describe('a limit on how much one pass does', () => {
     }
     expect(notes.outcomes).toEqual(['a', 'b', 'c'].map(name => `${name} notify notified`))
     expect(notes.reports.at(-1)).toMatchObject({ overdue: 3, deferred: 0, documents: 0 })
+  })
+})
+
+describe('what cannot be done, and a limit on how much one pass does', () => {
+  const refusing = (world: World, streams: readonly string[]) => {
+    world.fault = (call, name) => (call === 'change' && streams.includes(name) ? new NotPermitted('denied') : undefined)
+  }
+  const tried = ({ all }: { all: Carried[] }) => all.splice(0).map(({ decision }) => decision.stream)
+
+  it('keeps no other stream from being ended: it comes after them the next time', async () => {
+    const world = new World()
+    const stuck = many(3, 'stuck')
+    await world.workedMany(stuck)
+    world.wait(SECOND)
+    await world.worked('victim')
+    refusing(world, stuck)
+    const { sweep } = dogOf(world, { maxPerPass: 3, maxShare: 1 })
+    await sweep()
+    world.wait(MINUTE)
+    expect(await sweep()).toMatchObject({ outcomes: { failed: 3 }, deferred: 1 })
+    world.wait(INTERVAL)
+    expect(await sweep()).toMatchObject({ outcomes: { ended: 1, failed: 2 }, deferred: 1 })
+    expect(await world.status('victim')).toBe('aborted')
+  })
+
+  it('is tried in turn as far as there is room, and done once that is possible', async () => {
+    const world = new World()
+    const stuck = many(4)
+    refusing(world, stuck)
+    const { sweep, notes } = await due(world, stuck, { maxPerPass: 3 })
+    const rounds: string[][] = []
+    for (let pass = 0; pass < 4; pass++, world.wait(INTERVAL)) {
+      await sweep()
+      rounds.push(tried(notes))
+    }
+    expect(rounds).toEqual([
+      ['s000', 's001', 's002'],
+      ['s003', 's000', 's001'],
+      ['s002', 's000', 's001'],
+      ['s003', 's000', 's001'],
+    ])
+    refusing(world, ['s000', 's001', 's003'])
+    expect(await sweep()).toMatchObject({ outcomes: { ended: 1, failed: 2 } })
+    expect(await world.status('s002')).toBe('aborted')
+  })
+
+  it('takes from each of several streams in the first pass already, however much one of them has', async () => {
+    const world = new World()
+    await world.create('stuck', Array(4).fill({ timeout: '00:01:00' }))
+    for (const event of ['01.00', '02.00', '03.00', '04.00']) await world.start('stuck', event)
+    world.wait(SECOND)
+    await world.worked('victim')
+    await world.lease('stuck')
+    const { sweep } = dogOf(world, { maxPerPass: 3, maxShare: 1 })
+    await sweep()
+    world.wait(MINUTE)
+    expect(await sweep()).toMatchObject({ outcomes: { busy: 2, ended: 1 }, deferred: 2 })
+    expect(await world.status('victim')).toBe('aborted')
+  })
+
+  it('is the same with what foreign writers left to close', async () => {
+    const world = new World()
+    const stuck = many(3, 'stuck')
+    for (const name of stuck) {
+      await world.create(name, [{}])
+      await world.rewrite(name, text => text.replace('status="init"', 'status="completed"'))
+    }
+    await world.worked('victim')
+    refusing(world, stuck)
+    const { sweep } = dogOf(world, { maxPerPass: 3, maxShare: 1 })
+    await sweep()
+    world.wait(MINUTE)
+    expect(await sweep()).toMatchObject({ outcomes: { ended: 1, failed: 2 }, deferred: 1 })
   })
 })
 

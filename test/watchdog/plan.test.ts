@@ -4,6 +4,7 @@ import { EventStream } from '../../src/stream/event-stream.ts'
 import { readDocument } from '../../src/stream/xml-read.ts'
 import type { BlindSpot } from '../../src/watchdog/blind-spots.ts'
 import { type LookRules, planStream, type Sightings, type StreamPlan } from '../../src/watchdog/plan.ts'
+import { pacesOf, processorS, tooSlow } from '../hostile/pace.ts'
 import { documentText, type EventText } from '../support/stream-builder.ts'
 import { HOUR, INTERVAL, MINUTE, START_MS } from './watch-world.ts'
 
@@ -353,6 +354,44 @@ describe('events above and below each other', () => {
     }))
     const stream = new Case(ROOT, ...chain.reverse())
     expect(stream.ends(0, { apartMs: 0 })).toEqual(['abort-event 01.0'])
+  })
+
+  /** Each of the upper ones is due and followed by all of one chain. */
+  const overOneChain = (count: number): EventText[] => {
+    const numbers = Array.from({ length: count }, (_, n) => n)
+    return [
+      ROOT,
+      ...numbers.map(n => ({ id: `p${n}`, status: 'inprocess', timeout: ago(MINUTE), next: 'c0' })),
+      ...numbers.map(n => ({ id: `c${n}`, status: 'init', ...(n + 1 < count ? { next: `c${n + 1}` } : {}) })),
+    ]
+  }
+  const endsIn = ({ expiries }: StreamPlan) => expiries.reduce((sum, { ends }) => sum + ends, 0)
+
+  it('count once, however many of those that are due they are below', () => {
+    const { expiries } = twice(...overOneChain(60))
+    expect(expiries.map(({ ends }) => ends)).toEqual([61, ...Array(59).fill(1)])
+    const between = { ...WAITING, id: '01.01', prev: '01.00', next: '01.02', 'lc:superseded': '1' }
+    const below = { ...SILENT, id: '01.02', prev: '01.01', timeout: ago(MINUTE) }
+    expect(endsIn(twice(ROOT, parent, between, below))).toBe(2)
+  })
+
+  it('take no longer each, the more of them there are', async () => {
+    const race = {
+      rounds: [
+        [500, 1_000],
+        [1_000, 4_000],
+      ],
+      fullSize: 10_000,
+      mayTakeS: 4,
+    }
+    const take = (size: number) => {
+      const stream = new Case(...overOneChain(size))
+      const start = process.cpuUsage()
+      expect(stream.ends(0, { apartMs: 0 })).toHaveLength(size)
+      return processorS(start)
+    }
+    take(500)
+    expect(tooSlow(await pacesOf([{ what: 'a plan', take }], race), race)).toEqual([])
   })
 
   it('are ended once, where each is below the other', () => {

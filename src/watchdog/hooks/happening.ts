@@ -23,6 +23,9 @@ export interface Happening {
   readonly what: { readonly transaction: SeenTransaction } | { readonly due: Expiry }
 }
 
+/** How the stream stands now, whatever happened to it. */
+type Standing = Pick<Happening, 'stream' | 'status' | 'outcome'>
+
 /** Writers that keep no journal tell no time but that of the event itself: older than this it is no news. */
 export interface NewsRules {
   /** Address of the store: two stores may hold a copy of the same stream. */
@@ -36,6 +39,7 @@ export interface NewsRules {
 
 /** All that hooks of these kinds have to be told of a stream, oldest first. */
 export function happeningsIn(view: StreamView, rules: NewsRules): Happening[] {
+  const standing = standingOf(view)
   return view.transactions().flatMap(transaction => {
     const parsed = Date.parse(transaction.at)
     const atMs = Number.isNaN(parsed) ? undefined : parsed
@@ -43,7 +47,7 @@ export function happeningsIn(view: StreamView, rules: NewsRules): Happening[] {
     if (!transaction.provisional && !rules.isNews(transaction, atMs)) return []
     return [...rules.kinds].flatMap(kind => {
       const changes = changesFor(kind, transaction, view).filter(change => isRecent(change, transaction, view, rules))
-      return changes.length === 0 ? [] : [happening(kind, transaction, changes, view, atMs, rules)]
+      return changes.length === 0 ? [] : [{ ...happening(kind, transaction, changes, view, atMs, rules), ...standing }]
     })
   })
 }
@@ -52,7 +56,16 @@ export function happeningsIn(view: StreamView, rules: NewsRules): Happening[] {
 export function noticeOf(view: StreamView, due: Expiry, store: string): Happening {
   const { stream, event, commandId } = due
   const id = idOf('expired', [store, stream, commandId])
-  return { kind: 'expired', id, atMs: undefined, event, commandId, version: undefined, what: { due }, ...stand(view) }
+  return {
+    kind: 'expired',
+    id,
+    atMs: undefined,
+    event,
+    commandId,
+    version: undefined,
+    what: { due },
+    ...standingOf(view),
+  }
 }
 
 function changesFor(kind: HookKind, { changes, op, commandId }: SeenTransaction, view: StreamView): JournalChange[] {
@@ -95,7 +108,7 @@ function happening(
   view: StreamView,
   atMs: number | undefined,
   { store }: NewsRules,
-): Happening {
+): Omit<Happening, keyof Standing> {
   const { commandId, on, provisional, version } = transaction
   return {
     kind,
@@ -105,7 +118,6 @@ function happening(
     commandId,
     version: provisional ? undefined : version,
     what: { transaction },
-    ...stand(view),
   }
 }
 
@@ -121,7 +133,8 @@ function idOf(kind: HookKind, parts: readonly unknown[]): string {
   return `${kind}-${hash('sha256', JSON.stringify([kind, ...parts]), 'hex').slice(0, 32)}`
 }
 
-function stand({ name, stream }: StreamView): Pick<Happening, 'stream' | 'status' | 'outcome'> {
+/** Looks at all events. */
+function standingOf({ name, stream }: StreamView): Standing {
   const hasErrors = stream.events.some(
     (event, at) => event !== stream.root && isFailed(event) && !isSuperseded(event) && stream.counts(at),
   )

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { readStream } from '../../../src/ops/read-stream.ts'
 import type { EventStore } from '../../../src/store/store.ts'
 import type { Operation } from '../../../src/stream/operation.ts'
@@ -98,6 +98,18 @@ describe('a happening', () => {
       status: 'inprocess',
       outcome: 'errors',
     })
+  })
+
+  test('costs no look at all events: how the stream stands is found once for all', async () => {
+    const { store } = memoryStore()
+    await run(store, 's', init(['A', 'B', 'C', 'D']))
+    for (const event of ['01.00', '02.00', '03.00', '04.00']) await run(store, 's', { op: 'fail', event })
+    const view = await readStream(store, 's')
+    if (view === undefined) throw new Error('it was made')
+    const walks = vi.spyOn(view.stream, 'counts')
+    const happenings = happeningsIn(view, EVERYTHING)
+    expect(happenings.map(({ outcome, status }) => `${status} ${outcome}`)).toEqual(Array(5).fill('completed errors'))
+    expect(walks).toHaveBeenCalledTimes(1)
   })
 
   test('has the same id whenever it is found, and another one in another kind, stream or store', async () => {
