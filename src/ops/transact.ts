@@ -36,6 +36,7 @@ export async function transact(
   const outcome = await enqueue(store, name, planned, options, operation.op === 'init')
   const { afterWrite } = options
   // What stood in the stream already, by whomever, was not written now.
-  if (outcome.kind === 'done' && outcome.result.outcome === 'done') await afterWrite?.(outcome.result)
+  const isWritten = outcome.kind === 'done' && outcome.result.outcome === 'done'
+  if (afterWrite !== undefined && isWritten) await afterWrite(outcome.result)
   return outcome
 }
