@@ -39,7 +39,7 @@ function bothWays(harness: StoreHarness): void {
       await given(store, 'a', '0', { version: 1 })
       const all = Array.from({ length: 12 }, (_, at) => {
         const write: WriteMode = at % 2 === 0 ? 'lease' : 'optimistic'
-        return store.changeUnderLease('a', increment, defaultOptions({ write, waitMs: 25_000 }))
+        return store.changeUnderLease('a', increment, defaultOptions({ write, waitMs: 100_000 }))
       })
       for (const outcome of await Promise.all(all)) expect(outcome).toMatchObject({ kind: 'committed' })
       expect(await stored(store, 'a')).toMatchObject({ body: bytes('12'), versionFloor: 13 })
@@ -133,7 +133,7 @@ function oneChange(harness: StoreHarness, changeOptions: OptionsOf): void {
   it('loses none of 20 concurrent increments', () =>
     withStore(harness, async store => {
       await given(store, 'a', '0', { version: 1 })
-      const options = changeOptions({ waitMs: 25_000 })
+      const options = changeOptions({ waitMs: 100_000 })
       const all = await Promise.all(Array.from({ length: 20 }, () => store.changeUnderLease('a', increment, options)))
       expect(all.map(outcome => outcome.kind)).toEqual(Array.from({ length: 20 }, () => 'committed'))
       expect(await stored(store, 'a')).toMatchObject({ body: bytes('20'), versionFloor: 21 })

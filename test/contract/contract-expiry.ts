@@ -69,9 +69,9 @@ export function describeExpiry(harness: StoreHarness): void {
       withStore(harness, async store => {
         await given(store, 'a', '0')
         const leaseId = await leased(store, 'a', 'grace', 15)
-        await pass(harness, 9_000)
+        await pass(harness, 13_000)
         await store.renew('a', leaseId)
-        await pass(harness, 9_000)
+        await pass(harness, 4_000)
         expect((await stored(store, 'a')).lease.state).toBe('leased')
         expect(await store.changeUnderLease('a', increment, changeOptions({ waitMs: 0 }))).toMatchObject({
           kind: 'held',
@@ -83,9 +83,9 @@ export function describeExpiry(harness: StoreHarness): void {
       withStore(harness, async store => {
         await given(store, 'a', '0')
         await leased(store, 'a', 'grace', -1)
-        expect(await store.break('a', 3)).toMatchObject({ kind: 'broken' })
+        expect(await store.break('a', 10)).toMatchObject({ kind: 'broken' })
         expect((await stored(store, 'a')).lease.state).toBe('breaking')
-        await passEnd(harness, 3_000)
+        await passEnd(harness, 10_000)
         expect((await stored(store, 'a')).lease.state).toBe('broken')
         expect(await store.changeUnderLease('a', increment, changeOptions())).toMatchObject({ kind: 'committed' })
         expect((await stored(store, 'a')).lease.state).toBe('available')

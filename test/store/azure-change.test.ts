@@ -552,7 +552,7 @@ describe('many changes through a bad network', () => {
       else if (kind !== 'unknown') expect(written).not.toContain(id)
     }
     expect(bad.injected.length).toBeGreaterThan(10)
-    expect([...outcomes.values()].filter(kind => kind === 'committed').length).toBeGreaterThan(50)
+    expect([...outcomes.values()].filter(kind => kind === 'committed').length).toBeGreaterThan(40)
     for (const w of [0, 1, 2, 3]) {
       const own = written.filter(id => id.startsWith(`${w}.`)).map(id => Number(id.split('.')[1]))
       expect(own).toEqual([...own].sort((a, b) => a - b))

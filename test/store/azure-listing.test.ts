@@ -287,7 +287,7 @@ describe('listing a service that answers in its own way', () => {
         if (asked === 2) response.write(whole.slice(0, -5))
         if (asked === 3) response.end(whole)
       },
-      { pageMs: 100 },
+      { pageMs: 1_000 },
     )
     expect(await namesOf(late)).toEqual(['a'])
     expect(requests).toBe(3)

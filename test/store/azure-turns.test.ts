@@ -124,7 +124,10 @@ describe.each<WriteMode>(['lease', 'optimistic'])('a change, write: %s,', write 
     const { port } = await sharedAzurite()
     const proxy = await startFaultProxy({ target: { port } })
     const direct = await openAzuriteStore(port)
-    const store = await openAzuriteStore(proxy.port, { container: direct.container, random: () => 0.999 })
+    // A moment ago, however slow the machine is.
+    const now = Date.now()
+    const machine = { wallMs: () => now, monotonicMs: () => 0 }
+    const store = await openAzuriteStore(proxy.port, { container: direct.container, random: () => 0.999, machine })
     const changed = (options: Partial<ChangeOptions> = {}) =>
       store.changeUnderLease('s', appended, changeOptions({ write, ...options }))
     await given(direct, 's', '')

@@ -18,7 +18,7 @@ const LIMIT = { timeout: sized(120_000, 900_000) }
 const CLOCKS = sized(['-1d', '+1h', '+0 x2'], ['+1s', '-1s', '+1h', '-1h', '+1d', '-1d', '+0 x2', '+0 x0.5'])
 const EVENT = '01.00'
 /** An event without a sign of life for so long is ended, s; the live one gives many in that time. */
-const TIMEOUT_S = 6
+const TIMEOUT_S = 15
 const INTERVAL = '500ms'
 /** Whoever begins and whoever ends it knows the time of the service to the second, ms. */
 const SOONEST_MS = TIMEOUT_S * 1_000 - 2_000

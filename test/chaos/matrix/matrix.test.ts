@@ -70,7 +70,7 @@ describe('the page of ambiguous answers', () => {
 })
 
 describe('each cell comes to what the page says', () => {
-  const timeout = sized(120_000, 600_000)
+  const timeout = sized(400_000, 600_000)
 
   test('of a fault that strikes once, and of one that lasts', { timeout }, async () => {
     if (LIVE_STORE === undefined) row.skipped('the matrix on a live account', NOT_LIVE)
