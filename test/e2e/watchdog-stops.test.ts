@@ -16,9 +16,9 @@ import { newWorld, rowsOf, type World } from './watchdog/world.ts'
 
 /** `LEASECTL_SEEDS=7` asks at other moments. */
 const SEED = Number.parseInt(process.env.LEASECTL_SEEDS ?? '1', 10)
-/** It promises 1 s where it is idle and 10 s where it is busy; machines under load take their time, ms. */
-const IDLE_MS = 3_000
-const BUSY_MS = 13_000
+/** It promises 1 s where it is idle and 10 s where it is busy; beside other tests machines take their time, ms. */
+const IDLE_MS = sized(3_000, 1_000)
+const BUSY_MS = sized(13_000, 10_000)
 const ALL_AT_ONCE = ['--max-share', '100%'] as const
 
 /** So long a test may take on a machine that has much else to do. */

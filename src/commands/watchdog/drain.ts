@@ -1,8 +1,8 @@
 /**
  * After the signal what is in flight has so long, ms; then it is left: a repetition finds out by its command id. What is
- * left of the 10 s in which the process is gone is for ending it.
+ * left of the 10 s in which the process is gone is for the store, which waits 2 s for a change before it is closed.
  */
-const DRAIN_MS = 9_500
+const DRAIN_MS = 7_500
 
 /** True if the work came to its end by itself, false if the signal fired and it then took longer than a drain may. */
 export async function drained(work: Promise<void>, signal: AbortSignal): Promise<boolean> {
