@@ -23,19 +23,21 @@ export interface Worker {
 }
 
 const STREAMS = 3
+/** A change costs the more, the longer its stream: so long, and a fresh one takes its place. */
+const MAX_EVENTS = 30
 
-/** A worker for whom there is always something to do: each event is followed by another one. */
+/** A worker for whom there is always something to do: each event is followed by another one, each stream by another stream. */
 export async function hire(
   parts: Parts,
   port: number,
   direct: EventStore & { readonly container: string },
   name: string,
 ): Promise<Worker> {
-  const streams = Array.from({ length: STREAMS }, (_, at) => `${name}/${at}`)
-  for (const stream of streams) {
+  const begin = async (stream: string) => {
     const init = { op: 'init', root: { name: 'Start' }, forks: [{ name }], hold: false, born: stream } as const
     await transact(direct, stream, init, { commandId: 'init', by: 'test' })
   }
+  for (let at = 0; at < STREAMS; at += 1) await begin(`${name}/${at}`)
   const proxy = await startFaultProxy({ target: { port } })
   // Nightly those that everybody has.
   const limits = sized({ leaseMs: 1_000, bodyMs: 2_000, pageMs: 2_000 }, TRY_LIMITS)
@@ -50,9 +52,11 @@ export async function hire(
     maxIdleMs: 1_000,
   }
   let done = 0
-  const working = parts.workLoop(store, options, () => {
+  const working = parts.workLoop(store, options, async ({ stream, event }) => {
     done += 1
-    return { op: 'advance', next: { name } }
+    if (Number(event.id.split('.').at(-1)) < MAX_EVENTS) return { op: 'advance', next: { name } }
+    await begin(`${stream}+`)
+    return { op: 'complete' }
   })
   return {
     proxy,
