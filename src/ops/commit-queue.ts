@@ -1,5 +1,5 @@
 import type { EventStore } from '../store/store.ts'
-import type { CommitOutcome } from './commit.ts'
+import type { CommitOutcome, WrittenBefore } from './commit.ts'
 import type { PlannedOperation } from './plan.ts'
 
 /** A group ends at so many operations. */
@@ -44,6 +44,8 @@ interface Waiting {
  * lease does one who does not want to wait that long pass those who do.
  */
 export class CommitQueue {
+  /** It goes with the queue, so that no large document outlives the changes that wait for it. */
+  readonly written: WrittenBefore = { last: undefined }
   #waiting: Waiting[] = []
   readonly #whenEmpty: () => void
   #running: { readonly waitMs: number; readonly yield: AbortController } | undefined

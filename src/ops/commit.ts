@@ -10,6 +10,11 @@ export type CommitOutcome =
   | { readonly kind: 'settled' }
   | Exclude<ChangeOutcome, { readonly kind: 'committed' | 'left' }>
 
+/** What the write before left, for the next one: the document however large, which need not be parsed and summed again. */
+export interface WrittenBefore {
+  last: { readonly etag: string; readonly document: StreamDocument } | undefined
+}
+
 const DEFAULT_DEADLINE_MS = 30_000
 
 /** Writes a group of operations on one stream in one change under the lease; `init` alone tries to create it first. */
@@ -18,9 +23,10 @@ export async function commit(
   name: string,
   group: readonly PlannedOperation[],
   options: ChangeOptions,
+  before: WrittenBefore = { last: undefined },
 ): Promise<CommitOutcome> {
   const first = group[0]
-  if (first?.operation.op !== 'init') return change(store, name, group, options)
+  if (first?.operation.op !== 'init') return change(store, name, group, options, before)
   return create(store, name, group, options)
 }
 
@@ -29,16 +35,21 @@ async function change(
   name: string,
   group: readonly PlannedOperation[],
   options: ChangeOptions,
+  before: WrittenBefore = { last: undefined },
 ): Promise<CommitOutcome> {
   const cache = documentCache(store)
   let document: StreamDocument | undefined
   const decide = (current: Stored, nowMs: number) => {
-    const planned = plan(group, current, nowMs, cache.find(name, current.etag))
+    const known = before.last?.etag === current.etag ? before.last.document : cache.find(name, current.etag)
+    const planned = plan(group, current, nowMs, known)
     document = planned.document
     return planned.decision
   }
   const outcome = await store.changeUnderLease(name, decide, options)
-  if (outcome.kind === 'committed' && document !== undefined) cache.remember(name, outcome.etag, document)
+  if (outcome.kind === 'committed' && document !== undefined) {
+    cache.remember(name, outcome.etag, document)
+    before.last = { etag: outcome.etag, document }
+  }
   return outcome.kind === 'committed' || outcome.kind === 'left' ? { kind: 'settled' } : outcome
 }
 

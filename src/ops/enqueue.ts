@@ -22,14 +22,16 @@ export async function enqueue(
   options: TransactOptions,
   alone: boolean,
 ): Promise<TransactOutcome> {
-  const outcome = await commitQueue(store, name).add(planned, {
+  const queue = commitQueue(store, name)
+  const outcome = await queue.add(planned, {
     alone,
     key: `${options.leaseId ?? ''} ${options.write ?? ''} ${options.leaseWaitMs ?? DEFAULT_LEASE_WAIT_MS}`,
     // Who holds the lease waits for nobody, least of all behind one who waits for that very lease.
     waitMs: options.leaseId === undefined ? (options.leaseWaitMs ?? DEFAULT_LEASE_WAIT_MS) : 0,
     signal: options.signal,
     stopWaiting: options.stopWaiting,
-    commit: (group, how) => commit(store, name, group, { ...changeOptions(options, group, Date.now()), ...how }),
+    commit: (group, how) =>
+      commit(store, name, group, { ...changeOptions(options, group, Date.now()), ...how }, queue.written),
   })
   return report(name, planned, outcome)
 }

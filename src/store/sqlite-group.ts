@@ -30,6 +30,8 @@ export class WriteGroups {
   readonly #connection: Connection
   readonly #lock: WriteLock
   #waiting: Waiting[] = []
+  /** How long writes have held this process up since it last looked at anything else, ms. */
+  #heldUpMs = 0
 
   constructor(connection: Connection, random: () => number) {
     this.#connection = connection
@@ -51,8 +53,9 @@ export class WriteGroups {
 
   #schedule(): void {
     const turn = () => this.#turn()
-    // Those who stood back together come with the timers of one moment.
-    if (this.#lock.isContended) setImmediate(turn)
+    // Those who stood back together come with the timers of one moment. And who asks again at each result would keep this
+    // process from its timers, its sockets and its signals for as long as that goes on.
+    if (this.#lock.isContended || this.#heldUpMs > GROUP_MS) setImmediate(turn)
     // Behind all that is already on its way through promises: who asks in the same turn comes along.
     else queueMicrotask(() => process.nextTick(turn))
   }
@@ -68,8 +71,15 @@ export class WriteGroups {
   }
 
   #turn(): void {
+    if (this.#heldUpMs === 0) setImmediate(() => this.#lookUp())
+    const startMs = performance.now()
     if (this.#waiting.length > 0) this.#writeGroup()
+    this.#heldUpMs += performance.now() - startMs
     if (this.#waiting.length > 0) setImmediate(() => this.#turn())
+  }
+
+  #lookUp(): void {
+    this.#heldUpMs = 0
   }
 
   #writeGroup(): void {

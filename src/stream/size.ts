@@ -1,14 +1,15 @@
 import type { StreamDocument } from './document.ts'
-import { ATTRIBUTES, type ForeignAttribute, type StreamEvent } from './event.ts'
+import { ATTRIBUTES, type ForeignAttribute, LC_ATTRIBUTES, type StreamEvent } from './event.ts'
 import { MAX_READ_BYTES, MAX_WRITTEN_BYTES, MAX_WRITTEN_EVENTS } from './limits.ts'
 import type { Refusal } from './operation.ts'
 import { refuse } from './operations/refuse.ts'
-import { writeDocument } from './xml-write.ts'
+import { escapeAttribute } from './xml-text.ts'
+import { writtenBytes } from './xml-write.ts'
 
 /**
  * Refuses a document that grew beyond what is written. For what lets a stream grow that is 8 MiB and 20 000 events:
  * every heartbeat rewrites the whole of it, and room must stay for ending what is in it. Everything else may go up to
- * what is read: beyond, nobody could open the stream again. The text is only made where its length could matter.
+ * what is read: beyond, nobody could open the stream again. The bytes are only counted where they could matter.
  */
 export function checkSize(document: StreamDocument, growing: boolean): Refusal | undefined {
   const count = document.events.length
@@ -16,8 +17,8 @@ export function checkSize(document: StreamDocument, growing: boolean): Refusal |
   if (growing && count > MAX_WRITTEN_EVENTS) {
     return full(document, `${count} events; at most ${MAX_WRITTEN_EVENTS} are written`)
   }
-  if (roughBytes(document) <= limitBytes) return undefined
-  const bytes = Buffer.byteLength(writeDocument(document).text)
+  if (mostBytes(document) <= limitBytes) return undefined
+  const bytes = writtenBytes(document)
   return bytes > limitBytes ? full(document, `${bytes} bytes; at most ${limitBytes} are written`) : undefined
 }
 
@@ -29,28 +30,41 @@ function full(document: StreamDocument, size: string): Refusal | undefined {
   )
 }
 
-/** Never less than the bytes written: a UTF-16 unit takes at most 3 in UTF-8, an escaped character 6. */
-function roughBytes(document: StreamDocument): number {
-  const { journal, prolog, epilog, tail, element } = document
-  let units = 500 + journal.length + prolog.length + epilog.length + tail.length + 2 * element.length
-  units += foreignUnits(document.attributes)
-  for (const event of document.events) units += eventUnits(event)
-  return units * 6
+/**
+ * Never less than the bytes written, and little more where most of them are in events: a UTF-16 unit takes at most 3 in
+ * UTF-8, an escaped character 6; the indentation of a journal's lines at most doubles it.
+ */
+export function mostBytes(document: StreamDocument): number {
+  const { journal, prolog, epilog, tail, element, prefix, attributes, events, born, at, dates } = document
+  if (prefix !== USUAL_PREFIX) return Number.POSITIVE_INFINITY
+  let bytes = 500 + 3 * Buffer.byteLength(journal) + foreignBytes(attributes)
+  bytes += 3 * (prolog.length + epilog.length + tail.length + 2 * element.length)
+  bytes += 6 * (born.length + at.length + dates.length)
+  for (const event of events) bytes += eventBytes(event)
+  return bytes
 }
+
+const USUAL_PREFIX = 'lc'
 
 /** An event is a value, so its size stays. */
-const UNITS = new WeakMap<StreamEvent, number>()
+const BYTES = new WeakMap<StreamEvent, number>()
 
-function eventUnits(event: StreamEvent): number {
-  const known = UNITS.get(event)
+function eventBytes(event: StreamEvent): number {
+  const known = BYTES.get(event)
   if (known !== undefined) return known
-  let units = 200 + event.before.length + event.content.length + foreignUnits(event.foreign)
-  for (const name of ATTRIBUTES) units += event[name].length
-  for (const value of Object.values(event.lc)) units += value.length
-  UNITS.set(event, units)
-  return units
+  let bytes = 50 + 3 * (event.before.length + event.content.length) + foreignBytes(event.foreign)
+  for (const name of ATTRIBUTES) bytes += attributeBytes(name, event[name], event.empty.includes(name))
+  for (const name of LC_ATTRIBUTES) bytes += USUAL_PREFIX.length + 1 + attributeBytes(name, event.lc[name] ?? '')
+  BYTES.set(event, bytes)
+  return bytes
 }
 
-function foreignUnits(attributes: readonly ForeignAttribute[]): number {
-  return attributes.reduce((units, { name, value }) => units + name.length + value.length + 4, 0)
+/** ` name="value"` */
+function attributeBytes(name: string, value: string, isWrittenEmpty = false): number {
+  if (value === '') return isWrittenEmpty ? name.length + 4 : 0
+  return name.length + 4 + Buffer.byteLength(escapeAttribute(value))
+}
+
+function foreignBytes(attributes: readonly ForeignAttribute[]): number {
+  return attributes.reduce((bytes, { name, value }) => bytes + 3 * name.length + 6 * value.length + 8, 0)
 }

@@ -12,18 +12,34 @@ const DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
  * @throws InvalidValue if a text in it holds a character that XML cannot hold
  */
 export function writeDocument(document: StreamDocument): { text: string; sum: string } {
-  const { element, prefix, prolog, epilog, tail, journal } = document
   const sum = sumOf(document.events)
+  const { head, texts, areClean, end } = partsOf(document, sum)
+  const text = `${head}${texts.join('')}${end}`
+  // Tags stand between the parts, so no pair of surrogates is torn.
+  if (!areClean || findForbidden(head) !== -1 || findForbidden(end) !== -1) refuseForbidden(text)
+  return { text, sum }
+}
+
+/** How many bytes the text of a document takes, without making it: a sum is as long as any other. */
+export function writtenBytes(document: StreamDocument): number {
+  const { head, texts, end } = partsOf(document, NO_SUM)
+  let bytes = Buffer.byteLength(head) + Buffer.byteLength(end)
+  for (const text of texts) bytes += Buffer.byteLength(text)
+  return bytes
+}
+
+const NO_SUM = sumOf([])
+
+/** What the text is put together from; `areClean`: no event holds what XML cannot. */
+function partsOf(document: StreamDocument, sum: string) {
+  const { element, prefix, prolog, epilog, tail, journal } = document
   const { texts, areClean } = writeEvents(document)
   const isEmpty = texts.length === 0 && tail === '' && journal === ''
   const start = `<${element}${rootAttributes(document, sum)}${isEmpty ? '/>' : '>'}`
   const head = [DECLARATION, ...present(prolog), start, ''].join('\n')
   const last = isEmpty ? [] : [...present(tail, '  '), ...writeJournal(journal, prefix), `</${element}>`]
   const end = [...last, ...present(epilog), ''].join('\n')
-  const text = `${head}${texts.join('')}${end}`
-  // Tags stand between the parts, so no pair of surrogates is torn.
-  if (!areClean || findForbidden(head) !== -1 || findForbidden(end) !== -1) refuseForbidden(text)
-  return { text, sum }
+  return { head, texts, areClean, end }
 }
 
 function present(raw: string, indent = ''): string[] {

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { DocumentCache } from '../../src/ops/document-cache.ts'
 import { type PlannedOperation, plan } from '../../src/ops/plan.ts'
+import type { EventStore } from '../../src/store/store.ts'
 import { EMPTY_DOCUMENT } from '../../src/stream/document.ts'
 import { newEvent } from '../../src/stream/event.ts'
 import type { Operation } from '../../src/stream/operation.ts'
-import { init, memoryStore, NOW, run, writeForeign } from './support.ts'
+import { init, intercept, memoryStore, NOW, run, writeForeign } from './support.ts'
 
 function planned(operation: Operation, commandId: string): PlannedOperation {
   return { operation, author: { commandId, by: 'w' }, pin: {}, born: 'b', applied: undefined, sentTo: undefined }
@@ -95,5 +96,56 @@ describe('a change of a stream that this process wrote last', () => {
       refusal: { code: 'already-final' },
     })
     expect((await store.read('s'))?.summary?.status).toBe('completed')
+  })
+})
+
+describe('changes of a large stream that wait for each other', () => {
+  const names = Array.from({ length: 501 }, (_, at) => `E${at}`)
+
+  /** How often the text of the stream was asked for. */
+  function counting(store: EventStore): { store: EventStore; readonly bodies: () => number } {
+    let bodies = 0
+    const counted = intercept(store, (_, decide, go) =>
+      go((current, nowMs) => {
+        const { body } = current
+        const seen = Object.defineProperty({ ...current }, 'body', {
+          get() {
+            bodies += 1
+            return body
+          },
+        })
+        return decide(seen, nowMs)
+      }),
+    )
+    return { store: counted, bodies: () => bodies }
+  }
+
+  it('read its text once, and each write is kept', async () => {
+    const { store, bodies } = counting(memoryStore().store)
+    await run(store, 's', init(names))
+    // Of another patience each, so that none shares a write.
+    const ends = [1, 2, 3].map(at => run(store, 's', { op: 'complete', event: `0${at}.00` }, { leaseWaitMs: at }))
+    expect(await Promise.all(ends)).toMatchObject([{ kind: 'done' }, { kind: 'done' }, { kind: 'done' }])
+    expect(bodies()).toBe(1)
+    const stored = await store.read('s')
+    expect(stored?.summary).toMatchObject({ version: 4, open: names.length + 1 - 3 })
+  })
+
+  it('read it again where somebody else wrote in between, and when nobody waited any more', async () => {
+    const base = memoryStore().store
+    let changes = 0
+    const written = intercept(base, async (name, decide, go) => {
+      changes += 1
+      if (changes === 2) await writeForeign(base, name, 'name="E7"', 'name="another"')
+      return go(decide)
+    })
+    const { store, bodies } = counting(written)
+    await run(store, 's', init(names))
+    const ends = [1, 2].map(at => run(store, 's', { op: 'complete', event: `0${at}.00` }, { leaseWaitMs: at }))
+    expect(await Promise.all(ends)).toMatchObject([{ result: { version: 2 } }, { result: { version: 4 } }])
+    expect(bodies()).toBe(2)
+    expect(Buffer.from((await store.read('s'))?.body ?? []).toString()).toContain('name="another"')
+    await run(store, 's', { op: 'complete', event: '03.00' })
+    expect(bodies()).toBe(3)
   })
 })

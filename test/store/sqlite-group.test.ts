@@ -82,3 +82,20 @@ it('writes what was asked for before it is closed', async () => {
   onTestFinished(() => again.close())
   expect(text((await stored(again, 'orders/0')).body)).toBe('2')
 })
+
+it('lets the process look at timers and signals between changes that take long, however soon the next one comes', async () => {
+  const { store } = await storeWithCounters()
+  let looks = 0
+  const look = () => {
+    looks += 1
+    next = setImmediate(look)
+  }
+  let next = setImmediate(look)
+  onTestFinished(() => clearImmediate(next))
+  const slow = (current: Stored): Decision => {
+    for (const untilMs = performance.now() + 30; performance.now() < untilMs; );
+    return increment(current)
+  }
+  for (let at = 0; at < 5; at += 1) await store.changeUnderLease('orders/0', slow, changeOptions())
+  expect(looks).toBeGreaterThanOrEqual(4)
+})

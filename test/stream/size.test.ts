@@ -1,11 +1,14 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { EMPTY_DOCUMENT, type StreamDocument } from '../../src/stream/document.ts'
 import { newEvent } from '../../src/stream/event.ts'
 import { MAX_READ_BYTES, MAX_WRITTEN_BYTES, MAX_WRITTEN_EVENTS } from '../../src/stream/limits.ts'
-import { checkSize } from '../../src/stream/size.ts'
-import { writeDocument } from '../../src/stream/xml-write.ts'
+import { checkSize, mostBytes } from '../../src/stream/size.ts'
+import { writeDocument, writtenBytes } from '../../src/stream/xml-write.ts'
+import { aDocument } from './xml-arbitraries.ts'
 
 const ROOT = newEvent({ id: '00' })
+const NOON = '2026-11-20T12:00:00.000Z'
 
 /** A document of so many bytes, whatever part of it they are in. */
 const PARTS: Readonly<Record<string, (text: string) => Partial<StreamDocument>>> = {
@@ -54,4 +57,36 @@ describe('a document that grows', () => {
 it('what does not grow a document is refused one byte beyond what can be read, not before', () => {
   expect(checkSize(withPart('prolog', MAX_READ_BYTES), false)).toBeUndefined()
   expect(checkSize(withPart('prolog', MAX_READ_BYTES + 1), false)?.message).toContain('33554433 bytes')
+})
+
+it('the bytes of any document are counted as they are written, and at a glance never too few', () => {
+  fc.assert(
+    fc.property(aDocument(), fc.string({ unit: 'binary', maxLength: 300 }), ({ document }, text) => {
+      const long: StreamDocument = {
+        ...document,
+        prolog: `<!--${text}-->`,
+        journal: `${document.journal}\n<a b="${text}"/>`,
+      }
+      for (const each of [document, long]) {
+        const bytes = writtenBytes(each)
+        if (each === document) expect(bytes).toBe(Buffer.byteLength(writeDocument(each).text))
+        expect(mostBytes(each)).toBeGreaterThanOrEqual(bytes)
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+it('as many events as may be written, with all their attributes, need no count of each byte', () => {
+  const event = {
+    ...ROOT,
+    name: 'Search <flights>',
+    msg: 'é'.repeat(40),
+    lc: { owner: 'worker', fence: '12', until: NOON },
+  }
+  const events = Array.from({ length: MAX_WRITTEN_EVENTS }, (_, at) => ({ ...event, id: `${at}.00` }))
+  const document = { ...EMPTY_DOCUMENT, events }
+  const bytes = writtenBytes(document)
+  expect(mostBytes(document)).toBeGreaterThanOrEqual(bytes)
+  expect(mostBytes(document) / bytes).toBeLessThan(1.5)
 })
