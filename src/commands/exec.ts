@@ -13,10 +13,10 @@ The event is claimed, and kept claimed by a heartbeat at a third of --claim whil
 is completed, or advanced with --next or --fork; with anything else it fails, with the last lines of stderr as its message.
 A command that cannot be started leaves the event as it was.
 
-The command has in its environment: LEASECTL_STORE, LEASECTL_STREAM, LEASECTL_EVENT, LEASECTL_OWNER and LEASECTL_FENCE, so that
-leasectl event touch "$LEASECTL_STREAM" "$LEASECTL_EVENT" needs no flags, and may itself end the event; LEASECTL_ATTEMPT, from 1
-on; LEASECTL_ATTEMPT_KEY, which is the same whenever this attempt of this event is made again; and LEASECTL_OUTPUT, a file to
-which it may append
+The command has in its environment: LEASECTL_STORE, LEASECTL_STREAM, LEASECTL_EVENT, LEASECTL_OWNER, LEASECTL_FENCE and
+LEASECTL_BORN, so that leasectl event touch "$LEASECTL_STREAM" "$LEASECTL_EVENT" needs no flags, and may itself end the event;
+LEASECTL_ATTEMPT, from 1 on; LEASECTL_ATTEMPT_KEY, which is the same whenever this attempt of this event is made again; and
+LEASECTL_OUTPUT, a file to which it may append
 
   next=NAME   fork=NAME (again for each)   join=NAME      what follows; these take the place of --next, --fork and --join
   topic= key= tag= ref= tracking-id= timeout= on-due=     of the new events

@@ -102,6 +102,7 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
     'LEASECTL_FENCE',
     "set by them too: proof of the claim, which event touch, complete … take for that program's event",
   ],
+  ['LEASECTL_BORN', 'set by them: the life of the stream in which that claim holds'],
   ['LEASECTL_ATTEMPT', 'set by them: 1 at the first try'],
   ['LEASECTL_ATTEMPT_KEY', 'set by them: names this try of this event; what was done under it need not be done twice'],
   ['LEASECTL_OUTPUT', 'set by them: the file in which the program says what follows (see exec --help)'],

@@ -10,6 +10,8 @@ export interface Job {
   readonly owner: string
   /** The fencing token of the claim: later ones are higher. */
   readonly fence: number
+  /** The life of the stream (`lc:born`): another one of its name may come to the same fences. */
+  readonly born: string
   /** 1 for the first time; one more for each that ended without an end of the event. */
   readonly attempt: number
   /** Names this attempt of this event, in this life of the stream: what is done under it need not be done twice. */

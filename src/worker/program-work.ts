@@ -127,6 +127,7 @@ function environmentFor(job: Job, output: string, { env, store }: ProgramWorkOpt
     LEASECTL_EVENT: job.event.id,
     LEASECTL_OWNER: job.owner,
     LEASECTL_FENCE: String(job.fence),
+    LEASECTL_BORN: job.born,
     LEASECTL_ATTEMPT: String(job.attempt),
     LEASECTL_ATTEMPT_KEY: job.attemptKey,
     LEASECTL_OUTPUT: output,

@@ -237,4 +237,43 @@ describe('commands of an event that a program calls', () => {
     expect(await complete(['s', '02.00'])()).toBe(0)
     expect(await complete(['s', '01.00'], { ...env, LEASECTL_FENCE: '' })()).toBe(0)
   })
+
+  describe('where the stream was removed, and another of its name came to the same fence', () => {
+    async function replaced() {
+      const world = await order()
+      const fence = await claimed(world)
+      await cli(world, ['rm', 's', '--yes', '--force'])
+      await cli(world, ['init', 's', '--fork', 'Search,Book'])
+      expect(await claimed(world)).toBe(fence)
+      return world
+    }
+    const claimed = async (world: World) =>
+      (await cli(world, ['event', 'start', 's', '01.00', '--owner', 'w', '-q'])).stdout
+    const job = { ...env, LEASECTL_FENCE: '2', LEASECTL_OWNER: 'w', LEASECTL_BORN: 'another' }
+
+    test.each([
+      ['touch'],
+      ['complete'],
+      ['fail'],
+      ['release'],
+      ['advance', '--next', 'N'],
+      ['set', '--tag', 't'],
+      ['complete', '--fence', '2'],
+    ])('event %s %s %s is refused, and nothing is changed', async (name, ...flags) => {
+      const world = await replaced()
+      const before = await world.store.read('s')
+      const ran = await cli(world, ['event', name, 's', '01.00', ...flags], { env: job })
+      expect(ran).toMatchObject({ exit: 3, stdout: '' })
+      expect(ran.stderr).toContain('the stream s of this claim was removed, and another has its name now')
+      expect((await world.store.read('s'))?.etag).toBe(before?.etag)
+    })
+
+    test('what names another claim, or a version, is judged by that', async () => {
+      const complete = async (...flags: string[]) =>
+        (await cli(await replaced(), ['event', 'complete', 's', '01.00', ...flags], { env: job })).exit
+      expect(await complete('--owner', 'w')).toBe(0)
+      expect(await complete('--fence', '1')).toBe(11)
+      expect(await complete('--if-version', '1')).toBe(5)
+    })
+  })
 })

@@ -35,6 +35,12 @@ async function seen(event: string): Promise<Record<string, unknown> | undefined>
   return events.find(({ id }) => id === event)
 }
 
+/** A command line that is found again, and that no other run of the tests has. */
+const sleepOf = (number: number) => `sleep 471${number}.${process.pid}`
+
+/** Resolves when all of them have ended: who is killed is still there until it has its turn. */
+const nothingOf = (text: string) => expect.poll(() => user.processesWith(text), { timeout: 20_000 }).toEqual([])
+
 /** Output files of programs that have ended. */
 const left = () => readdirSync(user.home).filter(name => name.startsWith('leasectl-'))
 
@@ -49,6 +55,7 @@ describe('how the command ends is how the event ends', () => {
       'told',
       'LEASECTL_ATTEMPT=1',
       expect.stringMatching(/^LEASECTL_ATTEMPT_KEY=[\w.%-]+_1$/),
+      expect.stringMatching(/^LEASECTL_BORN=[0-9a-f-]{36}$/),
       `LEASECTL_EVENT=${event}`,
       'LEASECTL_FENCE=2',
       expect.stringMatching(/^LEASECTL_OUTPUT=\//),
@@ -110,13 +117,14 @@ describe('what leasectl could not do', () => {
 
   test('a cancel stops the command and all it started: 125, nothing is reported', async () => {
     const event = newEvent()
-    const run = start(event, waiting('sleep 4711.1 &'), ['--claim', '4s'])
+    const asleep = sleepOf(1)
+    const run = start(event, waiting(`${asleep} &`), ['--claim', '4s'])
     await run.until('stdout', /up/)
     await user.run(['cancel', STREAM, '-e', event], env())
     const { code, stderr } = await run.ended
     expect(code).toBe(125)
     expect(stderr).toMatch(/\[already-final\]\n {2}command {2}killed by SIGTERM\n {2}code {5}5 /)
-    expect(user.processesWith('sleep 4711.1')).toEqual([])
+    await nothingOf(asleep)
     expect(await seen(event)).toMatchObject({ status: 'canceled' })
   })
 
@@ -158,31 +166,34 @@ describe('signals', () => {
 
   test('who ignores it is killed after the grace, with all it started', async () => {
     const event = newEvent()
-    const run = start(event, waiting('trap "" TERM; sleep 4711.2 &'), ['--grace', '100ms'])
+    const asleep = sleepOf(2)
+    const run = start(event, waiting(`trap "" TERM; ${asleep} &`), ['--grace', '100ms'])
     await run.until('stdout', /up/)
     run.process.kill('SIGTERM')
     expect(await run.ended).toMatchObject({ code: 143 })
-    expect(user.processesWith('sleep 4711.2')).toEqual([])
+    await nothingOf(asleep)
   })
 
   test('the second ends all at once and leaves no file', async () => {
     const event = newEvent()
-    const run = start(event, waiting('trap "echo again" TERM; sleep 4711.3 &'))
+    const asleep = sleepOf(3)
+    const run = start(event, waiting(`trap "echo again" TERM; ${asleep} &`))
     await run.until('stdout', /up/)
     run.process.kill('SIGHUP')
     await run.until('stdout', /again/)
     run.process.kill('SIGHUP')
     expect(await run.ended).toMatchObject({ code: 143 })
-    await expect.poll(() => user.processesWith('sleep 4711.3')).toEqual([])
+    await nothingOf(asleep)
     expect(left()).toEqual([])
   })
 })
 
 test('what it leaves behind goes on, and is not waited for', async () => {
   const event = newEvent()
-  const { code } = await start(event, 'sleep 4711.4 >/dev/null & exit 0').ended
+  const asleep = sleepOf(4)
+  const { code } = await start(event, `${asleep} >/dev/null & exit 0`).ended
   expect(code).toBe(0)
-  const [pid = 0] = user.processesWith('sleep 4711.4')
+  const [pid = 0] = user.processesWith(asleep)
   expect(process.kill(pid, 'SIGKILL')).toBe(true)
 })
 

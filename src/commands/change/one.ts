@@ -1,11 +1,12 @@
 import { type Changed, changeJson, changeLines } from '../../formats/change-text.ts'
 import { jsonDocument } from '../../formats/json.ts'
 import { transact } from '../../ops/transact.ts'
+import type { TransactOutcome } from '../../ops/transact-types.ts'
 import type { Operation } from '../../stream/operation.ts'
 import type { ChangeFlags, GlobalOptions } from '../options.ts'
 import { outcomeProblem } from '../outcome-problem.ts'
 import { type Output, openOutput } from '../output.ts'
-import type { Problem } from '../problem.ts'
+import { type Problem, problem } from '../problem.ts'
 import type { Runtime } from '../runtime.ts'
 import { openStoreFor } from '../store.ts'
 import { transactOptions } from './request.ts'
@@ -14,6 +15,8 @@ export interface OneChange {
   readonly stream: string
   readonly operation: Operation
   readonly options: GlobalOptions & ChangeFlags
+  /** The life of the stream (`lc:born`) in which alone it is meant. */
+  readonly life?: string | undefined
   /** What it is called when it is done: `completed`. */
   readonly word: string
   /** What others see while the lease is held: `event complete 01.02.00`. */
@@ -24,11 +27,15 @@ export interface OneChange {
 
 /** One operation on one stream: does it, prints the outcome. */
 export async function changeOne(change: OneChange, runtime: Runtime): Promise<Problem | undefined> {
-  const { stream, operation, options } = change
+  const { stream, operation, options, life } = change
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
   const commandId = options.commandId ?? runtime.newId()
-  const outcome = await transact(store, stream, operation, transactOptions(options, commandId, change.purpose, runtime))
+  const outcome = await transact(store, stream, operation, {
+    ...transactOptions(options, commandId, change.purpose, runtime),
+    ...(life === undefined ? {} : { ifBorn: life }),
+  })
+  if (isAnotherLife(change, outcome)) return { commandId, ...replacedProblem(stream) }
   if (outcome.kind !== 'done') return outcomeProblem(stream, outcome, commandId, runtime)
   const event = 'event' in operation ? operation.event : undefined
   await printChange(
@@ -38,6 +45,19 @@ export async function changeOne(change: OneChange, runtime: Runtime): Promise<Pr
     runtime,
   )
   return undefined
+}
+
+/** Without a version to be compared, only the life can differ. */
+function isAnotherLife({ life, options }: OneChange, outcome: TransactOutcome): boolean {
+  const isChanged = outcome.kind === 'refused' && outcome.refusal.code === 'changed'
+  return life !== undefined && options.ifVersion === undefined && isChanged
+}
+
+function replacedProblem(stream: string): Problem {
+  return problem('stream-not-found', `the stream ${stream} of this claim was removed, and another has its name now`, {
+    stream,
+    hint: 'Nothing was changed. Whatever is in that one is for other workers.',
+  })
 }
 
 async function printChange(change: OneChange, changed: Changed, output: Output, runtime: Runtime): Promise<void> {

@@ -9,6 +9,7 @@ import {
   claimantOf,
   type EventOptions,
   eventCommand,
+  lifeOf,
   parseEvent,
   successorFlags,
 } from './flags.ts'
@@ -50,5 +51,8 @@ export const run: Run<AdvanceOptions> = async (options, runtime) => {
     ...(more ? { more } : {}),
     ...claimantOf(options, runtime),
   } as const
-  return changeOne({ stream, options, operation, word: 'advanced', purpose: `event advance ${event}` }, runtime)
+  return changeOne(
+    { stream, options, operation, life: lifeOf(options, runtime), word: 'advanced', purpose: `event advance ${event}` },
+    runtime,
+  )
 }

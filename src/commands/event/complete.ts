@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { type Run, writes } from '../command.ts'
 import type { Runtime } from '../runtime.ts'
-import { claimantOf, type EventOptions, eventCommand, msgOf, parseEvent } from './flags.ts'
+import { claimantOf, type EventOptions, eventCommand, lifeOf, msgOf, parseEvent } from './flags.ts'
 
 export type CompleteOptions = EventOptions
 
@@ -20,5 +20,15 @@ export const run: Run<CompleteOptions> = async (options, runtime) => {
   const { changeOne } = await import('../change/one.ts')
   const { stream, event } = options
   const operation = { op: 'complete', event, ...msgOf(options), ...claimantOf(options, runtime) } as const
-  return changeOne({ stream, options, operation, word: 'completed', purpose: `event complete ${event}` }, runtime)
+  return changeOne(
+    {
+      stream,
+      options,
+      operation,
+      life: lifeOf(options, runtime),
+      word: 'completed',
+      purpose: `event complete ${event}`,
+    },
+    runtime,
+  )
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { type Run, writes } from '../command.ts'
 import type { Runtime } from '../runtime.ts'
-import { claimantOf, type EventOptions, eventCommand, msgOf, parseEvent } from './flags.ts'
+import { claimantOf, type EventOptions, eventCommand, lifeOf, msgOf, parseEvent } from './flags.ts'
 
 export type FailOptions = EventOptions
 
@@ -20,5 +20,8 @@ export const run: Run<FailOptions> = async (options, runtime) => {
   const { changeOne } = await import('../change/one.ts')
   const { stream, event } = options
   const operation = { op: 'fail', event, ...msgOf(options), ...claimantOf(options, runtime) } as const
-  return changeOne({ stream, options, operation, word: 'failed', purpose: `event fail ${event}` }, runtime)
+  return changeOne(
+    { stream, options, operation, life: lifeOf(options, runtime), word: 'failed', purpose: `event fail ${event}` },
+    runtime,
+  )
 }

@@ -80,6 +80,13 @@ export function claimantOf(options: EventOptions, runtime: Runtime): Claimant {
   return { owner: ownerOf(options, runtime), ...(fence === undefined ? {} : { fence }) }
 }
 
+/** The life of the stream in which the claim was made that is proved here; another one may have the same fence. */
+export function lifeOf(options: EventOptions, runtime: Runtime): string | undefined {
+  const fence = inheritedFence(options, runtime)
+  const isProved = fence !== undefined && (options.fence ?? fence) === fence
+  return isProved ? runtime.env.LEASECTL_BORN || undefined : undefined
+}
+
 /** A program that `exec` or `work` runs has the fence of its event, and of no other, in its environment. */
 function inheritedFence(options: EventOptions, { env }: Runtime): number | undefined {
   const { stream, event, owner, store, container, context } = options

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { type Run, writes } from '../command.ts'
 import type { Runtime } from '../runtime.ts'
-import { claimantOf, type EventOptions, eventCommand, parseEvent } from './flags.ts'
+import { claimantOf, type EventOptions, eventCommand, lifeOf, parseEvent } from './flags.ts'
 
 export type ReleaseOptions = EventOptions
 
@@ -20,5 +20,8 @@ export const run: Run<ReleaseOptions> = async (options, runtime) => {
   const { changeOne } = await import('../change/one.ts')
   const { stream, event } = options
   const operation = { op: 'release', event, ...claimantOf(options, runtime) } as const
-  return changeOne({ stream, options, operation, word: 'released', purpose: `event release ${event}` }, runtime)
+  return changeOne(
+    { stream, options, operation, life: lifeOf(options, runtime), word: 'released', purpose: `event release ${event}` },
+    runtime,
+  )
 }

@@ -10,6 +10,7 @@ import {
   claimantOf,
   type EventOptions,
   eventCommand,
+  lifeOf,
   parseEvent,
 } from './flags.ts'
 
@@ -42,5 +43,8 @@ export const run: Run<SetOptions> = async (options, runtime) => {
     throw new UsageError('set needs an attribute', { hint: 'for example --timeout 10m' })
   const { changeOne } = await import('../change/one.ts')
   const operation = { op: 'set', event, attributes, ...claimantOf(options, runtime) } as const
-  return changeOne({ stream, options, operation, word: 'changed', purpose: `event set ${event}` }, runtime)
+  return changeOne(
+    { stream, options, operation, life: lifeOf(options, runtime), word: 'changed', purpose: `event set ${event}` },
+    runtime,
+  )
 }

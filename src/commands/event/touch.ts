@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { type Run, writes } from '../command.ts'
 import type { Runtime } from '../runtime.ts'
-import { type ClaimOptions, claimantOf, claimFlag, claimMs, eventCommand, msgOf, parseEvent } from './flags.ts'
+import { type ClaimOptions, claimantOf, claimFlag, claimMs, eventCommand, lifeOf, msgOf, parseEvent } from './flags.ts'
 
 export type TouchOptions = ClaimOptions
 
@@ -27,5 +27,8 @@ export const run: Run<TouchOptions> = async (options, runtime) => {
     ...msgOf(options),
     ...claimantOf(options, runtime),
   } as const
-  return changeOne({ stream, options, operation, word: 'touched', purpose: `event touch ${event}` }, runtime)
+  return changeOne(
+    { stream, options, operation, life: lifeOf(options, runtime), word: 'touched', purpose: `event touch ${event}` },
+    runtime,
+  )
 }
