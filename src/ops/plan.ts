@@ -40,8 +40,8 @@ export interface Plan {
   readonly document: StreamDocument
 }
 
-/** One plan takes so many operations times events, a second or two of work: it has to end well within half a lease. */
-export const MAX_WORK = 200_000
+/** One plan takes so many operations times events, half a second of work; on a slow machine it has to end within half a lease. */
+export const MAX_WORK = 500_000
 
 /**
  * Plans operations on one stream, each a transaction of its own, in order: one write for all of them. Of a large stream

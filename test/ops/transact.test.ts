@@ -505,7 +505,7 @@ describe('group commit', () => {
 
   it('takes few operations at once of a large stream: planning them has to end before the lease does', async () => {
     const { store } = memoryStore()
-    await run(store, 's', init(Array.from({ length: 4_000 }, () => 'Work')))
+    await run(store, 's', init(Array.from({ length: 10_000 }, () => 'Work')))
     let writes = 0
     const counted = intercept(store, (_, decide, go) => {
       writes++
