@@ -38,8 +38,15 @@ import type {
 } from './store.ts'
 import type { AzureFacts, InspectOptions } from './store-facts.ts'
 
-/** How long `close` waits for changes and releases that are still under way. */
-const CLOSE_MS = 2_000
+/** How long a store waits for what is its own, ms. */
+export interface OwnWaits {
+  /** A change for the release of the one before. */
+  readonly releaseMs: number
+  /** `close` for changes and releases that are still under way. */
+  readonly closeMs: number
+}
+
+const OWN_WAITS: OwnWaits = { releaseMs: 1_000, closeMs: 2_000 }
 
 export interface AzureBlobOptions {
   readonly address: StoreAddress & { kind: 'azure' | 'azurite' }
@@ -50,6 +57,7 @@ export interface AzureBlobOptions {
   /** A fresh UUID at each call. */
   readonly newLeaseId?: () => string
   readonly limits?: Partial<TryLimits>
+  readonly waits?: Partial<OwnWaits>
   /** Blobs on a page of a listing. */
   readonly pageSize?: number
 }
@@ -73,7 +81,8 @@ class AzureBlobStore implements EventStore {
   /** One for all listings: its pipeline keeps a token as long as it is good. */
   #pages: AzureListReader | undefined
   readonly #changes = new RunningChanges()
-  readonly #releases = new PendingReleases()
+  readonly #waits: OwnWaits
+  readonly #releases: PendingReleases
   readonly #parked = new ParkedTenures()
   readonly #written = new WrittenStates()
   readonly #turns: AzureTurns
@@ -82,7 +91,7 @@ class AzureBlobStore implements EventStore {
 
   constructor(
     container: AzureContainer,
-    { address, credential, machine, random, newLeaseId, limits, pageSize }: AzureBlobOptions,
+    { address, credential, machine, random, newLeaseId, limits, waits, pageSize }: AzureBlobOptions,
   ) {
     this.address = formatAddress(address)
     this.#container = container
@@ -99,6 +108,8 @@ class AzureBlobStore implements EventStore {
       random: random ?? Math.random,
       limits: { ...TRY_LIMITS, ...limits },
     })
+    this.#waits = { ...OWN_WAITS, ...waits }
+    this.#releases = new PendingReleases(this.#waits.releaseMs)
     this.#turns = new AzureTurns(() => this.#calls.machine.monotonicMs(), this.#calls.random)
     this.#bodies = new AzureBodies(container.client, this.#calls)
     this.#leases = new AzureLeases(this.#bodies, this.#calls)
@@ -209,7 +220,7 @@ class AzureBlobStore implements EventStore {
   }
 
   async close(): Promise<void> {
-    await within(CLOSE_MS, this.#leasesOver())
+    await within(this.#waits.closeMs, this.#leasesOver())
     this.#calls.close()
     this.#letConnectionsBe()
   }

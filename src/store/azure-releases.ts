@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A change of the same stream waits so long for the release before it; then it takes its chance with the back-off. */
-const WAIT_MS = 1_000
-
 /** Releases that go on after the result of their change was returned. They never fail: a lease also ends by itself. */
 export class PendingReleases {
+  readonly #limitMs: number
   readonly #pending = new Map<string, Promise<unknown>>()
+
+  /** @param limitMs so long a change of the same stream waits for the release before it; then it takes its chance */
+  constructor(limitMs: number) {
+    this.#limitMs = limitMs
+  }
 
   /** Starts a release and remembers it until it ends. Resolves to its result, to `false` if it threw. */
   start(name: string, release: () => Promise<boolean>): Promise<boolean> {
@@ -25,7 +28,7 @@ export class PendingReleases {
    */
   async settled(name: string): Promise<boolean> {
     const pending = this.#pending.get(name)
-    if (pending !== undefined) await within(WAIT_MS, pending)
+    if (pending !== undefined) await within(this.#limitMs, pending)
     return pending !== undefined
   }
 

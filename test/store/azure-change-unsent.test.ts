@@ -5,25 +5,25 @@ import type { Decision, EventStore, Stored } from '../../src/store/store.ts'
 import { bytes, changeOptions, leased, put, stored, summary, text } from '../contract/harness.ts'
 import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { PATIENT, StoppedClock } from './azure-support.ts'
 
 /** Sees and writes the truth, past the proxy. */
 let direct: EventStore & { container: string }
 let proxy: FaultProxy
 let store: EventStore
-const passed = { wallMs: 0, monotonicMs: 0 }
+/** Of the store's machine. */
+let clock: StoppedClock
 
 beforeEach(async () => {
   const { port } = await sharedAzurite()
-  Object.assign(passed, { wallMs: 0, monotonicMs: 0 })
-  direct = await openAzuriteStore(port)
+  clock = new StoppedClock()
+  direct = await openAzuriteStore(port, PATIENT)
   proxy = await startFaultProxy({ target: { port } })
   store = await openAzuriteStore(proxy.port, {
     container: direct.container,
     random: () => 0,
-    machine: {
-      wallMs: () => Date.now() + passed.wallMs,
-      monotonicMs: () => performance.now() + passed.monotonicMs,
-    },
+    machine: clock,
+    ...PATIENT,
   })
   await direct.create('s', bytes(''), summary())
 })
@@ -57,7 +57,7 @@ describe('a decision whose Put is not sent is discarded:', () => {
     { what: 'the clock was set', where: 'in a burst', wallMs: 60_000, monotonicMs: 0 },
   ])('$what before it, $where', async ({ where, wallMs, monotonicMs }) => {
     const { decide, discarded } = account(decision => {
-      if (decision === 1) Object.assign(passed, { wallMs, monotonicMs })
+      if (decision === 1) clock.pass(monotonicMs, wallMs)
     })
     if (where === 'in a burst') await store.changeUnderLease('s', put('w;'), changeOptions())
     proxy.reset()

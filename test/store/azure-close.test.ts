@@ -7,6 +7,7 @@ import type { ChangeOutcome, EventStore } from '../../src/store/store.ts'
 import { changeOptions, given, put, stored, text } from '../contract/harness.ts'
 import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
 import { type FaultProxy, type Operation, startFaultProxy } from '../support/fault-proxy.ts'
+import { PATIENT, StoppedClock } from './azure-support.ts'
 
 /** Sees the truth, past the proxy. */
 let direct: EventStore & { container: string }
@@ -15,9 +16,10 @@ let store: EventStore
 
 beforeEach(async () => {
   const { port } = await sharedAzurite()
-  direct = await openAzuriteStore(port)
+  direct = await openAzuriteStore(port, PATIENT)
   proxy = await startFaultProxy({ target: { port } })
-  store = await openAzuriteStore(proxy.port, { container: direct.container })
+  const machine = new StoppedClock()
+  store = await openAzuriteStore(proxy.port, { container: direct.container, machine, ...PATIENT })
   await given(direct, 's')
 })
 

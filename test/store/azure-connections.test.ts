@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { EventStore } from '../../src/store/store.ts'
 import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { limitToEnd, PATIENT, SOON } from './azure-support.ts'
 
 /** More than there are tries of a request. */
 const IDLE = 6
@@ -11,7 +12,7 @@ let store: EventStore
 
 beforeEach(async () => {
   proxy = await startFaultProxy({ target: { port: (await sharedAzurite()).port } })
-  store = await openAzuriteStore(proxy.port)
+  store = await openAzuriteStore(proxy.port, PATIENT)
 })
 
 afterEach(async () => {
@@ -34,12 +35,13 @@ async function connect(): Promise<void> {
 
 describe('connections that died unseen while they were idle', () => {
   it.each([false, true])('cost one try, not one each (silent: %s)', async silent => {
-    const patient = { leaseMs: silent ? 2_000 : 60_000, bodyMs: silent ? 2_000 : 60_000 }
-    await store.close()
-    store = await openAzuriteStore(proxy.port, { limits: patient })
     await connect()
+    const endLimit = limitToEnd()
     proxy.add({ kind: 'dead-socket', silent, when: ({ connection }) => connection <= IDLE + 1 })
-    expect(await store.read('none')).toBeUndefined()
+    const read = store.read('none')
+    await vi.waitUntil(() => proxy.injected.length > 0, SOON)
+    if (silent) endLimit()
+    expect(await read).toBeUndefined()
     expect(proxy.injected).toHaveLength(1)
   })
 

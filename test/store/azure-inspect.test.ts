@@ -6,6 +6,7 @@ import { openAzureBlobStore } from '../../src/store/azure-blob.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import type { AzureFacts, InspectOptions } from '../../src/store/store-facts.ts'
 import { summary } from '../contract/harness.ts'
+import { PATIENT, StoppedClock } from './azure-support.ts'
 
 /** How a service that is none answers: status, headers, body. */
 interface Answer {
@@ -50,6 +51,8 @@ async function storeOn(
   const store = await openAzureBlobStore({
     address: { kind: 'azure', endpoint: `http://127.0.0.1:${port}/acct`, account: 'acct', container: 'streams' },
     credential: credential ?? { kind: 'key', account: 'acct', key: 'c2VjcmV0' },
+    machine: new StoppedClock(),
+    ...PATIENT,
   })
   onTestFinished(() => store.close())
   return { store, asked }

@@ -2,14 +2,14 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { bytes, stored, summary, text } from '../contract/harness.ts'
 import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
+import { PATIENT, SOON } from './azure-support.ts'
 
 /** A stream, and two ways to it: one past the proxy. */
 async function setUp() {
   const { port } = await sharedAzurite()
-  const direct = await openAzuriteStore(port)
+  const direct = await openAzuriteStore(port, PATIENT)
   const proxy = await startFaultProxy({ target: { port } })
-  const limits = { leaseMs: 1_000, bodyMs: 1_000, pageMs: 1_000 }
-  const store = await openAzuriteStore(proxy.port, { container: direct.container, limits })
+  const store = await openAzuriteStore(proxy.port, { container: direct.container, ...PATIENT })
   onTestFinished(async () => {
     proxy.heal()
     await Promise.all([direct.close(), store.close()])
@@ -55,7 +55,7 @@ it('what is given up while it is under way is unknown, not undone; before that n
   const stop = new AbortController()
   proxy.add({ kind: 'lose-answer', on: 'delete', silent: true, before: async () => stop.abort(new Error('stop')) })
   expect(await store.remove('s', { etag, signal: stop.signal })).toMatchObject({ kind: 'unknown' })
-  await vi.waitFor(async () => expect(await direct.read('s')).toBeUndefined(), 10_000)
+  await vi.waitFor(async () => expect(await direct.read('s')).toBeUndefined(), SOON)
   await expect(store.remove('s', { etag, signal: stop.signal })).rejects.toThrow('stop')
   expect(proxy.count('delete')).toBe(1)
 })

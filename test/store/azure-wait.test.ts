@@ -4,28 +4,30 @@ import type { ChangeOptions, EventStore } from '../../src/store/store.ts'
 import { bytes, changeOptions, leased, summary } from '../contract/harness.ts'
 import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { LIMIT_MS, PATIENT, StoppedClock } from './azure-support.ts'
 
 /** By the machine's clock, which only the requests move on: how long each try takes that is answered. */
-const ROUND_TRIP_MS = 300
+const ROUND_TRIP_MS = 6_000
 /** The shortest pause between two tries, which is what chance gives here. */
 const PAUSE_MS = 5
-const LIMITS = { leaseMs: 1_000, bodyMs: 1_000 }
+/** The patience of who waits, several times the deadline, which is all that is left of time for what never comes. */
+const [WAIT_MS, DEADLINE_MS] = [1_200_000, 30_000]
 
 let direct: EventStore & { container: string }
 let proxy: FaultProxy
 let store: EventStore
-let passedMs: number
+let clock: StoppedClock
 
 beforeEach(async () => {
   const { port } = await sharedAzurite()
-  direct = await openAzuriteStore(port)
+  direct = await openAzuriteStore(port, PATIENT)
   proxy = await startFaultProxy({ target: { port } })
-  passedMs = 0
+  clock = new StoppedClock()
   store = await openAzuriteStore(proxy.port, {
     container: direct.container,
-    limits: LIMITS,
-    machine: { wallMs: () => Date.now() + passedMs, monotonicMs: () => passedMs },
+    machine: clock,
     random: () => 0,
+    ...PATIENT,
   })
   await direct.create('s', bytes(''), summary())
 })
@@ -37,23 +39,21 @@ afterEach(async () => {
 })
 
 describe.each([
-  { write: 'lease', on: 'acquire', silenceMs: 600 },
+  { write: 'lease', on: 'acquire', silenceMs: 12_000 },
   // Of a read only its time tells that some of its tries had no answer.
-  { write: 'optimistic', on: 'get', silenceMs: LIMITS.bodyMs },
+  { write: 'optimistic', on: 'get', silenceMs: LIMIT_MS },
 ] as const)('the wait of a change ($write) for a lease that another holds', ({ write, on, silenceMs }) => {
   const change = (options: Partial<ChangeOptions>) =>
     store.changeUnderLease('s', () => ({ kind: 'leave' }), changeOptions({ write, ...options }))
 
-  const taking = (ms: number) => async () => {
-    passedMs += ms
-  }
+  const taking = (ms: number) => async () => clock.pass(ms)
   const slow = () => proxy.add({ kind: 'delay', on, before: taking(ROUND_TRIP_MS) })
 
   it('ends as held when its time is over, however much of that the tries took', async () => {
     await leased(direct, 's', 'grace')
     slow()
-    const outcome = await change({ waitMs: 3_000, deadlineMs: 1_500 })
-    const waits = Math.ceil(3_000 / (ROUND_TRIP_MS + PAUSE_MS))
+    const outcome = await change({ waitMs: 60_000, deadlineMs: DEADLINE_MS })
+    const waits = Math.ceil(60_000 / (ROUND_TRIP_MS + PAUSE_MS))
     const waitedMs = waits * (ROUND_TRIP_MS + PAUSE_MS)
     expect(outcome).toMatchObject({ kind: 'held', lease: { holder: { by: 'grace' } }, waitedMs })
     expect(proxy.count(on)).toBe(1 + waits)
@@ -72,7 +72,7 @@ describe.each([
     const leaseId = await leased(direct, 's')
     proxy.add({ kind: 'delay', on, nth: 10, before: () => direct.release('s', leaseId) })
     slow()
-    expect(await change({ waitMs: 60_000, deadlineMs: 1_500 })).toEqual({ kind: 'left' })
+    expect(await change({ waitMs: WAIT_MS, deadlineMs: DEADLINE_MS })).toEqual({ kind: 'left' })
     expect(proxy.count(on)).toBe(10)
   })
 
@@ -82,7 +82,7 @@ describe.each([
       await leased(direct, 's')
       const when = () => proxy.count(on) % 2 === 1
       proxy.add({ kind, on, when, before: taking(silenceMs) })
-      await expect(change({ waitMs: 60_000, deadlineMs: 2.5 * silenceMs })).rejects.toBeInstanceOf(StoreUnreachable)
+      await expect(change({ waitMs: WAIT_MS, deadlineMs: 2.5 * silenceMs })).rejects.toBeInstanceOf(StoreUnreachable)
       expect(proxy.count(on)).toBe(5)
     },
   )

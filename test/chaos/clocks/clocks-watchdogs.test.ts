@@ -10,7 +10,7 @@ import { LIES } from './lies.ts'
 /** Watchdogs, in virtual time, on machines whose clocks lie, three at a time; and the clock of a store that is set. */
 
 const FILE = 'test/chaos/clocks/clocks-watchdogs.test.ts'
-const TIMEOUT_MS = sized(120_000, 3_600_000)
+const TIMEOUT_MS = sized(300_000, 3_600_000)
 const DAY = 86_400_000
 const trust = trustRow('clocks')
 

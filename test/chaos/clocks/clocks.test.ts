@@ -8,6 +8,7 @@ import { openMemoryStore } from '../../../src/store/memory.ts'
 import { openSqliteStore } from '../../../src/store/sqlite.ts'
 import type { EventStore, Stored } from '../../../src/store/store.ts'
 import { intercept } from '../../ops/support.ts'
+import { PATIENT } from '../../store/azure-support.ts'
 import { openAzuriteStore, sharedAzurite } from '../../support/azurite.ts'
 import { trustRow } from '../../trust/record.ts'
 import { repeatWith, sized } from '../../trust/size.ts'
@@ -25,7 +26,7 @@ const TURNS = sized(1, 60)
 const ROUNDS = sized(1, 10)
 const BETWEEN_MS = 37
 const FROM_MS = Date.UTC(2026, 10, 22, 12, 0, 0, 737)
-const TIMEOUT_MS = sized(120_000, 1_800_000)
+const TIMEOUT_MS = sized(300_000, 1_800_000)
 const trust = trustRow('clocks')
 
 describe('writers on machines whose clocks lie', () => {
@@ -35,7 +36,7 @@ describe('writers on machines whose clocks lie', () => {
     const { port } = await sharedAzurite()
     const container = `t${randomUUID()}`
     const clocks = LIES.map(lie => lyingClock(lie))
-    const opened = clocks.map(machine => openAzuriteStore(port, { container, machine }))
+    const opened = clocks.map(machine => openAzuriteStore(port, { container, machine, ...PATIENT }))
     const stores = await Promise.all(opened)
     onTestFinished(async () => void (await Promise.all(stores.map(store => store.close()))))
     await stores[0]?.createContainer()
@@ -120,7 +121,7 @@ describe('it shows', () => {
 async function claimed(port: number, time: VirtualTime): Promise<ShortVerdict> {
   const service = await startDatedService({ port }, time)
   const container = `t${randomUUID()}`
-  const open = (machine: MachineClock) => openAzuriteStore(service.port, { container, machine })
+  const open = (machine: MachineClock) => openAzuriteStore(service.port, { container, machine, ...PATIENT })
   const truth = await open(time)
   const machines = await Promise.all(SMALL_LIES.map(async lie => ({ lie, store: await open(lyingClock(lie, time)) })))
   try {

@@ -124,7 +124,7 @@ function start(owner: string): Operation {
 
 async function changed(bout: Bout, store: EventStore, operation: Operation): Promise<Outcome> {
   const commandId = randomUUID()
-  const outcome = await transact(store, bout.stream, operation, { commandId, by: 'writer', leaseWaitMs: 120_000 })
+  const outcome = await transact(store, bout.stream, operation, { commandId, by: 'writer', leaseWaitMs: 300_000 })
   const kind = outcome.kind === 'refused' ? outcome.refusal.code : outcome.kind
   return { bout, commandId: operation.op === 'touch' ? '' : commandId, kind }
 }

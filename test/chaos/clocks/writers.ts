@@ -55,7 +55,7 @@ async function fencesOf(store: EventStore): Promise<readonly number[]> {
 
 async function changed(store: EventStore, operation: Operation, isAnothers = false): Promise<Told> {
   const commandId = randomUUID()
-  const outcome = await transact(store, STREAM, operation, { commandId, by: 'writer', leaseWaitMs: 120_000 })
+  const outcome = await transact(store, STREAM, operation, { commandId, by: 'writer', leaseWaitMs: 300_000 })
   const isDone = outcome.kind === 'done' && outcome.result.outcome === 'done'
   const leavesEntry = operation.op !== 'touch'
   return {
