@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { StoreUnreachable } from '../../src/store/errors.ts'
 import type { EventStore, Stored } from '../../src/store/store.ts'
@@ -19,6 +19,10 @@ import {
 import { trustRow } from '../trust/record.ts'
 import { writeState } from '../watchdog/state-world.ts'
 import { allCommands, cli, json, newWorld, type Setting, type World } from './support.ts'
+
+// The progress of a batch is drawn by time: on a slow machine it would come in, with what the program itself sends a terminal.
+beforeAll(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
+afterAll(() => void vi.useRealTimers())
 
 /** A store whose names, summaries and holders are hostile too. */
 async function hostileWorld(): Promise<World> {

@@ -45,7 +45,7 @@ test.each([
 
 test('processes that are killed leave nothing undone and nothing done twice', async () => {
   const store = `sqlite:${join(user.home, 'kill.db')}`
-  const words = ['lab', 'stream', '--kill', '--procs', '3', '--events', '20', '--hold', '150ms', '--claim', '500ms']
+  const words = ['lab', 'stream', '--kill', '--procs', '3', '--events', '30', '--hold', '150ms', '--claim', '500ms']
   const { code, stdout } = await user.run([...words, '-o', 'json', '--store', store])
   expect(code).toBe(0)
   const { killed, processes, ...report } = JSON.parse(stdout)

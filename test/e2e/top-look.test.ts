@@ -146,9 +146,11 @@ test('one stream: tree, folds, detail, tail, timeline, XML, and back; all five s
 
   program.press('d')
   await program.until(/─ 01\.00 Search ─[\s\S]*created/)
+  // What runs goes on, so that its bar is seen sooner or later, however long all that came before has taken.
+  await act(store, 'orders/1', { op: 'start', event: await idOf('Train'), owner: OTHER, claimMs: 600_000 })
   program.press('d', 't')
   await program.until(/▸ orders\/1 ▸ timeline[\s\S]*now/)
-  await program.until(/█[\s\S]*inprocess/)
+  await program.until(/Train .*█.*▶ inprocess/)
   program.press('y')
   await program.until(/▸ orders\/1 ▸ xml[\s\S]*^ *1 {2}<\?xml/m)
   await program.until(/<lc:journal>/)

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { EventStore } from '../../src/store/store.ts'
+import type { Seen } from '../support/fault-proxy.ts'
 import { seededRandom } from '../support/faults.ts'
 import { trustRow } from '../trust/record.ts'
 import { sized } from '../trust/size.ts'
@@ -19,8 +20,8 @@ const SEED = Number.parseInt(process.env.LEASECTL_SEEDS ?? '1', 10)
 /** It promises 1 s where it is idle and 10 s where it is busy; beside other tests machines take their time, ms. */
 const IDLE_MS = sized(3_000, 1_000)
 const BUSY_MS = sized(13_000, 10_000)
-/** Others look for shards every 1 to 1.4 s. */
-const TAKEN_OVER_MS = 3_000
+/** Others look for shards every 1 to 1.4 s. A lease that nobody gave back would keep them out for ten seconds at the least. */
+const TAKEN_OVER_MS = sized(8_000, 3_000)
 const ALL_AT_ONCE = ['--max-share', '100%'] as const
 
 /** So long a test may take on a machine that has much else to do. */
@@ -111,10 +112,16 @@ describe.concurrent('a watchdog that is asked to end', LIMIT, () => {
     const { store, proxy, address } = await world.proxied()
     const streams = names(40)
     await plantDue(store, streams)
-    proxy.add({ kind: 'delay', on: 'put', delayMs: 150 })
+    // All but the first are in flight until it knows that it is to end.
+    const { promise: asked, resolve: goOn } = Promise.withResolvers<void>()
+    let puts = 0
+    const isLater = ({ target }: Seen) => target.includes('orders/') && ++puts > 1
+    proxy.add({ kind: 'delay', on: 'put', when: isLater, before: () => asked })
     const watchdog = world.watchdog(address, ['--interval', '500ms', ...ALL_AT_ONCE])
     await watchdog.until('ended')
-    const { code, tookMs } = await watchdog.stop()
+    const stopped = watchdog.stop()
+    await watchdog.until('stopping').finally(goOn)
+    const { code, tookMs } = await stopped
     expect(code).toBe(0)
     watch.took('busy', tookMs)
     expect(tookMs).toBeLessThan(BUSY_MS)

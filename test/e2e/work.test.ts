@@ -23,6 +23,9 @@ function work(owner: string, script: string, flags: readonly string[] = []): Run
 /** Running commands of a worker. */
 const commandsOf = (owner: string) => user.processesWith(`/bin/sh ./${owner}`)
 
+/** Resolves when all have ended: who is stopped is still there until it has its turn. */
+const noCommandsOf = (owner: string) => expect.poll(() => commandsOf(owner), { timeout: 20_000 }).toEqual([])
+
 const init = async (...names: readonly string[]) => {
   const script = names.map(name => `leasectl init ${name} -q --fork A,A`).join('\n')
   expect(await user.shell(script, env()).ended).toMatchObject({ code: 0, stderr: '' })
@@ -94,7 +97,7 @@ describe('signals', () => {
     const again = setInterval(() => run.process.kill(signal), 1_000)
     const ended = await run.ended.finally(() => clearInterval(again))
     expect(ended).toMatchObject({ code: 143 })
-    await expect.poll(() => commandsOf('w1')).toEqual([])
+    await noCommandsOf('w1')
   })
 
   test('idle, it ends at once', async () => {
@@ -118,7 +121,7 @@ test('paused for longer than its claim it reports nothing, and its command is st
   await other.until('stderr', /completed.*completed/s)
   paused.process.kill('SIGCONT')
   await paused.until('stderr', /lost.*lost/s)
-  expect(commandsOf('w1')).toEqual([])
+  await noCommandsOf('w1')
   for (const { process } of [paused, other]) process.kill('SIGTERM')
   expect(await paused.ended).toMatchObject({ code: 0, stdout: expect.not.stringContaining('late') })
   await other.ended

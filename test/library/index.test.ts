@@ -66,7 +66,9 @@ test.each([
   const stream = await mustReadStream(store, 'orders/1')
   expect([stream.isDone, stream.status]).toEqual([true, 'completed'])
   // A lease is given back on the side.
-  await expect.poll(async () => (await mustReadStream(store, 'orders/1')).lease.state).toBe('available')
+  await expect
+    .poll(async () => (await mustReadStream(store, 'orders/1')).lease.state, { timeout: 20_000 })
+    .toBe('available')
 })
 
 test('a store is closed at the end of its block', async () => {

@@ -17,6 +17,12 @@ export interface Azurite {
 const MAIN = fileURLToPath(new URL('../../node_modules/azurite/dist/src/blob/main.js', import.meta.url))
 /** Ends the emulator when its standard input does: so it never outlives this process, however that ends. */
 const DIE_WITH_PARENT = 'data:text/javascript,process.stdin.on("end",()=>process.exit()).resume()'
+/**
+ * Lets it keep idle connections longer than any test lasts: who stood still for the usual five seconds would send its next
+ * request over one that is closed, and hear nothing of what became of it.
+ */
+const KEEP_CONNECTIONS =
+  'data:text/javascript,import{Server}from"node:http";Object.defineProperty(Server.prototype,"keepAliveTimeout",{get:()=>36e5,set(){}})'
 /** The emulator's well-known account. */
 export const ACCOUNT = 'devstoreaccount1'
 const KEY = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=='
@@ -29,7 +35,8 @@ export async function startAzurite({ onDisk = false }: { readonly onDisk?: boole
   const location = onDisk ? mkdtempSync(join(tmpdir(), 'leasectl-azurite-')) : undefined
   const persistence = location === undefined ? ['--inMemoryPersistence'] : ['--location', location]
   const flags = [...persistence, '--silent', '--disableTelemetry', '--skipApiVersionCheck']
-  const child = spawn(process.execPath, ['--import', DIE_WITH_PARENT, MAIN, ...flags, '--blobPort', '0'], {
+  const preloaded = [DIE_WITH_PARENT, KEEP_CONNECTIONS].flatMap(module => ['--import', module])
+  const child = spawn(process.execPath, [...preloaded, MAIN, ...flags, '--blobPort', '0'], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const port = await listeningPort(child)

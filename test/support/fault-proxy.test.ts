@@ -33,6 +33,8 @@ const start = async (faults: Fault[] = [], seed = 1) => {
 
 /** Of a caller that is answered nothing: long enough for the request to get there, on a machine that stands still for a while. */
 const PATIENCE_MS = 1_000
+/** Of who waits for what comes by itself. */
+const LONG = { timeout: 5_000 }
 
 /** What came of a request: status and body, or the error's code. */
 function ask(port: number, path = '/a', limitMs = 5_000, agent: Agent | false = false): Promise<string> {
@@ -124,7 +126,7 @@ describe('fault proxy', () => {
     await ask(port, '/other')
     expect(asked).toHaveLength(2)
     await ask(port, '/next')
-    await expect.poll(() => asked.length).toBe(4)
+    await expect.poll(() => asked.length, LONG).toBe(4)
   })
 
   it('forwards to an account elsewhere: without the account in the path, with the name of its host', async () => {
@@ -148,7 +150,7 @@ describe('fault proxy', () => {
     await ask(made.port, '/other')
     expect(asked).toHaveLength(2)
     await ask(made.port, '/sign')
-    await expect.poll(() => asked.length).toBe(4)
+    await expect.poll(() => asked.length, LONG).toBe(4)
   })
 
   it('nth counts the requests that match, times bounds them', async () => {
@@ -178,7 +180,9 @@ describe('fault proxy', () => {
   })
 
   it('counts round trips: overlapping requests are one', async () => {
-    const made = await start([{ kind: 'delay', delayMs: 50 }])
+    const made = await start()
+    const both = () => expect.poll(() => made.count('put'), LONG).toBe(2)
+    made.add({ kind: 'delay', times: 2, before: both })
     await Promise.all([ask(made.port), ask(made.port)])
     await ask(made.port)
     expect(made.rounds).toBe(2)

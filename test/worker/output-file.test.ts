@@ -14,12 +14,20 @@ function made(change: (path: string) => void = () => {}): OutputFile {
 }
 
 describe('the file', () => {
-  test('is private, empty at first, and removed with its folder', () => {
+  test('is private, empty at first, and removed with its folder', async () => {
     const output = made()
+    await output.errorPipe
     expect(statSync(output.path).mode & 0o777).toBe(0o600)
     expect(statSync(output.folder).mode & 0o777).toBe(0o700)
     expect(output.read()).toBe('')
     output.remove()
+    expect(existsSync(output.folder)).toBe(false)
+  })
+
+  test('is removed with its folder also while the pipe of its program is still being made', async () => {
+    const output = made()
+    output.remove()
+    await output.errorPipe
     expect(existsSync(output.folder)).toBe(false)
   })
 
