@@ -35,11 +35,11 @@ function full(document: StreamDocument, size: string): Refusal | undefined {
  * UTF-8, an escaped character 6; the indentation of a journal's lines at most doubles it.
  */
 export function mostBytes(document: StreamDocument): number {
-  const { journal, prolog, epilog, tail, element, prefix, attributes, events, born, at, dates } = document
+  const { journal, prolog, epilog, tail, element, prefix, attributes, events, born, at } = document
   if (prefix !== USUAL_PREFIX) return Number.POSITIVE_INFINITY
   let bytes = 500 + 3 * Buffer.byteLength(journal) + foreignBytes(attributes)
   bytes += 3 * (prolog.length + epilog.length + tail.length + 2 * element.length)
-  bytes += 6 * (born.length + at.length + dates.length)
+  bytes += 6 * (born.length + at.length)
   for (const event of events) bytes += eventBytes(event)
   return bytes
 }

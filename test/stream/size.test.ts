@@ -16,6 +16,9 @@ const PARTS: Readonly<Record<string, (text: string) => Partial<StreamDocument>>>
   epilog: text => ({ epilog: `<!--${text}-->` }),
   tail: text => ({ tail: `<!--${text}-->` }),
   journal: text => ({ journal: `<lc:tx why="${text}"/>` }),
+  'the life': text => ({ born: text }),
+  'the time of the last write': text => ({ at: text }),
+  'the name of a foreign attribute': text => ({ attributes: [{ name: text, uri: '', local: text, value: '' }] }),
   'a foreign attribute': text => ({ attributes: [{ name: 'a', uri: '', local: 'a', value: text }] }),
   'a free attribute of an event': text => ({ events: [{ ...ROOT, msg: text }] }),
   'an attribute of ours': text => ({ events: [{ ...ROOT, lc: { owner: text } }] }),
@@ -57,6 +60,19 @@ describe('a document that grows', () => {
 it('what does not grow a document is refused one byte beyond what can be read, not before', () => {
   expect(checkSize(withPart('prolog', MAX_READ_BYTES), false)).toBeUndefined()
   expect(checkSize(withPart('prolog', MAX_READ_BYTES + 1), false)?.message).toContain('33554433 bytes')
+})
+
+it('the name of the document element is counted where it opens and where it closes', () => {
+  const named = (length: number) => ({ ...EMPTY_DOCUMENT, events: [ROOT], element: 'x'.repeat(length) })
+  expect(checkSize(named(MAX_WRITTEN_BYTES / 2 - 200), true)).toBeUndefined()
+  expect(checkSize(named(MAX_WRITTEN_BYTES / 2), true)).toMatchObject({ code: 'stream-full' })
+})
+
+it('a prefix of others is counted at each attribute of ours', () => {
+  const prefix = 'x'.repeat(1_000)
+  const events = Array.from({ length: 9_000 }, (_, at) => newEvent({ id: `${at}.00` }, { owner: 'w' }))
+  expect(checkSize({ ...EMPTY_DOCUMENT, events }, true)).toBeUndefined()
+  expect(checkSize({ ...EMPTY_DOCUMENT, events, prefix }, true)).toMatchObject({ code: 'stream-full' })
 })
 
 it('the bytes of any document are counted as they are written, and at a glance never too few', () => {

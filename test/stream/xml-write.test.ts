@@ -84,6 +84,18 @@ describe('the form in which we write (stream-format 7.4)', () => {
     expect(linesOf({ ...EMPTY_DOCUMENT, prefix: 'lc2' })[1]).toContain(' xmlns:lc2="urn:leasectl:v1" lc2:sum="')
   })
 
+  it('an event is written as its document has it, whatever it was written in before', () => {
+    const event = newEvent({ id: '00' }, { owner: 'w' })
+    const eventOf = (more: Partial<StreamDocument>) => linesOf({ ...EMPTY_DOCUMENT, events: [event], ...more })[2]
+    const usual = '  <Event id="00" lc:owner="w"/>'
+    expect(eventOf({})).toBe(usual)
+    expect(eventOf({ prefix: 'q' })).toBe('  <Event id="00" q:owner="w"/>')
+    expect(eventOf({ attributes: [foreign('xmlns', 'urn:d', XMLNS_NAMESPACE)] })).toBe(
+      '  <Event id="00" xmlns="" lc:owner="w"/>',
+    )
+    expect(eventOf({ attributes: [foreign('colour', 'red')] })).toBe(usual)
+  })
+
   it('an event leaves a default namespace of the document element', () => {
     const text = '<S xmlns="urn:d"><Event xmlns="" id="00"><Event id="in"/></Event><other/></S>'
     const document = readDocument(text)
@@ -131,5 +143,8 @@ describe('characters XML cannot hold never reach the store', () => {
   it('the error names the character and the event', () => {
     const events = [newEvent({ id: '00' }), newEvent({ id: '01.00', tag: '\u001b[31m' })]
     expect(() => writeDocument({ ...EMPTY_DOCUMENT, events })).toThrow(/U\+001B.*event 01\.00/)
+    expect(() => writeDocument({ ...EMPTY_DOCUMENT, born: '\u001b' })).toThrow(
+      /U\+001B, a character that XML cannot hold$/,
+    )
   })
 })
