@@ -3,7 +3,7 @@ import type { StreamDocument } from '../stream/document.ts'
 import { InvalidValue, LeasectlError } from '../stream/errors.ts'
 import type { ChangeResult, Operation, Refusal } from '../stream/operation.ts'
 import { checkOperation } from './check-operation.ts'
-import { type CurrentState, MAX_WORK, type PlannedOperation } from './plan.ts'
+import { type CurrentState, type PlannedOperation, roomIn } from './plan.ts'
 
 /** So many steps an edit may have at most; fewer in a large stream. */
 export const MAX_STEPS = 100
@@ -68,14 +68,14 @@ export class Editing {
     const { versionFloor, modifiedMs, name = 'stream' } = this.#current
     const step = { ...author, commandId: stepId(author.commandId, this.#numbered + 1) }
     checkOperation(name, operation, step)
-    const room = Math.min(MAX_STEPS, Math.max(1, Math.floor(MAX_WORK / (this.document.events.length + 1))))
+    const room = Math.min(MAX_STEPS, roomIn(this.document))
     if (this.results.length >= room) {
       throw new InvalidValue(`one change takes at most ${room} steps in a stream of this size; make several of it`)
     }
     return applyOperation(this.document, operation, step, {
       nowMs: this.nowMs,
       versionFloor,
-      born,
+      born: pin.ifBorn || born,
       // Of what was looked at, which the first step changes.
       ...(this.document === this.#original ? pin : {}),
       ...(modifiedMs === undefined ? {} : { lastModifiedMs: modifiedMs }),

@@ -40,8 +40,15 @@ export interface Plan {
   readonly document: StreamDocument
 }
 
-/** One plan takes so many operations times events, half a second of work; on a slow machine it has to end within half a lease. */
-export const MAX_WORK = 500_000
+/** One plan takes so many operations times events: half a second of work. On a slow machine too it has to end within half a lease. */
+const MAX_WORK = 500_000
+/** So much history, in characters, is gone through in the time of an event. */
+const JOURNAL_OF_AN_EVENT = 400
+
+/** How many operations one plan takes of a document, at least one. */
+export function roomIn({ events, journal }: StreamDocument): number {
+  return Math.max(1, Math.floor(MAX_WORK / (events.length + journal.length / JOURNAL_OF_AN_EVENT + 1)))
+}
 
 /**
  * Plans operations on one stream, each a transaction of its own, in order: one write for all of them. Of a large stream
@@ -60,7 +67,7 @@ export function plan(
   let document = known ?? parseBody(current.body, current.name)
   let changed = false
   let lastBy = ''
-  const room = Math.max(1, Math.floor(MAX_WORK / (document.events.length + 1)))
+  const room = roomIn(document)
   for (const [at, planned] of group.entries()) {
     const applied = at < room ? tryOne(planned, document, current, nowMs) : undefined
     planned.applied = applied
@@ -118,7 +125,7 @@ function applyOne(planned: PlannedOperation, document: StreamDocument, current: 
   const applied = applyOperation(document, planned.operation, planned.author, {
     nowMs,
     versionFloor: current.versionFloor,
-    born: planned.born,
+    born: planned.pin.ifBorn || planned.born,
     // Compared at each try: an earlier one that landed is found by its command id before.
     ...planned.pin,
     ...lastModified(current),

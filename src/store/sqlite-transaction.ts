@@ -45,6 +45,8 @@ interface Ahead extends Look {
 export class ChangeTransaction {
   readonly #task: ChangeTask
   #ahead: Ahead | undefined
+  /** What was written in a transaction of which no COMMIT is known yet. */
+  #written: Written | undefined
 
   constructor(task: ChangeTask) {
     this.#task = task
@@ -55,10 +57,11 @@ export class ChangeTransaction {
    * this read; a write waits for the transaction, and is made there unless the stream has moved.
    */
   prepare(connection: Connection): { readonly result: ChangeOutcome } | undefined {
+    this.#forgetRolledBack()
     const look = this.#look(connection)
-    if (!('stream' in look)) return { result: look }
+    if (!('stream' in look)) return { result: this.#without(look) }
     const closed = this.#closed(look)
-    if (closed !== undefined) return { result: closed }
+    if (closed !== undefined) return { result: this.#without(closed) }
     if (stands(this.#ahead, look)) return undefined
     this.#discard()
     const decision = this.#decided(connection, look)
@@ -67,15 +70,30 @@ export class ChangeTransaction {
     return undefined
   }
 
-  /** In a write transaction. */
+  /** In a write transaction. Called again, the one before was rolled back, perhaps for what another change in it met. */
   write(connection: Connection): ChangeOutcome {
+    this.#forgetRolledBack()
     const look = this.#look(connection)
-    if (!('stream' in look)) return look
+    if (!('stream' in look)) return this.#without(look)
     const closed = this.#closed(look)
-    if (closed !== undefined) return closed
-    if (stands(this.#ahead, look)) return this.#rewrite(connection, this.#ahead)
+    if (closed !== undefined) return this.#without(closed)
+    const ahead = this.#ahead
+    if (stands(ahead, look)) {
+      this.#ahead = undefined
+      return this.#rewrite(connection, ahead)
+    }
     this.#discard()
     return this.#decideAndWrite(connection, look)
+  }
+
+  #without(outcome: ChangeOutcome): ChangeOutcome {
+    this.#discard()
+    return outcome
+  }
+
+  #forgetRolledBack(): void {
+    this.#written?.discard?.()
+    this.#written = undefined
   }
 
   /** What was decided ahead is not written: another may do the same meanwhile, under the same command id. */
@@ -124,9 +142,11 @@ export class ChangeTransaction {
     }
   }
 
-  #rewrite(connection: Connection, { stream, nowMs, decision: { body, summary } }: Ahead): ChangeOutcome {
+  #rewrite(connection: Connection, { stream, nowMs, decision }: Ahead): ChangeOutcome {
     const { name, leaseId } = this.#task
     const etag = randomUUID()
+    const { body, summary } = decision
+    this.#written = decision
     if (connection.update(UPDATE_BODY, body, stream.bodyId) === 0) throw bodyMissing(name)
     connection.run(UPDATE_STREAM, etag, body.length, instant(nowMs), ...summaryValues(summary), name)
     if (instant(summary.dueMs) !== instant(stream.dueMs)) connection.run(UPDATE_DUE, instant(summary.dueMs), name)

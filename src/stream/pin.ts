@@ -8,7 +8,10 @@ import { sumOf } from './sum.ts'
 export interface Pin {
   /** Refuse (`changed`) unless the stream stands at this version and no foreign write has come since. */
   readonly ifVersion?: number
-  /** Refuse unless it is in this life, `lc:born`. */
+  /**
+   * Refuse unless it is in this life, `lc:born`. Another writer may have dropped that from the document: without a version to
+   * be compared it is taken for this life, and bears it again once it is changed.
+   */
   readonly ifBorn?: string
   /**
    * `sumOf` the events when they were read. A foreign write that was there by then is part of what was looked at; without
@@ -20,8 +23,9 @@ export interface Pin {
 /** @param foreign the foreign write that no transaction has recorded */
 export function checkPin(document: StreamDocument, pin: Pin, foreign: ForeignWrite | undefined): Refusal | undefined {
   const { ifVersion = document.version, ifBorn = document.born } = pin
+  const isOfThatLife = ifBorn === document.born || (document.born === '' && pin.ifVersion === undefined)
   const written = foreign !== undefined && writtenSince(document, pin, foreign)
-  if (ifVersion === document.version && ifBorn === document.born && !written) return undefined
+  if (ifVersion === document.version && isOfThatLife && !written) return undefined
   const root = document.events[0]
   const message = `the stream is no longer what was looked at: ${reason(document, ifVersion, ifBorn)}; look again and repeat`
   return root === undefined ? { code: 'changed', event: '', status: '', message } : refuse('changed', root, message)

@@ -36,11 +36,14 @@ function full(document: StreamDocument, size: string): Refusal | undefined {
  */
 export function mostBytes(document: StreamDocument): number {
   const { journal, prolog, epilog, tail, element, prefix, attributes, events, born, at } = document
-  if (prefix !== USUAL_PREFIX) return Number.POSITIVE_INFINITY
-  let bytes = 500 + 3 * Buffer.byteLength(journal) + foreignBytes(attributes)
+  const morePrefix = Math.max(0, Buffer.byteLength(prefix) - USUAL_PREFIX.length)
+  let bytes = 500 + 3 * Buffer.byteLength(journal) + foreignBytes(attributes) + (attributes.length + 20) * morePrefix
   bytes += 3 * (prolog.length + epilog.length + tail.length + 2 * element.length)
   bytes += 6 * (born.length + at.length)
-  for (const event of events) bytes += eventBytes(event)
+  for (const event of events) {
+    bytes += eventBytes(event)
+    if (morePrefix > 0) bytes += (LC_ATTRIBUTES.length + event.foreign.length) * morePrefix
+  }
   return bytes
 }
 

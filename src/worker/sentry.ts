@@ -41,7 +41,8 @@ export class Sentry {
 }
 
 function isEnded({ document, stream }: DocumentView, { event, fence, born }: Claim): boolean {
-  if (document.born !== born) return true
+  // A writer who knows nothing of lives may have dropped it; the fence tells then.
+  if (document.born !== born && document.born !== '') return true
   const position = stream.positionOf(event)
   const found = stream.at(position)
   if (found === undefined || isFinal(found) || fenceOf(found) !== fence) return true

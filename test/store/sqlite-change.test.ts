@@ -70,6 +70,22 @@ describe('a file that another program has locked', () => {
     expect(text((await stored(store, 'counter')).body)).toBe(written)
   })
 
+  it('is discarded where the other took the lease, or removed the stream', async () => {
+    for (const sql of ["UPDATE streams SET lease_id = 'theirs', lease_until_ms = 9e15", 'DELETE FROM streams']) {
+      const { store, path } = await storeWithCounter()
+      const other = lock(path)
+      other.exec(sql)
+      const discard = vi.fn()
+      const decide = (current: Stored) => {
+        setImmediate(() => end(other, 'COMMIT'))
+        return { ...increment(current), discard }
+      }
+      const { kind } = await store.changeUnderLease('counter', decide, changeOptions({ waitMs: 0 }))
+      expect(kind).toBe(sql.startsWith('DELETE') ? 'missing' : 'held')
+      expect(discard).toHaveBeenCalledTimes(1)
+    }
+  })
+
   it.each([
     ['back', -1],
     ['on by more than a tenth of a second', 101],

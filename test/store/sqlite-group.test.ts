@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { StatementSync } from 'node:sqlite'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, type Mock, onTestFinished, vi } from 'vitest'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 import type { Decision, EventStore, Stored } from '../../src/store/store.ts'
 import { changeOptions, given, increment, put, stored, text } from '../contract/harness.ts'
@@ -52,6 +52,25 @@ it('keeps the changes of the others where one throws', async () => {
   expect(outcomes[3]).toMatchObject({ status: 'rejected', reason: new RangeError('unreadable') })
   expect(await counters(store)).toEqual(NAMES.map((_, at) => (at === 3 ? '1' : '2')))
   expect(integrity(path)).toBe('ok')
+})
+
+it('discards what was decided in a transaction that another of its changes undid', async () => {
+  const { store } = await storeWithCounters()
+  const discards: Mock<() => void>[] = []
+  const counted = (current: Stored) => {
+    const discard = vi.fn()
+    discards.push(discard)
+    return { ...increment(current), discard }
+  }
+  const bad = () => {
+    throw new RangeError('unreadable')
+  }
+  const [outcome] = await Promise.allSettled([
+    store.changeUnderLease('orders/0', counted, changeOptions()),
+    store.changeUnderLease('orders/1', bad, changeOptions()),
+  ])
+  expect(outcome).toMatchObject({ value: { kind: 'committed' } })
+  expect(discards.map(discard => discard.mock.calls.length)).toEqual([1, 0])
 })
 
 it('tells nobody that a change has landed before the COMMIT was', async () => {

@@ -68,6 +68,13 @@ describe('pin', () => {
     expect(play.do(end).outcome).toBe('done')
   })
 
+  it('without a version takes a document that lost its life for the one it names', () => {
+    const play = Play.started('A').edit(text => text.replace(/ lc:born="[^"]*"/, ''))
+    expect(play.document.born).toBe('')
+    expect(play.code(end, { ifVersion: 1, ifBorn: 'x' })).toBe('changed')
+    expect(play.do(end, { ifBorn: 'x' }).outcome).toBe('done')
+  })
+
   it('with the sum that was read lets a foreign write pass that was seen, and no later one', () => {
     const play = Play.started('A', 'B').legacy(stream => stream.setStatus('01.00', 'inprocess'))
     const ifSum = sumOf(play.document.events)
