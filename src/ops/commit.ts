@@ -1,5 +1,5 @@
 import { pause, silenceDelay } from '../store/backoff.ts'
-import { StoreUnreachable } from '../store/errors.ts'
+import { StoreClosed, StoreUnreachable } from '../store/errors.ts'
 import type { ChangeOptions, ChangeOutcome, CreateOutcome, EventStore, Stored } from '../store/store.ts'
 import { EMPTY_DOCUMENT, type StreamDocument } from '../stream/document.ts'
 import { documentCache } from './document-cache.ts'
@@ -83,7 +83,7 @@ async function create(
       if (ghost === undefined || (ghost.cause === undefined && !isSilence)) throw error
       ghost = { cause: ghost.cause ?? error }
       // Only a read can tell what became of it, so it goes on trying; any other fault would only come again.
-      if (!(error instanceof StoreUnreachable)) break
+      if (!(error instanceof StoreUnreachable) || error instanceof StoreClosed) break
     }
   }
   if (ghost?.cause === undefined) throw new StoreUnreachable(`the stream ${name} came and went until the deadline`)

@@ -1,5 +1,5 @@
 import { pause, silenceDelay } from '../store/backoff.ts'
-import { StoreUnreachable } from '../store/errors.ts'
+import { StoreClosed, StoreUnreachable } from '../store/errors.ts'
 import type { EventStore, Holder, LeaseView, Stored } from '../store/store.ts'
 import type { StreamDocument } from '../stream/document.ts'
 import { summarize } from '../stream/summarize.ts'
@@ -65,7 +65,7 @@ export async function copyInto(
     } catch (error) {
       // Only the store can tell what became of it, so it is asked again; any other fault would only come again.
       if (ghost === undefined) throw error
-      if (!(error instanceof StoreUnreachable)) break
+      if (!(error instanceof StoreUnreachable) || error instanceof StoreClosed) break
     }
   }
   if (ghost === undefined) throw new StoreUnreachable(`the stream ${name} came and went until the deadline`)

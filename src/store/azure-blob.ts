@@ -9,14 +9,14 @@ import { type AzureContainer, openContainer } from './azure-client.ts'
 import { type MachineClock, machineClock } from './azure-clock.ts'
 import { distrustIdleConnections } from './azure-connections.ts'
 import { ChangeCourse } from './azure-course.ts'
-import { isHeldByAnother, isSomebodyWrote } from './azure-errors.ts'
+import { createBlob } from './azure-create.ts'
 import { inspectAzure } from './azure-inspect.ts'
 import { AzureLeases } from './azure-lease.ts'
 import { AzureListReader } from './azure-list-reader.ts'
 import { listStreams } from './azure-listing.ts'
 import { AzureOptimisticChange } from './azure-optimistic.ts'
 import { ParkedTenures } from './azure-parked.ts'
-import { PendingReleases, within } from './azure-releases.ts'
+import { OWN_WAITS, type OwnWaits, PendingReleases, within } from './azure-releases.ts'
 import { type RemoveOptions, removeBlob } from './azure-remove.ts'
 import { RunningChanges } from './azure-running.ts'
 import { AzureTurns } from './azure-turns.ts'
@@ -37,16 +37,6 @@ import type {
   Stored,
 } from './store.ts'
 import type { AzureFacts, InspectOptions } from './store-facts.ts'
-
-/** How long a store waits for what is its own, ms. */
-export interface OwnWaits {
-  /** A change for the release of the one before. */
-  readonly releaseMs: number
-  /** `close` for changes and releases that are still under way. */
-  readonly closeMs: number
-}
-
-const OWN_WAITS: OwnWaits = { releaseMs: 1_000, closeMs: 2_000 }
 
 export interface AzureBlobOptions {
   readonly address: StoreAddress & { kind: 'azure' | 'azurite' }
@@ -80,7 +70,7 @@ class AzureBlobStore implements EventStore {
   readonly #pageSize: number | undefined
   /** One for all listings: its pipeline keeps a token as long as it is good. */
   #pages: AzureListReader | undefined
-  readonly #changes = new RunningChanges()
+  readonly #running = new RunningChanges()
   readonly #waits: OwnWaits
   readonly #releases: PendingReleases
   readonly #parked = new ParkedTenures()
@@ -145,20 +135,9 @@ class AzureBlobStore implements EventStore {
     return (await this.#bodies.read(name, signal))?.stored
   }
 
-  async create(name: string, body: Uint8Array, summary: Summary, signal?: AbortSignal): Promise<CreateOutcome> {
-    signal?.throwIfAborted()
-    const answer = await this.#bodies.put(name, { body, summary, signal }).catch(error => {
-      // Given up while it was under way: it may have been applied.
-      if (signal?.aborted) return { kind: 'given up', error } as const
-      throw error
-    })
-    if (answer.kind === 'given up') return { kind: 'unknown', cause: answer.error }
-    if (answer.kind === 'done') return { kind: 'created', etag: answer.value.etag }
-    const { error } = answer
-    if (isSomebodyWrote(error) || isHeldByAnother(error)) return { kind: 'exists' }
-    const fault = this.#calls.fault(error)
-    if (answer.kind === 'refused' || answer.silences === 0) throw fault
-    return { kind: 'unknown', cause: fault }
+  create(name: string, body: Uint8Array, summary: Summary, signal?: AbortSignal): Promise<CreateOutcome> {
+    const requests = { calls: this.#calls, bodies: this.#bodies }
+    return this.#running.run(() => createBlob(requests, name, { body, summary }, signal))
   }
 
   changeUnderLease(
@@ -173,35 +152,42 @@ class AzureBlobStore implements EventStore {
     const isOptimistic = options.write === 'optimistic' && options.leaseId === undefined && !this.#parked.has(name)
     const course = new ChangeCourse(parts, name, decide, options)
     const change = new (isOptimistic ? AzureOptimisticChange : AzureChange)(parts, name, options, course)
-    return this.#changes.run(() => change.run())
+    return this.#running.run(() => change.run())
   }
 
-  async remove(name: string, options: RemoveOptions): Promise<RemoveOutcome> {
-    if (options.leaseId === undefined) await this.#ownLeaseOver(name)
-    else this.#parked.end(name)
-    return removeBlob({ calls: this.#calls, bodies: this.#bodies, leases: this.#leases }, name, options)
+  remove(name: string, options: RemoveOptions): Promise<RemoveOutcome> {
+    const requests = { calls: this.#calls, bodies: this.#bodies, leases: this.#leases }
+    return this.#running.run(async () => {
+      if (options.leaseId === undefined) await this.#ownLeaseOver(name)
+      else this.#parked.end(name)
+      return removeBlob(requests, name, options)
+    })
   }
 
-  async acquire(name: string, options: AcquireOptions): Promise<AcquireOutcome> {
-    await this.#ownLeaseOver(name)
-    return this.#leases.acquire(name, options)
+  acquire(name: string, options: AcquireOptions): Promise<AcquireOutcome> {
+    return this.#running.run(async () => {
+      await this.#ownLeaseOver(name)
+      return this.#leases.acquire(name, options)
+    })
   }
 
   renew(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
-    return this.#leases.renew(name, leaseId, signal)
+    return this.#running.run(() => this.#leases.renew(name, leaseId, signal))
   }
 
   change(name: string, leaseId: string, proposedId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
-    return this.#leases.change(name, leaseId, proposedId, signal)
+    return this.#running.run(() => this.#leases.change(name, leaseId, proposedId, signal))
   }
 
   release(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
-    return this.#leases.release(name, leaseId, signal)
+    return this.#running.giveBack(() => this.#leases.release(name, leaseId, signal))
   }
 
-  async break(name: string, periodS: number | undefined, signal?: AbortSignal): Promise<BreakOutcome> {
-    await this.#ownLeaseOver(name)
-    return this.#leases.break(name, periodS, signal)
+  break(name: string, periodS: number | undefined, signal?: AbortSignal): Promise<BreakOutcome> {
+    return this.#running.run(async () => {
+      await this.#ownLeaseOver(name)
+      return this.#leases.break(name, periodS, signal)
+    })
   }
 
   async createContainer(signal?: AbortSignal): Promise<void> {
@@ -231,10 +217,10 @@ class AzureBlobStore implements EventStore {
     await this.#releases.settled(name)
   }
 
-  /** No further change begins; the leases of those before are given back. */
+  /** What is under way comes to its end, nothing further begins, and no lease of a change is kept. */
   async #leasesOver(): Promise<void> {
     this.#parked.endAll()
-    await this.#changes.end()
+    await this.#running.end()
     // What the last of them kept for a next one.
     this.#parked.endAll()
     await this.#releases.drain()

@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type MachineClock, ServiceClock } from './azure-clock.ts'
 import { faultOf, ServiceError, type Site } from './azure-errors.ts'
 import { Outage } from './azure-outage.ts'
+import { TryScope } from './azure-try-scope.ts'
 import { silenceDelay } from './backoff.ts'
-import { StoreUnreachable } from './errors.ts'
+import { StoreClosed } from './errors.ts'
 
 /** How long one try of a request may take, ms. The SDK's own try limit never ends a silent socket; an abort does. */
 export interface TryLimits {
@@ -41,9 +42,12 @@ export interface CallOptions {
 }
 
 /** Why a request of a store that was closed is not answered. */
-export function storeClosed(): StoreUnreachable {
-  return new StoreUnreachable('the store was closed')
+export function storeClosed(): StoreClosed {
+  return new StoreClosed('the store was closed')
 }
+
+/** In place of an answer, where closing the store ended the request or kept it from being sent. */
+const CLOSED = new ServiceError('StoreClosed')
 
 /** Everything the driver's parts share: clocks, chance, limits, and the ways to send a request. */
 export class AzureCalls {
@@ -69,7 +73,7 @@ export class AzureCalls {
     this.site = { ...parts.site, nowMs: () => this.clock.nowMs() }
   }
 
-  /** Ends every request under way. */
+  /** Ends every request under way, as one without an answer: it may have been applied. No further one is sent. */
   close(): void {
     this.#closing.abort(storeClosed())
   }
@@ -78,7 +82,7 @@ export class AzureCalls {
   async once<T>(send: (signal: AbortSignal) => Promise<T>, options: CallOptions): Promise<Answer<T>> {
     const unsent = this.#outage.isOn ? await this.#turn(options) : undefined
     options.signal?.throwIfAborted()
-    this.#closing.signal.throwIfAborted()
+    if (this.#isClosed) return { kind: 'silent', error: CLOSED, silences: 0 }
     if (unsent !== undefined) return { kind: 'silent', error: unsent, silences: 0 }
     const scope = new TryScope([options.signal, this.#closing.signal], this.#limitMs(options))
     const sentMs = this.machine.wallMs()
@@ -89,7 +93,9 @@ export class AzureCalls {
       return { kind: 'done', value, silences: 0 }
     } catch (thrown) {
       options.signal?.throwIfAborted()
-      this.#closing.signal.throwIfAborted()
+      // Unless it was answered at that very moment.
+      if (this.#isClosed && ServiceError.of(thrown).status === undefined)
+        return { kind: 'silent', error: CLOSED, silences: 1 }
       if (isProgrammingError(thrown)) throw thrown
       const error = scope.timedOut ? new ServiceError('TimedOut') : ServiceError.of(thrown)
       this.#observe(dateOf(thrown), sentMs)
@@ -108,30 +114,36 @@ export class AzureCalls {
     for (let tried = 1; ; tried += 1) {
       const answer = await this.once(send, options)
       silences += answer.silences
-      if (answer.kind !== 'silent' || tried >= TRIES) return { ...answer, silences }
+      if (answer.kind !== 'silent' || answer.error === CLOSED || tried >= TRIES) return { ...answer, silences }
       const delayMs = silenceDelay(tried - 1, answer.error.retryAfterMs, this.random)
       if (this.machine.monotonicMs() + delayMs >= (options.untilMs ?? Number.POSITIVE_INFINITY))
         return { ...answer, silences }
-      await this.pause(delayMs, options.signal)
+      // If the store is closed meanwhile, the next try says so; what became of those before is not forgotten.
+      await this.#sleep(delayMs, options.signal)
     }
   }
 
   /** Waits; throws the reason when the caller or the store gives up. */
   async pause(ms: number, signal?: AbortSignal): Promise<void> {
-    const scope = new TryScope([signal, this.#closing.signal], undefined)
-    try {
-      await sleep(ms, undefined, { signal: scope.signal })
-    } catch {
-      signal?.throwIfAborted()
-      this.#closing.signal.throwIfAborted()
-    } finally {
-      scope.end()
-    }
+    await this.#sleep(ms, signal)
+    signal?.throwIfAborted()
+    this.#closing.signal.throwIfAborted()
   }
 
   /** The fault to throw for an answer that is no outcome. */
   fault(error: ServiceError): Error {
-    return faultOf(error, this.site)
+    return error === CLOSED ? storeClosed() : faultOf(error, this.site)
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted
+  }
+
+  /** Waits, at most until the caller or the store gives up. */
+  async #sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    const scope = new TryScope([signal, this.#closing.signal], undefined)
+    await sleep(ms, undefined, { signal: scope.signal }).catch(() => {})
+    scope.end()
   }
 
   #limitMs({ limitMs, untilMs = Number.POSITIVE_INFINITY }: CallOptions): number {
@@ -150,38 +162,6 @@ export class AzureCalls {
 
   #observe(date: unknown, sentMs: number): void {
     if (date instanceof Date) this.clock.observe(date.getTime(), sentMs, this.machine.wallMs())
-  }
-}
-
-/** One abort signal for several reasons to stop and a time limit; cheaper than `AbortSignal.any`, and it cleans up. */
-class TryScope {
-  readonly #controller = new AbortController()
-  readonly #sources: readonly (AbortSignal | undefined)[]
-  readonly #timer: NodeJS.Timeout | undefined
-  readonly #stop = (): void => this.#controller.abort()
-  timedOut = false
-
-  constructor(sources: readonly (AbortSignal | undefined)[], limitMs: number | undefined) {
-    this.#sources = sources
-    for (const source of sources) {
-      if (source?.aborted) this.#stop()
-      source?.addEventListener('abort', this.#stop)
-    }
-    if (limitMs !== undefined) this.#timer = setTimeout(() => this.#expire(), Math.max(limitMs, 1))
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal
-  }
-
-  end(): void {
-    clearTimeout(this.#timer)
-    for (const source of this.#sources) source?.removeEventListener('abort', this.#stop)
-  }
-
-  #expire(): void {
-    this.timedOut = true
-    this.#stop()
   }
 }
 

@@ -15,7 +15,8 @@ type Unwritten = Answer<unknown> & { kind: 'refused' | 'silent' }
 /**
  * One change of a stream without a lease: read, decide, one Put with If-Match. The state that this process wrote last
  * stands in for the read as long as nothing is decided on it but a Put: if another wrote since, the ETag keeps the Put
- * out. What is not written (a refusal, a duplicate, a fault of the document) is told only of a state that was read.
+ * out. What is not written (a refusal, a duplicate, a fault of the document) is told only of a state that was read. A
+ * decision of which no Put is sent is discarded.
  *
  * The outcomes and what the ETag tells of a Put without an answer are as in `AzureChange`. A lease says nothing of such a
  * Put here: it was sent without one, so it may land on its ETag once there is none. A lease that another holds keeps this
@@ -76,7 +77,11 @@ export class AzureOptimisticChange {
     // Who holds the lease may be about to change what would be decided on.
     if (isHeld && fate.ghost === undefined) return this.#waitForLease(state)
     const seen = this.#course.look(state)
-    if (seen.kind === 'put') return isHeld ? this.#waitForLease(state) : this.#write(seen.decision, seen.state)
+    if (seen.kind === 'put') {
+      if (!isHeld) return this.#write(seen.decision, seen.state)
+      seen.decision.discard?.()
+      return this.#waitForLease(state)
+    }
     turns.ended(this.#name, state.stored.etag)
     return seen
   }
@@ -90,7 +95,7 @@ export class AzureOptimisticChange {
     return { kind: 'held', lease: stored.lease, waitedMs: wait.waitedMs, ...(lastBy ? { lastBy } : {}) }
   }
 
-  async #write({ body, summary }: Put, state: BlobState): Promise<ChangeOutcome | undefined> {
+  async #write({ body, summary, discard }: Put, state: BlobState): Promise<ChangeOutcome | undefined> {
     const { bodies, calls, turns, written } = this.#parts
     const { fate, untilMs } = this.#course
     // From here on a Put may be on its way, however this call ends.
@@ -107,6 +112,7 @@ export class AzureOptimisticChange {
     }
     if (answer.silences > 0) ended({ md5, applied: 'unknown', cause: calls.fault(answer.error) })
     else ended({ md5, applied: isCondition(answer.error) ? 'refused' : false })
+    if (answer.kind === 'silent' && answer.silences === 0) discard?.()
     return this.#afterPut(answer)
   }
 

@@ -1,5 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
+/** How long a store waits for what is its own, ms. */
+export interface OwnWaits {
+  /** A change for the release of the one before. */
+  readonly releaseMs: number
+  /** `close` for what is still under way. */
+  readonly closeMs: number
+}
+
+export const OWN_WAITS: OwnWaits = { releaseMs: 1_000, closeMs: 2_000 }
+
 /** Releases that go on after the result of their change was returned. They never fail: a lease also ends by itself. */
 export class PendingReleases {
   readonly #limitMs: number

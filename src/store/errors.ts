@@ -15,6 +15,9 @@ export class StoreUnreachable extends LeasectlError {
   readonly code = 'store-unreachable'
 }
 
+/** It was closed by its own user: to ask it again makes no sense. */
+export class StoreClosed extends StoreUnreachable {}
+
 /** The store's own file is damaged or not a store at all. It is never deleted or rewritten. */
 export class StoreDamaged extends LeasectlError {
   readonly code = 'store-damaged'

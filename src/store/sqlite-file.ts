@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { StoreUnreachable } from './errors.ts'
+import { StoreClosed } from './errors.ts'
 import { CommitFault, Connection } from './sqlite-connection.ts'
 import { isBusy, storeError } from './sqlite-errors.ts'
 import { type Prepare, type Work, WriteGroups } from './sqlite-group.ts'
@@ -174,7 +174,7 @@ export class SqliteFile {
     const wait = new LockWait(lockWaitMs, signal)
     for (;;) {
       signal?.throwIfAborted()
-      if (this.#isClosed) throw new StoreUnreachable(`${this.#path} was closed`)
+      if (this.#isClosed) throw new StoreClosed(`${this.#path} was closed`)
       if (this.#standBack.leftMs > 0 && !wait.isOver) {
         await wait.pause(this.#standBack.leftMs)
         continue

@@ -225,6 +225,6 @@ export interface EventStore {
    * be learned is named with the reason. Throws the signal's reason.
    */
   inspect(options?: InspectOptions): Promise<StoreFacts>
-  /** Waits at most 2 s for changes and releases still under way, then lets go of files and sockets. */
+  /** Waits at most 2 s for what is under way and writes, removes or leases, then lets go of files and sockets. */
   close(): Promise<void>
 }

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { type CopyOptions, copyInto } from '../../src/ops/copy.ts'
 import { readStream } from '../../src/ops/read-stream.ts'
-import { StoreUnreachable } from '../../src/store/errors.ts'
+import { StoreClosed, StoreUnreachable } from '../../src/store/errors.ts'
 import type { CreateOutcome, EventStore } from '../../src/store/store.ts'
+import { storeWith } from '../commands/store-with.ts'
 import { BORN, Play } from '../support/stream-builder.ts'
 import { HOLDER, init, intercept, memoryStore, run, writeForeign } from './support.ts'
 
@@ -321,3 +322,21 @@ describe('a create without an answer where another document is found', () => {
 
   const withoutBorn = (store: EventStore) => writeForeign(store, 's', ` lc:born="${BORN}"`, '')
 })
+
+test.each([
+  ['a copy', (store: EventStore) => copyInto(store, 's', twoStates().newer, OPTIONS)],
+  ['a creation', (store: EventStore) => run(store, 's', init())],
+])(
+  '%s that has no answer when the store is closed is unknown at once: nobody will answer any more',
+  async (_, make) => {
+    let asked = 0
+    const isClosed = async () => {
+      asked += 1
+      throw new StoreClosed('the store was closed')
+    }
+    const create = async () => ({ kind: 'unknown', cause: 'cut' }) as const
+    const closed = storeWith(memoryStore().store, { create, read: isClosed, changeUnderLease: isClosed })
+    expect((await make(closed)).kind).toBe('unknown')
+    expect(asked).toBe(1)
+  },
+)

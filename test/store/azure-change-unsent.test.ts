@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { transact } from '../../src/ops/transact.ts'
 import { AzureBodies } from '../../src/store/azure-body.ts'
 import { ServiceError } from '../../src/store/azure-errors.ts'
-import type { Decision, EventStore, Stored } from '../../src/store/store.ts'
+import type { ChangeOptions, Decision, EventStore, Stored, WriteMode } from '../../src/store/store.ts'
 import { bytes, changeOptions, leased, put, stored, summary, text } from '../contract/harness.ts'
 import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
@@ -50,7 +51,21 @@ function account(onDecide: (decision: number) => void = () => {}) {
   return { decide, discarded, made: () => made }
 }
 
-describe('a decision whose Put is not sent is discarded:', () => {
+const change = (decide: (current: Stored) => Decision, options: Partial<ChangeOptions> = {}) =>
+  store.changeUnderLease('s', decide, changeOptions(options))
+
+/** The next Put finds no connection. @param meanwhile what others do in that moment */
+function unreachableOnce(meanwhile: () => Promise<unknown> = async () => {}): void {
+  const unsent = { kind: 'silent', error: new ServiceError('ECONNREFUSED'), silences: 0 } as const
+  vi.spyOn(AzureBodies.prototype, 'put').mockImplementationOnce(async () => {
+    await meanwhile()
+    return { ...unsent, md5: '', metadata: {}, headers: {} }
+  })
+}
+
+const MODES: readonly WriteMode[] = ['lease', 'optimistic']
+
+describe('a decision under a lease whose Put is not sent is discarded:', () => {
   it.each([
     { what: 'the clock was set', where: 'alone', wallMs: 60_000, monotonicMs: 0 },
     { what: 'two thirds of the lease are over', where: 'alone', wallMs: 10_001, monotonicMs: 10_001 },
@@ -59,9 +74,9 @@ describe('a decision whose Put is not sent is discarded:', () => {
     const { decide, discarded } = account(decision => {
       if (decision === 1) clock.pass(monotonicMs, wallMs)
     })
-    if (where === 'in a burst') await store.changeUnderLease('s', put('w;'), changeOptions())
+    if (where === 'in a burst') await change(put('w;'))
     proxy.reset()
-    expect(await store.changeUnderLease('s', decide, changeOptions())).toMatchObject({ kind: 'committed' })
+    expect(await change(decide)).toMatchObject({ kind: 'committed' })
     expect(discarded).toEqual([1])
     expect(proxy.count('put')).toBe(1)
   })
@@ -70,11 +85,13 @@ describe('a decision whose Put is not sent is discarded:', () => {
     const leaseId = await leased(direct, 's')
     proxy.add({ kind: 'delay', on: 'put', nth: 1, before: () => direct.break('s', 0) })
     const { decide, discarded, made } = account()
-    expect(await store.changeUnderLease('s', decide, changeOptions({ leaseId }))).toMatchObject({ kind: 'lost' })
+    expect(await change(decide, { leaseId })).toMatchObject({ kind: 'lost' })
     expect([made(), proxy.count('put')]).toEqual([2, 1])
     expect(discarded).toEqual([2])
   })
+})
 
+describe.each(MODES)('a decision (%s) whose Put is not sent is discarded:', write => {
   it('another has the lease by then, and it was made only to learn of the Put before', async () => {
     const take = async () => {
       await direct.break('s', 0)
@@ -82,26 +99,41 @@ describe('a decision whose Put is not sent is discarded:', () => {
     }
     proxy.add({ kind: 'delay', on: 'put', nth: 1, before: take })
     const { decide, discarded, made } = account()
-    expect(await store.changeUnderLease('s', decide, changeOptions({ waitMs: 0 }))).toMatchObject({ kind: 'held' })
+    expect(await change(decide, { write, waitMs: 0 })).toMatchObject({ kind: 'held' })
     expect(proxy.count('put')).toBe(made() - 1)
     expect(discarded).toEqual([made()])
   })
 
-  it('the service could not be reached with it', async () => {
-    const unsent = { kind: 'silent', error: new ServiceError('ECONNREFUSED'), silences: 0 } as const
-    vi.spyOn(AzureBodies.prototype, 'put').mockResolvedValueOnce({ ...unsent, md5: '', metadata: {}, headers: {} })
+  it.each(['alone', 'after another of this process'])('the service could not be reached with it, %s', async where => {
+    if (where !== 'alone') await change(put('w;'), { write })
+    proxy.reset()
+    unreachableOnce()
     const { decide, discarded } = account()
-    expect(await store.changeUnderLease('s', decide, changeOptions())).toMatchObject({ kind: 'committed' })
+    expect(await change(decide, { write })).toMatchObject({ kind: 'committed' })
     expect(discarded).toEqual([1])
     expect(proxy.count('put')).toBe(1)
   })
+
+  it('the same command of another, made meanwhile, is told as a duplicate', async () => {
+    const init = { op: 'init', root: { name: 'A' }, forks: [{ name: 'B' }], hold: false, born: 'b' } as const
+    const start = { op: 'start', event: '01.00', owner: 'w', claimMs: 60_000 } as const
+    await transact(direct, 's', init, { commandId: 'i', by: 'ada' })
+    unreachableOnce(async () => {
+      await direct.break('s', 0)
+      await transact(direct, 's', start, { commandId: 'c', by: 'grace' })
+    })
+    const afterWrite = vi.fn()
+    const outcome = await transact(store, 's', start, { commandId: 'c', by: 'ada', write, afterWrite })
+    expect(outcome).toMatchObject({ kind: 'done', result: { outcome: 'already', duplicate: true } })
+    expect(afterWrite).not.toHaveBeenCalled()
+  })
 })
 
-describe('a decision whose Put was sent is not discarded', () => {
+describe.each(MODES)('a decision (%s) whose Put was sent is not discarded', write => {
   it.each(['lose-request', 'lose-answer', 'error-before', 'error-after'] as const)('%s', async kind => {
     proxy.add({ kind, on: 'put', nth: 1 })
     const { decide, discarded } = account()
-    expect(await store.changeUnderLease('s', decide, changeOptions())).toMatchObject({ kind: 'committed' })
+    expect(await change(decide, { write })).toMatchObject({ kind: 'committed' })
     expect(discarded).toEqual([])
     expect(text((await stored(direct, 's')).body)).toBe('a;')
   })

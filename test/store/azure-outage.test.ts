@@ -181,7 +181,7 @@ describe('a request in an outage', () => {
     caller.abort(new Error('enough'))
     await expect(given).rejects.toThrow('enough')
     calls.close()
-    await expect(other).rejects.toThrow('the store was closed')
+    expect(await other).toMatchObject({ kind: 'silent', error: { code: 'StoreClosed' }, silences: 0 })
   })
 
   it('lets the others through as soon as it is refused, but not when it is put off', async () => {

@@ -1,0 +1,26 @@
+import type { Summary } from '../stream/summary.ts'
+import type { AzureBodies } from './azure-body.ts'
+import type { AzureCalls } from './azure-calls.ts'
+import { isHeldByAnother, isSomebodyWrote } from './azure-errors.ts'
+import type { CreateOutcome } from './store.ts'
+
+/** One Put that succeeds only if nothing has the name. Of one that was given up while it was under way nothing is known. */
+export async function createBlob(
+  { calls, bodies }: { readonly calls: AzureCalls; readonly bodies: AzureBodies },
+  name: string,
+  content: { readonly body: Uint8Array; readonly summary: Summary },
+  signal: AbortSignal | undefined,
+): Promise<CreateOutcome> {
+  signal?.throwIfAborted()
+  const answer = await bodies.put(name, { ...content, signal }).catch(error => {
+    if (signal?.aborted) return { kind: 'given up', error } as const
+    throw error
+  })
+  if (answer.kind === 'given up') return { kind: 'unknown', cause: answer.error }
+  if (answer.kind === 'done') return { kind: 'created', etag: answer.value.etag }
+  const { error } = answer
+  if (isSomebodyWrote(error) || isHeldByAnother(error)) return { kind: 'exists' }
+  const fault = calls.fault(error)
+  if (answer.kind === 'refused' || answer.silences === 0) throw fault
+  return { kind: 'unknown', cause: fault }
+}
