@@ -52,7 +52,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<WatchdogComm
     .addOption(
       new Option(
         '--max-per-pass <n>',
-        'ends at most so many in a pass, the soonest due first (default: 1000)',
+        'does at most so much in a pass, the soonest due first, one of each stream before a second (default: 1000)',
       ).argParser(count('--max-per-pass', 1)),
     )
     .addOption(

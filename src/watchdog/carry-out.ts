@@ -13,10 +13,14 @@ const LOOK_AGAIN_MS = 1_000
 /** The same for what another has leased: no lease is shorter. */
 const LEASED_AGAIN_MS = 15_000
 const NEVER = Number.POSITIVE_INFINITY
+/** So many decisions of one stream are asked for at a time: what was asked for goes on, also when it is to end. */
+const PORTION = 20
 
 export interface CarryRules
   extends Pick<WatchdogOptions, 'by' | 'concurrency' | 'intervalMs' | 'maxPerPass' | 'ownership'> {
   readonly signal: AbortSignal
+  /** From when on, by `monotonicMs`, no second portion of any stream is begun: others may be due meanwhile. */
+  readonly untilMs: number
   /** The breaker is open: nothing is ended. */
   readonly endsNothing: boolean
   monotonicMs(): number
@@ -26,11 +30,11 @@ export interface CarryRules
 }
 
 /**
- * Carries out the decisions of a pass in their turn, those of one stream together: they share one write. What is not done
- * is put on the roll to be looked at again. What is not even begun, because the signal aborts or the store went silent, is
- * not `dealt` with: that is for the caller to put off.
+ * Carries out the decisions of a pass in their turn, those of one stream together, some at a time: they share a write. What
+ * is not done is put on the roll to be looked at again. What is not even begun, because the signal aborts, the store went
+ * silent or the time is over, is not `dealt` with: that is for the caller to put off.
  *
- * @returns how many were left for later by `maxPerPass`
+ * @returns how many were left for later by `maxPerPass`, for the time, or because others of their stream could not be done
  */
 export async function carryOutAll(
   store: EventStore,
@@ -74,14 +78,31 @@ class Hands {
     for (const decision of deferred) this.#putOff(decision, intervalMs)
     for (const decision of held) this.#holdBack(decision)
     const byStream = Map.groupBy(sorted.slice(0, maxPerPass), ({ stream }) => stream)
+    let left = deferred.length
     await runBatch([...byStream], { concurrency, stop: this.#tolerance.stop }, async ([stream, ofOne]) => {
-      if (!signal.aborted) await this.#together(stream, ofOne)
+      if (!signal.aborted) left += await this.#ofOne(stream, ofOne)
     })
-    return deferred.length
+    return left
+  }
+
+  /** @returns how many were left for later */
+  async #ofOne(stream: string, decisions: readonly Decision[]): Promise<number> {
+    const { intervalMs, monotonicMs, signal, untilMs } = this.#rules
+    for (let at = 0; at < decisions.length; at += PORTION) {
+      const rest = decisions.slice(at + PORTION)
+      const outcomes = await this.#together(stream, decisions.slice(at, at + PORTION))
+      if (outcomes.every(outcome => SETBACKS.includes(outcome))) {
+        // What kept all of these from being done would keep each of the others waiting too.
+        for (const decision of rest) this.#putOff(decision, Math.min(intervalMs, LEASED_AGAIN_MS))
+        return rest.length
+      }
+      if (signal.aborted || this.#tolerance.stop.aborted || monotonicMs() >= untilMs) return rest.length
+    }
+    return 0
   }
 
   /** Asked for at the same time, they share a write. */
-  async #together(stream: string, decisions: readonly Decision[]): Promise<void> {
+  async #together(stream: string, decisions: readonly Decision[]): Promise<readonly Tried[]> {
     const { leaseWaitMs } = this.#tolerance
     const outcomes = await Promise.all(decisions.map(decision => this.#one(decision, leaseWaitMs)))
     if (outcomes.some(outcome => SETBACKS.includes(outcome))) this.#roll.setbacks.note(stream)
@@ -89,6 +110,7 @@ class Hands {
     if (outcomes.includes('busy')) this.#tolerance.busy()
     if (outcomes.includes('silent')) this.#tolerance.silent(stream)
     else this.#tolerance.answered()
+    return outcomes
   }
 
   async #one(decision: Decision, leaseWaitMs: number): Promise<Tried> {

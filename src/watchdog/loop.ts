@@ -15,6 +15,8 @@ const TOGETHER_MS = 250
 const TIMER_MS = 2
 /** A due time is not met a moment too early, ms. */
 const AFTER_DUE_MS = 10
+/** A pass is over soon, however much of a stream is due: the limits of others may end meanwhile. */
+const CARRY_OUT_MS = 2_000
 /** The longest that a store is left to others after a sweep that took longer than the interval, ms. */
 const MOST_REST_MS = 60_000
 /** The shortest and the longest time between two signs of its own life, ms: a process that stood still notices it. */
@@ -48,7 +50,14 @@ class Loop {
     this.#timing = timing
     this.#audience = new Audience(observers)
     this.#tickMs = Math.min(Math.max(intervalMs * TICK_MS.ofInterval, TICK_MS.least), TICK_MS.most)
-    const settings = { trustsClock: false, isDryRun: false, timing, tickMs: this.#tickMs, audience: this.#audience }
+    const settings = {
+      trustsClock: false,
+      isDryRun: false,
+      timing,
+      tickMs: this.#tickMs,
+      audience: this.#audience,
+      carryOutMs: CARRY_OUT_MS,
+    }
     this.#watch = new Watch(store, options, settings)
   }
 

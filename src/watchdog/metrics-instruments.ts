@@ -107,7 +107,7 @@ function decisionInstruments({ gauge, counter, histogram }: Maker) {
     decisions: counter('decisions_total', 'Decisions that were carried out, or tried to be, by outcome', ['outcome']),
     refused: counter('refused_total', 'Decisions that the state of the stream did not allow'),
     unknown: counter('unknown_total', 'Decisions of which it is not known whether they were written'),
-    deferred: gauge('deferred_decisions', 'Decisions that the last pass left for later (--max-per-pass)'),
+    deferred: gauge('deferred_decisions', 'Decisions that the last pass left for later'),
     expiredEvents: counter('expired_events_total', 'Events that this process has ended'),
     latency: histogram('expiry_latency_seconds', 'From the end of a limit to the end of the event', LATENCY_BUCKETS_S),
   }

@@ -13,6 +13,8 @@ import { surveyOf } from './survey.ts'
 export interface PassSettings extends LookoutSettings {
   /** Nothing is changed; what would be is told to the observers. */
   readonly isDryRun: boolean
+  /** So long a pass carries out more than the first few decisions of a stream, ms; absent: until all are done. */
+  readonly carryOutMs?: number
   /** Whoever is told; absent: the observers of the options. */
   readonly audience?: Audience
 }
@@ -101,6 +103,7 @@ export class Watch {
 
   async #carryOut(progress: Progress, { isOpen }: BreakerState, signal: AbortSignal): Promise<void> {
     const { decisions, undone } = progress
+    const { carryOutMs = Number.POSITIVE_INFINITY, timing } = this.#settings
     if (this.#settings.isDryRun) {
       for (const decision of decisions) await this.#audience.tell(observer => observer.planned?.(decision))
       return
@@ -109,7 +112,8 @@ export class Watch {
       ...this.#options,
       signal,
       endsNothing: isOpen,
-      monotonicMs: () => this.#settings.timing.monotonicMs(),
+      untilMs: timing.monotonicMs() + carryOutMs,
+      monotonicMs: () => timing.monotonicMs(),
       dealt: decision => undone.delete(decision),
       told: carried => this.#told(progress, carried),
     })

@@ -106,7 +106,8 @@ function* sentences(report: PassReport, told: readonly Told[], isDryRun: boolean
   else yield `${seen}: ended ${countText(report.endedEvents)}. The clock alone decided: one look`
   for (const { stream, message } of report.unreadable)
     yield `unreadable: ${visibleText(stream)}: ${visibleText(message)}`
-  if (report.deferred > 0) yield `--max-per-pass left ${counted(report.deferred, 'decision')} for the next pass`
+  if (report.deferred > 0)
+    yield `${counted(report.deferred, 'decision')} left for the next pass: more than --max-per-pass, or of a stream that could not be changed`
   if (isDryRun && report.breaker.isOpen) yield `the breaker would stop this: ${breakerText(report)}`
 }
 

@@ -108,7 +108,7 @@ describe('watchdog --once', () => {
     const world = await overdue(3)
     const { stderr } = await cli(world, ['watchdog', '--once', '--max-per-pass', '2'])
     expect(stderr).toContain('ended 2.')
-    expect(stderr).toContain('--max-per-pass left 1 decision for the next pass')
+    expect(stderr).toContain('1 decision left for the next pass: more than --max-per-pass')
   })
 
   test('an unreadable document is told and the others are ended', async () => {
