@@ -7,8 +7,14 @@ export const MAX_READ_EVENTS = 40_000
 /** How deep elements may be nested; the document element is at depth 1. */
 export const MAX_DEPTH = 64
 
-/** A tag with more attributes is not read: the parser takes the longer for each, the more there are. */
-export const MAX_ATTRIBUTES = 1_000
+/** The document element and an event are not read with more attributes that are not ours. */
+export const MAX_FOREIGN_ATTRIBUTES = 1_000
+
+/**
+ * No tag is read with more attributes of any kind: the parser takes the longer for each, the more there are. On top of
+ * the foreign ones there is room for all that we may add, so that what is read can be written and read again.
+ */
+export const MAX_ATTRIBUTES = MAX_FOREIGN_ATTRIBUTES + 100
 
 /** What lets a stream grow is refused beyond this: every heartbeat rewrites the whole document. */
 export const MAX_WRITTEN_BYTES = 8 * 1024 * 1024

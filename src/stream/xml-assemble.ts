@@ -1,8 +1,11 @@
 import type { SaxesTagNS } from 'saxes'
 import type { StreamDocument } from './document.ts'
 import { type ForeignAttribute, LC_NAMESPACE } from './event.ts'
+import { MAX_FOREIGN_ATTRIBUTES } from './limits.ts'
 import { type EventDraft, settleForeign, toForeign, underPrefix } from './xml-event.ts'
-import { isNormalJournal, type JournalRewriter, type NormalJournal } from './xml-journal.ts'
+import { faultAt } from './xml-fault.ts'
+import type { JournalRewriter, NormalJournal } from './xml-journal.ts'
+import { isNormalJournal } from './xml-journal-form.ts'
 import { joinRaw, trimmed } from './xml-text.ts'
 
 /** Where an element stands in the text: offsets of its first `<`, of its content and of what follows it. */
@@ -39,6 +42,7 @@ export function assembleDocument(parsed: ParsedDocument): StreamDocument {
   const tail = sliceGaps(parsed)
   const { journal, rest } = readJournal(parsed, prefix)
   for (const event of events) if (event.foreign.length > 0) event.foreign = settleForeign(event, prefix)
+  checkAttributes(parsed, attributes, prefix)
   return {
     element: root.name,
     attributes,
@@ -56,14 +60,33 @@ export function assembleDocument(parsed: ParsedDocument): StreamDocument {
   }
 }
 
+/** It is repeated in each attribute of ours: a long one would make gigabytes of a small document. */
+const MAX_PREFIX = 32
+
 /** The prefix the document element binds to our namespace, unless something inside binds it otherwise; else a free one. */
 function choosePrefix(bindings: Readonly<Record<string, string>>, taken: ReadonlySet<string>): string {
   for (const prefix in bindings) {
-    if (bindings[prefix] === LC_NAMESPACE && prefix !== '' && !taken.has(prefix)) return prefix
+    const isUsable = prefix !== '' && prefix.length <= MAX_PREFIX && !taken.has(prefix)
+    if (isUsable && bindings[prefix] === LC_NAMESPACE) return prefix
   }
   let prefix = 'lc'
   for (let number = 1; prefix in bindings || taken.has(prefix); number += 1) prefix = `lc${number}`
   return prefix
+}
+
+/**
+ * What is read must stay readable when all of ours is added. The declaration of our prefix is among what is added, so it
+ * does not count where it is there already.
+ */
+function checkAttributes(parsed: ParsedDocument, attributes: readonly ForeignAttribute[], prefix: string): void {
+  const isDeclared = attributes.some(({ name }) => name === `xmlns:${prefix}`)
+  const tooMany = `more than ${MAX_FOREIGN_ATTRIBUTES} attributes that are not ours`
+  if (attributes.length - (isDeclared ? 1 : 0) > MAX_FOREIGN_ATTRIBUTES) {
+    throw faultAt(parsed.text, parsed.rootRange.start, `the document element has ${tooMany}`)
+  }
+  const at = parsed.events.findIndex(({ foreign }) => foreign.length > MAX_FOREIGN_ATTRIBUTES)
+  const range = parsed.ranges[at]
+  if (range !== undefined) throw faultAt(parsed.text, range.start, `an Event has ${tooMany}`)
 }
 
 const OWN_NAMES = ['v', 'born', 'sum', 'at', 'dates'] as const
@@ -105,7 +128,7 @@ function readJournal({ text, journal }: ParsedDocument, prefix: string): NormalJ
   if (journal === undefined) return { journal: '', rest: [] }
   const { range, rewriter } = journal
   const raw = trimmed(text, range.innerStart, range.innerEnd)
-  if (!isNormalJournal(raw, prefix)) return rewriter.under(prefix)
+  if (rewriter.declaresBeside(prefix) || !isNormalJournal(raw, prefix)) return rewriter.under(prefix)
   return { journal: raw.replaceAll('\n    <', '\n<'), rest: [] }
 }
 

@@ -1,4 +1,4 @@
-import type { SaxesAttributeNS } from 'saxes'
+import type { SaxesAttributeNS, SaxesTagNS } from 'saxes'
 import {
   ATTRIBUTES,
   type AttributeName,
@@ -43,6 +43,11 @@ export function readEvent(attributes: ParsedAttributes): EventDraft {
   event.foreign = foreign
   event.empty = empty.length > 1 ? ATTRIBUTES.filter(name => empty.includes(name)) : empty
   return event
+}
+
+/** True for a tag that is an event where it stands directly in the document element. */
+export function isEvent(tag: SaxesTagNS): boolean {
+  return tag.name === 'Event' && tag.uri === ''
 }
 
 function isName(local: string): local is AttributeName {

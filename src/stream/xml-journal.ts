@@ -1,38 +1,17 @@
 import type { SaxesAttributeNS, SaxesTagNS } from 'saxes'
 import { LC_NAMESPACE } from './event.ts'
+import { MAX_ATTRIBUTES } from './limits.ts'
+import { isEvent } from './xml-event.ts'
 import { faultAt } from './xml-fault.ts'
-import { escapeAttribute, isBlank, trimmed, XMLNS_NAMESPACE } from './xml-text.ts'
+import { escapeAttribute, trimmed, XMLNS_NAMESPACE } from './xml-text.ts'
 
-/** After the prefix: a name and attributes between double quotes, one blank before each, ids without references. */
-const REST_OF_TAG = /[^\s"'<>=/:]+(?: (?:(?!cmd=)[^\s"'<>=/]+="[^"<>]*"|cmd="[^"<>&]*")){0,30}\/?>/y
-
-/**
- * True if the journal's raw content is in the form in which we write it: tags of our namespace under the document's
- * prefix and white space. In that form a search for ` cmd="ID"` finds every entry with the id and nothing else.
- */
-export function isNormalJournal(raw: string, prefix: string): boolean {
-  const open = `<${prefix}:`
-  const close = `</${prefix}:`
-  let at = 0
-  while (at < raw.length) {
-    const tag = raw.indexOf('<', at)
-    if (tag === -1 || !isBlank(raw, at, tag)) return false
-    if (raw.startsWith(open, tag)) REST_OF_TAG.lastIndex = tag + open.length
-    else if (raw.startsWith(close, tag)) REST_OF_TAG.lastIndex = tag + close.length
-    else return false
-    if (!REST_OF_TAG.test(raw)) return false
-    at = REST_OF_TAG.lastIndex
-  }
-  return true
-}
-
-/** A journal in the form above, and what is not ours in it: raw, fit to stand beside the journal. */
+/** A journal in the form in which we write it, and what is not ours in it: raw, fit to stand beside the journal. */
 export interface NormalJournal {
   readonly journal: string
   readonly rest: readonly string[]
 }
 
-/** The most characters of namespace declarations that are copied to elements which leave the journal. */
+/** The most characters of namespace declarations that are copied to elements of the journal. */
 const MAX_COPIED = 1 << 20
 
 /** Stands for our prefix until that is known: XML cannot hold this character. */
@@ -41,7 +20,7 @@ const PREFIX = '\uFFFF'
 type Bindings = Readonly<Record<string, string>>
 
 /**
- * Writes a journal element in the form above while a parser reads it. What is not ours inside it (comments, processing
+ * Writes a journal element in our form while a parser reads it. What is not ours inside it (comments, processing
  * instructions, elements of other namespaces) is kept apart.
  */
 export class JournalRewriter {
@@ -50,6 +29,8 @@ export class JournalRewriter {
   /** Namespace declarations of the document element, the journal and the open elements in it. */
   readonly #scopes: Bindings[]
   readonly #rest: string[] = []
+  /** Prefixes that the journal's own tag declares. */
+  #declared: readonly string[] = []
   #journal = ''
   /** 0 outside the journal, 1 directly in it. */
   #depth = 0
@@ -57,9 +38,11 @@ export class JournalRewriter {
   #foreignDepth = 0
   #foreignStart = 0
   #tagIsOpen = false
+  /** Since the last tag of ours. */
+  #text = ''
   #budget = MAX_COPIED
-  /** Where that was used up. */
-  #overspentAt: number | undefined
+  /** The first reason why the journal cannot be written in that form; it counts only if it has to be. */
+  #fault: { readonly at: number; readonly message: string } | undefined
 
   /** @param outer the namespaces of the document element */
   constructor(source: string, parser: { readonly position: number }, outer: Bindings) {
@@ -68,44 +51,54 @@ export class JournalRewriter {
     this.#scopes = [outer]
   }
 
-  /** @throws BadDocument if it took more than a megabyte of copied namespace declarations */
+  /** True if the journal's own tag, which is written without attributes, declares more than our prefix. */
+  declaresBeside(prefix: string): boolean {
+    return this.#declared.some(name => name !== prefix)
+  }
+
+  /**
+   * @throws BadDocument if it took more than a megabyte of copied namespace declarations or a tag that is not read, or
+   * if an `Event` would leave the journal and become one of the stream
+   */
   under(prefix: string): NormalJournal {
-    if (this.#overspentAt !== undefined) {
-      throw faultAt(this.#source, this.#overspentAt, 'too many namespaces in the journal are not ours')
-    }
+    if (this.#fault !== undefined) throw faultAt(this.#source, this.#fault.at, this.#fault.message)
     return { journal: trimmed(this.#journal.replaceAll(PREFIX, prefix)), rest: this.#rest }
   }
 
   /** First for the journal's own tag. */
   open(tag: SaxesTagNS): void {
     this.#depth += 1
-    if (this.#foreignDepth > 0) return
+    if (this.#foreignDepth > 0 || this.#fault !== undefined) return
     if (tag.uri === LC_NAMESPACE) {
       this.#scopes.push(tag.ns)
       if (this.#depth > 1) this.#openOwn(tag)
+      else this.#declared = Object.keys(tag.ns)
     } else {
       this.#foreignDepth = this.#depth
-      this.#foreignStart = this.#source.lastIndexOf('<', this.#parser.position - 1)
+      this.#foreignStart = this.#tagStart()
+      if (isEvent(tag)) {
+        this.#refuse('an Event stands in the journal; events are direct children of the document element')
+      }
     }
   }
 
   close(tag: SaxesTagNS): void {
     const ends = this.#depth
     this.#depth -= 1
+    if (this.#fault !== undefined) return
     if (this.#foreignDepth === ends) {
+      this.#rest.push(this.#foreignText(tag))
       this.#foreignDepth = 0
-      if (this.#overspentAt === undefined) this.#rest.push(this.#foreignText(tag))
     } else if (this.#foreignDepth === 0) {
       this.#scopes.pop()
+      this.#endText()
       if (ends > 1) this.#closeOwn(tag)
     }
   }
 
-  /** Text and CDATA are kept in place as text; escaped quotes keep the search for ids exact. */
+  /** Text and CDATA are kept in place as text. */
   text(value: string): void {
-    if (this.#foreignDepth > 0 || isBlank(value, 0, value.length)) return
-    this.#endTag()
-    this.#journal += escapeAttribute(value)
+    if (this.#foreignDepth === 0) this.#text += value
   }
 
   aside(raw: string): void {
@@ -113,6 +106,7 @@ export class JournalRewriter {
   }
 
   #openOwn(tag: SaxesTagNS): void {
+    this.#endText()
     this.#endTag()
     if (this.#depth === 2) this.#journal += '\n'
     this.#journal += `<${PREFIX}:${tag.local}${this.#attributes(tag)}`
@@ -122,6 +116,15 @@ export class JournalRewriter {
   #closeOwn(tag: SaxesTagNS): void {
     this.#journal += this.#tagIsOpen ? '/>' : `</${PREFIX}:${tag.local}>`
     this.#tagIsOpen = false
+  }
+
+  /** Escaped quotes keep the search for ids exact. White space next to tags is indentation, which would grow if kept. */
+  #endText(): void {
+    const text = trimmed(this.#text)
+    this.#text = ''
+    if (text === '') return
+    this.#endTag()
+    this.#journal += escapeAttribute(text)
   }
 
   #endTag(): void {
@@ -139,7 +142,13 @@ export class JournalRewriter {
       if (uri !== '' && uri !== LC_NAMESPACE && prefix !== 'xml') declared = (declared ?? new Map()).set(prefix, uri)
       text += ` ${name}="${escapeAttribute(value)}"`
     }
-    for (const [prefix, uri] of declared ?? []) text += ` xmlns:${prefix}="${escapeAttribute(uri)}"`
+    if (declared === undefined) return text
+    this.#limit(Object.keys(tag.attributes).length - Object.keys(tag.ns).length + declared.size)
+    for (const [prefix, uri] of declared) {
+      const declaration = ` xmlns:${prefix}="${escapeAttribute(uri)}"`
+      if (!(prefix in tag.ns)) this.#spend(declaration.length)
+      text += declaration
+    }
     return text
   }
 
@@ -149,10 +158,13 @@ export class JournalRewriter {
     const outer = this.#scopes[0] ?? {}
     const nameEnd = 1 + tag.name.length
     let declarations = ''
+    let count = Object.keys(tag.attributes).length
     for (const [prefix, uri] of this.#innerBindings()) {
       if (prefix in tag.ns || outer[prefix] === uri) continue
       declarations += ` ${prefix === '' ? 'xmlns' : `xmlns:${prefix}`}="${escapeAttribute(uri)}"`
+      count += 1
     }
+    this.#limit(count)
     this.#spend(declarations.length)
     return raw.slice(0, nameEnd) + declarations + raw.slice(nameEnd)
   }
@@ -169,6 +181,20 @@ export class JournalRewriter {
   /** Copying declarations to many elements could make gigabytes of a small document. */
   #spend(cost: number): void {
     this.#budget -= cost
-    if (this.#budget < 0) this.#overspentAt ??= this.#foreignStart
+    if (this.#budget < 0) this.#refuse('too many namespaces in the journal are not ours')
+  }
+
+  /** What is written must be read again. */
+  #limit(attributes: number): void {
+    if (attributes <= MAX_ATTRIBUTES) return
+    this.#refuse(`an element in the journal would have more than ${MAX_ATTRIBUTES} attributes, with its namespaces`)
+  }
+
+  #refuse(message: string): void {
+    this.#fault ??= { at: this.#foreignDepth > 0 ? this.#foreignStart : this.#tagStart(), message }
+  }
+
+  #tagStart(): number {
+    return this.#source.lastIndexOf('<', this.#parser.position - 1)
   }
 }

@@ -3,7 +3,7 @@ import type { StreamDocument } from './document.ts'
 import { LC_NAMESPACE } from './event.ts'
 import { MAX_ATTRIBUTES, MAX_DEPTH, MAX_READ_EVENTS } from './limits.ts'
 import { assembleDocument, type ElementRange, type JournalElement } from './xml-assemble.ts'
-import { type EventDraft, readEvent } from './xml-event.ts'
+import { type EventDraft, isEvent, readEvent } from './xml-event.ts'
 import { faultAt, lacksBlank, parserFault } from './xml-fault.ts'
 import { JournalRewriter } from './xml-journal.ts'
 import { scanDocument } from './xml-scan.ts'
@@ -17,8 +17,8 @@ import { findForbidden, isBlank, unitName } from './xml-text.ts'
  * kept as foreign elements. A document without events is none of the faults.
  * @param text as `decodeDocument` returns it, without byte order mark
  * @throws BadDocument with line and column: malformed XML, a DTD, an undefined entity, a duplicate attribute, elements
- * deeper than 64 or with more than 1 000 attributes, more than 40 000 events, an event without `id`, a first event with
- * `prev`
+ * deeper than 64 or with more than 1 100 attributes, a document element or an event with more than 1 000 that are not
+ * ours, more than 40 000 events, an event without `id`, a first event with `prev`, an `Event` in the journal
  */
 export function readDocument(text: string): StreamDocument {
   return scanDocument(text) ?? parseDocument(text)
@@ -197,8 +197,4 @@ class Reader {
 
 function isJournal(tag: SaxesTagNS): boolean {
   return tag.uri === LC_NAMESPACE && tag.local === 'journal'
-}
-
-function isEvent(tag: SaxesTagNS): boolean {
-  return tag.name === 'Event' && tag.uri === ''
 }

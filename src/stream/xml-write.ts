@@ -32,12 +32,12 @@ const NO_SUM = sumOf([])
 
 /** What the text is put together from; `areClean`: no event holds what XML cannot. */
 function partsOf(document: StreamDocument, sum: string) {
-  const { element, prefix, prolog, epilog, tail, journal } = document
+  const { element, prolog, epilog, tail, journal } = document
   const { texts, areClean } = writeEvents(document)
   const isEmpty = texts.length === 0 && tail === '' && journal === ''
   const start = `<${element}${rootAttributes(document, sum)}${isEmpty ? '/>' : '>'}`
   const head = [DECLARATION, ...present(prolog), start, ''].join('\n')
-  const last = isEmpty ? [] : [...present(tail, '  '), ...writeJournal(journal, prefix), `</${element}>`]
+  const last = isEmpty ? [] : [...present(tail, '  '), ...writeJournal(document), `</${element}>`]
   const end = [...last, ...present(epilog), ''].join('\n')
   return { head, texts, areClean, end }
 }
@@ -114,9 +114,15 @@ function addLc(parts: string[], { lc }: StreamEvent, prefix: string): void {
   }
 }
 
-/** Entries stand on lines of their own at an indentation of four. */
-function writeJournal(journal: string, prefix: string): string[] {
-  if (journal === '') return []
+/**
+ * Entries stand on lines of their own at an indentation of four. An empty journal is written only where another writer's
+ * stands before it: the last one counts.
+ */
+function writeJournal({ journal, prefix, tail, events }: StreamDocument): string[] {
+  if (journal === '') {
+    const mayFollowOne = [tail, ...events.map(({ before }) => before)].some(raw => raw.includes('journal'))
+    return mayFollowOne ? [`  <${prefix}:journal/>`] : []
+  }
   return [`  <${prefix}:journal>`, `    ${journal.replaceAll('\n<', '\n    <')}`, `  </${prefix}:journal>`]
 }
 

@@ -1,4 +1,10 @@
-import { MAX_ATTRIBUTES, MAX_DEPTH, MAX_READ_BYTES, MAX_READ_EVENTS } from '../../src/stream/limits.ts'
+import {
+  MAX_ATTRIBUTES,
+  MAX_DEPTH,
+  MAX_FOREIGN_ATTRIBUTES,
+  MAX_READ_BYTES,
+  MAX_READ_EVENTS,
+} from '../../src/stream/limits.ts'
 
 /** A text as strangers may send it; every one must be refused. */
 export interface BadDocumentCase {
@@ -14,6 +20,7 @@ const BLOW_UP = `<!ENTITY a "${'x'.repeat(50_000)}">`
 
 const inDtd = (dtd: string, use: string) => `<!DOCTYPE S [${dtd}]><S><Event id="00" name="${use}"/></S>`
 const event = (attributes: string, content = '') => `<S><Event id="00" ${attributes}>${content}</Event></S>`
+const attributes = (count: number) => Array.from({ length: count }, (_, at) => `a${at}=""`).join(' ')
 const utf16le = (text: string) => Buffer.from(text, 'utf16le')
 
 const TEXTS: Readonly<Record<string, string>> = {
@@ -70,7 +77,11 @@ const TEXTS: Readonly<Record<string, string>> = {
   'too deep': `${'<a>'.repeat(MAX_DEPTH + 1)}${'</a>'.repeat(MAX_DEPTH + 1)}`,
   'very deep': '<a>'.repeat(200_000),
   'too many events': `<S>${'<Event id="1"/>'.repeat(MAX_READ_EVENTS + 1)}</S>`,
-  'too many attributes': `<S ${Array.from({ length: MAX_ATTRIBUTES + 1 }, (_, at) => `a${at}=""`).join(' ')}/>`,
+  'too many attributes': `<S><x ${attributes(MAX_ATTRIBUTES + 1)}/></S>`,
+  'too many foreign attributes': `<S ${attributes(MAX_FOREIGN_ATTRIBUTES + 1)}/>`,
+  'too many foreign attributes of an event': event(attributes(MAX_FOREIGN_ATTRIBUTES + 1)),
+  'an Event in the journal':
+    '<S xmlns:lc="urn:leasectl:v1"><Event id="00"/><lc:journal><Event id="01"/></lc:journal></S>',
   'two byte order marks': '\ufeff\ufeff<S/>',
   'Latin-1 by name, UTF-8 by bytes': '<?xml version="1.0" encoding="iso-8859-1"?><S a="é"/>',
   'UTF-16 by name, UTF-8 by bytes': '<?xml version="1.0" encoding="utf-16"?><S/>',

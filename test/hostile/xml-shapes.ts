@@ -1,4 +1,7 @@
-const JOURNAL = '<S xmlns:lc="urn:leasectl:v1" xmlns:x="u"><Event id="0"/><lc:journal>'
+import { MAX_ATTRIBUTES } from '../../src/stream/limits.ts'
+
+const LC = 'urn:leasectl:v1'
+const JOURNAL = `<S xmlns:lc="${LC}" xmlns:x="u"><Event id="0"/><lc:journal>`
 const END = '</lc:journal></S>'
 
 /** Texts of a size, in characters, that a careless reader takes far longer for than for others. */
@@ -15,9 +18,9 @@ export const SHAPES: Readonly<Record<string, (size: number) => string>> = {
   'many attributes': size => `<S ${numbered(size, at => `a${at}="" `, 10)}/>`,
   'many namespaces': size => `<S ${numbered(size, at => `xmlns:a${at}="u${at}" `, 20)}/>`,
   'as many attributes as may be': size =>
-    filled(size)(`<a ${numbered(10_000, at => `a${at}="" `, 10)}/>`, '<S>', '</S>'),
+    filled(size)(`<a ${numbered(10 * MAX_ATTRIBUTES, at => `a${at}="" `, 10)}/>`, '<S>', '</S>'),
   'as many namespaces as may be': size =>
-    filled(size)(`<a ${numbered(20_000, at => `xmlns:a${at}="u${at}" `, 20)}/>`, '<S>', '</S>'),
+    filled(size)(`<a ${numbered(20 * MAX_ATTRIBUTES, at => `xmlns:a${at}="u${at}" `, 20)}/>`, '<S>', '</S>'),
   'namespaces below each other': size => filled(size)('<a xmlns:b="u"><b:c/></a>', '<S>', '</S>'),
   'attributes of many events': size =>
     filled(size)('<Event id="1" a="" b="" c="" d="" e="" f="" g="" h=""/>', '<S>', '</S>'),
@@ -36,6 +39,17 @@ export const SHAPES: Readonly<Record<string, (size: number) => string>> = {
   'a journal of ours': size => filled(size)('<lc:tx v="1" cmd="c" why="so"/>\n', JOURNAL, END),
   'a journal with a long value': size => filled(size)('x', `${JOURNAL}<lc:tx why="`, `"/>${END}`),
   'a journal of others': size => filled(size)('<x:a/><lc:tx v="1"/><!-- x -->', JOURNAL, END),
+  'a journal of namespaces': size =>
+    filled(size)("<lc:tx x:a=''/>", `<S xmlns:lc="${LC}" xmlns:x="${'u'.repeat(size / 4)}"><lc:journal>`, END),
+  'a journal of short namespaces': size => filled(size)("<lc:tx x:a=''/>", JOURNAL, END),
+  'a journal of texts': size => filled(size)('a<!---->', JOURNAL, END),
+  'a journal of an Event': size => filled(size)('<Event id="1"/><x:a/>', JOURNAL, END),
+  'a journal under a long prefix': size =>
+    filled(size)(
+      '<q:tx/>',
+      `<S xmlns:${'p'.repeat(size / 4)}="${LC}" xmlns:x="u"><q:journal xmlns:q="${LC}">`,
+      '</q:journal></S>',
+    ),
   'a journal of attributes': size => filled(size)(' a="&quot;"', `${JOURNAL}<lc:tx`, `/>${END}`),
   'an unclosed value': size => filled(size)('x', '<S a="'),
   'an unclosed comment': size => filled(size)('--', '<S><!-'),

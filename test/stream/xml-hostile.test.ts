@@ -143,14 +143,6 @@ describe('limits of reading (stream-format 7.1)', () => {
     expect(fault(nested(65)).message).toContain('deeper than 64')
   })
 
-  it('1 000 attributes of an element are read, 1 001 are not, wherever it stands', () => {
-    const attributes = (count: number) => Array.from({ length: count }, (_, at) => ` a${at}=""`).join('')
-    const text = (count: number) => `<S${attributes(1_000)}>\n <x${attributes(count)}/></S>`
-    expect(readDocument(text(1_000)).attributes).toHaveLength(1_000)
-    expect(fault(text(1_001)).message).toBe('line 2, column 2: an element has more than 1000 attributes')
-    expect(fault(`<S${attributes(1_001)}/>`)).toMatchObject({ line: 1, column: 1 })
-  })
-
   it('40 000 events are read, 40 001 are not', () => {
     const text = (count: number) => `<S>${'<Event id="1"/>'.repeat(count)}</S>`
     expect(readDocument(text(40_000)).events).toHaveLength(40_000)
