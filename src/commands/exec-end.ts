@@ -9,7 +9,7 @@ import type { Undone, WorkOutcome } from '../worker/work-outcome.ts'
 import { interruptedProblem } from './error-problem.ts'
 import type { ExecOptions } from './exec-options.ts'
 import { exitOfRefusal } from './exit-codes.ts'
-import { outcomeProblem } from './outcome-problem.ts'
+import { outcomeProblem, replacedProblem } from './outcome-problem.ts'
 import type { Output } from './output.ts'
 import { EndsWith, type Problem, problem } from './problem.ts'
 import type { Runtime } from './runtime.ts'
@@ -107,6 +107,7 @@ function undoneProblem({ stream, event }: WorkTarget, undone: Undone, what: stri
     const message = `the store did not answer: ${stream} ${event} may or may not have ${what}`
     return problem('unknown', message, { applied: 'unknown', stream, event, cause: undone.cause })
   }
+  if (undone.kind === 'missing' && undone.isReplaced) return { ...replacedProblem(stream), event }
   // each change of exec has an id of its own, and none can be repeated
   const { commandId: _, ...rest } = outcomeProblem(stream, undone, '', runtime)
   return { event, ...rest }

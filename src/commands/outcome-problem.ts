@@ -3,6 +3,7 @@ import { holderOrLast } from '../formats/lease-text.ts'
 import { StreamReplaced } from '../ops/stream-replaced.ts'
 import type { TransactOutcome } from '../ops/transact-types.ts'
 import type { LeaseView } from '../store/store.ts'
+import { goneText } from '../worker/gone-text.ts'
 import { commandLine, sameCommand } from './command-line.ts'
 import { interruptedProblem } from './error-problem.ts'
 import { exitOfRefusal } from './exit-codes.ts'
@@ -49,6 +50,14 @@ export function missingProblem(stream: string): Problem {
   return problem('stream-not-found', `there is no stream ${stream}`, {
     stream,
     hint: 'Is it the right store? ls lists its streams, -v names it.',
+  })
+}
+
+/** A claim holds in one life of its stream. */
+export function replacedProblem(stream: string): Problem {
+  return problem('stream-not-found', goneText(stream, true), {
+    stream,
+    hint: 'Nothing was changed. Whatever is in that one is for other workers.',
   })
 }
 

@@ -6,6 +6,7 @@ import type { Finder, Found } from './finder.ts'
 import type { Idle } from './idle.ts'
 import type { Ending, Job } from './job.ts'
 import type { Happening, LoopOptions, Work } from './loop-types.ts'
+import { type Aftermath, aftermathOf } from './own-end.ts'
 import type { Tally } from './tally.ts'
 import type { Timing } from './timing.ts'
 import { workEvent } from './work-event.ts'
@@ -61,9 +62,10 @@ export class Attempts {
         this.#workOn(job, target, state, leave),
       )
       contact.answered('change')
-      if (!state.isGivenUp) tally.ended(outcome)
-      this.#follow(target, outcome)
-      this.#tell(target, outcome, state.isGivenUp)
+      const after = await aftermathOf(this.#store, outcome)
+      if (!state.isGivenUp) tally.ended(outcome, after.ownEnd)
+      this.#follow(target, outcome, after)
+      this.#tell(target, outcome, after, state.isGivenUp)
     } catch (error) {
       if (state.isBegun) tally.threw()
       else if (!(error instanceof StoreUnreachable)) tally.fault()
@@ -94,14 +96,19 @@ export class Attempts {
     }
   }
 
-  #follow(target: Target, outcome: WorkOutcome): void {
+  #follow(target: Target, outcome: WorkOutcome, { ownEnd, isBack }: Aftermath): void {
     const { finder, idle } = this.#at
     if (outcome.kind === 'not-claimed') this.#notClaimed(target, outcome.undone)
     else if (outcome.kind === 'reported') {
       if (outcome.ending.op === 'release') this.#setback(target, REST_MS.released)
       else idle.success()
       finder.wrote(target.stream)
-    } else finder.mistook(target.stream)
+    } else {
+      // Ready again, often as the same attempt: without a rest it would be claimed over and over.
+      if (isBack) this.#setback(target, REST_MS.released)
+      else if (ownEnd !== undefined) idle.success()
+      finder.mistook(target.stream)
+    }
   }
 
   /** A loop that is to end by itself tries each such event once; any other tries again, ever more slowly. */
@@ -136,12 +143,12 @@ export class Attempts {
     this.#at.finder.rest(target, ms * (1 + this.#at.timing.random()))
   }
 
-  #tell({ stream, event, silent }: Target, outcome: WorkOutcome, isGivenUp: boolean): void {
+  #tell({ stream, event, silent }: Target, outcome: WorkOutcome, { ownEnd }: Aftermath, isGivenUp: boolean): void {
     const { observe, tally } = this.#at
     if (isGivenUp && outcome.kind === 'reported') {
       tally.gaveUp()
       observe({ kind: 'given-up', stream, event, attempts: silent?.attempts ?? 0 })
-    } else observe({ kind: 'outcome', outcome })
+    } else observe({ kind: 'outcome', outcome, ...(ownEnd === undefined ? {} : { ownEnd }) })
   }
 }
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { TransactOutcome } from '../ops/transact-types.ts'
 import { silenceDelay } from '../store/backoff.ts'
 import type { EventStore } from '../store/store.ts'
 import type { Claim } from './claim.ts'
+import { goneText } from './gone-text.ts'
 import type { LostClaim } from './job.ts'
 import { Sentry } from './sentry.ts'
 import { elapsedMs, type Moment, momentOf, type Timing } from './timing.ts'
@@ -14,7 +14,7 @@ const LOOK_MS = 1_000
 /** A claim whose time seems to be over, perhaps only because a clock jumped, may be confirmed for so long, ms. */
 const DOUBT_MS = 5_000
 
-type Beat = TransactOutcome | { readonly kind: 'fault'; readonly cause: unknown }
+type Beat = Awaited<ReturnType<typeof underClaim>> | { readonly kind: 'fault'; readonly cause: unknown }
 
 /**
  * Keeps a claim alive, independently of the work. A third of it is the usual time between two heartbeats; one that is not
@@ -112,7 +112,7 @@ export class Heartbeat {
       const { code, message } = answer.refusal
       this.#lose(code, message)
     } else if (answer.kind === 'missing') {
-      this.#lose('stream-not-found', `the stream ${this.#claim.stream} is gone`)
+      this.#lose('stream-not-found', goneText(this.#claim.stream, answer.isReplaced))
     } else if (answer.kind !== 'done') {
       this.#cause = 'cause' in answer ? answer.cause : undefined
       const delayMs = silenceDelay(this.#unanswered++, undefined, this.#timing.random)

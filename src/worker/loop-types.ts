@@ -1,4 +1,5 @@
 import type { Ending, Job } from './job.ts'
+import type { OwnEnd } from './own-end.ts'
 import type { WorkOptions } from './work-options.ts'
 import type { WorkOutcome } from './work-outcome.ts'
 
@@ -19,7 +20,7 @@ export interface LoopOptions extends WorkOptions {
   readonly maxAttempts?: number
   /**
    * `once`: ends after one event, or when there is none. `until-empty`: when a look at all streams finds none. Either leaves
-   * alone what it has handed back and what is at fault. Default: never.
+   * alone what it, or its work, has handed back or made ready again, and what is at fault. Default: never.
    */
   readonly until?: 'once' | 'until-empty'
   /** Once aborted it claims nothing more, finishes what is under way and ends. */
@@ -33,7 +34,12 @@ export interface LoopOptions extends WorkOptions {
 /** What happens in a worker loop. */
 export type Happening =
   | { readonly kind: 'started'; readonly job: Job }
-  | { readonly kind: 'outcome'; readonly outcome: WorkOutcome }
+  | {
+      readonly kind: 'outcome'
+      readonly outcome: WorkOutcome
+      /** Where that could not be reported because the work had ended its event itself, or handed it back: how. */
+      readonly ownEnd?: OwnEnd
+    }
   /** Failed without being worked on: it was tried `maxAttempts` times, and each time its worker went silent. */
   | { readonly kind: 'given-up'; readonly stream: string; readonly event: string; readonly attempts: number }
   /** Work on it threw, or the store failed where the event is concerned. */
@@ -42,7 +48,7 @@ export type Happening =
   | { readonly kind: 'interrupted'; readonly cause: unknown }
   | { readonly kind: 'resumed' }
 
-/** What a loop did. */
+/** What a loop did. Ends that its work made itself count as those that it reported. */
 export interface LoopReport {
   /** Events that were claimed. */
   readonly claimed: number

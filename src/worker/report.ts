@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { TransactOutcome } from '../ops/transact-types.ts'
 import { silenceDelay } from '../store/backoff.ts'
 import { StoreUnreachable } from '../store/errors.ts'
 import type { EventStore } from '../store/store.ts'
@@ -57,7 +56,8 @@ function asOurs(result: ChangeResult): ChangeResult {
   return result.duplicate ? { ...result, outcome: 'done', duplicate: false } : result
 }
 
-type Tried = TransactOutcome | { readonly kind: 'impossible'; readonly cause: InvalidValue }
+type Change = ReturnType<typeof underClaim>
+type Tried = Awaited<Change> | { readonly kind: 'impossible'; readonly cause: InvalidValue }
 
 /** Why the event cannot end like this, now or later. */
 function whyNever(tried: Tried): string | undefined {
@@ -65,7 +65,7 @@ function whyNever(tried: Tried): string | undefined {
   return tried.kind === 'refused' && IMPOSSIBLE.includes(tried.refusal.code) ? tried.refusal.message : undefined
 }
 
-async function tried(change: Promise<TransactOutcome>, commandId: string, isLast: boolean): Promise<Tried> {
+async function tried(change: Change, commandId: string, isLast: boolean): Promise<Tried> {
   try {
     return await change
   } catch (cause) {

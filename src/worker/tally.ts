@@ -1,4 +1,5 @@
 import type { LoopReport } from './loop-types.ts'
+import type { OwnEnd } from './own-end.ts'
 import type { WorkOutcome } from './work-outcome.ts'
 
 /** Counts what a loop does. */
@@ -23,16 +24,18 @@ export class Tally {
     this.#counts.lost += 1
   }
 
-  ended(outcome: WorkOutcome): void {
+  /** @param ownEnd what the work did itself, where its end could not be reported */
+  ended(outcome: WorkOutcome, ownEnd?: OwnEnd): void {
     const counts = this.#counts
     if (outcome.kind === 'not-claimed') {
       counts.racesLost += outcome.undone.kind === 'refused' ? 1 : 0
       return
     }
     counts.claimed += 1
-    if (outcome.kind !== 'reported') counts.lost += 1
-    else if (outcome.ending.op === 'fail') counts.failed += 1
-    else if (outcome.ending.op === 'release') counts.released += 1
+    const op = outcome.kind === 'reported' ? outcome.ending.op : ownEnd?.op
+    if (op === undefined) counts.lost += 1
+    else if (op === 'fail') counts.failed += 1
+    else if (op === 'release') counts.released += 1
     else counts.completed += 1
   }
 }

@@ -5,6 +5,9 @@ import type { Operation } from '../stream/operation.ts'
 import { authorship } from './authorship.ts'
 import type { Claim } from './claim.ts'
 import type { WorkOptions } from './work-options.ts'
+import type { Undone } from './work-outcome.ts'
+
+type Done = Extract<TransactOutcome, { readonly kind: 'done' }>
 
 /**
  * A change made under a claim. A stream that was removed and created anew may have the same fence, so a claim holds in the life
@@ -15,8 +18,9 @@ export async function underClaim(
   { stream, born }: Claim,
   operation: Operation,
   { commandId, ...options }: WorkOptions & { readonly commandId: string },
-): Promise<TransactOutcome> {
+): Promise<Done | Undone> {
   const pin = born === '' ? {} : { ifBorn: born }
   const outcome = await transact(store, stream, operation, { ...authorship(options), commandId, ...pin })
-  return outcome.kind === 'refused' && outcome.refusal.code === 'changed' ? { kind: 'missing' } : outcome
+  const isAnotherLife = outcome.kind === 'refused' && outcome.refusal.code === 'changed'
+  return isAnotherLife ? { kind: 'missing', isReplaced: true } : outcome
 }

@@ -3,7 +3,10 @@ import type { ChangeResult } from '../stream/operation.ts'
 import type { Ending, Job, LostClaim } from './job.ts'
 
 /** A transaction that was not done. */
-export type Undone = Exclude<TransactOutcome, { readonly kind: 'done' }>
+export type Undone =
+  | Exclude<TransactOutcome, { readonly kind: 'done' | 'missing' }>
+  /** There is no such stream. `isReplaced`: that of the claim was removed, and another has its name now. */
+  | { readonly kind: 'missing'; readonly isReplaced?: boolean }
 
 /** What came of working on one event. */
 export type WorkOutcome =

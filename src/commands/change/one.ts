@@ -4,9 +4,9 @@ import { transact } from '../../ops/transact.ts'
 import type { TransactOutcome } from '../../ops/transact-types.ts'
 import type { Operation } from '../../stream/operation.ts'
 import type { ChangeFlags, GlobalOptions } from '../options.ts'
-import { outcomeProblem } from '../outcome-problem.ts'
+import { outcomeProblem, replacedProblem } from '../outcome-problem.ts'
 import { type Output, openOutput } from '../output.ts'
-import { type Problem, problem } from '../problem.ts'
+import type { Problem } from '../problem.ts'
 import type { Runtime } from '../runtime.ts'
 import { openStoreFor } from '../store.ts'
 import { transactOptions } from './request.ts'
@@ -51,13 +51,6 @@ export async function changeOne(change: OneChange, runtime: Runtime): Promise<Pr
 function isAnotherLife({ life, options }: OneChange, outcome: TransactOutcome): boolean {
   const isChanged = outcome.kind === 'refused' && outcome.refusal.code === 'changed'
   return life !== undefined && options.ifVersion === undefined && isChanged
-}
-
-function replacedProblem(stream: string): Problem {
-  return problem('stream-not-found', `the stream ${stream} of this claim was removed, and another has its name now`, {
-    stream,
-    hint: 'Nothing was changed. Whatever is in that one is for other workers.',
-  })
 }
 
 async function printChange(change: OneChange, changed: Changed, output: Output, runtime: Runtime): Promise<void> {

@@ -1,4 +1,6 @@
+import { goneText } from '../../worker/gone-text.ts'
 import type { Job } from '../../worker/job.ts'
+import type { OwnEnd } from '../../worker/own-end.ts'
 import { fateText } from '../../worker/program-ending.ts'
 import type { ProgramRun } from '../../worker/program-work.ts'
 import type { WorkOutcome } from '../../worker/work-outcome.ts'
@@ -31,13 +33,15 @@ export interface Course {
   readonly startedMs: number
   readonly endedMs: number
   readonly run: ProgramRun | undefined
+  /** What the command did to its event itself. */
+  readonly ownEnd: OwnEnd | undefined
 }
 
 type Claimed = Exclude<WorkOutcome, { readonly kind: 'not-claimed' }>
 
 const WORDS = { complete: 'completed', advance: 'advanced', fail: 'failed', release: 'released' } as const
 
-export function endedFrom(outcome: Claimed, { startedMs, endedMs, run }: Course): Ended {
+export function endedFrom(outcome: Claimed, { startedMs, endedMs, run, ownEnd }: Course): Ended {
   return {
     ...ofJob(outcome.job),
     code: undefined,
@@ -48,13 +52,17 @@ export function endedFrom(outcome: Claimed, { startedMs, endedMs, run }: Course)
     run,
     startedMs,
     tookMs: Math.max(0, endedMs - startedMs),
-    ...specific(outcome),
+    ...(ownEnd === undefined ? specific(outcome) : ofOwn(ownEnd)),
     ...(run?.fate.kind === 'not-started' ? { message: fateText(run.fate) } : {}),
   }
 }
 
 function ofJob({ stream, event, owner, fence, attempt, attemptKey }: Job) {
   return { stream, event: event.id, name: event.name, owner, fence, attempt, attemptKey }
+}
+
+function ofOwn({ op, msg, version, added, done }: OwnEnd) {
+  return { outcome: WORDS[op], message: msg, version, added, done }
 }
 
 function specific(outcome: Claimed): Pick<Ended, 'outcome'> & Partial<Ended> {
@@ -68,7 +76,10 @@ function specific(outcome: Claimed): Pick<Ended, 'outcome'> & Partial<Ended> {
     case 'lost':
       return { outcome: 'lost', code: outcome.lost.code, message: outcome.lost.message }
     case 'unreported': {
-      const { undone } = outcome
+      const { undone, job } = outcome
+      if (undone.kind === 'missing') {
+        return { outcome: 'unreported', code: undone.kind, message: goneText(job.stream, undone.isReplaced) }
+      }
       if (undone.kind !== 'refused') return { outcome: 'unreported', code: undone.kind }
       return { outcome: 'unreported', code: undone.refusal.code, message: undone.refusal.message }
     }

@@ -1,5 +1,6 @@
 import type { Job } from '../../worker/job.ts'
 import type { Happening } from '../../worker/loop-types.ts'
+import type { OwnEnd } from '../../worker/own-end.ts'
 import type { ProgramRun } from '../../worker/program-work.ts'
 import type { WorkOutcome } from '../../worker/work-outcome.ts'
 import { errorProblem } from '../error-problem.ts'
@@ -56,7 +57,7 @@ export class Teller {
         if (this.#options.output !== 'ndjson') this.#say(startedText(happening.job))
         return
       case 'outcome':
-        if (happening.outcome.kind !== 'not-claimed') this.#ended(happening.outcome)
+        if (happening.outcome.kind !== 'not-claimed') this.#ended(happening.outcome, happening.ownEnd)
         return
       case 'given-up':
         this.#tell(givenUp(happening.stream, happening.event, happening.attempts))
@@ -75,13 +76,13 @@ export class Teller {
     }
   }
 
-  #ended(outcome: Claimed): void {
+  #ended(outcome: Claimed, ownEnd: OwnEnd | undefined): void {
     const key = keyOf(outcome.job)
     const began = this.#began.get(key)
     this.#began.delete(key)
     const endedMs = this.#runtime.nowMs()
     this.last = { outcome, ran: began?.run }
-    this.#tell(endedFrom(outcome, { startedMs: began?.startedMs ?? endedMs, endedMs, run: began?.run }))
+    this.#tell(endedFrom(outcome, { startedMs: began?.startedMs ?? endedMs, endedMs, run: began?.run, ownEnd }))
   }
 
   #tell(what: Ended): void {

@@ -1,0 +1,75 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newUser, type User } from './program.ts'
+
+let user: User
+beforeAll(async () => {
+  user = await newUser()
+})
+afterAll(() => user.leave())
+
+const env = () => ({ LEASECTL_STORE: `sqlite:${join(user.home, 'a.db')}` })
+let streams = 0
+
+/** A stream of its own for each test, with one event to work on. */
+async function newStream(): Promise<string> {
+  streams += 1
+  const stream = `s/${streams}`
+  expect(await user.run(['init', stream, '-q', '--fork', 'A'], env())).toMatchObject({ code: 0, stderr: '' })
+  return stream
+}
+
+const OWN = '"$LEASECTL_STREAM" "$LEASECTL_EVENT" -q'
+
+function work(stream: string, script: string, flags: readonly string[] = []) {
+  const words = ['work', '--name', 'A', '--match', stream, '--until-empty', ...flags]
+  return user.shell(`leasectl ${words.join(' ')} -- sh -c '${script}'`, env())
+}
+
+describe('a command under work that ends its event itself', () => {
+  test.each([
+    [`leasectl event complete ${OWN} -m mine`, 0, /^completed {2}s\/\d+ 01\.00 A in [^:]*: mine$/m, '1 done'],
+    [`leasectl event advance ${OWN} --next B`, 0, /^advanced {3}s\/\d+ 01\.00 A in [^:]*$/m, '1 done'],
+    [`leasectl event fail ${OWN} -m mine`, 7, /^failed {5}s\/\d+ 01\.00 A in [^:]*: mine$/m, '1 failed'],
+    [`leasectl event release ${OWN}`, 7, /^released {3}s\/\d+ 01\.00 A in [^:]*$/m, '1 handed back'],
+    // long enough for the end to be seen by a heartbeat
+    [`leasectl event complete ${OWN}; sleep 2`, 0, /^completed {2}s\/\d+ 01\.00 A in/m, '1 done'],
+  ])('%s', async (script, code, line, sum) => {
+    const ended = await work(await newStream(), script).ended
+    expect(ended).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(line) })
+    expect(ended.stderr).toContain(`worked on 1 event: ${sum}`)
+  })
+
+  test('the line of -o ndjson has the end, its version and what follows', async () => {
+    const { code, stdout } = await work(await newStream(), `leasectl event advance ${OWN} --fork B,C`, ['-o', 'ndjson'])
+      .ended
+    const line = { outcome: 'advanced', code: null, exit: 0, version: 3, added: ['01.01.00', '01.02.00'], done: false }
+    expect({ code, line: JSON.parse(stdout) }).toMatchObject({ code: 0, line })
+  })
+})
+
+const REPLACE = 'leasectl rm "$LEASECTL_STREAM" --force --yes -m x -q; leasectl init "$LEASECTL_STREAM" --root R -q'
+
+describe('a stream that was removed while its name was taken by another', () => {
+  const told = (stream: string) => `the stream ${stream} of this claim was removed, and another has its name now`
+
+  test('exec says so: 125', async () => {
+    const stream = await newStream()
+    const ended = await user.shell(`leasectl exec ${stream} 01.00 -- sh -c '${REPLACE}'`, env()).ended
+    expect(ended).toMatchObject({ code: 125, stderr: expect.stringContaining(`error: ${told(stream)}`) })
+    expect(ended.stderr).toMatch(/\[stream-not-found\](.|\n)*^ {2}code {5}3 in help exit-codes$/m)
+  })
+
+  test('work says so: 7', async () => {
+    const stream = await newStream()
+    const ended = await work(stream, REPLACE).ended
+    expect(ended).toMatchObject({ code: 7, stderr: expect.stringContaining(`: missing: ${told(stream)}`) })
+  })
+
+  test.each(['exec', 'work --once'])('a heartbeat that saw it says so: %s', async how => {
+    const stream = await newStream()
+    const words = how === 'exec' ? `exec ${stream} 01.00` : `work --once --name A --match ${stream}`
+    const ended = await user.shell(`leasectl ${words} -- sh -c '${REPLACE}; exec sleep 20'`, env()).ended
+    expect(ended).toMatchObject({ code: 125, stderr: expect.stringContaining(told(stream)) })
+  })
+})
