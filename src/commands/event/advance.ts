@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { type Run, writes } from '../command.ts'
 import { UsageError } from '../problem.ts'
 import type { Runtime } from '../runtime.ts'
+import { changeEvent } from './change-event.ts'
 import {
   type AttributeFlags,
   attributeFlags,
@@ -9,7 +10,6 @@ import {
   claimantOf,
   type EventOptions,
   eventCommand,
-  lifeOf,
   parseEvent,
   successorFlags,
 } from './flags.ts'
@@ -34,13 +34,12 @@ export function register(parent: Command, runtime: Runtime, go: Run<AdvanceOptio
 }
 
 export const run: Run<AdvanceOptions> = async (options, runtime) => {
-  const { stream, event, next, fork = [], join, more } = options
+  const { event, next, fork = [], join, more } = options
   if (next === undefined && fork.length === 0) {
     throw new UsageError('advance needs a successor', { hint: '--next NAME, or --fork A,B,C' })
   }
   if (join !== undefined && fork.length === 0)
     throw new UsageError('--join needs --fork', { hint: `--fork A,B --join ${join}` })
-  const { changeOne } = await import('../change/one.ts')
   const attributes = attributesOf(options)
   const operation = {
     op: 'advance',
@@ -51,8 +50,5 @@ export const run: Run<AdvanceOptions> = async (options, runtime) => {
     ...(more ? { more } : {}),
     ...claimantOf(options, runtime),
   } as const
-  return changeOne(
-    { stream, options, operation, life: lifeOf(options, runtime), word: 'advanced', purpose: `event advance ${event}` },
-    runtime,
-  )
+  return changeEvent(options, operation, 'advanced', runtime)
 }

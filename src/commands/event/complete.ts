@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { type Run, writes } from '../command.ts'
 import type { Runtime } from '../runtime.ts'
-import { claimantOf, type EventOptions, eventCommand, lifeOf, msgOf, parseEvent } from './flags.ts'
+import { changeEvent } from './change-event.ts'
+import { claimantOf, type EventOptions, eventCommand, msgOf, parseEvent } from './flags.ts'
 
 export type CompleteOptions = EventOptions
 
@@ -17,18 +18,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<CompleteOpti
 }
 
 export const run: Run<CompleteOptions> = async (options, runtime) => {
-  const { changeOne } = await import('../change/one.ts')
-  const { stream, event } = options
+  const { event } = options
   const operation = { op: 'complete', event, ...msgOf(options), ...claimantOf(options, runtime) } as const
-  return changeOne(
-    {
-      stream,
-      options,
-      operation,
-      life: lifeOf(options, runtime),
-      word: 'completed',
-      purpose: `event complete ${event}`,
-    },
-    runtime,
-  )
+  return changeEvent(options, operation, 'completed', runtime)
 }

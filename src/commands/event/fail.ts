@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { type Run, writes } from '../command.ts'
 import type { Runtime } from '../runtime.ts'
-import { claimantOf, type EventOptions, eventCommand, lifeOf, msgOf, parseEvent } from './flags.ts'
+import { changeEvent } from './change-event.ts'
+import { claimantOf, type EventOptions, eventCommand, msgOf, parseEvent } from './flags.ts'
 
 export type FailOptions = EventOptions
 
@@ -17,11 +18,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<FailOptions>
 }
 
 export const run: Run<FailOptions> = async (options, runtime) => {
-  const { changeOne } = await import('../change/one.ts')
-  const { stream, event } = options
+  const { event } = options
   const operation = { op: 'fail', event, ...msgOf(options), ...claimantOf(options, runtime) } as const
-  return changeOne(
-    { stream, options, operation, life: lifeOf(options, runtime), word: 'failed', purpose: `event fail ${event}` },
-    runtime,
-  )
+  return changeEvent(options, operation, 'failed', runtime)
 }

@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { type Run, writes } from '../command.ts'
 import type { Runtime } from '../runtime.ts'
-import { claimantOf, type EventOptions, eventCommand, lifeOf, parseEvent } from './flags.ts'
+import { changeEvent } from './change-event.ts'
+import { claimantOf, type EventOptions, eventCommand, parseEvent } from './flags.ts'
 
 export type ReleaseOptions = EventOptions
 
@@ -17,11 +18,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<ReleaseOptio
 }
 
 export const run: Run<ReleaseOptions> = async (options, runtime) => {
-  const { changeOne } = await import('../change/one.ts')
-  const { stream, event } = options
+  const { event } = options
   const operation = { op: 'release', event, ...claimantOf(options, runtime) } as const
-  return changeOne(
-    { stream, options, operation, life: lifeOf(options, runtime), word: 'released', purpose: `event release ${event}` },
-    runtime,
-  )
+  return changeEvent(options, operation, 'released', runtime)
 }

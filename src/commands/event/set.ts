@@ -4,13 +4,13 @@ import { type Run, writes } from '../command.ts'
 import { UsageError } from '../problem.ts'
 import type { Runtime } from '../runtime.ts'
 import { requiredText } from '../values.ts'
+import { changeEvent } from './change-event.ts'
 import {
   type AttributeFlags,
   attributeFlags,
   claimantOf,
   type EventOptions,
   eventCommand,
-  lifeOf,
   parseEvent,
 } from './flags.ts'
 
@@ -35,16 +35,12 @@ export function register(parent: Command, runtime: Runtime, go: Run<SetOptions> 
 const SETTABLE = ['name', 'topic', 'key', 'ref', 'tag', 'trackingId', 'timeout', 'onDue'] as const
 
 export const run: Run<SetOptions> = async (options, runtime) => {
-  const { stream, event } = options
+  const { event } = options
   const attributes: SettableAttributes = Object.fromEntries(
     SETTABLE.flatMap(name => (options[name] === undefined ? [] : [[name, options[name]]])),
   )
   if (Object.keys(attributes).length === 0)
     throw new UsageError('set needs an attribute', { hint: 'for example --timeout 10m' })
-  const { changeOne } = await import('../change/one.ts')
   const operation = { op: 'set', event, attributes, ...claimantOf(options, runtime) } as const
-  return changeOne(
-    { stream, options, operation, life: lifeOf(options, runtime), word: 'changed', purpose: `event set ${event}` },
-    runtime,
-  )
+  return changeEvent(options, operation, 'changed', runtime)
 }

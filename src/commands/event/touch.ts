@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { type Run, writes } from '../command.ts'
 import type { Runtime } from '../runtime.ts'
-import { type ClaimOptions, claimantOf, claimFlag, claimMs, eventCommand, lifeOf, msgOf, parseEvent } from './flags.ts'
+import { changeEvent } from './change-event.ts'
+import { type ClaimOptions, claimantOf, claimFlag, claimMs, eventCommand, msgOf, parseEvent } from './flags.ts'
 
 export type TouchOptions = ClaimOptions
 
@@ -18,8 +19,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<TouchOptions
 }
 
 export const run: Run<TouchOptions> = async (options, runtime) => {
-  const { changeOne } = await import('../change/one.ts')
-  const { stream, event } = options
+  const { event } = options
   const operation = {
     op: 'touch',
     event,
@@ -27,8 +27,5 @@ export const run: Run<TouchOptions> = async (options, runtime) => {
     ...msgOf(options),
     ...claimantOf(options, runtime),
   } as const
-  return changeOne(
-    { stream, options, operation, life: lifeOf(options, runtime), word: 'touched', purpose: `event touch ${event}` },
-    runtime,
-  )
+  return changeEvent(options, operation, 'touched', runtime)
 }
