@@ -4,9 +4,8 @@ import { AzureBodies } from '../../src/store/azure-body.ts'
 import { ServiceError } from '../../src/store/azure-errors.ts'
 import type { ChangeOptions, Decision, EventStore, Stored, WriteMode } from '../../src/store/store.ts'
 import { bytes, changeOptions, leased, put, stored, summary, text } from '../contract/harness.ts'
-import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
-import { PATIENT, StoppedClock } from './azure-support.ts'
+import type { FaultProxy } from '../support/fault-proxy.ts'
+import { behindProxy, type StoppedClock } from './azure-support.ts'
 
 /** Sees and writes the truth, past the proxy. */
 let direct: EventStore & { container: string }
@@ -14,26 +13,15 @@ let proxy: FaultProxy
 let store: EventStore
 /** Of the store's machine. */
 let clock: StoppedClock
+let end: () => Promise<void>
 
 beforeEach(async () => {
-  const { port } = await sharedAzurite()
-  clock = new StoppedClock()
-  direct = await openAzuriteStore(port, PATIENT)
-  proxy = await startFaultProxy({ target: { port } })
-  store = await openAzuriteStore(proxy.port, {
-    container: direct.container,
-    random: () => 0,
-    machine: clock,
-    ...PATIENT,
-  })
-  await direct.create('s', bytes(''), summary())
+  ;({ direct, proxy, store, clock, end } = await behindProxy({ random: () => 0 }))
 })
 
 afterEach(async () => {
   vi.restoreAllMocks()
-  proxy.heal()
-  await Promise.all([direct.close(), store.close()])
-  await proxy.stop()
+  await end()
 })
 
 /** Decides to write `a;` until that is there, and keeps account of what was discarded: the first decision is 1. */

@@ -5,7 +5,7 @@ import type { ChangeOptions, ChangeOutcome, EventStore, Stored, WriteMode } from
 import { bytes, changeOptions, leased, stored, summary, text } from '../contract/harness.ts'
 import { connectionStringAt, openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
-import { limitToEnd, PATIENT, SOON, StoppedClock } from './azure-support.ts'
+import { behindProxy, limitToEnd, PATIENT, SOON, type StoppedClock } from './azure-support.ts'
 
 /** Sees and writes the truth, past the proxy. */
 let direct: EventStore & { container: string }
@@ -13,20 +13,14 @@ let proxy: FaultProxy
 let store: EventStore
 /** Of the store's machine: what it heard stays fresh. */
 let clock: StoppedClock
+let end: () => Promise<void>
 
 beforeEach(async () => {
-  const { port } = await sharedAzurite()
-  clock = new StoppedClock()
-  direct = await openAzuriteStore(port, PATIENT)
-  proxy = await startFaultProxy({ target: { port } })
-  store = await openAzuriteStore(proxy.port, { container: direct.container, machine: clock, ...PATIENT })
-  await direct.create('s', bytes(''), summary())
+  ;({ direct, proxy, store, clock, end } = await behindProxy())
 })
 
 afterEach(async () => {
-  proxy.heal()
-  await Promise.all([direct.close(), store.close()])
-  await proxy.stop()
+  await end()
 })
 
 /** Appends a command id, once: a later look that finds it leaves. */

@@ -1,5 +1,9 @@
 import { onTestFinished, vi } from 'vitest'
+import type { AzureBlobOptions } from '../../src/store/azure-blob.ts'
 import type { MachineClock } from '../../src/store/azure-clock.ts'
+import { bytes, summary } from '../contract/harness.ts'
+import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
+import { startFaultProxy } from '../support/fault-proxy.ts'
 
 /** More than an answer takes, however much else the machine has to do; and less than a change has in all. */
 export const LIMIT_MS = 20_000
@@ -43,4 +47,24 @@ export class StoppedClock implements MachineClock {
     this.#monotonicMs += ms
     this.#wallMs += wallMs
   }
+}
+
+/**
+ * A store behind a proxy, on a machine whose clock stands still, with an empty stream `s`. `direct` sees and writes the truth,
+ * past the proxy.
+ */
+export async function behindProxy(options: Pick<AzureBlobOptions, 'random'> = {}) {
+  const { port } = await sharedAzurite()
+  const clock = new StoppedClock()
+  const direct = await openAzuriteStore(port, PATIENT)
+  const proxy = await startFaultProxy({ target: { port } })
+  const { container } = direct
+  const store = await openAzuriteStore(proxy.port, { container, machine: clock, ...PATIENT, ...options })
+  await direct.create('s', bytes(''), summary())
+  const end = async () => {
+    proxy.heal()
+    await Promise.all([direct.close(), store.close()])
+    await proxy.stop()
+  }
+  return { direct, proxy, store, clock, end }
 }

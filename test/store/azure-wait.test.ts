@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { StoreUnreachable } from '../../src/store/errors.ts'
 import type { ChangeOptions, EventStore } from '../../src/store/store.ts'
-import { bytes, changeOptions, leased, summary } from '../contract/harness.ts'
-import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
-import { LIMIT_MS, PATIENT, StoppedClock } from './azure-support.ts'
+import { changeOptions, leased } from '../contract/harness.ts'
+import type { FaultProxy } from '../support/fault-proxy.ts'
+import { behindProxy, LIMIT_MS, type StoppedClock } from './azure-support.ts'
 
 /** By the machine's clock, which only the requests move on: how long each try takes that is answered. */
 const ROUND_TRIP_MS = 6_000
@@ -17,25 +16,14 @@ let direct: EventStore & { container: string }
 let proxy: FaultProxy
 let store: EventStore
 let clock: StoppedClock
+let end: () => Promise<void>
 
 beforeEach(async () => {
-  const { port } = await sharedAzurite()
-  direct = await openAzuriteStore(port, PATIENT)
-  proxy = await startFaultProxy({ target: { port } })
-  clock = new StoppedClock()
-  store = await openAzuriteStore(proxy.port, {
-    container: direct.container,
-    machine: clock,
-    random: () => 0,
-    ...PATIENT,
-  })
-  await direct.create('s', bytes(''), summary())
+  ;({ direct, proxy, store, clock, end } = await behindProxy({ random: () => 0 }))
 })
 
 afterEach(async () => {
-  proxy.heal()
-  await Promise.all([direct.close(), store.close()])
-  await proxy.stop()
+  await end()
 })
 
 describe.each([
