@@ -10,7 +10,8 @@ Four things are checked in one look at the listing:
   stuck       leases held for longer than --stuck-after, and infinite ones whose holder nobody knows
   unreadable  documents that cannot be read
   watchdog    how long ago the last sweep of a watchdog ended; one whose breaker is open, shards that none holds. Without
-              any watchdog: a warning where a stream has a time limit, critical with --require-watchdog
+              any watchdog: a warning where a stream has a time limit, critical with --require-watchdog. A warning too where
+              another program left events to be closed or joins to be released, and nobody has for --overdue-for
 
 Exit: 0 ok, 1 warning, 2 critical, 3 unknown. Whatever keeps it from looking is 3 and stands on stdout: bad usage, no store,
 no rights, no answer, an interruption.

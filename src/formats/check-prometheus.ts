@@ -57,6 +57,7 @@ function foundGauges({ checks, look, sweeping }: CheckResult): Gauge[] {
     ),
     one('held_leases', 'Leases that are held.', look.leased),
     one('stuck_leases', 'Leases that look left behind.', look.stuck.count),
+    one('unsettled_streams', 'Streams that other programs left to be settled.', look.unsettled.count),
     one('unreadable_streams', 'Documents that cannot be read.', look.unreadable.count),
     one('watchdogs', 'Watchdogs that sweep: they have not ended and are not late.', sweeping.length),
     ...checks.flatMap(watchdogGauges),

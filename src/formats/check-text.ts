@@ -56,7 +56,7 @@ export function exampleLines(check: Check, nowMs: number): string[] {
     case 'unreadable':
       return check.found.examples.map(({ stream, message }) => line(`unreadable: ${stream}: ${message}`))
     case 'watchdog':
-      return check.verdict.faults.map(fault => line(`watchdog: ${faultText(fault)}`))
+      return check.verdict.faults.map(fault => line(`watchdog: ${faultText(fault, nowMs)}`))
     default:
       return check satisfies never
   }
@@ -100,7 +100,7 @@ function nameText(stream: string): string {
 
 /** Nothing for a check that found nothing. */
 function phrasesOf(check: Check, nowMs: number): string[] {
-  if (check.name === 'watchdog') return check.verdict.faults.map(fault => faultText(fault))
+  if (check.name === 'watchdog') return check.verdict.faults.map(fault => faultText(fault, nowMs))
   if (check.found.count === 0) return []
   const count = countText(check.found.count)
   switch (check.name) {
@@ -122,7 +122,7 @@ function phrasesOf(check: Check, nowMs: number): string[] {
   }
 }
 
-function faultText(fault: WatchdogFault): string {
+function faultText(fault: WatchdogFault, nowMs: number): string {
   switch (fault.kind) {
     case 'missing':
       return fault.withLimit === 0
@@ -135,6 +135,12 @@ function faultText(fault: WatchdogFault): string {
     }
     case 'damaged':
       return 'what watchdogs wrote of themselves cannot be read'
+    case 'unsettled': {
+      const { count, examples } = fault.streams
+      const [{ stream = '', sinceMs = nowMs } = {}] = examples
+      const longest = count === 1 ? '' : 'longest '
+      return `${counted(count, 'stream')} to be settled (${longest}${span(nowMs - sinceMs)}, ${nameText(stream)})`
+    }
     case 'late': {
       const { host, pid, intervalMs, lastSweepMs } = fault.watchdog
       const since = lastSweepMs === undefined ? 'since its start ' : ''

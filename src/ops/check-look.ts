@@ -8,7 +8,7 @@ export const MAX_EXAMPLES = 20
 
 /** What counts when streams are looked at. */
 export interface LookRule extends Pick<StaleRule, 'host' | 'isRunning'> {
-  /** A limit that has ended counts as overdue once so much time has passed, ms: a watchdog needs a moment. */
+  /** A limit that has ended, and what waits to be settled, counts once so much time has passed, ms: a watchdog needs a moment. */
   readonly overdueForMs: number
   /** A lease held for longer than this counts as stuck, ms. */
   readonly stuckAfterMs: number
@@ -34,6 +34,13 @@ export interface StuckLease {
 export interface UnreadableStream {
   readonly stream: string
   readonly message: string
+}
+
+/** A stream that foreign writers left to be settled. */
+export interface UnsettledStream {
+  readonly stream: string
+  /** When it was last written, epoch ms. */
+  readonly sinceMs: number
 }
 
 /** How many there are of a kind, and some of them, the oldest first. */
@@ -62,6 +69,8 @@ export interface StoreLook {
   readonly overdueForMs: number
   readonly stuck: Found<StuckLease>
   readonly unreadable: Found<UnreadableStream>
+  /** What has waited to be settled for `overdueForMs`: events to be closed, joins to be released. */
+  readonly unsettled: Found<UnsettledStream>
 }
 
 /** A status of ours, `other` for one of somebody else's, and what has none. */
@@ -85,6 +94,7 @@ export class Looking {
   readonly #unwatched = new Tally<LimitedStream>()
   readonly #stuck = new Tally<StuckLease>()
   readonly #unreadable = new Tally<UnreadableStream>()
+  readonly #unsettled = new Tally<UnsettledStream>()
   #streams = 0
   #openEvents = 0
   #withLimit = 0
@@ -125,18 +135,21 @@ export class Looking {
       overdueForMs: this.#rule.overdueForMs,
       stuck: this.#stuck.found(),
       unreadable: this.#unreadable.found(),
+      unsettled: this.#unsettled.found(),
     }
   }
 
-  #addProgress({ listed, summary }: SummarizedStream, nowMs: number): void {
+  #addProgress({ listed, summary, isUnsettled }: SummarizedStream, nowMs: number): void {
     if (summary === undefined) return
+    const { overdueForMs, isWatched } = this.#rule
+    const { name: stream, modifiedMs: sinceMs } = listed
+    if (isUnsettled && nowMs - sinceMs >= overdueForMs) this.#unsettled.add({ stream, sinceMs }, sinceMs)
     this.#openEvents += summary.open
     const { dueMs } = summary
     if (dueMs === undefined) return
     this.#withLimit++
-    const { overdueForMs, isWatched } = this.#rule
-    if (isWatched?.(listed.name) === false) this.#unwatched.add({ stream: listed.name, dueMs }, dueMs)
-    if (nowMs - dueMs >= overdueForMs) this.#overdue.add({ stream: listed.name, dueMs }, dueMs)
+    if (isWatched?.(stream) === false) this.#unwatched.add({ stream, dueMs }, dueMs)
+    if (nowMs - dueMs >= overdueForMs) this.#overdue.add({ stream, dueMs }, dueMs)
   }
 
   #addLease({ listed: { name, lease, modifiedMs } }: SummarizedStream, nowMs: number): void {

@@ -1,4 +1,4 @@
-import type { Found, LimitedStream, StoreLook } from './check-look.ts'
+import type { Found, LimitedStream, StoreLook, UnsettledStream } from './check-look.ts'
 import { globOf } from './glob.ts'
 import { MOST_SKEW_MS, type WatchdogEntry, type WatchdogState } from './watchdog-state.ts'
 
@@ -41,6 +41,8 @@ export type WatchdogFault =
   | { readonly kind: 'damaged'; readonly status: CheckStatus }
   /** There are some, but none whose pattern has the names of these streams with a limit. */
   | { readonly kind: 'unwatched'; readonly status: CheckStatus; readonly streams: Found<LimitedStream> }
+  /** Nobody settles these: they stand still although nothing in them is left to do, or somebody could go on. */
+  | { readonly kind: 'unsettled'; readonly status: CheckStatus; readonly streams: Found<UnsettledStream> }
   /** None has swept for too long. */
   | { readonly kind: 'late'; readonly status: CheckStatus; readonly lagMs: number; readonly watchdog: WatchdogSeen }
   /** Its breaker stopped its last pass: nothing is ended until somebody has looked. */
@@ -68,10 +70,23 @@ export interface WatchdogVerdict {
 
 /**
  * Judges the watchdogs of a store. One that sweeps is enough for the names it watches; breakers and shards count only of
- * those that do. Who has ended in good order is not there.
- *
+ * those that do. Who has ended in good order is not there. What waits to be settled is told whoever watches it.
  */
 export function judgeWatchdogs(
+  state: Pick<WatchdogState, 'damaged'> & { readonly watchdogs: readonly WatchdogSeen[] },
+  look: Pick<StoreLook, 'withLimit' | 'unwatched' | 'unsettled' | 'nowMs'>,
+  rule: LagRule,
+): WatchdogVerdict {
+  const verdict = judgeThose(state, look, rule)
+  const { unsettled: streams } = look
+  if (streams.count === 0) return verdict
+  return {
+    ...verdict,
+    faults: [...verdict.faults, { kind: 'unsettled', status: 'warning', streams } as const].sort(byStatus),
+  }
+}
+
+function judgeThose(
   { watchdogs, damaged }: Pick<WatchdogState, 'damaged'> & { readonly watchdogs: readonly WatchdogSeen[] },
   { withLimit, unwatched, nowMs }: Pick<StoreLook, 'withLimit' | 'unwatched' | 'nowMs'>,
   rule: LagRule,

@@ -1,6 +1,8 @@
 import type { EventStore, Listed, ListQuery, Stored } from '../store/store.ts'
+import type { StreamDocument } from '../stream/document.ts'
 import { LeasectlError } from '../stream/errors.ts'
 import type { Pin } from '../stream/pin.ts'
+import { settledDocument } from '../stream/settled.ts'
 import { sumOf } from '../stream/sum.ts'
 import { summarize } from '../stream/summarize.ts'
 import type { Summary } from '../stream/summary.ts'
@@ -16,6 +18,8 @@ export interface SummarizedStream {
   readonly fault: { readonly code: string; readonly message: string } | undefined
   /** The state that was looked at: a change that carries it is refused (`changed`) if the stream has moved on. */
   readonly pin: Pin
+  /** Foreign writers left events to be closed or joins to be released. Known only where the document was read. */
+  readonly isUnsettled?: true
 }
 
 /** The streams of a store that pass a filter, page by page as the store lists them; the pages of none are left out. */
@@ -104,12 +108,20 @@ export function summarizeStored(stored: Stored, nowMs: number): SummarizedStream
     const options = { lastModifiedMs: stored.modifiedMs, nowMs, lastBy: stored.summary?.lastBy ?? '' }
     const summary = document.events.length === 0 ? undefined : summarize(document, options)
     const pin = { ifVersion: document.version, ifBorn: document.born, ifSum: sumOf(document.events) }
-    return { listed: withoutBody(stored), summary, fault: undefined, pin }
+    const unsettled = isUnsettled(document, stored, nowMs) ? ({ isUnsettled: true } as const) : {}
+    return { listed: withoutBody(stored), summary, fault: undefined, pin, ...unsettled }
   } catch (error) {
     if (!(error instanceof LeasectlError) || error.code !== 'bad-document') throw error
     const fault = { code: error.code, message: error.message }
     return { listed: withoutBody(stored), summary: undefined, fault, pin: {} }
   }
+}
+
+/** What a transaction of ours wrote is settled, so only the documents of others are looked through. */
+function isUnsettled(document: StreamDocument, stored: Stored, nowMs: number): boolean {
+  if (stored.summary !== undefined) return false
+  const { versionFloor, modifiedMs: lastModifiedMs } = stored
+  return settledDocument(document, { nowMs, versionFloor, lastModifiedMs, born: document.born }).moves
 }
 
 /** What was read must not be held as long as the row of a listing is. */

@@ -7,6 +7,8 @@ export interface SettledDocument {
   readonly document: StreamDocument
   /** Foreign writers left something half done: a transaction of `settle` would write it. */
   readonly isSettleDue: boolean
+  /** That would end events or release joins: nobody sees them so before it is written. */
+  readonly moves: boolean
 }
 
 /**
@@ -14,7 +16,7 @@ export interface SettledDocument {
  * back) and what can close is closed. Who plans a change has to look at this, not at the text as it is stored.
  */
 export function settledDocument(document: StreamDocument, context: TransactionContext): SettledDocument {
-  if (document.events.length === 0) return { document, isSettleDue: false }
+  if (document.events.length === 0) return { document, isSettleDue: false, moves: false }
   const draft = openTransaction(document, context, findForeignWrite(document))
-  return { document: draft.finish(), isSettleDue: hasWork(draft) }
+  return { document: draft.finish(), isSettleDue: hasWork(draft), moves: draft.changes.length > 0 }
 }

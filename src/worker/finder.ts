@@ -4,6 +4,7 @@ import type { EventStore, Stored } from '../store/store.ts'
 import type { StreamDocument } from '../stream/document.ts'
 import { BadDocument } from '../stream/errors.ts'
 import { EventStream } from '../stream/event-stream.ts'
+import { settledDocument } from '../stream/settled.ts'
 import { Aside } from './aside.ts'
 import type { LoopOptions } from './loop-types.ts'
 import { type Lead, Survey } from './survey.ts'
@@ -174,11 +175,14 @@ export class Finder {
     }
   }
 
+  /** The claim settles the document before anything else, so what is ready is seen in it as it will be then. */
   #parse(stored: Stored): Seen | undefined {
-    const { name, etag } = stored
+    const { name, etag, versionFloor, modifiedMs: lastModifiedMs } = stored
+    const nowMs = this.#store.nowMs()
     try {
-      const { document } = viewOf(stored, this.#store.nowMs())
-      const { born, version } = document
+      const { document: written } = viewOf(stored, nowMs)
+      const { born, version } = written
+      const { document } = settledDocument(written, { nowMs, versionFloor, lastModifiedMs, born })
       return { lead: { name, etag, born, version }, ...this.#openingsIn(document) }
     } catch (error) {
       if (!(error instanceof BadDocument)) throw error

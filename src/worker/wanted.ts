@@ -14,7 +14,7 @@ export interface Opening {
 
 export interface Openings {
   readonly openings: readonly Opening[]
-  /** When the next claim may run out that somebody holds on an event of this kind, epoch ms; else `Infinity`. */
+  /** When the next claim may run out after which there may be something, epoch ms; else `Infinity`. */
   readonly againMs: number
 }
 
@@ -45,9 +45,18 @@ export class Wanted {
       .map(event => ({ event: event.id }))
     let againMs = Number.POSITIVE_INFINITY
     for (const event of open) {
-      if (!this.#isWanted(event) || !isClaimed(stream, event)) continue
-      if (claimRuns(event, nowMs)) againMs = Math.min(againMs, claimEndMs(event) ?? againMs)
-      else openings.push({ event: event.id, silent: { owner: event.lc.owner ?? '', attempts: attemptOf(event) } })
+      if (!isClaimed(stream, event)) continue
+      const isWanted = this.#isWanted(event)
+      if (!claimRuns(event, nowMs)) {
+        if (isWanted) {
+          openings.push({ event: event.id, silent: { owner: event.lc.owner ?? '', attempts: attemptOf(event) } })
+        }
+        continue
+      }
+      // One that only its claim keeps open closes then, and a join that waits for it is ready.
+      if (isWanted || !stream.isLeaf(stream.positionOf(event.id))) {
+        againMs = Math.min(againMs, claimEndMs(event) ?? againMs)
+      }
     }
     return { openings, againMs }
   }

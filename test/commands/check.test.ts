@@ -5,6 +5,7 @@ import { createAside } from '../../src/ops/aside.ts'
 import { WATCHDOG_STATE } from '../../src/ops/read-watchdog-state.ts'
 import { NotPermitted, StoreUnreachable } from '../../src/store/errors.ts'
 import type { EventStore } from '../../src/store/store.ts'
+import { ForeignWrites } from '../ops/foreign-writes.ts'
 import { badStream } from './bad-stream.ts'
 import { storeWith } from './store-with.ts'
 import { cli, fakeRuntime, json, NOON, newWorld, optionsFrom, type Setting, type World } from './support.ts'
@@ -130,6 +131,39 @@ describe('limits', () => {
     expect(exit).toBe(3)
     expect(stdout).toMatch(/^LEASECTL UNKNOWN - .*\[usage\]\nhint: /)
     expect(stdout).toContain(flag)
+  })
+})
+
+describe('what another program left to be settled', () => {
+  /** Its root could close: the last branch was ended by somebody who ends nothing else. */
+  async function leftOpen() {
+    const world = newWorld()
+    const foreign = new ForeignWrites(world.store)
+    await cli(world, ['init', 'orders/1', '--fork', 'A'])
+    await foreign.end('orders/1', '01.00')
+    return { world, foreign, store: foreign.store }
+  }
+
+  test('is a warning once nobody has settled it for the tolerance', async () => {
+    const { world, store } = await leftOpen()
+    expect((await checked(world, '', { store })).exit).toBe(0)
+    world.nowMs += 60_000
+    const { exit, stdout } = await checked(world, '', { store })
+    expect(exit).toBe(1)
+    expect(stdout).toMatch(/^LEASECTL WARNING - 1 stream to be settled \(1m, orders\/1\), 1 stream, nothing overdue/)
+    expect(json((await checked(world, '-o json', { store })).stdout)).toMatchObject({
+      checks: [{}, {}, {}, { name: 'watchdog', status: 'warning', faults: ['unsettled'] }],
+    })
+    expect((await checked(world, '-o prometheus', { store })).stdout).toMatch(/^leasectl_check_unsettled_streams.* 1$/m)
+  })
+
+  test('is none once a watchdog has looked, nor where such a program has left nothing to do', async () => {
+    const { world, foreign, store } = await leftOpen()
+    await cli(world, ['init', 'orders/2', '--fork', 'A'])
+    await foreign.write('orders/2', ['name="A"', 'name="A" topic="t"'])
+    world.nowMs += 60_000
+    expect((await cli(world, ['watchdog', '--once'], { store })).exit).toBe(0)
+    expect(await checked(world, '', { store })).toMatchObject({ exit: 0, stdout: expect.not.stringMatching(/settled/) })
   })
 })
 

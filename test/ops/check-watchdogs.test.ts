@@ -8,8 +8,10 @@ import {
 } from '../../src/ops/check-watchdogs.ts'
 import { NOW, watchdog } from './check-support.ts'
 
+const NONE = { count: 0, examples: [] }
+
 function judged(watchdogs: readonly WatchdogSeen[], rule: Partial<LagRule> = {}, withLimit = 3, damaged = false) {
-  const look = { withLimit, unwatched: { count: 0, examples: [] }, nowMs: NOW }
+  const look = { withLimit, unwatched: NONE, unsettled: NONE, nowMs: NOW }
   return judgeWatchdogs({ watchdogs, damaged }, look, { isRequired: false, ...rule })
 }
 
@@ -103,11 +105,24 @@ describe('names that no pattern has', () => {
   test('are a warning where streams with a limit have them', () => {
     const unwatched = { count: 1, examples: [{ stream: 'd/1', dueMs: NOW }] }
     const judge = (...watchdogs: readonly WatchdogSeen[]) =>
-      judgeWatchdogs({ watchdogs, damaged: false }, { withLimit: 3, unwatched, nowMs: NOW }, { isRequired: false })
+      judgeWatchdogs(
+        { watchdogs, damaged: false },
+        { withLimit: 3, unwatched, unsettled: NONE, nowMs: NOW },
+        { isRequired: false },
+      )
     expect(judge(watching('b/*')).faults).toEqual([{ kind: 'unwatched', status: 'warning', streams: unwatched }])
     // all have ended meanwhile: that is said of all streams
     expect(judge().faults).toMatchObject([{ kind: 'missing', withLimit: 3 }])
   })
+})
+
+test('what nobody settles is a warning, with a watchdog and without one', () => {
+  const unsettled = { count: 1, examples: [{ stream: 's', sinceMs: NOW - 60_000 }] }
+  const look = { withLimit: 0, unwatched: NONE, unsettled, nowMs: NOW }
+  for (const watchdogs of [[], [watchdog()]]) {
+    const { faults } = judgeWatchdogs({ watchdogs, damaged: false }, look, { isRequired: false })
+    expect(faults).toEqual([{ kind: 'unsettled', status: 'warning', streams: unsettled }])
+  }
 })
 
 test('one that has ended or is late does not sweep', () => {

@@ -36,14 +36,15 @@ describe('a settled document', () => {
     expect(settledDocument(EMPTY_DOCUMENT, contextOf(new Play()))).toEqual({
       document: EMPTY_DOCUMENT,
       isSettleDue: false,
+      moves: false,
     })
   })
 
   it('has closed what a foreign writer left open', () => {
     const play = Play.started('A', 'B')
     play.edit(text => text.replaceAll('status="init"', 'status="completed"'))
-    const { document, isSettleDue } = look(play)
-    expect(isSettleDue).toBe(true)
+    const { document, isSettleDue, moves } = look(play)
+    expect({ isSettleDue, moves }).toEqual({ isSettleDue: true, moves: true })
     expect(eventOf(document, '00')?.status).toBe('completed')
     expect(play.status('00')).toBe('inprocess')
   })
@@ -51,8 +52,8 @@ describe('a settled document', () => {
   it('has the attributes back that a foreign writer dropped', () => {
     const play = Play.joined('J', 'A').after({ op: 'start', event: '01.00' })
     play.legacy(() => {}, { rebuildEvents: true })
-    const { document, isSettleDue } = look(play)
-    expect(isSettleDue).toBe(true)
+    const { document, isSettleDue, moves } = look(play)
+    expect({ isSettleDue, moves }).toEqual({ isSettleDue: true, moves: false })
     expect(eventOf(document, '01')?.lc.join).toBe('wait')
     expect(eventOf(document, '01.00')?.lc).toMatchObject({ owner: 'w1', fence: '2', attempt: '1' })
   })

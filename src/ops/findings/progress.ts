@@ -181,6 +181,6 @@ function* settleDue({ document, stored, nowMs }: Examined): Generator<Finding> {
     code: 'settle-due',
     subject: '',
     message: `another writer left something half done; ${parts.join('; ')}`,
-    hint: 'The next change of the stream does it, whatever it is.',
+    hint: 'A watchdog does it, and so does the next change of the stream, whatever it is.',
   }
 }
