@@ -94,6 +94,7 @@ export type {
   Authorship,
   ChangeResult,
   Claimant,
+  ClaimResult,
   EventSpec,
   OnDue,
   Operation,

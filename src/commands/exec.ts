@@ -9,9 +9,9 @@ import type { Runtime } from './runtime.ts'
 import { choice, duration } from './values.ts'
 
 const NOTES = `
-The event is claimed, and kept claimed by a heartbeat at a third of --claim while the command runs. Ends it with 0, the event
-is completed, or advanced with --next or --fork; with anything else it fails, with the last lines of stderr as its message.
-A command that cannot be started leaves the event as it was.
+The event is claimed, and kept claimed by a heartbeat at a third of --claim, or of the event's own timeout where that is
+shorter, while the command runs. Ends it with 0, the event is completed, or advanced with --next or --fork; with anything else
+it fails, with the last lines of stderr as its message. A command that cannot be started leaves the event as it was.
 
 The command has in its environment: LEASECTL_STORE, LEASECTL_STREAM, LEASECTL_EVENT, LEASECTL_OWNER, LEASECTL_FENCE and
 LEASECTL_BORN, so that leasectl event touch "$LEASECTL_STREAM" "$LEASECTL_EVENT" needs no flags, and may itself end the event;

@@ -1,5 +1,6 @@
 import { findProgram } from '../process/find-program.ts'
 import type { EventStore } from '../store/store.ts'
+import { visibleText } from '../stream/texts.ts'
 import type { Job } from '../worker/job.ts'
 import { type OutputFile, outputFile } from '../worker/output-file.ts'
 import type { Successors } from '../worker/program-ending.ts'
@@ -102,6 +103,9 @@ async function workedWith(
       },
       job => {
         void output.detail(`claimed ${stream} ${event} as ${job.owner}, fence ${job.fence}, attempt ${job.attempt}`)
+        if (job.limitWarning !== undefined) {
+          void output.say(`${visibleText(stream)} ${visibleText(event)}: ${job.limitWarning}`)
+        }
         return work(job)
       },
     )

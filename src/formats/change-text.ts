@@ -1,3 +1,4 @@
+import { formatDuration } from '../stream/durations.ts'
 import { ROOT_ID } from '../stream/event-id.ts'
 import type { How } from '../stream/journal.ts'
 import type { ChangeResult } from '../stream/operation.ts'
@@ -62,7 +63,15 @@ export function changeLines(changed: Changed, word: string, nowMs: number, paint
       : ''
   const claim = claimText(result, nowMs)
   const head = `${paint('good', '✓')} ${target}  ${visibleText(word)}${again}${claim}  ${paint('dim', `v${result.version}`)}`
-  return [head, ...(result.outcome === 'already' ? [] : consequences(changed, paint))]
+  return [head, ...limitLines(result, nowMs), ...(result.outcome === 'already' ? [] : consequences(changed, paint))]
+}
+
+/** A timeout that is shorter than the claim: who sends heartbeats has to know. */
+function limitLines({ claim }: ChangeResult, nowMs: number): string[] {
+  const { silenceMs = 0, until = '' } = claim ?? {}
+  if (silenceMs === 0 || Date.parse(until) - nowMs <= silenceMs) return []
+  const advice = silenceMs < 3_000 ? '' : `: touch it every ${formatDuration(silenceMs / 3)}`
+  return [`    its timeout ends it after ${formatDuration(silenceMs)} without a sign of life${advice}`]
 }
 
 function claimText({ claim }: ChangeResult, nowMs: number): string {

@@ -46,6 +46,15 @@ export function dueMs(stream: EventStream, event: StreamEvent, read: TimeReader)
   return limitOf(stream, event, read)?.dueMs
 }
 
+/**
+ * How long a worker of the event may give no sign of life before its limit ends, ms; `undefined` if no such limit does. That
+ * of the root is for the whole stream, and an absolute one ends whatever is heard.
+ */
+export function silenceLimitMs(stream: EventStream, event: StreamEvent): number | undefined {
+  const timeout = parseTimeout(event.timeout)
+  return timeout.kind === 'after' && !stream.isRoot(event) ? timeout.ms : undefined
+}
+
 /** True once the event's timeout has ended. */
 export function isDue(stream: EventStream, event: StreamEvent, read: TimeReader, nowMs: number): boolean {
   const due = dueMs(stream, event, read)

@@ -121,9 +121,19 @@ export interface ChangeResult {
   /** For `init` and `advance`: ids of the new events. */
   readonly added: readonly string[]
   /** For `start` and `touch`. */
-  readonly claim?: { readonly owner: string; readonly fence: number; readonly until: string; readonly attempt: number }
+  readonly claim?: ClaimResult
   /** For `retry` without a target: leaves that could not be retried. */
   readonly refused?: readonly Refusal[]
+}
+
+/** A claim as it was made or extended. */
+export interface ClaimResult {
+  readonly owner: string
+  readonly fence: number
+  readonly until: string
+  readonly attempt: number
+  /** How long the event may give no sign of life before its own timeout ends, ms; absent without such a limit. */
+  readonly silenceMs?: number
 }
 
 /** Why an operation is not legal now. Nothing was changed. */

@@ -1,5 +1,7 @@
 import type { StreamDocument } from './document.ts'
+import { silenceLimitMs } from './due.ts'
 import { fenceOf, isFinal } from './event.ts'
+import { EventStream } from './event-stream.ts'
 import { replayStatuses } from './history.ts'
 import type { JournalChange, Transaction } from './journal.ts'
 import { parseJournal } from './journal-text.ts'
@@ -49,7 +51,11 @@ function wasDone(document: StreamDocument, version: number): boolean {
 function claimOf(document: StreamDocument, first: Transaction): ChangeResult['claim'] | undefined {
   const change = first.changes.find(({ owner }) => owner !== undefined)
   if (change?.owner === undefined) return undefined
-  const event = document.events.find(({ id }) => id === change.event)
+  const stream = EventStream.of(document.events)
+  const event = stream.find(change.event)
   const running = event !== undefined && fenceOf(event) === first.version ? event.lc.until : undefined
-  return { owner: change.owner, fence: first.version, until: running ?? first.at, attempt: change.attempt ?? 1 }
+  const silenceMs = event && silenceLimitMs(stream, event)
+  const limit = silenceMs === undefined ? {} : { silenceMs }
+  const { owner, attempt = 1 } = change
+  return { owner, fence: first.version, until: running ?? first.at, attempt, ...limit }
 }

@@ -23,6 +23,8 @@ export interface Claim extends WorkTarget {
   readonly born: string
   /** When the claim was asked for: it runs no longer than from then on. */
   readonly sentAt: Moment
+  /** How long the event may give no sign of life before its own timeout ends, ms; absent without such a limit. */
+  readonly silenceMs?: number
 }
 
 export type ClaimOutcome =
@@ -57,11 +59,12 @@ async function claimed(
   at: { readonly sentAt: Moment; readonly timing: Timing },
 ): Promise<ClaimOutcome> {
   if (claim === undefined) return notClaimed(target, 'inprocess', 'already-advanced', 'it waits for its successors')
-  const { fence } = claim
+  const { fence, silenceMs } = claim
   const { sentAt, timing } = at
   const found = await eventAfter(store, target, { fence, timing, patienceMs: claimMsOf(options) / 3 })
   if (found === undefined) return notClaimed(target, '', 'fenced', 'the claim was taken away before the work began')
-  return { kind: 'claimed', claim: { ...target, fence, attempt: attemptOf(found.state), ...found, sentAt } }
+  const limit = silenceMs === undefined ? {} : { silenceMs }
+  return { kind: 'claimed', claim: { ...target, fence, attempt: attemptOf(found.state), ...found, sentAt, ...limit } }
 }
 
 /**

@@ -1,26 +1,36 @@
 import { randomUUID } from 'node:crypto'
 import { silenceDelay } from '../store/backoff.ts'
 import type { EventStore } from '../store/store.ts'
+import type { Refusal } from '../stream/operation.ts'
+import { beatMs } from './cadence.ts'
 import type { Claim } from './claim.ts'
 import { goneText } from './gone-text.ts'
 import type { LostClaim } from './job.ts'
 import { Sentry } from './sentry.ts'
 import { elapsedMs, type Moment, momentOf, type Timing } from './timing.ts'
-import { underClaim } from './under-claim.ts'
+import { type Foreseen, underClaim } from './under-claim.ts'
 import { claimMsOf, type EventWorkOptions } from './work-options.ts'
+import type { Undone } from './work-outcome.ts'
 
 /** How often it is looked whether the claim can still be trusted, ms: timers sleep with the machine. */
 const LOOK_MS = 1_000
 /** A claim whose time seems to be over, perhaps only because a clock jumped, may be confirmed for so long, ms. */
 const DOUBT_MS = 5_000
 
-type Beat = Awaited<ReturnType<typeof underClaim>> | { readonly kind: 'fault'; readonly cause: unknown }
+type Gone = { readonly kind: 'refused'; readonly refusal: Refusal } | Extract<Undone, { readonly kind: 'missing' }>
+
+type Beat =
+  | Gone
+  | { readonly kind: 'confirmed'; readonly silenceMs: number | undefined }
+  | { readonly kind: 'unanswered'; readonly cause?: unknown }
 
 /**
- * Keeps a claim alive, independently of the work. A third of it is the usual time between two heartbeats; one that is not
- * answered, or kept out by a lease, is neither good nor bad and tried again sooner. The claim is trusted for five sixths of
- * its length, counted from the *sending* of the last one that was confirmed, on the clock on which more time has passed. As
- * that may be a clock that was set, a last heartbeat decides, which gets the end of this time or a few seconds.
+ * Keeps a claim alive, independently of the work. A third of it, or of the event's own timeout where that is shorter, is the
+ * usual time between two heartbeats; one that is not answered is neither good nor bad and tried again sooner.
+ *
+ * The claim is trusted for five sixths of its length, counted from the *sending* of the last heartbeat that was confirmed, on
+ * the clock on which more time has passed. As that may be a clock that was set, a last heartbeat decides, which gets the end of
+ * this time or a few seconds.
  */
 export class Heartbeat {
   readonly #store: EventStore
@@ -30,10 +40,12 @@ export class Heartbeat {
   readonly #claimMs: number
   readonly #doubtMs: number
   readonly #trustedMs: number
+  readonly #touch
   readonly #lost: (lost: LostClaim) => void
   readonly #sentry: Sentry
   readonly #over = new AbortController()
   #confirmedAt: Moment
+  #silenceMs: number | undefined
   #nextMs: number
   #underWay = 0
   #unanswered = 0
@@ -56,17 +68,20 @@ export class Heartbeat {
     this.#claimMs = claimMsOf(options)
     this.#doubtMs = Math.min(this.#claimMs / 6, DOUBT_MS)
     this.#trustedMs = (this.#claimMs * 5) / 6 - this.#doubtMs
+    const { event, fence } = claim
+    this.#touch = { op: 'touch', event, fence, claimMs: this.#claimMs } as const
     this.#lost = lost
-    this.#sentry = new Sentry(store, claim)
+    this.#sentry = new Sentry(store, claim, this.#touch)
     this.#confirmedAt = claim.sentAt
-    this.#nextMs = claim.sentAt.monotonicMs + this.#claimMs / 3
+    this.#silenceMs = claim.silenceMs
+    this.#nextMs = claim.sentAt.monotonicMs + this.#beatMs
   }
 
   /** Looks and beats until it is stopped or the claim is lost. */
   async run(): Promise<void> {
     const { signal } = this.#over
     while (!signal.aborted) {
-      await this.#timing.pause(Math.max(1, Math.min(LOOK_MS, this.#claimMs / 12, this.#untilDueMs())), signal)
+      await this.#timing.pause(Math.max(1, Math.min(LOOK_MS, this.#beatMs / 4, this.#untilDueMs())), signal)
       if (!signal.aborted) this.#look()
     }
   }
@@ -75,15 +90,22 @@ export class Heartbeat {
     this.#over.abort()
   }
 
+  get #beatMs(): number {
+    return beatMs(this.#claimMs, this.#silenceMs)
+  }
+
   /** Until the next heartbeat, or until something is to be decided. */
   #untilDueMs(): number {
     const nowMs = this.#timing.monotonicMs()
     const decisionMs =
-      this.#doubtSinceMs === undefined
-        ? this.#trustedMs - elapsedMs(this.#confirmedAt, this.#timing)
-        : this.#doubtSinceMs + this.#doubtMs - nowMs
+      this.#doubtSinceMs === undefined ? this.#trustLeftMs() : this.#doubtSinceMs + this.#doubtMs - nowMs
     // The answer to one that is under way says when the next is due.
     return this.#underWay > 0 ? decisionMs : Math.min(this.#nextMs - nowMs, decisionMs)
+  }
+
+  /** For how long the claim can be trusted without another answer; at most 0: not now. */
+  #trustLeftMs(): number {
+    return this.#trustedMs - elapsedMs(this.#confirmedAt, this.#timing)
   }
 
   /** A heartbeat now. @returns false once the claim is lost, or the event has ended */
@@ -91,42 +113,54 @@ export class Heartbeat {
     if (this.#over.signal.aborted) return false
     const sentAt = momentOf(this.#timing)
     this.#underWay += 1
-    const answer = await this.#touch(msg)
+    const answer = await this.#send(msg)
     this.#underWay -= 1
     this.#heard(answer, sentAt)
     return !this.#isLost
   }
 
-  async #touch(msg: string | undefined): Promise<Beat> {
-    const { event, fence } = this.#claim
-    const touch = { op: 'touch', event, fence, claimMs: this.#claimMs, ...(msg === undefined ? {} : { msg }) } as const
+  async #send(msg: string | undefined): Promise<Beat> {
+    const touch = msg === undefined ? this.#touch : { ...this.#touch, msg }
+    const options = { ...this.#options, commandId: randomUUID() }
     try {
-      return await underClaim(this.#store, this.#claim, touch, { ...this.#options, commandId: randomUUID() })
+      const outcome = await underClaim(this.#store, this.#claim, touch, options)
+      if (outcome.kind === 'done') return { kind: 'confirmed', silenceMs: outcome.result.claim?.silenceMs }
+      if (outcome.kind === 'refused' || outcome.kind === 'missing') return outcome
+      return { kind: 'unanswered' }
     } catch (cause) {
-      return { kind: 'fault', cause }
+      return { kind: 'unanswered', cause }
     }
   }
 
   #heard(answer: Beat, sentAt: Moment): void {
-    if (answer.kind === 'refused') {
-      const { code, message } = answer.refusal
-      this.#lose(code, message)
-    } else if (answer.kind === 'missing') {
-      this.#lose('stream-not-found', goneText(this.#claim.stream, answer.isReplaced))
-    } else if (answer.kind !== 'done') {
-      this.#cause = 'cause' in answer ? answer.cause : undefined
-      const delayMs = silenceDelay(this.#unanswered++, undefined, this.#timing.random)
-      this.#nextMs = this.#timing.monotonicMs() + Math.min(delayMs, this.#claimMs / 12)
-    } else if (sentAt.monotonicMs >= this.#confirmedAt.monotonicMs) {
-      this.#confirmedAt = sentAt
-      this.#unanswered = 0
-      this.#nextMs = sentAt.monotonicMs + this.#claimMs / 3
+    switch (answer.kind) {
+      case 'confirmed':
+        if (sentAt.monotonicMs < this.#confirmedAt.monotonicMs) return
+        this.#confirmedAt = sentAt
+        this.#unanswered = 0
+        this.#silenceMs = answer.silenceMs
+        this.#nextMs = sentAt.monotonicMs + this.#beatMs
+        return
+      case 'unanswered':
+        this.#cause = answer.cause
+        this.#againIn(silenceDelay(this.#unanswered++, undefined, this.#timing.random))
+        return
+      case 'refused':
+      case 'missing':
+        this.#gone(answer)
+        return
+      default:
+        answer satisfies never
     }
+  }
+
+  #againIn(ms: number): void {
+    this.#nextMs = this.#timing.monotonicMs() + Math.min(ms, this.#beatMs / 4)
   }
 
   #look(): void {
     const nowMs = this.#timing.monotonicMs()
-    if (elapsedMs(this.#confirmedAt, this.#timing) < this.#trustedMs) this.#doubtSinceMs = undefined
+    if (this.#trustLeftMs() > 0) this.#doubtSinceMs = undefined
     else if (this.#doubtSinceMs === undefined) {
       this.#doubtSinceMs = nowMs
       // One that is under way was sent too long ago to tell.
@@ -140,9 +174,22 @@ export class Heartbeat {
     else void this.#watch()
   }
 
-  /** Where it is cheap to see that the event was ended or taken over, the next heartbeat does not wait to be told so. */
+  /** Where it is cheap to see what the next heartbeat would be told, that is not waited for. */
   async #watch(): Promise<void> {
-    if ((await this.#sentry.seesEnd(this.#over.signal)) && this.#underWay === 0) await this.beat()
+    const seen: Foreseen | undefined = await this.#sentry.look(this.#over.signal)
+    if (seen === undefined) return
+    if (seen.kind !== 'legal') {
+      this.#gone(seen)
+      return
+    }
+    this.#silenceMs = seen.result.claim?.silenceMs
+    this.#nextMs = Math.min(this.#nextMs, this.#confirmedAt.monotonicMs + this.#beatMs)
+  }
+
+  #gone(gone: Gone): void {
+    if (gone.kind === 'missing') {
+      this.#lose('stream-not-found', goneText(this.#claim.stream, gone.isReplaced))
+    } else this.#lose(gone.refusal.code, gone.refusal.message)
   }
 
   #expired(): void {

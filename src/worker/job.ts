@@ -16,6 +16,8 @@ export interface Job {
   readonly attempt: number
   /** Names this attempt of this event, in this life of the stream: what is done under it need not be done twice. */
   readonly attemptKey: string
+  /** Why the event's own timeout may end it while it is worked on, whatever heartbeats are sent: a clause. Absent if none can. */
+  readonly limitWarning?: string
   /** Aborts when the work is to stop: see `StopReason`, which is its reason. */
   readonly signal: AbortSignal
   /**

@@ -1,5 +1,6 @@
 import type { EventStore } from '../store/store.ts'
 import { attemptKey } from './attempt-key.ts'
+import { limitWarning } from './cadence.ts'
 import { type Claim, claimEvent } from './claim.ts'
 import { COMPLETE, failureOf, messageText, RELEASE } from './endings.ts'
 import { Heartbeat } from './heartbeat.ts'
@@ -38,7 +39,7 @@ export async function workEvent(
     gone.abort()
     stop.abort(reason)
   })
-  const job = jobOf(claim, options, heartbeat, stop.signal)
+  const job = jobOf(claim, options, heartbeat, { signal: stop.signal, nowMs: store.nowMs() })
   const stopped = () => stop.abort({ kind: 'stopped', reason: options.signal?.reason } satisfies StopReason)
   options.signal?.addEventListener('abort', stopped)
   if (options.signal?.aborted) stopped()
@@ -54,8 +55,14 @@ export async function workEvent(
   }
 }
 
-function jobOf(claim: Claim, { owner }: EventWorkOptions, heartbeat: Heartbeat, signal: AbortSignal): Job {
-  const { stream, state: event, fence, attempt, born } = claim
+function jobOf(
+  claim: Claim,
+  { owner }: EventWorkOptions,
+  heartbeat: Heartbeat,
+  { signal, nowMs }: { readonly signal: AbortSignal; readonly nowMs: number },
+): Job {
+  const { stream, state: event, fence, attempt, born, silenceMs } = claim
+  const warning = limitWarning(event, silenceMs, nowMs)
   return {
     stream,
     event,
@@ -64,6 +71,7 @@ function jobOf(claim: Claim, { owner }: EventWorkOptions, heartbeat: Heartbeat, 
     born,
     attempt,
     attemptKey: attemptKey(born, event.id, attempt),
+    ...(warning === undefined ? {} : { limitWarning: warning }),
     signal,
     progress: msg => heartbeat.beat(messageText(msg)),
   }

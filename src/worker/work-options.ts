@@ -9,7 +9,10 @@ export interface WorkOptions {
   readonly by?: string
   /** Reason of the transactions. */
   readonly why?: string
-  /** How long the claim holds without a sign of life, ms; a heartbeat is sent at a third of it. Default 60 000. */
+  /**
+   * How long the claim holds without a sign of life, ms; a heartbeat is sent at a third of it, or of the event's own timeout
+   * where that is shorter. Default 60 000.
+   */
   readonly claimMs?: number
   /** How long to wait for a lease held by another, ms. Default 10 000. */
   readonly leaseWaitMs?: number

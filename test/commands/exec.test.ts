@@ -194,6 +194,15 @@ test('0 advances it to what the flags name; the message of the command stays wit
   expect((await cli(world, ['log', 's'])).stdout).toMatch(/bot.*nightly/)
 })
 
+test('a timeout that no heartbeat can keep is said before the command runs', async () => {
+  const world = await order()
+  await cli(world, ['event', 'set', 's', '01.00', '--timeout', '500ms'])
+  expect(await cli(world, ['exec', 's', '01.00', ...sh('echo done >&2')])).toMatchObject({
+    exit: 0,
+    stderr: expect.stringMatching(/^s 01\.00: its timeout of 0\.5s is too short for heartbeats, .*\ndone\n$/),
+  })
+})
+
 test('stderr is passed on; the code is the command’s', async () => {
   const world = await order()
   expect(await cli(world, ['exec', 's', '01.00', ...sh('echo no >&2; exit 9')])).toMatchObject({

@@ -30,6 +30,17 @@ test('until it is empty: runs the command for each event, and says what became o
   expect(await statuses(made)).toEqual(['completed', 'completed', 'completed'])
 })
 
+test.each(['text', 'ndjson'])(
+  'as %s says on stderr that a watchdog may end an event whose timeout is over',
+  async format => {
+    const made = await world('A')
+    await cli(made, ['event', 'set', 's', '01.00', '--timeout', '0s'])
+    const { exit, stderr } = await cli(made, ['work', '--name', 'A', '--once', '-o', format, '--', 'true'], PATH)
+    expect(exit).toBe(0)
+    expect(stderr).toMatch(/^beware {5}s 01\.00 A: its timeout is over: a watchdog ends it while it is worked on$/m)
+  },
+)
+
 test('an event that failed is 7 at the end, and its message on the line', async () => {
   const made = await world()
   const ran = await cli(

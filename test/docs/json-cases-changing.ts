@@ -12,6 +12,10 @@ const CHANGES: readonly Case[] = [
     .map(verb => `event ${verb} a 01.00 --command-id c1`)
     .map(again => line('change', `${again} -o json`, { ...TWO, before: [again] })),
   line('change', 'event touch a 01.00 --owner w1 -o json', CLAIMED),
+  line('change', 'event touch a 01.00 --owner w1 -o json', {
+    ...CLAIMED,
+    before: ['event set a 01.00 --timeout 9s --owner w1'],
+  }),
   line('change', 'event release a 01.00 --owner w1 -o json', CLAIMED),
   line('change', 'event advance a 01.00 --next N -o json', TWO),
   line('change', 'event advance a 01.00 --fork X,Y --join J -o json', TWO),

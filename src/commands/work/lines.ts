@@ -15,6 +15,11 @@ export function startedText({ stream, event, attempt }: Job): string {
   return line('started', stream, event.id, `${visibleText(event.name)}${again}`)
 }
 
+/** Of an event that its own timeout may end while it is worked on. */
+export function limitText({ stream, event }: Job, warning: string): string {
+  return line('beware', stream, event.id, `${visibleText(event.name)}: ${warning}`)
+}
+
 /** `completed  orders/4711 01.00 Pay in 12s: 12 results` */
 export function endedText({ outcome, stream, event, name, tookMs, code, message }: Ended): string {
   const took = tookMs === undefined ? '' : ` in ${tookMs < 10_000 ? `${(tookMs / 1_000).toFixed(1)}s` : span(tookMs)}`

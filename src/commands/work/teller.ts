@@ -8,7 +8,7 @@ import type { Output } from '../output.ts'
 import type { Runtime } from '../runtime.ts'
 import { tellProblem } from '../tell-problem.ts'
 import { type Ended, endedFrom, givenUp } from './ended.ts'
-import { endedLine, endedText, startedText } from './lines.ts'
+import { endedLine, endedText, limitText, startedText } from './lines.ts'
 import type { WorkCommandOptions } from './options.ts'
 
 type Claimed = Exclude<WorkOutcome, { readonly kind: 'not-claimed' }>
@@ -55,6 +55,7 @@ export class Teller {
       case 'started':
         this.#began.set(keyOf(happening.job), { startedMs: nowMs() })
         if (this.#options.output !== 'ndjson') this.#say(startedText(happening.job))
+        if (happening.job.limitWarning !== undefined) this.#say(limitText(happening.job, happening.job.limitWarning))
         return
       case 'outcome':
         if (happening.outcome.kind !== 'not-claimed') this.#ended(happening.outcome, happening.ownEnd)

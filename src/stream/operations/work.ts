@@ -1,9 +1,9 @@
 import { writeErrorSummary } from '../closing.ts'
 import { isoTime } from '../dates.ts'
 import type { Draft } from '../draft.ts'
-import { claimEndMs } from '../due.ts'
+import { claimEndMs, silenceLimitMs } from '../due.ts'
 import { type AttributeName, attemptOf, type LcAttributeName } from '../event.ts'
-import type { Operation, Refusal } from '../operation.ts'
+import type { ClaimResult, Operation, Refusal } from '../operation.ts'
 import { cutBytes, TEXT_LIMITS } from '../texts.ts'
 import { checkClaim, checkHolder, checkNotEndedAbove, checkNotWaitingJoin } from './claim.ts'
 import { cancelBelow } from './end.ts'
@@ -85,9 +85,11 @@ export function set(draft: Draft, position: number, operation: Of<'set'>): Refus
 }
 
 /** The claim as `start` and `touch` report it. */
-export function claimOf(draft: Draft, position: number) {
+export function claimOf(draft: Draft, position: number): ClaimResult | undefined {
   const event = draft.at(position)
   const { owner, fence, until } = event.lc
   if (owner === undefined || fence === undefined || until === undefined) return undefined
-  return { owner, fence: Number(fence), until, attempt: attemptOf(event) }
+  const silenceMs = silenceLimitMs(draft.stream, event)
+  const limit = silenceMs === undefined ? {} : { silenceMs }
+  return { owner, fence: Number(fence), until, attempt: attemptOf(event), ...limit }
 }

@@ -72,6 +72,28 @@ test('start says owner, fence and until when; as JSON too', async () => {
   })
 })
 
+test('start says what a timeout asks for that is shorter than the claim; as JSON whatever it is', async () => {
+  const world = await order()
+  await cli(world, ['event', 'set', 's', '01.00', '--timeout', '9s'])
+  const { stdout } = await cli(world, ['event', 'start', 's', '01.00', '--owner', 'w1'])
+  expect(stdout.split('\n')[1]).toBe('    its timeout ends it after 9s without a sign of life: touch it every 3s')
+  const touch = ['event', 'touch', 's', '01.00', '--owner', 'w1', '--claim', '5s']
+  expect((await cli(world, touch)).stdout).toContain('its timeout ends it after 9s')
+  expect(json((await cli(world, [...touch, '-o', 'json'])).stdout).silenceMs).toBe(9_000)
+  await cli(world, ['event', 'set', 's', '02.00', '--timeout', '2m'])
+  const longer = ['event', 'start', 's', '02.00', '--owner', 'w1']
+  expect((await cli(world, longer)).stdout).not.toContain('timeout')
+  expect(json((await cli(world, ['event', 'touch', ...longer.slice(2), '-o', 'json'])).stdout).silenceMs).toBe(120_000)
+})
+
+test('start with a command id that was used says the same of the timeout', async () => {
+  const world = await order()
+  await cli(world, ['event', 'set', 's', '01.00', '--timeout', '9s'])
+  const start = ['event', 'start', 's', '01.00', '--owner', 'w1', '--command-id', 'c1', '-o', 'json']
+  await cli(world, start)
+  expect(json((await cli(world, start)).stdout)).toMatchObject({ duplicate: true, silenceMs: 9_000 })
+})
+
 test('start -q prints the fence alone', async () => {
   expect(await cli(await order(), ['event', 'start', 's', '01.00', '-q'])).toMatchObject({
     exit: 0,
