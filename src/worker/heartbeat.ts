@@ -8,7 +8,7 @@ import { goneText } from './gone-text.ts'
 import type { LostClaim } from './job.ts'
 import { Sentry } from './sentry.ts'
 import { elapsedMs, type Moment, momentOf, type Timing } from './timing.ts'
-import { type Foreseen, underClaim } from './under-claim.ts'
+import { type Foreseen, foreseen, underClaim } from './under-claim.ts'
 import { claimMsOf, type EventWorkOptions } from './work-options.ts'
 import type { Undone } from './work-outcome.ts'
 
@@ -22,6 +22,8 @@ type Gone = { readonly kind: 'refused'; readonly refusal: Refusal } | Extract<Un
 type Beat =
   | Gone
   | { readonly kind: 'confirmed'; readonly silenceMs: number | undefined }
+  /** Another holds the lease; as of then the document says that the claim is ours. */
+  | { readonly kind: 'kept-out'; readonly seenAt: Moment; readonly silenceMs: number | undefined }
   | { readonly kind: 'unanswered'; readonly cause?: unknown }
 
 /**
@@ -30,7 +32,8 @@ type Beat =
  *
  * The claim is trusted for five sixths of its length, counted from the *sending* of the last heartbeat that was confirmed, on
  * the clock on which more time has passed. As that may be a clock that was set, a last heartbeat decides, which gets the end of
- * this time or a few seconds.
+ * this time or a few seconds. While another holds the lease, nobody but that one can take the event: then the claim is
+ * trusted for as long as the document, which can be read all the same, says that it is ours, and heartbeats go on trying.
  */
 export class Heartbeat {
   readonly #store: EventStore
@@ -45,6 +48,7 @@ export class Heartbeat {
   readonly #sentry: Sentry
   readonly #over = new AbortController()
   #confirmedAt: Moment
+  #keptOutAt: Moment | undefined
   #silenceMs: number | undefined
   #nextMs: number
   #underWay = 0
@@ -105,7 +109,10 @@ export class Heartbeat {
 
   /** For how long the claim can be trusted without another answer; at most 0: not now. */
   #trustLeftMs(): number {
-    return this.#trustedMs - elapsedMs(this.#confirmedAt, this.#timing)
+    const leftMs = this.#trustedMs - elapsedMs(this.#confirmedAt, this.#timing)
+    // A worker that is to end does not wait for somebody else's lease.
+    if (this.#keptOutAt === undefined || this.#options.signal?.aborted) return leftMs
+    return Math.max(leftMs, 2 * this.#doubtMs - elapsedMs(this.#keptOutAt, this.#timing))
   }
 
   /** A heartbeat now. @returns false once the claim is lost, or the event has ended */
@@ -121,15 +128,25 @@ export class Heartbeat {
 
   async #send(msg: string | undefined): Promise<Beat> {
     const touch = msg === undefined ? this.#touch : { ...this.#touch, msg }
-    const options = { ...this.#options, commandId: randomUUID() }
+    // Not for long: who is kept out reads what the holder of the lease has done.
+    const leaseWaitMs = Math.min(this.#options.leaseWaitMs ?? Number.POSITIVE_INFINITY, this.#doubtMs / 2)
+    const options = { ...this.#options, leaseWaitMs, commandId: randomUUID() }
     try {
       const outcome = await underClaim(this.#store, this.#claim, touch, options)
       if (outcome.kind === 'done') return { kind: 'confirmed', silenceMs: outcome.result.claim?.silenceMs }
       if (outcome.kind === 'refused' || outcome.kind === 'missing') return outcome
-      return { kind: 'unanswered' }
+      return outcome.kind === 'held' ? await this.#read() : { kind: 'unanswered' }
     } catch (cause) {
       return { kind: 'unanswered', cause }
     }
+  }
+
+  /** What the document says of the claim while a lease keeps heartbeats out. @throws the store's faults, BadDocument */
+  async #read(): Promise<Beat> {
+    const seenAt = momentOf(this.#timing)
+    const stored = await this.#store.read(this.#claim.stream, this.#over.signal)
+    const seen = foreseen(stored, this.#claim, this.#touch, this.#options.owner, this.#store.nowMs())
+    return seen.kind === 'legal' ? { kind: 'kept-out', seenAt, silenceMs: seen.result.claim?.silenceMs } : seen
   }
 
   #heard(answer: Beat, sentAt: Moment): void {
@@ -137,9 +154,16 @@ export class Heartbeat {
       case 'confirmed':
         if (sentAt.monotonicMs < this.#confirmedAt.monotonicMs) return
         this.#confirmedAt = sentAt
+        this.#keptOutAt = undefined
         this.#unanswered = 0
         this.#silenceMs = answer.silenceMs
         this.#nextMs = sentAt.monotonicMs + this.#beatMs
+        return
+      case 'kept-out':
+        this.#keptOutAt = answer.seenAt
+        this.#silenceMs = answer.silenceMs
+        // Soon: who is first once the lease has ended may take the event.
+        this.#againIn(silenceDelay(0, undefined, this.#timing.random))
         return
       case 'unanswered':
         this.#cause = answer.cause

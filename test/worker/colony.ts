@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import type { Ending, Job } from '../../src/worker/job.ts'
 import { workLoop } from '../../src/worker/loop.ts'
-import type { LoopReport } from '../../src/worker/loop-types.ts'
+import type { Happening, LoopReport } from '../../src/worker/loop-types.ts'
 import type { Timing } from '../../src/worker/timing.ts'
 import { resultOf, run } from '../ops/support.ts'
 import { Clock } from '../simulation/clock.ts'
@@ -16,6 +17,9 @@ import { Trace } from '../simulation/trace.ts'
 const START_MS = Date.parse('2026-03-01T00:00:00.000Z')
 const CLAIM_MS = 60_000
 const SLICE_MS = 300_000
+const LEASE_S = 60
+/** When the lease of a dead one has ended, its event may be taken from a worker, who has so long to be told, ms. */
+const TOLD_MS = 5_000
 
 export interface ColonySettings {
   readonly seed: string
@@ -30,6 +34,8 @@ export interface ColonySettings {
   readonly maxAttempts?: number
   /** Work goes on for so long, ms. */
   readonly workMs?: readonly [number, number]
+  /** So often somebody takes the lease of a stream for a minute, and dies. */
+  readonly deadLeases?: number
 }
 
 const FORKS = ['A', 'B', 'A'].map(name => ({ name }))
@@ -51,6 +57,8 @@ export class Colony {
   readonly runs = new Map<string, number>()
   /** Two workers were at the same event at the same time, neither of them told to stop. */
   readonly clashes: string[] = []
+  /** Claims that were given up although nobody else had the event: no heartbeat was confirmed. */
+  expired = 0
   readonly #stretches: Stretch[] = []
   readonly #random: Random
   readonly #trace = new Trace(START_MS)
@@ -65,7 +73,7 @@ export class Colony {
 
   /** @returns names of the streams that did not come to their end */
   async live(forMs: number): Promise<string[]> {
-    const { streams, workers, kills } = this.#settings
+    const { streams, workers, kills, deadLeases = 0 } = this.#settings
     for (let at = 0; at < streams; at++) {
       resultOf(
         await run(this.base, `s/${at}`, {
@@ -79,6 +87,7 @@ export class Colony {
       )
     }
     for (let at = 0; at < workers; at++) this.#employ(`worker-${at}`, at < kills)
+    for (let at = 0; at < deadLeases; at++) this.#leaveLeased(this.#random.between(0, 600_000))
     let open = await this.#open()
     for (let ms = SLICE_MS; ms <= forMs && open.length > 0; ms += SLICE_MS) {
       await this.scheduler.run(START_MS + ms)
@@ -93,6 +102,13 @@ export class Colony {
       for (const { name, summary } of page) if (summary?.status !== 'completed') open.push(name)
     }
     return open
+  }
+
+  #leaveLeased(afterMs: number): void {
+    const name = `s/${this.#random.whole(0, this.#settings.streams - 1)}`
+    const holder = { by: 'dead', host: '', pid: 0, purpose: '', sinceMs: START_MS + afterMs }
+    const lease = { leaseId: randomUUID(), durationS: LEASE_S, holder }
+    this.scheduler.at(START_MS + afterMs, () => void this.base.acquire(name, lease))
   }
 
   #employ(name: string, isDoomed: boolean): void {
@@ -126,6 +142,10 @@ export class Colony {
       leaseWaitMs: 5_000,
       concurrency: actor.random.whole(1, 3),
       timing,
+      observe: (happening: Happening) => {
+        const { outcome } = happening.kind === 'outcome' ? happening : {}
+        if (outcome?.kind === 'lost' && outcome.lost.code === 'claim-expired') this.expired += 1
+      },
       ...(maxAttempts === undefined ? {} : { maxAttempts }),
     }
     actor.spawn(async () => void this.reports.push(await workLoop(store, options, job => this.#work(job, actor))))
@@ -137,11 +157,19 @@ export class Colony {
     })
   }
 
+  #clash(other: Stretch, text: string): void {
+    const judge = () => {
+      if (other.isOn) this.clashes.push(text)
+    }
+    if (this.#settings.deadLeases === undefined) judge()
+    else this.scheduler.at(this.scheduler.nowMs + TOLD_MS, judge)
+  }
+
   async #work(job: Job, actor: Actor): Promise<Ending | undefined> {
     const key = `${job.stream} ${job.event.id}`
     const stretch: Stretch = { key, attempt: job.attempt, who: actor.name, isOn: true }
     const other = this.#stretches.find(each => each.key === key && each.isOn)
-    if (other !== undefined) this.clashes.push(`${key}: ${other.who} and ${actor.name}`)
+    if (other !== undefined) this.#clash(other, `${key}: ${other.who} and ${actor.name}`)
     this.#stretches.push(stretch)
     this.runs.set(job.attemptKey, (this.runs.get(job.attemptKey) ?? 0) + 1)
     job.signal.addEventListener('abort', () => (stretch.isOn = false))

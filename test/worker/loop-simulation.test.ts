@@ -50,6 +50,16 @@ describe('many worker loops', () => {
     expect((await endsIn(colony.base)).filter(times => times !== 1)).toEqual([])
   })
 
+  it('lose no work to leases that others have left behind', async () => {
+    const settings = { seed: 'leases', streams: 6, workers: 6, kills: 0, workMs: [30_000, 300_000] } as const
+    const colony = new Colony({ ...settings, deadLeases: 40 })
+    expect(await colony.live(3 * HOUR)).toEqual([])
+    expect(colony.expired).toBe(0)
+    expect([...colony.runs].filter(([, times]) => times > 1)).toEqual([])
+    expect(colony.clashes).toEqual([])
+    expect((await endsIn(colony.base)).filter(times => times !== 1)).toEqual([])
+  })
+
   it('take over what the dead have left, as the next attempt', async () => {
     const colony = new Colony({ seed: 'kills', streams: 12, workers: 6, kills: 4 })
     await colony.live(HOUR)
