@@ -112,6 +112,7 @@ export class Heartbeat {
     const leftMs = this.#trustedMs - elapsedMs(this.#confirmedAt, this.#timing)
     // A worker that is to end does not wait for somebody else's lease.
     if (this.#keptOutAt === undefined || this.#options.signal?.aborted) return leftMs
+    // Long enough for another try and what is read after it.
     return Math.max(leftMs, 2 * this.#doubtMs - elapsedMs(this.#keptOutAt, this.#timing))
   }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { EventStore } from '../../src/store/store.ts'
+import { runWatchdog } from '../../src/watchdog/loop.ts'
 import type { Ending, Job } from '../../src/worker/job.ts'
 import { workLoop } from '../../src/worker/loop.ts'
 import type { Happening, LoopReport } from '../../src/worker/loop-types.ts'
@@ -34,11 +35,13 @@ export interface ColonySettings {
   readonly maxAttempts?: number
   /** Work goes on for so long, ms. */
   readonly workMs?: readonly [number, number]
+  /** Every branch has this timeout, and a watchdog looks after it. */
+  readonly timeout?: string
   /** So often somebody takes the lease of a stream for a minute, and dies. */
   readonly deadLeases?: number
 }
 
-const FORKS = ['A', 'B', 'A'].map(name => ({ name }))
+const FORKS = ['A', 'B', 'A']
 
 /** A time at which somebody was at an event, as it really was. */
 interface Stretch {
@@ -73,13 +76,14 @@ export class Colony {
 
   /** @returns names of the streams that did not come to their end */
   async live(forMs: number): Promise<string[]> {
-    const { streams, workers, kills, deadLeases = 0 } = this.#settings
+    const { streams, workers, kills, deadLeases = 0, timeout } = this.#settings
+    const forks = FORKS.map(name => ({ name, ...(timeout === undefined ? {} : { timeout }) }))
     for (let at = 0; at < streams; at++) {
       resultOf(
         await run(this.base, `s/${at}`, {
           op: 'init',
           root: { name: 'Start' },
-          forks: FORKS,
+          forks,
           join: { name: 'J' },
           hold: false,
           born: `born-${at}`,
@@ -87,6 +91,7 @@ export class Colony {
       )
     }
     for (let at = 0; at < workers; at++) this.#employ(`worker-${at}`, at < kills)
+    if (timeout !== undefined) this.#watchOver()
     for (let at = 0; at < deadLeases; at++) this.#leaveLeased(this.#random.between(0, 600_000))
     let open = await this.#open()
     for (let ms = SLICE_MS; ms <= forMs && open.length > 0; ms += SLICE_MS) {
@@ -102,6 +107,26 @@ export class Colony {
       for (const { name, summary } of page) if (summary?.status !== 'completed') open.push(name)
     }
     return open
+  }
+
+  #watchOver(): void {
+    const actor = new Actor(this.scheduler, 'watchdog', this.#random)
+    const timing = {
+      monotonicMs: () => this.scheduler.nowMs,
+      wallMs: () => this.scheduler.nowMs,
+      random: actor.random.fraction,
+      pause: (ms: number, signal: AbortSignal) => actor.pause(ms, signal),
+    }
+    const limits = { maxPerPass: 1_000, maxShare: 1, concurrency: 8 }
+    const options = {
+      intervalMs: 2_000,
+      onDue: 'abort-event',
+      ...limits,
+      by: 'watchdog',
+      observers: [],
+      timing,
+    } as const
+    actor.spawn(() => runWatchdog(this.base, options, new AbortController().signal))
   }
 
   #leaveLeased(afterMs: number): void {

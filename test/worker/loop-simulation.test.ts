@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readStream } from '../../src/ops/read-stream.ts'
 import type { EventStore } from '../../src/store/store.ts'
+import { run } from '../ops/support.ts'
 import { Colony, type ColonySettings } from './colony.ts'
 
 const HOUR = 3_600_000
@@ -19,6 +20,20 @@ async function endsIn(store: EventStore): Promise<number[]> {
     }
   }
   return ends
+}
+
+/** The events that somebody has aborted. */
+async function endedBy(store: EventStore, who: string): Promise<string[]> {
+  const ended: string[] = []
+  for await (const page of store.list({})) {
+    for (const { name } of page) {
+      const aborts = (await readStream(store, name))
+        ?.transactions()
+        .filter(({ by, op }) => by === who && op === 'abort')
+      ended.push(...(aborts ?? []).map(({ on }) => `${name} ${on}`))
+    }
+  }
+  return ended
 }
 
 const WORLDS: readonly ColonySettings[] = [
@@ -58,6 +73,27 @@ describe('many worker loops', () => {
     expect([...colony.runs].filter(([, times]) => times > 1)).toEqual([])
     expect(colony.clashes).toEqual([])
     expect((await endsIn(colony.base)).filter(times => times !== 1)).toEqual([])
+  })
+
+  it('keep what they work on from being ended by a watchdog, whatever is lost on the way', async () => {
+    const settings = { seed: 'timeouts', streams: 2, workers: 6, kills: 0, workMs: [30_000, 300_000] } as const
+    const colony = new Colony({
+      ...settings,
+      timeout: '00:00:18',
+      rates: { requestLost: 0.02, answerLost: 0.02, unknown: 0 },
+    })
+    expect(await colony.live(HOUR)).toEqual([])
+    expect(await endedBy(colony.base, 'watchdog')).toEqual([])
+    // It is awake: what nobody works on is ended.
+    await run(colony.base, 't', {
+      op: 'init',
+      root: { name: 'R' },
+      forks: [{ name: 'X', timeout: '00:00:30' }],
+      hold: false,
+      born: 't',
+    })
+    await colony.scheduler.run(colony.scheduler.nowMs + 120_000)
+    expect(await endedBy(colony.base, 'watchdog')).toEqual(['t 01.00'])
   })
 
   it('take over what the dead have left, as the next attempt', async () => {
