@@ -11,15 +11,17 @@
  */
 import { disposable, type OpenedStore } from './library/open-store.ts'
 import { openStore as openStoreAt } from './store/open.ts'
+import { isObject, nonEmptyText, wrong } from './stream/values.ts'
 
 /**
  * Opens a store by its address: `sqlite:PATH`, `azure:ACCOUNT/CONTAINER`, a blob endpoint's URL, `azurite:CONTAINER`,
  * `memory:`. Credentials come from `env`, with the names that the Azure command line reads.
  *
- * @throws BadAddress
+ * @throws BadAddress; InvalidValue for what is no text
  */
 export async function openStore(address: string, env: NodeJS.ProcessEnv = process.env): Promise<OpenedStore> {
-  return disposable(await openStoreAt(address, env))
+  if (!isObject(env)) throw wrong('env', env, 'an object, as process.env')
+  return disposable(await openStoreAt(nonEmptyText(address, 'address'), env))
 }
 
 export { onDone, onJoined } from './library/after-write.ts'
@@ -55,7 +57,7 @@ export {
 } from './library/lease.ts'
 export type { OpenedStore } from './library/open-store.ts'
 export { mustReadStream, readStream, type SignalOption, type StoredStream } from './library/read-stream.ts'
-export type { EventInput, Successors } from './library/specs.ts'
+export type { AttributeChanges, EventInput, NewEvent, Successors } from './library/specs.ts'
 export type { StreamReader } from './library/stream-reader.ts'
 export {
   advance,
@@ -103,7 +105,7 @@ export type {
   SeenLimit,
   SettableAttributes,
 } from './stream/operation.ts'
-export { ON_DUE } from './stream/operation.ts'
+export { ON_DUE, SETTABLE } from './stream/operation.ts'
 export type { Pin } from './stream/pin.ts'
 export type { Summary } from './stream/summary.ts'
 export type { SelectedValue } from './stream/xpath.ts'

@@ -1,4 +1,5 @@
 import type { ChangeResult } from '../stream/operation.ts'
+import { callback } from '../stream/values.ts'
 
 /**
  * For `afterWrite`: calls `fire` with the id of each join that the change released, all its branches having ended. However many
@@ -13,6 +14,7 @@ import type { ChangeResult } from '../stream/operation.ts'
 export function onJoined<Rest extends readonly unknown[]>(
   fire: (join: string, result: ChangeResult, ...rest: Rest) => void | Promise<void>,
 ): (result: ChangeResult, ...rest: Rest) => Promise<void> {
+  callback(fire, 'fire')
   return async (result, ...rest) => {
     for (const join of result.joined) await fire(join, result, ...rest)
   }
@@ -22,6 +24,7 @@ export function onJoined<Rest extends readonly unknown[]>(
 export function onDone<Rest extends readonly unknown[]>(
   fire: (result: ChangeResult, ...rest: Rest) => void | Promise<void>,
 ): (result: ChangeResult, ...rest: Rest) => Promise<void> {
+  callback(fire, 'fire')
   return async (result, ...rest) => {
     if (result.done && result.outcome === 'done') await fire(result, ...rest)
   }

@@ -3,10 +3,26 @@ import { type EditOutcome, edit } from '../ops/edit.ts'
 import { transact as transactAs } from '../ops/transact.ts'
 import type { TransactOptions, TransactOutcome } from '../ops/transact-types.ts'
 import type { EventStore } from '../store/store.ts'
-import type { Operation } from '../stream/operation.ts'
-import { checkMs } from './checks.ts'
+import type { EventSpec, Operation } from '../stream/operation.ts'
+import { checkCommandId } from '../stream/texts.ts'
+import {
+  callback,
+  flag,
+  inField,
+  needed,
+  objectOf,
+  type Read,
+  requiredText,
+  signal,
+  storedText,
+  text,
+  uuid,
+  whole,
+} from '../stream/values.ts'
+import { checkTarget, reason, waitMs, write } from './checks.ts'
 import { StreamEditor } from './editors.ts'
-import { type EventInput, type Successors, specOf, successorSpecs } from './specs.ts'
+import { readOperation } from './operations.ts'
+import { type EventInput, readEvent, SUCCESSORS, type SuccessorSpecs, type Successors } from './specs.ts'
 
 /** How a stream is changed: by whom, why, and how long to wait for it. */
 export interface ChangeStreamOptions extends Omit<TransactOptions, 'commandId'> {
@@ -18,6 +34,27 @@ export interface ChangeStreamOptions extends Omit<TransactOptions, 'commandId'> 
   readonly commandId?: string
 }
 
+const commandId: Read<string> = (given, field) => {
+  inField(field, () => checkCommandId(text(given, field)))
+  return text(given, field)
+}
+
+const readChange = objectOf<ChangeStreamOptions>({
+  by: needed(requiredText),
+  why: reason,
+  commandId,
+  leaseWaitMs: waitMs,
+  leaseId: uuid,
+  write,
+  afterWrite: callback,
+  purpose: storedText(),
+  stopWaiting: signal,
+  signal,
+  ifVersion: whole(0),
+  ifBorn: text,
+  ifSum: text,
+})
+
 /** A stream that is to be created. */
 export interface NewStream extends Omit<Successors, 'next'> {
   /** Its first event. Default `Start`. */
@@ -25,6 +62,15 @@ export interface NewStream extends Omit<Successors, 'next'> {
   /** The root stays `init`: nothing in the stream is worked or due until the root is started. */
   readonly hold?: boolean
 }
+
+const { forks, join } = SUCCESSORS
+
+const readNewStream = objectOf<{
+  readonly root?: EventSpec
+  readonly forks?: SuccessorSpecs['forks']
+  readonly join?: EventSpec
+  readonly hold?: boolean
+}>({ root: readEvent, forks, join, hold: flag })
 
 /**
  * Changes a stream in one write: whatever steps `change` takes land together or not at all. It sees the stream as it
@@ -53,8 +99,10 @@ export async function changeStream(
   options: ChangeStreamOptions,
   change: (stream: StreamEditor) => void,
 ): Promise<EditOutcome> {
-  const purpose = options.purpose ?? 'change'
-  return edit(store, name, withCommandId({ ...options, purpose }), editing => change(new StreamEditor(name, editing)))
+  checkTarget(store, name)
+  const given = { purpose: 'change', ...withCommandId(options) }
+  callback(change, 'change')
+  return edit(store, name, given, editing => change(new StreamEditor(name, editing)))
 }
 
 /**
@@ -69,10 +117,17 @@ export async function createStream(
   options: ChangeStreamOptions,
   stream: NewStream = {},
 ): Promise<TransactOutcome> {
-  const { root = 'Start', hold = false, ...successors } = stream
-  const { forks, join } = successorSpecs(successors)
-  const init = { op: 'init', root: specOf(root), forks, ...(join && { join }), hold, born: randomUUID() } as const
-  return transact(store, name, init, options)
+  checkTarget(store, name)
+  const born = randomUUID()
+  const init = {
+    op: 'init',
+    root: { name: 'Start' },
+    forks: [],
+    hold: false,
+    ...readNewStream(stream, 'stream'),
+    born,
+  } as const
+  return transactAs(store, name, init, withCommandId(options))
 }
 
 /**
@@ -89,10 +144,10 @@ export async function transact(
   operation: Operation,
   options: ChangeStreamOptions,
 ): Promise<TransactOutcome> {
-  return transactAs(store, name, operation, withCommandId(options))
+  checkTarget(store, name)
+  return transactAs(store, name, readOperation(operation, 'operation'), withCommandId(options))
 }
 
 function withCommandId(options: ChangeStreamOptions): TransactOptions {
-  checkMs('leaseWaitMs', options.leaseWaitMs)
-  return { ...options, commandId: options.commandId ?? randomUUID() }
+  return { commandId: randomUUID(), ...readChange(options, 'options') }
 }

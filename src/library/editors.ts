@@ -1,8 +1,10 @@
 import type { Editing } from '../ops/editing.ts'
 import { type DocumentView, viewDocument } from '../ops/read-stream.ts'
-import type { Claimant, Operation, SettableAttributes } from '../stream/operation.ts'
+import type { Claimant, Operation } from '../stream/operation.ts'
+import { flag, needed, objectOf, requiredText } from '../stream/values.ts'
 import { EventReader, type EventSource } from './event-reader.ts'
-import { type Successors, successorSpecs } from './specs.ts'
+import { CLAIMANT, claimMs, readClaimant, readMsg, storedMsg } from './operations.ts'
+import { type AttributeChanges, readAttributes, SUCCESSORS, type SuccessorSpecs, type Successors } from './specs.ts'
 import { StreamReader } from './stream-reader.ts'
 
 /** What `EventEditor.start` needs to know. */
@@ -31,6 +33,14 @@ export interface AdvanceOptions extends Successors, Claimant {
 
 const CLAIM_MS = 60_000
 
+const readStart = objectOf<StartOptions>({ owner: needed(requiredText), claimMs, takeOver: flag })
+const readTouch = objectOf<TouchOptions>({ ...CLAIMANT, claimMs, msg: storedMsg })
+const readAdvance = objectOf<Omit<AdvanceOptions, keyof SuccessorSpecs> & Partial<SuccessorSpecs>>({
+  ...SUCCESSORS,
+  ...CLAIMANT,
+  more: flag,
+})
+
 /**
  * An event within `changeStream`. Each method is a step, a transaction of its own in the journal; a step that is refused ends
  * the change, and nothing is written. While a worker's claim runs, the steps of the work need its owner or fence; cancel and
@@ -47,43 +57,42 @@ export class EventEditor extends EventReader {
 
   /** Claims it for a worker: `inprocess`. Afterwards `fence` is that of the claim. */
   start(options: StartOptions): this {
-    return this.#step({ op: 'start', event: this.id, claimMs: CLAIM_MS, ...options })
+    return this.#step({ op: 'start', event: this.id, claimMs: CLAIM_MS, ...readStart(options, 'options') })
   }
 
   /** A sign of life of its worker: extends the claim. Leaves no entry in the journal. */
   touch(options: TouchOptions): this {
-    return this.#step({ op: 'touch', event: this.id, claimMs: CLAIM_MS, ...options })
+    return this.#step({ op: 'touch', event: this.id, claimMs: CLAIM_MS, ...readTouch(options, 'options') })
   }
 
   /** Its worker hands it back: `init` again, the same attempt. */
   release(claimant: Claimant): this {
-    return this.#step({ op: 'release', event: this.id, ...claimant })
+    return this.#step({ op: 'release', event: this.id, ...readClaimant(claimant, 'claimant') })
   }
 
   /** Its own work is done; what follows is added, and it stays open until that has ended. `successors` has the new events. */
   advance(options: AdvanceOptions): this {
-    const { next: _, forks: __, join: ___, ...others } = options
-    return this.#step({ op: 'advance', event: this.id, ...others, ...successorSpecs(options) })
+    return this.#step({ op: 'advance', event: this.id, forks: [], ...readAdvance(options, 'options') })
   }
 
   /** Its work is done, and nothing follows: `completed`. */
   complete(msg?: string, claimant: Claimant = {}): this {
-    return this.#step({ op: 'complete', event: this.id, ...messageOf(msg), ...claimant })
+    return this.#step({ op: 'complete', event: this.id, ...readMsg(msg), ...readClaimant(claimant, 'claimant') })
   }
 
   /** Its work failed: `aborted`, and what is open below it `canceled`. */
   fail(msg?: string, claimant: Claimant = {}): this {
-    return this.#step({ op: 'fail', event: this.id, ...messageOf(msg), ...claimant })
+    return this.#step({ op: 'fail', event: this.id, ...readMsg(msg), ...readClaimant(claimant, 'claimant') })
   }
 
   /** A user's wish: it and everything open below it becomes `canceled`. */
   cancel(msg?: string): this {
-    return this.#step({ op: 'cancel', event: this.id, ...messageOf(msg) })
+    return this.#step({ op: 'cancel', event: this.id, ...readMsg(msg) })
   }
 
   /** An operator's force: `aborted`, and what is open below it `canceled`. */
   abort(msg?: string): this {
-    return this.#step({ op: 'abort', event: this.id, ...messageOf(msg) })
+    return this.#step({ op: 'abort', event: this.id, ...readMsg(msg) })
   }
 
   /** Reopens an aborted or canceled event, and what closed above it. */
@@ -92,18 +101,15 @@ export class EventEditor extends EventReader {
   }
 
   /** Changes free attributes; `''` removes one. */
-  set(attributes: SettableAttributes, claimant: Claimant = {}): this {
-    return this.#step({ op: 'set', event: this.id, attributes, ...claimant })
+  set(attributes: AttributeChanges, claimant: Claimant = {}): this {
+    const changes = readAttributes(attributes, 'attributes')
+    return this.#step({ op: 'set', event: this.id, attributes: changes, ...readClaimant(claimant, 'claimant') })
   }
 
   #step(operation: Operation): this {
     this.#editing.apply(operation)
     return this
   }
-}
-
-function messageOf(msg: string | undefined): { readonly msg?: string } {
-  return msg === undefined ? {} : { msg }
 }
 
 /** A stream within `changeStream`: what it shows is what the steps so far made of it. */
@@ -118,12 +124,12 @@ export class StreamEditor extends StreamReader<EventEditor> {
 
   /** A user's wish: everything open becomes `canceled`. */
   cancel(msg?: string): this {
-    return this.#step({ op: 'cancel', ...messageOf(msg) })
+    return this.#step({ op: 'cancel', ...readMsg(msg) })
   }
 
   /** An operator's force: the root becomes `aborted`, everything open below it `canceled`. */
   abort(msg?: string): this {
-    return this.#step({ op: 'abort', ...messageOf(msg) })
+    return this.#step({ op: 'abort', ...readMsg(msg) })
   }
 
   /** Reopens all aborted and canceled events that may be retried. */

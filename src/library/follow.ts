@@ -1,6 +1,7 @@
 import { type FollowItem, follow as followFrom } from '../ops/follow.ts'
 import type { EventStore } from '../store/store.ts'
-import { checkMs } from './checks.ts'
+import { milliseconds, objectOf, signal, text, whole } from '../stream/values.ts'
+import { checkReadable } from './checks.ts'
 import type { SignalOption } from './read-stream.ts'
 
 /** From where, and how often, a stream is followed. */
@@ -13,13 +14,23 @@ export interface FollowOptions extends SignalOption {
   readonly intervalMs?: number
 }
 
+/** Timers take no more: a longer time would be none. */
+const LONGEST_PAUSE_MS = 2 ** 31 - 1
+
+const readFollow = objectOf<FollowOptions>({
+  fromVersion: whole(0),
+  born: text,
+  intervalMs: milliseconds(0, LONGEST_PAUSE_MS),
+  signal,
+})
+
 /**
  * The transactions of one stream in order, without a gap: the journal is complete, so whatever happened between two looks is
  * in it. Goes on when the stream is done (a retry may reopen it) and ends when the signal aborts, or the loop breaks.
  *
- * @throws InvalidValue for no time; BadDocument and the store's faults but `StoreUnreachable`: an outage is an item
+ * @throws InvalidValue for what can never be right; BadDocument and the store's faults but `StoreUnreachable`: an outage is an item
  */
 export function follow(store: EventStore, name: string, options: FollowOptions = {}): AsyncGenerator<FollowItem> {
-  checkMs('intervalMs', options.intervalMs)
-  return followFrom(store, name, { fromVersion: 0, intervalMs: 1_000, ...options })
+  checkReadable(store, name)
+  return followFrom(store, name, { fromVersion: 0, intervalMs: 1_000, ...readFollow(options, 'options') })
 }

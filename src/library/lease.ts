@@ -2,10 +2,19 @@ import { randomUUID } from 'node:crypto'
 import { thisHost } from '../ops/enqueue.ts'
 import { acquireWaiting, type HeldLease, type LeaseScopeOutcome, leaseScope as scope } from '../ops/lease-scope.ts'
 import type { AcquireOutcome, BreakOutcome, EventStore, Holder, LeaseOutcome } from '../store/store.ts'
-import { InvalidValue } from '../stream/errors.ts'
-import { checkText } from '../stream/texts.ts'
-import { checkLeaseId, checkMs } from './checks.ts'
-import type { SignalOption } from './read-stream.ts'
+import {
+  callback,
+  needed,
+  objectOf,
+  type Read,
+  requiredText,
+  signal,
+  storedText,
+  uuid,
+  whole,
+} from '../stream/values.ts'
+import { checkTarget, waitMs } from './checks.ts'
+import { readSignal, type SignalOption } from './read-stream.ts'
 
 /** Who takes a lease, and how. */
 export interface TakeLeaseOptions extends SignalOption {
@@ -31,6 +40,13 @@ export interface AcquireLeaseOptions extends TakeLeaseOptions {
   readonly leaseId?: string
 }
 
+const TAKE_LEASE = { by: needed(requiredText), purpose: storedText(), waitMs, signal }
+const durationS = whole(15, 60)
+const durationOrNoEnd: Read<number> = (given, field) => (given === -1 ? -1 : durationS(given, field))
+
+const readAcquire = objectOf<AcquireLeaseOptions>({ ...TAKE_LEASE, durationS: durationOrNoEnd, leaseId: uuid })
+const readLeaseScope = objectOf<LeaseScopeOptions>({ ...TAKE_LEASE, durationS })
+
 /** What became of `acquireLease`. */
 export type AcquireLeaseOutcome =
   | Exclude<AcquireOutcome, { readonly kind: 'unknown' }>
@@ -48,9 +64,9 @@ export async function acquireLease(
   name: string,
   options: AcquireLeaseOptions,
 ): Promise<AcquireLeaseOutcome> {
-  const { leaseId = randomUUID(), durationS = 60, waitMs = 0 } = options
-  checkLeaseId(leaseId)
-  const holding = { ...signalIn(options), holder: holderOf(store, options), waitMs, record: true }
+  checkTarget(store, name)
+  const { leaseId = randomUUID(), durationS = 60, waitMs = 0, signal, ...given } = readAcquire(options, 'options')
+  const holding = { ...(signal && { signal }), holder: holderOf(store, given), waitMs, record: true }
   try {
     const { outcome } = await acquireWaiting(store, name, leaseId, durationS, holding)
     return outcome.kind === 'unknown' ? { ...outcome, leaseId } : outcome
@@ -62,13 +78,14 @@ export async function acquireLease(
 }
 
 /** Starts the time of a lease anew, also after its end if nobody wrote or leased since. */
-export function renewLease(
+export async function renewLease(
   store: EventStore,
   name: string,
   leaseId: string,
   options: SignalOption = {},
 ): Promise<LeaseOutcome> {
-  return store.renew(name, leaseId, options.signal)
+  checkTarget(store, name)
+  return store.renew(name, uuid(leaseId, 'leaseId'), readSignal(options, 'options').signal)
 }
 
 /**
@@ -83,18 +100,20 @@ export async function changeLease(
   newId: string,
   options: SignalOption = {},
 ): Promise<LeaseOutcome> {
-  checkLeaseId(newId)
-  return store.change(name, leaseId, newId, options.signal)
+  checkTarget(store, name)
+  const ids = [uuid(leaseId, 'leaseId'), uuid(newId, 'newId')] as const
+  return store.change(name, ...ids, readSignal(options, 'options').signal)
 }
 
 /** Gives a lease back: others may write at once. */
-export function releaseLease(
+export async function releaseLease(
   store: EventStore,
   name: string,
   leaseId: string,
   options: SignalOption = {},
 ): Promise<LeaseOutcome> {
-  return store.release(name, leaseId, options.signal)
+  checkTarget(store, name)
+  return store.release(name, uuid(leaseId, 'leaseId'), readSignal(options, 'options').signal)
 }
 
 /** How `breakLease` ends a lease. */
@@ -103,9 +122,17 @@ export interface BreakLeaseOptions extends SignalOption {
   readonly periodS?: number
 }
 
+const readBreak = objectOf<BreakLeaseOptions>({ periodS: whole(0, 60), signal })
+
 /** Ends another's lease. What its holder is doing is lost. */
-export function breakLease(store: EventStore, name: string, options: BreakLeaseOptions = {}): Promise<BreakOutcome> {
-  return store.break(name, options.periodS ?? 0, options.signal)
+export async function breakLease(
+  store: EventStore,
+  name: string,
+  options: BreakLeaseOptions = {},
+): Promise<BreakOutcome> {
+  checkTarget(store, name)
+  const { periodS = 0, signal } = readBreak(options, 'options')
+  return store.break(name, periodS, signal)
 }
 
 /**
@@ -122,24 +149,13 @@ export async function leaseScope<T>(
   options: LeaseScopeOptions,
   work: (lease: HeldLease) => Promise<T>,
 ): Promise<LeaseScopeOutcome<T>> {
-  const { durationS, waitMs } = options
-  const holding = {
-    holder: holderOf(store, options),
-    ...(durationS === undefined ? {} : { durationS }),
-    ...(waitMs === undefined ? {} : { waitMs }),
-    ...signalIn(options),
-  }
-  return scope(store, name, holding, work)
+  checkTarget(store, name)
+  const { by, purpose, ...given } = readLeaseScope(options, 'options')
+  callback(work, 'work')
+  const holder = holderOf(store, { by, ...(purpose === undefined ? {} : { purpose }) })
+  return scope(store, name, { ...given, holder }, work)
 }
 
-function signalIn({ signal }: SignalOption): SignalOption {
-  return signal === undefined ? {} : { signal }
-}
-
-function holderOf(store: EventStore, { by, purpose = 'lease', waitMs }: TakeLeaseOptions): Holder {
-  if (by === '') throw new InvalidValue('an actor is needed: who holds the lease')
-  checkText('by', by)
-  checkText('purpose', purpose)
-  checkMs('waitMs', waitMs)
+function holderOf(store: EventStore, { by, purpose = 'lease' }: Pick<TakeLeaseOptions, 'by' | 'purpose'>): Holder {
   return { by, host: thisHost(), pid: process.pid, purpose, sinceMs: store.nowMs() }
 }

@@ -1,9 +1,10 @@
 import { readStream as read, type StreamView } from '../ops/read-stream.ts'
-import { checkStoredName } from '../store/names.ts'
 import type { EventStore, LeaseView } from '../store/store.ts'
 import type { Pin } from '../stream/pin.ts'
 import { sumOf } from '../stream/sum.ts'
+import { objectOf, signal } from '../stream/values.ts'
 import type { SelectedValue } from '../stream/xpath.ts'
+import { checkReadable } from './checks.ts'
 import { StreamNotFound } from './errors.ts'
 import { EventReader } from './event-reader.ts'
 import { StreamReader } from './stream-reader.ts'
@@ -14,6 +15,8 @@ export interface SignalOption {
   /** Ends the call; it rejects with the signal's reason. */
   readonly signal?: AbortSignal
 }
+
+export const readSignal = objectOf<SignalOption>({ signal })
 
 /** A stream as it stood when it was read. */
 export class StoredStream extends StreamReader<EventReader> {
@@ -92,8 +95,8 @@ export async function readStream(
   name: string,
   options: SignalOption = {},
 ): Promise<StoredStream | undefined> {
-  checkStoredName(name)
-  const view = await read(store, name, options.signal)
+  checkReadable(store, name)
+  const view = await read(store, name, readSignal(options, 'options').signal)
   return view && new StoredStream(view)
 }
 

@@ -1,10 +1,11 @@
 import type { DocumentView, SeenTransaction } from '../ops/read-stream.ts'
 import type { Status, StreamEvent } from '../stream/event.ts'
 import { type OpenWork, openEvents, openWork } from '../stream/open-work.ts'
+import { text } from '../stream/values.ts'
 import type { SelectedValue } from '../stream/xpath.ts'
 import { EventNotFound } from './errors.ts'
 import type { EventReader, EventSource } from './event-reader.ts'
-import type { XPath } from './xpath.ts'
+import { readXPath, type XPath } from './xpath.ts'
 
 /** A stream, to be looked at: its events and what they amount to. Of a stream that is changed, each answer is that of the moment. */
 export class StreamReader<Event extends EventReader = EventReader> {
@@ -84,7 +85,7 @@ export class StreamReader<Event extends EventReader = EventReader> {
 
   /** The event with this id. */
   find(id: string): Event | undefined {
-    return this.#source.eventAt(this.#view.stream.positionOf(id))
+    return this.#source.eventAt(this.#view.stream.positionOf(text(id, 'id')))
   }
   /** The event with this id. @throws EventNotFound */
   mustFind(id: string): Event {
@@ -95,7 +96,7 @@ export class StreamReader<Event extends EventReader = EventReader> {
 
   /** The events an expression selects, in the order of the document. @throws InvalidValue if it selects values */
   select(xpath: XPath): readonly Event[] {
-    return this.#at(xpath.positionsIn(this.#view.document))
+    return this.#at(readXPath(xpath).positionsIn(this.#view.document))
   }
   /** The same, at least one. @throws EventNotFound if it selects none; InvalidValue if it selects values */
   mustSelect(xpath: XPath): readonly [Event, ...Event[]] {
@@ -105,7 +106,7 @@ export class StreamReader<Event extends EventReader = EventReader> {
   }
   /** The values of an expression such as `count(./Event)` or `./Event/@key`. @throws InvalidValue if it selects events */
   values(xpath: XPath): readonly SelectedValue[] {
-    return xpath.valuesIn(this.#view.document)
+    return readXPath(xpath).valuesIn(this.#view.document)
   }
 
   get #view(): DocumentView {

@@ -1,14 +1,31 @@
 import { thisHost } from '../ops/enqueue.ts'
 import type { EventStore } from '../store/store.ts'
-import { InvalidValue } from '../stream/errors.ts'
 import type { ChangeResult } from '../stream/operation.ts'
+import {
+  callback,
+  flag,
+  isObject,
+  listOf,
+  needed,
+  nonEmptyText,
+  objectOf,
+  type Read,
+  requiredText,
+  signal,
+  storedText,
+  text,
+  whole,
+  word,
+  wrong,
+} from '../stream/values.ts'
 import type { Ending, Job } from '../worker/job.ts'
 import { workLoop } from '../worker/loop.ts'
 import type { Happening, LoopOptions, LoopReport, Work } from '../worker/loop-types.ts'
 import { workEvent } from '../worker/work-event.ts'
 import type { WorkOptions } from '../worker/work-options.ts'
 import type { WorkOutcome } from '../worker/work-outcome.ts'
-import { checkMs, checkWorker } from './checks.ts'
+import { checkStore, checkTarget, reason, waitMs, write } from './checks.ts'
+import { claimMs, readEnding } from './operations.ts'
 import { type Successors, successorSpecs } from './specs.ts'
 
 /** What both kinds of work may be told besides. */
@@ -40,6 +57,31 @@ export interface WorkOnOptions extends Omit<WorkOptions, 'owner'>, WorkCallbacks
   readonly takeOver?: boolean
 }
 
+const WORK = { owner: requiredText, by: requiredText, why: reason, claimMs, leaseWaitMs: waitMs, write, signal }
+
+const names: Read<string | readonly string[]> = (given, field) => {
+  if (typeof given === 'string') return requiredText(given, field)
+  const list = listOf(requiredText)(given, field)
+  if (list.length === 0) throw wrong(field, given, 'the name of the events it works on, or some names')
+  return list
+}
+
+const readWorker = objectOf<WorkerOptions>({
+  ...WORK,
+  name: needed(names),
+  topic: storedText(),
+  match: nonEmptyText,
+  concurrency: whole(1),
+  maxAttempts: whole(1),
+  until: word(['once', 'until-empty']),
+  drain: signal,
+  maxIdleMs: waitMs,
+  observe: callback,
+  afterWrite: callback,
+})
+
+const readWorkOn = objectOf<WorkOnOptions>({ ...WORK, takeOver: flag, afterWrite: callback })
+
 /**
  * Works on all events of a name, in all streams: claims them one after the other (`concurrency` at a time), runs `work`, keeps
  * the claim alive meanwhile, and writes how it ended. The event of a worker that died is taken over when its claim has run out.
@@ -57,9 +99,9 @@ export interface WorkOnOptions extends Omit<WorkOptions, 'owner'>, WorkCallbacks
  * @throws InvalidValue options with which it could do nothing; the store's faults but `StoreUnreachable`: an outage is waited for
  */
 export async function worker(store: EventStore, options: WorkerOptions, work: Work): Promise<LoopReport> {
-  const { name, owner = defaultOwner(), afterWrite, observe, ...others } = options
+  checkStore(store)
+  const { name, owner = defaultOwner(), afterWrite, observe, ...others } = readWorker(options, 'options')
   const names = typeof name === 'string' ? [name] : name
-  checkWorker({ ...others, names, owner })
   const calls = new Calls(afterWrite, observe)
   const observing = { ...others, names, owner, observe: (happening: Happening) => calls.see(happening) }
   const report = await workLoop(store, observing, checked(work)).finally(() => calls.settled())
@@ -81,16 +123,17 @@ export async function workOn(
   options: WorkOnOptions,
   work: Work,
 ): Promise<WorkOutcome> {
-  const { owner = defaultOwner(), afterWrite, ...others } = options
-  checkMs('leaseWaitMs', others.leaseWaitMs)
-  const outcome = await workEvent(store, { stream, event }, { ...others, owner }, checked(work))
+  checkTarget(store, stream)
+  const target = { stream, event: nonEmptyText(event, 'event') }
+  const { owner = defaultOwner(), afterWrite, ...others } = readWorkOn(options, 'options')
+  const outcome = await workEvent(store, target, { ...others, owner }, checked(work))
   if (outcome.kind === 'reported') await afterWrite?.(outcome.result, outcome.job)
   return outcome
 }
 
 /** The work is done, and nothing follows. */
 export function complete(msg?: string): Ending {
-  return { op: 'complete', ...(msg === undefined ? {} : { msg }) }
+  return { op: 'complete', ...(msg === undefined ? {} : { msg: text(msg, 'msg') }) }
 }
 
 /** The work is done, and this follows: the next step of the event's thread, or new threads and their join. */
@@ -100,7 +143,7 @@ export function advance(successors: Successors): Ending {
 
 /** The work failed: the event is aborted, what is open below it canceled. */
 export function fail(msg?: string): Ending {
-  return { op: 'fail', ...(msg === undefined ? {} : { msg }) }
+  return { op: 'fail', ...(msg === undefined ? {} : { msg: text(msg, 'msg') }) }
 }
 
 /** The event is handed back, for another try or another worker. */
@@ -114,16 +157,13 @@ function defaultOwner(): string {
 
 /** Fails an event whose work gave something else: what that is to mean in the stream nobody knows. */
 function checked(work: Work): Work {
+  callback(work, 'work')
   return async job => {
     const ending: unknown = await work(job)
-    if (ending === undefined || isEnding(ending)) return ending
-    throw new InvalidValue('work gives complete(), advance(), fail(), release() or nothing')
+    if (ending === undefined) return undefined
+    if (!isObject(ending)) throw wrong('ending', ending, 'complete(), advance(), fail(), release() or nothing')
+    return readEnding(ending, 'ending')
   }
-}
-
-function isEnding(given: unknown): given is Ending {
-  const op = typeof given === 'object' && given !== null && 'op' in given ? given.op : undefined
-  return op === 'complete' || op === 'advance' || op === 'fail' || op === 'release'
 }
 
 /** The calls of `afterWrite` in a loop, which does not wait for them, and those of `observe`, which it would not outlive. */

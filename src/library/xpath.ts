@@ -1,5 +1,6 @@
 import type { StreamDocument } from '../stream/document.ts'
 import { InvalidValue } from '../stream/errors.ts'
+import { text, wrong } from '../stream/values.ts'
 import { parseXPath, type Selected, type SelectedValue } from '../stream/xpath.ts'
 
 /** An XPath 3.1 expression that was read; see `xpath`. It can be used on many streams. */
@@ -41,6 +42,13 @@ export class XPath {
  * @throws InvalidValue for what is no XPath, with the place where there is one
  */
 export async function xpath(expression: string): Promise<XPath> {
-  const parsed = await parseXPath(expression)
+  const parsed = await parseXPath(text(expression, 'expression'))
   return new XPath(expression, document => parsed.select(document))
+}
+
+/** An expression that was read; a text would have to be read first, which takes time. @throws InvalidValue */
+export function readXPath(given: unknown): XPath {
+  if (given instanceof XPath) return given
+  const hint = 'Read it before: const found = await xpath("./Event").'
+  throw wrong('xpath', given, 'an expression that was read', hint)
 }

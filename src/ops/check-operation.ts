@@ -1,7 +1,16 @@
 import { checkStreamName } from '../store/names.ts'
 import { InvalidValue } from '../stream/errors.ts'
-import type { Authorship, EventSpec, Operation } from '../stream/operation.ts'
+import {
+  type Authorship,
+  type EventSpec,
+  type Operation,
+  SETTABLE,
+  type SettableAttributes,
+} from '../stream/operation.ts'
 import { checkCommandId, checkText } from '../stream/texts.ts'
+
+/** What an event may be created with. */
+const SPEC = [...SETTABLE, 'msg']
 
 /** Refuses what can never be right before anything is sent: wrong names, ids and texts. @throws InvalidValue */
 export function checkOperation(name: string, operation: Operation, author: Authorship): void {
@@ -21,9 +30,11 @@ function checkOwner(owner: string): void {
   checkText('owner', owner)
 }
 
+/** ms. */
+export const LONGEST_CLAIM_MS = 366 * 24 * 3_600_000
+
 function checkClaimMs(claimMs: number): void {
-  const longest = 366 * 24 * 3_600_000
-  if (Number.isFinite(claimMs) && claimMs > 0 && claimMs <= longest) return
+  if (Number.isFinite(claimMs) && claimMs > 0 && claimMs <= LONGEST_CLAIM_MS) return
   throw new InvalidValue(`a claim lasts between 1 ms and a year, not ${claimMs} ms`)
 }
 
@@ -36,7 +47,7 @@ function checkSpecs(operation: Operation): void {
       throw new InvalidValue('advance adds at least one successor: a next step or a fork')
     for (const spec of [...present(next), ...forks, ...present(join)]) checkSpec(spec)
   } else if (operation.op === 'set') {
-    for (const [name, value] of Object.entries(operation.attributes)) checkText(name, value)
+    checkTexts(operation.attributes, SETTABLE)
   }
   if ('join' in operation && operation.join !== undefined && operation.forks.length === 0) {
     throw new InvalidValue('a join needs a fork whose branches it waits for')
@@ -45,7 +56,15 @@ function checkSpecs(operation: Operation): void {
 
 function checkSpec(spec: EventSpec): void {
   if (spec.name === '') throw new InvalidValue('an event needs a name')
-  for (const [name, value] of Object.entries(spec)) if (value !== undefined) checkText(name, value)
+  checkTexts(spec, SPEC)
+}
+
+/** What is not among the names would be written all the same, `status` or `prev` too. */
+function checkTexts(attributes: EventSpec | SettableAttributes, names: readonly string[]): void {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (!names.includes(name)) throw new InvalidValue(`${name} is no attribute that can be given: ${names.join(', ')}`)
+    if (value !== undefined) checkText(name, value)
+  }
 }
 
 function present(spec: EventSpec | undefined): EventSpec[] {

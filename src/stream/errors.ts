@@ -45,7 +45,10 @@ export class BadDocument extends LeasectlError {
   }
 }
 
-/** A value given by a person or program that can never be right: a wrong id, a text XML cannot hold, a text too long. */
+/**
+ * A value given by a person or program that can never be right: a field that does not exist, a wrong type or id, a text too
+ * long or with characters that XML cannot hold. Nothing was sent.
+ */
 export class InvalidValue extends LeasectlError {
   readonly code = 'invalid-value'
 }

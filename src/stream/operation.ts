@@ -91,10 +91,10 @@ export interface SeenLimit {
   readonly dueMs: number
 }
 
+/** The attributes that are free to the application, `set` changes no others. */
+export const SETTABLE = ['name', 'topic', 'key', 'ref', 'tag', 'trackingId', 'timeout', 'onDue'] as const
 /** The free attributes that `set` changes; `''` removes one. */
-export type SettableAttributes = {
-  readonly [Name in 'name' | 'topic' | 'key' | 'ref' | 'tag' | 'trackingId' | 'timeout' | 'onDue']?: string
-}
+export type SettableAttributes = { readonly [Name in (typeof SETTABLE)[number]]?: string }
 
 /** Who does it, why, and under which id. The id makes a repetition safe. */
 export interface Authorship {

@@ -1,4 +1,5 @@
 import type { EventStore } from '../store/store.ts'
+import { text } from '../stream/values.ts'
 import { attemptKey } from './attempt-key.ts'
 import { limitWarning } from './cadence.ts'
 import { type Claim, claimEvent } from './claim.ts'
@@ -73,7 +74,7 @@ function jobOf(
     attemptKey: attemptKey(born, event.id, attempt),
     ...(warning === undefined ? {} : { limitWarning: warning }),
     signal,
-    progress: msg => heartbeat.beat(messageText(msg)),
+    progress: async msg => heartbeat.beat(messageText(text(msg, 'msg'))),
   }
 }
 

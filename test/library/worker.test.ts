@@ -160,7 +160,12 @@ test('work that gives what is no ending fails its event, and says why', async ()
   const given: Record<string, unknown> = { '01.00': '12 results', '02.00': null, '03.00': { op: 'close' } }
   const untyped = (job: Job) => given[job.event.id] as undefined
   await worker(store, { name: 'Search', until: EMPTY }, untyped)
-  const why = 'work gives complete(), advance(), fail(), release() or nothing'
-  const failed = Object.keys(given).map(id => `${id} aborted ${why}`)
-  expect(await ends(store)).toEqual(['00 completed WithError', ...failed, '04.00 completed'])
+  const right = 'complete(), advance(), fail(), release() or nothing'
+  expect(await ends(store)).toEqual([
+    '00 completed WithError',
+    `01.00 aborted ending is ${right}, not "12 results"`,
+    `02.00 aborted ending is ${right}, not null`,
+    '03.00 aborted ending.op is one of complete, advance, fail, release, not "close"',
+    '04.00 completed',
+  ])
 })

@@ -87,6 +87,30 @@ describe('transact', () => {
     expect(await store.read('s')).toBeUndefined()
   })
 
+  it.each(['id', 'status', 'prev', 'next', 'msg', 'created', 'timestamp', 'lc', '__proto__'])(
+    'refuses to set %s, which is not free: nothing is sent',
+    async name => {
+      const { store } = memoryStore()
+      await run(store, 's', init(['A']))
+      const before = await store.read('s')
+      const attributes = Object.fromEntries([[name, '07.00']])
+      const set = { op: 'set', event: '01.00', attributes } as const
+      await expect(run(store, 's', set)).rejects.toThrow(InvalidValue)
+      expect(await store.read('s')).toEqual(before)
+    },
+  )
+
+  it('refuses events with attributes that are not free', async () => {
+    const { store } = memoryStore()
+    const odd = { name: 'A', status: 'completed' }
+    await run(store, 's', init(['A']))
+    for (const added of [{ forks: [odd] }, { forks: [], next: odd }, { forks: [{ name: 'B' }], join: odd }])
+      await expect(run(store, 's', { op: 'advance', event: '01.00', ...added })).rejects.toThrow(InvalidValue)
+    const wrong = { op: 'init', root: odd, forks: [], hold: false, born: '' } as const
+    await expect(run(store, 't', wrong)).rejects.toThrow(InvalidValue)
+    expect(await store.read('t')).toBeUndefined()
+  })
+
   it('makes a repeated command once and tells its first result', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A']))

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import type { SettableAttributes } from '../../stream/operation.ts'
+import { SETTABLE, type SettableAttributes } from '../../stream/operation.ts'
 import { type Run, writes } from '../command.ts'
 import { UsageError } from '../problem.ts'
 import type { Runtime } from '../runtime.ts'
@@ -31,8 +31,6 @@ export function register(parent: Command, runtime: Runtime, go: Run<SetOptions> 
   } as const
   writes(attributeFlags(command, { clearing: true }), runtime, description, parseEvent<SetOptions>, go)
 }
-
-const SETTABLE = ['name', 'topic', 'key', 'ref', 'tag', 'trackingId', 'timeout', 'onDue'] as const
 
 export const run: Run<SetOptions> = async (options, runtime) => {
   const { event } = options

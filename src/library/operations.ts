@@ -1,0 +1,73 @@
+import { LONGEST_CLAIM_MS } from '../ops/check-operation.ts'
+import type { Claimant, Operation, SeenLimit } from '../stream/operation.ts'
+import {
+  flag,
+  listOf,
+  milliseconds,
+  needed,
+  nonEmptyText,
+  objectOf,
+  oneOfOps,
+  type Read,
+  requiredText,
+  storedText,
+  text,
+  uuid,
+  whole,
+} from '../stream/values.ts'
+import type { Ending } from '../worker/job.ts'
+import { readAttributes, readEvent, SUCCESSORS } from './specs.ts'
+
+/** How long a claim holds, ms. */
+export const claimMs: Read<number> = milliseconds(1, LONGEST_CLAIM_MS)
+
+export const CLAIMANT = { owner: requiredText, fence: whole(0) }
+export const storedMsg = storedText('msg')
+const EVENT = { event: needed(nonEmptyText) }
+const END = { ...EVENT, msg: storedMsg, ...CLAIMANT }
+
+export const readClaimant = objectOf<Claimant>(CLAIMANT)
+
+/** The message of an event that is changed. */
+export function readMsg(given: unknown): { readonly msg?: string } {
+  return given === undefined ? {} : { msg: storedMsg(given, 'msg') }
+}
+
+const readLimit = objectOf<SeenLimit>({
+  event: needed(nonEmptyText),
+  status: needed(text),
+  attempt: needed(text),
+  fence: needed(text),
+  timestamp: needed(text),
+  dueMs: needed(milliseconds(0)),
+})
+
+/** An operation as a program hands it to `transact`. */
+export const readOperation = oneOfOps<Operation>({
+  init: {
+    root: needed(readEvent),
+    forks: needed(listOf(readEvent)),
+    join: readEvent,
+    hold: needed(flag),
+    born: needed(uuid),
+  },
+  start: { ...EVENT, owner: needed(requiredText), claimMs: needed(claimMs), fence: whole(0), takeOver: flag },
+  touch: { ...EVENT, ...CLAIMANT, claimMs: needed(claimMs), msg: storedMsg },
+  release: { ...EVENT, ...CLAIMANT },
+  advance: { ...EVENT, ...SUCCESSORS, ...CLAIMANT, forks: needed(listOf(readEvent)), more: flag },
+  complete: END,
+  fail: END,
+  cancel: { event: nonEmptyText, msg: storedMsg },
+  abort: { event: nonEmptyText, msg: storedMsg, expired: readLimit },
+  retry: { event: nonEmptyText },
+  set: { ...EVENT, ...CLAIMANT, attributes: needed(readAttributes) },
+  settle: {},
+})
+
+/** How work ended. A message of any length and with any characters ends it: it is cleaned and cut later. */
+export const readEnding = oneOfOps<Ending>({
+  complete: { msg: text },
+  advance: SUCCESSORS,
+  fail: { msg: text },
+  release: {},
+})

@@ -1,0 +1,236 @@
+import { isoTime } from './dates.ts'
+import { formatDuration, parseDuration } from './durations.ts'
+import { InvalidValue } from './errors.ts'
+import { nearest } from './nearest.ts'
+import { checkText, visibleText } from './texts.ts'
+import { parseTimeout, timeoutFromInput } from './timeouts.ts'
+
+/**
+ * Values that a program gives, read where they enter: a program in JavaScript may give anything. What is read has the type
+ * that the rest relies on; each error names the field, what was given, and what would be right.
+ */
+
+/** Reads a value. @throws InvalidValue with the name of the field */
+export type Read<Value> = (given: unknown, field: string) => Value
+
+/** A field that has to be given. */
+export interface Needed<Value> {
+  readonly needed: Read<Value>
+}
+
+/** A reader for each field of a type; the compiler wants `needed` for those that are not optional, and for no others. */
+export type Fields<Type> = {
+  readonly [Name in keyof Type]-?: Record<never, never> extends Pick<Type, Name>
+    ? Read<Exclude<Type[Name], undefined>>
+    : Needed<Type[Name]>
+}
+
+export function needed<Value>(read: Read<Value>): Needed<Value> {
+  return { needed: read }
+}
+
+/** An object with these fields and no others. One that is `undefined` counts as not given, and each is looked at once. */
+export function objectOf<Type extends object>(fields: Fields<Type>): Read<Type> {
+  const readers = Object.entries<Read<unknown> | Needed<unknown>>(fields)
+  const known = new Set(Object.keys(fields))
+  return (given, field) => {
+    const values = plainObject(given, field, known)
+    for (const name of Object.keys(values)) if (!known.has(name)) throw unknownField(within(field, name), name, known)
+    const read: Record<string, unknown> = {}
+    for (const [name, reader] of readers) {
+      const value = values[name]
+      if (typeof reader !== 'function') read[name] = reader.needed(value, within(field, name))
+      else if (value !== undefined) read[name] = reader(value, within(field, name))
+    }
+    return read as Type
+  }
+}
+
+/** The object whose `op` says which it is; the fields besides it. */
+export function oneOfOps<Type extends { readonly op: string }>(
+  fieldsOf: {
+    readonly [Op in Type['op']]: Fields<Omit<Extract<Type, { readonly op: Op }>, 'op'>>
+  },
+): Read<Type> {
+  const kinds = Object.entries<object>(fieldsOf).map(([op, fields]) => {
+    return [op, objectOf({ op: needed(word([op])), ...fields } as Fields<Type>)] as const
+  })
+  const readers = new Map(kinds)
+  const known = new Set(['op'])
+  const ops = word([...readers.keys()])
+  return (given, field) => {
+    const read = readers.get(ops(plainObject(given, field, known).op, within(field, 'op')))
+    if (read === undefined) throw wrong(field, given, 'an object')
+    return read(given, field)
+  }
+}
+
+export function listOf<Value>(read: Read<Value>): Read<readonly Value[]> {
+  return (given, field) => {
+    if (!Array.isArray(given)) throw wrong(field, given, 'a list')
+    return Array.from(given, (item: unknown, at) => read(item, `${field}[${at}]`))
+  }
+}
+
+export const text: Read<string> = (given, field) => {
+  if (typeof given !== 'string') throw wrong(field, given, 'a text')
+  return given
+}
+
+export const nonEmptyText: Read<string> = (given, field) => {
+  if (text(given, field) === '') throw wrong(field, given, 'a text that is not empty')
+  return text(given, field)
+}
+
+/** A text that a document can hold. */
+export function storedText(kind: 'msg' | 'reason' | 'other' = 'other'): Read<string> {
+  return (given, field) => {
+    const read = text(given, field)
+    inField(field, () => checkText(kind, read), `${kind}: `)
+    return read
+  }
+}
+
+/** The same, and not empty. */
+export const requiredText: Read<string> = (given, field) => storedText()(nonEmptyText(given, field), field)
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+export const uuid: Read<string> = (given, field) => {
+  if (UUID.test(text(given, field))) return text(given, field)
+  throw wrong(field, given, 'a UUID', 'randomUUID() of node:crypto makes one.')
+}
+
+/** One of a few words. */
+export function word<Word extends string>(words: readonly Word[]): Read<Word> {
+  return (given, field) => {
+    const found = words.find(candidate => candidate === given)
+    if (found !== undefined) return found
+    const near = typeof given === 'string' ? nearest(given, words) : undefined
+    const hint = near === undefined ? undefined : `did you mean ${near}?`
+    throw wrong(field, given, `one of ${words.join(', ')}`, hint)
+  }
+}
+
+export const flag: Read<boolean> = (given, field) => {
+  if (typeof given !== 'boolean') throw wrong(field, given, 'true or false')
+  return given
+}
+
+/** A whole number in a range. */
+export function whole(least: number, most = Number.MAX_SAFE_INTEGER): Read<number> {
+  const range = most === Number.MAX_SAFE_INTEGER ? `from ${least} on` : `from ${least} to ${most}`
+  return (given, field) => {
+    if (Number.isSafeInteger(given) && Number(given) >= least && Number(given) <= most) return Number(given)
+    throw wrong(field, given, `a whole number ${range}`)
+  }
+}
+
+/** A length of time in ms. */
+export function milliseconds(least: number, most = Number.POSITIVE_INFINITY): Read<number> {
+  const range = most === Number.POSITIVE_INFINITY ? `from ${least} on` : `from ${least} to ${most}`
+  return (given, field) => {
+    if (typeof given === 'number' && given >= least && given <= most) return given
+    throw wrong(field, given, `a time in ms, a number ${range}`, inMs(given))
+  }
+}
+
+/** A limit of time, as the command line takes it, or the moment it ends; the text for the wire. `''` is none. */
+export const timeLimit: Read<string> = (given, field) => {
+  const right = 'a text such as 2h, PT5M or 2026-11-20T14:00:00Z, or a Date'
+  if (given instanceof Date) {
+    const wire = Number.isNaN(given.getTime()) ? '' : isoTime(given.getTime())
+    if (parseTimeout(wire).kind === 'at') return wire
+    throw wrong(field, given, right)
+  }
+  if (typeof given !== 'string') {
+    const isMs = typeof given === 'number' && given > 0 && Number.isFinite(given)
+    throw wrong(field, given, right, isMs ? `${given} ms are "${formatDuration(given)}".` : undefined)
+  }
+  return given === '' ? '' : inField(field, () => timeoutFromInput(given))
+}
+
+export const signal: Read<AbortSignal> = (given, field) => {
+  if (isSignal(given)) return given
+  const isController = isObject(given) && isSignal(given.signal)
+  throw wrong(field, given, 'an AbortSignal', isController ? 'did you mean the .signal of it?' : undefined)
+}
+
+export function callback<Callback>(given: unknown, field: string): Callback {
+  if (typeof given !== 'function') throw wrong(field, given, 'a function')
+  return given as Callback
+}
+
+/** Names the field in front of what a check finds, in place of what the check calls it. */
+export function inField<Value>(field: string, check: () => Value, called = ''): Value {
+  try {
+    return check()
+  } catch (error) {
+    if (!(error instanceof InvalidValue)) throw error
+    const message = error.message.startsWith(called) ? error.message.slice(called.length) : error.message
+    throw new InvalidValue(`${field}: ${message}`, {
+      cause: error,
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+    })
+  }
+}
+
+/** The error for a value that is not `right`. */
+export function wrong(field: string, given: unknown, right: string, hint?: string): InvalidValue {
+  const what = given === undefined ? `is missing: ${right}` : `is ${right}, not ${shown(given)}`
+  return new InvalidValue(`${field} ${what}`, hint === undefined ? {} : { hint })
+}
+
+export function isObject(given: unknown): given is Readonly<Record<string, unknown>> {
+  return typeof given === 'object' && given !== null
+}
+
+/** `options` stands for the object itself; its fields go by their names alone. */
+function within(field: string, name: string): string {
+  return field === 'options' ? name : `${field}.${name}`
+}
+
+/** Objects of other realms too; no list, no date, no signal. */
+function plainObject(given: unknown, field: string, known: ReadonlySet<string>): Readonly<Record<string, unknown>> {
+  if (isObject(given) && kindOf(given) === 'Object') return given
+  throw wrong(field, given, known.size === 0 ? 'an object' : `an object with ${[...known].join(', ')}`)
+}
+
+function unknownField(field: string, name: string, known: ReadonlySet<string>): InvalidValue {
+  const near = nearest(name, [...known])
+  const guess = near === undefined ? '' : `: did you mean ${near}?`
+  const hint = known.size === 0 ? 'There is none.' : `Known are ${[...known].join(', ')}.`
+  return new InvalidValue(`${cut(visibleText(field))} is not known${guess}`, { hint })
+}
+
+function inMs(given: unknown): string | undefined {
+  if (typeof given !== 'string') return undefined
+  try {
+    return `${given} is ${parseDuration(given)}.`
+  } catch {
+    return undefined
+  }
+}
+
+function isSignal(given: unknown): given is AbortSignal {
+  return isObject(given) && typeof given.aborted === 'boolean' && typeof given.addEventListener === 'function'
+}
+
+function shown(given: unknown): string {
+  if (typeof given === 'string') return visibleText(JSON.stringify(cut(given)))
+  if (typeof given === 'function') return 'a function'
+  if (typeof given === 'symbol') return 'a symbol'
+  if (!isObject(given)) return String(given)
+  if (Array.isArray(given)) return 'a list'
+  const kind = kindOf(given)
+  if (kind === 'Date' && given instanceof Date && Number.isNaN(given.getTime())) return 'a Date that is none'
+  return `${/^[AEIO]/.test(kind) ? 'an' : 'a'} ${kind === 'Object' ? 'object' : kind}`
+}
+
+function kindOf(given: object): string {
+  return Object.prototype.toString.call(given).slice('[object '.length, -1)
+}
+
+function cut(given: string): string {
+  return given.length > 60 ? `${given.slice(0, 60)}…` : given
+}
