@@ -1,5 +1,6 @@
 import { isBuiltin } from 'node:module'
 import { rolldown } from 'rolldown'
+import { minifySync } from 'rolldown/utils'
 import { embeddedWasm } from './embedded-wasm.mjs'
 import { fasterInk } from './faster-ink.mjs'
 import { lazyBuiltins } from './lazy-builtins.mjs'
@@ -26,7 +27,8 @@ export async function bundle(root, entries = ENTRIES) {
     onLog: failOnUnresolved,
   })
   const first = chunksOf(await build.generate(OUTPUT))
-  const chunks = chunksOf(await build.generate({ ...OUTPUT, codeSplitting: fewFiles(first) }))
+  const output = await build.generate({ ...OUTPUT, codeSplitting: fewFiles(first), plugins: [packedProgram] })
+  const chunks = chunksOf(output)
   await build.close()
   refuseExternals(chunks)
   return chunks
@@ -36,10 +38,32 @@ const OUTPUT = {
   format: 'esm',
   entryFileNames: '[name].js',
   chunkFileNames: 'chunks/[name].js',
-  // Names stay, so that a stack trace from the field can be read.
-  minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+  minify: false,
   comments: false,
 }
+
+/**
+ * Takes the white space out of what only the program loads, which starts the sooner. What the library loads stays as it is:
+ * of an error that nobody catches Node prints the line it comes from, and that must not be a whole file. Names stay in both, so
+ * that a stack trace from the field can be read.
+ */
+const packedProgram = {
+  name: 'packed-program',
+  generateBundle(_, bundle) {
+    const chunks = chunksOf({ output: Object.values(bundle) })
+    const next = ({ imports, dynamicImports }) => [...imports, ...dynamicImports]
+    const ofLibrary = new Set(reachedFrom(chunks, 'index.js', next))
+    for (const chunk of chunks) if (!ofLibrary.has(chunk.fileName)) chunk.code = packed(chunk)
+  },
+}
+
+function packed({ fileName, code }) {
+  const { code: made, errors } = minifySync(fileName, code, PACKED)
+  if (errors.length > 0) throw new Error(`${fileName}: ${errors[0].message}`)
+  return made
+}
+
+const PACKED = { compress: false, mangle: false, codegen: { removeWhitespace: true }, module: true }
 
 function chunksOf({ output }) {
   return output.filter(item => item.type === 'chunk')
@@ -111,9 +135,19 @@ function loadedBy(chunks, entries) {
 /** Modules that are loaded together with a chunk. */
 function loadedWith(chunks, fileName) {
   const byName = new Map(chunks.map(chunk => [chunk.fileName, chunk]))
+  const reached = reachedFrom(chunks, fileName, ({ imports }) => imports)
+  return new Set(reached.flatMap(name => byName.get(name)?.moduleIds ?? []))
+}
+
+/** Names of the files that a file leads to, itself too. */
+function reachedFrom(chunks, fileName, next) {
+  const byName = new Map(chunks.map(chunk => [chunk.fileName, chunk]))
   const reached = new Set([fileName])
-  for (const name of reached) for (const imported of byName.get(name)?.imports ?? []) reached.add(imported)
-  return new Set([...reached].flatMap(name => byName.get(name)?.moduleIds ?? []))
+  for (const name of reached) {
+    const chunk = byName.get(name)
+    if (chunk !== undefined) for (const imported of next(chunk)) reached.add(imported)
+  }
+  return [...reached]
 }
 
 function isLight(loaded, start) {
