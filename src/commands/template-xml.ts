@@ -1,9 +1,12 @@
 import { isFinal, type StreamEvent } from '../stream/event.ts'
 import { EventStream } from '../stream/event-stream.ts'
-import { type EventSpec, isOnDue } from '../stream/operation.ts'
+import { nearest } from '../stream/nearest.ts'
+import { type EventSpec, ON_DUE } from '../stream/operation.ts'
+import { parseTimeout } from '../stream/timeouts.ts'
 import { readDocument } from '../stream/xml-read.ts'
 import { UsageError } from './problem.ts'
 import type { Template } from './template.ts'
+import { choice, timeout } from './values.ts'
 
 /** A stream document as its own beginning: a root with direct forks, nothing that has run. */
 export function xmlTemplate(text: string): Template {
@@ -37,11 +40,29 @@ function eventSpec(event: StreamEvent): EventSpec {
 }
 
 function specAttributes(event: StreamEvent): Omit<EventSpec, 'name'> {
-  const { topic, key, tag, ref, trackingId, timeout: limit } = event
-  const texts = Object.entries({ topic, key, tag, ref, trackingId, timeout: limit }).filter(([, value]) => value !== '')
-  const onDue = event.lc.onDue
+  refuseUnknown(event)
+  const { topic, key, tag, ref, trackingId } = event
+  const texts = Object.entries({ topic, key, tag, ref, trackingId, timeout: limitOf(event) })
+  const onDue = event.lc.onDue ?? ''
   return {
-    ...Object.fromEntries(texts),
-    ...(isOnDue(onDue) ? { onDue } : {}),
+    ...Object.fromEntries(texts.filter(([, value]) => value !== '')),
+    ...(onDue === '' ? {} : { onDue: choice('lc:onDue', ON_DUE)(onDue) }),
   }
+}
+
+/** A misspelt attribute would be lost without a word. */
+function refuseUnknown({ id, foreign }: StreamEvent): void {
+  const unknown = foreign.find(({ name }) => name !== 'xmlns' && !name.startsWith('xmlns:'))
+  if (unknown === undefined) return
+  const near = nearest(unknown.name, KNOWN)
+  throw new UsageError(`event ${id}: ${unknown.name} is no attribute of a new event`, {
+    hint: `${near === undefined ? 'Leave it out.' : `did you mean ${near}?`} Taken over are ${KNOWN.join(', ')}.`,
+  })
+}
+
+const KNOWN = ['name', 'topic', 'key', 'msg', 'ref', 'tag', 'trackingId', 'timeout', 'lc:onDue']
+
+/** What others write stays as it is; what nobody could read is taken as people type it. */
+function limitOf({ timeout: limit }: StreamEvent): string {
+  return parseTimeout(limit).kind === 'unreadable' ? timeout(limit) : limit
 }

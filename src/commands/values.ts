@@ -49,9 +49,10 @@ export function withWords<Parser extends (...args: never[]) => unknown>(
 }
 
 /** One of a few words. */
-export function choice(flag: string, words: readonly string[]): WithWords<(text: string) => string> {
+export function choice<Word extends string>(flag: string, words: readonly Word[]): WithWords<(text: string) => Word> {
   return withWords(words, text => {
-    if (words.includes(text)) return text
+    const word = words.find(candidate => candidate === text)
+    if (word !== undefined) return word
     const near = nearest(text, words)
     throw new UsageError(`${flag} does not take ${JSON.stringify(text)}`, {
       hint: near === undefined ? `one of ${words.join(', ')}` : `did you mean ${near}? One of ${words.join(', ')}.`,

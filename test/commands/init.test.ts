@@ -94,6 +94,18 @@ test('a stream document is taken over as a template', async () => {
   expect(await shape('b')).toEqual(await shape('a'))
 })
 
+test('a limit that a document cannot have is written as every reader understands it, any other as it is', async () => {
+  const world = newWorld()
+  const event = (id: string, timeout: string, links: string) =>
+    `<Event name="A" status="init" id="${id}" timeout="${timeout}" ${links}/>`
+  const below = ['2h', '24:00:00', '-00:00:01', 'PT5M'].map((text, at) => event(`0${at + 1}.00`, text, 'prev="00"'))
+  const root = event('00', '1h30m', 'next="01.00|02.00|03.00|04.00"')
+  const stdin = `<EventStream>${root}${below.join('')}</EventStream>`
+  expect(await cli(world, ['init', 's', '--from', '-'], { stdin })).toMatchObject({ exit: 0, stderr: '' })
+  const { events } = json((await cli(world, ['show', 's', '-o', 'json'])).stdout) as { events: { timeout: string }[] }
+  expect(events.map(({ timeout }) => timeout)).toEqual(['01:30:00', '02:00:00', '24:00:00', '-00:00:01', 'PT5M'])
+})
+
 test.each([
   [
     'a document that has gone on',
@@ -101,6 +113,14 @@ test.each([
   ],
   ['a truncated document', '<EventStream><Event name="R"'],
   ['an unknown field', 'rot: A'],
+  ['an unknown field of an event', 'fork: [{name: A, tiemout: 2h}]'],
+  ['an attribute that a new event cannot have', '<EventStream><Event name="R" id="00" tiemout="2h"/></EventStream>'],
+  ['an attribute of another', '<EventStream><Event name="R" id="00" xmlns:x="urn:x" x:colour="red"/></EventStream>'],
+  ['a limit that nobody could read', '<EventStream><Event name="R" id="00" timeout="soon"/></EventStream>'],
+  [
+    'what there is not to be done when the limit ends',
+    '<EventStream xmlns:lc="urn:leasectl:v1"><Event name="R" id="00" lc:onDue="abort-evnt"/></EventStream>',
+  ],
   ['a fork that is no list', 'fork: A'],
   ['a bare number as timeout', 'timeout: 30'],
   ['broken YAML', 'a: [1'],

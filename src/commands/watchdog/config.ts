@@ -1,4 +1,4 @@
-import { isOnDue, ON_DUE, type OnDue } from '../../stream/operation.ts'
+import { ON_DUE, type OnDue } from '../../stream/operation.ts'
 import type { ListenAddress } from '../../watchdog/listen.ts'
 import { UsageError } from '../problem.ts'
 import { choice, count, duration, nonEmpty } from '../values.ts'
@@ -31,7 +31,7 @@ export const MAX_CONFIG_BYTES = 64 * 1_024
 const READERS = {
   interval: ['interval', each(duration)],
   match: ['match', each(nonEmpty)],
-  'on-due': ['onDue', each(where => text => onDue(where, text))],
+  'on-due': ['onDue', each(where => choice(where, ON_DUE))],
   'max-per-pass': ['maxPerPass', each(where => count(where, 1))],
   'max-share': ['maxShare', each(shareValue)],
   shards: ['shards', each(where => count(where, 1))],
@@ -74,12 +74,6 @@ function withRule(config: WatchdogConfig, rule: WebhookRule): WatchdogConfig {
 
 function each<Value>(parser: (where: string) => (text: string) => Value): (field: Field) => Value {
   return field => parser(field.where)(textOf(field))
-}
-
-function onDue(where: string, text: string): OnDue {
-  if (isOnDue(text)) return text
-  choice(where, ON_DUE)(text)
-  throw new UsageError(`${where} does not take ${JSON.stringify(text)}`)
 }
 
 function namesOf(field: Field): readonly string[] {
