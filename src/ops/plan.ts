@@ -3,6 +3,7 @@ import { type Applied, applyOperation } from '../stream/apply.ts'
 import { decodeDocument } from '../stream/decode.ts'
 import { EMPTY_DOCUMENT, type StreamDocument } from '../stream/document.ts'
 import { BadDocument } from '../stream/errors.ts'
+import type { StreamEvent } from '../stream/event.ts'
 import type { Authorship, Operation } from '../stream/operation.ts'
 import type { Pin } from '../stream/pin.ts'
 import { summarize } from '../stream/summarize.ts'
@@ -23,6 +24,8 @@ export interface PlannedOperation {
   applied: Applied | Unapplied | undefined
   /** The life of the stream (`lc:born`) to which a write was sent that carries it; the answer may be outstanding. */
   sentTo: string | undefined
+  /** Of a heartbeat with a text: the text that stood before the latest try. */
+  textBefore?: string
 }
 
 type Unapplied =
@@ -130,18 +133,33 @@ function applyOne(planned: PlannedOperation, document: StreamDocument, current: 
     ...planned.pin,
     ...lastModified(current),
   })
+  noteText(planned, document)
   if (applied.kind !== 'unchanged' || !applied.result.duplicate || planned.sentTo === undefined) return applied
   return { kind: 'unchanged', result: { ...applied.result, outcome: 'done', duplicate: false } }
 }
 
-/** A heartbeat leaves no command id: an earlier try counts if the claim is still ours and lasts as long as it asked for. */
+/**
+ * A heartbeat leaves no command id: an earlier try counts if the claim is still ours and lasts as long as it asked for, and
+ * if its text stands, or another that came later. Sent again, it would overwrite that one.
+ */
 function landedTouch(planned: PlannedOperation, document: StreamDocument): Applied | undefined {
-  const { operation, applied } = planned
+  const { operation, applied, textBefore } = planned
   if (operation.op !== 'touch' || planned.sentTo === undefined || applied?.kind !== 'changed') return undefined
   const claim = applied.result.claim
-  const event = document.events.find(({ id }) => id === operation.event)
+  const event = eventOf(document, operation.event)
   if (claim === undefined || event?.lc.fence !== String(claim.fence)) return undefined
+  if (operation.msg && event.msg !== operation.msg && event.msg === textBefore) return undefined
   return (event.lc.until ?? '') >= claim.until ? { kind: 'unchanged', result: applied.result } : undefined
+}
+
+function noteText(planned: PlannedOperation, document: StreamDocument): void {
+  const { operation } = planned
+  if (operation.op !== 'touch' || !operation.msg) return
+  planned.textBefore = eventOf(document, operation.event)?.msg ?? ''
+}
+
+function eventOf({ events }: StreamDocument, wanted: string): StreamEvent | undefined {
+  return events.find(({ id }) => id === wanted)
 }
 
 function lastModified(current: CurrentState): { lastModifiedMs?: number } {
