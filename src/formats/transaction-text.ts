@@ -1,5 +1,6 @@
 import { ROOT_ID } from '../stream/event-id.ts'
 import type { JournalChange, Transaction } from '../stream/journal.ts'
+import { CLAIM } from '../stream/restore.ts'
 import { visibleText } from '../stream/texts.ts'
 import { clock, span, type TimeStyle } from './age.ts'
 import { jsonTimeOf, orNull } from './json.ts'
@@ -56,7 +57,11 @@ export function changePieces(change: JournalChange, tx: Transaction): Piece[] {
     change.how === 'join' && change.to !== 'init' ? 'waits again' : HOW[change.how],
     change.owner === undefined ? '' : `owner ${visibleText(change.owner)}`,
     change.attempt === undefined || change.attempt <= 1 ? '' : `attempt ${change.attempt}`,
-    change.attr === undefined ? '' : visibleText(change.attr),
+    change.attr === undefined
+      ? ''
+      : tx.op === 'foreign' && change.attr === CLAIM
+        ? 'claim ended'
+        : visibleText(change.attr),
   ].filter(part => part !== '')
   const pieces: Piece[] = [
     [from, 'plain'],

@@ -145,9 +145,9 @@ export class StreamEditor extends StreamReader<EventEditor> {
 
 /** The document as the last step left it, looked at anew only when it is another. */
 function viewOf(editing: Editing): () => DocumentView {
-  let view = viewDocument(editing.document, editing.nowMs, editing.modifiedMs)
+  let view = viewDocument(editing.document, editing.nowMs, editing)
   return () => {
-    if (view.document !== editing.document) view = viewDocument(editing.document, editing.nowMs, editing.modifiedMs)
+    if (view.document !== editing.document) view = viewDocument(editing.document, editing.nowMs, editing)
     return view
   }
 }

@@ -1,7 +1,7 @@
 import type { EventStore, Stored } from '../store/store.ts'
 import type { StreamDocument } from '../stream/document.ts'
 import { BadDocument } from '../stream/errors.ts'
-import { highestVersion } from '../stream/transaction.ts'
+import { highestVersion } from '../stream/history.ts'
 import { parseBody } from './plan.ts'
 
 /** A document that is to be put where another may be. */

@@ -28,6 +28,8 @@ export class Editing {
   readonly nowMs: number
   /** When the store last wrote the stream, epoch ms. */
   readonly modifiedMs: number
+  /** The highest version that stands beside it. */
+  readonly versionFloor: number
   readonly results: ChangeResult[] = []
   /** Why the edit is refused; no further step is taken then. */
   refusal: Refusal | undefined
@@ -42,6 +44,7 @@ export class Editing {
     this.document = document
     this.nowMs = nowMs
     this.modifiedMs = current.modifiedMs ?? nowMs
+    this.versionFloor = current.versionFloor
     this.#original = document
     this.#current = current
     this.#planned = planned
@@ -65,7 +68,7 @@ export class Editing {
 
   #step(operation: Operation): Applied {
     const { author, pin, born } = this.#planned
-    const { versionFloor, modifiedMs, name = 'stream' } = this.#current
+    const { modifiedMs, name = 'stream' } = this.#current
     const step = { ...author, commandId: stepId(author.commandId, this.#numbered + 1) }
     checkOperation(name, operation, step)
     const room = Math.min(MAX_STEPS, roomIn(this.document))
@@ -74,7 +77,7 @@ export class Editing {
     }
     return applyOperation(this.document, operation, step, {
       nowMs: this.nowMs,
-      versionFloor,
+      versionFloor: this.versionFloor,
       born: pin.ifBorn || born,
       // Of what was looked at, which the first step changes.
       ...(this.document === this.#original ? pin : {}),

@@ -65,7 +65,7 @@ export class Position {
     let provisional = 0
     for (const tx of found.transactions) {
       if (tx.provisional) {
-        provisional = fingerprint(JSON.stringify(tx.changes))
+        provisional = fingerprint(JSON.stringify([tx.changes, tx.why]))
         if (provisional !== this.#provisional) transactions.push(tx)
       } else if (tx.version > this.#version) {
         this.#version = tx.version

@@ -1,10 +1,12 @@
 import type { EventStore, Stored } from '../store/store.ts'
+import { isoTime } from '../stream/dates.ts'
 import type { StreamDocument } from '../stream/document.ts'
 import { type TimeReader, timeReaderFor } from '../stream/due.ts'
 import { EventStream } from '../stream/event-stream.ts'
 import { findForeignWrite } from '../stream/history.ts'
 import type { Transaction } from '../stream/journal.ts'
 import { parseJournal } from '../stream/journal-text.ts'
+import { entryOf } from '../stream/transaction.ts'
 import { parseBody } from './plan.ts'
 
 /** A transaction as readers see it. */
@@ -49,12 +51,14 @@ export async function readStream(
 /** What a stored body says. @throws BadDocument */
 export function viewOf(stored: Stored, nowMs: number): StreamView {
   const document = parseBody(stored.body, stored.name)
-  return { name: stored.name, stored, ...viewDocument(document, nowMs, stored.modifiedMs) }
+  return { name: stored.name, stored, ...viewDocument(document, nowMs, stored) }
 }
 
-/** @param modifiedMs when the store last wrote it, epoch ms */
-export function viewDocument(document: StreamDocument, nowMs: number, modifiedMs: number): DocumentView {
-  const { read } = timeReaderFor(document, { nowMs, lastModifiedMs: modifiedMs })
+/** What a store knows of a document beside it: when it was last written, and the highest version that was ever seen. */
+type Beside = Pick<Stored, 'modifiedMs' | 'versionFloor'>
+
+export function viewDocument(document: StreamDocument, nowMs: number, beside: Beside): DocumentView {
+  const { read } = timeReaderFor(document, { nowMs, lastModifiedMs: beside.modifiedMs })
   let seen: readonly SeenTransaction[] | undefined
   return {
     document,
@@ -62,17 +66,15 @@ export function viewDocument(document: StreamDocument, nowMs: number, modifiedMs
     time: read,
     nowMs,
     transactions() {
-      seen ??= history(document, modifiedMs)
+      seen ??= history(document, beside)
       return seen
     },
   }
 }
 
-function history(document: StreamDocument, modifiedMs: number): SeenTransaction[] {
+function history(document: StreamDocument, { modifiedMs, versionFloor }: Beside): SeenTransaction[] {
   const recorded = parseJournal(document.journal, document.prefix).map(tx => ({ ...tx, provisional: false }))
-  const foreign = document.events.length > 0 ? findForeignWrite(document) : undefined
+  const foreign = document.events.length > 0 ? findForeignWrite(document, versionFloor) : undefined
   if (foreign === undefined) return recorded
-  const at = new Date(modifiedMs).toISOString()
-  const { version } = document
-  return [...recorded, { ...foreign, version, at, by: '', on: '', commandId: '', hash: '', why: '', provisional: true }]
+  return [...recorded, { ...entryOf(foreign, isoTime(modifiedMs), document.version), provisional: true }]
 }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { decodeSummary, encodeSummary, type Summary, type SummaryKey } from '../stream/summary.ts'
+import { decodeSummary, encodeSummary, type Summary, type SummaryKey, versionOf } from '../stream/summary.ts'
 import type { Holder, LeaseView } from './store.ts'
 
 /**
@@ -76,7 +76,7 @@ export function foreignMetadata(metadata: Metadata): Metadata {
   return pick(metadata, key => !key.startsWith(PREFIX))
 }
 
-/** The summary, if there is one and it belongs to the body; and the highest version named even by a stale one. */
+/** The summary, if there is one and it belongs to the body; and the version that is named, whatever else stands there. */
 export function readSummary(
   metadata: Metadata,
   body: BodyMark,
@@ -86,8 +86,7 @@ export function readSummary(
     const field = fieldOf(key)
     if (field !== undefined) fields[field] = value
   }
-  const found = decodeSummary(fields)
-  return { summary: belongs(fields, body) ? found : undefined, versionFloor: found?.version ?? 0 }
+  return { summary: summaryOf(fields, body), versionFloor: versionOf(fields) }
 }
 
 /** The summary alone, of fields that were picked out already. */
@@ -106,7 +105,10 @@ function belongs(fields: OurFields, { md5, size }: BodyMark): boolean {
   return md5 !== undefined && fields.md5 === md5 && fields.length === String(size)
 }
 
-/** All metadata of a write: those of others, the summary with the mark of its body, the holder. Left out what exceeds the limit. */
+/**
+ * All metadata of a write: those of others, the summary with the mark of its body, the holder. Left out what exceeds the
+ * limit, the version last: without it an older copy of the body cannot be told from the latest.
+ */
 export function writeMetadata(parts: {
   foreign: Metadata
   summary: Summary
@@ -120,8 +122,9 @@ export function writeMetadata(parts: {
     ...kept,
     ...prefixed({ ...encodeSummary(parts.summary), [MD5]: parts.md5, [LENGTH]: String(parts.size) }),
   }
-  if (sizeOf(all) <= MAX_METADATA_BYTES) return all
-  return sizeOf(kept) <= MAX_METADATA_BYTES ? kept : { ...parts.foreign }
+  const version = prefixed({ v: String(parts.summary.version) })
+  const shorter = [all, { ...kept, ...version }, kept, { ...parts.foreign, ...version }]
+  return shorter.find(metadata => sizeOf(metadata) <= MAX_METADATA_BYTES) ?? { ...parts.foreign }
 }
 
 /** The metadata with this holder in place of any other; `undefined` if they would not fit. */

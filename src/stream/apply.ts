@@ -47,7 +47,7 @@ export function applyOperation(
   const repeated = findCommand(document.journal, document.prefix, author.commandId)
   if (repeated !== undefined) return repetition(document, repeated, command.hash)
   if (operation.op !== 'init' && document.events.length === 0) return refused(notStarted())
-  const foreign = findForeignWrite(document)
+  const foreign = findForeignWrite(document, context.versionFloor)
   const broken = checkPin(document, context, foreign)
   if (broken !== undefined) return refused(broken)
   const born = operation.op === 'init' ? operation.born : context.born

@@ -1,8 +1,10 @@
 import type { StreamDocument } from './document.ts'
+import { fenceOf, isFinal } from './event.ts'
 import { ROOT_ID } from './event-id.ts'
 import { EventStream } from './event-stream.ts'
 import type { JournalChange, Transaction } from './journal.ts'
-import { parseJournal } from './journal-text.ts'
+import { lastVersion, parseJournal } from './journal-text.ts'
+import { CLAIM, restoreDropped } from './restore.ts'
 import { sumOf } from './sum.ts'
 
 /** Statuses by event id after the given transactions, oldest first. Events that were removed are absent. */
@@ -25,25 +27,58 @@ export interface ForeignWrite {
   readonly changes: readonly JournalChange[]
   /** More than statuses differs. */
   readonly other: boolean
+  /** What is known of it beside the changes, `''` for nothing. */
+  readonly why: string
+  /** An older copy was put over what stood there: nothing that was claimed until then is claimed now. */
+  readonly isOlderCopy: boolean
 }
 
 /** Stands for the sum of a changed document until writing renews it. */
 export const UNWRITTEN_SUM = '0:'
 
 /**
- * Finds a foreign write: `lc:sum` does not match the events. Normal where a .NET writer lives next door.
- * A sum of another kind (its leading number is not 1) is not compared. `undefined` when nobody else wrote.
+ * Finds a foreign write: `lc:sum` does not match the events, or a higher version than any in the document was there before.
+ * Normal where a .NET writer lives next door. A sum of another kind (its leading number is not 1) is not compared.
+ *
+ * @param versionFloor the highest version that stands beside the document; 0 if unknown
+ * @returns `undefined` when nobody else wrote
  */
-export function findForeignWrite(document: StreamDocument): ForeignWrite | undefined {
+export function findForeignWrite(document: StreamDocument, versionFloor: number): ForeignWrite | undefined {
   if (document.version === 0 && document.journal === '') {
     if (document.events.length === 0) return undefined
-    return { op: 'adopt', changes: statusChanges(document, new Map()), other: false }
+    const changes = statusChanges(document, new Map())
+    return { op: 'adopt', changes, other: false, why: '', isOlderCopy: false }
   }
-  if (document.sum !== '' && !document.sum.startsWith('1:')) return undefined
-  if (document.sum === sumOf(document.events)) return undefined
-  const known = replayStatuses(parseJournal(document.journal, document.prefix))
-  const changes = statusChanges(document, known)
-  return { op: 'foreign', changes, other: changes.length === 0 }
+  const isChanged = isCompared(document.sum) && document.sum !== sumOf(document.events)
+  const version = document.version < versionFloor ? highestVersion(document, 0) : versionFloor
+  const isOlderCopy = version < versionFloor
+  if (!isChanged && !isOlderCopy) return undefined
+  const transactions = parseJournal(document.journal, document.prefix)
+  const changes = isChanged ? statusChanges(document, replayStatuses(transactions)) : []
+  return {
+    op: 'foreign',
+    changes: isOlderCopy ? [...changes, ...endedClaims(document, transactions)] : changes,
+    other: isChanged && changes.length === 0,
+    why: isOlderCopy ? `an older copy, version ${version}, was put over version ${versionFloor}` : '',
+    isOlderCopy,
+  }
+}
+
+/** The highest version that a document and the summary beside it (`floor`) name: versions never go back, whatever a foreign writer dropped. */
+export function highestVersion(document: StreamDocument, floor: number): number {
+  let highest = Math.max(document.version, floor, lastVersion(document.journal, document.prefix))
+  for (const event of document.events) highest = Math.max(highest, fenceOf(event) ?? 0)
+  return highest
+}
+
+function isCompared(sum: string): boolean {
+  return sum === '' || sum.startsWith('1:')
+}
+
+/** Who held them may have ended them since: nobody can know. */
+function endedClaims({ events }: StreamDocument, transactions: readonly Transaction[]): JournalChange[] {
+  const claimed = restoreDropped(events, transactions).filter(event => !isFinal(event) && event.lc.fence !== undefined)
+  return claimed.map(({ id, status }) => ({ event: id, from: status, to: status, how: 'target', attr: CLAIM }))
 }
 
 function statusChanges(document: StreamDocument, known: ReadonlyMap<string, string>): JournalChange[] {

@@ -12,7 +12,7 @@ export interface JournalChange {
   /** For `start`. */
   readonly owner?: string
   readonly attempt?: number
-  /** For `set`: the names of the changed attributes, joined by blanks. */
+  /** For `set`: the names of the changed attributes, joined by blanks. For `foreign`: `claim` where that ended with an older copy. */
   readonly attr?: string
 }
 

@@ -2,6 +2,9 @@ import { isFinal, type LcAttributeName, type StreamEvent } from './event.ts'
 import { EventStream } from './event-stream.ts'
 import type { JournalChange, Transaction } from './journal.ts'
 
+/** In place of an attribute's name: the event's claim ended with a foreign write, which left its status as it was. */
+export const CLAIM = 'claim'
+
 type LcAttributes = { readonly [Name in LcAttributeName]?: string }
 
 /** What the journal tells of one event's attributes in our namespace. */
@@ -35,6 +38,20 @@ export function restoreDropped(
   return restored ? list : events
 }
 
+/** The events without the claims that a foreign write ended. Who held one stays to be seen: the next claim is another attempt. */
+export function withoutEndedClaims(
+  events: readonly StreamEvent[],
+  changes: readonly JournalChange[],
+): readonly StreamEvent[] {
+  const ended = new Set(changes.filter(({ attr }) => attr === CLAIM).map(({ event }) => event))
+  if (ended.size === 0) return events
+  return events.map(event => {
+    if (!ended.has(event.id)) return event
+    const { fence: _, until: __, ...lc } = event.lc
+    return { ...event, lc }
+  })
+}
+
 /** The same for all events after the given transactions, oldest first. `stream` tells what is below what. */
 export function factsOf(stream: EventStream, transactions: readonly Transaction[]): ReadonlyMap<string, Facts> {
   const facts = new Map<string, Facts>()
@@ -49,7 +66,7 @@ function note(facts: Map<string, Facts>, transaction: Transaction, change: Journ
   const before = facts.get(change.event) ?? { added: transaction.version, lc: {} }
   const own = transaction.op !== 'foreign' && transaction.op !== 'adopt'
   // A foreign writer that changed the status has taken the event from its worker.
-  const lc = own ? afterOwn(before.lc, transaction, change, isRoot) : withoutClaim(before.lc)
+  const lc = own ? afterOwn(before.lc, transaction, change, isRoot) : afterForeign(before.lc, change)
   facts.set(change.event, { ...before, lc })
 }
 
@@ -65,6 +82,12 @@ function afterOwn(lc: LcAttributes, transaction: Transaction, change: JournalCha
   const joined = how === 'join' || join !== undefined ? { join: 'wait' } : {}
   const reopened = op === 'retry' && attempt !== undefined ? { opened: at, attempt: String(attempt) } : {}
   return { ...released, ...joined, ...reopened }
+}
+
+function afterForeign(lc: LcAttributes, { attr }: JournalChange): LcAttributes {
+  if (attr !== CLAIM) return withoutClaim(lc)
+  const { fence: _, ...unclaimed } = lc
+  return unclaimed
 }
 
 function withoutClaim({ owner: _, fence: __, ...lc }: LcAttributes): LcAttributes {

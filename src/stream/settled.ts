@@ -17,6 +17,6 @@ export interface SettledDocument {
  */
 export function settledDocument(document: StreamDocument, context: TransactionContext): SettledDocument {
   if (document.events.length === 0) return { document, isSettleDue: false, moves: false }
-  const draft = openTransaction(document, context, findForeignWrite(document))
+  const draft = openTransaction(document, context, findForeignWrite(document, context.versionFloor))
   return { document: draft.finish(), isSettleDue: hasWork(draft), moves: draft.changes.length > 0 }
 }

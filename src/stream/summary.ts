@@ -138,6 +138,11 @@ export function decodeSummary(fields: Readonly<Record<string, string | undefined
   }
 }
 
+/** The version in these fields, also where the rest of the summary is missing or of another body; 0 for none. Never throws. */
+export function versionOf({ v }: Readonly<Record<typeof COUNT_KEYS.version, string | undefined>>): number {
+  return v !== undefined && COUNT.test(v) ? Number(v) : 0
+}
+
 /** Bytes of an id as `waitingOn` is written. */
 export function encodedIdLength(id: string): number {
   return encodeId(id).length

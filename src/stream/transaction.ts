@@ -3,11 +3,10 @@ import { isoTime } from './dates.ts'
 import type { StreamDocument } from './document.ts'
 import { Draft } from './draft.ts'
 import { timeReaderFor } from './due.ts'
-import { fenceOf } from './event.ts'
-import { type ForeignWrite, UNWRITTEN_SUM } from './history.ts'
+import { type ForeignWrite, highestVersion, UNWRITTEN_SUM } from './history.ts'
 import type { Transaction } from './journal.ts'
-import { appendTransaction, lastVersion, parseJournal } from './journal-text.ts'
-import { restoreDropped } from './restore.ts'
+import { appendTransaction, parseJournal } from './journal-text.ts'
+import { restoreDropped, withoutEndedClaims } from './restore.ts'
 
 /** What a transaction may know of the world: everything that is not in the document is passed in. */
 export interface TransactionContext {
@@ -23,7 +22,7 @@ export interface TransactionContext {
 
 /**
  * The working copy of a transaction at its start: the time stamped, a foreign write recorded as an entry of its own,
- * what that dropped restored, and everything settled.
+ * what that dropped restored, claims that it ended gone, and everything settled.
  */
 export function openTransaction(
   document: StreamDocument,
@@ -42,11 +41,10 @@ export function openTransaction(
     // Of a kind that is not compared: in a group the next operation sees these events before they are written.
     sum: UNWRITTEN_SUM,
   }
-  const recorded =
-    foreign === undefined ? stamped : withEntry(stamped, { ...NO_AUTHOR, ...foreign, at: now, version: version + 1 })
-  const base = foreign?.op === 'foreign' ? restored(recorded) : recorded
+  const recorded = foreign === undefined ? stamped : withEntry(stamped, entryOf(foreign, now, version + 1))
+  const base = foreign?.op === 'foreign' ? restored(recorded, foreign) : recorded
   const draft = new Draft(base, { nowMs: context.nowMs, now, readTime: times.read })
-  draft.touched = base !== recorded
+  draft.touched = base !== recorded || foreign?.isOlderCopy === true
   settle(draft)
   return draft
 }
@@ -72,14 +70,13 @@ export function withEntry(document: StreamDocument, transaction: Transaction): S
 
 const NO_AUTHOR = { by: '', on: '', commandId: '', hash: '', why: '', other: false, changes: [] } as const
 
-/** The highest version that a document and the summary beside it (`floor`) name: versions never go back, whatever a foreign writer dropped. */
-export function highestVersion(document: StreamDocument, floor: number): number {
-  let highest = Math.max(document.version, floor, lastVersion(document.journal, document.prefix))
-  for (const event of document.events) highest = Math.max(highest, fenceOf(event) ?? 0)
-  return highest
+/** The entry of a foreign write. */
+export function entryOf({ op, changes, other, why }: ForeignWrite, at: string, version: number): Transaction {
+  return { ...NO_AUTHOR, op, changes, other, why, at, version }
 }
 
-function restored(document: StreamDocument): StreamDocument {
-  const events = restoreDropped(document.events, parseJournal(document.journal, document.prefix))
+function restored(document: StreamDocument, { changes }: ForeignWrite): StreamDocument {
+  const dropped = restoreDropped(document.events, parseJournal(document.journal, document.prefix))
+  const events = withoutEndedClaims(dropped, changes)
   return events === document.events ? document : { ...document, events }
 }

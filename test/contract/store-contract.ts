@@ -5,6 +5,7 @@ import { describeInspection } from './contract-inspect.ts'
 import { describeLeases } from './contract-leases.ts'
 import { describeListings } from './contract-listings.ts'
 import { describeMarks } from './contract-marks.ts'
+import { describeOlderCopies } from './contract-older-copies.ts'
 import { describeStreams } from './contract-streams.ts'
 import type { StoreHarness } from './harness.ts'
 
@@ -18,5 +19,6 @@ export function describeStoreContract(label: string, harness: StoreHarness): voi
     describeExpiry(harness)
     describeInspection(harness)
     describeMarks(harness)
+    describeOlderCopies(harness)
   })
 }

@@ -410,3 +410,8 @@ test('texts of another namespace called journal are none of ours', () => {
   const text = sound().replace('<Event ', '<x:journal xmlns:x="urn:x"/><Event ')
   expect(find(findingsOf(text), 'several-journals')).toBeUndefined()
 })
+
+test('an older copy that was put back is told as that alone', () => {
+  const codes = findingsOf(sound(), { versionFloor: 9 }).map(({ code }) => code)
+  expect(codes).toEqual(['version-back'])
+})

@@ -1,6 +1,6 @@
 import { BlobServiceClient, type BlockBlobClient } from '@azure/storage-blob'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { writeMetadata } from '../../src/store/azure-metadata.ts'
+import { readSummary, writeMetadata } from '../../src/store/azure-metadata.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { changeOptions, given, holder, leased, listed, put, stored, summary } from '../contract/harness.ts'
 import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
@@ -49,11 +49,11 @@ describe('what others keep beside a body', () => {
     expect((await blob('typed').getProperties()).contentType).toBe('application/xml')
   })
 
-  it('leaves no room for a summary: the summary is left out, the rest is kept', async () => {
+  it('leaves no room for a summary: all of it but the version is left out, the rest is kept', async () => {
     const metadata = { big: 'x'.repeat(8_000) }
     await blob('full').upload('old', 3, { metadata })
     expect(await store.changeUnderLease('full', put('new'), changeOptions())).toMatchObject({ kind: 'committed' })
-    expect((await blob('full').getProperties()).metadata).toEqual(metadata)
+    expect((await blob('full').getProperties()).metadata).toEqual({ ...metadata, leasectl_v: '1' })
     expect((await stored(store, 'full')).summary).toBeUndefined()
   })
 
@@ -63,7 +63,19 @@ describe('what others keep beside a body', () => {
       Object.entries(metadata).reduce((sum, [key, value]) => sum + key.length + value.length, 0)
     const room = 8_192 - size(writeMetadata({ ...parts, foreign: {} })) - 'big'.length
     expect(size(writeMetadata({ ...parts, foreign: { big: 'x'.repeat(room) } }))).toBe(8_192)
-    expect(Object.keys(writeMetadata({ ...parts, foreign: { big: 'x'.repeat(room + 1) } }))).toEqual(['big'])
+    expect(Object.keys(writeMetadata({ ...parts, foreign: { big: 'x'.repeat(room + 1) } }))).toEqual([
+      'big',
+      'leasectl_v',
+    ])
+  })
+
+  it('keeps the version as long as that alone has room', () => {
+    const parts = { summary: summary({ version: 12 }), md5: '0'.repeat(32), size: 3, holder: undefined }
+    const room = 8_192 - 'big'.length - 'leasectl_v12'.length
+    const kept = (length: number) => writeMetadata({ ...parts, foreign: { big: 'x'.repeat(length) } })
+    expect(kept(room)).toMatchObject({ leasectl_v: '12' })
+    expect(readSummary(kept(room), { md5: parts.md5, size: 3 })).toEqual({ summary: undefined, versionFloor: 12 })
+    expect(Object.keys(kept(room + 1))).toEqual(['big'])
   })
 })
 

@@ -4,6 +4,7 @@ import { eventsAfter } from '../../src/stream/at-version.ts'
 import { isFinal, type StreamEvent } from '../../src/stream/event.ts'
 import { type ForeignWrite, findForeignWrite } from '../../src/stream/history.ts'
 import type { Transaction } from '../../src/stream/journal.ts'
+import { entryOf } from '../../src/stream/transaction.ts'
 import { anInit, aScript, briefOf, RUNS, type Step } from '../support/arbitraries.ts'
 import { type Brief, documentText, Play, spec } from '../support/stream-builder.ts'
 
@@ -11,12 +12,12 @@ import { type Brief, documentText, Play, spec } from '../support/stream-builder.
 function replayed(play: Play, version: number): StreamEvent[] {
   const past = play.journal.filter(tx => tx.version <= version)
   const since = play.journal.filter(tx => tx.version > version)
-  const foreign = findForeignWrite(play.document)
+  const foreign = findForeignWrite(play.document, 0)
   return eventsAfter(play.document.events, past, foreign === undefined ? since : [...since, unrecorded(foreign)])
 }
 
 function unrecorded(foreign: ForeignWrite): Transaction {
-  return { version: 0, at: '', by: '', on: '', commandId: '', hash: '', why: '', ...foreign }
+  return entryOf(foreign, '', 0)
 }
 
 /** Plays a script; returns the events of every version that was written. */

@@ -73,14 +73,14 @@ describe('a foreign write', () => {
 
   it('is none where only the layout changed, or where the sum is of another kind', () => {
     const play = Play.started('A').legacy(() => {}, { indent: false })
-    expect(findForeignWrite(play.document)).toBeUndefined()
+    expect(findForeignWrite(play.document, 0)).toBeUndefined()
     play.edit(text => text.replace('lc:sum="1:', 'lc:sum="2:')).legacy(stream => stream.setStatus('01.00', 'inprocess'))
-    expect(findForeignWrite(play.document)).toBeUndefined()
+    expect(findForeignWrite(play.document, 0)).toBeUndefined()
   })
 
   it('is one where the sum was dropped', () => {
     const play = Play.started('A').edit(text => text.replace(/ lc:sum="[^"]*"/, ''))
-    expect(findForeignWrite(play.document)).toMatchObject({ op: 'foreign', changes: [], other: true })
+    expect(findForeignWrite(play.document, 0)).toMatchObject({ op: 'foreign', changes: [], other: true })
   })
 
   it('of a refused operation is left for the next transaction', () => {

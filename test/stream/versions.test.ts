@@ -30,7 +30,12 @@ describe('version', () => {
 
   it('continues from the summary beside the body', () => {
     const play = Play.started('A')
-    expect(play.do({ op: 'complete', event: '01.00' }, { versionFloor: 70 }).version).toBe(71)
+    expect(play.do({ op: 'complete', event: '01.00' }, { versionFloor: 70 }).version).toBe(72)
+    expect(play.journal.map(tx => [tx.version, tx.op])).toEqual([
+      [1, 'init'],
+      [71, 'foreign'],
+      [72, 'complete'],
+    ])
   })
 })
 

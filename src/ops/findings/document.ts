@@ -1,6 +1,5 @@
-import { fenceOf, LC_NAMESPACE } from '../../stream/event.ts'
-import { findForeignWrite } from '../../stream/history.ts'
-import { lastVersion } from '../../stream/journal-text.ts'
+import { LC_NAMESPACE } from '../../stream/event.ts'
+import { findForeignWrite, highestVersion } from '../../stream/history.ts'
 import { MAX_WRITTEN_BYTES, MAX_WRITTEN_EVENTS } from '../../stream/limits.ts'
 import { summarize } from '../../stream/summarize.ts'
 import type { Examined } from './examined.ts'
@@ -46,10 +45,11 @@ function* sizeFindings({ stored, document }: Examined): Generator<Finding> {
   }
 }
 
-function* versionFindings(subject: Examined): Generator<Finding> {
-  const { version } = subject.document
-  const seen = highestVersion(subject)
+function* versionFindings({ stored, document }: Examined): Generator<Finding> {
+  const { version } = document
+  const seen = highestVersion(document, stored.versionFloor)
   if (seen <= version) return
+  const isOlderCopy = findForeignWrite(document, stored.versionFloor)?.isOlderCopy === true
   yield {
     severity: 'warning',
     code: version === 0 ? 'history-lost' : 'version-back',
@@ -58,14 +58,10 @@ function* versionFindings(subject: Examined): Generator<Finding> {
       version === 0
         ? `there was a version ${seen} once, but the document has no history any more: another program left it out`
         : `the document stands at version ${version}, but there was a version ${seen}: an older copy was put back`,
-    hint: `The next change goes on behind version ${seen}.`,
+    hint: isOlderCopy
+      ? `The next change records it and goes on behind version ${seen}; claims of before count no more.`
+      : `The next change goes on behind version ${seen}.`,
   }
-}
-
-function highestVersion({ stored, document }: Examined): number {
-  let highest = Math.max(stored.versionFloor, lastVersion(document.journal, document.prefix))
-  for (const event of document.events) highest = Math.max(highest, fenceOf(event) ?? 0)
-  return highest
 }
 
 function* journalFindings({ document }: Examined): Generator<Finding> {
@@ -98,17 +94,20 @@ function holdsJournal(raw: string, prefix: string): boolean {
 
 /** What writers that keep no journal have done, and what that means for the summary beside the document. */
 function* writerFindings(subject: Examined): Generator<Finding> {
-  const foreign = findForeignWrite(subject.document)
-  if (foreign?.op === 'foreign') {
-    const ids = foreign.changes.map(({ event }) => event)
+  const { document, stored } = subject
+  const foreign = findForeignWrite(document, stored.versionFloor)
+  const isChanged =
+    foreign?.op === 'foreign' && (foreign.other || foreign.changes.some(({ attr }) => attr === undefined))
+  if (foreign !== undefined && isChanged) {
+    const ids = foreign.changes.filter(({ attr }) => attr === undefined).map(({ event }) => event)
     yield {
       severity: 'info',
       code: 'foreign-write',
       subject: '',
-      message: `another program wrote since version ${subject.document.version}: ${ids.length === 0 ? 'no status changed' : idList(ids)}`,
+      message: `another program wrote since version ${document.version}: ${ids.length === 0 ? 'no status changed' : idList(ids)}`,
       hint: 'The next change records it.',
     }
-  } else if (foreign !== undefined && highestVersion(subject) === 0) {
+  } else if (foreign?.op === 'adopt' && highestVersion(document, stored.versionFloor) === 0) {
     const message = 'no leasectl has written it yet: it has no history; the next change begins it'
     yield { severity: 'info', code: 'foreign', subject: '', message }
   }

@@ -2,6 +2,7 @@ import { applyOperation } from '../../stream/apply.ts'
 import { claimEndMs, dueMs } from '../../stream/due.ts'
 import { formatDuration } from '../../stream/durations.ts'
 import { isFinal, isSuperseded, isWaitingJoin, STATUSES, type Status, type StreamEvent } from '../../stream/event.ts'
+import { findForeignWrite } from '../../stream/history.ts'
 import { nearest } from '../../stream/nearest.ts'
 import { type Examined, endCommand, open } from './examined.ts'
 import { type Finding, idList, quoted } from './finding.ts'
@@ -171,6 +172,8 @@ function* settleDue({ document, stored, nowMs }: Examined): Generator<Finding> {
   const settled = applyOperation(document, { op: 'settle' }, { commandId: '', by: '' }, context)
   if (settled.kind !== 'changed') return
   const { closed, joined, changed } = settled.result
+  // What else there is to do about an older copy is told where that is.
+  if (changed.length === 0 && findForeignWrite(document, stored.versionFloor)?.isOlderCopy) return
   const parts = [
     ...(closed.length > 0 ? [`to close: ${idList(closed)}`] : []),
     ...(joined.length > 0 ? [`to release, for its branches have ended: ${idList(joined)}`] : []),

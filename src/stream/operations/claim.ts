@@ -26,12 +26,16 @@ export function checkFence(event: StreamEvent, fence: number): Refusal | undefin
   return refuse('fenced', event, `fence ${fence} of ${event.id} is no longer valid: ${now}; stop working on it`)
 }
 
-/** For touch and release: only the holder, even of a claim that has run out, as long as nobody took the event over. */
+/**
+ * For touch and release: only the holder, even of a claim that has run out, as long as nobody took the event over. Without
+ * a fence there is no claim, whoever is named as the owner.
+ */
 export function checkHolder(draft: Draft, event: StreamEvent, claimant: Claimant): Refusal | undefined {
   const refusal = checkClaim(draft, event, claimant)
   if (refusal !== undefined) return refusal
-  const holder = event.lc.owner !== undefined && (claimant.fence !== undefined || claimant.owner === event.lc.owner)
-  if (holder && event.status === 'inprocess') return undefined
+  const isClaimed = event.lc.owner !== undefined && fenceOf(event) !== undefined
+  const isHolder = isClaimed && (claimant.fence !== undefined || claimant.owner === event.lc.owner)
+  if (isHolder && event.status === 'inprocess') return undefined
   return refuse('not-claimed', event, `${event.id} is ${event.status} and not claimed by you; start it first`)
 }
 
