@@ -11,7 +11,15 @@ import { dispatch, type Verdict } from './operations/dispatch.ts'
 import { checkPin, type Pin } from './pin.ts'
 import { effectsOf, rebuildResult } from './rebuild.ts'
 import { checkSize } from './size.ts'
-import { hasWork, openTransaction, recordSettling, type TransactionContext, withEntry } from './transaction.ts'
+import { setTimesRight } from './times-right.ts'
+import {
+  hasWork,
+  isWrittenFarAhead,
+  openTransaction,
+  recordSettling,
+  type TransactionContext,
+  withEntry,
+} from './transaction.ts'
 
 /** What an operation may know of the world, and the state of the stream it depends on. */
 export interface ChangeContext extends TransactionContext, Pin {}
@@ -55,16 +63,19 @@ export function applyOperation(
   const draft = operation.op === 'touch' ? recordSettling(opened) : opened
   const verdict = dispatch(draft, operation)
   if (verdict.kind === 'refused') return refusedWhenSettled(document, verdict.refusal, author, context)
-  const idle = operation.op === 'settle' && !hasWork(draft)
+  const isFarAhead = isWrittenFarAhead(document, context.nowMs)
+  const idle = operation.op === 'settle' && !hasWork(draft) && !isFarAhead
   if (verdict.kind === 'already' || idle) return unchanged(document, verdict)
   // Closing is evaluated once, after all changes, never inside a cascade.
   if (operation.op !== 'touch') settle(draft)
+  setTimesRight(draft)
   return commit(draft, verdict, command)
 }
 
 /**
  * An event may be final only because settling just closed it: readers still see it open. What was settled is written with
- * the refusal, or the two would contradict each other until somebody else writes.
+ * the refusal, or the two would contradict each other until somebody else writes. So are times that a wrong clock has put
+ * far ahead: a claim that it made would be in the way for as long.
  */
 function refusedWhenSettled(
   document: StreamDocument,
@@ -72,7 +83,7 @@ function refusedWhenSettled(
   { by }: Authorship,
   { nowMs, versionFloor, lastModifiedMs, born }: ChangeContext,
 ): Applied {
-  if (refusal.code !== 'already-final') return refused(refusal)
+  if (refusal.code !== 'already-final' && !isWrittenFarAhead(document, nowMs)) return refused(refusal)
   const context = { nowMs, versionFloor, born, ...(lastModifiedMs === undefined ? {} : { lastModifiedMs }) }
   const settled = applyOperation(document, { op: 'settle' }, { commandId: '', by }, context)
   return settled.kind === 'changed' ? { kind: 'refused', refusal, document: settled.document } : refused(refusal)
@@ -83,7 +94,9 @@ const GROWING: ReadonlySet<Operation['op']> = new Set(['init', 'advance', 'retry
 
 function commit(draft: Draft, verdict: Reached, command: Command): Applied {
   const { op } = command.operation
-  const document = op === 'touch' ? draft.finish() : withEntry(draft.finish(), entryOf(draft, verdict.target, command))
+  // A heartbeat leaves no entry, nor does settling that only sets times right.
+  const isQuiet = op === 'touch' || (op === 'settle' && !hasWork(draft))
+  const document = isQuiet ? draft.finish() : withEntry(draft.finish(), entryOf(draft, verdict.target, command))
   const full = checkSize(document, GROWING.has(op))
   if (full !== undefined) return refused(full)
   const result = {

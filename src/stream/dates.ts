@@ -1,5 +1,16 @@
 /** Reads a time of one document: epoch ms, `undefined` when missing or unreadable. */
-export type TimeReader = (text: string) => number | undefined
+export interface TimeReader {
+  (text: string): number | undefined
+  /** What is known of the clock that limits are judged by; without it every time is believed. */
+  readonly clock?: LimitClock
+}
+
+/** The clock that limits are judged by. Both epoch ms. */
+export interface LimitClock {
+  readonly nowMs: number
+  /** The document was written by then, and so was all that is stamped in it: what is ahead of now counts as this. */
+  readonly writtenMs: number
+}
 
 /** How texts such as `06/05/2013` are read: month first, day first, or undecided. */
 export type DateOrder = '' | 'mdy' | 'dmy'

@@ -34,7 +34,7 @@ type ChangeDetail = Pick<JournalChange, 'owner' | 'attempt' | 'attr'>
 export class Draft {
   /** The store's clock, epoch ms: claims and limits are judged by it, even where `lc:at` is ahead. */
   readonly nowMs: number
-  /** The time of everything this transaction stamps: never before `lc:at`. */
+  /** The time of everything this transaction stamps: never before `lc:at`, unless that lies far ahead. */
   readonly now: string
   /** The version this transaction will have: the fencing token of a claim it makes. */
   readonly version: number

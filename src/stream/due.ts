@@ -1,3 +1,4 @@
+import { isAhead } from './clock-ahead.ts'
 import { readTime, type TimeReader } from './dates.ts'
 import { isFinal, isSuperseded, isWaitingJoin, type StreamEvent } from './event.ts'
 import type { EventStream } from './event-stream.ts'
@@ -21,6 +22,8 @@ export interface Limit {
   readonly dueMs: number
   /** What it counts from and how long it is; absent for an absolute one. */
   readonly from?: { readonly ms: number; readonly timeoutMs: number }
+  /** It should count from a time that lies ahead of the store's clock, and counts from when the document was last written. */
+  readonly isAhead?: true
 }
 
 /**
@@ -38,7 +41,11 @@ export function limitOf(stream: EventStream, event: StreamEvent, read: TimeReade
   if (timeout.kind !== 'after') return undefined
   const start = startOfLimit(stream, event, read)
   if (start?.ms === undefined) return undefined
-  return { kind: start.kind, dueMs: start.ms + timeout.ms, from: { ms: start.ms, timeoutMs: timeout.ms } }
+  const { clock } = read
+  const ahead = clock !== undefined && isAhead(start.ms, clock.nowMs) ? clock : undefined
+  const ms = ahead?.writtenMs ?? start.ms
+  const from = { ms, timeoutMs: timeout.ms }
+  return { kind: start.kind, dueMs: ms + timeout.ms, from, ...(ahead === undefined ? {} : { isAhead: true }) }
 }
 
 /** When the event's limit ends, epoch ms; `undefined` for never. */

@@ -1,6 +1,6 @@
 import type { StreamDocument } from './document.ts'
 import { findForeignWrite } from './history.ts'
-import { hasWork, openTransaction, type TransactionContext } from './transaction.ts'
+import { hasWork, isWrittenFarAhead, openTransaction, type TransactionContext } from './transaction.ts'
 
 /** A document as the next transaction will find it before it does its own work. */
 export interface SettledDocument {
@@ -18,5 +18,9 @@ export interface SettledDocument {
 export function settledDocument(document: StreamDocument, context: TransactionContext): SettledDocument {
   if (document.events.length === 0) return { document, isSettleDue: false, moves: false }
   const draft = openTransaction(document, context, findForeignWrite(document, context.versionFloor))
-  return { document: draft.finish(), isSettleDue: hasWork(draft), moves: draft.changes.length > 0 }
+  return {
+    document: draft.finish(),
+    isSettleDue: hasWork(draft) || isWrittenFarAhead(document, context.nowMs),
+    moves: draft.changes.length > 0,
+  }
 }

@@ -14,13 +14,14 @@ export function timeReaderFor(
   // What one transaction has touched carries one time: the same text comes again and again.
   let last = ''
   let lastMs: number | undefined
-  const read: TimeReader = text => {
+  const read = (text: string): number | undefined => {
     if (text === last) return lastMs
     last = text
     lastMs = readTime(text, context)
     return lastMs
   }
-  return { read, dates }
+  const { nowMs, lastModifiedMs = nowMs } = clock
+  return { read: Object.assign(read, { clock: { nowMs, writtenMs: Math.min(lastModifiedMs, nowMs) } }), dates }
 }
 
 /** Nearly always nothing is to be decided: a date of the old cultures has a slash. */

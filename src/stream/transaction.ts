@@ -1,5 +1,6 @@
+import { isFarAhead } from './clock-ahead.ts'
 import { settle } from './closing.ts'
-import { isoTime } from './dates.ts'
+import { isoTime, readTime } from './dates.ts'
 import type { StreamDocument } from './document.ts'
 import { Draft } from './draft.ts'
 import { timeReaderFor } from './due.ts'
@@ -30,7 +31,7 @@ export function openTransaction(
   foreign: ForeignWrite | undefined,
 ): Draft {
   const times = timeReaderFor(document, context)
-  const now = isoTime(Math.max(context.nowMs, times.read(document.at) ?? 0))
+  const now = isoTime(stampMs(times.read(document.at), context.nowMs))
   const version = highestVersion(document, context.versionFloor)
   const stamped: StreamDocument = {
     ...document,
@@ -47,6 +48,16 @@ export function openTransaction(
   draft.touched = base !== recorded || foreign?.isOlderCopy === true
   settle(draft)
   return draft
+}
+
+/** The later of now and `lc:at`, unless a wrong clock wrote that: every write would carry it on. */
+function stampMs(lastMs: number | undefined, nowMs: number): number {
+  return lastMs === undefined || isFarAhead(lastMs, nowMs) ? nowMs : Math.max(nowMs, lastMs)
+}
+
+/** Whether a wrong clock wrote last, so that something is to be written although nothing else is to be done. */
+export function isWrittenFarAhead({ at }: StreamDocument, nowMs: number): boolean {
+  return isFarAhead(readTime(at), nowMs)
 }
 
 /** A heartbeat writes no entry, so what settling did before it gets one of its own. */

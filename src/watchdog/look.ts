@@ -82,7 +82,9 @@ function idle(status: string): Judgement {
 }
 
 function judgeEvents(written: StreamDocument, stored: Stored, roll: Roll, rules: LookRules): Judgement {
-  const { name, etag, versionFloor, modifiedMs: lastModifiedMs } = stored
+  const { name, etag, versionFloor } = stored
+  const knownSinceMs = roll.knownSinceMs(name, etag) ?? rules.atMs
+  const lastModifiedMs = Math.min(stored.modifiedMs, firstSeenMs(rules, knownSinceMs))
   const context = { nowMs: rules.nowMs, versionFloor, lastModifiedMs }
   const { document, isSettleDue } = settledDocument(written, { ...context, born: written.born })
   const subject = {
@@ -90,7 +92,7 @@ function judgeEvents(written: StreamDocument, stored: Stored, roll: Roll, rules:
     stream: new EventStream(document.events),
     read: timeReaderFor(document, context).read,
     sightings: roll.sightingsOf(name),
-    knownSinceMs: roll.knownSinceMs(name, etag) ?? rules.atMs,
+    knownSinceMs,
     version: document.version,
     isUsed: usedIn(document),
   }
@@ -102,6 +104,14 @@ function judgeEvents(written: StreamDocument, stored: Stored, roll: Roll, rules:
     sightings,
     decisions: decisionsOf(name, plan, isSettleDue, document.version),
   }
+}
+
+/** Two clocks hardly ever agree to the millisecond; a limit that counts from this must not end at another time each look. */
+const ROUNDED_TO_MS = 60_000
+
+/** When a document that has not moved was first seen, by the store's clock: it was written by then, whatever it says. */
+function firstSeenMs({ nowMs, atMs }: LookRules, knownSinceMs: number): number {
+  return Math.ceil((nowMs - (atMs - knownSinceMs)) / ROUNDED_TO_MS) * ROUNDED_TO_MS
 }
 
 /** Reads the journal once and when it is asked, however often: it may be as long as there are events to be ended. */

@@ -1,5 +1,6 @@
 import { fromListing, type SummarizedStream } from '../ops/summaries.ts'
 import type { EventStore } from '../store/store.ts'
+import { isAhead } from '../stream/clock-ahead.ts'
 import type { Summary } from '../stream/summary.ts'
 import type { Moment } from './blind-spots.ts'
 import type { WatchdogOptions } from './options.ts'
@@ -47,7 +48,9 @@ export async function sweep(store: EventStore, roll: Roll, rules: SweepRules): P
     const moved: MovedStream[] = []
     for (const row of page) {
       const { name, etag, summary } = row
-      roll.met(name, etag, isOurs(summary) ? keptOf(summary) : undefined, now)
+      // What a wrong clock wrote has its limits by that clock.
+      const isBelieved = isOurs(summary) && !isAhead(row.modifiedMs, now.nowMs)
+      roll.met(name, etag, isBelieved ? keptOf(summary) : undefined, now)
       if (summary !== undefined && isOwed(roll, name, rules)) moved.push(movedFrom(roll, fromListing(row, summary)))
     }
     if (moved.length > 0) await rules.moved(moved)

@@ -116,6 +116,20 @@ const CASES: readonly (readonly [
     events({ ...ROOT, created: at(START_MS), timeout: '1.00:00:00' }),
   ],
   [
+    'time-ahead',
+    'warning',
+    '',
+    events({ ...ROOT, timestamp: at(NOW + 6 * 60_000) }),
+    events({ ...ROOT, timestamp: at(NOW + 4 * 60_000) }),
+  ],
+  [
+    'time-ahead',
+    'warning',
+    '',
+    events(ROOT, child('01.00', { 'lc:opened': at(NOW + 6 * 60_000) })),
+    events(ROOT, child('01.00', { status: 'completed', timestamp: at(NOW + 6 * 60_000) })),
+  ],
+  [
     'guessed-dates',
     'info',
     '00',
@@ -414,4 +428,16 @@ test('texts of another namespace called journal are none of ours', () => {
 test('an older copy that was put back is told as that alone', () => {
   const codes = findingsOf(sound(), { versionFloor: 9 }).map(({ code }) => code)
   expect(codes).toEqual(['version-back'])
+})
+
+test('times ahead are told once, with the latest of them and all that have one', () => {
+  const ahead = (ms: number) => ({ timestamp: at(NOW + ms) })
+  const text = events(ROOT, child('01.00', ahead(3_600_000)), child('02.00', ahead(7_200_000)))
+  const found = findingsOf(text, { modifiedMs: NOW + 600_000 }).filter(({ code }) => code === 'time-ahead')
+  expect(found.map(({ message }) => message)).toEqual([
+    expect.stringMatching(/^timestamp of 02\.00 is 2h ahead of the store's clock \(times ahead: 01\.00 02\.00\)/),
+  ])
+  expect(find(findingsOf(sound(), { modifiedMs: NOW + 600_000 }), 'time-ahead')?.message).toMatch(
+    /^the last write is 10m/,
+  )
 })

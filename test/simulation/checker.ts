@@ -35,6 +35,9 @@ export function check(happenings: readonly Happening[], rules: CheckRules): Viol
   return checker.end()
 }
 
+/** A time so little ahead of the clock is believed. */
+const TOLERATED_MS = 5 * 60_000
+
 class Checker {
   readonly #rules: CheckRules
   readonly #allowance: Allowance
@@ -117,7 +120,7 @@ class Checker {
       this.#violate('early', wrote, event, 'no limit of it ran')
       return
     }
-    const missingMs = this.#dueMs(limit) - this.#rules.storeMs(wrote.atMs) - this.#rules.skewMs
+    const missingMs = this.#missingMs(limit, wrote.atMs) - this.#rules.skewMs
     if (missingMs > 0) this.#violate('early', wrote, event, `${limit.kind} limit had ${missingMs} ms to go`)
     if (missingMs > 0 || limit.kind !== 'silence' || this.#silent.has(key(wrote.stream, event))) return
     // Nobody can tell a clock that was set from a worker that is silent, but that the worker gives signs of life later.
@@ -166,6 +169,16 @@ class Checker {
   }
 
   /** When a limit ends, by the store's clock. */
+  /** How much of a limit was left: of one that counts from a time ahead of the clock, which was set back since, in true time. */
+  #missingMs(limit: ModelLimit, atMs: number): number {
+    const nowMs = this.#rules.storeMs(atMs)
+    if (limit.kind === 'absolute') return limit.dueMs - nowMs
+    const isSilence = limit.kind === 'silence'
+    const fromMs = isSilence ? this.#rules.storeMs(limit.lifeMs) : limit.openedMs
+    if (fromMs <= nowMs + TOLERATED_MS) return this.#dueMs(limit) - nowMs
+    return (isSilence ? limit.lifeMs : limit.sinceMs) + limit.timeoutMs - atMs
+  }
+
   #dueMs(limit: ModelLimit): number {
     return limit.kind === 'silence' ? this.#rules.storeMs(limit.lifeMs) + limit.timeoutMs : limit.dueMs
   }

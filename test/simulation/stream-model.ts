@@ -3,7 +3,15 @@ import type { EventSight, Wrote } from './happenings.ts'
 /** What a limit counts from; an independent reading of what the format says of being due. */
 export type ModelLimit =
   /** When it ends, by the store's clock. */
-  | { readonly kind: 'stream' | 'never-started' | 'absolute'; readonly dueMs: number }
+  | { readonly kind: 'absolute'; readonly dueMs: number }
+  /** The same; and how long it is, counted from what the store's clock showed then, and from the true time of it. */
+  | {
+      readonly kind: 'stream' | 'never-started'
+      readonly dueMs: number
+      readonly timeoutMs: number
+      readonly openedMs: number
+      readonly sinceMs: number
+    }
   /** The true time of the last sign of life, and how long it is good for. */
   | { readonly kind: 'silence'; readonly lifeMs: number; readonly timeoutMs: number }
 
@@ -72,9 +80,10 @@ export class StreamModel {
     const timeoutMs = spanMs(sight.timeout)
     if (timeoutMs === undefined) return { kind: 'absolute', dueMs: Date.parse(sight.timeout) }
     const openedMs = Date.parse(sight.opened || sight.created)
-    if (this.isRoot(id)) return { kind: 'stream', dueMs: openedMs + timeoutMs }
+    const opening = { dueMs: openedMs + timeoutMs, timeoutMs, openedMs, sinceMs: known.sinceMs }
+    if (this.isRoot(id)) return { kind: 'stream', ...opening }
     const below = [...this.#events.values()].filter(other => other.sight.prev === id && !other.sight.superseded)
-    if (sight.status === 'init' && below.length === 0) return { kind: 'never-started', dueMs: openedMs + timeoutMs }
+    if (sight.status === 'init' && below.length === 0) return { kind: 'never-started', ...opening }
     if (below.some(other => !isEnded(other.sight))) return undefined
     return { kind: 'silence', lifeMs: Math.max(known.lifeMs, ...below.map(other => other.lifeMs)), timeoutMs }
   }

@@ -40,7 +40,7 @@ describe('version', () => {
 })
 
 describe('time', () => {
-  it('what is stamped never goes back: the later of now and lc:at', () => {
+  it('what is stamped does not go back by less than days: it is the later of now and lc:at', () => {
     const play = Play.started('A', 'B').wait(-3_600_000).after({ op: 'complete', event: '01.00' })
     expect(play.event('01.00').timestamp).toBe('2024-05-01T12:00:00.000Z')
     expect(play.document.at).toBe('2024-05-01T12:00:00.000Z')

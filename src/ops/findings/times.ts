@@ -1,13 +1,16 @@
+import { isAhead } from '../../stream/clock-ahead.ts'
 import { readTime } from '../../stream/dates.ts'
+import { formatDuration } from '../../stream/durations.ts'
 import { isFinal, type StreamEvent } from '../../stream/event.ts'
 import { parseTimeout } from '../../stream/timeouts.ts'
 import type { Examined } from './examined.ts'
-import { type Finding, quoted } from './finding.ts'
+import { type Finding, idList, quoted } from './finding.ts'
 import { type Meant, meantByDays, meantByUnreadable } from './timeout-advice.ts'
 
 /** What is wrong with times and time limits. */
 export function* timeFindings(subject: Examined): Generator<Finding> {
   yield* guessedDates(subject)
+  yield* timesAhead(subject)
   for (const { event } of subject.counted) {
     yield* unreadableTimes(subject, event)
     if (!isFinal(event)) yield* timeoutFindings(subject, event)
@@ -25,6 +28,31 @@ function* unreadableTimes({ read }: Examined, event: StreamEvent): Generator<Fin
       message: `${name} ${quoted(event[name])} cannot be read as a time${limited ? '; its timeout may never end' : ''}`,
     }
   }
+}
+
+/** Of what has ended nothing counts any more. */
+function* timesAhead({ document, stored, counted, read, nowMs }: Examined): Generator<Finding> {
+  const times = [
+    { id: '', what: 'the last write', ms: stored.modifiedMs },
+    { id: '', what: 'the last change', ms: read(document.at) },
+    ...counted.flatMap(({ event }) => (isFinal(event) ? [] : timesOf(event, read))),
+  ]
+  const ahead = times.flatMap(({ id, what, ms }) => (isAhead(ms, nowMs) ? [{ id, what, ms: ms ?? 0 }] : []))
+  const latest = ahead.toSorted((a, b) => b.ms - a.ms)[0]
+  if (latest === undefined) return
+  const ids = [...new Set(ahead.map(({ id }) => id).filter(id => id !== ''))]
+  yield {
+    severity: 'warning',
+    code: 'time-ahead',
+    subject: '',
+    message: `${latest.what}${latest.id === '' ? '' : ` of ${latest.id}`} is ${formatDuration(latest.ms - nowMs)} ahead of the store's clock${ids.length === 0 ? '' : ` (times ahead: ${idList(ids)})`}: a clock was wrong. Limits count from when the stream was last written, or seen`,
+    hint: 'Set the clock of the machine that wrote it right. The next change sets to now what is more than three days ahead.',
+  }
+}
+
+function timesOf({ id, created, timestamp, lc }: StreamEvent, read: Examined['read']) {
+  const touched = { id, what: 'timestamp', ms: read(timestamp) }
+  return [touched, { id, what: lc.opened ? 'opened' : 'created', ms: read(lc.opened || created) }]
 }
 
 function* timeoutFindings(subject: Examined, event: StreamEvent): Generator<Finding> {

@@ -32,8 +32,10 @@ function differenceOf(draft: Draft, event: StreamEvent, seen: SeenLimit): string
   if (now.timestamp !== seen.timestamp) return `it was touched at ${now.timestamp}`
   const limit = limitOf(draft.stream, event, draft.readTime)
   if (limit === undefined) return 'no limit of it runs now'
-  if (limit.dueMs !== seen.dueMs) return 'its limit ends at another time now'
-  return limit.dueMs > draft.nowMs ? 'its limit has not ended by the clock of the store' : undefined
+  // Of a time ahead of the clock only who watched can say since when it stands.
+  const isOther = limit.isAhead ? seen.dueMs > limit.dueMs : seen.dueMs !== limit.dueMs
+  if (isOther) return 'its limit ends at another time now'
+  return seen.dueMs > draft.nowMs ? 'its limit has not ended by the clock of the store' : undefined
 }
 
 function gone({ event }: SeenLimit): Refusal {
