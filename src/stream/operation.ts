@@ -25,7 +25,7 @@ export function isOnDue(text: string | undefined): text is OnDue {
   return (ON_DUE as readonly (string | undefined)[]).includes(text)
 }
 
-/** Proof of the claim: the fencing token that `start` returned or, without it, the owner's name. */
+/** Proof of the claim: the fencing token that `start` returned or, without it, the owner's name. Given both, both must be right. */
 export interface Claimant {
   readonly owner?: string
   readonly fence?: number

@@ -74,10 +74,11 @@ export function ownerOf({ owner, by }: EventOptions, runtime: Runtime): string {
   return owner ?? (runtime.env.LEASECTL_OWNER || undefined) ?? by ?? runtime.actor
 }
 
-/** Proof of the claim. */
+/** Proof of the claim. Beside a fence the owner counts only where it is given: the event may have been started as another. */
 export function claimantOf(options: EventOptions, runtime: Runtime): Claimant {
   const fence = options.fence ?? inheritedFence(options, runtime)
-  return { owner: ownerOf(options, runtime), ...(fence === undefined ? {} : { fence }) }
+  if (fence === undefined) return { owner: ownerOf(options, runtime) }
+  return options.owner === undefined ? { fence } : { owner: options.owner, fence }
 }
 
 /** The life of the stream in which the claim was made that is proved here; another one may have the same fence. */

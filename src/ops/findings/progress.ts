@@ -4,6 +4,7 @@ import { formatDuration } from '../../stream/durations.ts'
 import { isFinal, isSuperseded, isWaitingJoin, STATUSES, type Status, type StreamEvent } from '../../stream/event.ts'
 import { findForeignWrite } from '../../stream/history.ts'
 import { nearest } from '../../stream/nearest.ts'
+import { isWrittenFarAhead } from '../../stream/transaction.ts'
 import { type Examined, endCommand, open } from './examined.ts'
 import { type Finding, idList, quoted } from './finding.ts'
 import { parentInit } from './parent-init.ts'
@@ -172,8 +173,10 @@ function* settleDue({ document, stored, nowMs }: Examined): Generator<Finding> {
   const settled = applyOperation(document, { op: 'settle' }, { commandId: '', by: '' }, context)
   if (settled.kind !== 'changed') return
   const { closed, joined, changed } = settled.result
-  // What else there is to do about an older copy is told where that is.
-  if (changed.length === 0 && findForeignWrite(document, stored.versionFloor)?.isOlderCopy) return
+  // What else there is to do about an older copy, and about a wrong clock, is told where those are.
+  const isToldElsewhere =
+    findForeignWrite(document, stored.versionFloor)?.isOlderCopy || isWrittenFarAhead(document, nowMs)
+  if (changed.length === 0 && isToldElsewhere) return
   const parts = [
     ...(closed.length > 0 ? [`to close: ${idList(closed)}`] : []),
     ...(joined.length > 0 ? [`to release, for its branches have ended: ${idList(joined)}`] : []),

@@ -5,11 +5,12 @@ import type { Claimant, Refusal } from '../operation.ts'
 import { refuse } from './refuse.ts'
 
 /**
- * Whether the caller may move the event while somebody may hold it. A fence that is given must be the event's own;
- * without one a running claim is open to its owner only.
+ * Whether the caller may move the event while somebody may hold it. A fence that is given must be the event's own, and so
+ * must an owner that is given with it: where another writer has dropped all history, fences are counted anew. Without a
+ * fence a running claim is open to its owner only.
  */
 export function checkClaim(draft: Draft, event: StreamEvent, claimant: Claimant): Refusal | undefined {
-  if (claimant.fence !== undefined) return checkFence(event, claimant.fence)
+  if (claimant.fence !== undefined) return checkFence(event, claimant.fence) ?? checkOwner(event, claimant)
   if (!claimRuns(event, draft.nowMs) || claimant.owner === event.lc.owner) return undefined
   return refuse(
     'claimed',
@@ -24,6 +25,16 @@ export function checkFence(event: StreamEvent, fence: number): Refusal | undefin
   if (current === fence) return undefined
   const now = current === undefined ? 'it is not claimed now' : `its fence is ${current} now`
   return refuse('fenced', event, `fence ${fence} of ${event.id} is no longer valid: ${now}; stop working on it`)
+}
+
+function checkOwner(event: StreamEvent, { owner, fence }: Claimant): Refusal | undefined {
+  if (owner === undefined || owner === event.lc.owner) return undefined
+  const holder = event.lc.owner ?? 'nobody'
+  return refuse(
+    'fenced',
+    event,
+    `fence ${fence} of ${event.id} is that of ${holder} now, not of ${owner}; stop working on it`,
+  )
 }
 
 /**

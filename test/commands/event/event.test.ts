@@ -111,6 +111,17 @@ test('the owner is --owner, else LEASECTL_OWNER, else --by, else user@host', asy
   expect(await owner([])).toBe('tester@testhost')
 })
 
+test('an owner that is given beside the fence has to be right too; without one the fence is enough', async () => {
+  const world = await order()
+  await cli(world, ['event', 'start', 's', '01.00', '--owner', 'w1'])
+  const other = await cli(world, ['event', 'touch', 's', '01.00', '--fence', '2', '--owner', 'w2', '-o', 'json'])
+  expect(json(other.stderr)).toMatchObject({ error: { code: 'fenced', exit: 11, applied: 'no' } })
+  for (const owner of [['--owner', 'w1'], []]) {
+    const ran = await cli(world, ['event', 'touch', 's', '01.00', '--fence', '2', ...owner])
+    expect(ran.exit).toBe(0)
+  }
+})
+
 test('what another has claimed is exit 6 and names the owner; a wrong fence is exit 11', async () => {
   const world = await order()
   await cli(world, ['event', 'start', 's', '01.00', '--owner', 'w1'])
