@@ -81,7 +81,7 @@ export type { TransactOptions, TransactOutcome } from './ops/transact-types.ts'
 export * from './store/errors.ts'
 export type * from './store/store.ts'
 export type * from './store/store-facts.ts'
-export { BadDocument, InvalidValue, LeasectlError } from './stream/errors.ts'
+export { BadDocument, InvalidValue, LeasectlError, StreamFault } from './stream/errors.ts'
 export type {
   AttributeName,
   EventAttributes,

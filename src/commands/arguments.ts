@@ -1,4 +1,4 @@
-import { checkStreamName } from '../store/names.ts'
+import { checkStreamName, isReservedName, isStoredName, RESERVED_PREFIX } from '../store/names.ts'
 import { UsageError } from './problem.ts'
 
 const EVENT_ID = /^\d{2,}(\.\d{2,})*$/
@@ -24,6 +24,13 @@ function named(text: string, hint: string): string {
 /** For arguments that may be given several times. */
 export function streamNames(text: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, streamName(text)]
+}
+
+/** Names of blobs as they are, for what no stream can be called. */
+export function blobNames(text: string, previous: readonly string[] = []): readonly string[] {
+  if (isReservedName(text)) throw new UsageError(`names under ${RESERVED_PREFIX} are reserved`)
+  if (isStoredName(text)) return [...previous, streamName(text)]
+  return [...previous, text]
 }
 
 /** For commands that take events by `-e` too. */

@@ -2,7 +2,7 @@ import { counted, countText } from '../formats/count-text.ts'
 import type { FindingCounts } from '../formats/findings-text.ts'
 import type { Finding } from '../ops/findings.ts'
 import type { Selection } from '../ops/selection.ts'
-import { exitOfRefusal } from './exit-codes.ts'
+import { exitOf, exitOfRefusal } from './exit-codes.ts'
 import { missingProblem } from './outcome-problem.ts'
 import { type Problem, problem } from './problem.ts'
 
@@ -14,7 +14,7 @@ export class DoctorTally {
   #examined = 0
   #withErrors = 0
   #missing: string | undefined
-  #isUnreadable = false
+  #unreadable: Finding | undefined
 
   get counts(): FindingCounts {
     return this.#counts
@@ -33,7 +33,7 @@ export class DoctorTally {
     this.#examined++
     this.#count(findings)
     if (findings.some(({ severity }) => severity === 'error')) this.#withErrors++
-    this.#isUnreadable ||= findings.some(({ code }) => code === 'unreadable')
+    this.#unreadable ??= findings.find(({ code }) => code === 'unreadable' || exitOf(code) === 12)
   }
 
   addMissing(name: string, findings: readonly Finding[]): void {
@@ -61,7 +61,8 @@ export class DoctorTally {
     const message = one
       ? 'errors in the stream'
       : `errors in ${countText(this.#withErrors)} of ${counted(this.#examined, 'stream')}`
-    if (one && this.#isUnreadable) return problem('bad-document', 'the document cannot be read')
+    if (one && this.#unreadable?.code === 'unreadable') return problem('bad-document', 'the document cannot be read')
+    if (one && this.#unreadable !== undefined) return problem(this.#unreadable.code, 'the stream cannot be read')
     return problem('unsound', message, { exit: 7, retryable: false })
   }
 

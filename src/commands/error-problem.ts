@@ -1,4 +1,4 @@
-import { BadDocument, LeasectlError } from '../stream/errors.ts'
+import { BadDocument, LeasectlError, StreamFault } from '../stream/errors.ts'
 import { commandLine } from './command-line.ts'
 import { CommandFailed, type Problem, problem } from './problem.ts'
 import type { Runtime } from './runtime.ts'
@@ -13,7 +13,7 @@ export function errorProblem(error: unknown, runtime: Runtime): Problem {
     return problem(error.code, error.message, {
       cause: error,
       ...hintOf(error, runtime),
-      ...(error instanceof BadDocument && error.stream !== undefined ? { stream: error.stream } : {}),
+      ...(error instanceof StreamFault && error.stream !== undefined ? { stream: error.stream } : {}),
     })
   }
   return problem('unexpected', messageOf(error), {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { streamNames } from './arguments.ts'
+import { blobNames, streamNames } from './arguments.ts'
 import { batchFlags, RUN_FILES } from './change/flags.ts'
 import { onStreams } from './change/on-streams.ts'
 import type { OnStreamsOptions } from './change/options.ts'
@@ -13,6 +13,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<OnStreamsOpt
     .alias('delete')
     .argument('[STREAM...]', 'names of streams', streamNames)
     .option('--force', 'open streams too, and documents that cannot be read')
+    .option('--blob <name>', 'a blob whose name no stream can have, exactly as it is', blobNames)
   batchFlags(command)
   const description = {
     summary: 'removes streams for good, their history too; always asks',
@@ -20,6 +21,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<OnStreamsOpt
       ['export orders/4711 -o xml > 4711.xml', 'first: nothing brings a removed stream back'],
       ['rm orders/4711 -m "wrong import"', 'asks, then removes it'],
       ["rm --match 'import-17/**' --status canceled --dry-run", 'what would go'],
+      ['rm --blob orders/', 'a mark of a folder that another program left'],
     ],
     effect: `Writes: removes under the lease of each stream, and leaves no journal. ${RUN_FILES}`,
   } as const
@@ -28,5 +30,6 @@ export function register(parent: Command, runtime: Runtime, go: Run<OnStreamsOpt
 
 export const run: Run<OnStreamsOptions> = async (options, runtime) => {
   const { removeStreams } = await import('./run-rm.ts')
-  return removeStreams(options, runtime)
+  const { blob = [], names } = options
+  return removeStreams({ ...options, names: [...names, ...blob] }, runtime)
 }

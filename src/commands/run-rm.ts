@@ -31,13 +31,18 @@ const REMOVE: Verb = {
 }
 
 /** What is open, or may be, goes only by force. */
-function objection(item: SummarizedStream, { force, ifVersion }: OnStreamsOptions): Problem | undefined {
+function objection(item: SummarizedStream, { force, ifVersion, blob }: OnStreamsOptions): Problem | undefined {
   const { listed, summary, pin } = item
   const stream = listed.name
   if (ifVersion !== undefined && pin.ifVersion !== ifVersion) return changed(stream, `is not at version ${ifVersion}`)
-  if (force) return undefined
   const bad = unreadable(item)
-  if (bad !== undefined) return { ...bad, hint: '--force removes it all the same; export -o xml keeps a copy.' }
+  // It is somebody else's blob: no filter means it, not even by force.
+  if (bad?.code === 'bad-name') return blob?.includes(stream) ? undefined : bad
+  if (force) return undefined
+  if (bad !== undefined) {
+    const copy = bad.code === 'bad-document' ? '; export -o xml keeps a copy' : ''
+    return { ...bad, hint: `--force removes it all the same${copy}.` }
+  }
   if (summary === undefined || isFinal(summary)) return undefined
   return problem('still-open', `${stream}: it is ${summary.status || 'open'}; only what has ended is removed`, {
     exit: exitOfRefusal('still-open'),

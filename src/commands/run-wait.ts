@@ -103,8 +103,7 @@ class Waiting implements Tally {
         else this.otherwise.push(item.stream)
         return this.#printer.ended(item.stream, this.#waitedMs())
       case 'unreadable': {
-        const hint = 'Waiting goes on: its writer may mend it. show -o xml prints it as it is stored.'
-        const what = problem('bad-document', item.message, { stream: item.stream, hint })
+        const what = problem(item.code, item.message, { stream: item.stream, hint: hintOf(item) })
         return tellProblem(what, this.#options, this.#runtime)
       }
       case 'interrupted': {
@@ -131,4 +130,9 @@ class Waiting implements Tally {
   #waitedMs(): number {
     return this.#runtime.nowMs() - this.#startedMs
   }
+}
+
+function hintOf({ code, hint }: Extract<WaitItem, { kind: 'unreadable' }>): string {
+  if (code === 'bad-name') return hint ?? ''
+  return `Waiting goes on: its writer may mend it. ${hint ?? 'show -o xml prints it as it is stored.'}`
 }

@@ -1,4 +1,4 @@
-import type { SummarizedStream } from '../ops/summaries.ts'
+import type { SummarizedStream, Unreadable } from '../ops/summaries.ts'
 import { jsonTime, orNull } from './json.ts'
 import { leaseJson } from './lease-text.ts'
 import type { ListingChoice, ListingField } from './listing-fields.ts'
@@ -27,7 +27,7 @@ export function listingJson({ listed, summary, fault }: SummarizedStream) {
     lastBy: orNull(summary?.lastBy),
     lease: leaseJson(listed.lease),
     modified: jsonTime(listed.modifiedMs),
-    error: fault ?? null,
+    error: errorJson(fault),
   } satisfies { readonly [Field in ListingField]?: unknown }
 }
 
@@ -37,5 +37,9 @@ export function pickedJson(item: SummarizedStream, fields: readonly ListingChoic
   const picked = Object.fromEntries(
     fields.map(choice => (choice === 'age' ? 'created' : choice)).map(field => [field, all[field] ?? null]),
   )
-  return item.fault === undefined ? picked : { ...picked, error: item.fault }
+  return item.fault === undefined ? picked : { ...picked, error: errorJson(item.fault) }
+}
+
+function errorJson(fault: Unreadable | undefined) {
+  return fault === undefined ? null : { code: fault.code, message: fault.message }
 }

@@ -1,11 +1,12 @@
-import { StoreUnreachable } from '../store/errors.ts'
+import { StoreUnreachable, UnreadableBlob } from '../store/errors.ts'
 import type { EventStore } from '../store/store.ts'
-import { BadDocument } from '../stream/errors.ts'
+import { StreamFault } from '../stream/errors.ts'
 import { summarize } from '../stream/summarize.ts'
 import type { Summary } from '../stream/summary.ts'
 import { ownText } from './own-text.ts'
 import { readAhead } from './read-ahead.ts'
 import { readStream, type StreamView } from './read-stream.ts'
+import { type Unreadable, unreadableOf } from './summaries.ts'
 import { eventVerdict, streamVerdict, type WaitTarget } from './wait-target.ts'
 import type { AwaitedStream, LastSeen, WaitItem, WaitOptions } from './wait-types.ts'
 import type { WatchedStream } from './watched.ts'
@@ -38,7 +39,7 @@ export class Awaited {
     for (const { listed, summary, fault } of streams) {
       const { name } = listed
       if (!this.#open.has(name)) continue
-      if (fault !== undefined) this.#unreadable(name, fault.message)
+      if (fault !== undefined) this.#unreadable(name, fault)
       else if (this.#target.kind === 'event') this.#unread.add(name)
       else this.#settle({ name, state: streamVerdict(this.#target.end, summary), ...lastOf(summary) })
     }
@@ -60,7 +61,9 @@ export class Awaited {
     const { signal } = this.#options
     try {
       const read = (name: string) => this.#read(name, signal)
-      for await (const name of readAhead([...this.#unread], READS_AT_ONCE, read)) this.#unread.delete(name)
+      for await (const done of readAhead([...this.#unread], READS_AT_ONCE, read)) {
+        if (done !== undefined) this.#unread.delete(done)
+      }
       return undefined
     } catch (cause) {
       if (signal?.aborted) return undefined
@@ -76,23 +79,27 @@ export class Awaited {
     yield* news
   }
 
-  /** A stream that vanished since it was listed is missed by the next look. */
-  async #read(name: string, signal: AbortSignal | undefined): Promise<string> {
+  /**
+   * A stream that vanished since it was listed is missed by the next look. `undefined`: it is to be read again although its
+   * ETag stays, as when it comes back from an archive.
+   */
+  async #read(name: string, signal: AbortSignal | undefined): Promise<string | undefined> {
     try {
       const view = await readStream(this.#store, name, signal)
       if (view !== undefined && this.#target.kind === 'event') this.#settle(sightOf(view, this.#target))
     } catch (error) {
-      if (!(error instanceof BadDocument)) throw error
-      this.#unreadable(name, error.message)
+      if (!(error instanceof StreamFault)) throw error
+      this.#unreadable(name, unreadableOf(error))
+      if (error instanceof UnreadableBlob) return undefined
     }
     return name
   }
 
-  #unreadable(name: string, message: string): void {
+  #unreadable(name: string, fault: Unreadable): void {
     const before = this.#open.get(name)
     if (before?.state === 'unreadable') return
     this.#open.set(name, { ...before, name, state: 'unreadable' })
-    this.#news.push({ kind: 'unreadable', stream: name, message })
+    this.#news.push({ kind: 'unreadable', stream: name, ...fault })
   }
 
   #settle(stream: AwaitedStream): void {

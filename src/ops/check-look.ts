@@ -118,7 +118,7 @@ export class Looking {
       this.#addLease(item, nowMs)
       if (item.fault === undefined) continue
       const { name, modifiedMs } = item.listed
-      this.#unreadable.add({ stream: name, message: item.fault.message }, modifiedMs)
+      this.#unreadable.add({ stream: name, message: withoutName(item.fault.message, name) }, modifiedMs)
     }
   }
 
@@ -161,6 +161,11 @@ export class Looking {
     if (!reasons.some(reason => reason !== 'process-gone')) return
     this.#stuck.add({ stream: name, lease, reasons }, lease.holder?.sinceMs ?? modifiedMs)
   }
+}
+
+/** Whoever prints it says the name beside it. */
+function withoutName(message: string, name: string): string {
+  return message.startsWith(`${name}: `) ? message.slice(name.length + 2) : message
 }
 
 const KNOWN: readonly string[] = STATUS_KINDS.slice(0, 5)

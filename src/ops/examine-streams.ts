@@ -1,5 +1,5 @@
-import { isStoredName } from '../store/names.ts'
 import type { EventStore, Listed } from '../store/store.ts'
+import { StreamFault } from '../stream/errors.ts'
 import { type Verdict, verdictOf } from './filter.ts'
 import { type Finding, streamFindings } from './findings.ts'
 import { readAhead } from './read-ahead.ts'
@@ -40,9 +40,13 @@ export async function* examineStreams(
 }
 
 async function examineNamed(store: EventStore, name: string, signal: AbortSignal | undefined): Promise<ExaminedStream> {
-  const stored = await store.read(name, signal)
-  if (stored === undefined) return { kind: 'missing', name }
-  return { kind: 'examined', name, findings: streamFindings(stored, store.nowMs()) }
+  try {
+    const stored = await store.read(name, signal)
+    if (stored === undefined) return { kind: 'missing', name }
+    return { kind: 'examined', name, findings: streamFindings(stored, store.nowMs()) }
+  } catch (error) {
+    return { kind: 'examined', name, findings: [faultFinding(error)] }
+  }
 }
 
 /** Rows of the listing that may pass, with what the listing says. */
@@ -79,19 +83,26 @@ async function examineListed(
   filter: Filter,
   signal: AbortSignal | undefined,
 ): Promise<ExaminedStream | undefined> {
-  if (!isStoredName(name)) return { kind: 'examined', name, findings: [BAD_NAME] }
-  const stored = await store.read(name, signal)
-  if (stored === undefined) return undefined
-  const nowMs = store.nowMs()
-  if (verdict === 'unsure' && verdictOf(summarizeStored(stored, nowMs), filter, nowMs) !== 'yes') return undefined
-  return { kind: 'examined', name, findings: streamFindings(stored, nowMs) }
+  try {
+    const stored = await store.read(name, signal)
+    if (stored === undefined) return undefined
+    const nowMs = store.nowMs()
+    if (verdict === 'unsure' && verdictOf(summarizeStored(stored, nowMs), filter, nowMs) !== 'yes') return undefined
+    return { kind: 'examined', name, findings: streamFindings(stored, nowMs) }
+  } catch (error) {
+    return { kind: 'examined', name, findings: [faultFinding(error)] }
+  }
 }
 
-/** Other programs leave such blobs, as marks of folders for example. */
-const BAD_NAME: Finding = {
-  severity: 'warning',
-  code: 'bad-name',
-  subject: '',
-  message: 'no stream can have this name: leasectl lists it and cannot open it',
-  hint: 'If it is a stream, copy it to another name; if it is none, keep it in another container.',
+/** Why a stream cannot be read at all. A name that no stream can have is no error of a stream's. @throws other faults */
+function faultFinding(error: unknown): Finding {
+  if (!(error instanceof StreamFault)) throw error
+  const { code, what, hint } = error
+  return {
+    severity: code === 'bad-name' ? 'warning' : 'error',
+    code,
+    subject: '',
+    message: what,
+    ...(hint === undefined ? {} : { hint }),
+  }
 }

@@ -1,5 +1,6 @@
 import type { Break } from './position.ts'
 import type { SeenTransaction } from './read-stream.ts'
+import type { Unreadable } from './summaries.ts'
 
 /** Which of the transactions there are already. */
 export interface Past {
@@ -21,8 +22,8 @@ export interface FollowManyOptions {
 /** What one sees while following many streams. */
 export type FollowManyItem =
   | { readonly kind: 'transaction'; readonly stream: string; readonly tx: SeenTransaction }
-  /** Its document cannot be read. Said once for each state of it; as soon as it can be read, nothing of it is missing. */
-  | { readonly kind: 'unreadable'; readonly stream: string; readonly message: string }
+  /** It cannot be read, and why. Said once for each state of it; as soon as it can be read, nothing of it is missing. */
+  | ({ readonly kind: 'unreadable'; readonly stream: string } & Unreadable)
   /** Its transactions do not go on from what was seen last: something may have been missed. */
   | { readonly kind: 'broken'; readonly stream: string; readonly why: Break }
   /** The store does not answer; it is asked again each interval. Said once per outage. */

@@ -1,11 +1,12 @@
 import { StoreUnreachable } from '../store/errors.ts'
 import type { EventStore } from '../store/store.ts'
-import { BadDocument } from '../stream/errors.ts'
+import { StreamFault } from '../stream/errors.ts'
 import { Candidates } from './candidates.ts'
 import type { FollowManyItem, FollowManyOptions } from './follow-many-types.ts'
 import { type Found, foundIn, Position } from './position.ts'
 import { readAhead } from './read-ahead.ts'
 import { readStream, type SeenTransaction } from './read-stream.ts'
+import { unreadableOf } from './summaries.ts'
 import { Timeline } from './timeline.ts'
 import type { WatchedStream } from './watched.ts'
 
@@ -20,7 +21,7 @@ interface Due {
 type Read =
   | { readonly kind: 'read'; readonly due: Due; readonly found: Found }
   | { readonly kind: 'missing'; readonly due: Due }
-  | { readonly kind: 'unreadable'; readonly due: Due; readonly cause: BadDocument }
+  | { readonly kind: 'unreadable'; readonly due: Due; readonly cause: StreamFault }
   | { readonly kind: 'unreachable'; readonly cause: StoreUnreachable }
 
 /** At most so many documents are read at a time. */
@@ -107,7 +108,7 @@ export class Follower {
   *#noteFirst({ listed: { name, modifiedMs }, fault }: WatchedStream): Generator<FollowManyItem> {
     const { latest, sinceMs = Number.NEGATIVE_INFINITY } = this.#options.past
     if (latest === 0) {
-      if (fault !== undefined) yield { kind: 'unreadable', stream: name, message: fault.message }
+      if (fault !== undefined) yield { kind: 'unreadable', stream: name, ...fault }
     } else if (modifiedMs >= sinceMs - CLOCKS_DIFFER_MS) {
       if (latest === Number.POSITIVE_INFINITY) this.#due.set(name, { name })
       else this.#candidates.add(name, modifiedMs)
@@ -124,7 +125,7 @@ export class Follower {
       }
       const { name } = read.due
       this.#due.delete(name)
-      if (read.kind === 'unreadable') yield { kind: 'unreadable', stream: name, message: read.cause.message }
+      if (read.kind === 'unreadable') yield { kind: 'unreadable', stream: name, ...unreadableOf(read.cause) }
       else if (read.kind === 'read') yield* this.#take(read)
     }
   }
@@ -162,7 +163,7 @@ export class Follower {
       if (view === undefined) return { kind: 'missing', due }
       return { kind: 'read', due, found: foundIn(view) }
     } catch (cause) {
-      if (cause instanceof BadDocument) return { kind: 'unreadable', due, cause }
+      if (cause instanceof StreamFault) return { kind: 'unreadable', due, cause }
       if (cause instanceof StoreUnreachable) return { kind: 'unreachable', cause }
       throw cause
     }

@@ -1,5 +1,5 @@
-import type { EventStore, Listed, Stored } from '../store/store.ts'
-import { BadDocument } from '../stream/errors.ts'
+import type { EventStore, Listed } from '../store/store.ts'
+import { StreamFault } from '../stream/errors.ts'
 import { type StreamFilter, verdictOf } from './filter.ts'
 import { readAhead } from './read-ahead.ts'
 import { type StreamView, viewOf } from './read-stream.ts'
@@ -8,7 +8,7 @@ import { summarizeStored } from './summaries.ts'
 
 /** What became of a stream that gave nothing. */
 export type Unread =
-  | { readonly kind: 'unreadable'; readonly stream: string; readonly cause: BadDocument }
+  | { readonly kind: 'unreadable'; readonly stream: string; readonly cause: StreamFault }
   /** There is no stream of this name, or no longer. */
   | { readonly kind: 'missing'; readonly stream: string }
 
@@ -77,12 +77,18 @@ async function readListed<Made>(
   signal: AbortSignal | undefined,
   use: (view: StreamView) => Made,
 ): Promise<Made | Unread | undefined> {
-  const stored = await store.read(row.name, signal)
-  if (stored === undefined) return { kind: 'missing', stream: row.name }
-  const nowMs = store.nowMs()
-  const isSure = verdict(store, row, filter) === 'yes'
-  if (!isSure && verdictOf(summarizeStored(stored, nowMs), filter, nowMs) !== 'yes') return undefined
-  return made(stored, nowMs, use)
+  try {
+    const stored = await store.read(row.name, signal)
+    if (stored === undefined) return { kind: 'missing', stream: row.name }
+    const nowMs = store.nowMs()
+    const isSure = verdict(store, row, filter) === 'yes'
+    if (!isSure && verdictOf(summarizeStored(stored, nowMs), filter, nowMs) !== 'yes') return undefined
+    return use(viewOf(stored, nowMs))
+  } catch (error) {
+    const unread = unreadOf(row.name, error)
+    // Of what nothing can be known only the row tells whether it is meant.
+    return verdict(store, row, filter) === 'no' ? undefined : unread
+  }
 }
 
 async function readNamed<Made>(
@@ -91,15 +97,16 @@ async function readNamed<Made>(
   signal: AbortSignal | undefined,
   use: (view: StreamView) => Made,
 ): Promise<Made | Unread> {
-  const stored = await store.read(name, signal)
-  return stored === undefined ? { kind: 'missing', stream: name } : made(stored, store.nowMs(), use)
+  try {
+    const stored = await store.read(name, signal)
+    return stored === undefined ? { kind: 'missing', stream: name } : use(viewOf(stored, store.nowMs()))
+  } catch (error) {
+    return unreadOf(name, error)
+  }
 }
 
-function made<Made>(stored: Stored, nowMs: number, use: (view: StreamView) => Made): Made | Unread {
-  try {
-    return use(viewOf(stored, nowMs))
-  } catch (cause) {
-    if (!(cause instanceof BadDocument)) throw cause
-    return { kind: 'unreadable', stream: stored.name, cause }
-  }
+/** @throws what is no fault of the stream */
+function unreadOf(stream: string, cause: unknown): Unread {
+  if (!(cause instanceof StreamFault)) throw cause
+  return { kind: 'unreadable', stream, cause }
 }

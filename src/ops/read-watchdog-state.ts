@@ -1,4 +1,5 @@
 import type { EventStore } from '../store/store.ts'
+import { StreamFault } from '../stream/errors.ts'
 import { readAside } from './aside.ts'
 import type { WatchdogState } from './watchdog-state.ts'
 import { parseWatchdogState } from './watchdog-state-text.ts'
@@ -7,11 +8,16 @@ import { parseWatchdogState } from './watchdog-state-text.ts'
 export const WATCHDOG_STATE = '.leasectl/watchdog/state.json'
 
 /**
- * Reads what the watchdogs of a store last wrote. No document: none ever did. Takes no lease. Never fails for what the
- * document holds: what cannot be understood is left out, and that is told.
+ * Reads what the watchdogs of a store last wrote. No document: none ever did. Takes no lease. Never fails for
+ * the document: what cannot be read or understood is left out, and that is told.
  *
  * @throws the store's faults, the signal's reason
  */
 export async function readWatchdogState(store: EventStore, signal?: AbortSignal): Promise<WatchdogState> {
-  return parseWatchdogState(await readAside(store, WATCHDOG_STATE, signal))
+  try {
+    return parseWatchdogState(await readAside(store, WATCHDOG_STATE, signal))
+  } catch (error) {
+    if (!(error instanceof StreamFault)) throw error
+    return { watchdogs: [], damaged: true, fault: error.what }
+  }
 }

@@ -1,4 +1,3 @@
-import { isStoredName } from '../store/names.ts'
 import type { EventStore } from '../store/store.ts'
 import { readSelected, type Unread } from './read-selected.ts'
 import type { Selection } from './selection.ts'
@@ -26,13 +25,7 @@ export function readTried(
   selection: Selection,
   { sinceMs = Number.NEGATIVE_INFINITY, signal }: TriedOptions = {},
 ): AsyncGenerator<TriedStream> {
-  // other programs leave blobs under names that no stream can have, as marks of folders
-  const options = {
-    floorMs: () => sinceMs,
-    isWanted: ({ name }: { readonly name: string }) => isStoredName(name),
-    signal,
-  }
-  return readSelected<TriedStream>(store, selection, options, view => ({
+  return readSelected<TriedStream>(store, selection, { floorMs: () => sinceMs, signal }, view => ({
     kind: 'read',
     stream: view.name,
     events: triedEvents(view),

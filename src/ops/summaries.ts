@@ -1,6 +1,6 @@
 import type { EventStore, Listed, ListQuery, Stored } from '../store/store.ts'
 import type { StreamDocument } from '../stream/document.ts'
-import { LeasectlError } from '../stream/errors.ts'
+import { StreamFault } from '../stream/errors.ts'
 import type { Pin } from '../stream/pin.ts'
 import { settledDocument } from '../stream/settled.ts'
 import { sumOf } from '../stream/sum.ts'
@@ -8,14 +8,23 @@ import { summarize } from '../stream/summarize.ts'
 import type { Summary } from '../stream/summary.ts'
 import { mayPass, type StreamFilter, verdictOf } from './filter.ts'
 import { viewOf } from './read-stream.ts'
+import { rowOf } from './row-of.ts'
+
+/** Why a stream cannot be read. */
+export interface Unreadable {
+  readonly code: string
+  readonly message: string
+  /** What can be done about it. */
+  readonly hint?: string
+}
 
 /** A stream of a listing with its summary, made from the document where the listing has none that counts. */
 export interface SummarizedStream {
   readonly listed: Listed
   /** Absent for a document without events and for one that cannot be read. */
   readonly summary: Summary | undefined
-  /** Why the document cannot be read, when that is so. */
-  readonly fault: { readonly code: string; readonly message: string } | undefined
+  /** Why it cannot be read, when that is so. */
+  readonly fault: Unreadable | undefined
   /** The state that was looked at: a change that carries it is refused (`changed`) if the stream has moved on. */
   readonly pin: Pin
   /** Foreign writers left events to be closed or joins to be released. Known only where the document was read. */
@@ -90,14 +99,23 @@ export function fromListing(listed: Listed, summary: Summary): SummarizedStream 
 
 /**
  * The summary of one stream from its document: where somebody else wrote, the one beside it is gone or stale.
- * `undefined` if there is no such stream. A document that cannot be read is an answer too, not an error.
+ * `undefined` if there is no such stream. A stream that cannot be read is an answer too, not an error.
+ *
+ * @param row of a listing, or the name alone
  */
 export async function summaryOf(
   store: EventStore,
-  { name }: Pick<Listed, 'name'>,
+  row: Pick<Listed, 'name'> | Listed,
   signal?: AbortSignal,
 ): Promise<SummarizedStream | undefined> {
-  const stored = await store.read(name, signal)
+  let stored: Stored | undefined
+  try {
+    stored = await store.read(row.name, signal)
+  } catch (error) {
+    if (!(error instanceof StreamFault)) throw error
+    const listed = 'etag' in row ? row : await rowOf(store, row.name, signal)
+    return listed && unreadable(listed, error)
+  }
   return stored && summarizeStored(stored, store.nowMs())
 }
 
@@ -111,9 +129,8 @@ export function summarizeStored(stored: Stored, nowMs: number): SummarizedStream
     const unsettled = isUnsettled(document, stored, nowMs) ? ({ isUnsettled: true } as const) : {}
     return { listed: withoutBody(stored), summary, fault: undefined, pin, ...unsettled }
   } catch (error) {
-    if (!(error instanceof LeasectlError) || error.code !== 'bad-document') throw error
-    const fault = { code: error.code, message: error.message }
-    return { listed: withoutBody(stored), summary: undefined, fault, pin: {} }
+    if (!(error instanceof StreamFault)) throw error
+    return unreadable(withoutBody(stored), error)
   }
 }
 
@@ -122,6 +139,15 @@ function isUnsettled(document: StreamDocument, stored: Stored, nowMs: number): b
   if (stored.summary !== undefined) return false
   const { versionFloor, modifiedMs: lastModifiedMs } = stored
   return settledDocument(document, { nowMs, versionFloor, lastModifiedMs, born: document.born }).moves
+}
+
+function unreadable(listed: Listed, error: StreamFault): SummarizedStream {
+  return { listed, summary: undefined, fault: unreadableOf(error), pin: {} }
+}
+
+/** What is kept of a fault of one stream. */
+export function unreadableOf({ code, message, hint }: StreamFault): Unreadable {
+  return { code, message, ...(hint === undefined ? {} : { hint }) }
 }
 
 /** What was read must not be held as long as the row of a listing is. */

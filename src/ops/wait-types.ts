@@ -1,4 +1,5 @@
 import type { Summary } from '../stream/summary.ts'
+import type { Unreadable } from './summaries.ts'
 
 export interface WaitOptions {
   /** From the start of one look to the start of the next, ms. */
@@ -17,7 +18,7 @@ export type WaitItem =
   /** A stream is where it was asked to be, or cannot come there any more. Each ends once, whatever becomes of it later. */
   | { readonly kind: 'ended'; readonly stream: AwaitedStream }
   /** Its document cannot be read. It is waited for all the same: its writer may mend it. Said once until it can be read. */
-  | { readonly kind: 'unreadable'; readonly stream: string; readonly message: string }
+  | ({ readonly kind: 'unreadable'; readonly stream: string } & Unreadable)
   /** A look has ended. `open` is what is still waited for; it changes with the next look. */
   | { readonly kind: 'looked'; readonly total: number; readonly open: ReadonlyMap<string, AwaitedStream> }
   /** The store does not answer; it is asked again each interval. Said once per outage. */

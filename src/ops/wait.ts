@@ -48,8 +48,15 @@ async function* matching(
   const names: string[] = []
   const outage = new Outage(false)
   for await (const item of watch(store, selection, options)) {
-    if (item.kind === 'moved') names.push(...item.streams.map(({ listed }) => ownText(listed.name)))
-    else if (item.kind === 'interrupted') yield* outage.begin(item.cause)
+    if (item.kind === 'moved') {
+      for (const { listed, fault } of item.streams) {
+        const name = ownText(listed.name)
+        // What no stream can be called will never end.
+        if (fault?.code === 'bad-name') yield { kind: 'unreadable', stream: name, ...fault }
+        else names.push(name)
+      }
+    }
+    if (item.kind === 'interrupted') yield* outage.begin(item.cause)
     else if (item.kind === 'looked') {
       if (names.length > 0) return [...new Set(names)]
       if (!options.mayAppear) return yield { kind: 'no-match' }

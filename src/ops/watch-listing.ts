@@ -1,6 +1,7 @@
 import { compareNames } from '../store/names.ts'
 import type { EventStore, Listed, ListQuery } from '../store/store.ts'
 import type { Glob } from './glob.ts'
+import { rowOf } from './row-of.ts'
 import type { Selection } from './selection.ts'
 
 /** Up to so many names are looked for one by one; above that one listing over all of them is cheaper. */
@@ -40,18 +41,6 @@ async function* oneByOne(
 ): AsyncGenerator<readonly Listed[]> {
   const rows = await Promise.all(names.map(name => rowOf(store, name, signal)))
   yield rows.filter(row => row !== undefined)
-}
-
-/** The row of one stream, if there is one of that name: the first name that begins with a name is the name itself. */
-export async function rowOf(
-  store: EventStore,
-  name: string,
-  signal: AbortSignal | undefined,
-): Promise<Listed | undefined> {
-  for await (const [row] of store.list({ prefix: name, limit: 1, ...(signal && { signal }) })) {
-    return row?.name === name ? row : undefined
-  }
-  return undefined
 }
 
 async function* fromFirstToLast(

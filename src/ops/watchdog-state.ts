@@ -4,6 +4,8 @@ export interface WatchdogState {
   readonly watchdogs: readonly WatchdogEntry[]
   /** Some of the document could not be understood and is left out. */
   readonly damaged: boolean
+  /** Why nothing of it can be read, when that is so. */
+  readonly fault?: string
 }
 
 /** One watchdog, that is one process. */

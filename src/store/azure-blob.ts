@@ -101,7 +101,7 @@ class AzureBlobStore implements EventStore {
     this.#waits = { ...OWN_WAITS, ...waits }
     this.#releases = new PendingReleases(this.#waits.releaseMs)
     this.#turns = new AzureTurns(() => this.#calls.machine.monotonicMs(), this.#calls.random)
-    this.#bodies = new AzureBodies(container.client, this.#calls)
+    this.#bodies = new AzureBodies(container, this.#calls)
     this.#leases = new AzureLeases(this.#bodies, this.#calls)
     this.#pageSize = pageSize
     this.#newLeaseId = newLeaseId ?? randomUUID

@@ -1,6 +1,7 @@
-import type { BlobHTTPHeaders, BlockBlobClient, ContainerClient } from '@azure/storage-blob'
+import type { BlobHTTPHeaders, BlockBlobClient } from '@azure/storage-blob'
 import type { Summary } from '../stream/summary.ts'
 import type { Answer, AzureCalls } from './azure-calls.ts'
+import type { AzureContainer } from './azure-client.ts'
 import { download, hex } from './azure-download.ts'
 import { isBlobMissing, ServiceError } from './azure-errors.ts'
 import {
@@ -13,7 +14,7 @@ import {
   readSummary,
   writeMetadata,
 } from './azure-metadata.ts'
-import { checkStoredName } from './names.ts'
+import { checkReadableName, isStoredName } from './names.ts'
 import type { Listed, Stored } from './store.ts'
 
 /** A blob as it was read, with what a later write must send again. */
@@ -44,13 +45,13 @@ const KEPT_CLIENTS = 256
 
 /** Reads and writes whole bodies. */
 export class AzureBodies {
-  readonly #container: ContainerClient
+  readonly #container: AzureContainer
   readonly #calls: AzureCalls
   /** A change uses its client four times; making one is not free. */
   readonly #clients = new Map<string, BlockBlobClient>()
   #versioning: boolean | undefined
 
-  constructor(container: ContainerClient, calls: AzureCalls) {
+  constructor(container: AzureContainer, calls: AzureCalls) {
     this.#container = container
     this.#calls = calls
   }
@@ -60,12 +61,17 @@ export class AzureBodies {
     return this.#versioning
   }
 
-  /** The client of a blob. Throws `InvalidValue` for a name no driver can keep. */
+  /** The client of a stream's blob. @throws BadName a blob of somebody else: no stream can have the name */
   blob(name: string): BlockBlobClient {
+    checkReadableName(name)
+    return this.anyBlob(name)
+  }
+
+  /** The client of a blob, whatever its name. @throws BadName no URL reaches it */
+  anyBlob(name: string): BlockBlobClient {
     const known = this.#clients.get(name)
     if (known !== undefined) return known
-    checkStoredName(name)
-    const client = this.#container.getBlockBlobClient(name)
+    const client = isStoredName(name) ? this.#container.client.getBlockBlobClient(name) : this.#container.oddBlob(name)
     if (this.#clients.size >= KEPT_CLIENTS) this.#clients.clear()
     this.#clients.set(name, client)
     return client
@@ -90,19 +96,19 @@ export class AzureBodies {
     )
     if (answer.kind === 'done') return answer.value
     if (isBlobMissing(answer.error)) return undefined
-    throw this.#calls.fault(answer.error)
+    throw this.#calls.fault(answer.error, name)
   }
 
   /** What a listing would show of one blob; `undefined` if there is none. Throws faults. */
   async look(name: string, signal?: AbortSignal): Promise<(Listed & { metadata: Metadata }) | undefined> {
-    const blob = this.blob(name)
+    const blob = this.anyBlob(name)
     const answer = await this.#calls.repeated(tried => blob.getProperties({ abortSignal: tried }), {
       limitMs: this.#calls.limits.leaseMs,
       signal,
     })
     if (answer.kind !== 'done') {
       if (isBlobMissing(answer.error)) return undefined
-      throw this.#calls.fault(answer.error)
+      throw this.#calls.fault(answer.error, name)
     }
     const found = answer.value
     const metadata = found.metadata ?? {}

@@ -130,9 +130,9 @@ export class AzureCalls {
     this.#closing.signal.throwIfAborted()
   }
 
-  /** The fault to throw for an answer that is no outcome. */
-  fault(error: ServiceError): Error {
-    return error === CLOSED ? storeClosed() : faultOf(error, this.site)
+  /** The fault to throw for an answer that is no outcome. @param name of the blob that was asked for */
+  fault(error: ServiceError, name?: string): Error {
+    return error === CLOSED ? storeClosed() : faultOf(error, this.site, name)
   }
 
   get #isClosed(): boolean {

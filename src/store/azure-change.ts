@@ -158,7 +158,8 @@ export class AzureChange {
       this.#after = writtenState(this.#name, { body, summary }, answer.value, answer)
       return { kind: 'committed', etag: answer.value.etag }
     }
-    if (answer.silences > 0) ended({ md5, applied: 'unknown', cause: this.#parts.calls.fault(answer.error) })
+    if (answer.silences > 0)
+      ended({ md5, applied: 'unknown', cause: this.#parts.calls.fault(answer.error, this.#name) })
     // The network may have doubled the Put, and the copy that was refused be the one behind that which was applied.
     else ended({ md5, applied: isCondition(answer.error) ? 'unknown' : false })
     if (answer.kind === 'silent' && answer.silences === 0) discard?.()
@@ -170,7 +171,7 @@ export class AzureChange {
     const { error } = answer
     if (answer.kind === 'silent' || error.code === 'Md5Mismatch') return this.#course.pauseAfterSilence(error)
     if (isSomebodyWrote(error) || isBlobMissing(error)) return
-    if (!isCondition(error)) throw this.#parts.calls.fault(error)
+    if (!isCondition(error)) throw this.#parts.calls.fault(error, this.#name)
     this.#course.fate.leaseIsOver(leaseId, error.code)
     this.#tenure.forget()
   }

@@ -2,18 +2,22 @@ import type { TokenCredential } from '@azure/identity'
 import {
   AnonymousCredential,
   BlobServiceClient,
+  BlockBlobClient,
   ContainerClient,
   newPipeline,
   type Pipeline,
   StorageSharedKeyCredential,
 } from '@azure/storage-blob'
 import type { AzureCredential } from './azure-account.ts'
+import { BadName } from './errors.ts'
 
 /** A client of one container, and a way to get more of them that share nothing but the credential. */
 export interface AzureContainer {
   readonly client: ContainerClient
   /** A second client with a pipeline of its own, changed before its first use. */
   withPipeline(prepare: (pipeline: Pipeline) => void): ContainerClient
+  /** A client of a blob whose name is none for a stream. @throws BadName no URL reaches it */
+  oddBlob(name: string): BlockBlobClient
   /** A client of the account the container is in. */
   service(): BlobServiceClient
 }
@@ -40,8 +44,20 @@ export async function openContainer(
   return {
     client: withPipeline(() => {}),
     withPipeline,
+    oddBlob: name => new BlockBlobClient(urlOfOdd(name, new URL(url)), pipelineOf()),
     service: () => new BlobServiceClient(`${endpoint}${query}`, pipelineOf()),
   }
+}
+
+/**
+ * A URL collapses dot segments, and would mean another blob: its slashes are encoded too, and what still moved is refused. So
+ * is a backslash, which the service takes for a slash.
+ */
+function urlOfOdd(name: string, url: URL): string {
+  const path = `${url.pathname}/${encodeURIComponent(name)}`
+  url.pathname = path
+  if (url.pathname !== path || name.includes('\\')) throw new BadName(name, 'no URL reaches it')
+  return url.toString()
 }
 
 async function signerOf(

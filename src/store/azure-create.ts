@@ -2,6 +2,7 @@ import type { Summary } from '../stream/summary.ts'
 import type { AzureBodies } from './azure-body.ts'
 import type { AzureCalls } from './azure-calls.ts'
 import { isHeldByAnother, isSomebodyWrote } from './azure-errors.ts'
+import { checkStoredName } from './names.ts'
 import type { CreateOutcome } from './store.ts'
 
 /** One Put that succeeds only if nothing has the name. Of one that was given up while it was under way nothing is known. */
@@ -12,6 +13,7 @@ export async function createBlob(
   signal: AbortSignal | undefined,
 ): Promise<CreateOutcome> {
   signal?.throwIfAborted()
+  checkStoredName(name)
   const answer = await bodies.put(name, { ...content, signal }).catch(error => {
     if (signal?.aborted) return { kind: 'given up', error } as const
     throw error
@@ -20,7 +22,7 @@ export async function createBlob(
   if (answer.kind === 'done') return { kind: 'created', etag: answer.value.etag }
   const { error } = answer
   if (isSomebodyWrote(error) || isHeldByAnother(error)) return { kind: 'exists' }
-  const fault = calls.fault(error)
+  const fault = calls.fault(error, name)
   if (answer.kind === 'refused' || answer.silences === 0) throw fault
   return { kind: 'unknown', cause: fault }
 }

@@ -1,11 +1,18 @@
+import { Readable } from 'node:stream'
 import type { BlobHTTPHeaders, BlockBlobClient } from '@azure/storage-blob'
 import { MAX_READ_BYTES } from '../stream/limits.ts'
+import { ServiceError } from './azure-errors.ts'
 import { leaseView, md5Of, readSummary } from './azure-metadata.ts'
 import type { Stored } from './store.ts'
 
 /** One GET of the whole blob. `contentMD5`: the mark the service keeps, unless the body was not taken in whole. */
 export async function download(blob: BlockBlobClient, name: string, abortSignal: AbortSignal) {
   const got = await blob.download(0, undefined, { abortSignal, maxRetryRequests: 0 })
+  if (got.blobType !== undefined && got.blobType !== 'BlockBlob') {
+    // Streams are written by Put Blob, which changes no type: to read it would only put the refusal off.
+    if (got.readableStreamBody instanceof Readable) got.readableStreamBody.destroy()
+    throw new ServiceError('InvalidBlobType', { status: 409 })
+  }
   const body = await collect(got.readableStreamBody)
   const metadata = got.metadata ?? {}
   const md5 = md5Of(body).toString('hex')

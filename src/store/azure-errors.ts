@@ -1,4 +1,13 @@
-import { BadAddress, ContainerMissing, NotPermitted, StoreFull, StoreIncompatible, StoreUnreachable } from './errors.ts'
+import {
+  BadAddress,
+  type BlobFaultCode,
+  ContainerMissing,
+  NotPermitted,
+  StoreFull,
+  StoreIncompatible,
+  StoreUnreachable,
+  UnreadableBlob,
+} from './errors.ts'
 
 /** What is known of the store beside an error, for its message. Free of secrets. */
 export interface Site {
@@ -123,10 +132,60 @@ function retryAfterMs(header: string | undefined): number | undefined {
   return header !== undefined && Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : undefined
 }
 
-/** The fault a caller gets for an answer that is no outcome. Its cause is the redacted error. */
-export function faultOf(error: ServiceError, site: Site): Error {
+/** What the service says of one blob alone. Whatever else it refuses with, it may refuse for every blob. */
+const BLOB_FAULTS: ReadonlyMap<string, { readonly code: BlobFaultCode; readonly what: string; readonly hint: string }> =
+  new Map(
+    [
+      {
+        codes: ['BlobArchived'],
+        code: 'blob-archived',
+        what: 'its blob is in the archive tier',
+        hint: 'Rehydrate it: az storage blob set-tier --tier Hot; that takes hours.',
+      },
+      {
+        codes: ['BlobBeingRehydrated'],
+        code: 'blob-archived',
+        what: 'its blob is on its way out of the archive tier',
+        hint: 'Wait until it is there: that takes hours.',
+      },
+      {
+        codes: [
+          'BlobUsesCustomerSpecifiedEncryption',
+          'BlobCustomerSpecifiedEncryptionMismatch',
+          'CustomerSpecifiedEncryptionMismatch',
+        ],
+        code: 'blob-encrypted',
+        what: 'its blob is encrypted with a key of its writer',
+        hint: 'Write it again without a key of its own: leasectl sends none.',
+      },
+      {
+        codes: ['InvalidBlobType'],
+        code: 'blob-type',
+        what: 'its blob is an append blob or a page blob',
+        hint: 'Streams are block blobs: copy it to another name as one.',
+      },
+      {
+        codes: ['PendingCopyOperation'],
+        code: 'blob-incomplete',
+        what: 'its blob is being copied',
+        hint: 'Try again when the copy has ended.',
+      },
+    ].flatMap(({ codes, ...fault }) => codes.map(code => [code, fault as typeof fault & { code: BlobFaultCode }])),
+  )
+
+/**
+ * The fault a caller gets for an answer that is no outcome. Its cause is the redacted error.
+ *
+ * @param name of the blob that was asked for, if it was one
+ */
+export function faultOf(error: ServiceError, site: Site, name?: string): Error {
   const where = `container ${site.container} on ${site.host}`
   if (error.ambiguous) return unreachable(error, site)
+  const ofBlob = name === undefined ? undefined : BLOB_FAULTS.get(error.code)
+  if (name !== undefined && ofBlob !== undefined) {
+    const { code, what, hint } = ofBlob
+    return new UnreadableBlob(name, code, { what, hint, cause: error })
+  }
   if (error.status === undefined || error.status === 401 || error.status === 403)
     return notPermitted(error, site, where)
   if (CONTAINER_GONE.has(error.code)) {

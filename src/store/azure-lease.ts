@@ -47,7 +47,7 @@ export class AzureLeases {
     }
     if (isBlobMissing(answer.error)) return { kind: 'missing' }
     if (isHeldByAnother(answer.error)) return { kind: 'held', ...(await this.heldBy(name, signal)) }
-    return this.#unanswered(answer)
+    return this.#unanswered(name, answer)
   }
 
   /** Who holds the lease and who wrote last, as far as is known. */
@@ -60,6 +60,7 @@ export class AzureLeases {
   async renew(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
     const client = this.#bodies.blob(name).getBlobLeaseClient(leaseId)
     return this.#outcome(
+      name,
       await this.#calls.repeated(abortSignal => client.renewLease({ abortSignal }), this.#limits(signal)),
       leaseId,
     )
@@ -74,7 +75,7 @@ export class AzureLeases {
       this.#limits(signal),
     )
     if (answer.kind === 'done') await this.#moveRecord(name, leaseId, proposedId, signal)
-    return this.#outcome(answer, proposedId)
+    return this.#outcome(name, answer, proposedId)
   }
 
   /** Removes the record of the holder, if this lease left one, and gives the lease back. */
@@ -88,7 +89,7 @@ export class AzureLeases {
     const client = this.#bodies.blob(name).getBlobLeaseClient(leaseId)
     const answer = await this.#calls.repeated(abortSignal => client.releaseLease({ abortSignal }), this.#limits(signal))
     if (answer.kind === 'refused' && answer.silences > 0 && isLeaseGone(answer.error)) return { kind: 'ok', leaseId }
-    return this.#outcome(answer, leaseId)
+    return this.#outcome(name, answer, leaseId)
   }
 
   /** Repeating it can only shorten the period, so an unanswered try is repeated. */
@@ -105,18 +106,21 @@ export class AzureLeases {
     if (answer.kind === 'done') return { kind: 'broken', remainingS: answer.value.leaseTime ?? 0 }
     if (isBlobMissing(answer.error)) return { kind: 'missing' }
     if (isLeaseGone(answer.error)) return { kind: 'not-leased' }
-    return this.#unanswered(answer)
+    return this.#unanswered(name, answer)
   }
 
-  #outcome(answer: Answer<unknown>, leaseId: string): LeaseOutcome {
+  #outcome(name: string, answer: Answer<unknown>, leaseId: string): LeaseOutcome {
     if (answer.kind === 'done') return { kind: 'ok', leaseId }
     if (isBlobMissing(answer.error)) return { kind: 'missing' }
     if (isLeaseGone(answer.error) || isHeldByAnother(answer.error)) return { kind: 'lost', code: answer.error.code }
-    return this.#unanswered(answer)
+    return this.#unanswered(name, answer)
   }
 
-  #unanswered(answer: Answer<unknown> & { kind: 'refused' | 'silent' }): { kind: 'unknown'; cause: unknown } {
-    const fault = this.#calls.fault(answer.error)
+  #unanswered(
+    name: string,
+    answer: Answer<unknown> & { kind: 'refused' | 'silent' },
+  ): { kind: 'unknown'; cause: unknown } {
+    const fault = this.#calls.fault(answer.error, name)
     if (answer.kind === 'refused' || answer.silences === 0) throw fault
     return { kind: 'unknown', cause: fault }
   }

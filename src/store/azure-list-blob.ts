@@ -2,6 +2,7 @@ import { MetadataScan, type MetadataText } from './azure-list-metadata.ts'
 import { startsAt } from './azure-list-scan.ts'
 import { plain } from './azure-list-text.ts'
 import { leaseView, type Metadata, summaryOf } from './azure-metadata.ts'
+import { isStoredName } from './names.ts'
 import type { Listed } from './store.ts'
 
 /** What is read of every blob: enough to tell whether the rest is wanted. */
@@ -72,9 +73,12 @@ export class BlobReader {
     const modifiedMs = Date.parse(properties.get('<Last-Modified>') ?? '')
     const size = Number(properties.get('<Content-Length>') ?? 0)
     const md5 = properties.get('<Content-MD5>')
+    const type = properties.get('<BlobType>')
+    const isStream = (type === undefined || type === 'BlockBlob') && isStoredName(name)
     const state = properties.get('<LeaseState>')
     const duration = state === 'leased' ? properties.get('<LeaseDuration>') : undefined
-    const summary = summaryOf(fields, { md5: fields.md5 && md5 ? hexOf(md5) : undefined, size })
+    // What no stream can be has no summary, whatever it says: whoever reads it learns why.
+    const summary = isStream ? summaryOf(fields, { md5: fields.md5 && md5 ? hexOf(md5) : undefined, size }) : undefined
     return {
       name,
       etag,

@@ -110,7 +110,7 @@ export class AzureOptimisticChange {
       written.remember(this.#name, writtenState(this.#name, write, answer.value, answer))
       return { kind: 'committed', etag: answer.value.etag }
     }
-    if (answer.silences > 0) ended({ md5, applied: 'unknown', cause: calls.fault(answer.error) })
+    if (answer.silences > 0) ended({ md5, applied: 'unknown', cause: calls.fault(answer.error, this.#name) })
     else ended({ md5, applied: isCondition(answer.error) ? 'refused' : false })
     if (answer.kind === 'silent' && answer.silences === 0) discard?.()
     return this.#afterPut(answer)
@@ -120,7 +120,7 @@ export class AzureOptimisticChange {
   async #afterPut(answer: Unwritten): Promise<undefined> {
     const { error } = answer
     if (answer.kind === 'silent' || error.code === 'Md5Mismatch') return this.#course.pauseAfterSilence(error)
-    if (!isCondition(error) && !isBlobMissing(error)) throw this.#parts.calls.fault(error)
+    if (!isCondition(error) && !isBlobMissing(error)) throw this.#parts.calls.fault(error, this.#name)
     this.#parts.turns.met(this.#name)
     // A lease: wait for it as those do who want it. With no patience left the read tells of it.
     if (!isSomebodyWrote(error) && !isBlobMissing(error) && (await this.#course.wait.next())) return

@@ -25,7 +25,7 @@ export async function removeBlob(
 ): Promise<RemoveOutcome> {
   const { calls, bodies, leases } = parts
   const { etag, leaseId, signal } = options
-  const blob = bodies.blob(name)
+  const blob = bodies.anyBlob(name)
   const conditions = { ...(etag === undefined ? {} : { ifMatch: etag }), ...(leaseId === undefined ? {} : { leaseId }) }
   let doubt: Error | undefined
   signal?.throwIfAborted()
@@ -45,8 +45,8 @@ export async function removeBlob(
     if (isHeldByAnother(error)) return { kind: 'held', lease: (await leases.heldBy(name, signal)).lease }
     if (isLeaseGone(error)) return { kind: 'lost', code: error.code }
     if (isSomebodyWrote(error)) return { kind: 'changed' }
-    if (isUnsent) throw calls.fault(error)
-    doubt = calls.fault(error)
+    if (isUnsent) throw calls.fault(error, name)
+    doubt = calls.fault(error, name)
     const seen = await lookedUp(bodies, name, signal)
     if (seen === 'gone') return { kind: 'removed' }
     if (etag === undefined || tried >= TRIES || seen === 'no answer') return { kind: 'unknown', cause: doubt }

@@ -122,7 +122,7 @@ export class AzureTenure {
       }
       hold.doubtful = doubted || answer.silences > 0
       if (isBlobMissing(answer.error)) return { kind: 'missing' }
-      if (!isHeldByAnother(answer.error)) throw calls.fault(answer.error)
+      if (!isHeldByAnother(answer.error)) throw calls.fault(answer.error, this.#name)
       onHeld()
       if (answer.silences === 0) wait.tried(machine.monotonicMs() - fromMs, calls.limits.leaseMs)
       if (!(await wait.next()))

@@ -1,4 +1,4 @@
-import { LeasectlError } from '../stream/errors.ts'
+import { LeasectlError, StreamFault } from '../stream/errors.ts'
 
 /** Not signed in, or signed in without the right; a file that may not be opened or written. */
 export class NotPermitted extends LeasectlError {
@@ -31,6 +31,41 @@ export class StoreIncompatible extends LeasectlError {
 /** Disk full, quota reached. Nothing was applied. */
 export class StoreFull extends LeasectlError {
   readonly code = 'store-full'
+}
+
+/** A blob of somebody else has a name that no stream can have: it is listed, and cannot be read or changed. */
+export class BadName extends StreamFault {
+  readonly code = 'bad-name'
+  readonly stream: string
+
+  constructor(stream: string, what: string) {
+    super(`${stream}: no stream can have this name: ${what}`, {
+      hint: 'Other programs leave such blobs, as marks of folders for example. rm --blob NAME removes it.',
+    })
+    this.stream = stream
+  }
+}
+
+/**
+ * What keeps a blob from being read or written. `blob-archived`: it is in the archive tier. `blob-encrypted`: with a key of its
+ * writer's. `blob-type`: it is no block blob. `blob-incomplete`: it is being copied.
+ */
+export type BlobFaultCode = 'blob-archived' | 'blob-encrypted' | 'blob-type' | 'blob-incomplete'
+
+/** The service keeps the blob of one stream from being read or written. */
+export class UnreadableBlob extends StreamFault {
+  readonly code: BlobFaultCode
+  readonly stream: string
+
+  constructor(
+    stream: string,
+    code: BlobFaultCode,
+    { what, ...options }: { what: string; hint: string; cause?: unknown },
+  ) {
+    super(`${stream}: ${what}`, options)
+    this.code = code
+    this.stream = stream
+  }
 }
 
 /** An address, name or setting that makes no sense. */

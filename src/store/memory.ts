@@ -13,7 +13,7 @@ import {
   writeGate,
 } from './lease-steps.ts'
 import { type Entry, listed, selected, stored } from './memory-entry.ts'
-import { checkStoredName } from './names.ts'
+import { checkReadableName, checkStoredName } from './names.ts'
 import type {
   AcquireOptions,
   AcquireOutcome,
@@ -73,6 +73,7 @@ class MemoryStore implements EventStore {
 
   async read(name: string, signal?: AbortSignal): Promise<Stored | undefined> {
     signal?.throwIfAborted()
+    checkReadableName(name)
     const entry = this.#entries.get(name)
     return entry && stored(entry, this.nowMs())
   }
@@ -89,6 +90,7 @@ class MemoryStore implements EventStore {
     decide: (current: Stored, nowMs: number) => Decision,
     options: ChangeOptions,
   ): Promise<ChangeOutcome> {
+    checkReadableName(name)
     const patience = new Patience({
       limitMs: options.waitMs,
       random: this.#random,

@@ -1,4 +1,5 @@
 import { InvalidValue } from '../stream/errors.ts'
+import { BadName } from './errors.ts'
 
 /** Names that begin with this are leasectl's own small documents: no listing shows them, no command takes them. */
 export const RESERVED_PREFIX = '.leasectl/'
@@ -39,10 +40,22 @@ export function checkStoredName(name: string): void {
   })
 }
 
+/** Checks a name before its blob is read or changed, which a listing may have told. @throws BadName */
+export function checkReadableName(name: string): void {
+  const fault = faultOf(name)
+  if (fault !== undefined) throw new BadName(name, fault.what)
+}
+
 function faultOf(name: string): { what: string; hint: string } | undefined {
   if (name === '') return { what: 'it is empty', hint: 'Give a name such as orders/42.' }
   if (name.length > MAX_NAME_LENGTH) {
     return { what: `it has ${name.length} characters`, hint: `Use at most ${MAX_NAME_LENGTH} characters.` }
+  }
+  if (name.includes('\\')) {
+    return {
+      what: 'it has a backslash',
+      hint: 'Azure takes it for "/" and means another name: use "/" or leave it out.',
+    }
   }
   if (CONTROL.test(name)) return { what: 'it has a control character', hint: 'Use printable characters.' }
   if (!name.isWellFormed()) return { what: 'it has half a surrogate pair', hint: 'Pass the name as valid UTF-8.' }

@@ -2,6 +2,7 @@ import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import { leaseStateAt, NO_LEASE } from '../stream/lease.ts'
 import type { Summary } from '../stream/summary.ts'
 import { isHeld, type KeptLease, type LeasedStream, leaseView } from './lease-steps.ts'
+import { isStoredName } from './names.ts'
 import type { Holder, Listed, Stored } from './store.ts'
 
 /** A row as an array, in the order of its column list: the cheapest form in which `node:sqlite` gives it. */
@@ -15,15 +16,22 @@ const BODY_AT = 35
 // And in that of `SELECT_GATE`.
 const GATE_LEASE_AT = 6
 
+/** What no stream can be called has no summary: whoever reads it learns why. */
 export function listedOf(row: Row, nowMs: number): Listed {
+  const name = text(row[0])
   return {
-    name: text(row[0]),
+    name,
     etag: text(row[1]),
     size: whole(row[2]),
     modifiedMs: whole(row[3]),
     lease: leaseView(leaseOf(row, LEASE_AT), nowMs),
-    summary: summaryOf(row),
+    ...(isStoredName(name) ? { summary: summaryOf(row) } : {}),
   }
+}
+
+/** When the first limit of the stream ends, epoch ms. */
+export function dueOf(row: Row): number | undefined {
+  return optional(row[SUMMARY_AT])
 }
 
 export function storedOf(row: Row, nowMs: number): Stored {

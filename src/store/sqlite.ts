@@ -11,14 +11,14 @@ import {
   releaseStep,
   renewStep,
 } from './lease-steps.ts'
-import { checkStoredName } from './names.ts'
+import { checkReadableName, checkStoredName } from './names.ts'
 import { changeOnceFree } from './sqlite-change.ts'
 import { CommitFault, type Connection } from './sqlite-connection.ts'
 import { SqliteFile, type SqliteFileOptions } from './sqlite-file.ts'
 import { inspectSqlite } from './sqlite-inspect.ts'
 import { leaseInTransaction } from './sqlite-leases.ts'
 import { type Cursor, PAGE_ROWS, pageQuery } from './sqlite-listing.ts'
-import { listedOf, storedOf } from './sqlite-rows.ts'
+import { dueOf, listedOf, storedOf } from './sqlite-rows.ts'
 import { listSkipping } from './sqlite-skipping.ts'
 import { SELECT_STORED } from './sqlite-sql.ts'
 import { createInTransaction, removeInTransaction } from './sqlite-streams.ts'
@@ -77,27 +77,39 @@ class SqliteStore implements EventStore {
     while (left > 0) {
       if (cursor) await otherWork()
       const rows = query.skip === undefined ? Math.min(left, PAGE_ROWS) : PAGE_ROWS
-      const page = (await this.#file.read(connection => this.#page(connection, query, cursor, rows), { signal })) ?? []
-      const shown = page.filter(({ name, etag, lease }) => !skip(name, etag, () => isHeld(lease))).slice(0, left)
+      const page = await this.#file.read(connection => this.#page(connection, query, cursor, rows), { signal })
+      if (page === undefined) return
+      const isWanted = ({ name, etag, lease }: Listed) => !skip(name, etag, () => isHeld(lease))
+      const shown = page.listed.filter(isWanted).slice(0, left)
       if (shown.length > 0) yield shown
-      const last = page.at(-1)
-      if (last === undefined || page.length < rows) return
-      cursor = { name: last.name, dueMs: last.summary?.dueMs }
+      if (page.last === undefined) return
+      cursor = page.last
       left -= shown.length
     }
   }
 
-  #page(connection: Connection, query: ListQuery, cursor: Cursor | undefined, rows: number): readonly Listed[] {
+  /** `last`: where the next page begins; `undefined` after the last one. */
+  #page(connection: Connection, query: ListQuery, cursor: Cursor | undefined, rows: number): Page {
     const { sql, values } = pageQuery(query, cursor, rows)
     const nowMs = this.nowMs()
-    return connection.all(sql, ...values).map(row => listedOf(row, nowMs))
+    const found = connection.all(sql, ...values)
+    const listed = found.map(row => listedOf(row, nowMs))
+    const [last, row] = [listed.at(-1), found.at(-1)]
+    return {
+      listed: query.order === 'due' ? listed.filter(({ summary }) => summary !== undefined) : listed,
+      last:
+        last === undefined || row === undefined || found.length < rows
+          ? undefined
+          : { name: last.name, dueMs: dueOf(row) },
+    }
   }
 
   changeMark(signal?: AbortSignal): Promise<string | undefined> {
     return this.#file.mark({ signal })
   }
 
-  read(name: string, signal?: AbortSignal): Promise<Stored | undefined> {
+  async read(name: string, signal?: AbortSignal): Promise<Stored | undefined> {
+    checkReadableName(name)
     return this.#file.read(
       connection => {
         const row = connection.get(SELECT_STORED, name)
@@ -113,11 +125,12 @@ class SqliteStore implements EventStore {
     return orUnknown(this.#file.create(c => createInTransaction(c, { ...stream, nowMs: this.nowMs() }), { signal }))
   }
 
-  changeUnderLease(
+  async changeUnderLease(
     name: string,
     decide: (current: Stored, nowMs: number) => Decision,
     options: ChangeOptions,
   ): Promise<ChangeOutcome> {
+    checkReadableName(name)
     const context = { file: this.#file, clock: this.nowMs, random: this.#random }
     return changeOnceFree(context, name, decide, options)
   }
@@ -180,6 +193,11 @@ class SqliteStore implements EventStore {
   ): Promise<T | Missing | Unknown> {
     return (await orUnknown(this.#file.write(work, { signal }))) ?? { kind: 'missing' }
   }
+}
+
+interface Page {
+  readonly listed: readonly Listed[]
+  readonly last: Cursor | undefined
 }
 
 type Missing = { readonly kind: 'missing' }

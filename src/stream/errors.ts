@@ -14,14 +14,28 @@ export abstract class LeasectlError extends Error {
   }
 }
 
+/**
+ * A fault of one stream: its document, its blob or its name keeps it from being read or changed. The store and all other
+ * streams work, so whoever goes through many streams reports this one and goes on.
+ */
+export abstract class StreamFault extends LeasectlError {
+  /** The stream it belongs to, where that is known. */
+  abstract readonly stream: string | undefined
+
+  /** The message without the name of the stream, for whoever says that beside it. */
+  get what(): string {
+    const head = `${this.stream}: `
+    return this.message.startsWith(head) ? this.message.slice(head.length) : this.message
+  }
+}
+
 /** A text that cannot be read as an event stream. Nothing may be written over it. */
-export class BadDocument extends LeasectlError {
+export class BadDocument extends StreamFault {
   readonly code = 'bad-document'
   /** 1-based, 0 when the fault has no place in the text. */
   readonly line: number
   /** 1-based, in UTF-16 code units. */
   readonly column: number
-  /** The stream it belongs to, where that is known. */
   readonly stream: string | undefined
   readonly #what: string
 

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { runBatch } from '../ops/batch.ts'
-import type { EventStore } from '../store/store.ts'
+import type { EventStore, LeaseView } from '../store/store.ts'
+import { StreamFault } from '../stream/errors.ts'
 import type { Timing } from './options.ts'
 import { ShardLease } from './shard-lease.ts'
 
@@ -42,10 +43,21 @@ export class ShardDocuments {
     const leased = new Set<number>()
     const limited = AbortSignal.any([signal, AbortSignal.timeout(READ_MS)])
     await inParallel(numbers, async number => {
-      const state = (await this.#store.read(nameOf(number), limited))?.lease.state
+      const state = await this.#stateOf(nameOf(number), limited)
       if (state === 'leased' || state === 'breaking') leased.add(number)
     })
     return leased
+  }
+
+  /** One that cannot be read, as one in the archive tier, is made anew by whoever takes it: nothing counts but its lease. */
+  async #stateOf(name: string, signal: AbortSignal): Promise<LeaseView['state'] | undefined> {
+    try {
+      return (await this.#store.read(name, signal))?.lease.state
+    } catch (error) {
+      if (!(error instanceof StreamFault)) throw error
+      const outcome = await this.#store.remove(name, { signal })
+      return outcome.kind === 'held' ? outcome.lease.state : undefined
+    }
   }
 }
 

@@ -1,8 +1,9 @@
 import { documentCache } from '../ops/document-cache.ts'
 import { viewOf } from '../ops/read-stream.ts'
+import { UnreadableBlob } from '../store/errors.ts'
 import type { EventStore, Stored } from '../store/store.ts'
 import type { StreamDocument } from '../stream/document.ts'
-import { BadDocument } from '../stream/errors.ts'
+import { StreamFault } from '../stream/errors.ts'
 import { EventStream } from '../stream/event-stream.ts'
 import { settledDocument } from '../stream/settled.ts'
 import { Aside } from './aside.ts'
@@ -36,6 +37,9 @@ interface Seen extends Openings {
 
 /** An event that another loop of this process is about to claim may be free again after so long, ms. */
 const BUSY_MS = 1_000
+
+/** How long a stream whose blob the service does not hand out is left alone, ms. */
+const UNREADABLE_MS = 5 * 60_000
 
 /**
  * Finds events to claim, one after the other. The streams of a listing take turns, so that one with many events keeps no
@@ -163,32 +167,35 @@ export class Finder {
     return { lead: { name, born: latest.born, version: latest.version }, ...this.#openingsIn(latest) }
   }
 
-  /** A stream that cannot be had now keeps its turn. */
-  async #read({ name }: Lead, signal: AbortSignal): Promise<Seen | undefined> {
+  /** A stream that cannot be had now keeps its turn; one that cannot be read is left alone until it is another. */
+  async #read({ name, etag }: Lead, signal: AbortSignal): Promise<Seen | undefined> {
+    let seenEtag = etag
     try {
       const stored = await this.#store.read(name, signal)
       this.#listener.answered()
+      seenEtag = stored?.etag ?? etag
       return stored && this.#parse(stored)
     } catch (error) {
-      this.#turns.set(name, { name })
-      throw error
+      if (!(error instanceof StreamFault)) {
+        this.#turns.set(name, { name })
+        throw error
+      }
+      this.#listener.unreadable(name, error)
+      const lead = { name, ...(seenEtag === undefined ? {} : { etag: seenEtag }) }
+      // What the service keeps it from, an archive for example, ends without another ETag.
+      const againMs = error instanceof UnreadableBlob ? this.#store.nowMs() + UNREADABLE_MS : Number.POSITIVE_INFINITY
+      return this.#leave(lead, againMs)
     }
   }
 
   /** The claim settles the document before anything else, so what is ready is seen in it as it will be then. */
-  #parse(stored: Stored): Seen | undefined {
+  #parse(stored: Stored): Seen {
     const { name, etag, versionFloor, modifiedMs: lastModifiedMs } = stored
     const nowMs = this.#store.nowMs()
-    try {
-      const { document: written } = viewOf(stored, nowMs)
-      const { born, version } = written
-      const { document } = settledDocument(written, { nowMs, versionFloor, lastModifiedMs, born })
-      return { lead: { name, etag, born, version }, ...this.#openingsIn(document) }
-    } catch (error) {
-      if (!(error instanceof BadDocument)) throw error
-      this.#listener.unreadable(name, error)
-      return this.#leave({ name, etag }, Number.POSITIVE_INFINITY)
-    }
+    const { document: written } = viewOf(stored, nowMs)
+    const { born, version } = written
+    const { document } = settledDocument(written, { nowMs, versionFloor, lastModifiedMs, born })
+    return { lead: { name, etag, born, version }, ...this.#openingsIn(document) }
   }
 
   #openingsIn({ events }: StreamDocument): Openings {

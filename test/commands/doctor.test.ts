@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { register } from '../../src/commands/doctor.ts'
 import { ServiceError } from '../../src/store/azure-errors.ts'
-import { ContainerMissing, NotPermitted, StoreUnreachable } from '../../src/store/errors.ts'
+import { BadName, ContainerMissing, NotPermitted, StoreUnreachable } from '../../src/store/errors.ts'
 import type { EventStore } from '../../src/store/store.ts'
-import { InvalidValue } from '../../src/stream/errors.ts'
 import { documentText } from '../support/stream-builder.ts'
 import { cli, json, newWorld, optionsFrom, type World } from './support.ts'
 
@@ -218,7 +217,7 @@ describe('streams', () => {
         for await (const page of world.store.list(query)) yield page.flatMap(row => [{ ...row, name: 'folder/' }, row])
       },
       read: async name => {
-        if (name === 'folder/') throw new InvalidValue('no such name')
+        if (name === 'folder/') throw new BadName(name, 'it ends in "/"')
         return world.store.read(name)
       },
     })

@@ -7,6 +7,8 @@ import type { Summary } from '../../src/stream/summary.ts'
 export interface StoreHarness {
   /** A fresh store, empty, whose container exists. */
   open(): Promise<EventStore>
+  /** Puts a stream under a name that the driver takes from nobody, as another program would. Absent where no other can. */
+  plant?(store: EventStore, name: string): Promise<void>
   /** Moves the store's clock. Without it the suite really waits, in the few cases that need an expired lease. */
   advance?(ms: number): Promise<void>
   /** How much later than it should the end of a lease may be to be seen, ms. */

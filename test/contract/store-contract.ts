@@ -5,6 +5,7 @@ import { describeInspection } from './contract-inspect.ts'
 import { describeLeases } from './contract-leases.ts'
 import { describeListings } from './contract-listings.ts'
 import { describeMarks } from './contract-marks.ts'
+import { describeNames } from './contract-names.ts'
 import { describeOlderCopies } from './contract-older-copies.ts'
 import { describeStreams } from './contract-streams.ts'
 import type { StoreHarness } from './harness.ts'
@@ -19,6 +20,7 @@ export function describeStoreContract(label: string, harness: StoreHarness): voi
     describeExpiry(harness)
     describeInspection(harness)
     describeMarks(harness)
+    describeNames(harness)
     describeOlderCopies(harness)
   })
 }

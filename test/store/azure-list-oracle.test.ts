@@ -26,7 +26,8 @@ async function oracle(container: ContainerClient): Promise<Listed[]> {
 function rowOf({ name, metadata = {}, properties }: BlobItem): Listed {
   const { etag, contentLength: size = 0, lastModified, contentMD5, leaseState, leaseDuration } = properties
   const md5 = contentMD5 && Buffer.from(contentMD5).toString('hex')
-  const { summary } = readSummary(metadata, { md5, size })
+  const isStream = isStoredName(name) && (properties.blobType ?? 'BlockBlob') === 'BlockBlob'
+  const summary = isStream ? readSummary(metadata, { md5, size }).summary : undefined
   return {
     name,
     etag: `"${etag.replaceAll('"', '')}"`,

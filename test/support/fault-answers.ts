@@ -11,9 +11,9 @@ export function hangUp(request: IncomingMessage, fault: Fault): void {
   if (!fault.silent) request.socket.resetAndDestroy()
 }
 
-export function failure({ kind, status, retryAfterS }: Fault): Answer {
+export function failure({ kind, status, code: given, retryAfterS }: Fault): Answer {
   const code = status ?? (kind === 'error-after' ? 500 : 503)
-  const name = code === 503 ? 'ServerBusy' : code === 500 ? 'InternalError' : `Status${code}`
+  const name = given ?? (code === 503 ? 'ServerBusy' : code === 500 ? 'InternalError' : `Status${code}`)
   const headers = ['x-ms-error-code', name, 'content-length', '0', 'date', new Date().toUTCString()]
   if (retryAfterS !== undefined) headers.push('retry-after', String(retryAfterS))
   return { status: code, headers, body: Buffer.alloc(0) }

@@ -48,8 +48,9 @@ export interface Fault {
   readonly silent?: boolean
   /** For `wrong-length`: whether the header promises more than comes (default) or less. */
   readonly claims?: 'more' | 'less'
-  /** Of the error answer. */
+  /** Of the error answer; the code that the service gives for it. */
   readonly status?: number
+  readonly code?: string
   readonly retryAfterS?: number
   /** Further delay before the request is forwarded. */
   readonly delayMs?: number

@@ -31,6 +31,8 @@ export interface TestAccount {
   /** A name for a container, the same at no other time. */
   newContainer(): string
   open(container: string, options?: Partial<AzureBlobOptions>): Promise<EventStore>
+  /** For clients of the service's own kit. */
+  direct(container: string): Promise<{ address: BlobAddress; credential: AzureCredential }>
   /** For a proxy in front of the account. */
   readonly target: Target
   /** A container over a proxy at a port: with a SAS, for a signature by key would not bear its address. */
@@ -48,6 +50,7 @@ export async function testAccount(): Promise<TestAccount> {
     service,
     newContainer: () => `${address.container.slice(0, 40)}-${randomUUID().slice(0, 18)}`,
     open: (container, options) => openAzureBlobStore({ ...options, address: { ...address, container }, credential }),
+    direct: async container => ({ address: { ...address, container }, credential }),
     target: { url: new URL(url), account },
     over: async (port, container) => ({
       address: { kind: 'azure', endpoint: `http://127.0.0.1:${port}/${account}`, account, container },

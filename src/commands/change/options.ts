@@ -18,6 +18,8 @@ export interface OnStreamsOptions extends GlobalOptions, ChangeFlags, SelectionO
   readonly only?: readonly OutcomeWord[]
   /** Of `rm`: open streams too. */
   readonly force?: boolean
+  /** Of `rm`: blobs whose names no stream can have. */
+  readonly blob?: readonly string[]
 }
 
 /** The same with the one who does it. */

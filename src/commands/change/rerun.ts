@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import { checkStreamName } from '../../store/names.ts'
+import { isReservedName } from '../../store/names.ts'
 import { checkCommandId, checkText } from '../../stream/texts.ts'
 import { UsageError } from '../problem.ts'
 import type { OnStreamsOptions } from './options.ts'
@@ -119,7 +119,8 @@ function restOf(
     total += 1
     if (!isWanted(outcomes.get(keyOf(line)))) continue
     const stream = textIn(line, 'stream')
-    checkStreamName(stream)
+    // A name that no stream can have stands there as well: it has an outcome like all.
+    if (isReservedName(stream)) throw new TypeError('stream')
     const own = rest.get(stream) ?? { events: [], born: optionalText(line, 'born') ?? '' }
     const event = optionalText(line, 'event')
     if (event !== undefined) own.events.push(event)

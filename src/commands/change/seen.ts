@@ -1,8 +1,9 @@
 import { readAhead } from '../../ops/read-ahead.ts'
 import { type StreamView, viewOf } from '../../ops/read-stream.ts'
 import { type Selection, selected } from '../../ops/selection.ts'
-import { type SummarizedStream, summaries, summarizeStored } from '../../ops/summaries.ts'
+import { type SummarizedStream, summaries, summarizeStored, summaryOf } from '../../ops/summaries.ts'
 import type { EventStore } from '../../store/store.ts'
+import { StreamFault } from '../../stream/errors.ts'
 import { isFailed, isFinal } from '../../stream/event.ts'
 import type { Standing } from './verb.ts'
 
@@ -40,13 +41,25 @@ const READS_AT_ONCE = 8
 async function* seenInside(store: EventStore, selection: Selection, signal: AbortSignal): AsyncGenerator<SeenPage> {
   const names = selection.kind === 'filter' ? namesOf(store, selection, signal) : new Set(selection.names)
   const read = async (name: string): Promise<SeenPage> => {
-    const stored = await store.read(name, signal)
-    if (stored === undefined) return { found: [], missing: selection.kind === 'filter' ? [] : [name] }
-    const nowMs = store.nowMs()
-    const item = summarizeStored(stored, nowMs)
-    return { found: [item.fault === undefined ? { item, view: viewOf(stored, nowMs) } : { item }], missing: [] }
+    const one = await seenOne(store, name, signal)
+    if (one === undefined) return { found: [], missing: selection.kind === 'filter' ? [] : [name] }
+    return { found: [one], missing: [] }
   }
   yield* readAhead(names, READS_AT_ONCE, read)
+}
+
+async function seenOne(store: EventStore, name: string, signal: AbortSignal): Promise<Seen | undefined> {
+  try {
+    const stored = await store.read(name, signal)
+    if (stored === undefined) return undefined
+    const nowMs = store.nowMs()
+    const item = summarizeStored(stored, nowMs)
+    return item.fault === undefined ? { item, view: viewOf(stored, nowMs) } : { item }
+  } catch (error) {
+    if (!(error instanceof StreamFault)) throw error
+    const item = await summaryOf(store, { name }, signal)
+    return item && { item }
+  }
 }
 
 async function* namesOf(

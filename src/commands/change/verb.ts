@@ -57,5 +57,8 @@ export interface Verb {
 
 /** Why a document that cannot be read is left as it is. */
 export function unreadable({ listed, fault }: SummarizedStream): Problem | undefined {
-  return fault && problem(fault.code, fault.message, { stream: listed.name, hint: 'show -o xml prints it as it is.' })
+  return (
+    fault &&
+    problem(fault.code, fault.message, { stream: listed.name, hint: fault.hint ?? 'show -o xml prints it as it is.' })
+  )
 }

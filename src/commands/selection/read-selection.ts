@@ -1,7 +1,7 @@
 import type { StreamFilter } from '../../ops/filter.ts'
 import { globOf } from '../../ops/glob.ts'
 import type { Selection } from '../../ops/selection.ts'
-import { checkStreamName } from '../../store/names.ts'
+import { checkStreamName, isReservedName, isStoredName } from '../../store/names.ts'
 import { MAX_READ_BYTES } from '../../stream/limits.ts'
 import { atMs } from '../points-in-time.ts'
 import { UsageError } from '../problem.ts'
@@ -104,7 +104,8 @@ function checkLength(bytes: number, where: string): void {
 
 /** A line is a name, or a line of `-o ndjson` of ls, cancel and the like. */
 function nameIn(line: string, where: string, events: readonly string[] | undefined): string {
-  const { name, event } = line.trimStart().startsWith('{') ? fieldsOf(line) : { name: line }
+  const isJson = line.trimStart().startsWith('{')
+  const { name, event } = isJson ? fieldsOf(line) : { name: line }
   if (event !== undefined && events?.includes(event) === false) {
     throw new UsageError(`${where}: it is about the event ${event}, not about the stream as a whole`, {
       hint: `-e ${event} changes that event; lines with nothing but "stream" mean whole streams.`,
@@ -113,6 +114,8 @@ function nameIn(line: string, where: string, events: readonly string[] | undefin
   if (name === undefined) {
     throw new UsageError(`${where}: no name of a stream`, { hint: 'A JSON line needs "name" or "stream".' })
   }
+  // A listing has what others left too: that no stream can have its name is its outcome.
+  if (isJson && name !== '' && !isStoredName(name) && !isReservedName(name)) return name
   try {
     checkStreamName(name)
   } catch (cause) {

@@ -1,6 +1,6 @@
 import { readStream, type StreamView } from '../../ops/read-stream.ts'
 import type { EventStore } from '../../store/store.ts'
-import { BadDocument } from '../../stream/errors.ts'
+import { StreamFault } from '../../stream/errors.ts'
 import { errorProblem } from '../error-problem.ts'
 import { missingProblem } from '../outcome-problem.ts'
 import { type Problem, problem } from '../problem.ts'
@@ -27,7 +27,7 @@ export async function readViews(
       if (view === undefined) return missingProblem(name)
       views.push(view)
     } catch (error) {
-      if (!(error instanceof BadDocument)) throw error
+      if (!(error instanceof StreamFault)) throw error
       unreadable.push(errorProblem(error, runtime))
     }
   }
@@ -39,7 +39,8 @@ export function unreadableProblem({ views, unreadable }: ReadViews): Problem | u
   const [only, ...others] = unreadable
   if (only === undefined || others.length === 0) return only
   const all = views.length + unreadable.length
+  const isStored = unreadable.every(({ code }) => code === 'bad-document')
   return problem('bad-document', `${unreadable.length} of ${all} streams cannot be read`, {
-    hint: 'show -o xml prints each as it is stored.',
+    ...(isStored ? { hint: 'show -o xml prints each as it is stored.' } : {}),
   })
 }

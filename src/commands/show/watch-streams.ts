@@ -4,7 +4,7 @@ import { showFitted } from '../../formats/show-fitted.ts'
 import type { ShowOptions as Look } from '../../formats/show-header.ts'
 import { type StreamView, viewOf } from '../../ops/read-stream.ts'
 import type { EventStore } from '../../store/store.ts'
-import { BadDocument } from '../../stream/errors.ts'
+import { StreamFault } from '../../stream/errors.ts'
 import { visibleText } from '../../stream/texts.ts'
 import { type Seen, watch } from '../ls/watch.ts'
 import { missingProblem } from '../outcome-problem.ts'
@@ -76,7 +76,7 @@ async function lookAt(
     watched.draw = drawOf(viewOf(stored, store.nowMs()), select, options, output)
     watched.seen = seen
   } catch (error) {
-    if (!(error instanceof BadDocument)) throw error
+    if (!(error instanceof StreamFault)) throw error
     if (watched.draw === undefined && options.streams.length === 1) throw error
     watched.note = `cannot be read: ${error.message}${watched.draw === undefined ? '' : '; this is what it was'}`
     watched.seen ||= 'unread'

@@ -67,7 +67,7 @@ class Talk {
   }
 
   async tell(item: Exclude<FollowManyItem, { kind: 'transaction' | 'missing' }>): Promise<void> {
-    if (item.kind === 'unreadable') return this.#tellUnreadable(item.stream, item.message)
+    if (item.kind === 'unreadable') return this.#tellUnreadable(item)
     if (item.kind === 'looked') return this.#looked(item.streams)
     if (item.kind === 'interrupted') this.#lostAtMs = this.#runtime.nowMs()
     for (const sentence of sentencesOfMany(item, this.#runtime.nowMs() - this.#lostAtMs)) {
@@ -83,12 +83,16 @@ class Talk {
     })
   }
 
-  async #tellUnreadable(stream: string, message: string): Promise<void> {
+  async #tellUnreadable({
+    stream,
+    code,
+    message,
+    hint = 'show -o xml prints it as it is stored.',
+  }: Extract<FollowManyItem, { kind: 'unreadable' }>): Promise<void> {
     this.#unreadable++
     this.#unreadableNow++
     if (this.#unreadableNow > MOST_NAMED) return
-    const hint = 'show -o xml prints it as it is stored.'
-    await tellProblem(problem('bad-document', message, { stream, hint }), this.#options, this.#runtime)
+    await tellProblem(problem(code, message, { stream, hint }), this.#options, this.#runtime)
   }
 
   async #looked(streams: number): Promise<void> {

@@ -69,13 +69,14 @@ function linesOf({ watchdogs }: WatchdogState, store: EventStore, output: Output
 
 /** What is to be said of all of them. */
 function sentences(state: WatchdogState, store: EventStore, runtime: Runtime): string[] {
-  const { watchdogs, damaged } = state
+  const { watchdogs, damaged, fault } = state
   const nowMs = store.nowMs()
   const start = `start one: ${visibleText(commandLine(runtime, ['watchdog']))}`
-  const told = damaged ? [`${WATCHDOG_STATE} is damaged: what cannot be understood is left out`] : []
+  const why = fault === undefined ? 'is damaged: what cannot be understood is left out' : `cannot be read: ${fault}`
+  const told = damaged ? [`${WATCHDOG_STATE} ${visibleText(why)}`] : []
   if (watchdogs.length === 0 && !damaged) {
-    const why = missingFile(store.address)
-    const where = `${visibleText(store.address)}${why === undefined ? '' : `: ${why}`}`
+    const missing = missingFile(store.address)
+    const where = `${visibleText(store.address)}${missing === undefined ? '' : `: ${missing}`}`
     told.push(`no watchdog has written its state in ${where}; ${start}`)
   } else if (watchdogs.every(entry => ['silent', 'stopped'].includes(livenessOf(entry, nowMs)))) {
     told.push(`no watchdog is there; ${start}`)

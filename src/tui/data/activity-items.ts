@@ -11,7 +11,7 @@ export interface Bookmark {
 }
 
 /** Nothing of it was read. */
-export const NO_BOOKMARK: Bookmark = { born: '', version: 0 }
+const NO_BOOKMARK: Bookmark = { born: '', version: 0 }
 
 /** What a stream's journal tells behind the bookmark, oldest first: not more than is kept of all streams together. */
 export function newsOf(view: StreamView, { born, version }: Bookmark = NO_BOOKMARK): readonly Activity[] {

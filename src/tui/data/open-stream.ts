@@ -1,4 +1,5 @@
 import type { SeenTransaction, StreamView } from '../../ops/read-stream.ts'
+import type { Unreadable } from '../../ops/summaries.ts'
 import type { Listed, Stored } from '../../store/store.ts'
 import type { StreamEvent } from '../../stream/event.ts'
 import type { Summary } from '../../stream/summary.ts'
@@ -15,8 +16,9 @@ export type Glimpse =
   | { readonly kind: 'listed'; readonly listed: Listed }
   | {
       readonly kind: 'unreadable'
-      readonly stored: Stored
-      readonly fault: { readonly code: string; readonly message: string }
+      /** Absent where not even the bytes are to be had. */
+      readonly stored?: Stored
+      readonly fault: Unreadable
       readonly listed?: Listed
     }
   | { readonly kind: 'missing'; readonly atMs?: number }
@@ -61,8 +63,9 @@ function partsAfter(before: Parts, glimpse: Glimpse): Parts {
       }
     }
     case 'unreadable': {
-      const { stored, fault, listed = rowOf(stored) } = glimpse
-      return { name, revision, presence: 'unreadable', fault, listed, reading, lines: new Lines(stored.body) }
+      const { stored, fault, listed = stored && rowOf(stored) } = glimpse
+      const held = stored === undefined ? lines : new Lines(stored.body)
+      return { name, revision, presence: 'unreadable', fault, listed, reading, lines: held }
     }
     case 'listed':
       return isSameRow(before.listed, glimpse.listed) ? before : { ...before, listed: glimpse.listed }

@@ -1,7 +1,7 @@
-import { type StreamView, viewOf } from '../../ops/read-stream.ts'
-import type { EventStore, Listed, Stored } from '../../store/store.ts'
-import { BadDocument } from '../../stream/errors.ts'
-import { type Bookmark, NO_BOOKMARK, newsOf, withNews } from './activity-items.ts'
+import { readStream, type StreamView } from '../../ops/read-stream.ts'
+import type { EventStore, Listed } from '../../store/store.ts'
+import { StreamFault } from '../../stream/errors.ts'
+import { type Bookmark, newsOf, withNews } from './activity-items.ts'
 import { firstOf } from './first-of.ts'
 import { READS_AT_ONCE } from './poll-unread.ts'
 import type { DataStore } from './store.ts'
@@ -62,30 +62,28 @@ export class ActivityLook {
 
   /** If one of them cannot be read for now, all are read again. */
   async #readSome(some: readonly Moved[], signal: AbortSignal): Promise<void> {
-    const read = await Promise.all(some.map(({ name }) => this.#store.read(name, signal)))
-    const news = read.flatMap(stored => (stored === undefined ? [] : this.#newsOf(stored)))
+    const read = await Promise.all(some.map(moved => this.#viewOf(moved, signal)))
+    const news = read.flatMap(view => (view === undefined ? [] : this.#newsOf(view)))
     for (const { name, etag } of some) if (this.#pending.get(name)?.etag === etag) this.#pending.delete(name)
     const items = withNews(this.#data.activity.items, news, new Set(some.map(({ name }) => name)))
     this.#data.putActivity(items, this.#pending.size)
   }
 
-  #newsOf(stored: Stored): readonly Activity[] {
-    const { name, etag } = stored
-    const known = this.#read.get(name)
-    const view = readable(() => viewOf(stored, this.#store.nowMs()))
-    const { born, version } = view?.document ?? known ?? NO_BOOKMARK
-    this.#read.set(name, { etag, born, version })
-    return view === undefined ? [] : newsOf(view, known)
+  /** What cannot be read has nothing to tell. */
+  async #viewOf({ name }: Moved, signal: AbortSignal): Promise<StreamView | undefined> {
+    try {
+      return await readStream(this.#store, name, signal)
+    } catch (error) {
+      if (error instanceof StreamFault) return undefined
+      throw error
+    }
   }
-}
 
-/** What cannot be read has nothing to tell. */
-function readable(read: () => StreamView): StreamView | undefined {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof BadDocument) return undefined
-    throw error
+  #newsOf(view: StreamView): readonly Activity[] {
+    const { name, document, stored } = view
+    const known = this.#read.get(name)
+    this.#read.set(name, { etag: stored.etag, born: document.born, version: document.version })
+    return newsOf(view, known)
   }
 }
 

@@ -1,7 +1,8 @@
 import { viewOf } from '../../ops/read-stream.ts'
-import { rowOf } from '../../ops/watch-listing.ts'
-import type { EventStore } from '../../store/store.ts'
-import { BadDocument } from '../../stream/errors.ts'
+import { rowOf } from '../../ops/row-of.ts'
+import { unreadableOf } from '../../ops/summaries.ts'
+import type { EventStore, Stored } from '../../store/store.ts'
+import { StreamFault } from '../../stream/errors.ts'
 import type { Glimpse } from './open-stream.ts'
 import type { DataStore } from './store.ts'
 import { leaseNow } from './stream-entry.ts'
@@ -48,14 +49,20 @@ export class OpenLook {
   }
 
   async #read(name: string, signal: AbortSignal): Promise<Glimpse> {
-    const stored = await this.#store.read(name, signal)
-    this.#etag = stored?.etag
-    if (stored === undefined) return { kind: 'missing', atMs: this.#store.nowMs() }
+    let stored: Stored | undefined
     try {
+      stored = await this.#store.read(name, signal)
+      this.#etag = stored?.etag
+      if (stored === undefined) return { kind: 'missing', atMs: this.#store.nowMs() }
       return { kind: 'view', view: viewOf(stored, this.#store.nowMs()) }
     } catch (error) {
-      if (!(error instanceof BadDocument)) throw error
-      return { kind: 'unreadable', stored, fault: { code: error.code, message: error.message } }
+      if (!(error instanceof StreamFault)) throw error
+      const fault = unreadableOf(error)
+      if (stored !== undefined) return { kind: 'unreadable', stored, fault }
+      const listed = await rowOf(this.#store, name, signal)
+      return listed === undefined
+        ? { kind: 'missing', atMs: this.#store.nowMs() }
+        : { kind: 'unreadable', listed, fault }
     }
   }
 

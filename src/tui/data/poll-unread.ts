@@ -68,10 +68,11 @@ export class UnreadLook {
   }
 
   async #read(name: string, { signal, fail }: Run): Promise<void> {
-    const etag = this.#data.streams.get(name)?.item.listed.etag ?? ''
+    const row = this.#data.streams.get(name)?.item.listed ?? { name }
+    const etag = 'etag' in row ? row.etag : ''
     this.#under.add(name)
     try {
-      const item = await summaryOf(this.#store, { name }, signal)
+      const item = await summaryOf(this.#store, row, signal)
       this.#tried.set(name, etag)
       // it may be gone from the listing by now
       if (item !== undefined && this.#data.streams.get(name)) this.#data.putStreams([item], this.#store.nowMs())

@@ -1,6 +1,6 @@
 import { readStream, type StreamView } from '../../ops/read-stream.ts'
 import type { EventStore } from '../../store/store.ts'
-import { BadDocument } from '../../stream/errors.ts'
+import { StreamFault } from '../../stream/errors.ts'
 import type { Timing } from '../options.ts'
 
 export type PatientlyRead =
@@ -32,7 +32,7 @@ export async function readPatiently(
       view?.transactions()
       return view === undefined ? { kind: 'nothing' } : { kind: 'read', view }
     } catch (error) {
-      if (error instanceof BadDocument) return { kind: 'nothing' }
+      if (error instanceof StreamFault) return { kind: 'nothing' }
       if (tries === 0 && !signal.aborted) onTrouble(`${stream} cannot be read for hooks now`, error)
       await timing.pause(Math.min(FIRST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS), signal)
     }
