@@ -2,7 +2,7 @@ import { jsonLine } from '../formats/json.ts'
 import { holderJson, holderText } from '../formats/lease-text.ts'
 import { noPaint, type Paint } from '../formats/paint.ts'
 import { pad, widthOf } from '../formats/width.ts'
-import { visibleText } from '../stream/texts.ts'
+import { visibleName, visibleText } from '../stream/texts.ts'
 import type { Fact, Problem } from './problem.ts'
 
 /** The column at which the code of a short headline stands. */
@@ -19,12 +19,17 @@ export function problemLines(
   paint: Paint = noPaint,
   width = Number.POSITIVE_INFINITY,
 ): string[] {
-  const headline = `error: ${visibleText(what.message)}`
+  const headline = `error: ${visibleText(namedIn(what))}`
   const painted = paint('bad', 'error:') + headline.slice('error:'.length)
   const code = paint('dim', `[${visibleText(what.code)}]`)
   const column = Math.min(CODE_COLUMN, width - widthOf(code))
   const head = widthOf(headline) < column ? pad(painted, column) + code : `${painted}  ${code}`
   return [head, ...factsOf(what, nowMs).map(([label, text]) => `  ${label.padEnd(8)} ${text}`)]
+}
+
+/** The message, in which the name of its stream can be told from another. */
+function namedIn({ message, stream }: Problem): string {
+  return stream === undefined || stream === '' ? message : message.replaceAll(stream, () => visibleName(stream))
 }
 
 function factsOf(what: Problem, nowMs: number): Fact[] {

@@ -3,6 +3,7 @@ import type { Glob } from '../ops/glob.ts'
 import { type LogQuery, readLogs, type StreamLog } from '../ops/log.ts'
 import type { Selection } from '../ops/selection.ts'
 import type { EventStore } from '../store/store.ts'
+import { visibleName } from '../stream/texts.ts'
 import { keepHeapSmall } from './engine.ts'
 import { errorProblem } from './error-problem.ts'
 import { type LogOutput, sortedLog, streamedLog } from './log-output.ts'
@@ -143,7 +144,7 @@ function incomplete({ streams, failed }: Seen): Problem | undefined {
   if (failed.length === 0) return undefined
   const more = failed.length > NAMED ? ` +${failed.length - NAMED}` : ''
   return problem('batch-incomplete', `${failed.length} of ${streams} streams could not be read`, {
-    facts: [['streams', failed.slice(0, NAMED).join(' ') + more]],
+    facts: [['streams', failed.slice(0, NAMED).map(visibleName).join(' ') + more]],
     hint: 'The transactions of the others were all shown.',
   })
 }

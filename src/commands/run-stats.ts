@@ -6,6 +6,7 @@ import { shareText, stepTable } from '../formats/stats-table.ts'
 import type { Selection } from '../ops/selection.ts'
 import { endedAttempts, failedAttempts, type Step, StepTally, sortedSteps } from '../ops/stats.ts'
 import { readTried } from '../ops/stats-read.ts'
+import { visibleName } from '../stream/texts.ts'
 import { keepHeapSmall } from './engine.ts'
 import { itemsWriter, writeTexts } from './items-writer.ts'
 import { nothingText } from './ls/count.ts'
@@ -122,7 +123,7 @@ function incomplete({ streams, unreadable, named }: Collected): Problem | undefi
   if (unreadable === 0) return undefined
   const more = unreadable > named.length ? ` +${unreadable - named.length}` : ''
   return problem('batch-incomplete', `${unreadable} of ${streams} streams could not be read`, {
-    facts: [['streams', named.join(' ') + more]],
+    facts: [['streams', named.map(visibleName).join(' ') + more]],
     hint: 'The numbers are those of the others.',
   })
 }

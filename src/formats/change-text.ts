@@ -2,7 +2,7 @@ import { formatDuration } from '../stream/durations.ts'
 import { ROOT_ID } from '../stream/event-id.ts'
 import type { How } from '../stream/journal.ts'
 import type { ChangeResult } from '../stream/operation.ts'
-import { visibleText } from '../stream/texts.ts'
+import { visibleName, visibleText } from '../stream/texts.ts'
 import { clock } from './age.ts'
 import { jsonTimeOf, orNull } from './json.ts'
 import { noPaint, type Paint } from './paint.ts'
@@ -55,7 +55,7 @@ export function changeJson({ stream, event, result, commandId, reason }: Changed
 /** A change for people: one line with the target, lines for what followed from it. */
 export function changeLines(changed: Changed, word: string, nowMs: number, paint: Paint = noPaint): string[] {
   const { result } = changed
-  const target = `${visibleText(changed.stream)}${changed.event === undefined ? '' : ` ${visibleText(changed.event)}`}`
+  const target = `${visibleName(changed.stream)}${changed.event === undefined ? '' : ` ${visibleText(changed.event)}`}`
   const again = result.duplicate
     ? ' (this command was done before)'
     : result.outcome === 'already'

@@ -2,7 +2,7 @@ import type { Check, CheckResult } from '../ops/check.ts'
 import type { StoreLook, StuckLease } from '../ops/check-look.ts'
 import type { CheckStatus, WatchdogFault, WatchdogSeen, WatchdogVerdict } from '../ops/check-watchdogs.ts'
 import { formatDuration } from '../stream/durations.ts'
-import { visibleText } from '../stream/texts.ts'
+import { visibleName, visibleText } from '../stream/texts.ts'
 import { span } from './age.ts'
 import { counted, countText } from './count-text.ts'
 import { holderText } from './lease-text.ts'
@@ -50,11 +50,15 @@ const RANK: { readonly [Status in CheckStatus]: number } = { critical: 0, warnin
 export function exampleLines(check: Check, nowMs: number): string[] {
   switch (check.name) {
     case 'overdue':
-      return check.found.examples.map(({ stream, dueMs }) => line(`overdue: ${stream} for ${span(nowMs - dueMs)}`))
+      return check.found.examples.map(({ stream, dueMs }) =>
+        line(`overdue: ${visibleName(stream)} for ${span(nowMs - dueMs)}`),
+      )
     case 'stuck':
-      return check.found.examples.map(lease => line(`stuck lease: ${lease.stream}, ${stuckText(lease, nowMs)}`))
+      return check.found.examples.map(lease =>
+        line(`stuck lease: ${visibleName(lease.stream)}, ${stuckText(lease, nowMs)}`),
+      )
     case 'unreadable':
-      return check.found.examples.map(({ stream, message }) => line(`unreadable: ${stream}: ${message}`))
+      return check.found.examples.map(({ stream, message }) => line(`unreadable: ${visibleName(stream)}: ${message}`))
     case 'watchdog':
       return check.verdict.faults.map(fault => line(`watchdog: ${faultText(fault, nowMs)}`))
     default:
@@ -95,7 +99,7 @@ function line(text: string): string {
 }
 
 function nameText(stream: string): string {
-  return cutInside(monitorText(stream), NAME_COLUMNS)
+  return cutInside(monitorText(visibleName(stream)), NAME_COLUMNS)
 }
 
 /** Nothing for a check that found nothing. */

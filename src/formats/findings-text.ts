@@ -2,7 +2,7 @@ import type { StoreExamination } from '../ops/examine-store.ts'
 import type { Finding, Severity } from '../ops/findings.ts'
 import type { ProbeStep } from '../ops/probe.ts'
 import type { AzureAuth, StoreFacts } from '../store/store-facts.ts'
-import { visibleText } from '../stream/texts.ts'
+import { visibleName, visibleText } from '../stream/texts.ts'
 import { jsonTime, orNull } from './json.ts'
 import type { Paint, Style } from './paint.ts'
 import { widthOf } from './width.ts'
@@ -112,5 +112,5 @@ export function storeTitle({ address }: StoreFacts, paint: Paint): string {
 
 /** The first line of a stream's part. */
 export function streamTitle(name: string, paint: Paint): string {
-  return `stream ${paint('strong', visibleText(name))}`
+  return `stream ${paint('strong', visibleName(name))}`
 }

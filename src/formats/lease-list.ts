@@ -1,6 +1,6 @@
 import type { StaleReason } from '../ops/stale-lease.ts'
 import type { Listed } from '../store/store.ts'
-import { visibleText } from '../stream/texts.ts'
+import { visibleName, visibleText } from '../stream/texts.ts'
 import { roughSpan, span, type TimeStyle, timeText } from './age.ts'
 import { orNull } from './json.ts'
 import { leaseJson } from './lease-text.ts'
@@ -49,7 +49,7 @@ export function leaseRow({ listed, stale }: HeldLease, why: boolean, nowMs: numb
   const { lease, summary, name } = listed
   const { holder } = lease
   return [
-    visibleText(name),
+    visibleName(name),
     { text: lease.state, style: 'warn' },
     holder === undefined ? unknownHolder(summary?.lastBy) : visibleText(holder.by),
     visibleText(holder?.host ?? '') || '-',

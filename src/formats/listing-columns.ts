@@ -1,7 +1,7 @@
 import type { SummarizedStream } from '../ops/summaries.ts'
 import type { Listed } from '../store/store.ts'
 import type { Summary } from '../stream/summary.ts'
-import { visibleText } from '../stream/texts.ts'
+import { visibleName, visibleText } from '../stream/texts.ts'
 import { dueText, span, type TimeStyle, timeText } from './age.ts'
 import type { ListingChoice, ListingField } from './listing-fields.ts'
 import { lookOf, statusWord } from './status.ts'
@@ -48,7 +48,7 @@ const MAX_IDS = 3
 
 /** One column for each field of the JSON. */
 const COLUMNS: { readonly [Field in ListingField]: ListingColumn } = {
-  name: { title: 'NAME', give: 1, min: 12, cut: 'middle', cell: ({ listed }) => visibleText(listed.name) },
+  name: { title: 'NAME', give: 1, min: 12, cut: 'middle', cell: ({ listed }) => visibleName(listed.name) },
   status: { title: 'STATUS', cell: statusCell },
   version: count('VERSION', summary => summary.version),
   root: text('ROOT', summary => summary.root),

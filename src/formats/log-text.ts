@@ -1,5 +1,5 @@
 import type { LogEntry } from '../ops/log.ts'
-import { visibleText } from '../stream/texts.ts'
+import { visibleName, visibleText } from '../stream/texts.ts'
 import { clock, span, type TimeStyle } from './age.ts'
 import type { Style } from './paint.ts'
 import type { Cell, Column } from './table.ts'
@@ -24,7 +24,7 @@ export const LOG_COLUMNS: readonly Column[] = [
 export function logRow({ stream, tx, eventName }: LogEntry, nowMs: number, time: TimeStyle): string[] {
   return [
     timeCell(tx.at, nowMs, time),
-    visibleText(stream),
+    visibleName(stream),
     tx.provisional ? 'v?' : `v${tx.version}`,
     whoText(tx),
     whatText(tx, eventName),

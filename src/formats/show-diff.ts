@@ -2,7 +2,7 @@ import type { SeenTransaction } from '../ops/read-stream.ts'
 import type { ViewAt } from '../ops/view-at.ts'
 import type { EventDifference } from '../stream/differences.ts'
 import { attemptOf, fenceOf, isFinal, type StreamEvent } from '../stream/event.ts'
-import { visibleText } from '../stream/texts.ts'
+import { visibleName, visibleText } from '../stream/texts.ts'
 import { clock, span, timeText } from './age.ts'
 import { counted } from './count-text.ts'
 import { jsonTime, jsonTimeOf, orNull } from './json.ts'
@@ -40,7 +40,7 @@ export function diffLines(diff: StreamDifference, options: ShowOptions): string[
   const rows = diff.events.map(event => row(event, diff.nowMs, options))
   const withWhy = rows.some(cells => cells.at(-1) !== '')
   const columns = withWhy ? COLUMNS : COLUMNS.slice(0, -1)
-  const title = `${paint('strong', visibleText(diff.name))}  ${paint('dim', `v${diff.from.version} → v${diff.to.version}`)}`
+  const title = `${paint('strong', visibleName(diff.name))}  ${paint('dim', `v${diff.from.version} → v${diff.to.version}`)}`
   const size = options.width === undefined ? {} : { width: options.width }
   return [title, counts(diff, options), ...foreignLine(diff), '', ...table(columns, rows, { paint, ...size })]
 }

@@ -1,5 +1,5 @@
 import type { StreamEvent } from '../stream/event.ts'
-import { visibleText } from '../stream/texts.ts'
+import { visibleName, visibleText } from '../stream/texts.ts'
 import type { TimeStyle } from './age.ts'
 import { clock, dueText, span, timeText } from './age.ts'
 import { leaseText } from './lease-text.ts'
@@ -31,7 +31,7 @@ export function showHeader(shown: ShownStream, options: ShowOptions): string[] {
     dueHeader(shown, options),
     failed > 0 ? paint('bad', `✗ ${failed}`) : '',
   ]
-  const title = `${paint('strong', visibleText(shown.name))}  ${paint('dim', `v${shown.version}`)}`
+  const title = `${paint('strong', visibleName(shown.name))}  ${paint('dim', `v${shown.version}`)}`
   return [title, parts.filter(part => part !== '').join('  '), ...leaseLine(shown), ...pastLine(shown, options)]
 }
 

@@ -1,6 +1,6 @@
 import type { AwaitedStream } from '../ops/wait-types.ts'
 import { ROOT_ID } from '../stream/event-id.ts'
-import { visibleText } from '../stream/texts.ts'
+import { visibleName, visibleText } from '../stream/texts.ts'
 import { dueText, span, type TimeStyle } from './age.ts'
 import { jsonTime, orNull } from './json.ts'
 import { noPaint, type Paint } from './paint.ts'
@@ -35,7 +35,7 @@ export function waitJson({ name, state, last, event }: AwaitedStream, waitedMs: 
 /** The line for a stream that has ended, as asked for or otherwise. */
 export function endedLine(stream: AwaitedStream, waitedMs: number, paint: Paint): string {
   const verdict = stream.state === 'met' ? paint('good', 'met'.padEnd(WORD)) : paint('bad', 'not met'.padEnd(WORD))
-  return [verdict, visibleText(stream.name), ...standing(stream, paint), span(waitedMs), failureText(stream)]
+  return [verdict, visibleName(stream.name), ...standing(stream, paint), span(waitedMs), failureText(stream)]
     .filter(part => part !== '')
     .join('  ')
 }
@@ -54,7 +54,7 @@ export function openLine(stream: AwaitedStream, { nowMs, time, paint }: OpenLook
   const on = waitsOnText(stream)
   const due = dueText(last?.dueMs, nowMs, time)
   return [
-    visibleText(stream.name),
+    visibleName(stream.name),
     ...standing(stream, paint),
     on === '' ? '' : `waits on ${on}`,
     due === '-' ? '' : due.startsWith('overdue') ? due : `due ${due}`,

@@ -1,6 +1,6 @@
 import { upcoming } from '../ops/watchdog-next.ts'
 import { type Liveness, livenessOf, type WatchdogEntry } from '../ops/watchdog-state.ts'
-import { visibleText } from '../stream/texts.ts'
+import { visibleName, visibleText } from '../stream/texts.ts'
 import { clock, dueText, span, type TimeStyle, timeText } from './age.ts'
 import { counted, countText } from './count-text.ts'
 import type { Paint, Style } from './paint.ts'
@@ -123,7 +123,7 @@ function nextRows(watchdogs: readonly WatchdogEntry[], { nowMs, time }: StatusTe
   const soonest = upcoming(watchdogs, nowMs).slice(0, MOST_ROWS)
   return soonest.map(({ stream, dueMs }) => [
     { text: dueText(dueMs, nowMs, time), style: dueMs > nowMs ? 'plain' : 'warn' },
-    visibleText(stream),
+    visibleName(stream),
   ])
 }
 
@@ -159,7 +159,7 @@ function decisionRows(watchdogs: readonly WatchdogEntry[], options: StatusText):
       text: visibleText(outcome),
       style: outcomeStyle(outcome),
     },
-    visibleText(stream),
+    visibleName(stream),
     visibleText(event ?? '') || '-',
     visibleText(limit ?? '') || '-',
     dueMs === undefined ? '-' : tookText(Math.max(0, atMs - dueMs)),

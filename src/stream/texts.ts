@@ -65,6 +65,19 @@ export function visibleText(text: string): string {
   return UNSAFE.test(text) ? text.replace(ALL_UNSAFE, visibleCharacter) : text
 }
 
+/** What is not seen, or looks like a space and is none; a space at an end. Emoji and some scripts need a few of them in texts. */
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]|(?! )\p{Zs}|^ | $/u
+const ALL_INVISIBLE = new RegExp(INVISIBLE, 'gu')
+
+/**
+ * The name of a stream for one line of a terminal: as `visibleText`, and what is not seen is made visible too, so that no two
+ * names look alike because of it.
+ */
+export function visibleName(name: string): string {
+  const text = visibleText(name)
+  return INVISIBLE.test(text) ? text.replace(ALL_INVISIBLE, escaped) : text
+}
+
 /** @throws InvalidValue unless it is 1–200 characters of `A–Z a–z 0–9 . _ : / @ + % -` */
 export function checkCommandId(text: string): void {
   if (text === '') throw new InvalidValue('a command id cannot be empty')
@@ -96,7 +109,11 @@ function percentEncode(character: string): string {
 function visibleCharacter(character: string): string {
   const code = character.charCodeAt(0)
   if (code < 0x20) return String.fromCharCode(0x2400 + code)
-  return code === 0x7f ? '\u2421' : `\\u{${code.toString(16)}}`
+  return code === 0x7f ? '\u2421' : escaped(character)
+}
+
+function escaped(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`
 }
 
 function fits(text: string, limitBytes: number): boolean {

@@ -85,3 +85,17 @@ describe('the pages of a listing', () => {
     await Promise.all([reader.close(), writer.close()])
   })
 })
+
+describe('rows under names that no stream can have', () => {
+  it('are no part of a listing by due time, whatever page they are on, and can be removed', async () => {
+    const path = await filled(450)
+    inFile(path, db => db.exec("UPDATE streams SET name = replace(name, '/', char(92)) WHERE name LIKE '%7'"))
+    const store = openSqliteStore(path)
+    const due: string[] = []
+    for await (const page of store.list({ order: 'due' })) due.push(...page.map(({ name }) => name))
+    expect(due).toHaveLength(405)
+    expect(due.filter(name => name.includes('\\'))).toEqual([])
+    expect(await store.remove('s\\00007', {})).toEqual({ kind: 'removed' })
+    await store.close()
+  })
+})

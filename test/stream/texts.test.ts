@@ -7,6 +7,7 @@ import {
   cleanProgramText,
   cutBytes,
   encodeCommandId,
+  visibleName,
   visibleText,
 } from '../../src/stream/texts.ts'
 
@@ -124,6 +125,28 @@ describe('cutBytes', () => {
         if (next !== undefined) expect(bytes(cut + next)).toBeGreaterThan(limit)
       }),
     )
+  })
+})
+
+describe('visibleName', () => {
+  it.each([
+    ['orders/42', 'orders/42'],
+    ['Grüße/日本 1', 'Grüße/日本 1'],
+    ['orders/4\u200b2', 'orders/4\\u{200b}2'],
+    ['orders/\u00ad42', 'orders/\\u{ad}42'],
+    ['orders/42\ufe0f', 'orders/42\\u{fe0f}'],
+    ['orders/42\u{e0041}', 'orders/42\\u{e0041}'],
+    ['a\u00a0b', 'a\\u{a0}b'],
+    ['a\u3000b', 'a\\u{3000}b'],
+    ['a\u202eb', 'a\\u{202e}b'],
+    ['a\ufeffb', 'a\\u{feff}b'],
+    ['a\u3164b', 'a\\u{3164}b'],
+    ['a\u2800b', 'a\\u{2800}b'],
+    ['orders/42 ', 'orders/42\\u{20}'],
+    [' orders/42', '\\u{20}orders/42'],
+    ['tab\there', 'tab␉here'],
+  ])('%j is %s', (name, shown) => {
+    expect(visibleName(name)).toBe(shown)
   })
 })
 

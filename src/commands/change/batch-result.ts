@@ -1,5 +1,6 @@
 import { type Changed, changeJson } from '../../formats/change-text.ts'
 import { countText } from '../../formats/count-text.ts'
+import { visibleName } from '../../stream/texts.ts'
 import { type Problem, problem } from '../problem.ts'
 import { problemJson } from '../problem-text.ts'
 import type { Runtime } from '../runtime.ts'
@@ -74,7 +75,7 @@ export function batchProblem({ results, notBegun = 0, tryCommand }: BatchEnd): P
   }
   const total = results.length + notBegun
   const begun = notBegun === 0 ? '' : `, ${countText(notBegun)} of them not begun`
-  const names = failed.slice(0, 5).map(({ target }) => target.stream)
+  const names = failed.slice(0, 5).map(({ target }) => visibleName(target.stream))
   const named = `${names.join(' ')}${failed.length > 5 ? ` +${countText(failed.length - 5)}` : ''}`
   return problem('batch-incomplete', `${countText(failed.length + notBegun)} of ${countText(total)} not done${begun}`, {
     ...more,

@@ -1,6 +1,6 @@
 import type { Cell, Column } from '../../formats/table.ts'
 import { widthOf } from '../../formats/width.ts'
-import { visibleText } from '../../stream/texts.ts'
+import { visibleName, visibleText } from '../../stream/texts.ts'
 import { OUTCOME_LOOKS } from '../outcome-looks.ts'
 import type { Problem } from '../problem.ts'
 import { isProblem, type Result, type Told, wordOf } from './batch-result.ts'
@@ -46,7 +46,7 @@ function rowOf(result: Result, withEvents: boolean, told: Told): Cell[] {
   const { glyph, style } = OUTCOME_LOOKS[word]
   const version = isProblem(outcome) ? '-' : `${outcome.result.version}`
   return [
-    visibleText(target.stream),
+    visibleName(target.stream),
     ...(withEvents ? [visibleText(target.event ?? '')] : []),
     { text: `${glyph} ${word}`, style },
     version,

@@ -5,7 +5,7 @@ import { removeStream } from '../../ops/remove.ts'
 import { transact } from '../../ops/transact.ts'
 import { ContainerMissing } from '../../store/errors.ts'
 import type { EventStore } from '../../store/store.ts'
-import { visibleText } from '../../stream/texts.ts'
+import { visibleName, visibleText } from '../../stream/texts.ts'
 import { clockName } from '../clock-name.ts'
 import type { Output } from '../output.ts'
 import { ownAddress } from '../own-address.ts'
@@ -62,7 +62,7 @@ export async function removeLabStream(
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   )
   if (why !== undefined)
-    await output.say(`${visibleText(stream)} is left: it could not be removed (${visibleText(why)})`)
+    await output.say(`${visibleName(stream)} is left: it could not be removed (${visibleText(why)})`)
 }
 
 /** The lab's stream at its end. */

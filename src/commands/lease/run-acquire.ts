@@ -1,6 +1,6 @@
 import { jsonDocument } from '../../formats/json.ts'
 import type { Holder, LeaseView } from '../../store/store.ts'
-import { visibleText } from '../../stream/texts.ts'
+import { visibleName, visibleText } from '../../stream/texts.ts'
 import { heldProblem, missingProblem, unknownProblem } from '../outcome-problem.ts'
 import { openOutput } from '../output.ts'
 import type { Problem } from '../problem.ts'
@@ -31,7 +31,7 @@ export async function acquireLease(options: Acquisition, runtime: Runtime): Prom
       } else {
         await output.lines([outcome.leaseId])
         await output.say(
-          `${visibleText(stream)} is leased by ${visibleText(holder.by)}, ${durationS < 0 ? 'until released or broken' : `for ${duration}`}`,
+          `${visibleName(stream)} is leased by ${visibleText(holder.by)}, ${durationS < 0 ? 'until released or broken' : `for ${duration}`}`,
         )
       }
       return undefined

@@ -1,6 +1,6 @@
 import { jsonDocument } from '../../formats/json.ts'
 import type { EventStore, LeaseView, Stored } from '../../store/store.ts'
-import { visibleText } from '../../stream/texts.ts'
+import { visibleName } from '../../stream/texts.ts'
 import { confirmByTyping } from '../confirm.ts'
 import { missingProblem } from '../outcome-problem.ts'
 import { type Output, openOutput } from '../output.ts'
@@ -43,7 +43,7 @@ export async function breakLease(options: BreakLeaseOptions, runtime: Runtime): 
 /** Why the lease is not to be broken, if so: the answer was no, or it is no longer the lease that was asked about. */
 async function ask(before: Stored, store: EventStore, runtime: Runtime): Promise<Problem | undefined> {
   const { name } = before
-  const no = await confirmByTyping(name, `This breaks the lease of ${visibleText(name)}`, '--yes', runtime)
+  const no = await confirmByTyping(name, `This breaks the lease of ${visibleName(name)}`, '--yes', runtime)
   return no ?? otherLease(before, store, runtime)
 }
 

@@ -1,6 +1,6 @@
 import { jsonDocument } from '../../formats/json.ts'
 import type { EventStore, LeaseOutcome } from '../../store/store.ts'
-import { visibleText } from '../../stream/texts.ts'
+import { visibleName } from '../../stream/texts.ts'
 import { missingProblem, serviceFacts, unknownProblem } from '../outcome-problem.ts'
 import { openOutput } from '../output.ts'
 import { type Problem, problem } from '../problem.ts'
@@ -29,7 +29,7 @@ export async function changeLease(
     await output.text(jsonDocument({ ...known, outcome: 'done' }))
   } else {
     if (word === 'changed') await output.lines([outcome.leaseId])
-    await output.say(`the lease of ${visibleText(options.stream)} was ${word}`)
+    await output.say(`the lease of ${visibleName(options.stream)} was ${word}`)
   }
   return undefined
 }

@@ -1,7 +1,7 @@
 import { jsonDocument, orNull } from '../../formats/json.ts'
 import { leaseJson, leaseText } from '../../formats/lease-text.ts'
 import type { EventStore, Stored } from '../../store/store.ts'
-import { visibleText } from '../../stream/texts.ts'
+import { visibleName } from '../../stream/texts.ts'
 import { missingProblem } from '../outcome-problem.ts'
 import { openOutput } from '../output.ts'
 import type { Problem } from '../problem.ts'
@@ -21,7 +21,7 @@ export async function showLease(options: LeaseOptions, runtime: Runtime): Promis
 
 /** The lease of a stream in one line, with the holder or who wrote last. */
 export function leaseLine(stored: Pick<Stored, 'name' | 'lease' | 'summary'>, store: EventStore): string {
-  return `${visibleText(stored.name)}  ${leaseText(stored.lease, store.nowMs(), stored.summary?.lastBy)}`
+  return `${visibleName(stored.name)}  ${leaseText(stored.lease, store.nowMs(), stored.summary?.lastBy)}`
 }
 
 /** The same as JSON; fields are only ever added. Nobody but its holder learns the lease's id. */

@@ -2,7 +2,7 @@ import { diffJson, diffLines, type StreamDifference } from '../../formats/show-d
 import type { StreamView } from '../../ops/read-stream.ts'
 import { type ViewAt, viewNow } from '../../ops/view-at.ts'
 import { differences } from '../../stream/differences.ts'
-import { visibleText } from '../../stream/texts.ts'
+import { visibleName } from '../../stream/texts.ts'
 import type { Output } from '../output.ts'
 import { UsageError } from '../problem.ts'
 import { lookOf, printDocuments } from './print.ts'
@@ -33,5 +33,5 @@ export async function printDifferences(
       await output.lines(at === 0 ? lines : ['', ...lines])
     }
   for (const { name, from, events } of all)
-    if (events.length === 0) await output.say(`${visibleText(name)}: nothing has changed since v${from.version}`)
+    if (events.length === 0) await output.say(`${visibleName(name)}: nothing has changed since v${from.version}`)
 }

@@ -5,7 +5,7 @@ import type { ShowOptions as Look } from '../../formats/show-header.ts'
 import { type StreamView, viewOf } from '../../ops/read-stream.ts'
 import type { EventStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
-import { visibleText } from '../../stream/texts.ts'
+import { visibleName, visibleText } from '../../stream/texts.ts'
 import { type Seen, watch } from '../ls/watch.ts'
 import { missingProblem } from '../outcome-problem.ts'
 import type { Output } from '../output.ts'
@@ -117,7 +117,7 @@ function shownAt(
 function screen(all: readonly Watched[], height: number, look: Look, nowMs: number): string[] {
   const each = Math.max(1, Math.floor((height - (all.length - 1)) / all.length))
   return all.flatMap(({ name, draw, note }, at) => {
-    const warn = (look.paint ?? noPaint)('bad', `${visibleText(name)} ${visibleText(note)}`)
+    const warn = (look.paint ?? noPaint)('bad', `${visibleName(name)} ${visibleText(note)}`)
     const notes = note === '' ? [] : [warn]
     const lines = draw?.(nowMs, look, each - notes.length) ?? []
     return [...(at === 0 ? [] : ['']), ...notes, ...lines]

@@ -5,7 +5,7 @@ import { transactionJson, transactionLines } from '../../formats/transaction-tex
 import { widthOf } from '../../formats/width.ts'
 import type { SeenTransaction } from '../../ops/read-stream.ts'
 import type { EventStore } from '../../store/store.ts'
-import { visibleText } from '../../stream/texts.ts'
+import { visibleName } from '../../stream/texts.ts'
 import type { Output } from '../output.ts'
 import type { TailOptions } from './options.ts'
 import { passes } from './patterns.ts'
@@ -60,7 +60,7 @@ function jsonWriter(output: Output): Write {
 function textWriter(options: TailOptions, output: Output, named: boolean): Write {
   let width = 0
   return async (shown, linesOf) => {
-    const names = named ? shown.map(({ stream }) => widthOf(visibleText(stream))) : []
+    const names = named ? shown.map(({ stream }) => widthOf(visibleName(stream))) : []
     width = names.reduce((widest, name) => Math.max(widest, Math.min(name, WIDEST_NAME)), width)
     const lines = shown.flatMap(({ stream, tx }) => {
       const plain = linesOf(tx, output.paint)
@@ -72,7 +72,7 @@ function textWriter(options: TailOptions, output: Output, named: boolean): Write
 
 /** The name is searched for one stream too, where it is not printed: the same pattern means the same. */
 function withName(stream: string, [first = '', ...others]: readonly string[]): readonly string[] {
-  return [`${visibleText(stream)}  ${first}`, ...others]
+  return [`${visibleName(stream)}  ${first}`, ...others]
 }
 
 function mark(line: string, { highlight = [] }: TailOptions, { paint }: Output): string {
@@ -84,7 +84,7 @@ const WIDEST_NAME = 40
 
 /** The name in front of the first line, in a column as wide as the widest so far. */
 function besideName(stream: string, [first = '', ...others]: readonly string[], width: number, paint: Paint): string[] {
-  const name = visibleText(stream)
+  const name = visibleName(stream)
   const gap = ' '.repeat(Math.max(0, width - widthOf(name)) + 2)
   const indent = ' '.repeat(Math.max(width, widthOf(name)) + 2)
   return [paint(hueOf(stream), name) + gap + first, ...others.map(line => indent + line)]

@@ -2,7 +2,7 @@ import { span } from '../../formats/age.ts'
 import type { FollowItem } from '../../ops/follow.ts'
 import type { FollowManyItem } from '../../ops/follow-many-types.ts'
 import type { Break } from '../../ops/position.ts'
-import { visibleText } from '../../stream/texts.ts'
+import { visibleName, visibleText } from '../../stream/texts.ts'
 
 /** What is said of one stream beside its transactions. @param outageMs how long the store did not answer, if it did not */
 export function sentenceOfOne(
@@ -10,7 +10,7 @@ export function sentenceOfOne(
   stream: string,
   outageMs: number,
 ): string {
-  const name = visibleText(stream)
+  const name = visibleName(stream)
   switch (item.kind) {
     case 'interrupted':
       return lostText(item.cause)
@@ -35,7 +35,7 @@ export function sentencesOfMany(item: Spoken, outageMs: number): readonly string
     case 'resumed':
       return [`${backText(outageMs)}; ${missedText(item)}`]
     case 'broken':
-      return [breakText(visibleText(item.stream), item.why)]
+      return [breakText(visibleName(item.stream), item.why)]
     case 'gone':
       return goneTexts(item.names)
     default:
@@ -67,7 +67,7 @@ function breakText(name: string, why: Break): string {
 const MOST_NAMED = 10
 
 function goneTexts(names: readonly string[]): string[] {
-  const told = names.slice(0, MOST_NAMED).map(name => `${visibleText(name)} was removed`)
+  const told = names.slice(0, MOST_NAMED).map(name => `${visibleName(name)} was removed`)
   const more = names.length - told.length
   return more > 0 ? [...told, `${more} more were removed`] : told
 }

@@ -2,7 +2,7 @@ import { counted, countText } from '../../formats/count-text.ts'
 import { runBatch } from '../../ops/batch.ts'
 import { readAhead } from '../../ops/read-ahead.ts'
 import type { EventStore, Stored } from '../../store/store.ts'
-import { visibleText } from '../../stream/texts.ts'
+import { visibleName } from '../../stream/texts.ts'
 import type { ChangeTarget, Outcome, Preview } from '../../tui/ports.ts'
 import { wordOf } from '../change/batch-result.ts'
 import { whyNot } from '../change/outcome-rows.ts'
@@ -74,14 +74,14 @@ async function seenLease(name: string, store: EventStore, signal: AbortSignal): 
 function breaks(held: readonly Seen[]): string {
   const [first] = held
   return first !== undefined && held.length === 1
-    ? `This breaks the lease of ${visibleText(first.name)}`
+    ? `This breaks the lease of ${visibleName(first.name)}`
     : `This breaks the leases of ${counted(held.length, 'stream')}`
 }
 
 /** As the command: the name of the one, the number of several. */
 function confirmOf(held: readonly Seen[]): Preview['confirm'] {
   const name = held.length === 1 ? held[0]?.name : undefined
-  return name !== undefined && name.length <= LONGEST_TYPED && visibleText(name) === name
+  return name !== undefined && name.length <= LONGEST_TYPED && visibleName(name) === name
     ? { kind: 'type', text: name, what: 'the name of the stream' }
     : { kind: 'type', text: String(held.length), what: 'the number of leases' }
 }

@@ -4,7 +4,7 @@ import { pause } from '../../ops/pause.ts'
 import { readStream, type StreamView } from '../../ops/read-stream.ts'
 import { StoreUnreachable } from '../../store/errors.ts'
 import type { EventStore } from '../../store/store.ts'
-import { visibleText } from '../../stream/texts.ts'
+import { visibleName } from '../../stream/texts.ts'
 import { type Output, openOutput } from '../output.ts'
 import type { Problem } from '../problem.ts'
 import { list } from '../run-ls.ts'
@@ -66,7 +66,7 @@ async function awaited(
 ): Promise<StreamView | undefined> {
   let view = await readStream(store, name, signal)
   if (view === undefined)
-    await output.say(`-- there is no stream ${visibleText(name)} yet; waiting for it (Ctrl-C ends)`)
+    await output.say(`-- there is no stream ${visibleName(name)} yet; waiting for it (Ctrl-C ends)`)
   let lostAtMs: number | undefined
   const tell = (item: Parameters<typeof sentenceOfOne>[0], outageMs = 0) =>
     output.say(`-- ${sentenceOfOne(item, name, outageMs)}`)

@@ -1,4 +1,4 @@
-import { visibleText } from '../../stream/texts.ts'
+import { visibleName, visibleText } from '../../stream/texts.ts'
 import type { ChangeEnd, Outcome, Ports, Preview } from '../../tui/ports.ts'
 import { readContexts } from '../context/contexts-file.ts'
 import { errorProblem } from '../error-problem.ts'
@@ -65,7 +65,7 @@ function watched({ preview, carryOut }: Prepared, onStopped: (lines: readonly st
       const end = await carryOut(
         reason,
         outcome => {
-          if (count === 1) told.push(`${visibleText(outcome.target.stream)}  ${outcome.text}`)
+          if (count === 1) told.push(`${visibleName(outcome.target.stream)}  ${outcome.text}`)
           onOutcome(outcome)
         },
         signal,

@@ -1,7 +1,7 @@
 import { counted, countText } from '../../formats/count-text.ts'
 import { lookOf, statusWord } from '../../formats/status.ts'
 import { tableRows, tableWidths } from '../../formats/table.ts'
-import { visibleText } from '../../stream/texts.ts'
+import { visibleName, visibleText } from '../../stream/texts.ts'
 import type { ChangeTarget } from '../../tui/ports.ts'
 import { whyNot } from '../change/outcome-rows.ts'
 import type { Plan, PreviewRow } from '../change/plan.ts'
@@ -33,7 +33,7 @@ function nameOf({ stream, event }: ChangeTarget): string {
 function tableOf(rows: readonly PreviewRow[], verb: Verb): string[] {
   const withEvents = rows.some(({ target }) => target.event !== undefined)
   const cells = rows.map(row => [
-    visibleText(row.target.stream),
+    visibleName(row.target.stream),
     ...(withEvents ? [visibleText(row.target.event ?? '')] : []),
     row.objection === undefined ? `${lookOf(row.status).glyph} ${statusWord(row.status)}` : '✗ not tried',
     effectOf(row, verb),

@@ -1,5 +1,5 @@
 import { counted } from '../../formats/count-text.ts'
-import { visibleText } from '../../stream/texts.ts'
+import { visibleName, visibleText } from '../../stream/texts.ts'
 import { confirmationFor } from '../change/consent.ts'
 import { confirmByTyping, confirmYesNo } from '../confirm.ts'
 import { type Problem, problem } from '../problem.ts'
@@ -39,7 +39,7 @@ export async function consent(
 function preview(replaced: readonly string[]): string {
   if (replaced.length === 0) return ''
   const more = replaced.length - NAMES_SHOWN
-  const names = replaced.slice(0, NAMES_SHOWN).map(name => `  ${visibleText(name)}\n`)
+  const names = replaced.slice(0, NAMES_SHOWN).map(name => `  ${visibleName(name)}\n`)
   return `written over:\n${names.join('')}${more > 0 ? `  and ${more} more\n` : ''}`
 }
 

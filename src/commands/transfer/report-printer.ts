@@ -1,5 +1,5 @@
 import { jsonLine, jsonText } from '../../formats/json.ts'
-import { visibleText } from '../../stream/texts.ts'
+import { visibleName, visibleText } from '../../stream/texts.ts'
 import { itemsWriter } from '../items-writer.ts'
 import type { GlobalOptions } from '../options.ts'
 import { OUTCOME_LOOKS } from '../outcome-looks.ts'
@@ -74,7 +74,7 @@ function outcomeLine({ stream, word, note, version, place, problem: why }: Trans
   const { glyph, style } = LOOKS[word]
   const parts = [
     `${paint(style, `${glyph} ${word}`)}${' '.repeat(WORD_WIDTH - word.length)}`,
-    visibleText(stream),
+    visibleName(stream),
     visibleText(note.startsWith(`${stream}: `) ? note.slice(stream.length + 2) : note),
     place === undefined ? '' : visibleText(place),
     version === undefined ? '' : paint('dim', `v${version}`),

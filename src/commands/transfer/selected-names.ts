@@ -1,7 +1,7 @@
 import { ownText } from '../../ops/own-text.ts'
 import { type Selection, selected } from '../../ops/selection.ts'
 import type { EventStore } from '../../store/store.ts'
-import { visibleText } from '../../stream/texts.ts'
+import { visibleName, visibleText } from '../../stream/texts.ts'
 import { missingProblem } from '../outcome-problem.ts'
 import type { Output } from '../output.ts'
 import type { Problem } from '../problem.ts'
@@ -32,7 +32,7 @@ export async function selectNames(
   if (first !== undefined && !(skipMissing && names.length > 0)) {
     return { kind: 'missing', problem: missingOf(first, others, names.length + missing.length > 1) }
   }
-  for (const name of missing) await output.say(`skipped: there is no stream ${visibleText(name)}`)
+  for (const name of missing) await output.say(`skipped: there is no stream ${visibleName(name)}`)
   return { kind: 'names', names: each(names) }
 }
 

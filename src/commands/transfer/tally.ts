@@ -1,4 +1,5 @@
 import { counted, countText } from '../../formats/count-text.ts'
+import { visibleName } from '../../stream/texts.ts'
 import { interruptedProblem } from '../error-problem.ts'
 import { type Problem, problem } from '../problem.ts'
 import type { Runtime } from '../runtime.ts'
@@ -68,6 +69,6 @@ export class Tally {
   #listed(word: TransferWord): string {
     const names = this.#names.get(word) ?? []
     const more = this.#count(word) - names.length
-    return `${this.#count(word)}: ${names.join(' ')}${more > 0 ? ` +${more}` : ''}`
+    return `${this.#count(word)}: ${names.map(visibleName).join(' ')}${more > 0 ? ` +${more}` : ''}`
   }
 }

@@ -4,6 +4,7 @@ import { failureText, standingText, waitsOnText } from '../../formats/wait-text.
 import type { WaitTarget } from '../../ops/wait-target.ts'
 import type { AwaitedStream } from '../../ops/wait-types.ts'
 import { formatDuration } from '../../stream/durations.ts'
+import { visibleName } from '../../stream/texts.ts'
 import { missingProblem } from '../outcome-problem.ts'
 import { type Fact, type Problem, problem } from '../problem.ts'
 import { literalSigns } from '../selection/literal-signs.ts'
@@ -36,7 +37,7 @@ function endedOtherwise({ total, otherwise }: Tally, target: WaitTarget): Proble
       'ended-otherwise',
       `${countText(otherwise.length)} of ${countText(total)} ended otherwise than ${targetText(target)}`,
       {
-        facts: [['streams', names.join(' ') + more]],
+        facts: [['streams', names.map(visibleName).join(' ') + more]],
       },
     )
   }

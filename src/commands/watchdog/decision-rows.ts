@@ -2,7 +2,7 @@ import { span } from '../../formats/age.ts'
 import { jsonTime } from '../../formats/json.ts'
 import type { Style } from '../../formats/paint.ts'
 import type { Cell, Column } from '../../formats/table.ts'
-import { visibleText } from '../../stream/texts.ts'
+import { visibleName, visibleText } from '../../stream/texts.ts'
 import type { Carried, Decision, DecisionOutcome } from '../../watchdog/decision.ts'
 
 /** A decision, and what became of it; of a dry run nothing has. */
@@ -41,7 +41,7 @@ export function decisionRow(told: Told, nowMs: number): readonly Cell[] {
   const { decision, outcome, message } = told
   const first: Cell =
     outcome === undefined ? actionText(decision) : { text: `${LOOKS[outcome][0]} ${outcome}`, style: LOOKS[outcome][1] }
-  const stream = visibleText(decision.stream)
+  const stream = visibleName(decision.stream)
   if (decision.kind === 'settle') {
     return [first, stream, '', '', '', visibleText(message ?? 'another writer left something to close')]
   }

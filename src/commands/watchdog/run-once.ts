@@ -1,7 +1,7 @@
 import { counted, countText } from '../../formats/count-text.ts'
 import { jsonDocument } from '../../formats/json.ts'
 import type { EventStore } from '../../store/store.ts'
-import { visibleText } from '../../stream/texts.ts'
+import { visibleName, visibleText } from '../../stream/texts.ts'
 import type { DecisionOutcome } from '../../watchdog/decision.ts'
 import type { HookFeed } from '../../watchdog/hooks/hooks.ts'
 import { paceText } from '../../watchdog/hooks/pace.ts'
@@ -105,7 +105,7 @@ function* sentences(report: PassReport, told: readonly Told[], isDryRun: boolean
   if (isDryRun) yield `${seen}: would end ${countText(would)}; nothing was changed. The clock alone decided: one look`
   else yield `${seen}: ended ${countText(report.endedEvents)}. The clock alone decided: one look`
   for (const { stream, message } of report.unreadable)
-    yield `unreadable: ${visibleText(stream)}: ${visibleText(message)}`
+    yield `unreadable: ${visibleName(stream)}: ${visibleText(message)}`
   if (report.deferred > 0)
     yield `${counted(report.deferred, 'decision')} left for the next pass: more than --max-per-pass, or of a stream that could not be changed`
   if (isDryRun && report.breaker.isOpen) yield `the breaker would stop this: ${breakerText(report)}`

@@ -1,7 +1,7 @@
 import { span } from '../../formats/age.ts'
 import { counted } from '../../formats/count-text.ts'
 import { jsonLine, jsonTime, orNull } from '../../formats/json.ts'
-import { visibleText } from '../../stream/texts.ts'
+import { visibleName, visibleText } from '../../stream/texts.ts'
 import type { Job } from '../../worker/job.ts'
 import type { LoopReport } from '../../worker/loop-types.ts'
 import type { Ended } from './ended.ts'
@@ -74,7 +74,7 @@ export function endedLine({ run, startedMs, tookMs, ...ended }: Ended): string {
 }
 
 function line(word: string, stream: string, event: string, rest: string): string {
-  return `${word.padEnd(10)} ${visibleText(stream)} ${visibleText(event)} ${rest}`.trimEnd()
+  return `${word.padEnd(10)} ${visibleName(stream)} ${visibleText(event)} ${rest}`.trimEnd()
 }
 
 function firstLine(text: string): string {

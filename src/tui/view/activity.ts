@@ -8,7 +8,7 @@ import { emptyRows, noMatch, waitingRows } from './empty.ts'
 import { filled, rowOf } from './fit.ts'
 import { AGE_WIDTH, agoText } from './moments.ts'
 import type { Area, Row } from './row.ts'
-import { safeText } from './safe.ts'
+import { safeName, safeText } from './safe.ts'
 import { isTiny, marksOf } from './streams.ts'
 import { listWindow } from './window.ts'
 
@@ -25,7 +25,7 @@ export function activityRows(scene: Scene, area: Area): Row[] {
     if (item === undefined) return []
     const marks = marksOf(scene, key, cursor)
     if (!isTiny(scene)) return listRow(columns, item, moment, marks)
-    const text = `${safeText(item.stream)} ${whatText(item.tx)}`
+    const text = `${safeName(item.stream)} ${whatText(item.tx)}`
     return rowOf([...gutter(marks), [text, 'plain']], area.columns, lookOfRow(marks).look)
   })
   return filled([...titles, ...rows], area)
@@ -58,7 +58,7 @@ function noActivity(scene: Scene, area: Area): Row[] {
 
 const COLUMNS: readonly ListColumn<Activity>[] = [
   { title: 'WHEN', align: 'right', width: AGE_WIDTH, cell: ({ atMs }, moment) => agoText(atMs, moment) },
-  { title: 'STREAM', width: 12, share: 2, cut: 'middle', cell: ({ stream }) => safeText(stream) },
+  { title: 'STREAM', width: 12, share: 2, cut: 'middle', cell: ({ stream }) => safeName(stream) },
   { title: 'WHO', width: 10, share: 1, spare: 1, cell: ({ tx }) => safeText(tx.by) || '-' },
   { title: 'WHAT', width: 18, share: 2, cell: ({ tx }) => ({ text: whatText(tx), style: styleOf(tx) }) },
   { title: 'WHY', width: 10, share: 2, from: PANES_COLUMNS, spare: 2, cell: ({ tx }) => safeText(tx.why) || '-' },

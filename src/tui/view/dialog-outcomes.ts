@@ -6,7 +6,7 @@ import type { Scene } from '../ui/world.ts'
 import { band, type DialogLine, windowFrom } from './dialog-band.ts'
 import { joined } from './fit.ts'
 import type { Area, Row, Span } from './row.ts'
-import { safeText } from './safe.ts'
+import { safeName, safeText } from './safe.ts'
 
 /** What has become of a change so far: how many, one line for each target, and how it ended. */
 export function outcomeRows({ state }: Scene, dialog: Extract<Dialog, { kind: 'outcomes' }>, area: Area): Row[] {
@@ -65,7 +65,7 @@ function outcomeSpans({ target, word, isGood, text }: Outcome): Span[] {
   const event = target.event === undefined ? '' : ` ${safeText(target.event)}`
   return [
     [`${glyph} ${safeText(word).padEnd(WORD)}`, style],
-    [`  ${safeText(target.stream)}${event}  `, 'plain'],
+    [`  ${safeName(target.stream)}${event}  `, 'plain'],
     [safeText(text), 'plain'],
   ]
 }

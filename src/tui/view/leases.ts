@@ -7,7 +7,7 @@ import { emptyRows, noMatch, waitingRows } from './empty.ts'
 import { filled } from './fit.ts'
 import { AGE_WIDTH, agoText, clockText } from './moments.ts'
 import type { Area, Row } from './row.ts'
-import { safeText } from './safe.ts'
+import { safeName, safeText } from './safe.ts'
 import { entryRows } from './streams.ts'
 
 /** The leases that are held. */
@@ -61,7 +61,7 @@ const LAST_BY: ListColumn<StreamEntry> = {
 }
 
 const COLUMNS: readonly ListColumn<StreamEntry>[] = [
-  { title: 'STREAM', width: 12, share: 3, cut: 'middle', cell: ({ name }) => safeText(name) },
+  { title: 'STREAM', width: 12, share: 3, cut: 'middle', cell: ({ name }) => safeName(name) },
   {
     title: 'SINCE',
     align: 'right',

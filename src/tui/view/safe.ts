@@ -1,4 +1,4 @@
-import { visibleText } from '../../stream/texts.ts'
+import { visibleName, visibleText } from '../../stream/texts.ts'
 
 /** Longer texts are cut before anything is done with them: no row shows so much. UTF-16 units. */
 const MOST_UNITS = 4_096
@@ -17,6 +17,11 @@ export function safeText(text: string): string {
   if (KNOWN.size >= MOST_KNOWN) KNOWN.clear()
   KNOWN.set(text, safe)
   return safe
+}
+
+/** The name of a stream for one row: what is not seen is not dropped but shown. */
+export function safeName(name: string): string {
+  return safeText(SIMPLE.test(name) && !/^ | $/.test(name) ? name : visibleName(name))
 }
 
 /** Frames show the same texts again and again. */

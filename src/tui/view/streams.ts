@@ -8,7 +8,7 @@ import { noStreams } from './empty.ts'
 import { filled } from './fit.ts'
 import { AGE_WIDTH, agoText, DUE_WIDTH } from './moments.ts'
 import type { Area, Row } from './row.ts'
-import { safeText } from './safe.ts'
+import { safeName, safeText } from './safe.ts'
 import { sparkline } from './sparkline.ts'
 import * as cells from './stream-cells.ts'
 import { listWindow } from './window.ts'
@@ -60,7 +60,7 @@ function shortRow({ name, item, isRead }: StreamEntry, marks: RowMarks, columns:
     spans: [
       [front, 'plain'],
       [look.glyph, look.style],
-      [` ${cutInside(safeText(name), room)}`, 'plain'],
+      [` ${cutInside(safeName(name), room)}`, 'plain'],
     ],
     ...lookOfRow(marks),
   }
@@ -80,7 +80,7 @@ const NAME: ListColumn<StreamEntry> = {
   width: 16,
   share: 5,
   cut: 'middle',
-  cell: ({ name }) => safeText(name),
+  cell: ({ name }) => safeName(name),
 }
 const STATUS: ListColumn<StreamEntry> = { title: 'STATUS', width: 14, spare: 1, cell: cells.statusCell }
 const PROGRESS: ListColumn<StreamEntry> = {

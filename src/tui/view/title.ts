@@ -5,7 +5,7 @@ import type { Freshness } from '../data/types.ts'
 import type { Scene } from '../ui/world.ts'
 import { joined, rowOf, widthOfSpans } from './fit.ts'
 import type { Row, Span } from './row.ts'
-import { safeText } from './safe.ts'
+import { safeName, safeText } from './safe.ts'
 
 /** The first line: where we are, how old that is, and whether anything can be changed. */
 export function titleRow(scene: Scene): Row {
@@ -30,7 +30,7 @@ const LEAST_PLACE = 16
 
 function placeText({ state }: Scene): string {
   if (state.screen !== 'stream') return state.screen
-  const name = safeText(state.stream) || 'no stream'
+  const name = safeName(state.stream) || 'no stream'
   return state.pane === 'tree' ? name : `${name} ▸ ${state.pane}`
 }
 

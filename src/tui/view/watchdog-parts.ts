@@ -10,7 +10,7 @@ import { type ListColumn, listRow, type Moment, placed, titleRow } from './colum
 import { rowOf } from './fit.ts'
 import { DUE_WIDTH, dueCell, pastText } from './moments.ts'
 import type { Area, Row, Span } from './row.ts'
-import { safeText } from './safe.ts'
+import { safeName, safeText } from './safe.ts'
 import { statusCell } from './stream-cells.ts'
 import { isTiny, marksOf } from './streams.ts'
 import { listWindow } from './window.ts'
@@ -95,7 +95,7 @@ function dryRunTitle(dryRun: DryRun, moment: Moment): string {
 
 const NEXT: readonly ListColumn<Next>[] = [
   { title: 'ENDS NEXT', width: DUE_WIDTH, cell: ({ dueMs }, moment) => dueCell(dueMs, moment) },
-  { title: 'STREAM', width: 12, share: 1, cut: 'middle', cell: ({ stream }) => safeText(stream) },
+  { title: 'STREAM', width: 12, share: 1, cut: 'middle', cell: ({ stream }) => safeName(stream) },
   {
     title: 'STATUS',
     width: 14,
@@ -116,7 +116,7 @@ const DECISIONS: readonly ListColumn<CarriedDecision>[] = [
     width: 11,
     cell: ({ outcome }) => ({ text: safeText(outcome), style: outcomeStyle(outcome) }),
   },
-  { title: 'STREAM', width: 12, share: 2, cut: 'middle', cell: ({ stream }) => safeText(stream) },
+  { title: 'STREAM', width: 12, share: 2, cut: 'middle', cell: ({ stream }) => safeName(stream) },
   { title: 'EVENT', width: 8, share: 1, spare: 2, cell: ({ event }) => safeText(event ?? '') || '-' },
   { title: 'LIMIT', width: 9, from: PANES_COLUMNS, spare: 1, cell: ({ limit }) => safeText(limit ?? '') || '-' },
   { title: 'LATE', align: 'right', width: 7, from: PANES_COLUMNS, spare: 3, cell: lateCell },

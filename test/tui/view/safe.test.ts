@@ -3,7 +3,7 @@ import headless from '@xterm/headless'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { widthOf } from '../../../src/formats/width.ts'
-import { safeText } from '../../../src/tui/view/safe.ts'
+import { safeName, safeText } from '../../../src/tui/view/safe.ts'
 
 it('leaves ASCII and what is one column everywhere as it is', () => {
   for (const text of ['orders/4711', 'a "b" <c>', 'Grüße, señor', 'x…y']) expect(safeText(text)).toBe(text)
@@ -85,4 +85,10 @@ it('takes as many columns on a terminal as are counted for it', async () => {
     { numRuns: 3_000 },
   )
   terminal.dispose()
+})
+
+it('names that differ only in what is not seen do not look alike', () => {
+  const names = ['orders/42', 'orders/4\u200b2', 'orders/42\ufe0f', 'orders/42 ', 'orders/\u00ad42']
+  expect(new Set(names.map(safeName)).size).toBe(names.length)
+  expect(safeName('orders/42')).toBe('orders/42')
 })
