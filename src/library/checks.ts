@@ -1,4 +1,4 @@
-import { checkStoredName, checkStreamName } from '../store/names.ts'
+import { checkReadableName, checkStreamName } from '../store/names.ts'
 import type { EventStore, WriteMode } from '../store/store.ts'
 import { isObject, milliseconds, type Read, storedText, text, word, wrong } from '../stream/values.ts'
 
@@ -18,10 +18,13 @@ export function checkTarget(store: unknown, name: unknown): void {
   checkStreamName(text(name, 'name'))
 }
 
-/** The same for what only reads: documents of our own are read too. */
+/**
+ * The same for what only reads: documents of our own are read too, and a listing may have given a name that no stream can have.
+ * @throws BadName, which is a fault of this one stream
+ */
 export function checkReadable(store: unknown, name: unknown): void {
   checkStore(store)
-  checkStoredName(text(name, 'name'))
+  checkReadableName(text(name, 'name'))
 }
 
 /** How long to wait; for ever too. */

@@ -28,7 +28,7 @@ const readFollow = objectOf<FollowOptions>({
  * The transactions of one stream in order, without a gap: the journal is complete, so whatever happened between two looks is
  * in it. Goes on when the stream is done (a retry may reopen it) and ends when the signal aborts, or the loop breaks.
  *
- * @throws InvalidValue for what can never be right; BadDocument and the store's faults but `StoreUnreachable`: an outage is an item
+ * @throws InvalidValue for what can never be right; BadName, BadDocument and the store's faults but `StoreUnreachable`: an outage is an item
  */
 export function follow(store: EventStore, name: string, options: FollowOptions = {}): AsyncGenerator<FollowItem> {
   checkReadable(store, name)

@@ -88,7 +88,7 @@ export class StoredStream extends StreamReader<EventReader> {
  * Reads a stream as it stands. Takes no lease, changes nothing.
  *
  * @returns `undefined` if there is none
- * @throws InvalidValue for what no stream can be named; BadDocument it cannot be read as an event stream; the store's faults
+ * @throws BadName no stream can have this name; BadDocument it cannot be read as an event stream; the store's faults
  */
 export async function readStream(
   store: EventStore,
@@ -103,7 +103,7 @@ export async function readStream(
 /**
  * Reads a stream that has to be there.
  *
- * @throws StreamNotFound; InvalidValue for what no stream can be named; BadDocument it cannot be read as an event stream; the store's faults
+ * @throws StreamNotFound; BadName no stream can have this name; BadDocument it cannot be read as an event stream; the store's faults
  */
 export async function mustReadStream(
   store: EventStore,

@@ -182,8 +182,8 @@ describe.each(KINDS)('beside %s', kind => {
   })
 
   test('the library: following one such stream is its fault, not one of the store', async () => {
-    const items = follow(odd.store, names[0], { intervalMs: 1 })
-    await expect(items.next()).rejects.toBeInstanceOf(StreamFault)
+    const first = async () => follow(odd.store, names[0], { intervalMs: 1 }).next()
+    await expect(first()).rejects.toBeInstanceOf(StreamFault)
   })
 })
 

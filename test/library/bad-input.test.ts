@@ -314,9 +314,6 @@ test.each<[string, (name: unknown, store: unknown) => unknown]>([
   ['changeStream', (name, store) => api.changeStream?.(store, name, BY, () => {})],
   ['createStream', (name, store) => api.createStream?.(store, name, BY)],
   ['transact', (name, store) => api.transact?.(store, name, { op: 'settle' }, BY)],
-  ['readStream', (name, store) => api.readStream?.(store, name)],
-  ['mustReadStream', (name, store) => api.mustReadStream?.(store, name)],
-  ['follow', (name, store) => followed(store, name)],
   ['acquireLease', (name, store) => api.acquireLease?.(store, name, BY)],
   ['leaseScope', (name, store) => api.leaseScope?.(store, name, BY, async () => {})],
   ['renewLease', (name, store) => api.renewLease?.(store, name, UUID)],
@@ -328,6 +325,18 @@ test.each<[string, (name: unknown, store: unknown) => unknown]>([
   const { store } = await storeWith()
   for (const wrong of [undefined, null, 5, {}, '', '../s', 'a\tb', 'x'.repeat(2_000)])
     expect(await faultOf(() => call(wrong, store)), inspect(wrong)).toMatchObject({ code: 'invalid-value' })
+})
+
+test.each<[string, (name: unknown, store: unknown) => unknown]>([
+  ['readStream', (name, store) => api.readStream?.(store, name)],
+  ['mustReadStream', (name, store) => api.mustReadStream?.(store, name)],
+  ['follow', (name, store) => followed(store, name)],
+])('%s takes a name that no stream can have for a fault of one stream', async (_, call) => {
+  const { store } = await storeWith()
+  for (const wrong of [undefined, null, 5, {}])
+    expect(await faultOf(() => call(wrong, store)), inspect(wrong)).toMatchObject({ code: 'invalid-value' })
+  for (const listed of ['', '../s', 'a\tb', 'orders/', 'x'.repeat(2_000)])
+    expect(await faultOf(() => call(listed, store)), inspect(listed)).toMatchObject({ code: 'bad-name' })
 })
 
 test.each<[string, (given: unknown, store: unknown) => unknown]>([

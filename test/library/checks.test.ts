@@ -63,6 +63,6 @@ test('a lease has a UUID and a holder, on every store', async () => {
 
 test.each(['', '../other', 'a\nb'])('no stream can be named %j: it is not looked for', async name => {
   const { store } = await storeWith()
-  await expect(readStream(store, name)).rejects.toMatchObject({ code: 'invalid-value' })
-  await expect(mustReadStream(store, name)).rejects.toMatchObject({ code: 'invalid-value' })
+  await expect(readStream(store, name)).rejects.toMatchObject({ code: 'bad-name' })
+  await expect(mustReadStream(store, name)).rejects.toMatchObject({ code: 'bad-name' })
 })
