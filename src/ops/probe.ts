@@ -46,6 +46,7 @@ const HOPELESS: ReadonlySet<string | undefined> = new Set([
   'store-unreachable',
   'container-missing',
   'store-damaged',
+  'store-incompatible',
   'bad-address',
 ])
 

@@ -23,7 +23,10 @@ export class StoreDamaged extends LeasectlError {
   readonly code = 'store-damaged'
 }
 
-/** The store was written by a newer leasectl, or the SQLite in this Node is too old to write it safely. */
+/**
+ * The store cannot be used safely as it is: a newer leasectl wrote it, the SQLite in this Node is too old to write it, or
+ * its file has a second name.
+ */
 export class StoreIncompatible extends LeasectlError {
   readonly code = 'store-incompatible'
 }

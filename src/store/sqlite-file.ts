@@ -146,11 +146,12 @@ export class SqliteFile {
   }
 
   /** A connection that can be shared stays open; one to an immutable file would miss what is written later. */
-  #use<T>({ db, mode, identity }: OpenedDatabase, work: (connection: Connection) => T): T {
+  #use<T>(opened: OpenedDatabase, work: (connection: Connection) => T): T {
+    const { db, mode } = opened
     this.#options.onOpen?.(db)
     const connection = new Connection(db, this.#path)
     if (mode !== 'immutable') {
-      const files = new OpenFiles(this.#path, identity)
+      const files = new OpenFiles(this.#path, opened)
       if (files.areReplaced()) {
         connection.close()
         throw new Replaced()

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import type { Stats } from 'node:fs'
-import { access, constants, stat, statfs } from 'node:fs/promises'
+import { access, constants, realpath, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { FactFinder } from './fact-finder.ts'
@@ -24,17 +24,21 @@ export async function inspectSqlite(
   const path = resolve(address.slice('sqlite:'.length))
   const finder = new FactFinder<SqliteFacts>(signal)
   let exists = true
-  await finder.learn(['size', 'mode'], async () => {
+  await finder.learn(['size', 'names', 'mode'], async () => {
     const status = await statusOf(path)
     exists = status !== undefined
-    return status === undefined ? {} : { size: status.size, ...modeOf(status) }
+    return status === undefined ? {} : { size: status.size, names: status.nlink, ...modeOf(status) }
   })
   const place = exists ? path : await nearestFolder(path)
   await finder.learn(['freeBytes', 'network'], () => diskOf(place))
   if (exists) {
-    await finder.learn(['walSize'], async () => ({ walSize: (await statusOf(`${path}-wal`))?.size ?? 0 }))
+    await finder.learn(['walSize'], async () => ({
+      walSize: (await statusOf(`${await realpath(path)}-wal`))?.size ?? 0,
+    }))
     await finder.learn(['journalMode', 'synchronous', 'schemaVersion'], () => settingsOf(file, signal))
-    if (deep) await finder.learn(['faults'], async () => ({ faults: await quickCheck(path, signal) }))
+    // The write-ahead log of the other names would not be seen.
+    if (deep && (finder.facts.names ?? 1) === 1)
+      await finder.learn(['faults'], async () => ({ faults: await quickCheck(path, signal) }))
   } else await finder.learn(['creatable'], async () => ({ creatable: await mayWriteTo(place) }))
   const version = sqliteVersion()
   const known = { path, exists, sqliteVersion: version, mayWrite: mayWriteWith(version) }

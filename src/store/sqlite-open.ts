@@ -1,4 +1,4 @@
-import { closeSync, openSync, type Stats, statSync } from 'node:fs'
+import { closeSync, openSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
@@ -7,7 +7,7 @@ import { BUSY_TIMEOUT_MS } from './sqlite-connection.ts'
 import { isIndexFull, sqliteCode } from './sqlite-errors.ts'
 import { createFolder } from './sqlite-folder.ts'
 import { loadSqlite } from './sqlite-load.ts'
-import { identityOf, Replaced } from './sqlite-replaced.ts'
+import { databaseIdentityOf, type OpenedFile, Replaced } from './sqlite-replaced.ts'
 import { createSchema, mayWriteWith, schemaState } from './sqlite-schema.ts'
 
 /**
@@ -22,12 +22,10 @@ const SETTINGS = `
   PRAGMA cache_size = -16000;
 `
 
-export interface OpenedDatabase {
+export interface OpenedDatabase extends OpenedFile {
   readonly db: DatabaseSync
   /** `immutable`: reads a file that cannot be locked as it was when opened. */
   readonly mode: 'read-write' | 'read-only' | 'immutable'
-  /** What lay at the path just before, as `identityOf` tells it. */
-  readonly identity: string
 }
 
 /** The SQLite in this Node, as `major.minor.patch`. */
@@ -63,7 +61,7 @@ function ready({ db, mode, identity }: OpenedDatabase, path: string, create?: (d
     const isReady = schemaState(db, path) === 'ready'
     if (isReady && mode === 'read-write') db.exec(SETTINGS)
     // Database and WAL are opened one after the other, both by name: they may be those of different files.
-    if (identityOf(path) !== identity) throw new Replaced()
+    if (databaseIdentityOf(path) !== identity) throw new Replaced()
     if (!isReady) db.close()
     return isReady
   } catch (error) {
@@ -81,7 +79,7 @@ function openShared(path: string, purpose: 'read' | 'write'): OpenedDatabase {
   } catch (error) {
     opened.db.close()
     const withoutIndex = cannotShare(error) || (purpose === 'read' && isIndexFull(error))
-    if (!withoutIndex || hasContent(`${path}-wal`)) throw error
+    if (!withoutIndex || hasContent(`${opened.realPath}-wal`)) throw error
     return openAs(path, 'immutable')
   }
 }
@@ -94,11 +92,13 @@ function cannotShare(error: unknown): boolean {
 
 function openAs(path: string, mode: OpenedDatabase['mode']): OpenedDatabase {
   const { DatabaseSync } = loadSqlite()
-  const location = pathToFileURL(path)
+  const identity = databaseIdentityOf(path)
+  if (identity === '') throw new Replaced()
+  const realPath = realpathSync(path)
+  const location = pathToFileURL(realPath)
   if (mode === 'immutable') location.searchParams.set('immutable', '1')
-  const identity = identityOf(path)
   const db = new DatabaseSync(location, { timeout: BUSY_TIMEOUT_MS, readOnly: mode !== 'read-write' })
-  return { db, mode, identity }
+  return { db, mode, identity, realPath }
 }
 
 /** SQLite gives -wal and -shm the rights of the database file, so the file must have its own before it is opened. */

@@ -1,5 +1,5 @@
-import { rmSync, type Stats, statSync } from 'node:fs'
-import { StoreUnreachable } from './errors.ts'
+import { type BigIntStats, rmSync, type Stats, statSync } from 'node:fs'
+import { StoreIncompatible, StoreUnreachable } from './errors.ts'
 import type { Connection } from './sqlite-connection.ts'
 import { isBusy } from './sqlite-errors.ts'
 
@@ -11,9 +11,45 @@ export class Replaced extends Error {
 }
 
 /** What lies at a path, by device and number; '' for nothing. Windows lets nobody replace a file that is open. */
-export function identityOf(path: string): string {
-  const stats = statSync(path, { throwIfNoEntry: false, bigint: true })
+function identityOf(path: string): string {
+  return identity(statusOf(path))
+}
+
+/**
+ * The same of a database.
+ * @throws StoreIncompatible if it has a second name (hard link): SQLite finds the WAL by the name, so that who uses
+ * another name has another WAL, and each overwrites what the other has committed
+ */
+export function databaseIdentityOf(path: string): string {
+  const stats = statusOf(path)
+  requireOneName(path, stats)
+  return identity(stats)
+}
+
+type Status = BigIntStats | undefined
+
+function statusOf(path: string): Status {
+  return statSync(path, { throwIfNoEntry: false, bigint: true })
+}
+
+function identity(stats: Status): string {
   return stats === undefined ? '' : `${stats.dev}:${stats.ino}`
+}
+
+function requireOneName(path: string, stats: Status): void {
+  if (stats === undefined || stats.nlink <= 1n) return
+  throw new StoreIncompatible(
+    `${path} has ${stats.nlink} names (hard links): programs that use different ones would lose each other's changes`,
+    { hint: 'Remove all names but one: find / -xdev -samefile FILE shows them. A symbolic link is no second name.' },
+  )
+}
+
+/** What was opened by a path. */
+export interface OpenedFile {
+  /** What lay at the path just before, as `databaseIdentityOf` tells it: so no moment is left out. */
+  readonly identity: string
+  /** Where symbolic links lead to: WAL and index lie beside it. */
+  readonly realPath: string
 }
 
 /**
@@ -26,16 +62,21 @@ export class OpenFiles {
   /** WAL and its index: they lie there under the old name, and would be taken for those of the new file. */
   readonly #beside: readonly (readonly [path: string, identity: string])[]
 
-  /** @param identity of the database, from before it was opened: then no moment is left out */
-  constructor(path: string, identity: string) {
+  constructor(path: string, { identity, realPath }: OpenedFile) {
     this.#path = path
     this.#identity = identity
-    this.#beside = [`${path}-wal`, `${path}-shm`].map(beside => [beside, identityOf(beside)])
+    this.#beside = [`${realPath}-wal`, `${realPath}-shm`].map(beside => [beside, identityOf(beside)])
   }
 
-  /** Another file has the name of the database by now, or none has. */
+  /**
+   * Another file has the name of the database by now, or none has.
+   * @throws StoreIncompatible if the file has got a second name
+   */
   areReplaced(): boolean {
-    return identityOf(this.#path) !== this.#identity
+    const stats = statusOf(this.#path)
+    if (identity(stats) !== this.#identity) return true
+    requireOneName(this.#path, stats)
+    return false
   }
 
   /**

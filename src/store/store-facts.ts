@@ -30,6 +30,8 @@ export interface SqliteFacts extends EveryStore {
   /** Bytes of the file, and of the write-ahead log beside it. */
   readonly size?: number
   readonly walSize?: number
+  /** How many names (hard links) the file has; with more than one it is not used. */
+  readonly names?: number
   /** Rights of the file as `chmod` takes them, 0 to 0o777. Not known on Windows. */
   readonly mode?: number
   /** Bytes that this user can still write to the disk; a quota is not seen. */

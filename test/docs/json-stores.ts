@@ -105,6 +105,7 @@ export const SQLITE: StoreFacts = {
   mayWrite: true,
   size: 4096,
   walSize: 0,
+  names: 1,
   mode: 0o644,
   freeBytes: 1e9,
   network: '',

@@ -71,6 +71,7 @@ describe('a file', () => {
     ['warning network-file-system', { network: 'NFS' }],
     ['warning disk-full', { freeBytes: 256 * MIB - 1 }],
     ['error disk-full', { freeBytes: 16 * MIB - 1 }],
+    ['error hard-links', { names: 2 }],
     ['warning world-writable', { mode: 0o666 }],
     ['warning long-log', { walSize: 64 * MIB + 1 }],
     ['warning not-wal', { journalMode: 'delete' }],

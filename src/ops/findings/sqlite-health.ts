@@ -68,7 +68,17 @@ function* notThere({ path, creatable }: SqliteFacts): Generator<Finding> {
   }
 }
 
-function* fileFindings({ mode = 0, walSize = 0, size, journalMode, synchronous }: SqliteFacts): Generator<Finding> {
+function* fileFindings(facts: SqliteFacts): Generator<Finding> {
+  const { names = 1, mode = 0, walSize = 0, size, journalMode, synchronous } = facts
+  if (names > 1) {
+    yield {
+      severity: 'error',
+      code: 'hard-links',
+      subject: '',
+      message: `the file has ${names} names (hard links): programs that use different ones would lose each other's changes, so none is used`,
+      hint: 'Remove all names but one: find / -xdev -samefile FILE shows them. A symbolic link is no second name.',
+    }
+  }
   if ((mode & 0o002) !== 0) {
     yield {
       severity: 'warning',
