@@ -28,6 +28,8 @@ export interface OtelSpan {
     readonly spanId: string
     readonly attributes: readonly KeyValue[]
   }[]
+  /** How many links there were beyond those. Absent for none. */
+  readonly droppedLinksCount?: number
   readonly status: { readonly code?: number; readonly message?: string }
 }
 

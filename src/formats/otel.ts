@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { StreamView } from '../ops/read-stream.ts'
-import { attemptOf, isFailed, isFinal, isSuperseded } from '../stream/event.ts'
+import { attemptOf, isFailed, isFinal, isSuperseded, type StreamEvent } from '../stream/event.ts'
 import { declaredJoins } from '../stream/history.ts'
 import { type EventBar, eventBars } from './event-bars.ts'
 import { type KeyValue, keyValues, type OtelSpan, type ResourceSpans, STATUS_CODE, unixNano } from './otel-json.ts'
@@ -17,16 +17,21 @@ export interface OtelOptions {
   readonly version: string
 }
 
-/** The spans of one stream in parts of at most `maxSpans`: collectors limit what they take at a time. */
-export function resourceSpans(view: StreamView, options: OtelOptions, maxSpans: number): ResourceSpans[] {
-  const spans = otelSpans(view)
+/**
+ * The spans of one stream in parts of at most `maxSpans`: collectors limit what they take at a time. Each part is made
+ * when it is taken, so that no more than one is held in memory.
+ */
+export function* resourceSpans(view: StreamView, options: OtelOptions, maxSpans: number): Generator<ResourceSpans> {
   const resource = { attributes: resourceAttributes(view, options) }
   const scope = { name: 'leasectl', version: options.version }
-  const parts: ResourceSpans[] = []
-  for (let at = 0; at < spans.length; at += maxSpans) {
-    parts.push({ resource, scopeSpans: [{ scope, spans: spans.slice(at, at + maxSpans) }] })
+  let spans: OtelSpan[] = []
+  for (const span of otelSpans(view)) {
+    spans.push(span)
+    if (spans.length < maxSpans) continue
+    yield { resource, scopeSpans: [{ scope, spans }] }
+    spans = []
   }
-  return parts
+  if (spans.length > 0) yield { resource, scopeSpans: [{ scope, spans }] }
 }
 
 function resourceAttributes({ name, document }: StreamView, { service }: OtelOptions): KeyValue[] {
@@ -39,24 +44,33 @@ function resourceAttributes({ name, document }: StreamView, { service }: OtelOpt
 }
 
 /** A span for each event that counts, in document order. */
-export function otelSpans(view: StreamView): OtelSpan[] {
+export function* otelSpans(view: StreamView): Generator<OtelSpan> {
   const life = view.document.born === '' ? view.name : view.document.born
   const traceId = idOf(life, 16)
   const spanId = (event: string) => idOf(`${life}\n${event}`, 8)
   const parents = parentsOf(view.stream)
-  const links = joinedBranches(view)
-  return eventBars(view).map(bar => {
+  const branches = joinedBranches(view)
+  for (const bar of eventBars(view)) {
     const { id } = bar.event
     const parent = parents.get(id)
-    return {
+    const linked = branches.get(id) ?? []
+    const dropped = Math.max(0, linked.length - MAX_LINKS)
+    yield {
       traceId,
       spanId: spanId(id),
       ...(parent === undefined ? {} : { parentSpanId: spanId(parent) }),
       ...spanOf(bar),
-      links: (links.get(id) ?? []).map(branch => ({ traceId, spanId: spanId(branch), attributes: [] })),
+      links: linked.slice(0, MAX_LINKS).map(branch => ({ traceId, spanId: spanId(branch), attributes: [] })),
+      ...(dropped === 0 ? {} : { droppedLinksCount: dropped }),
     }
-  })
+  }
 }
+
+/**
+ * Links of one span. OpenTelemetry's own limit:
+ * https://opentelemetry.io/docs/specs/otel/trace/sdk/#span-limits
+ */
+const MAX_LINKS = 128
 
 /** Internal: no call between processes. */
 const SPAN_KIND_INTERNAL = 1
@@ -118,18 +132,27 @@ function statusOf({ event }: EventBar): OtelSpan['status'] {
   return event.status === 'completed' ? { code: STATUS_CODE.ok } : {}
 }
 
-/** By the id of a join the branches it waits for, or has waited for. */
+/**
+ * By the id of a join the branches it waits for, or has waited for. Of several joins of one fork each has the branches
+ * listed since the one before, and the last one those after it too: so no event is a branch of two joins of a fork.
+ */
 function joinedBranches({ stream, transactions }: StreamView): ReadonlyMap<string, readonly string[]> {
-  const joins = declaredJoins(transactions())
+  const declared = declaredJoins(transactions())
+  const isJoin = (event: StreamEvent) => event.lc.join !== undefined || declared.has(event.id)
   const branches = new Map<string, readonly string[]>()
-  for (const event of stream.events) {
-    if (event.lc.join === undefined && !joins.has(event.id)) continue
-    const fork = stream.find(event.prev)
-    const all = fork === undefined ? [] : stream.successors(fork).events
-    branches.set(
-      event.id,
-      all.map(({ id }) => id).filter(id => id !== event.id),
-    )
+  for (const fork of new Set(stream.events.filter(isJoin).map(({ prev }) => prev))) {
+    let last: string[] | undefined
+    let since: string[] = []
+    for (const at of stream.followingPositions(stream.positionOf(fork))) {
+      const event = stream.events[at]
+      if (event === undefined) continue
+      if (isJoin(event) && event.prev === fork) {
+        branches.set(event.id, since)
+        last = since
+        since = [event.id]
+      } else since.push(event.id)
+    }
+    if (last !== undefined) last.push(...since.slice(1))
   }
   return branches
 }

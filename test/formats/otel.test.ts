@@ -4,7 +4,7 @@ import { otelSpans, resourceSpans } from '../../src/formats/otel.ts'
 import type { KeyValue, OtelSpan } from '../../src/formats/otel-json.ts'
 import type { StreamView } from '../../src/ops/read-stream.ts'
 import { anInit, aScript, aStrangeDocument, RUNS } from '../support/arbitraries.ts'
-import { BORN, START_MS } from '../support/stream-builder.ts'
+import { BORN, Play, START_MS, spec } from '../support/stream-builder.ts'
 import { aWholeStory, played, viewOfEvents, viewOfPlay } from './views.ts'
 
 const OPTIONS = { service: 'leasectl', version: '1.2.3' }
@@ -86,8 +86,52 @@ test('a join is linked to the branches it waited for', () => {
   expect(spans.get('00')?.links).toEqual([])
 })
 
+test('each of several joins of a fork is linked to what was forked with it, and with it the join before', () => {
+  const play = Play.joined('Done', 'A', 'B').after(
+    { op: 'complete', event: '01.00' },
+    { op: 'complete', event: '02.00' },
+    { op: 'start', event: '01' },
+    { op: 'advance', event: '00', forks: [spec('C')], join: spec('Again'), more: true },
+  )
+  const spans = byEvent(viewOfPlay(play))
+  const linked = (id: string) => spans.get(id)?.links.map(({ spanId }) => spanId)
+  const spanIds = (...ids: string[]) => ids.map(id => spans.get(id)?.spanId)
+  expect(linked('01')).toEqual(spanIds('01.00', '02.00'))
+  expect(linked('02')).toEqual(spanIds('01', '03.00'))
+})
+
+test('a span has 128 links at most and says how many it lacks', () => {
+  const branches = Array.from({ length: 200 }, (_, at) => `${at + 1}.00`)
+  const view = viewOfEvents(
+    [
+      { id: '00', name: 'R', status: 'inprocess', next: [...branches, '01'].join('|') },
+      ...branches.map(id => ({ id, name: 'B', status: 'init', prev: '00' })),
+      { id: '01', name: 'J', status: 'inprocess', prev: '00', 'lc:join': 'wait' },
+    ],
+    START_MS,
+  )
+  const join = spanOf(view, '01')
+  expect(join.links).toHaveLength(128)
+  expect(join.droppedLinksCount).toBe(72)
+  expect(spanOf(view, '1.00')).not.toHaveProperty('droppedLinksCount')
+})
+
+test('joins of one fork by the thousand have no more links together than there are events', () => {
+  const ids = Array.from({ length: 10_000 }, (_, at) => `${at + 1}`)
+  const view = viewOfEvents(
+    [
+      { id: '00', name: 'R', status: 'inprocess', next: ids.join('|') },
+      ...ids.map(id => ({ id, name: 'J', status: 'inprocess', prev: '00', 'lc:join': 'wait' })),
+    ],
+    START_MS,
+  )
+  let links = 0
+  for (const span of otelSpans(view)) links += span.links.length
+  expect(links).toBeLessThan(ids.length)
+})
+
 test('exported again it has the same ids; another life of the name has others', () => {
-  const ids = (view: StreamView) => otelSpans(view).map(({ traceId, spanId }) => `${traceId} ${spanId}`)
+  const ids = (view: StreamView) => [...otelSpans(view)].map(({ traceId, spanId }) => `${traceId} ${spanId}`)
   const play = aWholeStory()
   const before = ids(viewOfPlay(play))
   expect(ids(viewOfPlay(play.wait(9_000)))).toEqual(before)
@@ -98,7 +142,7 @@ test('exported again it has the same ids; another life of the name has others', 
 
 test('spans come in parts that collectors take, with what they are about', () => {
   const view = viewOfPlay(aWholeStory(), 'orders/1')
-  const parts = resourceSpans(view, OPTIONS, 3)
+  const parts = [...resourceSpans(view, OPTIONS, 3)]
   expect(parts.map(part => part.scopeSpans.map(({ spans }) => spans.length))).toEqual([[3], [1]])
   for (const { resource, scopeSpans } of parts) {
     expect(valuesOf(resource.attributes)).toMatchObject({ 'service.name': 'leasectl', 'leasectl.stream': 'orders/1' })
@@ -109,7 +153,7 @@ test('spans come in parts that collectors take, with what they are about', () =>
 describe('of any stream', () => {
   /** https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding */
   const check = (view: StreamView) => {
-    const spans = otelSpans(view)
+    const spans = [...otelSpans(view)]
     const ids = new Set(spans.map(({ spanId }) => spanId))
     expect(ids.size).toBe(spans.length)
     for (const span of spans) {

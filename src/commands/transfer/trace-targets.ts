@@ -73,11 +73,12 @@ export function endpointTarget(endpoint: Endpoint, options: OtelOptions): TraceT
   return {
     async add(view) {
       const own = resourceSpans(view, options, MAX_SPANS)
-      const count = own.reduce((sum, part) => sum + spansIn(part), 0)
+      const first = own.next()
+      if (first.done) return [empty(view.name)]
+      const count = spansIn(first.value)
       const before = spans + count > MAX_SPANS ? await flush() : []
-      if (own.length === 0) return [...before, empty(view.name)]
-      if (own.length > 1) return [...before, await sendAll(own, view.name, send)]
-      parts.push(...own)
+      if (count === MAX_SPANS) return [...before, await sendAll(startingWith(first.value, own), view.name, send)]
+      parts.push(first.value)
       spans += count
       waiting.push(view.name)
       return before
@@ -89,12 +90,17 @@ export function endpointTarget(endpoint: Endpoint, options: OtelOptions): TraceT
 
 type Send = (request: readonly ResourceSpans[], streams: readonly string[]) => Promise<readonly Transferred[]>
 
-async function sendAll(parts: readonly ResourceSpans[], stream: string, send: Send): Promise<Transferred> {
+async function sendAll(parts: Iterable<ResourceSpans>, stream: string, send: Send): Promise<Transferred> {
   for (const part of parts) {
     const refused = (await send([part], [stream])).find(({ problem }) => problem !== undefined)
     if (refused !== undefined) return refused
   }
   return sent(stream, undefined)
+}
+
+function* startingWith<T>(first: T, others: Iterable<T>): Generator<T> {
+  yield first
+  yield* others
 }
 
 /** One that takes nothing now takes nothing of the other streams either. */
