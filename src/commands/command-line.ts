@@ -5,9 +5,9 @@ type Replacements = { readonly [flag: `--${string}`]: string }
 
 /** A command for people to copy, started the way this one was and pointing to the same store. */
 export function commandLine(runtime: Runtime, words: readonly string[]): string {
-  const store = runtime.opened === undefined || namesStore(words) ? [] : storeWords(runtime.opened)
-  // what stands behind -- belongs to another program
+  // what stands behind -- belongs to another program, or is no flag
   const end = words.includes('--') ? words.indexOf('--') : words.length
+  const store = runtime.opened === undefined || namesStore(words.slice(0, end)) ? [] : storeWords(runtime.opened)
   return [runtime.startedAs, ...[...words.slice(0, end), ...store, ...words.slice(end)].map(shellWord)].join(' ')
 }
 

@@ -1,5 +1,6 @@
 import { span } from '../formats/age.ts'
 import { holderOrLast } from '../formats/lease-text.ts'
+import { commandWords } from '../ops/command-words.ts'
 import { StreamReplaced } from '../ops/stream-replaced.ts'
 import type { TransactOutcome } from '../ops/transact-types.ts'
 import type { LeaseView } from '../store/store.ts'
@@ -85,7 +86,7 @@ function wayOut(stream: string, { duration }: LeaseView, runtime: Runtime): Pick
   if (duration !== 'infinite') return { tryCommand: sameCommand(runtime, { '--lease-wait': '60s' }) }
   return {
     hint: 'It never runs out. If its holder is gone, lease break ends it; look first.',
-    tryCommand: commandLine(runtime, ['lease', 'show', stream]),
+    tryCommand: commandLine(runtime, commandWords(['lease', 'show'], [stream])),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Stored } from '../store/store.ts'
 import { BadDocument } from '../stream/errors.ts'
+import { commandWords } from './command-words.ts'
 import { documentFindings } from './findings/document.ts'
 import { examine } from './findings/examined.ts'
 import { bounded, type Finding } from './findings/finding.ts'
@@ -45,7 +46,7 @@ function notStarted({ name, size }: Stored): Finding {
     code: 'not-started',
     subject: '',
     message: size === 0 ? 'it has 0 bytes: a name that waits for its stream' : 'the document holds no event yet',
-    command: ['init', name],
+    command: commandWords(['init'], [name]),
   }
 }
 
@@ -56,6 +57,6 @@ function unreadable(name: string, { message, hint }: BadDocument): Finding {
     subject: '',
     message: `the document cannot be read: ${message}`,
     hint: hint ?? 'Nothing is written over it. Repair it, or put an earlier copy back.',
-    command: ['show', name, '-o', 'xml'],
+    command: commandWords(['show'], [name], ['-o', 'xml']),
   }
 }

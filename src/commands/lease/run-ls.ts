@@ -1,6 +1,7 @@
 import { counted, countText } from '../../formats/count-text.ts'
 import { jsonLine, jsonText } from '../../formats/json.ts'
 import { type HeldLease, heldLeaseJson, leaseColumns, leaseRow } from '../../formats/lease-list.ts'
+import { commandWords } from '../../ops/command-words.ts'
 import { globOf } from '../../ops/glob.ts'
 import { staleReasons } from '../../ops/stale-lease.ts'
 import type { EventStore } from '../../store/store.ts'
@@ -105,7 +106,7 @@ function sentences(
   }
   return [
     'look before you break: what its holder is doing would be lost',
-    `try      ${visibleText(commandLine(runtime, ['lease', 'break', firstStale]))}`,
+    `try      ${visibleText(commandLine(runtime, commandWords(['lease', 'break'], [firstStale])))}`,
   ]
 }
 

@@ -1,5 +1,6 @@
 import { counted, countText } from '../../formats/count-text.ts'
 import { runBatch } from '../../ops/batch.ts'
+import { commandWords } from '../../ops/command-words.ts'
 import { readAhead } from '../../ops/read-ahead.ts'
 import type { EventStore, Stored } from '../../store/store.ts'
 import { visibleName } from '../../stream/texts.ts'
@@ -13,7 +14,6 @@ import { type Broken, breakNow, isHeld, otherLease } from '../lease/break-lease.
 import { leaseLine } from '../lease/run-show.ts'
 import type { Problem } from '../problem.ts'
 import type { OpenedStore, Runtime } from '../runtime.ts'
-import { named } from './change-line.ts'
 import { changing, type Prepared } from './prepared.ts'
 
 /** A lease that was looked at. */
@@ -57,7 +57,7 @@ export async function prepareBreak(
 function breakCommand(names: readonly string[], runtime: Runtime): string {
   const lines = names
     .slice(0, MOST_NAMED)
-    .map(name => commandLine(runtime, ['lease', 'break', ...named([], [name])]))
+    .map(name => commandLine(runtime, commandWords(['lease', 'break'], [name])))
     .join(' && ')
   const more = names.length - MOST_NAMED
   return more > 0 ? `${lines}  # and ${countText(more)} more, one by one` : lines

@@ -1,4 +1,5 @@
 import { countText } from '../../formats/count-text.ts'
+import { commandWords } from '../../ops/command-words.ts'
 import { commandLine } from '../command-line.ts'
 import type { Runtime } from '../runtime.ts'
 
@@ -11,15 +12,10 @@ const MOST_CHARACTERS = 4_000
 export function changeWords(verb: string, [names, events]: NamesOf, reason: string): readonly string[] {
   const why = reason === '' ? [] : ['-m', reason]
   const which = events.flatMap(event => ['-e', event])
-  return [...verb.split(' '), ...named([...which, ...why], names)]
+  return commandWords(verb.split(' '), names, [...which, ...why])
 }
 
 type NamesOf = readonly [names: readonly string[], events: readonly string[]]
-
-/** Names that begin as flags do stand behind `--`. */
-export function named(flags: readonly string[], names: readonly string[]): readonly string[] {
-  return names.some(name => name.startsWith('-')) ? [...flags, '--', ...names] : [...names, ...flags]
-}
 
 /** The command lines that do the same as a change of the dashboard, in one. */
 export function changeCommand(verb: string, targets: Events, reason: string, runtime: Runtime): string {

@@ -1,7 +1,7 @@
+import { commandWords } from '../../ops/command-words.ts'
 import type { Subject } from '../../tui/ports.ts'
 import { commandLine, shellWord } from '../command-line.ts'
 import type { Runtime } from '../runtime.ts'
-import { named } from './change-line.ts'
 
 /** The command line that shows the same as the dashboard. @param match the pattern of `top --match` */
 export function commandFor(subject: Subject, match: string | undefined, runtime: Runtime): string {
@@ -11,11 +11,11 @@ export function commandFor(subject: Subject, match: string | undefined, runtime:
       return [commandLine(runtime, ['ls', ...matching]), ...greps(subject.filter)].join(' | ')
     case 'stream': {
       const format = { tree: [], timeline: ['-o', 'timeline'], xml: ['-o', 'xml'] }[subject.pane]
-      return commandLine(runtime, ['show', ...named(format, [subject.stream])])
+      return commandLine(runtime, commandWords(['show'], [subject.stream], format))
     }
     case 'event': {
       const select = ['--select', `./Event[@id=${xpathText(subject.event)}]`]
-      return commandLine(runtime, ['show', ...named(select, [subject.stream])])
+      return commandLine(runtime, commandWords(['show'], [subject.stream], select))
     }
     case 'leases':
       return commandLine(runtime, ['lease', 'ls'])

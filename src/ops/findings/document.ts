@@ -2,6 +2,7 @@ import { LC_NAMESPACE } from '../../stream/event.ts'
 import { findForeignWrite, highestVersion } from '../../stream/history.ts'
 import { MAX_WRITTEN_BYTES, MAX_WRITTEN_EVENTS } from '../../stream/limits.ts'
 import { summarize } from '../../stream/summarize.ts'
+import { commandWords } from '../command-words.ts'
 import type { Examined } from './examined.ts'
 import { type Finding, idList, quoted, sizeText } from './finding.ts'
 
@@ -153,6 +154,6 @@ function* leaseFindings({ name, stored: { lease } }: Examined): Generator<Findin
     code: 'infinite-lease',
     subject: '',
     message: `leased for good${holder === undefined ? '' : ` by ${quoted(holder.by)}, ${quoted(holder.purpose)}`}: nobody else can change it`,
-    command: ['lease', 'show', name],
+    command: commandWords(['lease', 'show'], [name]),
   }
 }

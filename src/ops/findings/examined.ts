@@ -4,6 +4,7 @@ import { type TimeReader, timeReaderFor } from '../../stream/due.ts'
 import { isFinal, isSuperseded, type StreamEvent } from '../../stream/event.ts'
 import { EventStream } from '../../stream/event-stream.ts'
 import { type Graph, linkEvents } from '../../stream/graph.ts'
+import { commandWords } from '../command-words.ts'
 
 /** A stream under examination, with what all checks ask for. It has at least one event. */
 export interface Examined {
@@ -52,5 +53,5 @@ export function open({ counted }: Examined): readonly Counted[] {
 
 /** Words of a command that ends an event, the root with the whole stream: as a preview, so that nobody copies too much. */
 export function endCommand(verb: 'cancel' | 'abort', { name, root }: Examined, id: string): readonly string[] {
-  return [verb, name, ...(id === root.id ? [] : ['-e', id]), '--dry-run']
+  return commandWords([verb], [name], [...(id === root.id ? [] : ['-e', id]), '--dry-run'])
 }

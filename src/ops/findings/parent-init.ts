@@ -1,4 +1,5 @@
 import { isWaitingJoin, type StreamEvent } from '../../stream/event.ts'
+import { commandWords } from '../command-words.ts'
 import type { Examined } from './examined.ts'
 import { type Finding, idList } from './finding.ts'
 
@@ -16,7 +17,7 @@ export function* parentInit(subject: Examined, event: StreamEvent, at: number): 
     code: 'parent-init',
     subject: event.id,
     message: 'it has successors but is still init; leasectl takes it for begun, .NET never closes it',
-    command: ['event', 'start', name, event.id],
+    command: commandWords(['event', 'start'], [name, event.id]),
   }
 }
 
@@ -30,6 +31,6 @@ function* heldThoughBegun({ name, root, counted }: Examined): Generator<Finding>
     code: 'parent-init',
     subject: root.id,
     message: `it is still init, though ${idList([id])} is ${status}: the stream counts as held, so nothing in it is handed out or falls due`,
-    command: ['event', 'start', name, root.id],
+    command: commandWords(['event', 'start'], [name, root.id]),
   }
 }

@@ -5,6 +5,7 @@ import { isFinal, isSuperseded, isWaitingJoin, STATUSES, type Status, type Strea
 import { findForeignWrite } from '../../stream/history.ts'
 import { nearest } from '../../stream/nearest.ts'
 import { isWrittenFarAhead } from '../../stream/transaction.ts'
+import { commandWords } from '../command-words.ts'
 import { type Examined, endCommand, open } from './examined.ts'
 import { type Finding, idList, quoted } from './finding.ts'
 import { parentInit } from './parent-init.ts'
@@ -67,9 +68,9 @@ function* statusFindings(subject: Examined, { id, status }: StreamEvent): Genera
 function commandFor(status: Status, subject: Examined, id: string): readonly string[] | undefined {
   switch (status) {
     case 'completed':
-      return ['event', 'complete', subject.name, id]
+      return commandWords(['event', 'complete'], [subject.name, id])
     case 'aborted':
-      return ['event', 'fail', subject.name, id]
+      return commandWords(['event', 'fail'], [subject.name, id])
     case 'canceled':
       return endCommand('cancel', subject, id)
     case 'init':
@@ -94,7 +95,7 @@ function* claimFindings({ name, nowMs }: Examined, event: StreamEvent): Generato
       subject: event.id,
       message: `${quoted(owner)} gave no sign of life since its claim ended ${formatDuration(nowMs - endMs)} ago`,
       hint: 'A worker may take it over.',
-      command: ['event', 'start', name, event.id],
+      command: commandWords(['event', 'start'], [name, event.id]),
     }
   }
 }

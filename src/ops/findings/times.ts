@@ -3,6 +3,7 @@ import { readTime } from '../../stream/dates.ts'
 import { formatDuration } from '../../stream/durations.ts'
 import { isFinal, type StreamEvent } from '../../stream/event.ts'
 import { parseTimeout } from '../../stream/timeouts.ts'
+import { commandWords } from '../command-words.ts'
 import type { Examined } from './examined.ts'
 import { type Finding, idList, quoted } from './finding.ts'
 import { type Meant, meantByDays, meantByUnreadable } from './timeout-advice.ts'
@@ -89,7 +90,7 @@ function didYouMean(meant: readonly Meant[]): string {
 }
 
 function setCommand({ name }: Examined, { id }: StreamEvent, { text }: Meant): Pick<Finding, 'command'> {
-  return { command: ['event', 'set', name, id, '--timeout', text] }
+  return { command: commandWords(['event', 'set'], [name, id], ['--timeout', text]) }
 }
 
 /** Day and month of a date text, where it does not say itself which is which. */
