@@ -7,6 +7,7 @@ import { timeReaderFor } from './due.ts'
 import { type ForeignWrite, highestVersion, UNWRITTEN_SUM } from './history.ts'
 import type { Transaction } from './journal.ts'
 import { appendTransaction, parseJournal } from './journal-text.ts'
+import { withNext } from './next-links.ts'
 import { restoreDropped, withoutEndedClaims } from './restore.ts'
 
 /** What a transaction may know of the world: everything that is not in the document is passed in. */
@@ -23,7 +24,7 @@ export interface TransactionContext {
 
 /**
  * The working copy of a transaction at its start: the time stamped, a foreign write recorded as an entry of its own,
- * what that dropped restored, claims that it ended gone, and everything settled.
+ * what that dropped restored, claims that it ended gone, parents given their `next`, and everything settled.
  */
 export function openTransaction(
   document: StreamDocument,
@@ -44,7 +45,7 @@ export function openTransaction(
   }
   const recorded = foreign === undefined ? stamped : withEntry(stamped, entryOf(foreign, now, version + 1))
   const base = foreign?.op === 'foreign' ? restored(recorded, foreign) : recorded
-  const draft = new Draft(base, { nowMs: context.nowMs, now, readTime: times.read })
+  const draft = new Draft(withNext(base), { nowMs: context.nowMs, now, readTime: times.read })
   draft.touched = base !== recorded || foreign?.isOlderCopy === true
   settle(draft)
   return draft
