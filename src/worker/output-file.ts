@@ -1,7 +1,7 @@
-import { closeSync, constants, fstatSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ErrorPipe, openErrorPipe } from '../process/error-pipe.ts'
+import { makeTemporaryFolder } from '../process/temporary-folder.ts'
 import { InvalidValue } from '../stream/errors.ts'
 
 /** More than this no program has to say. */
@@ -27,7 +27,7 @@ export class OutputFile {
 
   /** @throws the system's error where no file can be made */
   constructor() {
-    this.folder = mkdtempSync(join(tmpdir(), 'leasectl-'))
+    this.folder = makeTemporaryFolder()
     if (open.size === 0) process.on('exit', removeAll)
     open.add(this.folder)
     this.path = join(this.folder, 'output')

@@ -68,6 +68,16 @@ describe('how the command ends is how the event ends', () => {
     expect(left()).toEqual([])
   })
 
+  test('a folder that a killed exec left behind is removed by the next one', async () => {
+    const killed = start(newEvent(), 'echo begun; cat')
+    await killed.until('stdout', /begun/)
+    killed.process.kill('SIGKILL')
+    await killed.ended
+    expect(left()).toHaveLength(1)
+    expect(await start(newEvent(), 'true').ended).toMatchObject({ code: 0 })
+    expect(left()).toEqual([])
+  })
+
   test('anything else fails it, with the last lines of stderr, which can be opened by its name', async () => {
     const event = newEvent()
     const { code, stderr } = await start(event, 'echo begun >&2; printf "\\033[31mno stock\\n" > /dev/stderr; exit 3')
