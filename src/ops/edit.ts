@@ -9,7 +9,7 @@ import type { ChangeResult } from '../stream/operation.ts'
 import { rebuildResult } from '../stream/rebuild.ts'
 import { checkCommandId } from '../stream/texts.ts'
 import { Editing, MAX_STEPS, stepId } from './editing.ts'
-import { authorIn, enqueue, pinIn } from './enqueue.ts'
+import { authorIn, enqueue, newNonce, pinIn } from './enqueue.ts'
 import type { PlannedOperation } from './plan.ts'
 import type { TransactOptions, TransactOutcome } from './transact-types.ts'
 
@@ -71,6 +71,7 @@ class Tries {
       operation: { op: 'settle' },
       author: authorIn(options),
       pin: pinIn(options),
+      nonce: newNonce(),
       born: randomUUID(),
       edit: (...given) => this.#try(...given),
       applied: undefined,
@@ -79,10 +80,10 @@ class Tries {
   }
 
   #try(...[document, current, nowMs]: Parameters<NonNullable<PlannedOperation['edit']>>): Applied {
-    const made = resultsOf(document, this.#options.commandId)
+    const made = resultsOf(document, this.#options.commandId, this.planned.nonce)
     if (made !== undefined) {
-      const sent = this.planned.sentTo !== undefined
-      return this.#ended({ kind: 'unchanged', document }, sent ? this.#own(made) : made, !sent)
+      const isOwn = made.every(({ duplicate }) => !duplicate)
+      return this.#ended({ kind: 'unchanged', document }, isOwn ? this.#own(made) : made, !isOwn)
     }
     const editing = new Editing(document, current, nowMs, this.planned)
     try {
@@ -100,7 +101,7 @@ class Tries {
   /** Of an earlier try of this edit that landed: as it was then, for the journal does not know all of it. */
   #own(made: readonly ChangeResult[]): readonly ChangeResult[] {
     const landed = this.#sent.find(results => effectsIn(results) === effectsIn(made))
-    return landed ?? made.map(result => ({ ...result, outcome: 'done', duplicate: false }))
+    return landed ?? made
   }
 
   #ended(
@@ -127,14 +128,14 @@ const NOTHING: ChangeResult = {
 }
 
 /** The results of the edit with this id, rebuilt; `undefined` if it was not made. */
-function resultsOf(document: StreamDocument, commandId: string): readonly ChangeResult[] | undefined {
+function resultsOf(document: StreamDocument, commandId: string, nonce: string): readonly ChangeResult[] | undefined {
   if (findCommand(document.journal, document.prefix, stepId(commandId, 1)) === undefined) return undefined
   const made = new Map(parseJournal(document.journal, document.prefix).map(tx => [tx.commandId, tx]))
   const results: ChangeResult[] = []
   for (let step = 1; ; step++) {
     const transaction = made.get(stepId(commandId, step))
     if (transaction === undefined) return results
-    results.push(rebuildResult(document, transaction))
+    results.push(rebuildResult(document, transaction, nonce))
   }
 }
 

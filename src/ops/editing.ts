@@ -67,7 +67,7 @@ export class Editing {
   }
 
   #step(operation: Operation): Applied {
-    const { author, pin, born } = this.#planned
+    const { author, pin, born, nonce } = this.#planned
     const { modifiedMs, name = 'stream' } = this.#current
     const step = { ...author, commandId: stepId(author.commandId, this.#numbered + 1) }
     checkOperation(name, operation, step)
@@ -79,6 +79,7 @@ export class Editing {
       nowMs: this.nowMs,
       versionFloor: this.versionFloor,
       born: pin.ifBorn || born,
+      nonce,
       // Of what was looked at, which the first step changes.
       ...(this.document === this.#original ? pin : {}),
       ...(modifiedMs === undefined ? {} : { lastModifiedMs: modifiedMs }),

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { EventStore, Holder } from '../store/store.ts'
 import type { Authorship } from '../stream/operation.ts'
@@ -39,6 +40,11 @@ export async function enqueue(
 /** The authorship among other options. */
 export function authorIn({ commandId, by, why }: Authorship): Authorship {
   return { commandId, by, ...(why === undefined ? {} : { why }) }
+}
+
+/** What tells the entries of one call from those of others with its command id. 32 bits: two calls in four thousand million are alike. */
+export function newNonce(): string {
+  return randomUUID().slice(0, 8)
 }
 
 /** The pin among other options. */

@@ -16,6 +16,8 @@ export interface PlannedOperation {
   readonly operation: Operation
   readonly author: Authorship
   readonly pin: Pin
+  /** Drawn for this call: its entry in the journal has it. */
+  readonly nonce: string
   /** A fresh UUID, used if the document has no `lc:born`. */
   readonly born: string
   /** Several transactions as one, all or none; it finds an earlier try of its own itself. */
@@ -57,7 +59,7 @@ export function roomIn({ events, journal }: StreamDocument): number {
  * Plans operations on one stream, each a transaction of its own, in order: one write for all of them. Of a large stream
  * a plan takes a few operations only, at least one; the others have to be planned after that is written. It is called
  * again with a fresh state when a write was refused or unanswered; an operation whose earlier try is in the document
- * is then recognised by its command id. Sent once, it is never written into another life of the stream.
+ * is then recognised by its command id, and as its own by its nonce. Sent once, it is never written into another life of the stream.
  *
  * @param known the document in `current.body`, where the caller has it
  */
@@ -125,17 +127,16 @@ function isAnotherLife(sentTo: string | undefined, born: string): boolean {
 function applyOne(planned: PlannedOperation, document: StreamDocument, current: CurrentState, nowMs: number): Applied {
   const landed = landedTouch(planned, document)
   if (landed !== undefined) return landed
-  const applied = applyOperation(document, planned.operation, planned.author, {
+  noteText(planned, document)
+  return applyOperation(document, planned.operation, planned.author, {
     nowMs,
     versionFloor: current.versionFloor,
     born: planned.pin.ifBorn || planned.born,
+    nonce: planned.nonce,
     // Compared at each try: an earlier one that landed is found by its command id before.
     ...planned.pin,
     ...lastModified(current),
   })
-  noteText(planned, document)
-  if (applied.kind !== 'unchanged' || !applied.result.duplicate || planned.sentTo === undefined) return applied
-  return { kind: 'unchanged', result: { ...applied.result, outcome: 'done', duplicate: false } }
 }
 
 /**

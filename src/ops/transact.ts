@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { EventStore } from '../store/store.ts'
 import type { Operation } from '../stream/operation.ts'
 import { checkOperation } from './check-operation.ts'
-import { authorIn, enqueue, pinIn } from './enqueue.ts'
+import { authorIn, enqueue, newNonce, pinIn } from './enqueue.ts'
 import type { PlannedOperation } from './plan.ts'
 import type { TransactOptions, TransactOutcome } from './transact-types.ts'
 
@@ -29,6 +29,7 @@ export async function transact(
     operation,
     author: authorIn(options),
     pin: pinIn(options),
+    nonce: newNonce(),
     born: randomUUID(),
     applied: undefined,
     sentTo: undefined,

@@ -22,7 +22,10 @@ import {
 } from './transaction.ts'
 
 /** What an operation may know of the world, and the state of the stream it depends on. */
-export interface ChangeContext extends TransactionContext, Pin {}
+export interface ChangeContext extends TransactionContext, Pin {
+  /** Drawn for this call alone and kept over its tries: an entry that has it is its own, whoever else has its command id. */
+  readonly nonce?: string
+}
 
 export type Applied =
   /** The document to write. A heartbeat keeps the version. */
@@ -37,6 +40,7 @@ interface Command {
   readonly operation: Operation
   readonly author: Authorship
   readonly hash: string
+  readonly nonce: string | undefined
 }
 
 /**
@@ -51,9 +55,9 @@ export function applyOperation(
   author: Authorship,
   context: ChangeContext,
 ): Applied {
-  const command = { operation, author, hash: commandHash(operation, author) }
+  const command = { operation, author, hash: commandHash(operation, author), nonce: context.nonce }
   const repeated = findCommand(document.journal, document.prefix, author.commandId)
-  if (repeated !== undefined) return repetition(document, repeated, command.hash)
+  if (repeated !== undefined) return repetition(document, repeated, command)
   if (operation.op !== 'init' && document.events.length === 0) return refused(notStarted())
   const foreign = findForeignWrite(document, context.versionFloor)
   const broken = checkPin(document, context, foreign)
@@ -111,7 +115,7 @@ function commit(draft: Draft, verdict: Reached, command: Command): Applied {
   return { kind: 'changed', document, result }
 }
 
-function entryOf(draft: Draft, on: string, { operation, author, hash }: Command): Transaction {
+function entryOf(draft: Draft, on: string, { operation, author, hash, nonce }: Command): Transaction {
   const { commandId, by, why } = author
   return {
     version: draft.version,
@@ -120,6 +124,7 @@ function entryOf(draft: Draft, on: string, { operation, author, hash }: Command)
     op: operation.op,
     on,
     commandId,
+    ...(nonce === undefined ? {} : { nonce }),
     hash,
     why: why || draft.displaced,
     other: false,
@@ -151,8 +156,8 @@ function reported({ claim, refused }: Reached): Pick<ChangeResult, 'claim' | 're
   return { ...(claim === undefined ? {} : { claim }), ...(refused === undefined ? {} : { refused }) }
 }
 
-function repetition(document: StreamDocument, first: Transaction, hash: string): Applied {
-  if (first.hash === hash) return { kind: 'unchanged', result: rebuildResult(document, first) }
+function repetition(document: StreamDocument, first: Transaction, { hash, nonce }: Command): Applied {
+  if (first.hash === hash) return { kind: 'unchanged', result: rebuildResult(document, first, nonce) }
   const message = `the command id ${first.commandId} was used for "${first.op} ${first.on}" in version ${first.version}; give another one`
   return refused({ code: 'command-id-reused', event: first.on, status: '', message })
 }

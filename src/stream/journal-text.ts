@@ -9,8 +9,8 @@ import { escapeAttribute } from './xml-text.ts'
 
 /** One entry as it is written, on a line of its own. */
 export function formatTransaction(transaction: Transaction, prefix: string): string {
-  const { version, at, by, op, on, commandId, hash, why, other } = transaction
-  const open = `<${prefix}:tx${attributes({ v: String(version), at, by, op, on, cmd: commandId, h: hash, why, other: other ? 'yes' : '' })}`
+  const { version, at, by, op, on, commandId, nonce = '', hash, why, other } = transaction
+  const open = `<${prefix}:tx${attributes({ v: String(version), at, by, op, on, cmd: commandId, n: nonce, h: hash, why, other: other ? 'yes' : '' })}`
   if (transaction.changes.length === 0) return `${open}/>`
   return `${open}>${transaction.changes.map(change => formatChange(change, prefix)).join('')}</${prefix}:tx>`
 }
@@ -80,6 +80,7 @@ function readTransaction(values: Readonly<Record<string, string>>, changes: Jour
     op: values.op ?? '',
     on: values.on ?? '',
     commandId: values.cmd ?? '',
+    ...(values.n === undefined ? {} : { nonce: values.n }),
     hash: values.h ?? '',
     why: values.why ?? '',
     other: values.other === 'yes',

@@ -27,6 +27,8 @@ export interface Transaction {
   /** The target event, `''` for none. */
   readonly on: string
   readonly commandId: string
+  /** Of the call that made it: tells apart calls that share a command id. */
+  readonly nonce?: string
   /** 16 hex digits over op, target and arguments: tells a repeated command from another one with the same id. */
   readonly hash: string
   readonly why: string

@@ -7,15 +7,19 @@ import type { JournalChange, Transaction } from './journal.ts'
 import { parseJournal } from './journal-text.ts'
 import type { ChangeResult } from './operation.ts'
 
-/** The result a command had when it was first done, from its entry in the journal: for a repetition with the same id. */
-export function rebuildResult(document: StreamDocument, first: Transaction): ChangeResult {
+/**
+ * The result a command had when it was first done, from its entry in the journal: for a repetition with the same id, or
+ * for an earlier try of the same call, which has the same nonce as well.
+ */
+export function rebuildResult(document: StreamDocument, first: Transaction, nonce?: string): ChangeResult {
   const claim = claimOf(document, first)
+  const isOwn = nonce !== undefined && first.nonce === nonce
   return {
-    outcome: 'already',
+    outcome: isOwn ? 'done' : 'already',
     version: first.version,
     ...effectsOf(first.changes),
     done: wasDone(document, first.version),
-    duplicate: true,
+    duplicate: !isOwn,
     added: first.changes.filter(({ how }) => how === 'add').map(({ event }) => event),
     ...(claim === undefined ? {} : { claim }),
   }

@@ -2,7 +2,7 @@ const OPEN = '  <lc:journal>\n'
 const CLOSE = '  </lc:journal>\n'
 
 const VALUE = '[^"<>&\\n]*(?:&(?:amp|lt|gt|quot|#x9|#xA|#xD);[^"<>&\\n]*)*'
-const TX = tag('    <lc:tx', ['v', 'at', 'by', 'op', 'on', 'cmd', 'h', 'why', 'other'], '/?>')
+const TX = tag('    <lc:tx', ['v', 'at', 'by', 'op', 'on', 'cmd', 'n', 'h', 'why', 'other'], '/?>')
 const CHANGE = tag('<lc:change', ['event', 'from', 'to', 'how', 'owner', 'attempt', 'attr'], '/>')
 const END_OF_TX = '</lc:tx>\n'
 

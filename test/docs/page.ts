@@ -63,6 +63,7 @@ export function outputFits(shown: readonly string[], printed: string): boolean {
  */
 const VARIES: readonly (readonly [what: RegExp, instead: string])[] = [
   [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'ID'],
+  [/ n="[0-9a-f]{8}"/g, ' n="NONCE"'],
   [/\b\d{8}T\d{6}Z-(\w+)-[0-9a-f]{8}\b/g, 'RUN-$1'],
   [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?/g, 'TIME'],
   [/\b\d\d:\d\d:\d\d(?:\.\d+)?Z?/g, 'TIME'],

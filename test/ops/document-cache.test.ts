@@ -8,7 +8,15 @@ import type { Operation } from '../../src/stream/operation.ts'
 import { init, intercept, memoryStore, NOW, run, writeForeign } from './support.ts'
 
 function planned(operation: Operation, commandId: string): PlannedOperation {
-  return { operation, author: { commandId, by: 'w' }, pin: {}, born: 'b', applied: undefined, sentTo: undefined }
+  return {
+    operation,
+    author: { commandId, by: 'w' },
+    pin: {},
+    nonce: commandId,
+    born: 'b',
+    applied: undefined,
+    sentTo: undefined,
+  }
 }
 
 describe('DocumentCache', () => {

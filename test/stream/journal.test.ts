@@ -44,8 +44,8 @@ describe('journal', () => {
 
   it('is written as one line an entry, in a fixed order, empty values left out', () => {
     const change = { event: '01', from: '', to: 'init', how: 'add' } as const
-    expect(formatTransaction(entry({ changes: [change], why: 'a "b" <c>\n&' }), 'lc')).toBe(
-      '<lc:tx v="3" at="2024-05-01T12:00:00.000Z" by="ops@host" op="start" on="01.00" cmd="c-1" h="0123456789abcdef" ' +
+    expect(formatTransaction(entry({ changes: [change], nonce: '9e107d9d', why: 'a "b" <c>\n&' }), 'lc')).toBe(
+      '<lc:tx v="3" at="2024-05-01T12:00:00.000Z" by="ops@host" op="start" on="01.00" cmd="c-1" n="9e107d9d" h="0123456789abcdef" ' +
         'why="a &quot;b&quot; &lt;c&gt;&#xA;&amp;"><lc:change event="01" to="init" how="add"/></lc:tx>',
     )
     expect(formatTransaction(entry({ by: '', other: true }), 'p')).toMatch(/^<p:tx v="3" .* other="yes"\/>$/)
@@ -56,6 +56,7 @@ describe('journal', () => {
       entry({ why: 'ä & "\t\r\n' }),
       entry({
         version: 4,
+        nonce: '9e107d9d',
         other: true,
         changes: [
           { event: '01.00', from: 'init', to: 'inprocess', how: 'target', owner: 'w"1', attempt: 2 },

@@ -45,6 +45,7 @@ const aTransaction = (): fc.Arbitrary<Transaction> =>
       op: 'cancel',
       on: '00',
       commandId,
+      ...(commandId.length > 3 ? { nonce: '9e107d9d' } : {}),
       hash: '0123456789abcdef',
       why,
       other: commandId.length > 6,

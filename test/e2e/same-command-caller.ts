@@ -1,0 +1,39 @@
+/**
+ * A process that gives commands with ids that others give at the same moment.
+ * Arguments: the built library, store address, write mode. For each stream that its parent sends, it tells how its calls ended.
+ */
+const [library = '', address = '', write = ''] = process.argv.slice(2)
+const { onJoined, openStore, transact }: typeof import('../../src/index.ts') = await import(library)
+const store = await openStore(address, process.env)
+const mode = write === 'optimistic' ? 'optimistic' : 'lease'
+
+process.on('message', (stream: string) => void answer(stream))
+process.on('disconnect', () => void store.close().then(() => process.exit()))
+process.send?.('ready')
+
+export type Told = { readonly init: string; readonly complete: string; readonly joined: readonly string[] }
+
+async function answer(stream: string): Promise<void> {
+  const joined: string[] = []
+  const how = { by: 'crew', write: mode, leaseWaitMs: 100_000 } as const
+  const root = { name: 'Start' }
+  const init = { op: 'init', root, forks: [{ name: 'A' }], join: { name: 'Sum' }, hold: false, born: stream } as const
+  const complete = { op: 'complete', event: '01.00' } as const
+  const told: Told = {
+    init: wordOf(await transact(store, stream, init, { ...how, commandId: 'shared:init' })),
+    complete: wordOf(
+      await transact(store, stream, complete, {
+        ...how,
+        commandId: 'shared:complete',
+        afterWrite: onJoined(join => void joined.push(join)),
+      }),
+    ),
+    joined,
+  }
+  process.send?.(told)
+}
+
+function wordOf(outcome: Awaited<ReturnType<typeof transact>>): string {
+  if (outcome.kind !== 'done') return outcome.kind
+  return outcome.result.duplicate ? 'duplicate' : 'done'
+}

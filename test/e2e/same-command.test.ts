@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { readStream } from '../../src/ops/read-stream.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { EventStore, WriteMode } from '../../src/store/store.ts'
+import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
+import { sized } from '../trust/size.ts'
+import { programFolder, warmStart } from './program.ts'
+import type { Told } from './same-command-caller.ts'
+
+const CALLER = fileURLToPath(new URL('./same-command-caller.ts', import.meta.url))
+const PROCESSES = 4
+const ROUNDS = sized(12, 100)
+
+test.each([
+  ['SQLite', 'lease'],
+  ['Azurite', 'lease'],
+  ['Azurite', 'optimistic'],
+] as const)(
+  'of four processes with one command id on %s (%s), one makes the change and follows it up',
+  async (kind, write) => {
+    const store = kind === 'SQLite' ? await embedded() : await azurite()
+    const callers = await Promise.all(Array.from({ length: PROCESSES }, () => startCaller(store.address, write)))
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const stream = `s${round}`
+      const told = await Promise.all(callers.map(caller => caller.ask(stream)))
+      expect(told.map(({ init }) => init).sort()).toEqual(['done', 'duplicate', 'duplicate', 'duplicate'])
+      expect(told.map(({ complete }) => complete).sort()).toEqual(['done', 'duplicate', 'duplicate', 'duplicate'])
+      expect(told.find(({ complete }) => complete === 'done')?.joined).toEqual(['01'])
+      expect(told.flatMap(({ joined }) => joined)).toHaveLength(1)
+      const entries = (await readStream(store, stream))?.transactions() ?? []
+      expect(entries.map(({ op }) => op)).toEqual(['init', 'complete'])
+    }
+  },
+)
+
+async function embedded(): Promise<EventStore> {
+  const folder = mkdtempSync(join(tmpdir(), 'leasectl-same-command-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return open(await openStore(`sqlite:${join(folder, 'streams.db')}`, {}))
+}
+
+async function azurite(): Promise<EventStore> {
+  return open(await openAzuriteStore((await sharedAzurite()).port))
+}
+
+async function open(store: EventStore): Promise<EventStore> {
+  onTestFinished(() => store.close())
+  await store.createContainer()
+  return store
+}
+
+/** A process that answers one stream at a time. */
+interface Caller {
+  ask(stream: string): Promise<Told>
+}
+
+async function startCaller(address: string, write: WriteMode): Promise<Caller> {
+  const program = await programFolder()
+  const child = spawn(process.execPath, [CALLER, join(program, 'dist', 'index.js'), address, write], {
+    env: { ...process.env, ...warmStart(program) },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  const waiting: { readonly resolve: (told: Told) => void; readonly reject: (error: Error) => void }[] = []
+  const answered = () => new Promise<Told>((resolve, reject) => waiting.push({ resolve, reject }))
+  child.on('message', message => waiting.shift()?.resolve(message as Told))
+  const gone = new Promise<void>(resolve => {
+    child.on('exit', code => {
+      for (const { reject } of waiting) reject(new Error(`a caller ended with ${code}`))
+      resolve()
+    })
+  })
+  onTestFinished(async () => {
+    if (child.connected) child.disconnect()
+    await gone
+  })
+  await answered()
+  return {
+    ask: stream => {
+      child.send(stream)
+      return answered()
+    },
+  }
+}
