@@ -9,6 +9,7 @@ import {
   StorageSharedKeyCredential,
 } from '@azure/storage-blob'
 import type { AzureCredential } from './azure-account.ts'
+import { onlyTheService } from './azure-answers.ts'
 import { BadName } from './errors.ts'
 
 /** A client of one container, and a way to get more of them that share nothing but the credential. */
@@ -24,7 +25,7 @@ export interface AzureContainer {
 
 /**
  * Opens a container. The SDK's retries are off: its repeat of a request that was applied reports failure, so the driver
- * repeats by itself and only what may be repeated. Connections are kept alive, which is the SDK's default.
+ * repeats by itself and only what may be repeated. What is not the service's answer does not get to it. Connections are kept alive, which is the SDK's default.
  */
 export async function openContainer(
   endpoint: string,
@@ -34,8 +35,12 @@ export async function openContainer(
   const signer = await signerOf(credential)
   const query = credential.kind === 'sas' ? `?${credential.token}` : ''
   const url = `${endpoint}/${container}${query}`
-  const pipelineOf = (): Pipeline =>
-    newPipeline(signer, { retryOptions: { maxTries: 1 }, userAgentOptions: { userAgentPrefix: 'leasectl' } })
+  const pipelineOf = (): Pipeline => {
+    const userAgentOptions = { userAgentPrefix: 'leasectl' }
+    const pipeline = newPipeline(signer, { retryOptions: { maxTries: 1 }, userAgentOptions })
+    pipeline.factories.push(onlyTheService())
+    return pipeline
+  }
   const withPipeline: AzureContainer['withPipeline'] = prepare => {
     const pipeline = pipelineOf()
     prepare(pipeline)

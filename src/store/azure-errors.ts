@@ -41,6 +41,8 @@ const SOMEBODY_WROTE: ReadonlySet<string> = new Set(['ConditionNotMet', 'BlobAlr
 
 const CONTAINER_GONE: ReadonlySet<string> = new Set(['ContainerNotFound', 'ContainerBeingDeleted'])
 
+const NOT_THE_SERVICE = 'NotTheService'
+
 const NO_CONNECTION =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ERR_TLS_CERT_\w+|CERT_\w+|\w+_CERT\w*)$/
 
@@ -65,7 +67,7 @@ export const isBlobMissing = (error: ServiceError): boolean => error.status === 
  * carries the request with its signature and headers, so it is never kept as a cause.
  */
 export class ServiceError extends Error {
-  /** The service's error code, or the network's (`ECONNREFUSED`), or `TimedOut`. */
+  /** The service's error code, or the network's (`ECONNREFUSED`), or `TimedOut`, or `NotTheService`. */
   readonly code: string
   /** HTTP status, `undefined` when no answer came. */
   readonly status: number | undefined
@@ -75,9 +77,14 @@ export class ServiceError extends Error {
 
   constructor(
     code: string,
-    said: { status?: number | undefined; requestId?: string | undefined; retryAfterMs?: number | undefined } = {},
+    said: {
+      status?: number | undefined
+      requestId?: string | undefined
+      retryAfterMs?: number | undefined
+      text?: string
+    } = {},
   ) {
-    super(said.status === undefined ? code : `${code} (HTTP ${said.status})`)
+    super(said.text ?? (said.status === undefined ? code : `${code} (HTTP ${said.status})`))
     this.name = 'ServiceError'
     this.code = code
     this.status = said.status
@@ -95,6 +102,11 @@ export class ServiceError extends Error {
   /** Whether the request cannot have reached the service: no connection came about. */
   get unsent(): boolean {
     return this.status === undefined && NO_CONNECTION.test(this.code)
+  }
+
+  /** Something in between answered in place of the service: that is no answer, so it has no status. */
+  static ofAnother(problem: string, retryAfter?: string): ServiceError {
+    return new ServiceError(NOT_THE_SERVICE, { text: problem, retryAfterMs: retryAfterMs(retryAfter) })
   }
 
   static of(thrown: unknown): ServiceError {
@@ -208,12 +220,21 @@ export function faultOf(error: ServiceError, site: Site, name?: string): Error {
 }
 
 function unreachable(error: ServiceError, site: Site): StoreUnreachable {
-  const hint = site.emulator
+  return new StoreUnreachable(`${site.host} does not answer: ${error.message}`, {
+    cause: error,
+    hint: unreachableHint(error, site),
+  })
+}
+
+function unreachableHint(error: ServiceError, site: Site): string {
+  if (error.code === NOT_THE_SERVICE) {
+    return 'The answer came from something in between (a proxy, a firewall, a captive portal): check the network.'
+  }
+  return site.emulator
     ? `Start it with: npx azurite-blob --inMemoryPersistence --skipApiVersionCheck --blobPort ${site.host.split(':').at(-1)}`
     : error.code === 'ENOTFOUND'
       ? 'Check the account name and the network.'
       : 'Try again; if it lasts, check the network and the state of the service.'
-  return new StoreUnreachable(`${site.host} does not answer: ${error.message}`, { cause: error, hint })
 }
 
 function notPermitted(error: ServiceError, site: Site, where: string): NotPermitted {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { transact } from '../../src/ops/transact.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
-import { type FaultKind, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { newUser, type User } from './program.ts'
 
 /** tail -f of the built program, through a network that fails and heals. */
@@ -36,18 +36,20 @@ const commandIds = (stdout: string): string[] =>
     .split('\n')
     .map(line => JSON.parse(line).commandId)
 
-test.each<FaultKind>(['lose-request', 'error-before', 'truncate'])(
-  'tail -f goes on after an outage (%s), missed nothing and says so',
-  async kind => {
-    const stream = kind
-    const init = { op: 'init', root: { name: 'Start' }, forks: [], hold: false, born: kind } as const
+const PAGES = [200, 302, 403, 404].map((status): Fault => ({ kind: 'forged-before', status }))
+
+test.each<Fault>([{ kind: 'lose-request' }, { kind: 'error-before' }, { kind: 'truncate' }, ...PAGES])(
+  'tail -f goes on after an outage ($kind $status), missed nothing and says so',
+  async fault => {
+    const stream = `${fault.kind}-${fault.status}`
+    const init = { op: 'init', root: { name: 'Start' }, forks: [], hold: false, born: stream } as const
     await transact(store, stream, init, { commandId: 'init', by: 'test' })
     const address = `azurite://127.0.0.1:${proxy.port}/${store.container}`
     const tail = user.start(['tail', '-f', stream, '--interval', '20ms', '-o', 'ndjson', '--store', address])
     await change(stream, 'before')
     await tail.until('stdout', /"before"/)
     proxy.reset()
-    proxy.add({ kind })
+    proxy.add(fault)
     await tail.until('stderr', /connection lost: 127\.0\.0\.1:\d+ does not answer: .*; trying again\n/)
     expect(proxy.injected.length).toBeGreaterThanOrEqual(3)
     await change(stream, 'a', 'b', 'c')
@@ -65,6 +67,22 @@ test.each<FaultKind>(['lose-request', 'error-before', 'truncate'])(
     )
   },
 )
+
+test('wait goes on when a captive portal answers in place of the service for a while', async () => {
+  const init = { op: 'init', root: { name: 'Start' }, forks: [], hold: false, born: 'awaited' } as const
+  await transact(store, 'awaited', init, { commandId: 'init', by: 'test' })
+  const address = `azurite://127.0.0.1:${proxy.port}/${store.container}`
+  proxy.reset()
+  const wait = user.start(['wait', 'awaited', '--interval', '20ms', '--store', address])
+  await expect
+    .poll(() => proxy.count('head') + proxy.count('get') + proxy.count('list'), { timeout: 60_000 })
+    .toBeGreaterThan(2)
+  proxy.reset()
+  for (const status of [200, 302, 403, 404, 511]) proxy.add({ kind: 'forged-before', status, times: 1 })
+  await expect.poll(() => proxy.injected.length, { timeout: 60_000 }).toBe(5)
+  await transact(store, 'awaited', { op: 'complete', event: '00' }, { commandId: 'end', by: 'test' })
+  expect(await wait.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('awaited') })
+})
 
 test('tail -f says when the stream is removed and when it begins anew', async () => {
   const init = { op: 'init', root: { name: 'Start' }, forks: [], hold: false } as const

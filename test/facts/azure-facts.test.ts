@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { BlockBlobClient, ContainerClient } from '@azure/storage-blob'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { answerProblem, type RawAnswer } from '../../src/store/azure-answers.ts'
 import { ServiceError } from '../../src/store/azure-errors.ts'
 import { LIVE_STORE, NOT_LIVE, type TestAccount, testAccount } from '../support/live-store.ts'
 import { trustRow } from '../trust/record.ts'
@@ -380,6 +381,51 @@ describe('writes and listings', () => {
     expect(item?.properties).toMatchObject({ contentLength: 4, leaseState: 'leased', leaseDuration: 'fixed' })
     expect(Buffer.from(item?.properties.contentMD5 ?? []).toString('hex')).toBe('841a2d689ad86bd1611447453c22c6fc')
     expect(item?.metadata).toEqual({ one: '1' })
+  })
+
+  it('every answer has x-ms-request-id, and an ETag where something was done to one blob or container that is still there', async () => {
+    const [target, client] = [await blob(), (await account.service()).getContainerClient(account.newContainer())]
+    const [lease, stale] = [target.getBlobLeaseClient(A), { conditions: { ifMatch: '"0x1"' } }]
+    const requests: readonly (() => Promise<{ readonly _response: RawAnswer }>)[] = [
+      () => target.upload('body', 4),
+      () => target.upload('body', 4, stale),
+      () => target.download(),
+      () => target.download(0, 1),
+      () => target.download(0, undefined, stale),
+      () => target.getProperties(),
+      () => target.setMetadata({ two: '2' }),
+      () => lease.acquireLease(1),
+      () => lease.acquireLease(LEASE_S),
+      () => target.getBlobLeaseClient(B).acquireLease(LEASE_S),
+      () => target.getBlobLeaseClient(B).renewLease(),
+      () => target.upload('body', 4),
+      () => lease.renewLease(),
+      () => target.getBlobLeaseClient(A).changeLease(B),
+      () => target.getBlobLeaseClient(B).breakLease(0),
+      () => target.getBlobLeaseClient(B).releaseLease(),
+      () => target.delete(),
+      () => target.delete(),
+      () => target.getProperties(),
+      () => target.download(),
+      () => client.create(),
+      () => client.create(),
+      () => client.getProperties(),
+      () => client.getAccountInfo(),
+      async () => (await client.listBlobsFlat({ includeMetadata: true }).byPage().next()).value,
+      () => client.delete(),
+      async () => (await client.listBlobsFlat().byPage().next()).value,
+      async () => (await account.service()).getProperties(),
+    ]
+    const statuses: number[] = []
+    for (const [at, send] of requests.entries()) {
+      const answer: RawAnswer = await send().then(
+        ({ _response }) => _response,
+        error => error.response ?? Promise.reject(new Error(`request ${at + 1}`, { cause: error })),
+      )
+      statuses.push(answer.status)
+      expect(answerProblem(answer), `request ${at + 1}`).toBeUndefined()
+    }
+    expect(new Set(statuses)).toEqual(new Set([200, 201, 202, 206, 400, 404, 409, 412]))
   })
 
   it('startFrom begins a listing at a name, that name included', async () => {

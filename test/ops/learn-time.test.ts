@@ -23,7 +23,9 @@ async function storeOn(answers: Record<'HEAD' | 'PUT', { readonly status: number
     if (method === 'PUT') bodies.push(body)
     const { status, code } = answers[method]
     const date = new Date(Date.now() + AHEAD_MS).toUTCString()
-    response.writeHead(status, { date, etag: '"1"', ...(code ? { 'x-ms-error-code': code } : {}) }).end()
+    response
+      .writeHead(status, { date, etag: '"1"', 'x-ms-request-id': 'r', ...(code ? { 'x-ms-error-code': code } : {}) })
+      .end()
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo

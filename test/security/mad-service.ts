@@ -47,7 +47,12 @@ export class MadService {
       const body = `<?xml version="1.0"?><Error><Code>${code}</Code><Message>${echo}</Message><Detail>${echo}</Detail></Error>`
       const told = code === '' ? {} : { 'x-ms-error-code': code }
       response
-        .writeHead(status, { ...told, 'content-type': 'application/xml', date: new Date().toUTCString() })
+        .writeHead(status, {
+          'x-ms-request-id': 'r',
+          ...told,
+          'content-type': 'application/xml',
+          date: new Date().toUTCString(),
+        })
         .end(body)
     })
   }

@@ -21,7 +21,7 @@ beforeAll(async () => {
   service = createServer((request, response) => {
     if (hitsIn(request.url ?? '').length > 0) signed += 1
     request.resume()
-    response.writeHead(403, { 'x-ms-error-code': 'AuthenticationFailed' }).end(request.url)
+    response.writeHead(403, { 'x-ms-request-id': 'r', 'x-ms-error-code': 'AuthenticationFailed' }).end(request.url)
   })
   await new Promise<void>(resolve => service.listen(0, '127.0.0.1', resolve))
   endpoint = `http://127.0.0.1:${(service.address() as AddressInfo).port}/acct`

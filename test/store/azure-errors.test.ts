@@ -29,7 +29,7 @@ beforeEach(async () => {
   opened = []
   service = createServer((request, response) => {
     asked.push(request.url ?? '')
-    response.writeHead(says.status, { 'x-ms-error-code': says.code, ...says.headers })
+    response.writeHead(says.status, { 'x-ms-request-id': 'r', 'x-ms-error-code': says.code, ...says.headers })
     const text = `<Error><Code>${says.code}</Code><Message>CANARY</Message><AuthenticationErrorDetail>CANARY</AuthenticationErrorDetail></Error>`
     response.end(request.method === 'HEAD' ? '' : text)
   })

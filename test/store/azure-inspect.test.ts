@@ -41,7 +41,7 @@ async function storeOn(
     asked.push(what)
     const { status = what === 'put' ? 201 : 200, headers = {}, body = '' } = answers[what] ?? REFUSED
     request.resume().on('end', () => {
-      response.writeHead(status, { 'x-ms-version': '2025-11-05', ...headers })
+      response.writeHead(status, { 'x-ms-version': '2025-11-05', 'x-ms-request-id': 'r', etag: '"1"', ...headers })
       response.end(body)
     })
   })

@@ -122,7 +122,9 @@ describe('a listing of the emulator', () => {
 
 describe('a page as the service writes it', () => {
   let page = listXml([])
-  const service = createServer((_, response) => response.setHeader('content-type', 'application/xml').end(page))
+  const service = createServer((_, response) =>
+    response.setHeader('content-type', 'application/xml').setHeader('x-ms-request-id', 'r').end(page),
+  )
   let store: EventStore
   let container: ContainerClient
 

@@ -175,7 +175,7 @@ describe('listing a service that answers in its own way', () => {
     let asked = 0
     const service = createServer((_, response) => {
       asked += 1
-      response.setHeader('content-type', 'application/xml')
+      response.setHeader('content-type', 'application/xml').setHeader('x-ms-request-id', 'r')
       answer(response, asked)
     })
     services.push(service)

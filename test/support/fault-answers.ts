@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Fault } from './faults.ts'
@@ -14,9 +15,30 @@ export function hangUp(request: IncomingMessage, fault: Fault): void {
 export function failure({ kind, status, code: given, retryAfterS }: Fault): Answer {
   const code = status ?? (kind === 'error-after' ? 500 : 503)
   const name = given ?? (code === 503 ? 'ServerBusy' : code === 500 ? 'InternalError' : `Status${code}`)
-  const headers = ['x-ms-error-code', name, 'content-length', '0', 'date', new Date().toUTCString()]
+  const headers = [
+    'x-ms-request-id',
+    randomUUID(),
+    'x-ms-error-code',
+    name,
+    'content-length',
+    '0',
+    'date',
+    new Date().toUTCString(),
+  ]
   if (retryAfterS !== undefined) headers.push('retry-after', String(retryAfterS))
   return { status: code, headers, body: Buffer.alloc(0) }
+}
+
+/** A page of something in between, in whose place or time nobody is the service: no id of a request, no ETag, another day. */
+export function forged({ status = 200, location = '/login' }: Fault): Answer {
+  const body = Buffer.from(
+    '<!DOCTYPE html><html><head><title>Sign in</title></head><body><p>Welcome!<br></body></html>',
+  )
+  const tomorrow = new Date(Date.now() + 24 * 60 * 60 * 1_000).toUTCString()
+  const headers = ['content-type', 'text/html; charset=utf-8', 'content-length', String(body.length), 'date', tomorrow]
+  if (status >= 300 && status < 400) headers.push('location', location)
+  if (status === 407) headers.push('proxy-authenticate', 'Basic realm="proxy"')
+  return { status, headers, body }
 }
 
 /**

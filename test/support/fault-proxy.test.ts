@@ -101,6 +101,15 @@ describe('fault proxy', () => {
     expect(injected.map(({ silent }) => silent)).toEqual(['silent' in fault])
   })
 
+  it.each([
+    { kind: 'forged-before', applied: 0 },
+    { kind: 'forged-after', applied: 1 },
+  ] as const)('$kind: the caller sees a page of somebody else, the service was asked $applied times', async fault => {
+    const { port } = await start([{ kind: fault.kind, status: 403, times: 1 }])
+    expect(await ask(port)).toMatch(/^403 <!DOCTYPE html>/)
+    expect(asked).toHaveLength(fault.applied)
+  })
+
   it('wrong-length: the answer is cut off where its header says', async () => {
     const { port } = await start([{ kind: 'wrong-length', claims: 'less', when: ({ target }) => target === '/long' }])
     expect(await ask(port, '/long-answer')).toBe('201 answer 1')

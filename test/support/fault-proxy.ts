@@ -2,7 +2,7 @@ import { Agent, createServer, type IncomingMessage, type ServerResponse } from '
 import { Agent as HttpsAgent } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { brokenOff, failure, givenUp, hangUp, wrongLength } from './fault-answers.ts'
+import { brokenOff, failure, forged, givenUp, hangUp, wrongLength } from './fault-answers.ts'
 import type { FaultProxy, FaultProxyOptions } from './fault-proxy-types.ts'
 import { chooseFault, type Fault, type Injected, seededRandom } from './faults.ts'
 import { type Answer, collect, forward, type Message } from './messages.ts'
@@ -130,6 +130,11 @@ class HttpFaultProxy implements FaultProxy {
       case 'error-after':
         await send()
         return this.#answer(response, failure(fault))
+      case 'forged-before':
+        return this.#answer(response, forged(fault))
+      case 'forged-after':
+        await send()
+        return this.#answer(response, forged(fault))
       case 'duplicate':
         await send()
         return this.#answer(response, await send())

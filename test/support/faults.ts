@@ -11,6 +11,10 @@ export type FaultKind =
   | 'error-before'
   /** Forwarded; answered with an error (500) all the same. */
   | 'error-after'
+  /** Answered by something in between (a proxy, a captive portal), not forwarded; see `status` and `location`. */
+  | 'forged-before'
+  /** Forwarded; answered by something in between all the same. */
+  | 'forged-after'
   /** Forwarded twice; the answer is the second one. */
   | 'duplicate'
   /** Forwarded and answered; forwarded once more later, see `after` and `deliverLate`: a copy that the network kept. */
@@ -48,9 +52,12 @@ export interface Fault {
   readonly silent?: boolean
   /** For `wrong-length`: whether the header promises more than comes (default) or less. */
   readonly claims?: 'more' | 'less'
-  /** Of the error answer; the code that the service gives for it. */
+  /** Of the error answer, or of the forged one (200). */
   readonly status?: number
+  /** The service's code in the error answer. */
   readonly code?: string
+  /** Where a forged answer redirects to; `/login` without. */
+  readonly location?: string
   readonly retryAfterS?: number
   /** Further delay before the request is forwarded. */
   readonly delayMs?: number

@@ -8,6 +8,8 @@ const KINDS: readonly (FaultKind | 'silent')[] = [
   'late',
   'error-before',
   'error-after',
+  'forged-before',
+  'forged-after',
   'duplicate',
   'duplicate-late',
   'truncate',
@@ -33,7 +35,8 @@ export function badNetwork(share: number, seed: number): Fault[] {
   const faults = KINDS.map((kind): Fault => {
     if (kind === 'silent') return { kind: 'lose-answer', silent: true }
     const held = kind === 'late' || kind === 'duplicate-late' ? { when: isNoCreation } : {}
-    return { kind, after, delayMs: kind === 'delay' ? 100 : 0, ...held }
+    const page = kind.startsWith('forged') ? { status: 403 } : {}
+    return { kind, after, delayMs: kind === 'delay' ? 100 : 0, ...held, ...page }
   })
   const sure = faults.map((fault, at) => {
     const isDue = fromRequest(APART * (at + 1))

@@ -19,8 +19,8 @@ const row = trustRow('ambiguity')
 const page = readPage(pageText())
 /** `LEASECTL_MATRIX_CELL='reset × write'` plays that one alone, in all its forms. */
 const ONLY = process.env.LEASECTL_MATRIX_CELL
-/** Seven operations by twelve faults that strike once; by thirteen that last. */
-const [CELLS, LASTING_CELLS] = [84, 91]
+/** Seven operations by fourteen faults that strike once; by fifteen that last. */
+const [CELLS, LASTING_CELLS] = [98, 105]
 /** Most of them wait; more at a time only make each other slow. */
 const LANES = 24
 
