@@ -5,6 +5,8 @@
 const [library = '', address = '', write = ''] = process.argv.slice(2)
 const { onJoined, openStore, transact }: typeof import('../../src/index.ts') = await import(library)
 const store = await openStore(address, process.env)
+/** All callers make the same stream. */
+const BORN = '0f8fad5b-d9cb-469f-a165-70867728950e'
 const mode = write === 'optimistic' ? 'optimistic' : 'lease'
 
 process.on('message', (stream: string) => void answer(stream))
@@ -17,7 +19,7 @@ async function answer(stream: string): Promise<void> {
   const joined: string[] = []
   const how = { by: 'crew', write: mode, leaseWaitMs: 100_000 } as const
   const root = { name: 'Start' }
-  const init = { op: 'init', root, forks: [{ name: 'A' }], join: { name: 'Sum' }, hold: false, born: stream } as const
+  const init = { op: 'init', root, forks: [{ name: 'A' }], join: { name: 'Sum' }, hold: false, born: BORN } as const
   const complete = { op: 'complete', event: '01.00' } as const
   const told: Told = {
     init: wordOf(await transact(store, stream, init, { ...how, commandId: 'shared:init' })),
