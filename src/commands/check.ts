@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import type { CheckOptions } from './check/options.ts'
 import { parsed, type Run, reads } from './command.ts'
 import type { Runtime } from './runtime.ts'
-import { count, duration, nonEmpty } from './values.ts'
+import { count, duration, pattern } from './values.ts'
 
 const NOTES = `
 Four things are checked in one look at the listing:
@@ -21,7 +21,10 @@ export function register(parent: Command, runtime: Runtime, go: Run<CheckOptions
   const command = parent
     .command('check')
     .addOption(
-      new Option('--match <glob>', 'names like this: * stays within a /, ** does not').argParser(nonEmpty('--match')),
+      new Option(
+        '--match <glob>',
+        'names like this: * stays within a /, ** does not; also ? [a-z] [!a-z] {a,b}',
+      ).argParser(pattern('--match')),
     )
     .addOption(
       new Option('--within <duration>', 'give up after so long: exit 3 (default: 30s)').argParser(duration('--within')),

@@ -76,7 +76,7 @@ const SELECTIONS = [
   '  --streams FILE           names, one a line, or lines of ls -o ndjson; - is standard input',
   '  --all                    every stream of the store',
   '',
-  '--match is a pattern over the whole name: * and ? stay within a /, ** does not; all else stands for itself, [ and { too. orders/* has orders/1, not orders/1/x; orders/** has both. What stands before the first of them narrows the listing: orders/2026-* is quick.',
+  '--match is a pattern over the whole name: * and ? stay within a /, ** does not. [a-z] is one of these characters, [!a-z] one of the others; {a,b} is a or b. A \\ takes the next character as it is: a\\[1] is the name a[1]. orders/* has orders/1, not orders/1/x; orders/** has both. What stands before the first of them narrows the listing: orders/2026-* is quick. A bracket or brace that is not closed is refused (2).',
   '',
   'What was previewed is what is changed: --dry-run shows it. A stream that has moved on since is left alone and told as changed. cancel and abort leave out streams that have ended, and count them.',
   '',

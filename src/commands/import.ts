@@ -5,7 +5,7 @@ import { act, describe, parsed, type Run } from './command.ts'
 import type { ImportOptions } from './run-import.ts'
 import type { Runtime } from './runtime.ts'
 import { transferFlags } from './transfer/flags.ts'
-import { inFlag, nonEmpty } from './values.ts'
+import { inFlag, nonEmpty, pattern } from './values.ts'
 
 const NOTES = `
 Documents are stored byte by byte as they are, with version, history and the claims of workers: there is no entry of
@@ -27,7 +27,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<ImportOption
       ),
     )
     .addOption(
-      new Option('--match <glob>', 'only those whose name in the source is like this').argParser(nonEmpty('--match')),
+      new Option('--match <glob>', 'only those whose name in the source is like this').argParser(pattern('--match')),
     )
   transferFlags(command, 'streams that are there')
   command.addHelpText('after', NOTES)

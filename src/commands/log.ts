@@ -7,7 +7,7 @@ import { UsageError } from './problem.ts'
 import type { LogCommandOptions } from './run-log.ts'
 import type { Runtime } from './runtime.ts'
 import { selectionFlags } from './selection/flags.ts'
-import { choices, lineCount, nonEmpty, withWords } from './values.ts'
+import { choices, inFlag, lineCount, nonEmpty, withWords } from './values.ts'
 
 /** Operations that leave an entry in a journal, and the entries that leasectl makes by itself. */
 const OPS = [
@@ -29,7 +29,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<LogCommandOp
     .addOption(new Option('--until <time>', 'only transactions until then').argParser(pointInTime('--until')))
     .addOption(
       new Option('--by <actor>', 'only what this actor did; a pattern may be given: *@host-7').argParser(text =>
-        globOf(nonEmpty('--by')(text)),
+        inFlag('--by', () => globOf(nonEmpty('--by')(text))),
       ),
     )
     .addOption(

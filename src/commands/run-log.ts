@@ -15,7 +15,6 @@ import { type Problem, problem, UsageError } from './problem.ts'
 import { openProgressLine } from './progress-line.ts'
 import type { Runtime } from './runtime.ts'
 import type { SelectionOptions } from './selection/flags.ts'
-import { literalSigns } from './selection/literal-signs.ts'
 import { readSelection } from './selection/read-selection.ts'
 import { openStoreFor } from './store.ts'
 import { tellProblem } from './tell-problem.ts'
@@ -49,8 +48,7 @@ export async function showLog(options: LogCommandOptions, runtime: Runtime): Pro
   if (seen.fatal !== undefined) return seen.fatal
   const { shown, truncated } = await log.end()
   if (shown === 0) {
-    const signs = seen.streams === 0 ? literalSigns(options.match) : undefined
-    await output.say(`no transactions${signs === undefined ? '' : `; ${signs}`}`)
+    await output.say('no transactions')
   }
   if (truncated && options.lines === undefined)
     await output.say(`only the last ${shown} are shown; -n all and -o ndjson show all`)

@@ -44,7 +44,7 @@ export async function list(options: LsOptions, store: EventStore, output: Output
     return counts
   })
   if (options.quiet) return
-  if (tally.seen === 0) await output.say(await nothingText(store, options, filter !== undefined, runtime))
+  if (tally.seen === 0) await output.say(await nothingText(store, filter !== undefined, runtime))
   else if (tally.seen > tally.shown) await output.say(truncatedText(tally, format === 'name' || format === 'ndjson'))
 }
 

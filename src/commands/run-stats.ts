@@ -37,7 +37,7 @@ export async function showStats(options: StatsOptions, runtime: Runtime): Promis
   const ended = sinceMs === undefined ? undefined : `ended since ${clockText(sinceMs, runtime.nowMs(), output)}`
   if (!options.quiet && collected.streams === 0 && selection.kind === 'filter' && isFiltered(selection)) {
     const what = ended === undefined ? undefined : `nothing that matches ${ended}`
-    await output.say(await nothingText(store, options, true, runtime, what))
+    await output.say(await nothingText(store, true, runtime, what))
   } else await output.say(totalsText(all, shown, collected, ended))
   return incomplete(collected)
 }

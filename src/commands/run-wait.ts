@@ -81,7 +81,7 @@ class Waiting implements Tally {
       } else {
         await this.#progress.clear()
         if (item.kind === 'missing') return missingProblems(item.names)
-        if (item.kind === 'no-match') return noMatchProblem(this.#options)
+        if (item.kind === 'no-match') return noMatchProblem()
         await this.#tell(item)
       }
     }

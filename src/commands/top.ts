@@ -3,7 +3,7 @@ import { streamName } from './arguments.ts'
 import { parsed, type Run, reads } from './command.ts'
 import type { Runtime } from './runtime.ts'
 import { THEMES, type TopOptions } from './top/options.ts'
-import { choice, duration, nonEmpty } from './values.ts'
+import { choice, duration, pattern } from './values.ts'
 
 const NOTES = `
 ? shows the keys. It starts read-only: ! or --write unlocks changes for ten minutes, in a protected store only after its
@@ -16,9 +16,10 @@ export function register(parent: Command, runtime: Runtime, go: Run<TopOptions> 
     .command('top')
     .argument('[STREAM]', 'the stream to open with; it need not exist yet', streamName)
     .addOption(
-      new Option('--match <glob>', 'only names like this: * stays within a /, ** does not').argParser(
-        nonEmpty('--match'),
-      ),
+      new Option(
+        '--match <glob>',
+        'only names like this: * stays within a /, ** does not; also ? [a-z] [!a-z] {a,b}',
+      ).argParser(pattern('--match')),
     )
     .addOption(
       new Option(

@@ -1,3 +1,4 @@
+import { globOf } from '../ops/glob.ts'
 import { parseDuration } from '../stream/durations.ts'
 import { InvalidValue } from '../stream/errors.ts'
 import { nearest } from '../stream/nearest.ts'
@@ -14,6 +15,14 @@ export function nonEmpty(flag: string): (text: string) => string {
       throw new UsageError(`${flag} is empty`, {
         hint: 'An unset shell variable? Leave the flag out or give it a value.',
       })
+    return text
+  }
+}
+
+/** A pattern over whole names, as it was given. */
+export function pattern(flag: string): (text: string) => string {
+  return text => {
+    inFlag(flag, () => globOf(nonEmpty(flag)(text)))
     return text
   }
 }

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { ON_DUE } from '../stream/operation.ts'
 import { act, describe, parsed, type Run } from './command.ts'
 import type { Runtime } from './runtime.ts'
-import { choice, count, duration, nonEmpty } from './values.ts'
+import { choice, count, duration, nonEmpty, pattern } from './values.ts'
 import { hookCommand, shareValue } from './watchdog/hook-values.ts'
 import { listenAddress } from './watchdog/listen-value.ts'
 import type { WatchdogCommandOptions } from './watchdog/settings.ts'
@@ -42,7 +42,10 @@ export function register(parent: Command, runtime: Runtime, go: Run<WatchdogComm
       ),
     )
     .addOption(
-      new Option('--match <glob>', 'names like this: * stays within a /, ** does not').argParser(nonEmpty('--match')),
+      new Option(
+        '--match <glob>',
+        'names like this: * stays within a /, ** does not; also ? [a-z] [!a-z] {a,b}',
+      ).argParser(pattern('--match')),
     )
     .addOption(
       new Option('--on-due <what>', `${ON_DUE.join(', ')} (default: abort-event)`).argParser(

@@ -4,7 +4,7 @@ import { programFlags, programIn } from './exec.ts'
 import { everyWorkerChange } from './options.ts'
 import { UsageError } from './problem.ts'
 import type { Runtime } from './runtime.ts'
-import { atOnce, count, duration, names, nonEmpty, storedText } from './values.ts'
+import { atOnce, count, duration, names, pattern, storedText } from './values.ts'
 import type { WorkCommandOptions } from './work/options.ts'
 
 const NOTES = `
@@ -38,9 +38,10 @@ export function register(parent: Command, runtime: Runtime, go: Run<WorkCommandO
     )
     .addOption(new Option('--topic <text>', 'only events with this topic').argParser(storedText('--topic')))
     .addOption(
-      new Option('--match <glob>', 'only streams named like this: * stays within a /, ** does not').argParser(
-        nonEmpty('--match'),
-      ),
+      new Option(
+        '--match <glob>',
+        'only streams named like this: * stays within a /, ** does not; also ? [a-z] [!a-z] {a,b}',
+      ).argParser(pattern('--match')),
     )
     .addOption(new Option('--concurrency <n>', 'so many events at a time (default: 1)').argParser(atOnce))
     .addOption(

@@ -1,9 +1,11 @@
 import { thisHost } from '../ops/enqueue.ts'
+import { globOf } from '../ops/glob.ts'
 import type { EventStore } from '../store/store.ts'
 import type { ChangeResult } from '../stream/operation.ts'
 import {
   callback,
   flag,
+  inField,
   isObject,
   listOf,
   needed,
@@ -66,11 +68,17 @@ const names: Read<string | readonly string[]> = (given, field) => {
   return list
 }
 
+const pattern: Read<string> = (given, field) => {
+  const read = nonEmptyText(given, field)
+  inField(field, () => globOf(read))
+  return read
+}
+
 const readWorker = objectOf<WorkerOptions>({
   ...WORK,
   name: needed(names),
   topic: storedText(),
-  match: nonEmptyText,
+  match: pattern,
   concurrency: whole(1),
   maxAttempts: whole(1),
   until: word(['once', 'until-empty']),

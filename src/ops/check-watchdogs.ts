@@ -1,5 +1,5 @@
 import type { Found, LimitedStream, StoreLook, UnsettledStream } from './check-look.ts'
-import { globOf } from './glob.ts'
+import { storedGlobOf } from './glob.ts'
 import { MOST_SKEW_MS, type WatchdogEntry, type WatchdogState } from './watchdog-state.ts'
 
 /** A watchdog of the store, as it left word of itself. */
@@ -105,7 +105,7 @@ function judgeThose(
 export function watchedBy(watchdogs: readonly WatchdogSeen[]): ((name: string) => boolean) | undefined {
   const patterns = new Set(watchdogs.filter(isThere).map(({ settings }) => settings.match))
   if (patterns.size === 0) return undefined
-  const globs = [...patterns].map(pattern => (pattern === undefined ? undefined : globOf(pattern)))
+  const globs = [...patterns].map(pattern => (pattern === undefined ? undefined : storedGlobOf(pattern)))
   return name => globs.some(glob => glob === undefined || glob.matches(name))
 }
 

@@ -1,159 +1,252 @@
-/** A pattern over whole names: `*` and `?` stay within a `/`, `**` does not; everything else is itself. */
+import { InvalidValue } from '../stream/errors.ts'
+
+/** A pattern over whole names. */
 export interface Glob {
   /** What every match begins with: a listing needs no more. */
   readonly prefix: string
   matches(name: string): boolean
 }
 
+/** As long as the longest name, in UTF-16 code units; what a watchdog writes of itself is read up to this length too. */
+const MAX_LENGTH = 1_024
+
 /**
- * Reads a pattern. Without a wildcard only the name itself matches. Both may come from somebody who means harm: a match
- * takes no longer than their lengths multiplied.
+ * Reads a pattern as shells do: `*` and `?` stay within a `/`, `**` does not, `[a-z]` is one of these characters, `[!a-z]`
+ * one of the others but `/`, `{a,b}` one of these patterns; `\` takes the next character as it is.
+ *
+ * Pattern and name may come from somebody who means harm: a match takes no longer than their lengths multiplied.
+ *
+ * @throws InvalidValue for a pattern that is not whole. Shells take an open bracket as itself; a change of many streams
+ * had better not guess.
  */
 export function globOf(pattern: string): Glob {
-  const first = pattern.search(/[*?]/)
-  if (first < 0) return { prefix: pattern, matches: name => name === pattern }
-  const behind = Math.max(pattern.lastIndexOf('*'), pattern.lastIndexOf('?')) + 1
-  const prefix = pattern.slice(0, first)
-  const suffix = pattern.slice(behind)
-  const fits = between(pattern.slice(first, behind))
+  if (pattern.length > MAX_LENGTH) {
+    throw new InvalidValue(`a pattern of ${pattern.length} characters is too long`, {
+      hint: `Use at most ${MAX_LENGTH} characters.`,
+    })
+  }
+  const [first, ...others] = new PatternReader(pattern).whole()
+  const prefix = first?.kind === 'text' ? first.text : ''
+  const rest = first === undefined || first.kind === 'text' ? others : [first, ...others]
   return {
     prefix,
-    matches: name => {
-      const end = name.length - suffix.length
-      return end >= first && name.startsWith(prefix) && name.endsWith(suffix) && fits(name, first, end)
-    },
+    matches: name =>
+      name.startsWith(prefix) && behindAll(rest, name, [[prefix.length, prefix.length]]).at(-1)?.[1] === name.length,
   }
 }
 
-/** Judges the part of a name from one index to another. */
-type Judge = (name: string, from: number, to: number) => boolean
-
-/** @param wild the pattern from its first wildcard to its last */
-function between(wild: string): Judge {
-  if (/^\*{2,}$/.test(wild)) return () => true
-  if (wild === '*') return isWithinSlashes
-  return walking(wild)
+/** The same for a pattern that somebody else wrote down: one that cannot be read matches nothing. */
+export function storedGlobOf(pattern: string): Glob {
+  try {
+    return globOf(pattern)
+  } catch (error) {
+    if (!(error instanceof InvalidValue)) throw error
+    return { prefix: '', matches: () => false }
+  }
 }
 
-function isWithinSlashes(name: string, from: number, to: number): boolean {
-  const slash = name.indexOf('/', from)
-  return slash < 0 || slash >= to
+type Part =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'character'; readonly fits: (codePoint: number) => boolean }
+  | { readonly kind: 'star'; readonly crossesSlashes: boolean }
+  | { readonly kind: 'alternatives'; readonly of: readonly (readonly Part[])[] }
+
+/** The indexes in a name, both included, up to which the parts so far can match. */
+type Ends = readonly [first: number, last: number]
+
+/**
+ * How far the parts can reach from all these ends, ascending. All ways of matching go through the name together, so that
+ * none is tried twice.
+ */
+function behindAll(parts: readonly Part[], name: string, ends: readonly Ends[]): readonly Ends[] {
+  let reached = ends
+  for (const part of parts) {
+    if (reached.length === 0) return reached
+    reached = behind(part, name, reached)
+  }
+  return reached
+}
+
+function behind(part: Part, name: string, ends: readonly Ends[]): readonly Ends[] {
+  switch (part.kind) {
+    case 'text':
+      return behindText(part.text, name, ends)
+    case 'character':
+      return behindCharacter(part.fits, name, ends)
+    case 'star':
+      return part.crossesSlashes ? [[ends[0]?.[0] ?? 0, name.length]] : behindStar(name, ends)
+    case 'alternatives': {
+      const reached: Ends[] = []
+      const all = part.of.flatMap(parts => behindAll(parts, name, ends))
+      for (const [first, last] of all.sort(([a], [b]) => a - b)) add(reached, first, last)
+      return reached
+    }
+    default:
+      return part satisfies never
+  }
+}
+
+function behindText(text: string, name: string, ends: readonly Ends[]): readonly Ends[] {
+  const reached: Ends[] = []
+  let at = -1
+  for (const [first, last] of ends) {
+    if (at < first) at = name.indexOf(text, first)
+    for (; at >= 0 && at <= last; at = name.indexOf(text, at + 1)) add(reached, at + text.length, at + text.length)
+    if (at < 0) break
+  }
+  return reached
+}
+
+function behindCharacter(fits: (codePoint: number) => boolean, name: string, ends: readonly Ends[]): readonly Ends[] {
+  const reached: Ends[] = []
+  for (const [first, last] of ends) {
+    for (let at = first; at <= last && at < name.length; ) {
+      const codePoint = name.codePointAt(at) ?? 0
+      at += codePoint > 0xffff ? 2 : 1
+      if (fits(codePoint)) add(reached, at, at)
+    }
+  }
+  return reached
+}
+
+function behindStar(name: string, ends: readonly Ends[]): readonly Ends[] {
+  const reached: Ends[] = []
+  let end = -1
+  for (const [first, last] of ends) {
+    if (last > end) {
+      const slash = name.indexOf('/', last)
+      end = slash < 0 ? name.length : slash
+    }
+    add(reached, first, end)
+  }
+  return reached
+}
+
+/** Ranges that overlap, or follow one another, become one. @param first not before the first of those added already */
+function add(ends: Ends[], first: number, last: number): void {
+  const before = ends.at(-1)
+  if (before === undefined || first > before[1] + 1) ends.push([first, last])
+  else if (last > before[1]) ends[ends.length - 1] = [before[0], last]
 }
 
 const SLASH = 0x2f
-const ASCII = 0x80
-const WORD_BITS = 32
 
-/** A set of places in a pattern, a bit each. */
-type Places = Int32Array
+class PatternReader {
+  readonly #pattern: string
+  #at = 0
 
-/**
- * A pattern by the places between its characters, 0 before the first of them. A star is no character but belongs to its
- * place: a match may stay there while the name goes on.
- */
-interface Steps {
-  /** The place behind the last character. */
-  readonly last: number
-  /** By code point: the places behind each character of the pattern that it fits. */
-  readonly behind: ReadonlyMap<number, Places>
-  /** The same for every other code point: the places behind a `?`. */
-  readonly behindAny: Places
-  /** The places with a star, and those of them with a `**`. */
-  readonly stars: Places
-  readonly wideStars: Places
-}
+  constructor(pattern: string) {
+    this.#pattern = pattern
+  }
 
-/** Walks through the name once, with the set of all the places that a match can have come to. */
-function walking(wild: string): Judge {
-  const steps = stepsOf(wild)
-  return steps.last < WORD_BITS ? walkingShort(steps) : walkingLong(steps)
-}
+  whole(): readonly Part[] {
+    return this.#partsUntil('')
+  }
 
-function walkingLong({ last, behind, behindAny, stars, wideStars }: Steps): Judge {
-  const places = new Int32Array(stars.length)
-  return (name, from, to) => {
-    places.fill(0)
-    add(places, 0)
-    for (let at = from; at < to; ) {
-      const point = name.codePointAt(at) ?? 0
-      if (!advance(places, behind.get(point) ?? behindAny, point === SLASH ? wideStars : stars)) return false
-      at += unitsOf(point)
+  /** The parts up to one of these characters, or to the end. */
+  #partsUntil(stops: string): readonly Part[] {
+    const parts: Part[] = []
+    let text = ''
+    while (this.#at < this.#pattern.length && !stops.includes(this.#next)) {
+      const part = this.#wildcard()
+      if (part === undefined) {
+        text += this.#character()
+        continue
+      }
+      if (text !== '') parts.push({ kind: 'text', text })
+      text = ''
+      parts.push(part)
     }
-    return has(places, last)
+    if (text !== '') parts.push({ kind: 'text', text })
+    return parts
   }
-}
 
-/** @returns whether a place is left */
-function advance(places: Places, behind: Places, staying: Places): boolean {
-  let carry = 0
-  let left = 0
-  for (let word = 0; word < places.length; word++) {
-    const old = places[word] ?? 0
-    const reached = (old & (staying[word] ?? 0)) | (((old << 1) | carry) & (behind[word] ?? 0))
-    places[word] = reached
-    carry = old >>> (WORD_BITS - 1)
-    left |= reached
-  }
-  return left !== 0
-}
-
-/** The same where the places fit into one word: several times as fast, and what people type is that short. */
-function walkingShort({ last, behind, behindAny, stars, wideStars }: Steps): Judge {
-  const word = ([bits = 0]: Places) => bits
-  const [anyBits, starBits, wideBits] = [word(behindAny), word(stars), word(wideStars)]
-  const ascii = Array.from({ length: ASCII }, (_, point) => word(behind.get(point) ?? behindAny))
-  return (name, from, to) => {
-    let places = 1
-    for (let at = from; at < to && places !== 0; ) {
-      const point = name.codePointAt(at) ?? 0
-      const next = point < ASCII ? (ascii[point] ?? anyBits) : word(behind.get(point) ?? behindAny)
-      places = (places & (point === SLASH ? wideBits : starBits)) | ((places << 1) & next)
-      at += unitsOf(point)
-    }
-    return ((places >>> last) & 1) === 1
-  }
-}
-
-function stepsOf(wild: string): Steps {
-  const parts = wild.match(/\*+|[^*]/gu) ?? []
-  const last = parts.filter(part => !part.startsWith('*')).length
-  const none = () => new Int32Array(Math.floor(last / WORD_BITS) + 1)
-  const [behindAny, stars, wideStars] = [none(), none(), none()]
-  const literals: [point: number, place: number][] = []
-  let place = 0
-  for (const part of parts) {
-    if (part.startsWith('*')) {
-      add(stars, place)
-      if (part.length > 1) add(wideStars, place)
-    } else {
-      place++
-      if (part === '?') add(behindAny, place)
-      else literals.push([part.codePointAt(0) ?? 0, place])
+  #wildcard(): Part | undefined {
+    switch (this.#next) {
+      case '*': {
+        const from = this.#at
+        while (this.#next === '*') this.#at++
+        return { kind: 'star', crossesSlashes: this.#at - from > 1 }
+      }
+      case '?':
+        this.#at++
+        return { kind: 'character', fits: codePoint => codePoint !== SLASH }
+      case '[':
+        return this.#oneOfCharacters()
+      case '{':
+        return this.#alternatives()
+      default:
+        return undefined
     }
   }
-  return { last, behind: behindEach(literals, behindAny), behindAny, stars, wideStars }
-}
 
-/** A `?` fits everything but a `/`. */
-function behindEach(literals: readonly (readonly [point: number, place: number])[], behindAny: Places) {
-  const behind = new Map([[SLASH, new Int32Array(behindAny.length)]])
-  for (const [point, place] of literals) {
-    const places = behind.get(point) ?? behindAny.slice()
-    add(places, place)
-    behind.set(point, places)
+  #oneOfCharacters(): Part {
+    const from = this.#at++
+    const isNegated = this.#next === '!' || this.#next === '^'
+    if (isNegated) this.#at++
+    const ranges: (readonly [first: number, last: number])[] = []
+    // a ] in the first place is one of the characters
+    while (this.#next !== ']' || ranges.length === 0) {
+      if (/^\[[:.=]/.test(this.#pattern.slice(this.#at, this.#at + 2))) {
+        this.#refuse(from, 'names a class of characters', 'Write a range such as [0-9] or [A-Za-z].')
+      }
+      const first = this.#characterIn(from)
+      const isRange = this.#next === '-' && this.#pattern[this.#at + 1] !== ']'
+      if (isRange) this.#at++
+      const last = isRange ? this.#characterIn(from) : first
+      if (last < first)
+        this.#refuse(from, 'has a range that ends before it begins', 'Write the smaller one first: [a-z].')
+      ranges.push([first, last])
+    }
+    this.#at++
+    return {
+      kind: 'character',
+      fits: codePoint =>
+        codePoint !== SLASH && ranges.some(([first, last]) => first <= codePoint && codePoint <= last) !== isNegated,
+    }
   }
-  return behind
-}
 
-function unitsOf(point: number): number {
-  return point > 0xffff ? 2 : 1
-}
+  /** @param from where the bracket stands */
+  #characterIn(from: number): number {
+    if (this.#at >= this.#pattern.length) this.#refuse(from, 'is not closed', 'Write \\[ for the character itself.')
+    const codePoint = this.#character().codePointAt(0) ?? 0
+    if (codePoint === SLASH)
+      this.#refuse(from, 'has a /', 'Close it before the /, or write \\[ for the character itself.')
+    return codePoint
+  }
 
-function add(places: Places, place: number): void {
-  const word = Math.floor(place / WORD_BITS)
-  places[word] = (places[word] ?? 0) | (1 << (place % WORD_BITS))
-}
+  #alternatives(): Part {
+    const from = this.#at
+    const alternatives: (readonly Part[])[] = []
+    do {
+      this.#at++
+      alternatives.push(this.#partsUntil(',}'))
+    } while (this.#next === ',')
+    if (this.#next !== '}') this.#refuse(from, 'is not closed', 'Write \\{ for the character itself.')
+    this.#at++
+    if (alternatives.length === 1) {
+      this.#refuse(from, 'has one alternative', 'Write {a,b}, or \\{ for the character itself.')
+    }
+    return { kind: 'alternatives', of: alternatives }
+  }
 
-function has(places: Places, place: number): boolean {
-  return (((places[Math.floor(place / WORD_BITS)] ?? 0) >>> (place % WORD_BITS)) & 1) === 1
+  /** One code point that stands for itself. */
+  #character(): string {
+    if (this.#next === '\\' && ++this.#at === this.#pattern.length) {
+      this.#refuse(this.#at - 1, 'stands at the end', 'Write \\\\ for the character itself.')
+    }
+    const character = String.fromCodePoint(this.#pattern.codePointAt(this.#at) ?? 0)
+    this.#at += character.length
+    return character
+  }
+
+  /** The next character; `''` at the end. */
+  get #next(): string {
+    return this.#pattern.charAt(this.#at)
+  }
+
+  #refuse(at: number, what: string, hint: string): never {
+    const sign = this.#pattern.charAt(at)
+    throw new InvalidValue(`the ${sign} at character ${at + 1} of the pattern ${what}`, { hint })
+  }
 }

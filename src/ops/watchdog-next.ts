@@ -1,4 +1,4 @@
-import { type Glob, globOf } from './glob.ts'
+import { type Glob, storedGlobOf } from './glob.ts'
 import { type CarriedDecision, livenessOf, type WatchdogEntry } from './watchdog-state.ts'
 
 type Upcoming = WatchdogEntry['next'][number]
@@ -33,7 +33,7 @@ export function upcoming(watchdogs: readonly WatchdogEntry[], nowMs: number): re
 
 function watcherOf(entry: WatchdogEntry): Watcher {
   const { match } = entry.settings
-  return { entry, names: match === undefined ? undefined : globOf(match) }
+  return { entry, names: match === undefined ? undefined : storedGlobOf(match) }
 }
 
 /** After these there is nothing left to wait for. */

@@ -9,7 +9,7 @@ export interface LoopOptions extends WorkOptions {
   readonly names: readonly string[]
   /** Only events with this topic. */
   readonly topic?: string
-  /** Only in streams whose names match this glob: `orders/*`, `orders/**`. */
+  /** Only in streams whose names match this glob: `orders/*`, `orders/**`, `orders/[0-9]*`, `{orders,jobs}/*`. */
   readonly match?: string
   /** So many events at a time. Default 1. */
   readonly concurrency?: number

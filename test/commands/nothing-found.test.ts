@@ -5,29 +5,44 @@ import { describe, expect, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
 import { cli, json, newWorld, type Ran } from './support.ts'
 
-describe('brackets and braces stand for themselves: where they match nothing, that is told', () => {
+describe('a pattern selects what shells select by it', () => {
   test.each([
-    [['ls'], 0],
-    [['ls', '--group-by', 'status'], 0],
-    [['lease', 'ls'], 0],
-    [['log'], 0],
-    [['wait'], 3],
-    [['cancel'], 0],
-    [['export', '-o', 'chrome'], 0],
-  ] as const)('%o', async (argv, exit) => {
+    ['a/[12]', ['a/1', 'a/2']],
+    ['a/[!12]', ['a/3']],
+    ['a/{1,x*}', ['a/1']],
+    ['a/\\[12]', ['a/[12]']],
+  ] as const)('%s', async (match, names) => {
     const world = newWorld()
-    await cli(world, ['init', 'a/1'])
-    const ran = await cli(world, [...argv, '--match', 'a/[12]'])
-    expect(ran.exit).toBe(exit)
-    expect(ran.stderr).toContain('[ stands for itself: * and ** are the only wildcards, ? is one character')
-    expect((await cli(world, [...argv, '--match', 'b/{x,y}'])).stderr).toContain('{ stands for itself')
-    expect((await cli(world, [...argv, '--match', 'b/*'])).stderr).not.toContain('stands for itself')
+    for (const name of ['a/1', 'a/2', 'a/3', 'a/[12]']) await cli(world, ['init', name])
+    const ran = await cli(world, ['cancel', '--match', match, '--yes', '-m', 'test', '-o', 'json'])
+    const items = json(ran.stdout).items as readonly Record<string, unknown>[]
+    expect(items.map(({ stream }) => stream)).toEqual(names)
   })
 
-  test('where they match nothing is said', async () => {
-    const world = newWorld()
-    await cli(world, ['init', 'a/[12]'])
-    expect((await cli(world, ['ls', '--match', 'a/[12]'])).stderr).toBe('')
+  test.each([
+    ['ls', '--match'],
+    ['lease', 'ls', '--match'],
+    ['log', '--match'],
+    ['log', '--all', '--by'],
+    ['wait', '--match'],
+    ['cancel', '--match'],
+    ['export', '-o', 'chrome', '--match'],
+    ['import', 'folder', '--match'],
+    ['work', 'Search', '--match'],
+    ['watchdog', '--match'],
+    ['top', '--match'],
+  ])('one that is not whole is refused: %s %s %s %s', async (...given) => {
+    const argv = given.filter(word => word !== undefined)
+    const ran = await cli(newWorld(), [...argv, 'a/[12'])
+    expect(ran.exit).toBe(2)
+    expect(ran.stderr).toContain(`${argv.at(-1)}: the [ at character 3 of the pattern is not closed`)
+    expect(ran.stderr).toContain('Write \\[ for the character itself.')
+  })
+
+  test('by check too, as monitoring reads it', async () => {
+    const ran = await cli(newWorld(), ['check', '--match', 'a/[12'])
+    expect(ran.exit).toBe(3)
+    expect(ran.stdout).toContain('--match: the [ at character 3 of the pattern is not closed')
   })
 })
 

@@ -15,6 +15,7 @@ const WRONG: readonly (readonly [string, Partial<WorkerOptions>])[] = [
   ['no owner', { owner: '' }],
   ['no actor', { by: '' }],
   ['a reason XML cannot hold', { why: '\u0000' }],
+  ['a pattern that is not whole', { match: 'orders/[0-9' }],
   ['a claim that has ended', { claimMs: -1 }],
   ['nothing at a time', { concurrency: 0 }],
   ['half at a time', { concurrency: 0.5 }],

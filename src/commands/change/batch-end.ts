@@ -6,7 +6,6 @@ import { interruptedProblem } from '../error-problem.ts'
 import { itemsWriter } from '../items-writer.ts'
 import type { Output } from '../output.ts'
 import type { Fact, Problem } from '../problem.ts'
-import { literalSigns } from '../selection/literal-signs.ts'
 import { batchProblem, isProblem, type Result, resultJson, type Told, wordOf } from './batch-result.ts'
 import type { OutcomeWord } from './outcome-words.ts'
 import type { Plan } from './plan.ts'
@@ -49,12 +48,7 @@ export function endText(ended: EndedBatch, counts: Counts, told: Told): string {
     ...(notBegun === 0 ? [] : [`${countText(notBegun)} not begun`]),
     ...(leftOut === 0 ? [] : [`${countText(leftOut)} ${told.verb.leavesOut?.because}, left out`]),
   ]
-  return parts.length === 0 ? nothingSelected(told) : parts.join('; ')
-}
-
-function nothingSelected({ options }: Told): string {
-  const signs = literalSigns(options.match)
-  return `nothing is selected; nothing was changed${signs === undefined ? '' : `; ${signs}`}`
+  return parts.length === 0 ? 'nothing is selected; nothing was changed' : parts.join('; ')
 }
 
 /** Why the command does not end with 0, if so; with the command that does the rest. */

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { parsed, type Run, reads } from '../command.ts'
 import type { Runtime } from '../runtime.ts'
-import { duration, nonEmpty } from '../values.ts'
+import { duration, pattern } from '../values.ts'
 import type { ListLeasesOptions } from './run-ls.ts'
 
 export function register(parent: Command, runtime: Runtime, go: Run<ListLeasesOptions> = run): void {
@@ -9,7 +9,10 @@ export function register(parent: Command, runtime: Runtime, go: Run<ListLeasesOp
     .command('ls')
     .alias('list')
     .addOption(
-      new Option('--match <glob>', 'names like this: * stays within a /, ** does not').argParser(nonEmpty('--match')),
+      new Option(
+        '--match <glob>',
+        'names like this: * stays within a /, ** does not; also ? [a-z] [!a-z] {a,b}',
+      ).argParser(pattern('--match')),
     )
     .addOption(
       new Option(

@@ -13,7 +13,6 @@ import type { GlobalOptions } from '../options.ts'
 import { type Output, openOutput } from '../output.ts'
 import type { Problem } from '../problem.ts'
 import type { Runtime } from '../runtime.ts'
-import { literalSigns } from '../selection/literal-signs.ts'
 import { openStoreFor } from '../store.ts'
 import { tableWriter } from '../table-writer.ts'
 
@@ -111,7 +110,7 @@ function sentences(
 }
 
 function nothingHeld({ match }: ListLeasesOptions, where: string, store: EventStore): string {
-  const why = missingFile(store.address) ?? literalSigns(match)
+  const why = missingFile(store.address)
   const what = match === undefined ? 'no lease is held' : 'no stream that matches is leased'
   return `${what} ${where}${why === undefined ? '' : `: ${why}`}`
 }

@@ -5,8 +5,6 @@ import { visibleText } from '../../stream/texts.ts'
 import { missingFile } from '../missing-file.ts'
 import type { ProgressLine } from '../progress-line.ts'
 import type { Runtime } from '../runtime.ts'
-import type { FilterOptions } from '../selection/flags.ts'
-import { literalSigns } from '../selection/literal-signs.ts'
 import { patienceOf } from './patience.ts'
 import type { Tally } from './tally.ts'
 
@@ -20,10 +18,9 @@ export async function showCount(
   if (runtime.nowMs() - startMs >= 1_000) await progress.show(`${counted(seen, 'stream')} listed`)
 }
 
-/** What to say where a listing found nothing. `filters`: those it had; `what`: nothing of what. */
+/** What to say where a listing found nothing. `isFiltered`: it had filters; `what`: nothing of what. */
 export async function nothingText(
   store: EventStore,
-  filters: FilterOptions,
   isFiltered: boolean,
   runtime: Runtime,
   what = 'nothing matches',
@@ -34,9 +31,7 @@ export async function nothingText(
     const missing = missingFile(store.address)
     return `no streams in ${where}${missing === undefined ? '' : `: ${missing}`}`
   }
-  const signs = literalSigns(filters.match)
-  const hint = signs === undefined ? '' : `; ${signs}`
-  return `${what}: none of ${all.exact ? counted(all.seen, 'stream') : `${moreThanText(all.seen)} streams`} in ${where}${hint}`
+  return `${what}: none of ${all.exact ? counted(all.seen, 'stream') : `${moreThanText(all.seen)} streams`} in ${where}`
 }
 
 /** `200 of 12 431`, or `200 of more than 85 000`. */

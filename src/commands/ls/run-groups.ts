@@ -38,7 +38,7 @@ export async function groupStreams(
   const shown = all.slice(0, limit)
   await write(options.output, by, { groups, all, shown }, store, output)
   if (options.quiet) return
-  if (groups.counts.streams === 0) await output.say(await nothingText(store, options, filter !== undefined, runtime))
+  if (groups.counts.streams === 0) await output.say(await nothingText(store, filter !== undefined, runtime))
   else await output.say(groupsText(by, groups.counts))
   if (shown.length < all.length) await output.say(`showing ${shown.length} of ${all.length} groups`)
 }

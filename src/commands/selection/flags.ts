@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { PointInTime } from '../points-in-time.ts'
 import { pointInTime } from '../points-in-time.ts'
-import { choices, nonEmpty, requiredText } from '../values.ts'
+import { choices, nonEmpty, pattern, requiredText } from '../values.ts'
 
 /** Flags that say which streams; all that are given must hold. */
 export interface FilterOptions {
@@ -35,7 +35,10 @@ export function filterFlags(
   since: string | false = 'only what changed since: 30m, 14:00, a date and time; with --failed: what failed since',
 ): Command {
   const options = [
-    new Option('--match <glob>', 'names like this: * stays within a /, ** does not').argParser(nonEmpty('--match')),
+    new Option(
+      '--match <glob>',
+      'names like this: * stays within a /, ** does not; also ? [a-z] [!a-z] {a,b}',
+    ).argParser(pattern('--match')),
     new Option('--status <status>', `status of the stream: ${STATUS_WORDS.join(', ')}; joined by commas`).argParser(
       choices('--status', STATUS_WORDS),
     ),

@@ -6,7 +6,6 @@ import { missingProblem } from '../outcome-problem.ts'
 import type { Output } from '../output.ts'
 import type { Problem } from '../problem.ts'
 import type { Runtime } from '../runtime.ts'
-import { literalSigns } from '../selection/literal-signs.ts'
 
 /** The streams of a selection by name, or why there is nothing to begin with. */
 export type SelectedNames =
@@ -17,11 +16,11 @@ export type SelectedNames =
 export async function selectNames(
   store: EventStore,
   selection: Selection,
-  { skipMissing, match }: { readonly skipMissing?: boolean; readonly match?: string },
+  { skipMissing }: { readonly skipMissing?: boolean },
   output: Output,
   { signal }: Runtime,
 ): Promise<SelectedNames> {
-  if (selection.kind === 'filter') return { kind: 'names', names: listed(store, selection, match, output, signal) }
+  if (selection.kind === 'filter') return { kind: 'names', names: listed(store, selection, output, signal) }
   const names: string[] = []
   const missing: string[] = []
   for await (const page of selected(store, selection, signal)) {
@@ -50,21 +49,14 @@ function missingOf(first: string, others: readonly string[], many: boolean): Pro
   }
 }
 
-async function* listed(
-  store: EventStore,
-  selection: Selection,
-  match: string | undefined,
-  output: Output,
-  signal: AbortSignal,
-) {
+async function* listed(store: EventStore, selection: Selection, output: Output, signal: AbortSignal) {
   let any = false
   for await (const { found } of selected(store, selection, signal)) {
     for (const { listed: row } of found) yield ownText(row.name)
     any ||= found.length > 0
   }
   if (any) return
-  const signs = literalSigns(match)
-  await output.say(`no such streams in ${visibleText(store.address)}${signs === undefined ? '' : `; ${signs}`}`)
+  await output.say(`no such streams in ${visibleText(store.address)}`)
 }
 
 async function* each(names: readonly string[]) {

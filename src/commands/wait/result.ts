@@ -7,7 +7,6 @@ import { formatDuration } from '../../stream/durations.ts'
 import { visibleName } from '../../stream/texts.ts'
 import { missingProblem } from '../outcome-problem.ts'
 import { type Fact, type Problem, problem } from '../problem.ts'
-import { literalSigns } from '../selection/literal-signs.ts'
 import type { WaitCommandOptions } from './options.ts'
 import type { Tally } from './tally.ts'
 import { targetText } from './target.ts'
@@ -90,10 +89,8 @@ export function missingProblems([first = '', ...others]: readonly string[]): Pro
   }
 }
 
-export function noMatchProblem({ match }: WaitCommandOptions): Problem {
-  const signs = literalSigns(match)
+export function noMatchProblem(): Problem {
   return problem('stream-not-found', 'no stream matches', {
-    ...(signs === undefined ? {} : { facts: [['pattern', signs]] }),
     hint: 'ls lists what a filter matches; --may-appear waits until something does.',
   })
 }

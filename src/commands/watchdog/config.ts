@@ -1,7 +1,7 @@
 import { ON_DUE, type OnDue } from '../../stream/operation.ts'
 import type { ListenAddress } from '../../watchdog/listen.ts'
 import { UsageError } from '../problem.ts'
-import { choice, count, duration, nonEmpty } from '../values.ts'
+import { choice, count, duration, pattern } from '../values.ts'
 import { hooksOf } from './config-hooks.ts'
 import { ruled, type WebhookRule, webhookRuleOf } from './config-webhooks.ts'
 import { type Field, itemsOf, mappingOf, readYaml, textOf } from './config-yaml.ts'
@@ -30,7 +30,7 @@ export const MAX_CONFIG_BYTES = 64 * 1_024
 /** Each value is read as that of the flag is, so that both are refused for the same reasons. */
 const READERS = {
   interval: ['interval', each(duration)],
-  match: ['match', each(nonEmpty)],
+  match: ['match', each(pattern)],
   'on-due': ['onDue', each(where => choice(where, ON_DUE))],
   'max-per-pass': ['maxPerPass', each(where => count(where, 1))],
   'max-share': ['maxShare', each(shareValue)],
