@@ -18,43 +18,29 @@ interface SinkOptions {
 /** So many lines may wait for a reader of stderr that takes none: a log must not hold the watchdog up, nor fill its memory. */
 const MAX_WAITING = 10_000
 
-/** One JSON object a line, by pino: `level`, `time`, `kind`, then what is told, then `msg`. */
-export async function jsonSink(options: SinkOptions): Promise<Sink> {
-  const { pino } = await import('pino')
-  const { level, nowMs } = options
-  const write = lineWriter(options.stderr)
-  const log = pino(
-    {
-      level,
-      base: null,
-      timestamp: () => `,"time":"${new Date(nowMs()).toISOString()}"`,
-      formatters: { level: label => ({ level: label }) },
-    },
-    { write: line => write(withoutSecrets(escapeHostile(line))) },
-  )
-  return ({ level, kind, text, stream, event, name, fields }) => {
-    log[level]({ kind, stream, event, name, ...fields }, text)
-  }
+/** One JSON object a line: `level`, `time`, `kind`, then what is told, then `msg`. */
+export function jsonSink(options: SinkOptions): Sink {
+  return lines(options, ({ level, kind, text, stream, event, name, fields }) => {
+    const time = new Date(options.nowMs()).toISOString()
+    const line = JSON.stringify({ level, time, kind, stream, event, name, ...fields, msg: text })
+    return withoutSecrets(escapeHostile(`${line}\n`))
+  })
 }
 
 /** A line for people each. */
 export function prettySink(
   options: SinkOptions & { readonly paint: Paint; readonly time: PrettyOptions['time'] },
 ): Sink {
-  const least = LEVELS.indexOf(options.level)
-  const write = lineWriter(options.stderr)
-  return entry => {
-    if (LEVELS.indexOf(entry.level) < least) return
-    write(`${prettyLine(entry, { ...options, nowMs: options.nowMs() })}\n`)
-  }
+  return lines(options, entry => `${prettyLine(entry, { ...options, nowMs: options.nowMs() })}\n`)
 }
 
-function lineWriter(stderr: Terminal): (line: string) => void {
+function lines({ stderr, level }: SinkOptions, lineOf: (entry: Entry) => string): Sink {
+  const least = LEVELS.indexOf(level)
   let waiting = 0
-  return line => {
-    if (waiting >= MAX_WAITING) return
+  return entry => {
+    if (LEVELS.indexOf(entry.level) < least || waiting >= MAX_WAITING) return
     waiting += 1
-    void stderr.write(line).finally(() => {
+    void stderr.write(lineOf(entry)).finally(() => {
       waiting -= 1
     })
   }

@@ -15,7 +15,7 @@ export interface WatchdogLog extends Observer {
 
 /**
  * JSON lines, or lines for people where stderr is a terminal and no JSON was asked for. `-q` leaves warnings and errors,
- * `-v` tells each pass too. pino is loaded here and not before.
+ * `-v` tells each pass too.
  */
 export async function openLog(options: GlobalOptions, runtime: Runtime): Promise<WatchdogLog> {
   const sink = await sinkFor(options, runtime)

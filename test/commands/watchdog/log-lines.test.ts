@@ -173,7 +173,7 @@ test('a reader of stderr that takes nothing neither holds the log up nor fills t
     written++
     return release.promise
   }
-  const sink = await jsonSink({ stderr: { isTty: false, columns: undefined, write }, level: 'info', nowMs: () => 0 })
+  const sink = jsonSink({ stderr: { isTty: false, columns: undefined, write }, level: 'info', nowMs: () => 0 })
   for (let lines = 0; lines < 10_500; lines++) sink(stopEntry(lines))
   expect(written).toBe(10_000)
   release.resolve()
