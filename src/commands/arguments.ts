@@ -28,6 +28,7 @@ export function streamNames(text: string, previous: readonly string[] = []): rea
 
 /** Names of blobs as they are, for what no stream can be called. */
 export function blobNames(text: string, previous: readonly string[] = []): readonly string[] {
+  if (text === '') throw new UsageError('--blob: the name is empty', { hint: 'An unset shell variable?' })
   if (isReservedName(text)) throw new UsageError(`names under ${RESERVED_PREFIX} are reserved`)
   if (isStoredName(text)) return [...previous, streamName(text)]
   return [...previous, text]

@@ -8,6 +8,7 @@ import { newUser, type User } from './program.ts'
 
 const BAD: Readonly<Record<string, string>> = {
   '--at': '5 o clock',
+  '--blob': '',
   '--by': '',
   '--claim': '30',
   '--color': 'mauve',
