@@ -1,13 +1,16 @@
-import type { Decision, Stored } from '../store/store.ts'
+import type { Decision, OthersLately, Stored } from '../store/store.ts'
 import { type Applied, applyOperation } from '../stream/apply.ts'
+import { isoTime } from '../stream/dates.ts'
 import { decodeDocument } from '../stream/decode.ts'
 import { EMPTY_DOCUMENT, type StreamDocument } from '../stream/document.ts'
 import { BadDocument } from '../stream/errors.ts'
 import type { StreamEvent } from '../stream/event.ts'
+import { lateWriters } from '../stream/journal-text.ts'
 import type { Authorship, Operation } from '../stream/operation.ts'
 import type { Pin } from '../stream/pin.ts'
 import { summarize } from '../stream/summarize.ts'
 import { readDocument } from '../stream/xml-read.ts'
+import { escapeAttribute } from '../stream/xml-text.ts'
 import { writeDocument } from '../stream/xml-write.ts'
 
 /** One operation on its way into a document. */
@@ -50,6 +53,9 @@ const MAX_WORK = 500_000
 /** So much history, in characters, is gone through in the time of an event. */
 const JOURNAL_OF_AN_EVENT = 400
 
+/** Who wrote in so many ms is most likely to write again. */
+const LATELY_MS = 5_000
+
 /** How many operations one plan takes of a document, at least one. */
 export function roomIn({ events, journal }: StreamDocument): number {
   return Math.max(1, Math.floor(MAX_WORK / (events.length + journal.length / JOURNAL_OF_AN_EVENT + 1)))
@@ -90,7 +96,19 @@ export function plan(
   }
   const body = Buffer.from(writeDocument(document).text)
   const summary = summarize(document, { nowMs, lastBy, ...lastModified(current) })
-  return { decision: { kind: 'put', body, summary, discard }, document }
+  const othersLately = () => othersIn(group, document, nowMs)
+  return { decision: { kind: 'put', body, summary, discard, othersLately }, document }
+}
+
+/** Who has written lately beside those of the group, as far as their names tell them apart. */
+function othersIn(
+  group: readonly PlannedOperation[],
+  { journal, prefix }: StreamDocument,
+  nowMs: number,
+): OthersLately {
+  const { names, changes, tookMs } = lateWriters(journal, prefix, isoTime(nowMs - LATELY_MS))
+  const own = new Set(group.map(({ author }) => escapeAttribute(author.by)))
+  return { count: names.difference(own).size, turnMs: changes > 1 ? tookMs / changes : undefined }
 }
 
 /** A body of 0 bytes is a document without events. @throws BadDocument with the name of the stream */

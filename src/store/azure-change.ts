@@ -63,6 +63,7 @@ export class AzureChange {
   async run(): Promise<ChangeOutcome> {
     this.#options.signal?.throwIfAborted()
     if (this.#options.leaseId === undefined && !this.#goOn()) await this.#standBack()
+    this.#parts.turns.entered(this.#name)
     return this.finish()
   }
 
@@ -114,7 +115,7 @@ export class AzureChange {
     if (this.#state !== undefined) turns.saw(this.#name, this.#state.stored.etag)
     const seen = this.#course.look(this.#state)
     if (seen.kind === 'put') return this.#write(seen.decision, seen.state)
-    turns.ended(this.#name, this.#state?.stored.etag)
+    turns.left(this.#name, this.#state?.stored.etag)
     return seen
   }
 
@@ -127,13 +128,14 @@ export class AzureChange {
     const readBeside = this.#state ?? (isVain ? undefined : this.#course.read().catch(() => undefined))
     const entered = await this.#tenure.enter()
     if (entered.kind !== 'entered') return this.#settle(entered)
+    this.#parts.turns.entered(this.#name)
     this.#course.fate.otherLeaseIsHeld()
     const state = await readBeside
     this.#state = state?.stored.etag === entered.etag ? state : undefined
     return undefined
   }
 
-  async #write({ body, summary, discard }: Put, state: BlobState): Promise<ChangeOutcome | undefined> {
+  async #write({ body, summary, othersLately, discard }: Put, state: BlobState): Promise<ChangeOutcome | undefined> {
     const { fate, untilMs } = this.#course
     const given = this.#options.leaseId
     if (given !== undefined && fate.lostCode !== undefined) {
@@ -154,7 +156,7 @@ export class AzureChange {
     const { md5 } = answer
     if (answer.kind === 'done') {
       ended({ md5, applied: true })
-      this.#parts.turns.ended(this.#name, answer.value.etag)
+      this.#parts.turns.ended(this.#name, answer.value.etag, othersLately)
       this.#after = writtenState(this.#name, { body, summary }, answer.value, answer)
       return { kind: 'committed', etag: answer.value.etag }
     }

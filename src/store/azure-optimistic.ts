@@ -57,6 +57,7 @@ export class AzureOptimisticChange {
 
   /** Know the state, decide, put: the outcome, or `undefined` if it has to be done again. */
   async #round(): Promise<ChangeOutcome | undefined> {
+    this.#parts.turns.entered(this.#name)
     if (this.#losses >= LOSSES) return new AzureChange(this.#parts, this.#name, this.#options, this.#course).finish()
     const remembered = this.#remembered
     this.#remembered = undefined
@@ -82,7 +83,7 @@ export class AzureOptimisticChange {
       seen.decision.discard?.()
       return this.#waitForLease(state)
     }
-    turns.ended(this.#name, state.stored.etag)
+    turns.left(this.#name, state.stored.etag)
     return seen
   }
 
@@ -95,7 +96,7 @@ export class AzureOptimisticChange {
     return { kind: 'held', lease: stored.lease, waitedMs: wait.waitedMs, ...(lastBy ? { lastBy } : {}) }
   }
 
-  async #write({ body, summary, discard }: Put, state: BlobState): Promise<ChangeOutcome | undefined> {
+  async #write({ body, summary, othersLately, discard }: Put, state: BlobState): Promise<ChangeOutcome | undefined> {
     const { bodies, calls, turns, written } = this.#parts
     const { fate, untilMs } = this.#course
     // From here on a Put may be on its way, however this call ends.
@@ -106,7 +107,7 @@ export class AzureOptimisticChange {
     const { md5 } = answer
     if (answer.kind === 'done') {
       ended({ md5, applied: true })
-      turns.ended(this.#name, answer.value.etag)
+      turns.ended(this.#name, answer.value.etag, othersLately)
       written.remember(this.#name, writtenState(this.#name, write, answer.value, answer))
       return { kind: 'committed', etag: answer.value.etag }
     }

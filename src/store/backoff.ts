@@ -3,6 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const SHORTEST_MS = 5
 const FIRST_CAP_MS = 60
 const LAST_CAP_MS = 400
+/** So long who wants a lease sleeps at most between the first tries, ms. */
+const FIRST_LEASE_CAP_MS = 20
+/** From the end of such a sleep to that of the try after it on a near service, ms. */
+const TRY_MS = 2
+const LONGEST_STAND_BACK_MS = 1_000
 const MAX_RETRY_AFTER_MS = 10_000
 
 /**
@@ -19,26 +24,27 @@ export function backOff(attempt: number, random: () => number): number {
 
 /**
  * How long to wait before the next try for a lease that passes from hand to hand, ms: full jitter between 5 and a cap that
- * is an eighth of the wait so far, from 60 to 400. So nobody sleeps much longer than those who come later.
+ * is an eighth of the wait so far, from 20 to 400. So nobody sleeps much longer than those who come later.
  */
 export function leaseDelay(waitedMs: number, random: () => number): number {
-  const cap = Math.min(LAST_CAP_MS, Math.max(FIRST_CAP_MS, waitedMs / 8))
+  const cap = Math.min(LAST_CAP_MS, Math.max(FIRST_LEASE_CAP_MS, waitedMs / 8))
   return SHORTEST_MS + random() * (cap - SHORTEST_MS)
 }
 
-/** How long to wait after the first write that lost to another's, ms: full jitter below the shortest sleep of a waiter. */
+/** How long to wait after the first write that lost to another's, ms: full jitter below the longest first sleep of a waiter. */
 export function lossDelay(random: () => number): number {
-  return random() * FIRST_CAP_MS
+  return random() * FIRST_LEASE_CAP_MS
 }
 
 /**
- * How long who had a turn stands back before the next, ms: about as long as it waited for that turn, which is what the
- * others need for theirs, at most 400; at least as long as the first sleep of who waits.
+ * How long who had a turn stands back before the next, ms: as long as the turns of the others take, a tenth more or less, at
+ * most a second; at least until the first sleep of who waits is surely over.
  *
- * @param waitedMs how long it waited for the turn that is over
+ * @param turnsMs how long a turn of each of the others takes, all together
  */
-export function standBack(waitedMs: number, random: () => number): number {
-  return Math.max(backOff(0, random), Math.min(LAST_CAP_MS, waitedMs * (0.75 + random() / 2)))
+export function standBack(turnsMs: number, random: () => number): number {
+  const leastMs = FIRST_LEASE_CAP_MS + TRY_MS
+  return Math.max(leastMs, Math.min(LONGEST_STAND_BACK_MS, turnsMs * 0.9)) * (1 + random() / 5)
 }
 
 /**

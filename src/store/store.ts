@@ -66,6 +66,14 @@ export interface ListQuery {
   readonly signal?: AbortSignal
 }
 
+/** Who wrote the stream in the last seconds. */
+export interface OthersLately {
+  /** How many, beside those who write now. */
+  readonly count: number
+  /** How long it took on average from one writer's turn to the next one's, ms; `undefined` where there were too few. */
+  readonly turnMs: number | undefined
+}
+
 /** What `decide` wants after it has seen the current state: one write of the whole body, or none. */
 export type Decision =
   | {
@@ -74,6 +82,8 @@ export type Decision =
       readonly summary: Summary
       /** Told to who decided: this was not written and never will be, another decision on a fresh state follows. */
       readonly discard?: () => void
+      /** It costs something only where it is called. */
+      readonly othersLately?: () => OthersLately
     }
   | { readonly kind: 'leave' }
 

@@ -72,6 +72,41 @@ export function lastVersion(journal: string, prefix: string): number {
   return naturalNumber(/ v="(\d+)"/.exec(entry)?.[1])
 }
 
+/** No more of the last entries than this are looked at for their writers. */
+const MOST_LATE_ENTRIES = 200
+
+/** Who wrote of late, in turns of one or more entries each. */
+export interface LateWriters {
+  /** As they are escaped in the journal. */
+  readonly names: ReadonlySet<string>
+  /** How often one wrote behind another. */
+  readonly changes: number
+  /** From the first of these entries to the last. */
+  readonly tookMs: number
+}
+
+/** Who wrote the entries since then. Who created the stream does not count for that alone. */
+export function lateWriters(journal: string, prefix: string, sinceIso: string): LateWriters {
+  const names = new Set<string>()
+  const head = new RegExp(`<${prefix}:tx v="\\d+" at="([^"]*)"(?: by="([^"]*)")? op="([^"]*)"`, 'y')
+  let [first, last, later, changes] = ['', '', '', 0]
+  let start = journal.length
+  for (let entries = 0; entries < MOST_LATE_ENTRIES && start > 0; entries += 1) {
+    start = journal.lastIndexOf(`<${prefix}:tx `, start - 1)
+    if (start < 0) break
+    head.lastIndex = start
+    const [, at = '', by, op] = head.exec(journal) ?? []
+    if (at < sinceIso) break
+    if (by === undefined || op === 'init') continue
+    names.add(by)
+    if (last === '') last = at
+    else if (by !== later) changes += 1
+    first = at
+    later = by
+  }
+  return { names, changes, tookMs: last === '' ? 0 : Math.max(0, Date.parse(last) - Date.parse(first)) }
+}
+
 function readTransaction(values: Readonly<Record<string, string>>, changes: JournalChange[]): Transaction {
   return {
     version: naturalNumber(values.v),

@@ -358,22 +358,15 @@ describe('changes one right after the other', () => {
 
   it('go under one lease, each but the first with a put alone on what the one before wrote', async () => {
     const etags = [(await stored(direct, 's')).etag]
-    for (const id of ['a', 'b', 'c']) {
+    for (const id of ['a', 'b']) {
       const outcome = await change(id)
       if (outcome.kind === 'committed') etags.push(outcome.etag)
     }
     await store.close()
-    expect(proxy.requests.map(({ operation }) => operation).sort()).toEqual([
-      'acquire',
-      'get',
-      'put',
-      'put',
-      'put',
-      'release',
-    ])
-    expect(puts().map(({ headers }) => headers['if-match'])).toEqual(etags.slice(0, 3))
+    expect(proxy.requests.map(({ operation }) => operation).sort()).toEqual(['acquire', 'get', 'put', 'put', 'release'])
+    expect(puts().map(({ headers }) => headers['if-match'])).toEqual(etags.slice(0, 2))
     expect(new Set(puts().map(({ headers }) => headers['x-ms-lease-id']))).toEqual(new Set(idsOf('acquire')))
-    expect(await body()).toBe('a;b;c;')
+    expect(await body()).toBe('a;b;')
   })
 
   it('give the lease back after a few, and with the end of the turn of the event loop', async () => {

@@ -20,23 +20,24 @@ describe('backOff', () => {
 })
 
 describe('leaseDelay', () => {
-  it('jitters between 5 ms and an eighth of the wait so far, from 60 to 400', () => {
-    expect([0, 100, 480, 800, 3_200, 60_000].map(waitedMs => leaseDelay(waitedMs, () => 0))).toEqual([5, 5, 5, 5, 5, 5])
-    const longest = [0, 100, 480, 800, 3_200, 60_000].map(waitedMs => leaseDelay(waitedMs, () => 1))
-    expect(longest).toEqual([60, 60, 60, 100, 400, 400])
+  it('jitters between 5 ms and an eighth of the wait so far, from 20 to 400', () => {
+    expect([0, 100, 160, 800, 3_200, 60_000].map(waitedMs => leaseDelay(waitedMs, () => 0))).toEqual([5, 5, 5, 5, 5, 5])
+    const longest = [0, 100, 160, 800, 3_200, 60_000].map(waitedMs => leaseDelay(waitedMs, () => 1))
+    expect(longest).toEqual([20, 20, 20, 100, 400, 400])
   })
 })
 
 describe('lossDelay', () => {
-  it('jitters from nothing to the shortest sleep of a waiter', () => {
-    expect([0, 0.5, 1].map(random => lossDelay(() => random))).toEqual([0, 30, 60])
+  it('jitters from nothing to the longest first sleep of a waiter', () => {
+    expect([0, 0.5, 1].map(random => lossDelay(() => random))).toEqual([0, 10, 20])
   })
 })
 
 describe('standBack', () => {
-  it('is about as long as the wait for the turn that is over, from the first sleep of a waiter up to 400 ms', () => {
-    expect([0, 40, 200, 1_000].map(waitedMs => standBack(waitedMs, () => 0))).toEqual([5, 30, 150, 400])
-    expect([0, 40, 200, 1_000].map(waitedMs => standBack(waitedMs, () => 1))).toEqual([60, 60, 250, 400])
+  it('is about as long as the turns of the others, at most a second, and longer than any first sleep of a waiter', () => {
+    expect([0, 10, 100, 5_000].map(turnsMs => standBack(turnsMs, () => 0))).toEqual([22, 22, 90, 1_000])
+    expect([0, 10, 100, 5_000].map(turnsMs => standBack(turnsMs, () => 1))).toEqual([26.4, 26.4, 108, 1_200])
+    expect(standBack(0, () => 0)).toBeGreaterThan(leaseDelay(0, () => 1))
   })
 })
 

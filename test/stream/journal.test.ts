@@ -6,6 +6,7 @@ import {
   findCommand,
   formatTransaction,
   lastVersion,
+  lateWriters,
   parseJournal,
 } from '../../src/stream/journal-text.ts'
 import { Play } from '../support/stream-builder.ts'
@@ -100,5 +101,39 @@ describe('journal', () => {
       ['00', 'inprocess'],
       ['02', ''],
     ])
+  })
+})
+
+describe('the writers of late', () => {
+  const journalOf = (entries: readonly Partial<Transaction>[]) =>
+    entries.reduce((journal, more) => appendTransaction(journal, entry(more), 'lc'), '')
+
+  it('are those of the entries since then, each once, as their names are written', () => {
+    const journal = journalOf([
+      { at: '2024-05-01T12:00:00.000Z', by: 'old' },
+      { at: '2024-05-01T12:00:01.000Z', by: 'a"b' },
+      {
+        at: '2024-05-01T12:00:02.000Z',
+        by: 'c',
+        changes: [{ event: '01.00', from: 'init', to: 'done', how: 'target' }],
+      },
+      { at: '2024-05-01T12:00:03.000Z', by: 'c' },
+    ])
+    expect(lateWriters(journal, 'lc', '2024-05-01T12:00:01.000Z')).toEqual({
+      names: new Set(['a&quot;b', 'c']),
+      changes: 1,
+      tookMs: 2_000,
+    })
+    expect(lateWriters('', 'lc', '')).toEqual({ names: new Set(), changes: 0, tookMs: 0 })
+  })
+
+  it('are neither who created the stream nor who has no name', () => {
+    const journal = journalOf([{ op: 'init', by: 'creator' }, { op: 'settle', by: '' }, { by: 'worker' }])
+    expect(lateWriters(journal, 'lc', '').names).toEqual(new Set(['worker']))
+  })
+
+  it('are looked for in so many entries at most', () => {
+    const journal = journalOf([{ by: 'first' }, ...Array.from({ length: 200 }, () => ({ by: 'last' }))])
+    expect(lateWriters(journal, 'lc', '').names).toEqual(new Set(['last']))
   })
 })
