@@ -78,12 +78,18 @@ export async function workInLoop(store: EventStore, stream: string, options: Wor
 
 /** Completes an event and claims another, if one is known; the other, if it is ours. */
 async function completed(store: EventStore, stream: string, own: Claimed, options: WorkOptions) {
+  const completing = complete(store, stream, own, options)
+  const claiming = claimKnown(store, stream, options)
+  await completing
+  // Where others were faster, the document that was written just now tells what they left.
+  return (await claiming) ?? claimKnown(store, stream, options)
+}
+
+/** Claims an event that is free in the document as this process wrote it last. */
+async function claimKnown(store: EventStore, stream: string, options: WorkOptions): Promise<Claimed | undefined> {
   const known = options.paceName === 'usual' ? documentCache(store).latest(stream) : undefined
   const next = oneOf(claimable(known?.events ?? [], store.nowMs()), options)
-  const completing = complete(store, stream, own, options)
-  const claiming = next === undefined ? undefined : claim(store, stream, next, options)
-  await Promise.all([completing, claiming])
-  return claiming
+  return next === undefined ? undefined : claim(store, stream, next, options)
 }
 
 function oneOf(events: readonly string[], { random }: WorkOptions): string | undefined {

@@ -77,6 +77,33 @@ test('a loop in which another was faster with the next one goes on', async () =>
   expect((await readStream(store, 's'))?.stream.done).toBe(true)
 })
 
+test('a loop in which another was faster claims what the document it has just written tells of, without a read', async () => {
+  const store = await lab(4)
+  let calls = 0
+  const seen: string[] = []
+  const raced = storeWith(store, {
+    read: name => {
+      seen.push('read')
+      return store.read(name)
+    },
+    changeUnderLease: async (name, decide, how) => {
+      calls++
+      seen.push('write')
+      if (calls === 2) await run(store, 's', { op: 'start', event: '02.00', owner: 'other', claimMs: 60_000 })
+      return store.changeUnderLease(name, decide, how)
+    },
+  })
+  const stop = new AbortController()
+  const told: Change[] = []
+  const tell = (change: Change) => {
+    told.push(change)
+    if (change.event === '04.00' && change.op === 'complete') stop.abort()
+  }
+  await workInLoop(raced, 's', options('a', told, { random: () => 0, signal: stop.signal, tell }))
+  expect(told.map(({ event, op, outcome }) => [event, op, outcome])).toContainEqual(['02.00', 'start', 'claimed'])
+  expect(seen).toEqual(['read', 'write', 'write', 'write', 'write', 'write', 'read'])
+})
+
 test('at once: the changes of a share go in one write for starting and one for completing', async () => {
   const store = await lab(6)
   let writes = 0
