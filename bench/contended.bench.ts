@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { BlobServiceClient, type BlockBlobClient } from '@azure/storage-blob'
-import { transact } from '../src/ops/transact.ts'
+import { transact } from '../src/ops/transact/transact.ts'
 import { openStore } from '../src/store/open.ts'
 import type { ChangeOptions, Decision, EventStore, Stored, WriteMode } from '../src/store/store.ts'
 import { connectionStringAt, startAzurite } from '../test/support/azurite.ts'

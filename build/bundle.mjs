@@ -37,7 +37,7 @@ export async function bundle(root, entries = ENTRIES) {
 const OUTPUT = {
   format: 'esm',
   entryFileNames: '[name].js',
-  chunkFileNames: 'chunks/[name].js',
+  chunkFileNames: ({ facadeModuleId }) => `chunks/${runOf(facadeModuleId) ?? '[name]'}.js`,
   minify: false,
   comments: false,
 }
@@ -65,6 +65,12 @@ function packed({ fileName, code }) {
 
 const PACKED = { compress: false, mangle: false, codegen: { removeWhitespace: true }, module: true }
 
+/** What commands run is called `run.ts` everywhere: a stack trace has to say of which command. */
+function runOf(moduleId) {
+  const folder = /[\\/]([\w-]+)[\\/]run\.ts$/.exec(moduleId ?? '')?.[1]
+  return folder === undefined ? undefined : `run-${folder}`
+}
+
 function chunksOf({ output }) {
   return output.filter(item => item.type === 'chunk')
 }
@@ -79,18 +85,18 @@ const TIERS = [
   {
     name: 'list',
     entries: [
-      'commands/run-ls.ts',
-      'commands/store-choice.ts',
+      'commands/ls/run.ts',
+      'cli/store-choice.ts',
       'store/open.ts',
-      'store/sqlite.ts',
-      'commands/problem-text.ts',
+      'store/sqlite/store.ts',
+      'cli/problem-text.ts',
     ],
   },
   {
     name: 'change',
-    entries: ['commands/run-show.ts', 'commands/change/one.ts', 'commands/change/batch.ts', 'commands/run-init.ts'],
+    entries: ['commands/show/run.ts', 'commands/event/run.ts', 'commands/batch/batch.ts', 'commands/init/run.ts'],
   },
-  { name: 'exec', entries: ['commands/run-exec.ts'] },
+  { name: 'exec', entries: ['commands/exec/run.ts'] },
 ]
 
 function fewFiles(chunks) {
@@ -98,8 +104,8 @@ function fewFiles(chunks) {
   const light = new Set(
     chunks.flatMap(chunk => (isLight(loadedWith(chunks, chunk.fileName), start) ? chunk.moduleIds : [])),
   )
-  const domain = /[\\/](src[\\/](stream|store|ops|formats)|node_modules[\\/](saxes|xmlchars))[\\/]/
-  const commands = /[\\/]src[\\/]commands[\\/]/
+  const domain = /[\\/](src[\\/](util|stream|store|ops|formats)|node_modules[\\/](saxes|xmlchars))[\\/]/
+  const commands = /[\\/]src[\\/](cli|commands)[\\/]/
   const parser = /[\\/]node_modules[\\/]commander[\\/]/
   // The library uses the domain too: nothing of the command line may be in one file with it.
   const taken = new Set(start)
@@ -181,10 +187,10 @@ const noWriteAtExit = {
 const lazyWidths = {
   name: 'lazy-widths',
   transform: {
-    filter: { id: /[\\/]src[\\/]formats[\\/]width\.ts$/ },
+    filter: { id: /[\\/]src[\\/]formats[\\/]terminal[\\/]width\.ts$/ },
     handler(code) {
       const eager = "import stringWidth from 'string-width'"
-      if (!code.includes(eager)) throw new Error('formats/width.ts imports string-width in another way now')
+      if (!code.includes(eager)) throw new Error('formats/terminal/width.ts imports string-width in another way now')
       return code.replace(eager, "const stringWidth = (text: string): number => require('string-width').default(text)")
     },
   },

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 
 /** Counts where characters can be counted, which is nearly everywhere: string-width takes a segmenter and tables to each. */
-const WIDTHS = JSON.stringify(fileURLToPath(new URL('../src/formats/width.ts', import.meta.url)))
+const WIDTHS = JSON.stringify(fileURLToPath(new URL('../src/formats/terminal/width.ts', import.meta.url)))
 
 /**
  * Ink draws each frame from nothing: it measures, tokenises and joins every text again, though most rows are as before. These

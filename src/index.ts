@@ -38,9 +38,8 @@ export type {
   StartOptions,
   StreamEditor,
   TouchOptions,
-} from './library/editors.ts'
+} from './library/editor.ts'
 export { EventNotFound, StreamNotFound } from './library/errors.ts'
-export type { EventReader } from './library/event-reader.ts'
 export { type FollowOptions, follow } from './library/follow.ts'
 export {
   type AcquireLeaseOptions,
@@ -56,9 +55,10 @@ export {
   type TakeLeaseOptions,
 } from './library/lease.ts'
 export type { OpenedStore } from './library/open-store.ts'
-export { mustReadStream, readStream, type SignalOption, type StoredStream } from './library/read-stream.ts'
+export type { EventReader } from './library/reader.ts'
 export type { AttributeChanges, EventInput, NewEvent, Successors } from './library/specs.ts'
 export type { StreamReader } from './library/stream-reader.ts'
+export { mustReadStream, readStream, type SignalOption, type StoredStream } from './library/streams.ts'
 export {
   advance,
   complete,
@@ -71,16 +71,16 @@ export {
   workOn,
 } from './library/worker.ts'
 export { type XPath, xpath } from './library/xpath.ts'
-export type { EditOutcome } from './ops/edit.ts'
-export type { FollowItem } from './ops/follow.ts'
+export type { FollowItem } from './ops/follow/follow.ts'
+export type { Break } from './ops/follow/position.ts'
 export type { HeldLease, LeaseScopeOutcome } from './ops/lease-scope.ts'
-export type { Break } from './ops/position.ts'
 export type { SeenTransaction } from './ops/read-stream.ts'
-export { StreamReplaced } from './ops/stream-replaced.ts'
-export type { TransactOptions, TransactOutcome } from './ops/transact-types.ts'
+export type { EditOutcome } from './ops/transact/edit.ts'
+export { StreamReplaced } from './ops/transact/stream-replaced.ts'
+export type { TransactOptions, TransactOutcome } from './ops/transact/types.ts'
 export * from './store/errors.ts'
+export type * from './store/facts.ts'
 export type * from './store/store.ts'
-export type * from './store/store-facts.ts'
 export { BadDocument, InvalidValue, LeasectlError, StreamFault } from './stream/errors.ts'
 export type {
   AttributeName,
@@ -91,7 +91,7 @@ export type {
   StreamEvent,
 } from './stream/event.ts'
 export { ATTRIBUTES, LC_ATTRIBUTES, STATUSES } from './stream/event.ts'
-export type { How, JournalChange, Transaction } from './stream/journal.ts'
+export type { How, JournalChange, Transaction } from './stream/journal/journal.ts'
 export type {
   Authorship,
   ChangeResult,
@@ -104,13 +104,12 @@ export type {
   RefusalCode,
   SeenLimit,
   SettableAttributes,
-} from './stream/operation.ts'
-export { ON_DUE, SETTABLE } from './stream/operation.ts'
-export type { Pin } from './stream/pin.ts'
+} from './stream/operations/operation.ts'
+export { ON_DUE, SETTABLE } from './stream/operations/operation.ts'
+export type { Pin } from './stream/precondition.ts'
 export type { Summary } from './stream/summary.ts'
-export type { SelectedValue } from './stream/xpath.ts'
+export type { SelectedValue } from './stream/xpath/xpath.ts'
 export type { Ending, Job, LostClaim, StopReason } from './worker/job.ts'
-export type { Happening, LoopOptions, LoopReport, Work } from './worker/loop-types.ts'
-export type { OwnEnd } from './worker/own-end.ts'
+export type { Happening, LoopOptions, LoopReport, OwnEnd, Work } from './worker/types.ts'
 export type { WorkOptions } from './worker/work-options.ts'
 export type { Undone, WorkOutcome } from './worker/work-outcome.ts'

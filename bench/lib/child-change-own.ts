@@ -1,7 +1,7 @@
 // child-change-own FOLDER AT EACH: changes its own streams, or bodies of the same bytes, as often as it is told to
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { openSqliteStore } from '../../src/store/sqlite.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { BodyTable, bodiesIn } from './body-table.ts'
 import { change, createStream, tagging } from './streams.ts'
 

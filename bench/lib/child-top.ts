@@ -1,7 +1,7 @@
 // child-top PAINTER SCREEN SECONDS [keys]   draws the dashboard under load; prints what it took as JSON
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DataStore } from '../../src/tui/data/store.ts'
-import { FrameGate, type GateClock } from '../../src/tui/gate.ts'
+import { FrameGate, type GateClock } from '../../src/tui/terminal/frame-scheduler.ts'
 import type { Frame } from '../../src/tui/view/row.ts'
 import { RawWriter } from './raw-writer.ts'
 import { inkOn, Sink } from './sink.ts'

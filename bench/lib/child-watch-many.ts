@@ -1,8 +1,8 @@
 // child-watch-many PORT STREAMS: two sweeps of a watchdog over a server of canned pages, as the daemon makes them
-import { keepHeapSmall } from '../../src/commands/engine.ts'
+import { keepHeapSmall } from '../../src/cli/v8-flags.ts'
 import { openStore } from '../../src/store/open.ts'
-import { machineTiming } from '../../src/watchdog/timing.ts'
-import { Watch } from '../../src/watchdog/watch.ts'
+import { machineTiming } from '../../src/util/clock.ts'
+import { Watch } from '../../src/watchdog/pass.ts'
 
 const [port = '', streams = ''] = process.argv.slice(2)
 await keepHeapSmall()

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { md5Of, writeMetadata } from '../../src/store/azure-metadata.ts'
+import { md5Of, writeMetadata } from '../../src/store/azure/metadata.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { Summary } from '../../src/stream/summary.ts'
 import { createStream } from './streams.ts'

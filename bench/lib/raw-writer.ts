@@ -1,4 +1,4 @@
-import { piecesOf, sameRow } from '../../src/tui/ink/pieces.ts'
+import { piecesOf, sameRow } from '../../src/tui/ink/ansi-row.ts'
 import type { Frame, Row } from '../../src/tui/view/row.ts'
 import type { Look } from '../../src/tui/view/theme.ts'
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { transact } from '../../src/ops/transact.ts'
-import type { TransactOutcome } from '../../src/ops/transact-types.ts'
+import { transact } from '../../src/ops/transact/transact.ts'
+import type { TransactOutcome } from '../../src/ops/transact/types.ts'
 import type { EventStore } from '../../src/store/store.ts'
-import type { Operation } from '../../src/stream/operation.ts'
+import type { Operation } from '../../src/stream/operations/operation.ts'
 
 /** Ids of the events below the root of a stream made by `createStream`. */
 export const WORK_IDS = Array.from({ length: 9 }, (_, at) => `0${at + 1}.00`)

@@ -1,8 +1,8 @@
 import type { DataStore } from '../../src/tui/data/store.ts'
-import { Lists } from '../../src/tui/ui/listing.ts'
-import type { Action, State } from '../../src/tui/ui/state.ts'
-import { initialState, update } from '../../src/tui/ui/update.ts'
-import type { World } from '../../src/tui/ui/world.ts'
+import type { World } from '../../src/tui/state/context.ts'
+import { Lists } from '../../src/tui/state/lists/lists.ts'
+import type { Action, State } from '../../src/tui/state/state.ts'
+import { initialState, update } from '../../src/tui/state/update.ts'
 import { frameOf } from '../../src/tui/view/frame.ts'
 import type { Frame } from '../../src/tui/view/row.ts'
 

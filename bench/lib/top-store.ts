@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { openSqliteStore } from '../../src/store/sqlite.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { multiply } from './multiply.ts'
 import { createStream } from './streams.ts'
 import { largeStream, OPEN } from './top-tree-load.ts'

@@ -1,12 +1,12 @@
 import { type StreamView, viewOf } from '../../src/ops/read-stream.ts'
 import type { Stored } from '../../src/store/store.ts'
-import { applyOperation } from '../../src/stream/apply.ts'
 import { EMPTY_DOCUMENT, type StreamDocument } from '../../src/stream/document.ts'
 import type { StreamEvent } from '../../src/stream/event.ts'
 import { EventStream } from '../../src/stream/event-stream.ts'
-import type { EventSpec, Operation } from '../../src/stream/operation.ts'
+import { applyOperation } from '../../src/stream/operations/apply.ts'
+import type { EventSpec, Operation } from '../../src/stream/operations/operation.ts'
 import { summarize } from '../../src/stream/summarize.ts'
-import { writeDocument } from '../../src/stream/xml-write.ts'
+import { writeDocument } from '../../src/stream/xml/write.ts'
 import type { DataStore } from '../../src/tui/data/store.ts'
 
 /** Before the others by name. */

@@ -1,4 +1,4 @@
-import type { Operation } from '../../src/stream/operation.ts'
+import type { Operation } from '../../src/stream/operations/operation.ts'
 import { type Stage, uuid } from './stage.ts'
 
 export const ORDER = 'orders/4711'

@@ -1,6 +1,6 @@
+import { processRuntime } from '../../src/cli/process-runtime.ts'
+import type { OpenedStore, Runtime } from '../../src/cli/runtime.ts'
 import { runCommandLine } from '../../src/commands/main.ts'
-import { processRuntime } from '../../src/commands/process-runtime.ts'
-import type { OpenedStore, Runtime } from '../../src/commands/runtime.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { openDashboard } from '../../src/tui/launch.ts'
 import { type Cell, type EmulatedTerminal, openTerminal, type TerminalSize } from '../../test/tui/support/terminal.ts'

@@ -1,7 +1,7 @@
-import { transact } from '../../src/ops/transact.ts'
+import { transact } from '../../src/ops/transact/transact.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { EventStore } from '../../src/store/store.ts'
-import type { ChangeResult, Operation } from '../../src/stream/operation.ts'
+import type { ChangeResult, Operation } from '../../src/stream/operations/operation.ts'
 
 /** A store whose clock stands unless it is moved, and in which all that happens is written down here. */
 export class Stage {

@@ -1,4 +1,4 @@
-import type { EventSpec, Operation } from '../../src/stream/operation.ts'
+import type { EventSpec, Operation } from '../../src/stream/operations/operation.ts'
 import type { Happening } from './order.ts'
 import { type Stage, uuid } from './stage.ts'
 

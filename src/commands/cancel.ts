@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import type { OnStreams } from './change/description.ts'
-import { messageOf, registerOnStreams } from './change/on-streams.ts'
-import type { OnStreamsOptions } from './change/options.ts'
-import type { Run } from './command.ts'
-import type { Runtime } from './runtime.ts'
+import type { Run } from '../cli/command.ts'
+import type { Runtime } from '../cli/runtime.ts'
+import { messageOf, registerOnStreams } from './batch/command.ts'
+import type { OnStreams } from './batch/description.ts'
+import type { OnStreamsOptions } from './batch/options.ts'
 
 export const CANCEL: OnStreams = {
   verb: 'cancel',

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
+import { parsed, type Run, reads } from '../cli/command.ts'
+import type { Runtime } from '../cli/runtime.ts'
+import { count, duration, pattern } from '../cli/values.ts'
 import type { CheckOptions } from './check/options.ts'
-import { parsed, type Run, reads } from './command.ts'
-import type { Runtime } from './runtime.ts'
-import { count, duration, pattern } from './values.ts'
 
 const NOTES = `
 Four things are checked in one look at the listing:
@@ -77,6 +77,6 @@ function watchdogFlags(): Option[] {
 const parse = (command: Command) => parsed<CheckOptions>(command, [])
 
 export const run: Run<CheckOptions> = async (options, runtime) => {
-  const { checkStore } = await import('./run-check.ts')
+  const { checkStore } = await import('./check/run.ts')
   return checkStore(options, runtime)
 }

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
-import { act, describe, parsed, type Run } from './command.ts'
-import type { DemoOptions } from './run-demo.ts'
-import type { Runtime } from './runtime.ts'
-import { factor } from './values.ts'
+import { act, describe, parsed, type Run } from '../cli/command.ts'
+import type { Runtime } from '../cli/runtime.ts'
+import { factor } from '../cli/values.ts'
+import type { DemoOptions } from './demo/run.ts'
 
 export function register(parent: Command, runtime: Runtime, go: Run<DemoOptions> = run): void {
   const command = parent
@@ -27,6 +27,6 @@ export function register(parent: Command, runtime: Runtime, go: Run<DemoOptions>
 }
 
 const run: Run<DemoOptions> = async (options, runtime) => {
-  const { playDemo } = await import('./run-demo.ts')
+  const { playDemo } = await import('./demo/run.ts')
   return playDemo(options, runtime)
 }

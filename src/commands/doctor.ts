@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
-import { streamNames } from './arguments.ts'
-import { act, describe, parsed, type Run } from './command.ts'
-import type { DoctorOptions } from './run-doctor.ts'
-import type { Runtime } from './runtime.ts'
-import { selectionFlags } from './selection/flags.ts'
+import { streamNames } from '../cli/arguments.ts'
+import { act, describe, parsed, type Run } from '../cli/command.ts'
+import type { Runtime } from '../cli/runtime.ts'
+import { selectionFlags } from '../cli/selection/flags.ts'
+import type { DoctorOptions } from './doctor/run.ts'
 
 const NOTES = `
 Without a name, a filter, --streams or --all it examines the store alone: rights, clock, settings. Rights are tried for
@@ -40,6 +40,6 @@ export function register(parent: Command, runtime: Runtime, go: Run<DoctorOption
 const parse = (command: Command) => parsed<DoctorOptions>(command, ['names'])
 
 export const run: Run<DoctorOptions> = async (options, runtime) => {
-  const { examineAll } = await import('./run-doctor.ts')
+  const { examineAll } = await import('./doctor/run.ts')
   return examineAll(options, runtime)
 }

@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander'
-import { eventId, streamName } from './arguments.ts'
-import { act, describe, parsed, type Run } from './command.ts'
+import { eventId, streamName } from '../cli/arguments.ts'
+import { act, describe, parsed, type Run } from '../cli/command.ts'
+import { everyWorkerChange } from '../cli/options.ts'
+import { UsageError } from '../cli/problem.ts'
+import type { Runtime } from '../cli/runtime.ts'
+import { choice, duration } from '../cli/values.ts'
 import { attributeFlags, claimFlag, ownerFlag, successorFlags } from './event/flags.ts'
-import type { ExecOptions } from './exec-options.ts'
-import { everyWorkerChange } from './options.ts'
-import { UsageError } from './problem.ts'
-import type { Runtime } from './runtime.ts'
-import { choice, duration } from './values.ts'
+import type { ExecOptions } from './exec/options.ts'
 
 const NOTES = `
 The event is claimed, and kept claimed by a heartbeat at a third of --claim, or of the event's own timeout where that is
@@ -86,6 +86,6 @@ export function programIn(words: readonly string[], { argv }: Runtime, usage: st
 }
 
 export const run: Run<ExecOptions> = async (options, runtime) => {
-  const { exec } = await import('./run-exec.ts')
+  const { exec } = await import('./exec/run.ts')
   return exec(options, runtime)
 }

@@ -1,16 +1,16 @@
-import { commandIn, ownWords, valuesIn } from './argv.ts'
-import { type ColourChoice, hasColour, paintFor } from './colour.ts'
-import { errorProblem, interruptedProblem } from './error-problem.ts'
-import { EndsWith, type Problem } from './problem.ts'
-import type { Runtime } from './runtime.ts'
-import { withoutSecrets } from './without-secrets.ts'
+import { commandIn, ownWords, valuesIn } from '../cli/argv.ts'
+import { type ColourChoice, hasColour, paintFor } from '../cli/color.ts'
+import { errorProblem, interruptedProblem } from '../cli/error-problem.ts'
+import { EndsWith, type Problem } from '../cli/problem.ts'
+import type { Runtime } from '../cli/runtime.ts'
+import { withoutSecrets } from '../cli/without-secrets.ts'
 
 /** Tells why a command failed, in the format the arguments ask for, and returns the exit code. */
 export async function exitCodeOf(error: unknown, runtime: Runtime): Promise<number> {
   if (error instanceof EndsWith) return error.exit
   const what = await explained(errorProblem(error, runtime), runtime)
   if (isCheck(runtime)) {
-    const { tellUnknown } = await import('./check/tell-unknown.ts')
+    const { tellUnknown } = await import('./check/unknown.ts')
     await tellUnknown(what, runtime)
   } else await tell(what, runtime)
   if (ownWords(runtime.argv).includes('--debug') && what.cause !== undefined)
@@ -19,7 +19,7 @@ export async function exitCodeOf(error: unknown, runtime: Runtime): Promise<numb
 }
 
 async function tell(what: Problem, runtime: Runtime): Promise<void> {
-  const { problemJsonLine, problemLines } = await import('./problem-text.ts')
+  const { problemJsonLine, problemLines } = await import('../cli/problem-text.ts')
   if (asksFor(runtime.argv, '-o', '--output', /^(nd)?json$/)) return runtime.stderr.write(problemJsonLine(what))
   const paint = await paintFor(hasColour(colourChoice(runtime.argv), runtime.env, runtime.stderr.isTty))
   await runtime.stderr.write(`${problemLines(what, runtime.nowMs(), paint, runtime.stderr.columns).join('\n')}\n`)
@@ -40,7 +40,7 @@ function codeHere(code: number, runtime: Runtime): number {
 
 async function explained(what: Problem, { opened }: Runtime): Promise<Problem> {
   if (what.code !== 'stream-not-found') return what
-  const { withMissingFile } = await import('./missing-file.ts')
+  const { withMissingFile } = await import('../cli/missing-file.ts')
   return withMissingFile(what, opened?.store.address)
 }
 
@@ -61,7 +61,7 @@ function colourChoice(argv: readonly string[]): ColourChoice {
 
 /** The stack with the causes, without what `util.inspect` would add: an SDK's error carries addresses with secrets. */
 async function stackText(what: Problem): Promise<string> {
-  const { visibleText } = await import('../stream/texts.ts')
+  const { visibleText } = await import('../stream/text.ts')
   const lines: string[] = []
   let error: unknown = what.cause
   for (let depth = 0; error instanceof Error && depth < 5; depth++) {

@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander'
-import { streamNames } from './arguments.ts'
-import { act, describe, parsed, type Run } from './command.ts'
-import type { ExportOptions } from './run-export.ts'
-import type { Runtime } from './runtime.ts'
-import { selectionFlags } from './selection/flags.ts'
+import { streamNames } from '../cli/arguments.ts'
+import { act, describe, parsed, type Run } from '../cli/command.ts'
+import type { Runtime } from '../cli/runtime.ts'
+import { selectionFlags } from '../cli/selection/flags.ts'
+import { nonEmpty } from '../cli/values.ts'
+import type { ExportOptions } from './export/run.ts'
 import { transferFlags } from './transfer/flags.ts'
-import { nonEmpty } from './values.ts'
 
 const NOTES = `
 xml is the stored document, byte by byte; in a folder the stream's name is the path, and import takes the folder back.
@@ -52,6 +52,6 @@ export function register(parent: Command, runtime: Runtime, go: Run<ExportOption
 }
 
 export const run: Run<ExportOptions> = async (options, runtime) => {
-  const { exportStreams } = await import('./run-export.ts')
+  const { exportStreams } = await import('./export/run.ts')
   return exportStreams(options, runtime)
 }

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { nearest } from '../stream/nearest.ts'
-import { act, describe, type Run } from './command.ts'
-import { UsageError } from './problem.ts'
-import type { Runtime } from './runtime.ts'
+import { act, describe, type Run } from '../cli/command.ts'
+import { UsageError } from '../cli/problem.ts'
+import type { Runtime } from '../cli/runtime.ts'
+import { nearest } from '../util/nearest.ts'
 
 export interface HelpOptions {
   readonly words: readonly string[]
@@ -31,7 +31,7 @@ export function register(parent: Command, runtime: Runtime, go?: Run<HelpOptions
 }
 
 async function showHelp(program: Command, words: readonly string[], runtime: Runtime): Promise<undefined> {
-  const { brokenLines, TOPICS } = await import('./help-topics.ts')
+  const { brokenLines, TOPICS } = await import('./help/topics.ts')
   const [first = ''] = words
   const columns = Math.min(MAX_COLUMNS, (runtime.stdout.isTty && runtime.stdout.columns) || MAX_COLUMNS)
   const topic = words.length === 1 && Object.hasOwn(TOPICS, first) ? TOPICS[first] : undefined

@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander'
+import { streamName } from '../cli/arguments.ts'
+import { act, describe, parsed, type Run } from '../cli/command.ts'
+import type { Runtime } from '../cli/runtime.ts'
+import { inFlag, nonEmpty, pattern } from '../cli/values.ts'
 import { checkStreamName } from '../store/names.ts'
-import { streamName } from './arguments.ts'
-import { act, describe, parsed, type Run } from './command.ts'
-import type { ImportOptions } from './run-import.ts'
-import type { Runtime } from './runtime.ts'
+import type { ImportOptions } from './import/run.ts'
 import { transferFlags } from './transfer/flags.ts'
-import { inFlag, nonEmpty, pattern } from './values.ts'
 
 const NOTES = `
 Documents are stored byte by byte as they are, with version, history and the claims of workers: there is no entry of
@@ -61,6 +61,6 @@ function sources(text: string, previous: readonly string[] = []): readonly strin
 }
 
 export const run: Run<ImportOptions> = async (options, runtime) => {
-  const { importStreams } = await import('./run-import.ts')
+  const { importStreams } = await import('./import/run.ts')
   return importStreams(options, runtime)
 }

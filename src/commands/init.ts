@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander'
-import { streamName } from './arguments.ts'
-import { parsed, type Run, writes } from './command.ts'
+import { streamName } from '../cli/arguments.ts'
+import { parsed, type Run, writes } from '../cli/command.ts'
+import type { Runtime } from '../cli/runtime.ts'
+import { names, nonEmpty, requiredText } from '../cli/values.ts'
 import { attributeFlags } from './event/flags.ts'
-import type { InitOptions } from './run-init.ts'
-import type { Runtime } from './runtime.ts'
-import { names, nonEmpty, requiredText } from './values.ts'
+import type { InitOptions } from './init/run.ts'
 
 export function register(parent: Command, runtime: Runtime, go: Run<InitOptions> = run): void {
   const command = parent
@@ -37,6 +37,6 @@ export function register(parent: Command, runtime: Runtime, go: Run<InitOptions>
 const parse = (command: Command) => parsed<InitOptions>(command, ['stream'])
 
 export const run: Run<InitOptions> = async (options, runtime) => {
-  const { initStream } = await import('./run-init.ts')
+  const { initStream } = await import('./init/run.ts')
   return initStream(options, runtime)
 }

@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander'
+import { streamNames } from '../cli/arguments.ts'
+import { parsed, type Run, reads } from '../cli/command.ts'
+import { UsageError } from '../cli/problem.ts'
+import type { Runtime } from '../cli/runtime.ts'
+import { selectionFlags } from '../cli/selection/flags.ts'
+import { pointInTime } from '../cli/time-points.ts'
+import { choices, inFlag, lineCount, nonEmpty, withWords } from '../cli/values.ts'
 import { globOf } from '../ops/glob.ts'
-import { streamNames } from './arguments.ts'
-import { parsed, type Run, reads } from './command.ts'
-import { pointInTime } from './points-in-time.ts'
-import { UsageError } from './problem.ts'
-import type { LogCommandOptions } from './run-log.ts'
-import type { Runtime } from './runtime.ts'
-import { selectionFlags } from './selection/flags.ts'
-import { choices, inFlag, lineCount, nonEmpty, withWords } from './values.ts'
+import type { LogCommandOptions } from './log/run.ts'
 
 /** Operations that leave an entry in a journal, and the entries that leasectl makes by itself. */
 const OPS = [
@@ -70,6 +70,6 @@ function operations(text: string, previous?: readonly string[]): readonly string
 const parse = (command: Command) => parsed<LogCommandOptions>(command, ['names'])
 
 export const run: Run<LogCommandOptions> = async (options, runtime) => {
-  const { showLog } = await import('./run-log.ts')
+  const { showLog } = await import('./log/run.ts')
   return showLog(options, runtime)
 }

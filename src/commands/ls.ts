@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander'
-import { LISTING_CHOICES } from '../formats/listing-fields.ts'
-import { parsed, type Run, reads } from './command.ts'
+import { parsed, type Run, reads } from '../cli/command.ts'
+import type { Runtime } from '../cli/runtime.ts'
+import { filterFlags } from '../cli/selection/flags.ts'
+import { choice, choices, count, duration, withWords } from '../cli/values.ts'
+import { LISTING_CHOICES } from '../formats/listing/fields.ts'
 import type { LsOptions } from './ls/options.ts'
 import { SORT_FIELDS, sortKey } from './ls/sort-key.ts'
-import type { Runtime } from './runtime.ts'
-import { filterFlags } from './selection/flags.ts'
-import { choice, choices, count, duration, withWords } from './values.ts'
 
 export function register(parent: Command, runtime: Runtime, go: Run<LsOptions> = run): void {
   const command = parent.command('ls').alias('list')
@@ -54,6 +54,6 @@ function listFlags(): Option[] {
 const parse = (command: Command) => parsed<LsOptions>(command, [])
 
 export const run: Run<LsOptions> = async (options, runtime) => {
-  const { listStreams } = await import('./run-ls.ts')
+  const { listStreams } = await import('./ls/run.ts')
   return listStreams(options, runtime)
 }

@@ -1,8 +1,8 @@
+import { optionsOf } from '../cli/options.ts'
+import { processRuntime } from '../cli/process-runtime.ts'
+import type { Runtime } from '../cli/runtime.ts'
 import { endProcess, exitCodeOf, quietExitCode, watchBrokenPipes, watchCrashes, watchSignals } from './exit.ts'
-import { optionsOf } from './options.ts'
-import { processRuntime } from './process-runtime.ts'
 import { buildProgram } from './program.ts'
-import type { Runtime } from './runtime.ts'
 
 /** Runs the command line of this process and ends it with the exit code. */
 export async function main(): Promise<void> {
@@ -33,7 +33,7 @@ async function parse(runtime: Runtime): Promise<void> {
     await program.parseAsync([...runtime.argv], { from: 'user' })
   } catch (error) {
     if (codeOf(error) !== 'commander.help' || program.args.length > 0) throw error
-    const { printShortHelp } = await import('./short-help.ts')
+    const { printShortHelp } = await import('./help/short-help.ts')
     await printShortHelp(optionsOf(program), runtime)
   } finally {
     for (const text of written) await runtime.stdout.write(text)

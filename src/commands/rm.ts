@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
-import { blobNames, streamNames } from './arguments.ts'
-import { batchFlags, RUN_FILES } from './change/flags.ts'
-import { onStreams } from './change/on-streams.ts'
-import type { OnStreamsOptions } from './change/options.ts'
-import type { Run } from './command.ts'
-import { everyRemoval } from './options.ts'
-import type { Runtime } from './runtime.ts'
+import { blobNames, streamNames } from '../cli/arguments.ts'
+import type { Run } from '../cli/command.ts'
+import { everyRemoval } from '../cli/options.ts'
+import type { Runtime } from '../cli/runtime.ts'
+import { onStreams } from './batch/command.ts'
+import { batchFlags, RUN_FILES } from './batch/flags.ts'
+import type { OnStreamsOptions } from './batch/options.ts'
 
 export function register(parent: Command, runtime: Runtime, go: Run<OnStreamsOptions> = run): void {
   const command = parent
@@ -29,7 +29,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<OnStreamsOpt
 }
 
 export const run: Run<OnStreamsOptions> = async (options, runtime) => {
-  const { removeStreams } = await import('./run-rm.ts')
+  const { removeStreams } = await import('./rm/run.ts')
   const { blob = [], names } = options
   return removeStreams({ ...options, names: [...names, ...blob] }, runtime)
 }

@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander'
-import { streamNames } from './arguments.ts'
-import { parsed, type Run, reads } from './command.ts'
-import type { Runtime } from './runtime.ts'
+import { streamNames } from '../cli/arguments.ts'
+import { parsed, type Run, reads } from '../cli/command.ts'
+import type { Runtime } from '../cli/runtime.ts'
+import { duration, nonEmpty } from '../cli/values.ts'
 import type { ShowOptions } from './show/options.ts'
 import { versionOrTime } from './show/version-or-time.ts'
-import { duration, nonEmpty } from './values.ts'
 
 export function register(parent: Command, runtime: Runtime, go: Run<ShowOptions> = run): void {
   const command = parent
@@ -53,6 +53,6 @@ export function register(parent: Command, runtime: Runtime, go: Run<ShowOptions>
 const parse = (command: Command) => parsed<ShowOptions>(command, ['streams'])
 
 export const run: Run<ShowOptions> = async (options, runtime) => {
-  const { showStreams } = await import('./run-show.ts')
+  const { showStreams } = await import('./show/run.ts')
   return showStreams(options, runtime)
 }

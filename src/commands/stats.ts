@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander'
-import { streamNames } from './arguments.ts'
-import { parsed, type Run, reads } from './command.ts'
-import type { Runtime } from './runtime.ts'
-import { selectionFlags } from './selection/flags.ts'
+import { streamNames } from '../cli/arguments.ts'
+import { parsed, type Run, reads } from '../cli/command.ts'
+import type { Runtime } from '../cli/runtime.ts'
+import { selectionFlags } from '../cli/selection/flags.ts'
+import { choice, count } from '../cli/values.ts'
 import type { StatsOptions } from './stats/options.ts'
-import { choice, count } from './values.ts'
 
 const NOTES = `
 One line is one step: all events of the same name. Each try counts: an event that failed, was retried and completed is one
@@ -52,6 +52,6 @@ export function register(parent: Command, runtime: Runtime, go: Run<StatsOptions
 const parse = (command: Command) => parsed<StatsOptions>(command, ['names'])
 
 export const run: Run<StatsOptions> = async (options, runtime) => {
-  const { showStats } = await import('./run-stats.ts')
+  const { showStats } = await import('./stats/run.ts')
   return showStats(options, runtime)
 }

@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander'
-import { streamNames } from './arguments.ts'
-import { parsed, type Run, reads } from './command.ts'
-import type { Runtime } from './runtime.ts'
-import { selectionFlags } from './selection/flags.ts'
+import { streamNames } from '../cli/arguments.ts'
+import { parsed, type Run, reads } from '../cli/command.ts'
+import type { Runtime } from '../cli/runtime.ts'
+import { selectionFlags } from '../cli/selection/flags.ts'
+import { count, duration, lineCount } from '../cli/values.ts'
 import type { TailOptions } from './tail/options.ts'
 import { pattern } from './tail/patterns.ts'
-import { count, duration, lineCount } from './values.ts'
 
 const NOTES = `
 Several streams are put in order of time; with -f those of one look at a time. -n counts the transactions of all streams
@@ -60,6 +60,6 @@ function parse(command: Command): TailOptions {
 }
 
 export const run: Run<TailOptions> = async (options, runtime) => {
-  const { tailStreams } = await import('./run-tail.ts')
+  const { tailStreams } = await import('./tail/run.ts')
   return tailStreams(options, runtime)
 }

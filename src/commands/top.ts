@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
-import { streamName } from './arguments.ts'
-import { parsed, type Run, reads } from './command.ts'
-import type { Runtime } from './runtime.ts'
+import { streamName } from '../cli/arguments.ts'
+import { parsed, type Run, reads } from '../cli/command.ts'
+import type { Runtime } from '../cli/runtime.ts'
+import { choice, duration, pattern } from '../cli/values.ts'
 import { THEMES, type TopOptions } from './top/options.ts'
-import { choice, duration, pattern } from './values.ts'
 
 const NOTES = `
 ? shows the keys. It starts read-only: ! or --write unlocks changes for ten minutes, in a protected store only after its
@@ -53,6 +53,6 @@ export function register(parent: Command, runtime: Runtime, go: Run<TopOptions> 
 }
 
 export const run: Run<TopOptions> = async (options, runtime) => {
-  const { top } = await import('./run-top.ts')
+  const { top } = await import('./top/run.ts')
   return top(options, runtime)
 }

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
-import { streamNames } from './arguments.ts'
-import { parsed, type Run, reads } from './command.ts'
-import type { Runtime } from './runtime.ts'
-import { selectionFlags } from './selection/flags.ts'
-import { duration } from './values.ts'
+import { streamNames } from '../cli/arguments.ts'
+import { parsed, type Run, reads } from '../cli/command.ts'
+import type { Runtime } from '../cli/runtime.ts'
+import { selectionFlags } from '../cli/selection/flags.ts'
+import { duration } from '../cli/values.ts'
 import type { WaitCommandOptions } from './wait/options.ts'
 import { waitTarget } from './wait/target.ts'
 
@@ -77,6 +77,6 @@ function parse(command: Command): WaitCommandOptions {
 }
 
 export const run: Run<WaitCommandOptions> = async (options, runtime) => {
-  const { waitForStreams } = await import('./run-wait.ts')
+  const { waitForStreams } = await import('./wait/run.ts')
   return waitForStreams(options, runtime)
 }

@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander'
-import { ON_DUE } from '../stream/operation.ts'
-import { act, describe, parsed, type Run } from './command.ts'
-import type { Runtime } from './runtime.ts'
-import { choice, count, duration, nonEmpty, pattern } from './values.ts'
-import { hookCommand, shareValue } from './watchdog/hook-values.ts'
+import { act, describe, parsed, type Run } from '../cli/command.ts'
+import type { Runtime } from '../cli/runtime.ts'
+import { choice, count, duration, nonEmpty, pattern } from '../cli/values.ts'
+import { ON_DUE } from '../stream/operations/operation.ts'
 import { listenAddress } from './watchdog/listen-value.ts'
 import type { WatchdogCommandOptions } from './watchdog/settings.ts'
-import * as status from './watchdog/status.ts'
+import { hookCommand, shareValue } from './watchdog/values.ts'
+import * as status from './watchdog/watchdog-status.ts'
 
 const NOTES = `
 What it ends: events whose timeout has ended, by the clock of the store, and the stream where the root's has. It judges by
@@ -110,6 +110,6 @@ function parse(command: Command): WatchdogCommandOptions {
 }
 
 export const run: Run<WatchdogCommandOptions> = async (options, runtime) => {
-  const { watchdog } = await import('./run-watchdog.ts')
+  const { watchdog } = await import('./watchdog/run.ts')
   return watchdog(options, runtime)
 }

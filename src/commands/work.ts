@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander'
-import { act, describe, parsed, type Run } from './command.ts'
+import { act, describe, parsed, type Run } from '../cli/command.ts'
+import { everyWorkerChange } from '../cli/options.ts'
+import { UsageError } from '../cli/problem.ts'
+import type { Runtime } from '../cli/runtime.ts'
+import { atOnce, count, duration, names, pattern, storedText } from '../cli/values.ts'
 import { programFlags, programIn } from './exec.ts'
-import { everyWorkerChange } from './options.ts'
-import { UsageError } from './problem.ts'
-import type { Runtime } from './runtime.ts'
-import { atOnce, count, duration, names, pattern, storedText } from './values.ts'
 import type { WorkCommandOptions } from './work/options.ts'
 
 const NOTES = `
@@ -91,6 +91,6 @@ function optionsIn(command: Command, runtime: Runtime): WorkCommandOptions {
 }
 
 const run: Run<WorkCommandOptions> = async (options, runtime) => {
-  const { work } = await import('./run-work.ts')
+  const { work } = await import('./work/run.ts')
   return work(options, runtime)
 }

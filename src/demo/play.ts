@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { readStream, type SeenTransaction, type StreamView } from '../ops/read-stream.ts'
-import { transact } from '../ops/transact.ts'
+import { transact } from '../ops/transact/transact.ts'
 import type { EventStore } from '../store/store.ts'
 import { searchOrder } from './search-order.ts'
 import type { DemoWorkerReport } from './worker.ts'

@@ -1,5 +1,5 @@
 import type { StreamEvent } from '../stream/event.ts'
-import type { EventSpec, Operation } from '../stream/operation.ts'
+import type { EventSpec, Operation } from '../stream/operations/operation.ts'
 
 /**
  * The SearchOrder process (stream-format 3): an order asks three suppliers, one does not answer, the results of the

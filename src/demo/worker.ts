@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { readStream, type StreamView } from '../ops/read-stream.ts'
-import { transact } from '../ops/transact.ts'
+import { transact } from '../ops/transact/transact.ts'
 import type { EventStore } from '../store/store.ts'
-import { claimRuns } from '../stream/due.ts'
 import { isFinal, type StreamEvent } from '../stream/event.ts'
-import type { Operation } from '../stream/operation.ts'
+import type { Operation } from '../stream/operations/operation.ts'
+import { claimRuns } from '../stream/time/deadlines.ts'
 import { type Job, jobFor } from './search-order.ts'
 
 export interface DemoWorkerOptions {

@@ -1,4 +1,4 @@
-import { readTime } from '../stream/dates.ts'
+import { readTime } from '../stream/time/dates.ts'
 
 /** Carried by every JSON document and every line of ndjson. */
 export const API_VERSION = 'leasectl/v1'

@@ -1,10 +1,10 @@
 import type { StaleReason } from '../ops/stale-lease.ts'
 import type { Listed } from '../store/store.ts'
-import { visibleName, visibleText } from '../stream/texts.ts'
-import { roughSpan, span, type TimeStyle, timeText } from './age.ts'
+import { visibleName, visibleText } from '../stream/text.ts'
 import { orNull } from './json.ts'
-import { leaseJson } from './lease-text.ts'
-import type { Cell, Column } from './table.ts'
+import { leaseJson } from './lease.ts'
+import { roughSpan, span, type TimeStyle, timeText } from './terminal/numbers.ts'
+import type { Cell, Column } from './terminal/table.ts'
 
 /** A lease that somebody holds. */
 export interface HeldLease {

@@ -1,9 +1,9 @@
 import type { LogEntry } from '../ops/log.ts'
-import { visibleName, visibleText } from '../stream/texts.ts'
-import { clock, span, type TimeStyle } from './age.ts'
-import type { Style } from './paint.ts'
-import type { Cell, Column } from './table.ts'
-import { transactionJson } from './transaction-text.ts'
+import { visibleName, visibleText } from '../stream/text.ts'
+import { transactionJson } from './journal.ts'
+import { clock, span, type TimeStyle } from './terminal/numbers.ts'
+import type { Style } from './terminal/style.ts'
+import type { Cell, Column } from './terminal/table.ts'
 
 /** A transaction as one item of `log -o json` and one line of `-o ndjson`; fields are only ever added. */
 export function logJson({ stream, tx }: LogEntry) {

@@ -1,4 +1,4 @@
-import { type LastPass, livenessOf, type PassFailure, type WatchdogEntry } from '../ops/watchdog-state.ts'
+import { type LastPass, livenessOf, type PassFailure, type WatchdogEntry } from '../ops/watchdog-state/state.ts'
 import { jsonTime, orNull } from './json.ts'
 
 /** A watchdog as JSON shows it; fields are only ever added. @param nowMs the store's clock, epoch ms */

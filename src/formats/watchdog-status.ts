@@ -1,10 +1,10 @@
-import { upcoming } from '../ops/watchdog-next.ts'
-import { type Liveness, livenessOf, type WatchdogEntry } from '../ops/watchdog-state.ts'
-import { visibleName, visibleText } from '../stream/texts.ts'
-import { clock, dueText, span, type TimeStyle, timeText } from './age.ts'
-import { counted, countText } from './count-text.ts'
-import type { Paint, Style } from './paint.ts'
-import { type Cell, type Column, table } from './table.ts'
+import { type Liveness, livenessOf, type WatchdogEntry } from '../ops/watchdog-state/state.ts'
+import { upcoming } from '../ops/watchdog-state/upcoming.ts'
+import { visibleName, visibleText } from '../stream/text.ts'
+import { counted, countText } from './terminal/count-text.ts'
+import { clock, dueText, span, type TimeStyle, timeText } from './terminal/numbers.ts'
+import type { Paint, Style } from './terminal/style.ts'
+import { type Cell, type Column, table } from './terminal/table.ts'
 
 export interface StatusText {
   /** The store's clock, epoch ms. */

@@ -1,8 +1,8 @@
-import { countText } from '../formats/count-text.ts'
-import type { Paint } from '../formats/paint.ts'
-import { binsOf } from '../formats/stats-json.ts'
-import { shortLength } from '../formats/stats-length.ts'
-import type { LogHistogram } from '../ops/stats-histogram.ts'
+import { binsOf } from '../formats/stats/json.ts'
+import { shortLength } from '../formats/stats/length.ts'
+import { countText } from '../formats/terminal/count-text.ts'
+import type { Paint } from '../formats/terminal/style.ts'
+import type { LogHistogram } from '../ops/stats/histogram.ts'
 
 /** Where stdout is no terminal, columns. */
 const USUAL_WIDTH = 72

@@ -1,9 +1,9 @@
-import { lengthsJson } from '../formats/stats-json.ts'
+import { lengthsJson } from '../formats/stats/json.ts'
 import { jainIndex } from './fairness.ts'
 import { type Overlap, overlapsIn } from './overlap.ts'
-import type { PaceName } from './paces.ts'
 import { histogramOf, type Turn } from './samples.ts'
-import type { Member } from './team.ts'
+import type { PaceName } from './strategies.ts'
+import type { Member } from './worker-processes.ts'
 
 /** What was asked for. */
 export interface LeaseLabSettings {

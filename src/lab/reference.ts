@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { pause } from '../ops/pause.ts'
-import { transact } from '../ops/transact.ts'
-import type { TransactOptions, TransactOutcome } from '../ops/transact-types.ts'
+import { transact } from '../ops/transact/transact.ts'
+import type { TransactOptions, TransactOutcome } from '../ops/transact/types.ts'
 import type { EventStore, Holder } from '../store/store.ts'
-import type { Operation } from '../stream/operation.ts'
-import type { Pace } from './pace.ts'
+import type { Operation } from '../stream/operations/operation.ts'
+import { pause } from '../util/pause.ts'
+import type { Pace } from './wait-strategy.ts'
 
 /** Seconds; what that library asked for. */
 const LEASE_S = 60

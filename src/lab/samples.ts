@@ -1,4 +1,4 @@
-import { LogHistogram } from '../ops/stats-histogram.ts'
+import { LogHistogram } from '../ops/stats/histogram.ts'
 
 /** One wait for the lease by a process of Test A, and the turn it led to. */
 export interface Turn {

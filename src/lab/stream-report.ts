@@ -1,11 +1,11 @@
-import { lengthsJson } from '../formats/stats-json.ts'
+import { lengthsJson } from '../formats/stats/json.ts'
 import type { StreamView } from '../ops/read-stream.ts'
 import type { WriteMode } from '../store/store.ts'
 import { jainIndex } from './fairness.ts'
-import type { PaceName } from './paces.ts'
-import { type ProofFault, prove } from './proof.ts'
 import { type Change, histogramOf } from './samples.ts'
-import type { Member } from './team.ts'
+import type { PaceName } from './strategies.ts'
+import { type ProofFault, prove } from './verify.ts'
+import type { Member } from './worker-processes.ts'
 
 /** What was asked for. */
 export interface StreamLabSettings {

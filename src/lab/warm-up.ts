@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { removeStream } from '../ops/remove.ts'
-import { transact } from '../ops/transact.ts'
+import { transact } from '../ops/transact/transact.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import type { EventStore, WriteMode } from '../store/store.ts'
 import { ROOT_ID } from '../stream/event-id.ts'

@@ -1,4 +1,4 @@
-import type { ChangeResult } from '../stream/operation.ts'
+import type { ChangeResult } from '../stream/operations/operation.ts'
 import { callback } from '../stream/values.ts'
 
 /**

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { type EditOutcome, edit } from '../ops/edit.ts'
-import { transact as transactAs } from '../ops/transact.ts'
-import type { TransactOptions, TransactOutcome } from '../ops/transact-types.ts'
+import { type EditOutcome, edit } from '../ops/transact/edit.ts'
+import { transact as transactAs } from '../ops/transact/transact.ts'
+import type { TransactOptions, TransactOutcome } from '../ops/transact/types.ts'
 import type { EventStore } from '../store/store.ts'
-import type { EventSpec, Operation } from '../stream/operation.ts'
-import { checkCommandId } from '../stream/texts.ts'
+import type { EventSpec, Operation } from '../stream/operations/operation.ts'
+import { checkCommandId } from '../stream/text.ts'
 import {
   callback,
   flag,
@@ -20,7 +20,7 @@ import {
   whole,
 } from '../stream/values.ts'
 import { checkTarget, reason, waitMs, write } from './checks.ts'
-import { StreamEditor } from './editors.ts'
+import { StreamEditor } from './editor.ts'
 import { readOperation } from './operations.ts'
 import { type EventInput, readEvent, SUCCESSORS, type SuccessorSpecs, type Successors } from './specs.ts'
 

@@ -1,8 +1,8 @@
-import { type FollowItem, follow as followFrom } from '../ops/follow.ts'
+import { type FollowItem, follow as followFrom } from '../ops/follow/follow.ts'
 import type { EventStore } from '../store/store.ts'
 import { milliseconds, objectOf, signal, text, whole } from '../stream/values.ts'
 import { checkReadable } from './checks.ts'
-import type { SignalOption } from './read-stream.ts'
+import type { SignalOption } from './streams.ts'
 
 /** From where, and how often, a stream is followed. */
 export interface FollowOptions extends SignalOption {

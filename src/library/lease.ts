@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { thisHost } from '../ops/enqueue.ts'
 import { acquireWaiting, type HeldLease, type LeaseScopeOutcome, leaseScope as scope } from '../ops/lease-scope.ts'
+import { thisHost } from '../ops/transact/enqueue.ts'
 import type { AcquireOutcome, BreakOutcome, EventStore, Holder, LeaseOutcome } from '../store/store.ts'
 import {
   callback,
@@ -14,7 +14,7 @@ import {
   whole,
 } from '../stream/values.ts'
 import { checkTarget, waitMs } from './checks.ts'
-import { readSignal, type SignalOption } from './read-stream.ts'
+import { readSignal, type SignalOption } from './streams.ts'
 
 /** Who takes a lease, and how. */
 export interface TakeLeaseOptions extends SignalOption {

@@ -1,5 +1,5 @@
-import { LONGEST_CLAIM_MS } from '../ops/check-operation.ts'
-import type { Claimant, Operation, SeenLimit } from '../stream/operation.ts'
+import { LONGEST_CLAIM_MS } from '../ops/transact/check-operation.ts'
+import type { Claimant, Operation, SeenLimit } from '../stream/operations/operation.ts'
 import {
   flag,
   listOf,

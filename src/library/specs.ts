@@ -1,4 +1,4 @@
-import { type EventSpec, ON_DUE, type SettableAttributes } from '../stream/operation.ts'
+import { type EventSpec, ON_DUE, type SettableAttributes } from '../stream/operations/operation.ts'
 import {
   isObject,
   listOf,

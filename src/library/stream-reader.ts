@@ -1,10 +1,10 @@
 import type { DocumentView, SeenTransaction } from '../ops/read-stream.ts'
 import type { Status, StreamEvent } from '../stream/event.ts'
-import { type OpenWork, openEvents, openWork } from '../stream/open-work.ts'
+import { type OpenWork, openEvents, openWork } from '../stream/ready-events.ts'
 import { text } from '../stream/values.ts'
-import type { SelectedValue } from '../stream/xpath.ts'
+import type { SelectedValue } from '../stream/xpath/xpath.ts'
 import { EventNotFound } from './errors.ts'
-import type { EventReader, EventSource } from './event-reader.ts'
+import type { EventReader, EventSource } from './reader.ts'
 import { readXPath, type XPath } from './xpath.ts'
 
 /** A stream, to be looked at: its events and what they amount to. Of a stream that is changed, each answer is that of the moment. */

@@ -1,7 +1,7 @@
-import { thisHost } from '../ops/enqueue.ts'
 import { globOf } from '../ops/glob.ts'
+import { thisHost } from '../ops/transact/enqueue.ts'
 import type { EventStore } from '../store/store.ts'
-import type { ChangeResult } from '../stream/operation.ts'
+import type { ChangeResult } from '../stream/operations/operation.ts'
 import {
   callback,
   flag,
@@ -22,7 +22,7 @@ import {
 } from '../stream/values.ts'
 import type { Ending, Job } from '../worker/job.ts'
 import { workLoop } from '../worker/loop.ts'
-import type { Happening, LoopOptions, LoopReport, Work } from '../worker/loop-types.ts'
+import type { Happening, LoopOptions, LoopReport, Work } from '../worker/types.ts'
 import { workEvent } from '../worker/work-event.ts'
 import type { WorkOptions } from '../worker/work-options.ts'
 import type { WorkOutcome } from '../worker/work-outcome.ts'

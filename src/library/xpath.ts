@@ -1,7 +1,7 @@
 import type { StreamDocument } from '../stream/document.ts'
 import { InvalidValue } from '../stream/errors.ts'
 import { text, wrong } from '../stream/values.ts'
-import { parseXPath, type Selected, type SelectedValue } from '../stream/xpath.ts'
+import { parseXPath, type Selected, type SelectedValue } from '../stream/xpath/xpath.ts'
 
 /** An XPath 3.1 expression that was read; see `xpath`. It can be used on many streams. */
 export class XPath {

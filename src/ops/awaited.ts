@@ -3,13 +3,13 @@ import type { EventStore } from '../store/store.ts'
 import { StreamFault } from '../stream/errors.ts'
 import { summarize } from '../stream/summarize.ts'
 import type { Summary } from '../stream/summary.ts'
-import { ownText } from './own-text.ts'
-import { readAhead } from './read-ahead.ts'
+import { readAhead } from '../util/read-ahead.ts'
+import { ownText } from '../util/strings.ts'
 import { readStream, type StreamView } from './read-stream.ts'
 import { type Unreadable, unreadableOf } from './summaries.ts'
 import { eventVerdict, streamVerdict, type WaitTarget } from './wait-target.ts'
 import type { AwaitedStream, LastSeen, WaitItem, WaitOptions } from './wait-types.ts'
-import type { WatchedStream } from './watched.ts'
+import type { WatchedStream } from './watch/watched.ts'
 
 const READS_AT_ONCE = 8
 

@@ -1,8 +1,8 @@
 import type { EventStore, Stored } from '../store/store.ts'
 import type { StreamDocument } from '../stream/document.ts'
 import { BadDocument } from '../stream/errors.ts'
-import { highestVersion } from '../stream/history.ts'
-import { parseBody } from './plan.ts'
+import { highestVersion } from '../stream/journal/history.ts'
+import { parseBody } from './transact/plan.ts'
 
 /** A document that is to be put where another may be. */
 export interface Candidate {

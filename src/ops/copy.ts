@@ -5,7 +5,7 @@ import type { StreamDocument } from '../stream/document.ts'
 import { summarize } from '../stream/summarize.ts'
 import type { Summary } from '../stream/summary.ts'
 import { mayStandOn, type Standing, sameBytes, standingOf } from './copy-standing.ts'
-import { parseBody } from './plan.ts'
+import { parseBody } from './transact/plan.ts'
 
 export interface CopyOptions {
   /**

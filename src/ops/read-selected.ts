@@ -1,7 +1,7 @@
 import type { EventStore, Listed } from '../store/store.ts'
 import { StreamFault } from '../stream/errors.ts'
+import { readAhead } from '../util/read-ahead.ts'
 import { type StreamFilter, verdictOf } from './filter.ts'
-import { readAhead } from './read-ahead.ts'
 import { type StreamView, viewOf } from './read-stream.ts'
 import type { Selection } from './selection.ts'
 import { summarizeStored } from './summaries.ts'

@@ -1,13 +1,13 @@
 import type { EventStore, Stored } from '../store/store.ts'
-import { isoTime } from '../stream/dates.ts'
 import type { StreamDocument } from '../stream/document.ts'
-import { type TimeReader, timeReaderFor } from '../stream/due.ts'
 import { EventStream } from '../stream/event-stream.ts'
-import { findForeignWrite } from '../stream/history.ts'
-import type { Transaction } from '../stream/journal.ts'
-import { parseJournal } from '../stream/journal-text.ts'
-import { entryOf } from '../stream/transaction.ts'
-import { parseBody } from './plan.ts'
+import { findForeignWrite } from '../stream/journal/history.ts'
+import type { Transaction } from '../stream/journal/journal.ts'
+import { parseJournal } from '../stream/journal/text.ts'
+import { entryOf } from '../stream/operations/transaction.ts'
+import { isoTime } from '../stream/time/dates.ts'
+import { type TimeReader, timeReaderFor } from '../stream/time/deadlines.ts'
+import { parseBody } from './transact/plan.ts'
 
 /** A transaction as readers see it. */
 export interface SeenTransaction extends Transaction {

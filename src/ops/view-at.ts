@@ -1,5 +1,5 @@
-import { eventsAfter } from '../stream/at-version.ts'
 import type { StreamDocument } from '../stream/document.ts'
+import { eventsAfter } from '../stream/journal/versions.ts'
 import type { SeenTransaction, StreamView } from './read-stream.ts'
 
 /** Which version of a stream is asked for: by its number, or the one that was valid at a time, epoch ms. */

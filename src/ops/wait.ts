@@ -1,10 +1,10 @@
 import type { EventStore } from '../store/store.ts'
+import { ownText } from '../util/strings.ts'
 import { Awaited } from './awaited.ts'
-import { ownText } from './own-text.ts'
 import type { Selection } from './selection.ts'
 import type { WaitTarget } from './wait-target.ts'
 import type { AwaitedStream, WaitItem, WaitOptions } from './wait-types.ts'
-import { watch } from './watch.ts'
+import { watch } from './watch/watch.ts'
 
 /**
  * Waits until every stream of the selection has ended, as asked for or otherwise. Which streams a filter selects is

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync } from 'node:fs'
 import type { ErrorPipe } from './error-pipe.ts'
-import { RunningGroups } from './groups.ts'
 import { openInputFile } from './input-file.ts'
-import { pumped } from './pump.ts'
+import { pumped } from './output.ts'
+import { RunningGroups } from './process-group.ts'
 import { stopGroupOn } from './stop-group.ts'
 import { Tail } from './tail.ts'
 

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
-import { signalGroup } from './groups.ts'
+import { signalGroup } from './process-group.ts'
 
 /** How often it is looked whether a group has ended, ms. */
 const LOOK_MS = 50

@@ -1,5 +1,5 @@
 import type { Summary } from '../stream/summary.ts'
-import { isHeld, type KeptLease, leaseView } from './lease-steps.ts'
+import { isHeld, type KeptLease, leaseView } from './local-lease.ts'
 import { compareNames, isReservedName } from './names.ts'
 import type { Listed, ListQuery, Stored } from './store.ts'
 

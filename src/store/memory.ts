@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterWrite, NO_LEASE } from '../stream/lease.ts'
 import type { Summary } from '../stream/summary.ts'
 import { Patience } from './backoff.ts'
+import type { InspectOptions, MemoryFacts } from './facts.ts'
 import {
   acquireStep,
   breakStep,
@@ -11,7 +12,7 @@ import {
   releaseStep,
   renewStep,
   writeGate,
-} from './lease-steps.ts'
+} from './local-lease.ts'
 import { type Entry, listed, selected, stored } from './memory-entry.ts'
 import { checkReadableName, checkStoredName } from './names.ts'
 import type {
@@ -28,7 +29,6 @@ import type {
   RemoveOutcome,
   Stored,
 } from './store.ts'
-import type { InspectOptions, MemoryFacts } from './store-facts.ts'
 
 export interface MemoryStoreOptions {
   /** Epoch ms. Default `Date.now`. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { containerAddress, DEFAULT_CONTAINER, formatAddress, parseAddress, type StoreAddress } from './address.ts'
-import { accountFrom, credentialFor, type Environment } from './azure-account.ts'
+import { accountFrom, credentialFor, type Environment } from './azure/account.ts'
 import type { EventStore } from './store.ts'
 
 /** The container of a store that Azure variables name, unless `LEASECTL_CONTAINER` says otherwise. */
@@ -17,12 +17,12 @@ export async function openStore(address: StoreAddress | string, env: Environment
       return openMemoryStore()
     }
     case 'sqlite': {
-      const { openSqliteStore } = await import('./sqlite.ts')
+      const { openSqliteStore } = await import('./sqlite/store.ts')
       return openSqliteStore(where.path)
     }
     case 'azurite':
     case 'azure': {
-      const { openAzureBlobStore } = await import('./azure-blob.ts')
+      const { openAzureBlobStore } = await import('./azure/store.ts')
       return openAzureBlobStore({ address: where, credential: credentialFor(where, env) })
     }
     default:

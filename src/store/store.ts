@@ -1,5 +1,5 @@
 import type { Summary } from '../stream/summary.ts'
-import type { InspectOptions, StoreFacts } from './store-facts.ts'
+import type { InspectOptions, StoreFacts } from './facts.ts'
 
 /** Who holds a lease, as far as the store knows. */
 export interface Holder {

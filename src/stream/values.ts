@@ -1,9 +1,9 @@
-import { isoTime } from './dates.ts'
-import { formatDuration, parseDuration } from './durations.ts'
+import { nearest } from '../util/nearest.ts'
 import { InvalidValue } from './errors.ts'
-import { nearest } from './nearest.ts'
-import { checkText, visibleText } from './texts.ts'
-import { parseTimeout, timeoutFromInput } from './timeouts.ts'
+import { checkText, visibleText } from './text.ts'
+import { isoTime } from './time/dates.ts'
+import { formatDuration, parseDuration } from './time/durations.ts'
+import { parseTimeout, timeoutFromInput } from './time/timeouts.ts'
 
 /**
  * Values that a program gives, read where they enter: a program in JavaScript may give anything. What is read has the type

@@ -1,8 +1,8 @@
-import type { TerminalRequests } from './app-options.ts'
-import type { Poll } from './data/poll.ts'
+import type { Poll } from './data/poll/poll.ts'
 import type { DataStore } from './data/store.ts'
+import type { TerminalRequests } from './options.ts'
 import type { Ports, Preview } from './ports.ts'
-import type { Action, Effect } from './ui/state.ts'
+import type { Action, Effect } from './state/state.ts'
 
 type EffectOf<Kind extends Effect['kind']> = Extract<Effect, { kind: Kind }>
 

@@ -1,6 +1,6 @@
-import type { AppOptions } from './app-options.ts'
-import type { Talker } from './held-talk.ts'
-import type { TermHost } from './term.ts'
+import type { AppOptions } from './options.ts'
+import type { Talker } from './terminal/stderr-buffer.ts'
+import type { TermHost } from './terminal/terminal.ts'
 import type { Theme } from './view/theme.ts'
 
 /** What the dashboard is opened with. */

@@ -1,8 +1,8 @@
-import { Ending } from './ending.ts'
-import { HeldTalk } from './held-talk.ts'
 import type { DashboardEnd, DashboardHost, DashboardOptions } from './host.ts'
-import { Term } from './term.ts'
-import type { Size } from './ui/state.ts'
+import type { Size } from './state/state.ts'
+import { Ending } from './terminal/shutdown.ts'
+import { HeldTalk } from './terminal/stderr-buffer.ts'
+import { Term } from './terminal/terminal.ts'
 
 /**
  * Shows the dashboard on a terminal until it is quit. The terminal is as before when this settles, and when the process ends
@@ -27,7 +27,7 @@ export async function openDashboard(options: DashboardOptions, host: DashboardHo
   term.open()
   const talk = new HeldTalk(host.talk ?? { stderr: process.stderr, events: process })
   try {
-    const [{ App }, { runDashboard }] = await Promise.all([import('./app.ts'), import('./main.ts')])
+    const [{ App }, { runDashboard }] = await Promise.all([import('./app.ts'), import('./run.ts')])
     const app = new App({ ...options, size: sizeOf(stdout) })
     return await runDashboard(app, { ...host, theme: options.theme, term, end, size: () => sizeOf(stdout) })
   } finally {

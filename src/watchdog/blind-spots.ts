@@ -1,4 +1,4 @@
-import type { Limit } from '../stream/due.ts'
+import type { Limit } from '../stream/time/deadlines.ts'
 
 /** A stretch of time, by the store's clock, of which the watchdog saw nothing, or that the clock jumped over. */
 export interface BlindSpot {

@@ -1,5 +1,5 @@
-import type { LimitKind } from '../stream/due.ts'
-import type { Operation } from '../stream/operation.ts'
+import type { Operation } from '../stream/operations/operation.ts'
+import type { LimitKind } from '../stream/time/deadlines.ts'
 
 /** What the watchdog wants of a stream. */
 export type Decision = Expiry | Settlement

@@ -1,89 +1,176 @@
-import { transact } from '../ops/transact.ts'
-import type { TransactOutcome } from '../ops/transact-types.ts'
 import type { EventStore } from '../store/store.ts'
-import { LeasectlError } from '../stream/errors.ts'
-import { isFailed } from '../stream/event.ts'
-import type { Refusal } from '../stream/operation.ts'
-import type { Carried, Decision, DecisionOutcome } from './decision.ts'
+import { runBatch } from '../util/concurrency.ts'
+import type { Breaker } from './breaker.ts'
+import { type Carried, type Decision, type DecisionOutcome, dueMsOf, endsOf } from './decision.ts'
+import { Tolerance } from './failure-budget.ts'
+import type { WatchdogOptions } from './options.ts'
+import type { Roll } from './registry/registry.ts'
+import { inTurn } from './turns.ts'
+import { carryOut, SILENT } from './watchdog-execute.ts'
 
-export interface ExecuteOptions {
-  /** Actor in the journal. */
-  readonly by: string
-  /** How long to wait for a lease held by another, ms. */
-  readonly leaseWaitMs: number
-  /** Ends that wait; what is under way goes on to its end. */
+/** What showed life between look and lease is looked at again so soon, ms. */
+const LOOK_AGAIN_MS = 1_000
+/** The same for what another has leased: no lease is shorter. */
+const LEASED_AGAIN_MS = 15_000
+const NEVER = Number.POSITIVE_INFINITY
+/** So many decisions of one stream are asked for at a time: what was asked for goes on, also when it is to end. */
+const PORTION = 20
+
+export interface CarryRules
+  extends Pick<WatchdogOptions, 'by' | 'concurrency' | 'intervalMs' | 'maxPerPass' | 'ownership'> {
   readonly signal: AbortSignal
+  /** From when on, by `monotonicMs`, no second portion of any stream is begun: others may be due meanwhile. */
+  readonly untilMs: number
+  /** The breaker is open: nothing is ended. */
+  readonly endsNothing: boolean
+  monotonicMs(): number
+  /** It is done with, or put off: nobody has to think of it any more. */
+  dealt(decision: Decision): void
+  told(carried: Carried): Promise<void>
 }
-
-/** The code of what failed because the store did not answer; nothing was applied. */
-export const SILENT = 'store-unreachable'
 
 /**
- * Carries out one decision in one transaction under the lease; the pure operation compares what was seen with what is
- * there. Any number of watchdogs may do it at once: the command id makes it once. Faults are outcomes too: what is wrong
- * with one stream (its document, its name, rights on it) is no reason to leave the others.
+ * Carries out the decisions of a pass in their turn, those of one stream together, some at a time: they share a write. What
+ * is not done is put on the roll to be looked at again. What is not even begun, because the signal aborts, the store went
+ * silent or the time is over, is not `dealt` with: that is for the caller to put off.
+ *
+ * @returns how many were left for later by `maxPerPass`, for the time, or because others of their stream could not be done
  */
-export async function carryOut(
+export async function carryOutAll(
   store: EventStore,
-  decision: Decision,
-  { by, leaseWaitMs, signal }: ExecuteOptions,
-): Promise<Carried> {
-  const { operation, stream, commandId } = decision
-  if (operation === undefined) return carried(store, decision, 'notified')
-  try {
-    const why = decision.kind === 'settle' ? {} : { why: decision.message }
-    const options = { commandId, by, ...why, leaseWaitMs, purpose: 'watchdog', stopWaiting: signal }
-    return outcomeOf(store, decision, await transact(store, stream, operation, options))
-  } catch (error) {
-    return { ...carried(store, decision, 'failed'), code: codeOf(error), message: messageOf(error) }
+  roll: Roll,
+  breaker: Breaker,
+  decisions: readonly Decision[],
+  rules: CarryRules,
+): Promise<number> {
+  return new Hands(store, roll, breaker, rules).all(decisions)
+}
+
+/** What became of a try; `undefined`: it was left to others. */
+type Tried = DecisionOutcome | 'silent' | undefined
+
+/** The next try may well come to the same. */
+const SETBACKS: readonly Tried[] = ['busy', 'refused', 'failed', 'unknown', 'silent']
+
+class Hands {
+  readonly #store: EventStore
+  readonly #roll: Roll
+  readonly #breaker: Breaker
+  readonly #rules: CarryRules
+  readonly #tolerance = new Tolerance()
+
+  constructor(store: EventStore, roll: Roll, breaker: Breaker, rules: CarryRules) {
+    this.#store = store
+    this.#roll = roll
+    this.#breaker = breaker
+    this.#rules = rules
   }
-}
 
-/** A stable code; `unexpected` for what is no fault we know. */
-export function codeOf(error: unknown): string {
-  return error instanceof LeasectlError ? error.code : 'unexpected'
-}
+  async all(decisions: readonly Decision[]): Promise<number> {
+    const { concurrency, endsNothing, intervalMs, maxPerPass, signal } = this.#rules
+    const { true: held = [], false: allowed = [] } = Object.groupBy(decisions, decision =>
+      String(endsNothing && isEnding(decision)),
+    )
+    const { setbacks } = this.#roll
+    const sorted = inTurn(allowed, stream => setbacks.lastPassOf(stream))
+    setbacks.beginPass()
+    const deferred = sorted.slice(maxPerPass)
+    for (const decision of deferred) this.#putOff(decision, intervalMs)
+    for (const decision of held) this.#holdBack(decision)
+    const byStream = Map.groupBy(sorted.slice(0, maxPerPass), ({ stream }) => stream)
+    let left = deferred.length
+    await runBatch([...byStream], { concurrency, stop: this.#tolerance.stop }, async ([stream, ofOne]) => {
+      if (!signal.aborted) left += await this.#ofOne(stream, ofOne)
+    })
+    return left
+  }
 
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
-
-function outcomeOf(store: EventStore, decision: Decision, outcome: TransactOutcome): Carried {
-  switch (outcome.kind) {
-    case 'done': {
-      const { outcome: how, duplicate, version, changed } = outcome.result
-      const isOurs = how === 'done' && !duplicate
-      const done = decision.kind === 'settle' ? 'settled' : 'ended'
-      const ended = changed.filter(({ from, to }) => from !== to && isFailed({ status: to }))
-      return { ...carried(store, decision, isOurs ? done : 'already'), version, ended: ended.map(({ id }) => id) }
+  /** @returns how many were left for later */
+  async #ofOne(stream: string, decisions: readonly Decision[]): Promise<number> {
+    const { intervalMs, monotonicMs, signal, untilMs } = this.#rules
+    for (let at = 0; at < decisions.length; at += PORTION) {
+      const rest = decisions.slice(at + PORTION)
+      const outcomes = await this.#together(stream, decisions.slice(at, at + PORTION))
+      if (outcomes.every(outcome => SETBACKS.includes(outcome))) {
+        // What kept all of these from being done would keep each of the others waiting too.
+        for (const decision of rest) this.#putOff(decision, Math.min(intervalMs, LEASED_AGAIN_MS))
+        return rest.length
+      }
+      if (signal.aborted || this.#tolerance.stop.aborted || monotonicMs() >= untilMs) return rest.length
     }
-    case 'refused':
-      return refused(store, decision, outcome.refusal)
-    case 'missing':
-      return carried(store, decision, 'gone')
-    case 'held':
-    case 'lost':
-      return { ...carried(store, decision, 'busy'), code: 'lease-held', message: 'leased by another' }
-    case 'unknown':
-      return { ...carried(store, decision, 'unknown'), code: 'unknown', message: 'no answer tells whether it happened' }
-    default:
-      return outcome satisfies never
+    return 0
+  }
+
+  /** Asked for at the same time, they share a write. */
+  async #together(stream: string, decisions: readonly Decision[]): Promise<readonly Tried[]> {
+    const { leaseWaitMs } = this.#tolerance
+    const outcomes = await Promise.all(decisions.map(decision => this.#one(decision, leaseWaitMs)))
+    if (outcomes.some(outcome => SETBACKS.includes(outcome))) this.#roll.setbacks.note(stream)
+    else this.#roll.setbacks.clear(stream)
+    if (outcomes.includes('busy')) this.#tolerance.busy()
+    if (outcomes.includes('silent')) this.#tolerance.silent(stream)
+    else this.#tolerance.answered()
+    return outcomes
+  }
+
+  async #one(decision: Decision, leaseWaitMs: number): Promise<Tried> {
+    const { by, intervalMs, ownership, signal, told } = this.#rules
+    if (ownership?.owns(decision.stream) === false) {
+      this.#putOff(decision, intervalMs)
+      return undefined
+    }
+    const carried = await carryOut(this.#store, decision, { by, leaseWaitMs, signal })
+    this.#keep(carried)
+    await told(carried)
+    const { outcome, code } = carried
+    return outcome === 'unknown' || code === SILENT ? 'silent' : outcome
+  }
+
+  #keep({ decision, outcome, ended }: Carried): void {
+    const events = outcome === 'ended' ? (ended?.length ?? endsOf(decision)) : 0
+    if (events > 0) this.#breaker.ended(events, this.#rules.monotonicMs())
+    if (outcome === 'notified' && decision.kind !== 'settle') this.#roll.told(decision.stream, decision.event)
+    const againMs = this.#againMs(outcome)
+    if (againMs !== undefined) this.#putOff(decision, againMs)
+    else this.#roll.changed(decision.stream, events)
+    this.#rules.dealt(decision)
+  }
+
+  /** After how long the stream is looked at again, ms; `undefined`: when the next sweep finds that it moved. */
+  #againMs(outcome: DecisionOutcome): number | undefined {
+    const { intervalMs } = this.#rules
+    switch (outcome) {
+      case 'ended':
+      case 'settled':
+      case 'already':
+      case 'gone':
+        return undefined
+      case 'notified':
+        return NEVER
+      case 'showed-life':
+        return LOOK_AGAIN_MS
+      case 'busy':
+        return Math.min(intervalMs, LEASED_AGAIN_MS)
+      case 'refused':
+      case 'failed':
+      case 'unknown':
+        return intervalMs
+      default:
+        return outcome satisfies never
+    }
+  }
+
+  #holdBack(decision: Decision): void {
+    this.#rules.dealt(decision)
+    this.#roll.agenda.holdBack(decision.stream, dueMsOf(decision) ?? NEVER, endsOf(decision))
+  }
+
+  #putOff(decision: Decision, ms: number): void {
+    this.#rules.dealt(decision)
+    this.#roll.agenda.postpone(decision.stream, dueMsOf(decision) ?? NEVER, this.#store.nowMs() + ms)
   }
 }
 
-/** The same id with other arguments: another watchdog ended it in its own way. */
-const OUTCOME_OF: { readonly [code: string]: DecisionOutcome } = {
-  'showed-life': 'showed-life',
-  'already-final': 'already',
-  'command-id-reused': 'already',
-  'event-not-found': 'gone',
-  'not-started': 'gone',
-}
-
-function refused(store: EventStore, decision: Decision, { code, message }: Refusal): Carried {
-  return { ...carried(store, decision, OUTCOME_OF[code] ?? 'refused'), code, message }
-}
-
-function carried(store: EventStore, decision: Decision, outcome: DecisionOutcome): Carried {
-  return { decision, outcome, atMs: store.nowMs() }
+function isEnding(decision: Decision): boolean {
+  return decision.kind === 'abort-event' || decision.kind === 'abort-stream'
 }

@@ -1,8 +1,8 @@
 import type { EventStore } from '../store/store.ts'
+import { machineTiming } from '../util/clock.ts'
 import type { WatchdogOptions } from './options.ts'
+import { Watch } from './pass.ts'
 import type { PassReport } from './report.ts'
-import { machineTiming } from './timing.ts'
-import { Watch } from './watch.ts'
 
 /**
  * One sweep and what follows from it. There is no second look to wait for, so the clock alone decides; what shows life

@@ -1,18 +1,7 @@
 import type { Glob } from '../ops/glob.ts'
-import type { OnDue } from '../stream/operation.ts'
+import type { OnDue } from '../stream/operations/operation.ts'
+import type { Timing } from '../util/clock.ts'
 import type { Observer, Ownership } from './report.ts'
-
-/** Time and chance as a watchdog uses them; tests hand in their own. */
-export interface Timing {
-  /** A clock that only goes forward, ms. */
-  monotonicMs(): number
-  /** The clock of this machine, epoch ms. */
-  wallMs(): number
-  /** In [0, 1). */
-  random(): number
-  /** Waits; resolves early when the signal aborts. */
-  pause(ms: number, signal: AbortSignal): Promise<void>
-}
 
 /** How a watchdog works. Numbers were checked where they were read. */
 export interface WatchdogOptions {

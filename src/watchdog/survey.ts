@@ -1,5 +1,5 @@
+import type { Roll } from './registry/registry.ts'
 import type { PassReport, Upcoming } from './report.ts'
-import type { Roll } from './roll.ts'
 
 /** What the streams of a roll add up to. */
 export type Survey = Pick<PassReport, 'streams' | 'total' | 'watched' | 'openEvents' | 'overdue' | 'next'>

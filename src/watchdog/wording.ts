@@ -1,7 +1,7 @@
-import { isoTime } from '../stream/dates.ts'
-import type { Limit } from '../stream/due.ts'
 import { attemptOf, type StreamEvent } from '../stream/event.ts'
-import { cleanProgramText, cutBytes, encodeCommandId } from '../stream/texts.ts'
+import { cleanProgramText, cutBytes, encodeCommandId } from '../stream/text.ts'
+import { isoTime } from '../stream/time/dates.ts'
+import type { Limit } from '../stream/time/deadlines.ts'
 
 /** Names, ids and timeouts come from strangers and are cut to so many bytes each: the whole is far below a reason's limit. */
 const PART_BYTES = 200

@@ -1,4 +1,4 @@
-import type { TransactOptions } from '../ops/transact-types.ts'
+import type { TransactOptions } from '../ops/transact/types.ts'
 import type { WorkOptions } from './work-options.ts'
 
 /** What all transactions of a worker have in common, down to the signal: only then changes of one stream share a write. */

@@ -1,5 +1,5 @@
-import { parseTimeout } from '../stream/due.ts'
 import type { StreamEvent } from '../stream/event.ts'
+import { parseTimeout } from '../stream/time/deadlines.ts'
 
 /** Heartbeats for the sake of an event's timeout come no more often, ms: each writes the document anew. */
 const FASTEST_MS = 500

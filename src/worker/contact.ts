@@ -1,5 +1,5 @@
 import { StoreUnreachable } from '../store/errors.ts'
-import type { Happening } from './loop-types.ts'
+import type { Happening } from './types.ts'
 
 /** What a store was asked for: to find events, or to change them. */
 type Asked = 'look' | 'change'

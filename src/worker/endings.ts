@@ -1,5 +1,5 @@
-import type { Operation } from '../stream/operation.ts'
-import { cleanProgramText, TEXT_LIMITS } from '../stream/texts.ts'
+import type { Operation } from '../stream/operations/operation.ts'
+import { cleanProgramText, TEXT_LIMITS } from '../stream/text.ts'
 import type { Claim } from './claim.ts'
 import type { Ending } from './job.ts'
 

@@ -1,5 +1,5 @@
 import type { StreamEvent } from '../stream/event.ts'
-import type { EventSpec } from '../stream/operation.ts'
+import type { EventSpec } from '../stream/operations/operation.ts'
 
 /** An event that was claimed, as its worker gets it. */
 export interface Job {

@@ -1,15 +1,15 @@
 import { StoreUnreachable } from '../store/errors.ts'
 import type { EventStore } from '../store/store.ts'
-import { Attempts } from './attempts.ts'
+import { machineTiming, type WorkerTiming } from '../util/clock.ts'
 import { Contact } from './contact.ts'
 import { Finder, type Found } from './finder.ts'
-import { Idle } from './idle.ts'
-import type { LoopOptions, LoopReport, Work } from './loop-types.ts'
+import { Idle } from './poll-backoff.ts'
+import { Attempts } from './runner.ts'
 import { Tally } from './tally.ts'
-import { machineTiming, type Timing } from './timing.ts'
+import type { LoopOptions, LoopReport, Work } from './types.ts'
 
 /** With time and chance of its own, for tests. */
-export type TimedLoopOptions = LoopOptions & { readonly timing?: Timing }
+export type TimedLoopOptions = LoopOptions & { readonly timing?: WorkerTiming }
 
 /**
  * Works on events of some names, wherever in the store they are: finds one that is ready or whose claim ran out, claims it,
@@ -26,7 +26,7 @@ export async function workLoop(store: EventStore, options: TimedLoopOptions, wor
 class Loop {
   readonly #store: EventStore
   readonly #options: TimedLoopOptions
-  readonly #timing: Timing
+  readonly #timing: WorkerTiming
   readonly #finder: Finder
   readonly #attempts: Attempts
   readonly #idle: Idle

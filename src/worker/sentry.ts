@@ -1,5 +1,5 @@
 import type { EventStore } from '../store/store.ts'
-import type { Operation } from '../stream/operation.ts'
+import type { Operation } from '../stream/operations/operation.ts'
 import type { Claim } from './claim.ts'
 import { type Foreseen, foreseen } from './under-claim.ts'
 

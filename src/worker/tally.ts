@@ -1,5 +1,4 @@
-import type { LoopReport } from './loop-types.ts'
-import type { OwnEnd } from './own-end.ts'
+import type { LoopReport, OwnEnd } from './types.ts'
 import type { WorkOutcome } from './work-outcome.ts'
 
 /** Counts what a loop does. */

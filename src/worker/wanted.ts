@@ -1,9 +1,9 @@
-import { claimEndMs, claimRuns } from '../stream/due.ts'
 import { attemptOf, isWaitingJoin, type StreamEvent } from '../stream/event.ts'
 import type { EventStream } from '../stream/event-stream.ts'
-import { openEvents, openWork } from '../stream/open-work.ts'
+import { openEvents, openWork } from '../stream/ready-events.ts'
 import type { Summary } from '../stream/summary.ts'
-import type { LoopOptions } from './loop-types.ts'
+import { claimEndMs, claimRuns } from '../stream/time/deadlines.ts'
+import type { LoopOptions } from './types.ts'
 
 /** An event that can be claimed now. */
 export interface Opening {

@@ -1,5 +1,5 @@
 import type { WriteMode } from '../store/store.ts'
-import type { Timing } from './timing.ts'
+import type { Timing } from '../util/clock.ts'
 
 /** How an event is worked on. */
 export interface WorkOptions {

@@ -1,5 +1,5 @@
-import type { TransactOutcome } from '../ops/transact-types.ts'
-import type { ChangeResult } from '../stream/operation.ts'
+import type { TransactOutcome } from '../ops/transact/types.ts'
+import type { ChangeResult } from '../stream/operations/operation.ts'
 import type { Ending, Job, LostClaim } from './job.ts'
 
 /** A transaction that was not done. */

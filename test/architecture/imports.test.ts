@@ -31,9 +31,19 @@ describe('the checker', () => {
       [],
     ],
     [
-      'stream imports nothing above it',
-      { 'stream/a.ts': `import type { EventStore } from '../store/store.ts'` },
-      ['stream/a.ts imports store/store.ts'],
+      'commands import the toolkit of the command line, and never the other way',
+      {
+        'cli/a.ts': `import '../commands/ls.ts'`,
+        'commands/ls.ts': `import '../cli/output.ts'; import '../util/clock.ts'`,
+      },
+      ['cli/a.ts imports commands/ls.ts'],
+    ],
+    [
+      'stream imports nothing above it, and no clock',
+      {
+        'stream/a.ts': `import type { EventStore } from '../store/store.ts'; import '../util/clock.ts'; import '../util/strings.ts'`,
+      },
+      ['stream/a.ts imports store/store.ts', 'stream/a.ts imports util/clock.ts'],
     ],
     [
       'dynamic imports, re-exports and import types count',
@@ -66,7 +76,7 @@ describe('the checker', () => {
     ['a new room needs a rule', { 'misc/a.ts': '' }, ['misc/a.ts: no rule says what misc may import']],
     [
       'only the runtime and the library open stores by address',
-      { 'commands/ls.ts': `import '../store/open.ts'`, 'commands/runtime.ts': `import '../store/open.ts'` },
+      { 'commands/ls.ts': `import '../store/open.ts'`, 'cli/runtime.ts': `import '../store/open.ts'` },
       ['commands/ls.ts imports store/open.ts'],
     ],
     [
@@ -89,7 +99,7 @@ describe('the checker', () => {
         'commands/a.ts': `process.env.HOME; process['argv']`,
         'ops/b.ts': `import { env } from 'node:process'`,
         'ops/c.ts': `const { env } = process`,
-        'commands/runtime.ts': `process.env.HOME; process.argv`,
+        'cli/runtime.ts': `process.env.HOME; process.argv`,
         'ops/d.ts': `// process.env\nconst text = 'process.argv'`,
       },
       [

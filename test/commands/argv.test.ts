@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { commandIn, valuesIn } from '../../src/commands/argv.ts'
+import { commandIn, valuesIn } from '../../src/cli/argv.ts'
 
 test.each([
   ['check', 'check'],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { register } from '../../src/commands/doctor.ts'
-import { ServiceError } from '../../src/store/azure-errors.ts'
+import { ServiceError } from '../../src/store/azure/errors.ts'
 import { BadName, ContainerMissing, NotPermitted, StoreUnreachable } from '../../src/store/errors.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { documentText } from '../support/stream-builder.ts'

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { duration } from '../../src/commands/values.ts'
+import { duration } from '../../src/cli/values.ts'
 import { readWatchdogConfig } from '../../src/commands/watchdog/config.ts'
 import { changeStream, createStream } from '../../src/library/change-stream.ts'
-import { mustReadStream } from '../../src/library/read-stream.ts'
-import { parseDuration } from '../../src/stream/durations.ts'
-import { readOutput } from '../../src/worker/output-text.ts'
+import { mustReadStream } from '../../src/library/streams.ts'
+import { parseDuration } from '../../src/stream/time/durations.ts'
+import { readOutput } from '../../src/worker/program/output-text.ts'
 import { cli, newWorld } from './support.ts'
 
 const TAKEN = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { EXIT_CODES, exitOf } from '../../src/commands/exit-codes.ts'
+import { EXIT_CODES, exitOf } from '../../src/cli/exit-codes.ts'
 
 test.each([
   ['version-not-found', 'version'],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import * as lease from '../../src/commands/lab/lease.ts'
-import * as stream from '../../src/commands/lab/stream.ts'
+import * as lease from '../../src/commands/lab/lab-lease.ts'
+import * as stream from '../../src/commands/lab/lab-stream.ts'
 import { ContainerMissing } from '../../src/store/errors.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { holdingTogether, inProcess, telling } from '../lab/workers.ts'

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { shellWord } from '../../src/commands/command-line.ts'
-import { EXIT_CODES, exitOf, exitOfRefusal } from '../../src/commands/exit-codes.ts'
-import { uuidV7 } from '../../src/commands/uuid.ts'
-import { VERSION } from '../../src/commands/version.ts'
+import { shellWord } from '../../src/cli/command-line.ts'
+import { EXIT_CODES, exitOf, exitOfRefusal } from '../../src/cli/exit-codes.ts'
+import { uuidV7 } from '../../src/cli/uuid.ts'
+import { VERSION } from '../../src/cli/version.ts'
 import { globOf } from '../../src/ops/glob.ts'
-import { nearest } from '../../src/stream/nearest.ts'
+import { nearest } from '../../src/util/nearest.ts'
 
 test('a glob matches the whole name: * and ? stay within a /, ** does not', () => {
   const matches = (pattern: string, name: string) => globOf(pattern).matches(name)
@@ -96,7 +96,7 @@ test('nothing heavy is loaded before a command runs: neither stores nor operatio
   // a few words of no weight of their own are parsed at the edge
   expect(
     files.filter(file =>
-      /^(ops\/(?!glob)|worker|watchdog|tui|demo|formats\/(?!paint|listing-fields))|^store\/(?!names|errors)|xml|\/run-/.test(
+      /^(ops\/(?!glob)|worker|watchdog|tui|demo|formats\/(?!terminal\/style|listing\/fields))|^store\/(?!names|errors)|xml|\/run\.ts$/.test(
         file,
       ),
     ),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { EXIT_CODES } from '../../src/commands/exit-codes.ts'
+import { EXIT_CODES } from '../../src/cli/exit-codes.ts'
 import { NotPermitted, StoreDamaged, StoreFull, StoreUnreachable } from '../../src/store/errors.ts'
 import type { ChangeOutcome, EventStore } from '../../src/store/store.ts'
 import { allCommands, bodyOf, cli, json, NOON, newWorld, type World } from './support.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { UsageError } from '../../src/commands/problem.ts'
-import { printShortHelp } from '../../src/commands/short-help.ts'
+import { UsageError } from '../../src/cli/problem.ts'
+import { printShortHelp } from '../../src/commands/help/short-help.ts'
 import { fakeRuntime, newWorld } from './support.ts'
 
 test('what is wrong with the name of the store does not keep the short help away', async () => {

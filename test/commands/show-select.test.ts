@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { readDocument } from '../../src/stream/xml-read.ts'
+import { readDocument } from '../../src/stream/xml/read.ts'
 import { badStream } from './bad-stream.ts'
 import { cli, json, newWorld, type World } from './support.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest'
 import { accountUrl } from '../../src/store/address.ts'
-import { openContainer } from '../../src/store/azure-client.ts'
+import { openContainer } from '../../src/store/azure/client.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { LIVE_STORE, NOT_LIVE, removeContainers, testAccount } from '../support/live-store.ts'
 import { trustRow } from '../trust/record.ts'

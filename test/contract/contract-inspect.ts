@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { probeStore } from '../../src/ops/probe.ts'
+import { probeStore } from '../../src/ops/doctor/probe.ts'
 import { given, listed, type StoreHarness, withStore } from './harness.ts'
 
 export function describeInspection(harness: StoreHarness): void {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { streamFindings } from '../../src/ops/findings.ts'
+import { streamFindings } from '../../src/ops/doctor/stream.ts'
 import { readStream } from '../../src/ops/read-stream.ts'
-import { transact } from '../../src/ops/transact.ts'
+import { transact } from '../../src/ops/transact/transact.ts'
 import type { EventStore } from '../../src/store/store.ts'
-import type { Operation } from '../../src/stream/operation.ts'
+import type { Operation } from '../../src/stream/operations/operation.ts'
 import { changeOptions, type StoreHarness, stored, withStore } from './harness.ts'
 
 const START = { op: 'start', event: '01.00', claimMs: 60_000 } as const

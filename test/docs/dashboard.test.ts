@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { HELP, type HelpLine } from '../../src/tui/ui/bindings.ts'
-import { SCREENS } from '../../src/tui/ui/state.ts'
+import { HELP, type HelpLine } from '../../src/tui/state/bindings.ts'
+import { SCREENS } from '../../src/tui/state/state.ts'
 import { allCommands } from '../commands/support.ts'
 
 const PAGE = new URL('../../docs/dashboard.md', import.meta.url)

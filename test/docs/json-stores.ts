@@ -1,6 +1,6 @@
 import { NotPermitted, StoreUnreachable } from '../../src/store/errors.ts'
+import type { StoreFacts } from '../../src/store/facts.ts'
 import type { EventStore, LeaseView, Listed, Stored } from '../../src/store/store.ts'
-import type { StoreFacts } from '../../src/store/store-facts.ts'
 import { listing, storeWith } from '../commands/store-with.ts'
 import { run } from '../ops/support.ts'
 

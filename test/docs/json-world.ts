@@ -1,5 +1,5 @@
 import type { EventStore } from '../../src/store/store.ts'
-import type { EventSpec, Operation } from '../../src/stream/operation.ts'
+import type { EventSpec, Operation } from '../../src/stream/operations/operation.ts'
 import { newWorld, type World } from '../commands/support.ts'
 import { init, run, writeForeign } from '../ops/support.ts'
 import { documentText } from '../support/stream-builder.ts'

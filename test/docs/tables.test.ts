@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { OUTCOME_WORDS } from '../../src/commands/change/outcome-words.ts'
-import { EXIT_CODES } from '../../src/commands/exit-codes.ts'
+import { EXIT_CODES } from '../../src/cli/exit-codes.ts'
+import { OUTCOME_WORDS } from '../../src/commands/batch/outcome-words.ts'
 
 const DOCS = new URL('../../docs/', import.meta.url)
 const PAGES = readdirSync(DOCS).filter(name => name.endsWith('.md'))
@@ -55,9 +55,8 @@ function anchors(name: string): string[] {
 
 /** What the sources of the findings call them; `ok` is no complaint. */
 function findingCodes(): string[] {
-  const ops = new URL('../../src/ops/', import.meta.url)
-  const files = ['findings.ts', 'health.ts', ...readdirSync(new URL('findings/', ops)).map(name => `findings/${name}`)]
-  const sources = files.map(name => readFileSync(new URL(name, ops), 'utf8'))
+  const folder = new URL('../../src/ops/doctor/', import.meta.url)
+  const sources = readdirSync(folder).map(name => readFileSync(new URL(name, folder), 'utf8'))
   const codes = sources.flatMap(source =>
     [...source.matchAll(/severity: ('ok')?[^{}]*?code: ([^{}]*?),\s*subject/g)].flatMap(([, ok, code = '']) =>
       ok ? [] : [...code.matchAll(/'([a-z-]+)'/g)].map(([, word = '']) => word),

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { readStream, type SeenTransaction } from '../../src/ops/read-stream.ts'
-import { transact } from '../../src/ops/transact.ts'
+import { transact } from '../../src/ops/transact/transact.ts'
 import type { EventStore } from '../../src/store/store.ts'
-import type { EventSpec, Operation } from '../../src/stream/operation.ts'
+import type { EventSpec, Operation } from '../../src/stream/operations/operation.ts'
 
 /** Another process, as far as the dashboard can tell. */
 export const OTHER = 'worker-7'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { transact } from '../../src/ops/transact.ts'
+import { transact } from '../../src/ops/transact/transact.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { metric, pagesOf } from './watchdog/http.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { calmSpan, clock, dueText, roughSpan, span, timeText } from '../../src/formats/age.ts'
+import { calmSpan, clock, dueText, roughSpan, span, timeText } from '../../src/formats/terminal/numbers.ts'
 
 const NOON = Date.UTC(2026, 2, 1, 12)
 const S = 1000

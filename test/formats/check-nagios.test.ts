@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { nagiosLines, nagiosUnknown } from '../../src/formats/check-nagios.ts'
-import { type CheckLimits, judge } from '../../src/ops/check.ts'
-import { Looking } from '../../src/ops/check-look.ts'
-import type { WatchdogSeen } from '../../src/ops/check-watchdogs.ts'
+import { nagiosLines, nagiosUnknown } from '../../src/formats/check/nagios.ts'
+import { type CheckLimits, judge } from '../../src/ops/check/check.ts'
+import { Looking } from '../../src/ops/check/scan.ts'
+import type { WatchdogSeen } from '../../src/ops/check/watchdogs.ts'
 import type { SummarizedStream } from '../../src/ops/summaries.ts'
-import type { WatchdogState } from '../../src/ops/watchdog-state.ts'
+import type { WatchdogState } from '../../src/ops/watchdog-state/state.ts'
 import { heldFor, listed, NOW, watchdog } from '../ops/check-support.ts'
 
 const LIMITS: CheckLimits = {

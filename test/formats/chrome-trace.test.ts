@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { CHROME_TRACE, chromeTraceText, type TraceEvent, traceEvents } from '../../src/formats/chrome-trace.ts'
+import { CHROME_TRACE, chromeTraceText, type TraceEvent, traceEvents } from '../../src/formats/traces/chrome.ts'
 import type { StreamView } from '../../src/ops/read-stream.ts'
 import { anInit, aScript, aStrangeDocument, RUNS } from '../support/arbitraries.ts'
 import { Play, START_MS } from '../support/stream-builder.ts'

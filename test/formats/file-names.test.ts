@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { filePathOf, nameOfPath } from '../../src/formats/file-names.ts'
+import { filePathOf, nameOfPath } from '../../src/commands/transfer/file-names.ts'
 import { RUNS } from '../support/arbitraries.ts'
 
 const path = (name: string) => filePathOf(name, '.xml')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { highlighted } from '../../src/formats/highlight.ts'
-import type { Paint } from '../../src/formats/paint.ts'
+import { highlighted } from '../../src/formats/terminal/highlight.ts'
+import type { Paint } from '../../src/formats/terminal/style.ts'
 
 const marks: Paint = (style, text) => (style === 'mark' ? `<${text}>` : text)
 const RED = '\u001b[31m'

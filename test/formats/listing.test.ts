@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { listingJson } from '../../src/formats/listing.ts'
-import { fieldColumns, listingRow, usualColumns } from '../../src/formats/listing-columns.ts'
-import { LISTING_FIELDS } from '../../src/formats/listing-fields.ts'
+import { fieldColumns, listingRow, usualColumns } from '../../src/formats/listing/columns.ts'
+import { LISTING_FIELDS } from '../../src/formats/listing/fields.ts'
+import { listingJson } from '../../src/formats/listing/json.ts'
 import type { SummarizedStream } from '../../src/ops/summaries.ts'
 import { summary } from '../contract/harness.ts'
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { noPaint } from '../../src/formats/paint.ts'
-import { lengthBars, scaleOf, scaleTitle } from '../../src/formats/stats-bars.ts'
-import { shortLength } from '../../src/formats/stats-length.ts'
-import { shareText, stepTable } from '../../src/formats/stats-table.ts'
-import { type Step, StepTally } from '../../src/ops/stats.ts'
-import { LogHistogram } from '../../src/ops/stats-histogram.ts'
+import { lengthBars, scaleOf, scaleTitle } from '../../src/formats/stats/bars.ts'
+import { shortLength } from '../../src/formats/stats/length.ts'
+import { shareText, stepTable } from '../../src/formats/stats/table.ts'
+import { noPaint } from '../../src/formats/terminal/style.ts'
+import { LogHistogram } from '../../src/ops/stats/histogram.ts'
+import { type Step, StepTally } from '../../src/ops/stats/stats.ts'
 import { newEvent } from '../../src/stream/event.ts'
 
 function histogramOf(...samples: readonly number[]): LogHistogram {

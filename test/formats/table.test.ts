@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { table } from '../../src/formats/table.ts'
-import { cut, cutInside, pad, widthOf } from '../../src/formats/width.ts'
+import { table } from '../../src/formats/terminal/table.ts'
+import { cut, cutInside, pad, widthOf } from '../../src/formats/terminal/width.ts'
 
 const COLUMNS = [
   { title: 'NAME', give: 1, min: 4 },

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { columnOf, timeAxis } from '../../src/formats/time-axis.ts'
+import { columnOf, timeAxis } from '../../src/formats/stream/time-scale.ts'
 
 const NOON = Date.UTC(2026, 2, 1, 12)
 const scale = (ms: number, columns = 50) => ({ fromMs: NOON, toMs: NOON + ms, columns })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import stringWidth from 'string-width'
 import { describe, expect, it } from 'vitest'
-import { cut, widthOf } from '../../src/formats/width.ts'
+import { cut, widthOf } from '../../src/formats/terminal/width.ts'
 
 const text = fc
   .array(

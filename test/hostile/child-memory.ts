@@ -2,9 +2,9 @@
 // Runs the command lines that it reads from standard input, one after the other, and says of each how it ended. What they
 // print is counted and thrown away.
 import { writeSync } from 'node:fs'
+import { processRuntime } from '../../src/cli/process-runtime.ts'
+import type { Terminal } from '../../src/cli/runtime.ts'
 import { runCommandLine } from '../../src/commands/main.ts'
-import { processRuntime } from '../../src/commands/process-runtime.ts'
-import type { Terminal } from '../../src/commands/runtime.ts'
 
 const MAX_STDERR = 500
 

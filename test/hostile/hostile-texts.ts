@@ -1,4 +1,4 @@
-import type { WatchdogEntry } from '../../src/ops/watchdog-state.ts'
+import type { WatchdogEntry } from '../../src/ops/watchdog-state/state.ts'
 import type { LeaseView } from '../../src/store/store.ts'
 import type { Summary } from '../../src/stream/summary.ts'
 import { NOON } from '../commands/support.ts'

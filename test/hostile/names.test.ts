@@ -135,12 +135,12 @@ test('names of contexts and of streams in a run file make no file but those of o
 
 test('without the mapping of names the same judgement fails', async () => {
   vi.resetModules()
-  vi.doMock('../../src/formats/file-names.ts', async original => ({
+  vi.doMock('../../src/commands/transfer/file-names.ts', async original => ({
     ...(await original<object>()),
     filePathOf: (name: string, extension: string) => name + extension,
   }))
   // a folder that checks nothing, as `join` alone would be
-  vi.doMock('../../src/commands/transfer/safe-folder.ts', async original => ({
+  vi.doMock('../../src/commands/export/safe-folder.ts', async original => ({
     ...(await original<object>()),
     openSafeFolder: async (path: string) => ({
       path,
@@ -149,8 +149,8 @@ test('without the mapping of names the same judgement fails', async () => {
     }),
   }))
   onTestFinished(() => {
-    vi.doUnmock('../../src/formats/file-names.ts')
-    vi.doUnmock('../../src/commands/transfer/safe-folder.ts')
+    vi.doUnmock('../../src/commands/transfer/file-names.ts')
+    vi.doUnmock('../../src/commands/export/safe-folder.ts')
     vi.resetModules()
   })
   const careless = await import('../commands/support.ts')

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { EMPTY_DOCUMENT } from '../../src/stream/document.ts'
 import { newEvent } from '../../src/stream/event.ts'
-import { writeDocument } from '../../src/stream/xml-write.ts'
+import { writeDocument } from '../../src/stream/xml/write.ts'
 
 /** A document that is read, and what it is. */
 export interface GoodDocument {

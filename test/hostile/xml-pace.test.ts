@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes'
 import { expect, test } from 'vitest'
-import { placeOf } from '../../src/stream/xml-fault.ts'
+import { placeOf } from '../../src/stream/xml/errors.ts'
 import { trustRow } from '../trust/record.ts'
 import { sized } from '../trust/size.ts'
 import { pacesOf, processorS, type Race, type Runner, slowestOf, tooSlow } from './pace.ts'

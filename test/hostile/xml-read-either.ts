@@ -1,6 +1,6 @@
-import { decodeDocument } from '../../src/stream/decode.ts'
 import { BadDocument } from '../../src/stream/errors.ts'
-import { readDocument } from '../../src/stream/xml-read.ts'
+import { decodeDocument } from '../../src/stream/xml/decode.ts'
+import { readDocument } from '../../src/stream/xml/read.ts'
 
 /** Why a reader refuses a document; `undefined` if it takes it. */
 export type Reader = (bytes: Uint8Array) => string | undefined

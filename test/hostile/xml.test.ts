@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { SaxesParser } from 'saxes'
 import { describe, expect, test } from 'vitest'
-import { readDocument } from '../../src/stream/xml-read.ts'
+import { readDocument } from '../../src/stream/xml/read.ts'
 import { trustRow } from '../trust/record.ts'
 import { repeatWith, sized, trustSeed } from '../trust/size.ts'
 import { BAD_DOCUMENTS } from './xml-corpus.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { noPaint } from '../../src/formats/paint.ts'
-import { widthOf } from '../../src/formats/width.ts'
+import { noPaint } from '../../src/formats/terminal/style.ts'
+import { widthOf } from '../../src/formats/terminal/width.ts'
 import { histogramLines } from '../../src/lab/histogram-lines.ts'
 import { histogramOf } from '../../src/lab/samples.ts'
 

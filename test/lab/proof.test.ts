@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type ProofInput, prove } from '../../src/lab/proof.ts'
+import { type ProofInput, prove } from '../../src/lab/verify.ts'
 import { newEvent } from '../../src/stream/event.ts'
 
 const event = (id: string, status = 'completed', attempt = '1') => newEvent({ id, status }, { attempt })

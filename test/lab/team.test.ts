@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Talker } from '../../src/lab/talk.ts'
-import { runTeam } from '../../src/lab/team.ts'
+import { runTeam } from '../../src/lab/worker-processes.ts'
 
 const NEVER = new AbortController().signal
 

@@ -1,5 +1,5 @@
+import type { Runtime } from '../../src/cli/runtime.ts'
 import { runCommandLine } from '../../src/commands/main.ts'
-import type { Runtime } from '../../src/commands/runtime.ts'
 import type { Turn } from '../../src/lab/samples.ts'
 import type { Talker } from '../../src/lab/talk.ts'
 import { fakeRuntime, type World } from '../commands/support.ts'

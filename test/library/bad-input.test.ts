@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import * as leasectl from '../../src/index.ts'
-import type { Happening } from '../../src/worker/loop-types.ts'
+import type { Happening } from '../../src/worker/types.ts'
 import { storeWith, textOf } from './support.ts'
 import { type Kind, mistyped, NEVER } from './wrong-values.ts'
 

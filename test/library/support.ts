@@ -1,6 +1,6 @@
 import type { NewStream } from '../../src/library/change-stream.ts'
 import { createStream } from '../../src/library/change-stream.ts'
-import { parseBody } from '../../src/ops/plan.ts'
+import { parseBody } from '../../src/ops/transact/plan.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { summarize } from '../../src/stream/summarize.ts'
 import { memoryStore } from '../ops/support.ts'

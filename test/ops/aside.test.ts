@@ -2,7 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { type AsideOutcome, changeAside, createAside, MAX_ASIDE_BYTES, readAside } from '../../src/ops/aside.ts'
+import {
+  type AsideOutcome,
+  changeAside,
+  createAside,
+  MAX_ASIDE_BYTES,
+  readAside,
+} from '../../src/ops/system-documents.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { InvalidValue } from '../../src/stream/errors.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { runBatch } from '../../src/ops/batch.ts'
+import { runBatch } from '../../src/util/concurrency.ts'
 
 const items = Array.from({ length: 20 }, (_, at) => at)
 

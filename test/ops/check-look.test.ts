@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Looking, type LookRule, MAX_EXAMPLES } from '../../src/ops/check-look.ts'
+import { Looking, type LookRule, MAX_EXAMPLES } from '../../src/ops/check/scan.ts'
 import type { SummarizedStream } from '../../src/ops/summaries.ts'
 import { heldFor, listed, NOW, notStarted } from './check-support.ts'
 

@@ -1,4 +1,4 @@
-import type { WatchdogSeen } from '../../src/ops/check-watchdogs.ts'
+import type { WatchdogSeen } from '../../src/ops/check/watchdogs.ts'
 import type { SummarizedStream } from '../../src/ops/summaries.ts'
 import type { LeaseView } from '../../src/store/store.ts'
 import type { Summary } from '../../src/stream/summary.ts'

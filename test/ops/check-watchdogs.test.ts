@@ -5,7 +5,7 @@ import {
   sweepingOf,
   type WatchdogSeen,
   watchedBy,
-} from '../../src/ops/check-watchdogs.ts'
+} from '../../src/ops/check/watchdogs.ts'
 import { NOW, watchdog } from './check-support.ts'
 
 const NONE = { count: 0, examples: [] }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { type CheckLimits, judge } from '../../src/ops/check.ts'
-import { Looking } from '../../src/ops/check-look.ts'
+import { type CheckLimits, judge } from '../../src/ops/check/check.ts'
+import { Looking } from '../../src/ops/check/scan.ts'
 import type { SummarizedStream } from '../../src/ops/summaries.ts'
 import { heldFor, listed, NOW } from './check-support.ts'
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { DocumentCache } from '../../src/ops/document-cache.ts'
-import { type PlannedOperation, plan } from '../../src/ops/plan.ts'
+import { DocumentCache } from '../../src/ops/transact/document-cache.ts'
+import { type PlannedOperation, plan } from '../../src/ops/transact/plan.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { EMPTY_DOCUMENT } from '../../src/stream/document.ts'
 import { newEvent } from '../../src/stream/event.ts'
-import type { Operation } from '../../src/stream/operation.ts'
+import type { Operation } from '../../src/stream/operations/operation.ts'
 import { init, intercept, memoryStore, NOW, run, writeForeign } from './support.ts'
 
 function planned(operation: Operation, commandId: string): PlannedOperation {

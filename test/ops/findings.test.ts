@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { type Finding, streamFindings } from '../../src/ops/findings.ts'
+import { type Finding, streamFindings } from '../../src/ops/doctor/stream.ts'
 import type { Stored } from '../../src/store/store.ts'
 import { EMPTY_DOCUMENT } from '../../src/stream/document.ts'
 import { LC_NAMESPACE } from '../../src/stream/event.ts'
 import { summarize } from '../../src/stream/summarize.ts'
-import { readDocument } from '../../src/stream/xml-read.ts'
+import { readDocument } from '../../src/stream/xml/read.ts'
 import { documentText, type EventText, Play, START_MS } from '../support/stream-builder.ts'
 
 const HOUR = 3_600_000

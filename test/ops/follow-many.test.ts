@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { globOf } from '../../src/ops/glob.ts'
 import type { EventStore, Stored } from '../../src/store/store.ts'
-import type { Operation } from '../../src/stream/operation.ts'
+import type { Operation } from '../../src/stream/operations/operation.ts'
 import { HOLDER, init, memoryStore, run, writeForeign } from './support.ts'
 import { EVERYTHING, following, probe, toldOfMany, withoutSummary } from './watch-support.ts'
 

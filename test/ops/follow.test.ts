@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type FollowItem, follow } from '../../src/ops/follow.ts'
+import { type FollowItem, follow } from '../../src/ops/follow/follow.ts'
 import { StoreUnreachable } from '../../src/store/errors.ts'
 import type { EventStore, Stored } from '../../src/store/store.ts'
 import { HOLDER, init, memoryStore, run } from './support.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Finding } from '../../src/ops/findings.ts'
-import { storeFindings } from '../../src/ops/health.ts'
-import type { ProbeStep } from '../../src/ops/probe.ts'
-import type { AzureFacts, SqliteFacts } from '../../src/store/store-facts.ts'
+import type { ProbeStep } from '../../src/ops/doctor/probe.ts'
+import { storeFindings } from '../../src/ops/doctor/store.ts'
+import type { Finding } from '../../src/ops/doctor/stream.ts'
+import type { AzureFacts, SqliteFacts } from '../../src/store/facts.ts'
 
 const NOW = Date.UTC(2026, 2, 1, 12)
 const MIB = 1024 * 1024

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Latest } from '../../src/ops/latest.ts'
+import { Latest } from '../../src/util/top-n.ts'
 
 test('keeps the latest, oldest first, and counts what it dropped', () => {
   const latest = new Latest<string>(3)

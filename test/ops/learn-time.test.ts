@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { transact } from '../../src/ops/transact.ts'
-import { openAzureBlobStore } from '../../src/store/azure-blob.ts'
-import { readDocument } from '../../src/stream/xml-read.ts'
+import { transact } from '../../src/ops/transact/transact.ts'
+import { openAzureBlobStore } from '../../src/store/azure/store.ts'
+import { readDocument } from '../../src/stream/xml/read.ts'
 
 const AHEAD_MS = 3_600_000
 const missing = (code: string) => ({ status: 404, code })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { roomIn } from '../../src/ops/plan.ts'
+import { roomIn } from '../../src/ops/transact/plan.ts'
 import { EMPTY_DOCUMENT } from '../../src/stream/document.ts'
 import { newEvent } from '../../src/stream/event.ts'
 import { init, intercept, memoryStore, run } from './support.ts'

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { edit } from '../../src/ops/edit.ts'
 import { readStream } from '../../src/ops/read-stream.ts'
-import { transact } from '../../src/ops/transact.ts'
+import { edit } from '../../src/ops/transact/edit.ts'
+import { transact } from '../../src/ops/transact/transact.ts'
 import type { EventStore } from '../../src/store/store.ts'
-import type { ChangeResult } from '../../src/stream/operation.ts'
+import type { ChangeResult } from '../../src/stream/operations/operation.ts'
 import { init, intercept, memoryStore, resultOf, run } from './support.ts'
 
 const COMPLETE = { op: 'complete', event: '01.00' } as const

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { readStream } from '../../src/ops/read-stream.ts'
-import { triedEvents } from '../../src/ops/stats-attempts.ts'
+import { triedEvents } from '../../src/ops/stats/attempts.ts'
 import type { EventStore } from '../../src/store/store.ts'
-import type { Operation } from '../../src/stream/operation.ts'
+import type { Operation } from '../../src/stream/operations/operation.ts'
 import { documentText } from '../support/stream-builder.ts'
 import { init, memoryStore, NOW, resultOf, run, writeForeign } from './support.ts'
 

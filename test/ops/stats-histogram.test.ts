@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { LogHistogram, RELATIVE_ERROR } from '../../src/ops/stats-histogram.ts'
+import { LogHistogram, RELATIVE_ERROR } from '../../src/ops/stats/histogram.ts'
 
 function histogramOf(samples: readonly number[]): LogHistogram {
   const histogram = new LogHistogram()

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Attempt, TriedEvent } from '../../src/ops/stats/attempts.ts'
 import {
   endedAttempts,
   failedAttempts,
@@ -7,8 +8,7 @@ import {
   type StepBy,
   StepTally,
   sortedSteps,
-} from '../../src/ops/stats.ts'
-import type { Attempt, TriedEvent } from '../../src/ops/stats-attempts.ts'
+} from '../../src/ops/stats/stats.ts'
 import { newEvent } from '../../src/stream/event.ts'
 import { NOW } from './support.ts'
 

@@ -1,8 +1,8 @@
-import { transact } from '../../src/ops/transact.ts'
-import type { TransactOptions, TransactOutcome } from '../../src/ops/transact-types.ts'
+import { transact } from '../../src/ops/transact/transact.ts'
+import type { TransactOptions, TransactOutcome } from '../../src/ops/transact/types.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { ChangeOutcome, Decision, EventStore, Holder, Stored } from '../../src/store/store.ts'
-import type { Operation } from '../../src/stream/operation.ts'
+import type { Operation } from '../../src/stream/operations/operation.ts'
 
 export const NOW = Date.UTC(2026, 10, 20, 12)
 export const HOLDER: Holder = { by: 'tester', host: 'here', pid: 1, purpose: 'test', sinceMs: NOW }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { Timeline, type TimelineOptions } from '../../src/ops/follow/timeline.ts'
 import type { SeenTransaction } from '../../src/ops/read-stream.ts'
-import { Timeline, type TimelineOptions } from '../../src/ops/timeline.ts'
 
 const NOON = Date.UTC(2026, 2, 1, 12)
 

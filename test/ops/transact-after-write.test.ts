@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { EventStore } from '../../src/store/store.ts'
-import type { ChangeResult, Operation } from '../../src/stream/operation.ts'
+import type { ChangeResult, Operation } from '../../src/stream/operations/operation.ts'
 import { init, intercept, memoryStore, resultOf, run } from './support.ts'
 
 const COMPLETE: Operation = { op: 'complete', event: '01.00' }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { readStream } from '../../src/ops/read-stream.ts'
-import { transact } from '../../src/ops/transact.ts'
+import { transact } from '../../src/ops/transact/transact.ts'
 import { NotPermitted, StoreUnreachable } from '../../src/store/errors.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { BadDocument, InvalidValue } from '../../src/stream/errors.ts'
-import type { Operation } from '../../src/stream/operation.ts'
+import type { Operation } from '../../src/stream/operations/operation.ts'
 import { HOLDER, init, intercept, memoryStore, resultOf, run, writeForeign } from './support.ts'
 
 async function statuses(store: Parameters<typeof readStream>[0], name: string) {

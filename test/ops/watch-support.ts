@@ -1,7 +1,7 @@
-import { followMany } from '../../src/ops/follow-many.ts'
-import type { FollowManyItem, FollowManyOptions } from '../../src/ops/follow-many-types.ts'
+import { followMany } from '../../src/ops/follow/follow-many.ts'
+import type { FollowManyItem, FollowManyOptions } from '../../src/ops/follow/many-types.ts'
 import type { Selection } from '../../src/ops/selection.ts'
-import { type WatchItem, watch } from '../../src/ops/watch.ts'
+import { type WatchItem, watch } from '../../src/ops/watch/watch.ts'
 import { StoreUnreachable } from '../../src/store/errors.ts'
 import type { EventStore, Listed, ListQuery } from '../../src/store/store.ts'
 

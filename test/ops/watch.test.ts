@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { globOf } from '../../src/ops/glob.ts'
 import type { Selection } from '../../src/ops/selection.ts'
-import { watch } from '../../src/ops/watch.ts'
+import { watch } from '../../src/ops/watch/watch.ts'
 import { StoreFull } from '../../src/store/errors.ts'
 import { HOLDER, init, memoryStore, NOW, run } from './support.ts'
 import { EVERYTHING, probe, told, watching, withoutSummary } from './watch-support.ts'

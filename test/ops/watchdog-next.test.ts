@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { upcoming } from '../../src/ops/watchdog-next.ts'
-import type { CarriedDecision, WatchdogEntry } from '../../src/ops/watchdog-state.ts'
+import type { CarriedDecision, WatchdogEntry } from '../../src/ops/watchdog-state/state.ts'
+import { upcoming } from '../../src/ops/watchdog-state/upcoming.ts'
 import { aWatchdog } from '../watchdog/state-world.ts'
 import { NOW } from './check-support.ts'
 

@@ -32,7 +32,7 @@ describe('the bundle', () => {
       moduleIds.filter(id => id.startsWith(`${ROOT}src/`)),
     )
     const rooms = new Set(ours.map(id => id.slice(`${ROOT}src/`.length).split('/')[0]))
-    expect([...rooms].filter(room => /^(commands|tui|watchdog|demo|lab)$/.test(room ?? ''))).toEqual([])
+    expect([...rooms].filter(room => /^(cli|commands|tui|watchdog|demo|lab)$/.test(room ?? ''))).toEqual([])
   })
 
   test('signing in is a chunk of its own, apart from the storage client', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findProgram } from '../../src/process/find-program.ts'
-import { pumped } from '../../src/process/pump.ts'
+import { pumped } from '../../src/process/output.ts'
 import { type ProgramOptions, runProgram } from '../../src/process/run-program.ts'
 
 let folder = ''

@@ -3,11 +3,11 @@ import { createServer, request, type Server } from 'node:http'
 import { type AddressInfo, BlockList, isIP } from 'node:net'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sideOf } from '../../src/watchdog/hooks/addresses.ts'
+import { machineTiming } from '../../src/util/clock.ts'
+import { sideOf } from '../../src/watchdog/hooks/address-policy.ts'
 import type { Attempt } from '../../src/watchdog/hooks/attempt.ts'
-import { postWebhook, type WebhookInput } from '../../src/watchdog/hooks/post-webhook.ts'
 import { guardedLookup, type Resolve } from '../../src/watchdog/hooks/reach.ts'
-import { machineTiming } from '../../src/watchdog/timing.ts'
+import { postWebhook, type WebhookInput } from '../../src/watchdog/hooks/webhook.ts'
 import { trustRow } from '../trust/record.ts'
 import { repeatWith, sized, trustSeed } from '../trust/size.ts'
 import { CLOSED, INNER, LOOPBACK_FORMS, PUBLIC } from './addresses.ts'
@@ -175,7 +175,7 @@ test('a redirect is not followed', async () => {
 test('a proxy that the environment names is not used', async () => {
   const proxy = `http://${VICTIM}:${port}`
   const env = { PATH: process.env.PATH, NODE_USE_ENV_PROXY: '1', HTTP_PROXY: proxy, http_proxy: proxy, NO_PROXY: '' }
-  const module = new URL('../../src/watchdog/hooks/post-webhook.ts', import.meta.url).href
+  const module = new URL('../../src/watchdog/hooks/webhook.ts', import.meta.url).href
   const url = `http://${OPEN}:${port}/`
   const target = JSON.stringify({ kind: 'webhook', url, networks: [OPEN], timeoutMs: 30_000, tries: 1 })
   const input = `{ id: 'x', body: '{}', userAgent: 'x', nowMs: 0, stop: new AbortController().signal,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { transact } from '../../src/ops/transact.ts'
+import { transact } from '../../src/ops/transact/transact.ts'
 import { StoreUnreachable } from '../../src/store/errors.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { ChangeOutcome, Decision, Stored } from '../../src/store/store.ts'

@@ -1,5 +1,5 @@
-import { formatTimeSpan } from '../../src/stream/durations.ts'
-import type { EventSpec, OnDue } from '../../src/stream/operation.ts'
+import type { EventSpec, OnDue } from '../../src/stream/operations/operation.ts'
+import { formatTimeSpan } from '../../src/stream/time/durations.ts'
 import type { Random } from './random.ts'
 
 const HOUR = 3_600_000

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseAddress, type StoreAddress } from '../../src/store/address.ts'
-import { credentialFor, type Environment, parseConnectionString } from '../../src/store/azure-account.ts'
+import { credentialFor, type Environment, parseConnectionString } from '../../src/store/azure/account.ts'
 import { BadAddress } from '../../src/store/errors.ts'
 import { defaultAddress } from '../../src/store/open.ts'
 

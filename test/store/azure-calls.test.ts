@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
-import { AzureCalls, TRY_LIMITS } from '../../src/store/azure-calls.ts'
-import { ServiceError } from '../../src/store/azure-errors.ts'
+import { ServiceError } from '../../src/store/azure/errors.ts'
+import { AzureCalls, TRY_LIMITS } from '../../src/store/azure/requests.ts'
 import { StoreClosed } from '../../src/store/errors.ts'
 import { StoppedClock } from './azure-support.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { AzureBlobOptions } from '../../src/store/azure-blob.ts'
+import type { AzureBlobOptions } from '../../src/store/azure/store.ts'
 import { StoreUnreachable } from '../../src/store/errors.ts'
 import type { ChangeOptions, ChangeOutcome, EventStore, Stored } from '../../src/store/store.ts'
 import { bytes, changeOptions, holder, leased, stored, summary, text } from '../contract/harness.ts'

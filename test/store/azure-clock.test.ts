@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ServiceClock } from '../../src/store/azure-clock.ts'
+import { ServiceClock } from '../../src/store/azure/clock.ts'
 
 const LOCAL = 1_767_323_045_678
 

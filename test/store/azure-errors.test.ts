@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseAddress, type StoreAddress } from '../../src/store/address.ts'
-import { openAzureBlobStore } from '../../src/store/azure-blob.ts'
+import { openAzureBlobStore } from '../../src/store/azure/store.ts'
 import {
   ContainerMissing,
   NotPermitted,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { BlobState } from '../../src/store/azure-body.ts'
-import { PutFate } from '../../src/store/azure-fate.ts'
+import type { BlobState } from '../../src/store/azure/blobs.ts'
+import { PutFate } from '../../src/store/azure/change/in-doubt.ts'
 
 const state = (etag: string): BlobState => ({
   stored: {

@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import type { AzureCredential } from '../../src/store/azure-account.ts'
-import { openAzureBlobStore } from '../../src/store/azure-blob.ts'
+import type { AzureCredential } from '../../src/store/azure/account.ts'
+import { openAzureBlobStore } from '../../src/store/azure/store.ts'
+import type { AzureFacts, InspectOptions } from '../../src/store/facts.ts'
 import type { EventStore } from '../../src/store/store.ts'
-import type { AzureFacts, InspectOptions } from '../../src/store/store-facts.ts'
 import { summary } from '../contract/harness.ts'
 import { PATIENT, StoppedClock } from './azure-support.ts'
 

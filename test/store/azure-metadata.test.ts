@@ -1,6 +1,6 @@
 import { BlobServiceClient, type BlockBlobClient } from '@azure/storage-blob'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readSummary, writeMetadata } from '../../src/store/azure-metadata.ts'
+import { readSummary, writeMetadata } from '../../src/store/azure/metadata.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { changeOptions, given, holder, leased, listed, put, stored, summary } from '../contract/harness.ts'
 import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'

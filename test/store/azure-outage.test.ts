@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { AzureCalls, TRY_LIMITS } from '../../src/store/azure-calls.ts'
-import { ServiceError } from '../../src/store/azure-errors.ts'
-import { Outage } from '../../src/store/azure-outage.ts'
+import { Outage } from '../../src/store/azure/circuit-breaker.ts'
+import { ServiceError } from '../../src/store/azure/errors.ts'
+import { AzureCalls, TRY_LIMITS } from '../../src/store/azure/requests.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
 afterEach(() => {

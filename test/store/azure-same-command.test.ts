@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { readStream } from '../../src/ops/read-stream.ts'
-import { transact } from '../../src/ops/transact.ts'
+import { transact } from '../../src/ops/transact/transact.ts'
 import type { EventStore, WriteMode } from '../../src/store/store.ts'
 import { behindProxy } from './azure-support.ts'
 

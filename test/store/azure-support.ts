@@ -1,6 +1,6 @@
 import { onTestFinished, vi } from 'vitest'
-import type { AzureBlobOptions } from '../../src/store/azure-blob.ts'
-import type { MachineClock } from '../../src/store/azure-clock.ts'
+import type { MachineClock } from '../../src/store/azure/clock.ts'
+import type { AzureBlobOptions } from '../../src/store/azure/store.ts'
 import { bytes, summary } from '../contract/harness.ts'
 import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { AzureTurns } from '../../src/store/azure-turns.ts'
+import { AzureTurns } from '../../src/store/azure/change/fairness.ts'
 import type { ChangeOptions, EventStore, Stored, WriteMode } from '../../src/store/store.ts'
 import { changeOptions, given, leased, put, text } from '../contract/harness.ts'
 import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'

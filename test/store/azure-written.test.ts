@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { WrittenStates, writtenState } from '../../src/store/azure-written.ts'
+import { WrittenStates, writtenState } from '../../src/store/azure/change/write-cache.ts'
 import { summary } from '../contract/harness.ts'
 
 function state(name: string, size = 10) {

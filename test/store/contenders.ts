@@ -1,4 +1,4 @@
-import { AzureTurns } from '../../src/store/azure-turns.ts'
+import { AzureTurns } from '../../src/store/azure/change/fairness.ts'
 import { leaseDelay, lossDelay } from '../../src/store/backoff.ts'
 import type { OthersLately, WriteMode } from '../../src/store/store.ts'
 import { Random } from '../simulation/random.ts'

@@ -1,5 +1,5 @@
 // A program of its own beside the tests: node sqlite-child.ts increment|try FILE [COUNT]
-import { openSqliteStore } from '../../src/store/sqlite.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { changeOptions, increment, namesOf, stored, text } from '../contract/harness.ts'
 
 const [task, path = '', count = '0'] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
-import { isBusy, storeError } from '../../src/store/sqlite-errors.ts'
-import { mayWriteWith } from '../../src/store/sqlite-schema.ts'
+import { isBusy, storeError } from '../../src/store/sqlite/errors.ts'
+import { mayWriteWith } from '../../src/store/sqlite/schema.ts'
 import { InvalidValue, LeasectlError } from '../../src/stream/errors.ts'
 
 const fault = (fields: object): Error => Object.assign(new Error('raw'), fields)
@@ -61,7 +61,7 @@ describe('loadSqlite', () => {
   it('drops the warning of node:sqlite and no other', async () => {
     // Others may have loaded it before.
     vi.resetModules()
-    const { loadSqlite } = await import('../../src/store/sqlite-load.ts')
+    const { loadSqlite } = await import('../../src/store/sqlite/load.ts')
     const { emitWarning, getBuiltinModule } = process
     const passed: unknown[] = []
     process.emitWarning = (...args: unknown[]): void => void passed.push(args[0])

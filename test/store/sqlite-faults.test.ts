@@ -2,7 +2,7 @@ import { chmodSync, chownSync, existsSync, readFileSync, rmSync, truncateSync, w
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { StoreDamaged, StoreIncompatible } from '../../src/store/errors.ts'
-import { openSqliteStore } from '../../src/store/sqlite.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { bytes, changeOptions, increment, listed, stored, summary, text } from '../contract/harness.ts'
 import { trustRow } from '../trust/record.ts'
 import { SAMPLE_STREAMS, sampleFile } from './sqlite-sample.ts'

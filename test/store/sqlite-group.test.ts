@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { StatementSync } from 'node:sqlite'
 import { expect, it, type Mock, onTestFinished, vi } from 'vitest'
-import { openSqliteStore } from '../../src/store/sqlite.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Decision, EventStore, Stored } from '../../src/store/store.ts'
 import { changeOptions, given, increment, put, stored, text } from '../contract/harness.ts'
 import { integrity, testFolder } from './sqlite-support.ts'

@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openSqliteStore } from '../../src/store/sqlite.ts'
-import type { InspectOptions, SqliteFacts } from '../../src/store/store-facts.ts'
+import type { InspectOptions, SqliteFacts } from '../../src/store/facts.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { given } from '../contract/harness.ts'
 import { testFolder } from './sqlite-support.ts'
 

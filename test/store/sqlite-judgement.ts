@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { openSqliteStore } from '../../src/store/sqlite.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Decision, Stored } from '../../src/store/store.ts'
 import { bytes, changeOptions, listed, put, stored, summary, text } from '../contract/harness.ts'
 import { integrity } from './sqlite-support.ts'

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, linkSync, renameSync, rmSync, statSync, symli
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { StoreIncompatible } from '../../src/store/errors.ts'
-import { openSqliteStore } from '../../src/store/sqlite.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { changeOptions, given, increment, stored, text } from '../contract/harness.ts'
 import { integrity, testFolder } from './sqlite-support.ts'

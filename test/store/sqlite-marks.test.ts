@@ -1,7 +1,7 @@
 import { copyFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openSqliteStore } from '../../src/store/sqlite.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { changeOptions, given, leased, put } from '../contract/harness.ts'
 import { testFolder } from './sqlite-support.ts'
 

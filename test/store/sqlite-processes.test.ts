@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { openSqliteStore } from '../../src/store/sqlite.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { given, stored, text } from '../contract/harness.ts'
 import { trustRow } from '../trust/record.ts'
 import { sized } from '../trust/size.ts'

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openSqliteStore } from '../../src/store/sqlite.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { bytes, changeOptions, given, increment, listed, stored, summary, text } from '../contract/harness.ts'
 import { integrity, testFolder } from './sqlite-support.ts'

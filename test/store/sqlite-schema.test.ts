@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, it, onTestFinished } from 'vitest'
-import { createSchema, schemaState } from '../../src/store/sqlite-schema.ts'
+import { createSchema, schemaState } from '../../src/store/sqlite/schema.ts'
 import { testFolder } from './sqlite-support.ts'
 
 function opened(path: string): DatabaseSync {

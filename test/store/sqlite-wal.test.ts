@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
-import { openSqliteStore } from '../../src/store/sqlite.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { bytes, changeOptions, summary } from '../contract/harness.ts'
 import { seededRandom } from '../support/faults.ts'
 import { trustRow } from '../trust/record.ts'

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { BadAddress, NotPermitted, StoreUnreachable } from '../../src/store/errors.ts'
-import { openSqliteStore } from '../../src/store/sqlite.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { changeOptions, given, holder, increment, listed, stored, text } from '../contract/harness.ts'
 import { inFile, testFolder } from './sqlite-support.ts'
 

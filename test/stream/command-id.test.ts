@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { commandHash } from '../../src/stream/command-hash.ts'
-import type { Operation } from '../../src/stream/operation.ts'
+import { commandHash } from '../../src/stream/operations/command-hash.ts'
+import type { Operation } from '../../src/stream/operations/operation.ts'
 import { Play, spec } from '../support/stream-builder.ts'
 
 const same = { commandId: 'job/7' }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { decodeDocument } from '../../src/stream/decode.ts'
 import { BadDocument } from '../../src/stream/errors.ts'
 import { MAX_READ_BYTES } from '../../src/stream/limits.ts'
+import { decodeDocument } from '../../src/stream/xml/decode.ts'
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { eventsAfter } from '../../src/stream/at-version.ts'
-import { differences } from '../../src/stream/differences.ts'
+import { differences } from '../../src/stream/journal/differences.ts'
+import { eventsAfter } from '../../src/stream/journal/versions.ts'
 import { Play } from '../support/stream-builder.ts'
 
 /** What differs between two versions of a play, the later one being the present unless given. */

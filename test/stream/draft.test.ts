@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { applyOperation } from '../../src/stream/apply.ts'
 import type { StreamDocument } from '../../src/stream/document.ts'
-import { writeDocument } from '../../src/stream/xml-write.ts'
+import { applyOperation } from '../../src/stream/operations/apply.ts'
+import { writeDocument } from '../../src/stream/xml/write.ts'
 import { anInit, aScript, aStrangeDocument, briefOf, RUNS, type Step } from '../support/arbitraries.ts'
 import { BORN, type Brief, complete, documentText, Play } from '../support/stream-builder.ts'
 

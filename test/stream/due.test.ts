@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { EMPTY_DOCUMENT } from '../../src/stream/document.ts'
+import { InvalidValue } from '../../src/stream/errors.ts'
+import { type EventAttributes, newEvent, type StreamEvent } from '../../src/stream/event.ts'
+import { EventStream } from '../../src/stream/event-stream.ts'
 import {
   claimEndMs,
   claimRuns,
@@ -8,10 +11,7 @@ import {
   parseTimeout,
   timeoutFromInput,
   timeReaderFor,
-} from '../../src/stream/due.ts'
-import { InvalidValue } from '../../src/stream/errors.ts'
-import { type EventAttributes, newEvent, type StreamEvent } from '../../src/stream/event.ts'
-import { EventStream } from '../../src/stream/event-stream.ts'
+} from '../../src/stream/time/deadlines.ts'
 
 const DAY = 86_400_000
 const MINUTE = 60_000

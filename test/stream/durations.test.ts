@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { InvalidValue } from '../../src/stream/errors.ts'
 import {
   formatDuration,
   formatTimeSpan,
@@ -7,8 +8,7 @@ import {
   parseDuration,
   parseIsoDuration,
   parseTimeSpan,
-} from '../../src/stream/durations.ts'
-import { InvalidValue } from '../../src/stream/errors.ts'
+} from '../../src/stream/time/durations.ts'
 
 const S = 1000
 const M = 60 * S

@@ -1,8 +1,8 @@
-import { limitOf, timeReaderFor } from '../../src/stream/due.ts'
 import { EventStream } from '../../src/stream/event-stream.ts'
-import type { SeenLimit } from '../../src/stream/operation.ts'
 import { seenLimit } from '../../src/stream/operations/expired.ts'
-import { settledDocument } from '../../src/stream/settled.ts'
+import type { SeenLimit } from '../../src/stream/operations/operation.ts'
+import { settledDocument } from '../../src/stream/operations/settled.ts'
+import { limitOf, timeReaderFor } from '../../src/stream/time/deadlines.ts'
 import { BORN, documentText, type EventText, Play, START_MS } from '../support/stream-builder.ts'
 
 export const MINUTE = 60_000

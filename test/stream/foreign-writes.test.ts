@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findForeignWrite } from '../../src/stream/history.ts'
+import { findForeignWrite } from '../../src/stream/journal/history.ts'
 import { documentText, Play, spec } from '../support/stream-builder.ts'
 
 const adopted = () =>

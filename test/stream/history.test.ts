@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { declaredJoins, eventsThatRan, ownStatus } from '../../src/stream/history.ts'
-import type { JournalChange, Transaction } from '../../src/stream/journal.ts'
+import { declaredJoins, eventsThatRan, ownStatus } from '../../src/stream/journal/history.ts'
+import type { JournalChange, Transaction } from '../../src/stream/journal/journal.ts'
 
 let version = 0
 const tx = (op: string, ...changes: readonly Partial<JournalChange>[]): Transaction => ({

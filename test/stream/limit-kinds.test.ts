@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { EMPTY_DOCUMENT } from '../../src/stream/document.ts'
-import { dueMs, type Limit, limitOf, timeReaderFor } from '../../src/stream/due.ts'
 import { type EventAttributes, newEvent, type StreamEvent } from '../../src/stream/event.ts'
 import { EventStream } from '../../src/stream/event-stream.ts'
+import { dueMs, type Limit, limitOf, timeReaderFor } from '../../src/stream/time/deadlines.ts'
 
 const HOUR = 3_600_000
 const at = (clock: string) => Date.parse(`2026-07-01T${clock}:00.000Z`)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readDocument } from '../../src/stream/xml-read.ts'
+import { readDocument } from '../../src/stream/xml/read.ts'
 import { documentText, Play } from '../support/stream-builder.ts'
 
 /** The highest version that stands beside the document. */

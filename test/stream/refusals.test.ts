@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Refusal } from '../../src/stream/operation.ts'
+import type { Refusal } from '../../src/stream/operations/operation.ts'
 import { type Brief, documentText, Play, spec } from '../support/stream-builder.ts'
 
 /** The root has the branches A (01.00) and B (02.00). */

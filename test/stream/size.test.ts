@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { EMPTY_DOCUMENT, type StreamDocument } from '../../src/stream/document.ts'
 import { newEvent } from '../../src/stream/event.ts'
 import { MAX_READ_BYTES, MAX_WRITTEN_BYTES, MAX_WRITTEN_EVENTS } from '../../src/stream/limits.ts'
-import { checkSize, mostBytes } from '../../src/stream/size.ts'
-import { writeDocument, writtenBytes } from '../../src/stream/xml-write.ts'
+import { checkSize, mostBytes } from '../../src/stream/operations/size-limit.ts'
+import { writeDocument, writtenBytes } from '../../src/stream/xml/write.ts'
 import { aDocument } from './xml-arbitraries.ts'
 
 const ROOT = newEvent({ id: '00' })

@@ -9,7 +9,7 @@ import {
   encodeCommandId,
   visibleName,
   visibleText,
-} from '../../src/stream/texts.ts'
+} from '../../src/stream/text.ts'
 
 const bytes = (text: string) => Buffer.byteLength(text)
 const anyText = fc.string({ unit: 'binary' })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { timeReaderFor } from '../../src/stream/time-reader.ts'
-import { readDocument } from '../../src/stream/xml-read.ts'
+import { timeReaderFor } from '../../src/stream/time/reader.ts'
+import { readDocument } from '../../src/stream/xml/read.ts'
 import { documentText, type EventText } from '../support/stream-builder.ts'
 
 const ISO = '2026-03-01T00:00:00.000Z'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sumOf } from '../../src/stream/sum.ts'
+import { sumOf } from '../../src/stream/fingerprint.ts'
 import { documentText, Play, spec } from '../support/stream-builder.ts'
 
 describe('version', () => {

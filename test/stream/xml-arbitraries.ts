@@ -9,8 +9,8 @@ import {
   newEvent,
   type StreamEvent,
 } from '../../src/stream/event.ts'
-import { escapeAttribute, XMLNS_NAMESPACE } from '../../src/stream/xml-text.ts'
-import { writeDocument } from '../../src/stream/xml-write.ts'
+import { escapeAttribute, XMLNS_NAMESPACE } from '../../src/stream/xml/text.ts'
+import { writeDocument } from '../../src/stream/xml/write.ts'
 
 const NASTY = [
   '\t',

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { BadDocument } from '../../src/stream/errors.ts'
 import { LC_ATTRIBUTES, LC_NAMESPACE } from '../../src/stream/event.ts'
 import { MAX_ATTRIBUTES, MAX_FOREIGN_ATTRIBUTES } from '../../src/stream/limits.ts'
-import { readDocument } from '../../src/stream/xml-read.ts'
-import { writeDocument } from '../../src/stream/xml-write.ts'
+import { readDocument } from '../../src/stream/xml/read.ts'
+import { writeDocument } from '../../src/stream/xml/write.ts'
 import { type Brief, Play, spec } from '../support/stream-builder.ts'
 
 const MOST = MAX_FOREIGN_ATTRIBUTES

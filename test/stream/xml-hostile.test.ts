@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { decodeDocument } from '../../src/stream/decode.ts'
 import { EMPTY_DOCUMENT } from '../../src/stream/document.ts'
 import { BadDocument } from '../../src/stream/errors.ts'
 import { newEvent } from '../../src/stream/event.ts'
-import { readDocument } from '../../src/stream/xml-read.ts'
-import { writeDocument } from '../../src/stream/xml-write.ts'
+import { decodeDocument } from '../../src/stream/xml/decode.ts'
+import { readDocument } from '../../src/stream/xml/read.ts'
+import { writeDocument } from '../../src/stream/xml/write.ts'
 
 function fault(text: string): BadDocument {
   try {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { isNormalJournal } from '../../src/stream/xml-journal-form.ts'
-import { readDocument } from '../../src/stream/xml-read.ts'
-import { writeDocument } from '../../src/stream/xml-write.ts'
+import { isNormalJournal } from '../../src/stream/xml/journal-form.ts'
+import { readDocument } from '../../src/stream/xml/read.ts'
+import { writeDocument } from '../../src/stream/xml/write.ts'
 
 const LC = 'urn:leasectl:v1'
 const inStream = (journal: string, root = ` xmlns:lc="${LC}"`) => `<S${root}><Event id="00"/>${journal}</S>`

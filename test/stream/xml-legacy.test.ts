@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { decodeDocument } from '../../src/stream/decode.ts'
 import { EMPTY_DOCUMENT } from '../../src/stream/document.ts'
 import { newEvent } from '../../src/stream/event.ts'
-import { sumOf } from '../../src/stream/sum.ts'
-import { readDocument } from '../../src/stream/xml-read.ts'
-import { writeDocument } from '../../src/stream/xml-write.ts'
+import { sumOf } from '../../src/stream/fingerprint.ts'
+import { decodeDocument } from '../../src/stream/xml/decode.ts'
+import { readDocument } from '../../src/stream/xml/read.ts'
+import { writeDocument } from '../../src/stream/xml/write.ts'
 import { LegacyStream, legacyFaults, type SaveOptions, xelementLoad, xelementSelect } from '../support/xelement.ts'
 
 const fixture = (name: string) => readFileSync(new URL(`../fixtures/${name}`, import.meta.url))

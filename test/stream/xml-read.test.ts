@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { readDocument } from '../../src/stream/xml-read.ts'
-import { writeDocument } from '../../src/stream/xml-write.ts'
+import { readDocument } from '../../src/stream/xml/read.ts'
+import { writeDocument } from '../../src/stream/xml/write.ts'
 
 const LC = 'urn:leasectl:v1'
 const fixture = (name: string) => readFileSync(new URL(`../fixtures/${name}`, import.meta.url), 'utf8')

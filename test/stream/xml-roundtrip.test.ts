@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeDocument } from '../../src/stream/decode.ts'
 import type { StreamDocument } from '../../src/stream/document.ts'
-import { readDocument } from '../../src/stream/xml-read.ts'
-import { writeDocument } from '../../src/stream/xml-write.ts'
+import { decodeDocument } from '../../src/stream/xml/decode.ts'
+import { readDocument } from '../../src/stream/xml/read.ts'
+import { writeDocument } from '../../src/stream/xml/write.ts'
 import { LegacyStream, type SaveOptions } from '../support/xelement.ts'
 import { aDocument } from './xml-arbitraries.ts'
 

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { EMPTY_DOCUMENT, type StreamDocument } from '../../src/stream/document.ts'
 import { InvalidValue } from '../../src/stream/errors.ts'
 import { ATTRIBUTES, type ForeignAttribute, LC_ATTRIBUTES, LC_NAMESPACE, newEvent } from '../../src/stream/event.ts'
-import { sumOf } from '../../src/stream/sum.ts'
-import { readDocument } from '../../src/stream/xml-read.ts'
-import { escapeAttribute, findForbidden, XMLNS_NAMESPACE } from '../../src/stream/xml-text.ts'
-import { writeDocument } from '../../src/stream/xml-write.ts'
+import { sumOf } from '../../src/stream/fingerprint.ts'
+import { readDocument } from '../../src/stream/xml/read.ts'
+import { escapeAttribute, findForbidden, XMLNS_NAMESPACE } from '../../src/stream/xml/text.ts'
+import { writeDocument } from '../../src/stream/xml/write.ts'
 
 const linesOf = (document: StreamDocument) => writeDocument(document).text.split('\n')
 const foreign = (name: string, value: string, uri = ''): ForeignAttribute => ({

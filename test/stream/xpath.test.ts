@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { StreamDocument } from '../../src/stream/document.ts'
 import { InvalidValue } from '../../src/stream/errors.ts'
-import { readDocument } from '../../src/stream/xml-read.ts'
-import { isNothing, parseXPath, type Selected } from '../../src/stream/xpath.ts'
+import { readDocument } from '../../src/stream/xml/read.ts'
+import { isNothing, parseXPath, type Selected } from '../../src/stream/xpath/xpath.ts'
 import { documentText, Play } from '../support/stream-builder.ts'
 
 /** A fork of three with a join: one is worked, one has failed. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { fenceOf, isFinal, type StreamEvent } from '../../src/stream/event.ts'
-import type { EventSpec } from '../../src/stream/operation.ts'
+import type { EventSpec } from '../../src/stream/operations/operation.ts'
 import { sized } from '../trust/size.ts'
 import type { Brief, EventText } from './stream-builder.ts'
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { expect, inject } from 'vitest'
 import type { StoreAddress } from '../../src/store/address.ts'
-import { parseConnectionString } from '../../src/store/azure-account.ts'
-import { type AzureBlobOptions, openAzureBlobStore } from '../../src/store/azure-blob.ts'
+import { parseConnectionString } from '../../src/store/azure/account.ts'
+import { type AzureBlobOptions, openAzureBlobStore } from '../../src/store/azure/store.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { ACCOUNT, type Azurite, connectionStringAt } from './azurite-process.ts'
 

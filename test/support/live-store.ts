@@ -6,9 +6,9 @@ import {
   StorageSharedKeyCredential,
 } from '@azure/storage-blob'
 import { accountUrl, parseAddress, type StoreAddress } from '../../src/store/address.ts'
-import { type AzureCredential, credentialFor } from '../../src/store/azure-account.ts'
-import { type AzureBlobOptions, openAzureBlobStore } from '../../src/store/azure-blob.ts'
-import { openContainer } from '../../src/store/azure-client.ts'
+import { type AzureCredential, credentialFor } from '../../src/store/azure/account.ts'
+import { openContainer } from '../../src/store/azure/client.ts'
+import { type AzureBlobOptions, openAzureBlobStore } from '../../src/store/azure/store.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { sharedAzurite } from './azurite.ts'
 import type { Target } from './messages.ts'

@@ -1,6 +1,6 @@
 import { accountUrl } from '../../src/store/address.ts'
-import { openAzureBlobStore } from '../../src/store/azure-blob.ts'
-import { openContainer } from '../../src/store/azure-client.ts'
+import { openContainer } from '../../src/store/azure/client.ts'
+import { openAzureBlobStore } from '../../src/store/azure/store.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 import { testAccount } from './live-store.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { EventStore } from '../../src/store/store.ts'
 import { App } from '../../src/tui/app.ts'
-import type { AppOptions } from '../../src/tui/app-options.ts'
+import type { AppOptions } from '../../src/tui/options.ts'
 import type { ChangeEnd, Ports, Preview } from '../../src/tui/ports.ts'
 import { init, memoryStore, run } from '../ops/support.ts'
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { openMemoryStore } from '../../src/store/memory.ts'
-import { Poll } from '../../src/tui/data/poll.ts'
+import { Poll } from '../../src/tui/data/poll/poll.ts'
 import { DataStore } from '../../src/tui/data/store.ts'
 import { Effects } from '../../src/tui/effects.ts'
 import type { LineOutput, Ports } from '../../src/tui/ports.ts'
-import type { Action } from '../../src/tui/ui/state.ts'
+import type { Action } from '../../src/tui/state/state.ts'
 
 interface Line {
   readonly signal: AbortSignal

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { expect, test } from 'vitest'
-import { HeldTalk, type Talker } from '../../src/tui/held-talk.ts'
+import { HeldTalk, type Talker } from '../../src/tui/terminal/stderr-buffer.ts'
 
 function talker(isTTY: boolean) {
   const events = new EventEmitter()

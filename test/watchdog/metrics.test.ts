@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { type Metrics, openMetrics } from '../../src/watchdog/metrics.ts'
+import { type Metrics, openMetrics } from '../../src/watchdog/metrics/metrics.ts'
 import { AT, carried, expiry, failedPass, OPEN_BREAKER, sweepReport } from './reports.ts'
 
 const PREFIX = 'leasectl_watchdog_'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { openMemoryStore } from '../../src/store/memory.ts'
-import { openHeart } from '../../src/watchdog/heart.ts'
-import { touching } from '../../src/watchdog/heart-store.ts'
-import { openReadiness, type ReadyState, ready } from '../../src/watchdog/readiness.ts'
+import { touching } from '../../src/watchdog/http/heart-store.ts'
+import { openHeart } from '../../src/watchdog/http/liveness.ts'
+import { openReadiness, type ReadyState, ready } from '../../src/watchdog/http/readiness.ts'
 import { AT, carried, failedPass, OPEN_BREAKER, sweepReport } from './reports.ts'
 
 const SECOND = 1_000

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { SeenLimit } from '../../src/stream/operation.ts'
-import { markOf } from '../../src/watchdog/etag-mark.ts'
+import type { SeenLimit } from '../../src/stream/operations/operation.ts'
 import type { Sightings } from '../../src/watchdog/plan.ts'
-import { type Kept, Roll } from '../../src/watchdog/roll.ts'
+import { markOf } from '../../src/watchdog/registry/etag-mark.ts'
+import { type Kept, Roll } from '../../src/watchdog/registry/registry.ts'
 
 const NEVER = Number.POSITIVE_INFINITY
 const kept = (more: Partial<Kept> = {}): Kept => {

@@ -1,8 +1,8 @@
 import { StoreUnreachable } from '../../src/store/errors.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { EventStore } from '../../src/store/store.ts'
-import { shardOf } from '../../src/watchdog/shard-plan.ts'
-import { openShards, type Shards } from '../../src/watchdog/shards.ts'
+import { shardOf } from '../../src/watchdog/shards/quota.ts'
+import { openShards, type Shards } from '../../src/watchdog/shards/shards.ts'
 
 const START_MS = Date.UTC(2026, 10, 20, 12)
 

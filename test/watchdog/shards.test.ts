@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createAside } from '../../src/ops/aside.ts'
+import { createAside } from '../../src/ops/system-documents.ts'
 import { NotPermitted } from '../../src/store/errors.ts'
 import { InvalidValue } from '../../src/stream/errors.ts'
-import { freeSeat, quotaOf, seatsToLookAt, shardOf } from '../../src/watchdog/shard-plan.ts'
+import { freeSeat, quotaOf, seatsToLookAt, shardOf } from '../../src/watchdog/shards/quota.ts'
 import { Kennel, seeded, settled } from './shard-world.ts'
 
 const LEASE_MS = 15_000

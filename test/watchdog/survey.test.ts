@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Roll } from '../../src/watchdog/roll.ts'
+import { Roll } from '../../src/watchdog/registry/registry.ts'
 import { surveyOf } from '../../src/watchdog/survey.ts'
 import { seededRandom } from '../support/faults.ts'
 

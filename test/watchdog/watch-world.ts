@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { readStream, type SeenTransaction } from '../../src/ops/read-stream.ts'
-import { transact } from '../../src/ops/transact.ts'
+import { transact } from '../../src/ops/transact/transact.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { EventStore, Listed } from '../../src/store/store.ts'
 import { EMPTY_DOCUMENT } from '../../src/stream/document.ts'
-import type { EventSpec, Operation } from '../../src/stream/operation.ts'
+import type { EventSpec, Operation } from '../../src/stream/operations/operation.ts'
 import { summarize } from '../../src/stream/summarize.ts'
+import type { Timing } from '../../src/util/clock.ts'
 import type { Carried, Decision } from '../../src/watchdog/decision.ts'
-import type { Timing, WatchdogOptions } from '../../src/watchdog/options.ts'
+import type { WatchdogOptions } from '../../src/watchdog/options.ts'
+import { Watch } from '../../src/watchdog/pass.ts'
 import type { FailedPass, MovedStream, Observer, PassReport } from '../../src/watchdog/report.ts'
-import { Watch } from '../../src/watchdog/watch.ts'
 
 export const START_MS = Date.UTC(2026, 2, 1, 12)
 export const SECOND = 1_000

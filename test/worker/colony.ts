@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { EventStore } from '../../src/store/store.ts'
+import type { WorkerTiming } from '../../src/util/clock.ts'
 import { runWatchdog } from '../../src/watchdog/loop.ts'
 import type { Ending, Job } from '../../src/worker/job.ts'
 import { workLoop } from '../../src/worker/loop.ts'
-import type { Happening, LoopReport } from '../../src/worker/loop-types.ts'
-import type { Timing } from '../../src/worker/timing.ts'
+import type { Happening, LoopReport } from '../../src/worker/types.ts'
 import { resultOf, run } from '../ops/support.ts'
 import { Clock } from '../simulation/clock.ts'
 import { type FaultRates, NO_FAULTS, type Outage, Weather } from '../simulation/faults.ts'
@@ -152,7 +152,7 @@ export class Colony {
       trace: this.#trace,
       sights: this.#sights,
     })
-    const timing: Timing = {
+    const timing: WorkerTiming = {
       monotonicMs: clock.monotonicMs,
       wallMs: clock.nowMs,
       random: actor.random.fraction,

@@ -5,7 +5,7 @@ import type { EventStore } from '../../src/store/store.ts'
 import { BadDocument } from '../../src/stream/errors.ts'
 import type { Job } from '../../src/worker/job.ts'
 import { type TimedLoopOptions, workLoop } from '../../src/worker/loop.ts'
-import type { Happening, Work } from '../../src/worker/loop-types.ts'
+import type { Happening, Work } from '../../src/worker/types.ts'
 import { HOLDER, init, intercept, run, writeForeign } from '../ops/support.ts'
 import { Bench, START_MS } from './one-worker.ts'
 

@@ -1,8 +1,8 @@
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { EventStore } from '../../src/store/store.ts'
+import type { WorkerTiming } from '../../src/util/clock.ts'
 import type { Ending, Job } from '../../src/worker/job.ts'
-import type { Work } from '../../src/worker/loop-types.ts'
-import type { Timing } from '../../src/worker/timing.ts'
+import type { Work } from '../../src/worker/types.ts'
 import { workEvent } from '../../src/worker/work-event.ts'
 import type { EventWorkOptions } from '../../src/worker/work-options.ts'
 import { init, resultOf, run } from '../ops/support.ts'
@@ -17,7 +17,7 @@ export class Bench {
   readonly actor = new Actor(this.scheduler, 'worker', new Random('one'))
   /** By so much the clock of the machine is wrong, ms. */
   skewMs = 0
-  readonly timing: Timing = {
+  readonly timing: WorkerTiming = {
     monotonicMs: () => this.scheduler.nowMs - START_MS,
     wallMs: () => this.scheduler.nowMs + this.skewMs,
     random: this.actor.random.fraction,

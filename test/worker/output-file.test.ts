@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
-import { OutputFile } from '../../src/worker/output-file.ts'
-import { readOutput } from '../../src/worker/output-text.ts'
+import { OutputFile } from '../../src/worker/program/output-file.ts'
+import { readOutput } from '../../src/worker/program/output-text.ts'
 
 let file: OutputFile | undefined
 afterEach(() => file?.remove())

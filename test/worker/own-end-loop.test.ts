@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { readStream } from '../../src/ops/read-stream.ts'
 import type { EventStore } from '../../src/store/store.ts'
-import type { Operation } from '../../src/stream/operation.ts'
+import type { Operation } from '../../src/stream/operations/operation.ts'
 import type { Job } from '../../src/worker/job.ts'
 import { type TimedLoopOptions, workLoop } from '../../src/worker/loop.ts'
-import type { Happening } from '../../src/worker/loop-types.ts'
+import type { Happening } from '../../src/worker/types.ts'
 import { resultOf, run, writeForeign } from '../ops/support.ts'
 import { Bench } from './one-worker.ts'
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { StoreUnreachable } from '../../src/store/errors.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { EventStore } from '../../src/store/store.ts'
-import { endedByHolder } from '../../src/worker/own-end.ts'
+import { endedByHolder } from '../../src/worker/self-reported.ts'
 import { resultOf, run } from '../ops/support.ts'
 import { Bench } from './one-worker.ts'
 

@@ -1,6 +1,6 @@
-import { formatDuration } from '../../stream/durations.ts'
-import { CommandFailed, problem } from '../problem.ts'
-import type { Runtime } from '../runtime.ts'
+import { CommandFailed, problem } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { formatDuration } from '../../stream/time/durations.ts'
 import { Deadline } from '../wait/deadline.ts'
 
 /**

@@ -1,6 +1,6 @@
-import type { CheckLimits, CountLimits } from '../../ops/check.ts'
-import type { LagRule } from '../../ops/check-watchdogs.ts'
-import { UsageError } from '../problem.ts'
+import { UsageError } from '../../cli/problem.ts'
+import type { CheckLimits, CountLimits } from '../../ops/check/check.ts'
+import type { LagRule } from '../../ops/check/watchdogs.ts'
 import type { CheckOptions } from './options.ts'
 
 /** @throws UsageError for a warning that would come after the critical one */

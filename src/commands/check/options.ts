@@ -1,4 +1,4 @@
-import type { GlobalOptions } from '../options.ts'
+import type { GlobalOptions } from '../../cli/options.ts'
 
 /** Durations in ms. */
 export interface CheckOptions extends GlobalOptions {

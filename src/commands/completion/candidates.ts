@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander'
-import { readContexts } from '../context/contexts-file.ts'
-import type { Runtime } from '../runtime.ts'
+import { readContexts } from '../../cli/contexts/file.ts'
+import type { Runtime } from '../../cli/runtime.ts'
 import type { Candidate, Candidates } from './candidate.ts'
 import { eventIds, type LiveStore, streamNames } from './live.ts'
 import { commandNamed, type Place } from './place.ts'
@@ -128,7 +128,7 @@ async function helpWords(program: Command, operands: readonly string[]): Promise
   for (const word of operands) at = at && commandNamed(at, word)
   if (at === undefined) return []
   if (at !== program) return commandsOf(at)
-  const { TOPICS } = await import('../help-topics.ts')
+  const { TOPICS } = await import('../help/topics.ts')
   return [...commandsOf(program), ...Object.keys(TOPICS).map(text => ({ text, what: 'a topic' }))]
 }
 

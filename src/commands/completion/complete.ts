@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Runtime } from '../runtime.ts'
+import type { Runtime } from '../../cli/runtime.ts'
 
 /**
  * `__complete SHELL -- WORD…`: what the scripts of `completion` ask. Prints what may stand at the cursor; whatever goes
@@ -14,7 +14,7 @@ export function register(program: Command, runtime: Runtime): void {
     .allowUnknownOption()
     .action(async (shell: string, words: readonly string[]) => {
       runtime.begin('reads', '__complete')
-      const { printCandidates } = await import('./run-complete.ts')
+      const { printCandidates } = await import('./run.ts')
       await printCandidates(program, shell, words, runtime)
     })
 }

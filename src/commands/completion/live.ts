@@ -1,6 +1,6 @@
+import type { Runtime, StoreChoice } from '../../cli/runtime.ts'
 import { readStream } from '../../ops/read-stream.ts'
 import type { EventStore, Listed, ListQuery } from '../../store/store.ts'
-import type { Runtime, StoreChoice } from '../runtime.ts'
 import type { Candidate } from './candidate.ts'
 
 /** The store that the line means. */

@@ -1,6 +1,6 @@
-import type { GlobalOptions } from '../options.ts'
-import type { Problem } from '../problem.ts'
-import type { Runtime } from '../runtime.ts'
+import type { GlobalOptions } from '../../cli/options.ts'
+import type { Problem } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
 import { SCRIPTS } from './scripts.ts'
 import type { Shell } from './shells.ts'
 

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
-import { act, describe, parsed, type Run } from '../command.ts'
-import type { Runtime } from '../runtime.ts'
-import { contextName, nonEmpty } from '../values.ts'
-import type { AddContextOptions } from './run-add.ts'
+import { act, describe, parsed, type Run } from '../../cli/command.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { contextName, nonEmpty } from '../../cli/values.ts'
+import type { AddContextOptions } from './run.ts'
 
 export function register(parent: Command, runtime: Runtime, go: Run<AddContextOptions> = run): void {
   const command = parent
@@ -37,6 +37,6 @@ export function register(parent: Command, runtime: Runtime, go: Run<AddContextOp
 const parse = (command: Command) => parsed<AddContextOptions>(command, ['name'])
 
 export const run: Run<AddContextOptions> = async (options, runtime) => {
-  const { addContext } = await import('./run-add.ts')
+  const { addContext } = await import('./run.ts')
   return addContext(options, runtime)
 }

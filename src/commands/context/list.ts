@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { parsed, type Run, reads } from '../command.ts'
-import type { GlobalOptions } from '../options.ts'
-import type { Runtime } from '../runtime.ts'
+import { parsed, type Run, reads } from '../../cli/command.ts'
+import type { GlobalOptions } from '../../cli/options.ts'
+import type { Runtime } from '../../cli/runtime.ts'
 
 export function register(parent: Command, runtime: Runtime, go: Run<GlobalOptions> = run): void {
   const command = parent.command('list').alias('ls')

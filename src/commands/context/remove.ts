@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { act, describe, parsed, type Run } from '../command.ts'
-import type { Runtime } from '../runtime.ts'
-import { contextName } from '../values.ts'
+import { act, describe, parsed, type Run } from '../../cli/command.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { contextName } from '../../cli/values.ts'
 import type { RemoveContextOptions } from './run-remove.ts'
 
 export function register(parent: Command, runtime: Runtime, go: Run<RemoveContextOptions> = run): void {

@@ -1,11 +1,11 @@
+import { contextNamed, withoutContext } from '../../cli/contexts/contexts.ts'
+import { updateContexts } from '../../cli/contexts/update.ts'
+import type { GlobalOptions } from '../../cli/options.ts'
+import { openOutput } from '../../cli/output.ts'
+import type { Problem } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
 import { jsonDocument } from '../../formats/json.ts'
-import type { GlobalOptions } from '../options.ts'
-import { openOutput } from '../output.ts'
-import type { Problem } from '../problem.ts'
-import type { Runtime } from '../runtime.ts'
-import { contextJson, contextLine } from './context-text.ts'
-import { contextNamed, withoutContext } from './contexts.ts'
-import { updateContexts } from './contexts-update.ts'
+import { contextJson, contextLine } from './text.ts'
 
 export interface RemoveContextOptions extends GlobalOptions {
   readonly name: string

@@ -1,11 +1,11 @@
+import { contextNamed } from '../../cli/contexts/contexts.ts'
+import { readContexts } from '../../cli/contexts/file.ts'
+import type { GlobalOptions } from '../../cli/options.ts'
+import { openOutput } from '../../cli/output.ts'
+import type { Problem } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
 import { jsonDocument } from '../../formats/json.ts'
-import type { GlobalOptions } from '../options.ts'
-import { openOutput } from '../output.ts'
-import type { Problem } from '../problem.ts'
-import type { Runtime } from '../runtime.ts'
-import { contextJson, contextLine, overriding } from './context-text.ts'
-import { contextNamed } from './contexts.ts'
-import { readContexts } from './contexts-file.ts'
+import { contextJson, contextLine, overriding } from './text.ts'
 
 export interface ContextOptions extends GlobalOptions {
   /** `context -`: back to the one before. */

@@ -1,11 +1,11 @@
+import { type Contexts, contextNamed, withCurrent } from '../../cli/contexts/contexts.ts'
+import { updateContexts } from '../../cli/contexts/update.ts'
+import type { GlobalOptions } from '../../cli/options.ts'
+import { openOutput } from '../../cli/output.ts'
+import { type Problem, UsageError } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
 import { jsonDocument } from '../../formats/json.ts'
-import type { GlobalOptions } from '../options.ts'
-import { openOutput } from '../output.ts'
-import { type Problem, UsageError } from '../problem.ts'
-import type { Runtime } from '../runtime.ts'
-import { contextJson, contextLine, overriding } from './context-text.ts'
-import { type Contexts, contextNamed, withCurrent } from './contexts.ts'
-import { updateContexts } from './contexts-update.ts'
+import { contextJson, contextLine, overriding } from './text.ts'
 
 export interface UseContextOptions extends GlobalOptions {
   /** `-` is the one before; `undefined` with `--none`. */

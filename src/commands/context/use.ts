@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { act, describe, parsed, type Run } from '../command.ts'
-import { UsageError } from '../problem.ts'
-import type { Runtime } from '../runtime.ts'
-import { contextName } from '../values.ts'
+import { act, describe, parsed, type Run } from '../../cli/command.ts'
+import { UsageError } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { contextName } from '../../cli/values.ts'
 import type { UseContextOptions } from './run-use.ts'
 
 export function register(parent: Command, runtime: Runtime, go: Run<UseContextOptions> = run): void {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { type Run, writes } from '../command.ts'
-import { UsageError } from '../problem.ts'
-import type { Runtime } from '../runtime.ts'
+import { type Run, writes } from '../../cli/command.ts'
+import { UsageError } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
 import { changeEvent } from './change-event.ts'
 import {
   type AttributeFlags,

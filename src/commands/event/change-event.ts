@@ -1,6 +1,6 @@
-import type { Operation } from '../../stream/operation.ts'
-import type { Problem } from '../problem.ts'
-import type { Runtime } from '../runtime.ts'
+import type { Problem } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import type { Operation } from '../../stream/operations/operation.ts'
 import { type EventOptions, lifeOf } from './flags.ts'
 
 /**
@@ -14,7 +14,7 @@ export async function changeEvent(
   word: string,
   runtime: Runtime,
 ): Promise<Problem | undefined> {
-  const { changeOne } = await import('../change/one.ts')
+  const { changeOne } = await import('./run.ts')
   const { stream, event } = options
   const purpose = `event ${operation.op} ${event}`
   return changeOne({ stream, options, operation, life: lifeOf(options, runtime), word, purpose }, runtime)

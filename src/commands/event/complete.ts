@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { type Run, writes } from '../command.ts'
-import type { Runtime } from '../runtime.ts'
+import { type Run, writes } from '../../cli/command.ts'
+import type { Runtime } from '../../cli/runtime.ts'
 import { changeEvent } from './change-event.ts'
 import { claimantOf, type EventOptions, eventCommand, msgOf, parseEvent } from './flags.ts'
 

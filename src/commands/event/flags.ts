@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander'
-import { type Claimant, type EventSpec, ON_DUE, type OnDue } from '../../stream/operation.ts'
-import { eventId, streamName } from '../arguments.ts'
-import { parsed } from '../command.ts'
-import type { ChangeFlags, GlobalOptions } from '../options.ts'
-import type { Runtime } from '../runtime.ts'
-import { choice, count, duration, names, requiredText, storedText, timeout, withWords } from '../values.ts'
+import { eventId, streamName } from '../../cli/arguments.ts'
+import { parsed } from '../../cli/command.ts'
+import type { ChangeFlags, GlobalOptions } from '../../cli/options.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { choice, count, duration, names, requiredText, storedText, timeout, withWords } from '../../cli/values.ts'
+import { type Claimant, type EventSpec, ON_DUE, type OnDue } from '../../stream/operations/operation.ts'
 
 /** What every command of the worker's side takes. */
 export interface EventOptions extends GlobalOptions, ChangeFlags {

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
-import { SETTABLE, type SettableAttributes } from '../../stream/operation.ts'
-import { type Run, writes } from '../command.ts'
-import { UsageError } from '../problem.ts'
-import type { Runtime } from '../runtime.ts'
-import { requiredText } from '../values.ts'
+import { type Run, writes } from '../../cli/command.ts'
+import { UsageError } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { requiredText } from '../../cli/values.ts'
+import { SETTABLE, type SettableAttributes } from '../../stream/operations/operation.ts'
 import { changeEvent } from './change-event.ts'
 import {
   type AttributeFlags,

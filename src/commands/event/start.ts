@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { type Run, writes } from '../command.ts'
-import type { Runtime } from '../runtime.ts'
+import { type Run, writes } from '../../cli/command.ts'
+import type { Runtime } from '../../cli/runtime.ts'
 import { type ClaimOptions, claimFlag, claimMs, eventCommand, ownerOf, parseEvent } from './flags.ts'
 
 export interface StartOptions extends ClaimOptions {
@@ -23,7 +23,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<StartOptions
 }
 
 export const run: Run<StartOptions> = async (options, runtime) => {
-  const { changeOne } = await import('../change/one.ts')
+  const { changeOne } = await import('./run.ts')
   const { stream, event, fence, takeOver } = options
   return changeOne(
     {

@@ -1,44 +1,72 @@
-import { type Command, Option } from 'commander'
-import { act, describe, parsed, type Run } from '../command.ts'
-import type { Runtime } from '../runtime.ts'
-import { labFlags, noLonger } from './options.ts'
-import type { LeaseLabOptions } from './run-lease.ts'
+import { type Output, openOutput } from '../../cli/output.ts'
+import { type Problem, problem } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { jsonDocument } from '../../formats/json.ts'
+import { machineMs } from '../../lab/clock.ts'
+import { type LeaseReport, leaseReport, leaseReportJson } from '../../lab/lease-report.ts'
+import { takeTurns } from '../../lab/lease-test.ts'
+import { leaseReportLines } from '../../lab/report-text.ts'
+import type { Turn } from '../../lab/samples.ts'
+import { SampleWriter, talk } from '../../lab/talk.ts'
+import { paceOf } from '../../lab/wait-strategy.ts'
+import { runTeam } from '../../lab/worker-processes.ts'
+import type { EventStore } from '../../store/store.ts'
+import { visibleText } from '../../stream/text.ts'
+import type { LabOptions } from './options.ts'
+import { createLabStream, labName, openLabStore, removeLabStream, workerStarter } from './setup.ts'
 
-const LONGEST_MS = 3_600_000
-
-const NOTES = `
-Each process takes the lease of one stream, holds it for a moment, gives it back, and again. WAITED is from the first try
-to acquire it until it was held; who waits when the time is up is counted with an attempt and without a turn. At the end the
-times in which it was held are laid beside each other: no two may overlap (exit 1 if two do).
-`
-
-export function register(parent: Command, runtime: Runtime, go: Run<LeaseLabOptions> = run): void {
-  const command = labFlags(
-    parent
-      .command('lease')
-      .addOption(
-        new Option('--duration <duration>', 'how long they contend (default: 20s)').argParser(
-          noLonger('--duration', LONGEST_MS),
-        ),
-      ),
-    'how long the lease is held in each turn (default: 50ms)',
-  ).addHelpText('after', NOTES)
-  const description = {
-    summary: 'processes take the lease of one stream in turn: attempts, waiting, fairness',
-    examples: [
-      ['lab lease', 'five processes for 20 s, on the embedded store'],
-      ['lab lease --store azurite:lab --procs 10 --hold 0s', 'ten, on Azurite, who give it back at once'],
-      ['lab lease --pace reference', 'as the library of 2013 waited'],
-    ],
-    formats: ['text', 'json'],
-    kind: 'writes',
-    effect: 'Writes: creates a stream, lab/lease-TIME, and removes it at the end.',
-  } as const
-  describe(command, runtime, description)
-  act(command, runtime, 'writes', own => parsed<LeaseLabOptions>(own, []), go)
+export interface LeaseLabOptions extends LabOptions {
+  /** How long they contend, ms. */
+  readonly duration?: number
 }
 
-const run: Run<LeaseLabOptions> = async (options, runtime) => {
-  const { labLease } = await import('./run-lease.ts')
-  return labLease(options, runtime)
+/** Test A: processes take the lease of one stream in turn. */
+export async function labLease(options: LeaseLabOptions, runtime: Runtime): Promise<Problem | undefined> {
+  const store = await openLabStore(options, runtime)
+  if (options.asWorker !== undefined) return work(store, options.asWorker, options, runtime)
+  const output = await openOutput(options, runtime)
+  const stream = labName('lease', runtime)
+  await createLabStream(store, stream, 1, options, runtime)
+  try {
+    const report = await contend(store, stream, options, output, runtime)
+    if (options.output === 'json') await output.text(jsonDocument(leaseReportJson(report)))
+    else await output.lines(leaseReportLines(report, output))
+    return report.overlaps.length === 0
+      ? undefined
+      : problem('proof-failed', 'two processes held the lease at one time')
+  } finally {
+    await removeLabStream(store, stream, output, runtime)
+  }
+}
+
+async function contend(
+  store: EventStore,
+  stream: string,
+  options: LeaseLabOptions,
+  output: Output,
+  runtime: Runtime,
+): Promise<LeaseReport> {
+  const { procs = 5, duration: durationMs = 20_000, hold: holdMs = 50, pace = 'usual' } = options
+  const settings = { store: store.address, stream, procs, durationMs, holdMs, pace }
+  if (options.output !== 'json') {
+    const where = `${stream} on ${visibleText(store.address)}`
+    await output.say(`${where}: ${procs} processes take its lease in turn for ${durationMs / 1000} s`)
+  }
+  const flags = ['--duration', `${durationMs}ms`, '--hold', `${holdMs}ms`, '--pace', pace]
+  const start = workerStarter('lease', store, stream, flags, runtime)
+  return leaseReport(settings, await runTeam({ size: procs, start, signal: runtime.signal }))
+}
+
+async function work(store: EventStore, name: string, options: LeaseLabOptions, runtime: Runtime): Promise<undefined> {
+  const { stream = '', duration: durationMs = 0, hold: holdMs = 0, pace = 'usual' } = options
+  const { stdout, signal, host, pid } = runtime
+  await store.read(stream)
+  const write = (text: string) => stdout.write(text)
+  const samples = new SampleWriter<Turn>(turns => write(`${JSON.stringify({ kind: 'turns', turns })}\n`))
+  const holder = { by: name, host, pid, purpose: 'lab lease', sinceMs: runtime.nowMs() }
+  await talk({ heard: runtime.hearLines(), write, signal }, async stop => {
+    const how = { holder, durationMs, holdMs, pace: paceOf(pace, Math.random), clock: machineMs, signal: stop }
+    await takeTurns(store, stream, { ...how, tell: turn => samples.add(turn) })
+    await samples.flush()
+  })
 }

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
-import { PACES, type PaceName } from '../../lab/paces.ts'
-import type { GlobalOptions } from '../options.ts'
-import { UsageError } from '../problem.ts'
-import { choice, count, duration } from '../values.ts'
+import type { GlobalOptions } from '../../cli/options.ts'
+import { UsageError } from '../../cli/problem.ts'
+import { choice, count, duration } from '../../cli/values.ts'
+import { PACES, type PaceName } from '../../lab/strategies.ts'
 
 /** The flags of both tests. */
 export interface LabOptions extends GlobalOptions {

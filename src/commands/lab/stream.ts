@@ -1,63 +1,140 @@
-import { type Command, Option } from 'commander'
-import { act, describe, parsed, type Run } from '../command.ts'
-import type { Runtime } from '../runtime.ts'
-import { choice, duration } from '../values.ts'
-import { labFlags, upTo } from './options.ts'
-import type { StreamLabOptions } from './run-stream.ts'
+import { type Output, openOutput } from '../../cli/output.ts'
+import { type Problem, problem, UsageError } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { jsonDocument } from '../../formats/json.ts'
+import { machineMs } from '../../lab/clock.ts'
+import { streamReportLines } from '../../lab/report-text.ts'
+import type { Change } from '../../lab/samples.ts'
+import { type StreamLabSettings, type StreamReport, streamReport, streamReportJson } from '../../lab/stream-report.ts'
+import { claimable, type WorkOptions, workAtOnce, workInLoop } from '../../lab/stream-test.ts'
+import { SampleWriter, talk } from '../../lab/talk.ts'
+import { paceOf } from '../../lab/wait-strategy.ts'
+import { warmUp } from '../../lab/warm-up.ts'
+import { runTeam } from '../../lab/worker-processes.ts'
+import type { EventStore, WriteMode } from '../../store/store.ts'
+import { visibleText } from '../../stream/text.ts'
+import type { LabOptions } from './options.ts'
+import { createLabStream, endOf, labName, openLabStore, removeLabStream, workerStarter } from './setup.ts'
 
-const MOST_EVENTS = 5_000
-
-const NOTES = `
-A fresh stream has so many events that nobody has begun. Each process claims one, completes it, and looks for the next until all
-are done; with --at-once each gets its share and starts and completes all of it at the same time, so that changes share writes.
-WAITED is how long a change took from asking for it until it was durable. The time counts from when all processes are ready.
---kill ends a process now and then without notice and starts another: what it had claimed is taken over when the claim ends.
-At the end the journal is read: each event was started once per attempt and completed once, by its owner, and all that a process
-was told is there (exit 1 if not).
-`
-
-export function register(parent: Command, runtime: Runtime, go: Run<StreamLabOptions> = run): void {
-  const command = labFlags(
-    parent
-      .command('stream')
-      .addOption(
-        new Option('--events <n>', `how many events, up to ${MOST_EVENTS} (default: 99)`).argParser(
-          upTo('--events', MOST_EVENTS),
-        ),
-      )
-      .option('--at-once', 'each process gets its share of the events and works on all of it at the same time')
-      .addOption(
-        new Option(
-          '--write <mode>',
-          'lease, or optimistic: on the ETag in place of the lease (default: lease)',
-        ).argParser(choice('--write', ['lease', 'optimistic'])),
-      )
-      .option('--kill', 'kill processes meanwhile, and start others in their place')
-      .addOption(
-        new Option('--claim <duration>', 'how long a claim holds (default: 60s; with --kill 3s)').argParser(
-          duration('--claim'),
-        ),
-      )
-      .option('--keep', 'leave the stream where it is'),
-    'how long the work of an event takes (default: 0s; with --kill 100ms)',
-  ).addHelpText('after', NOTES)
-  const description = {
-    summary: 'processes claim and complete the events of one stream: each exactly once',
-    examples: [
-      ['lab stream', 'five processes, 99 events, on the embedded store'],
-      ['lab stream --events 99 --procs 10 --at-once --write optimistic', 'all handed out at once, without the lease'],
-      ['lab stream --kill', 'processes die meanwhile'],
-      ['lab stream --pace reference --store azurite:lab', 'as the library of 2013 did it, on Azurite'],
-    ],
-    formats: ['text', 'json'],
-    kind: 'writes',
-    effect: 'Writes: creates a stream, lab/stream-TIME, and removes it at the end.',
-  } as const
-  describe(command, runtime, description)
-  act(command, runtime, 'writes', own => parsed<StreamLabOptions>(own, []), go)
+export interface StreamLabOptions extends LabOptions {
+  readonly events?: number
+  readonly atOnce?: boolean
+  readonly write?: WriteMode
+  readonly kill?: boolean
+  /** How long a claim holds, ms. */
+  readonly claim?: number
+  readonly keep?: boolean
 }
 
-const run: Run<StreamLabOptions> = async (options, runtime) => {
-  const { labStream } = await import('./run-stream.ts')
-  return labStream(options, runtime)
+/** Test B: processes claim and complete the events of one stream. */
+export async function labStream(options: StreamLabOptions, runtime: Runtime): Promise<Problem | undefined> {
+  refuseTogether(options)
+  const store = await openLabStore(options, runtime)
+  if (options.asWorker !== undefined) return work(store, options.asWorker, options, runtime)
+  const output = await openOutput(options, runtime)
+  const settings = settingsOf(options, store, labName('stream', runtime))
+  await createLabStream(store, settings.stream, settings.events, options, runtime)
+  try {
+    const report = await contend(store, settings, output, options, runtime)
+    if (options.output === 'json') await output.text(jsonDocument(streamReportJson(report)))
+    else await output.lines(streamReportLines(report, output))
+    if (report.faults.length === 0) return undefined
+    return problem('proof-failed', 'the journal does not say that each event was done exactly once')
+  } finally {
+    if (options.keep !== true) await removeLabStream(store, settings.stream, output, runtime)
+    else await output.say(`${settings.stream} is kept`)
+  }
+}
+
+function refuseTogether({ kill, atOnce, pace }: StreamLabOptions): void {
+  const other = atOnce ? '--at-once' : pace === 'reference' ? '--pace reference' : undefined
+  if (!kill || other === undefined) return
+  throw new UsageError(`--kill and ${other} do not go together`, {
+    hint: atOnce
+      ? 'Whoever takes the place of a process that was killed looks for events itself.'
+      : 'A process that is killed leaves its lease behind for a minute.',
+  })
+}
+
+function settingsOf(options: StreamLabOptions, store: EventStore, stream: string): StreamLabSettings {
+  const { kill = false } = options
+  return {
+    store: store.address,
+    stream,
+    events: options.events ?? 99,
+    procs: options.procs ?? 5,
+    mode: options.atOnce ? 'at-once' : 'loop',
+    pace: options.pace ?? 'usual',
+    write: options.write ?? 'lease',
+    claimMs: options.claim ?? (kill ? 3_000 : 60_000),
+    holdMs: options.hold ?? (kill ? 100 : 0),
+    kill,
+  }
+}
+
+/** From one kill to the next on average, ms: long enough for the new process to get something done. */
+const KILL_EVERY_MS = 600
+
+async function contend(
+  store: EventStore,
+  settings: StreamLabSettings,
+  output: Output,
+  options: StreamLabOptions,
+  runtime: Runtime,
+): Promise<StreamReport> {
+  const { stream, events, procs, mode, pace, write, claimMs, holdMs, kill } = settings
+  if (options.output !== 'json') {
+    const where = `${stream} on ${visibleText(store.address)}`
+    await output.say(
+      `${where}: ${procs} processes work on ${events} events, ${mode === 'loop' ? 'each one after the other' : 'all at once'}`,
+    )
+  }
+  const flags = [
+    '--procs',
+    `${procs}`,
+    '--pace',
+    pace,
+    '--write',
+    write,
+    '--claim',
+    `${claimMs}ms`,
+    '--hold',
+    `${holdMs}ms`,
+  ]
+  const modes = [...(mode === 'at-once' ? ['--at-once'] : []), ...(kill ? ['--kill'] : [])]
+  const members = await runTeam({
+    size: procs,
+    start: workerStarter('stream', store, stream, [...flags, ...modes], runtime),
+    signal: runtime.signal,
+    ...(kill ? { kills: { everyMs: KILL_EVERY_MS, random: Math.random } } : {}),
+  })
+  return streamReport(settings, members, await endOf(store, stream))
+}
+
+async function work(store: EventStore, name: string, options: StreamLabOptions, runtime: Runtime): Promise<undefined> {
+  const { stream = '', procs = 1, at = 0, pace = 'usual', write = 'lease' } = options
+  const view = await endOf(store, stream)
+  const share = claimable(view.stream.events, view.nowMs).filter((_, index) => index % procs === at)
+  // Whoever takes the place of another is needed at once.
+  if (options.kill !== true)
+    await warmUp(store, `${stream}-${name}`, { name, write, events: view.stream.events.length })
+  const say = (text: string) => runtime.stdout.write(text)
+  const samples = new SampleWriter<Change>(changes => say(`${JSON.stringify({ kind: 'changes', changes })}\n`))
+  await talk({ heard: runtime.hearLines(), write: say, signal: runtime.signal }, async signal => {
+    const fromMs = machineMs()
+    const how: WorkOptions = {
+      name,
+      paceName: pace,
+      pace: paceOf(pace, Math.random),
+      write,
+      claimMs: options.claim ?? 0,
+      holdMs: options.hold ?? 0,
+      random: Math.random,
+      clock: () => machineMs() - fromMs,
+      signal,
+      tell: change => samples.add(change),
+    }
+    await (options.atOnce ? workAtOnce(store, stream, share, how) : workInLoop(store, stream, how))
+    await samples.flush()
+  })
 }

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
-import type { Run } from '../command.ts'
-import type { Runtime } from '../runtime.ts'
-import { leaseId, requiredText, storedText } from '../values.ts'
+import type { Run } from '../../cli/command.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { leaseId, requiredText, storedText } from '../../cli/values.ts'
 import { holderOf, type LeaseOptions, leaseAction, leaseCommand } from './flags.ts'
 import { leaseDuration } from './values.ts'
 
@@ -38,7 +38,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<AcquireLease
 const DEFAULT_DURATION_S = 60
 
 export const run: Run<AcquireLeaseOptions> = async (options, runtime) => {
-  const { acquireLease } = await import('./run-acquire.ts')
+  const { acquireLease } = await import('./run.ts')
   const purpose = options.reason ?? 'lease acquire'
   return acquireLease(
     {

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
-import type { Run } from '../command.ts'
-import type { Runtime } from '../runtime.ts'
+import type { Run } from '../../cli/command.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import type { BreakLeaseOptions } from './break-lease.ts'
 import { leaseAction, leaseCommand } from './flags.ts'
-import type { BreakLeaseOptions } from './run-break.ts'
 import { breakPeriod } from './values.ts'
 
 export function register(parent: Command, runtime: Runtime, go: Run<BreakLeaseOptions> = run): void {
@@ -25,6 +25,6 @@ export function register(parent: Command, runtime: Runtime, go: Run<BreakLeaseOp
 }
 
 export const run: Run<BreakLeaseOptions> = async (options, runtime) => {
-  const { breakLease } = await import('./run-break.ts')
+  const { breakLease } = await import('./break-lease.ts')
   return breakLease(options, runtime)
 }

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
-import type { Run } from '../command.ts'
-import type { Runtime } from '../runtime.ts'
-import { leaseId } from '../values.ts'
+import type { Run } from '../../cli/command.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { leaseId } from '../../cli/values.ts'
 import { type HeldLeaseOptions, heldLease, leaseAction, leaseCommand } from './flags.ts'
 
 export interface ChangeLeaseOptions extends HeldLeaseOptions {

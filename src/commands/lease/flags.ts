@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander'
+import { streamName } from '../../cli/arguments.ts'
+import { act, type Description, describe, parsed, type Run } from '../../cli/command.ts'
+import type { GlobalOptions } from '../../cli/options.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { leaseId } from '../../cli/values.ts'
 import type { Holder } from '../../store/store.ts'
-import { streamName } from '../arguments.ts'
-import { act, type Description, describe, parsed, type Run } from '../command.ts'
-import type { GlobalOptions } from '../options.ts'
-import type { Runtime } from '../runtime.ts'
-import { leaseId } from '../values.ts'
 
 export interface LeaseOptions extends GlobalOptions {
   readonly stream: string

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
-import { parsed, type Run, reads } from '../command.ts'
-import type { Runtime } from '../runtime.ts'
-import { duration, pattern } from '../values.ts'
-import type { ListLeasesOptions } from './run-ls.ts'
+import { parsed, type Run, reads } from '../../cli/command.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { duration, pattern } from '../../cli/values.ts'
+import type { ListLeasesOptions } from './list.ts'
 
 export function register(parent: Command, runtime: Runtime, go: Run<ListLeasesOptions> = run): void {
   const command = parent
@@ -42,6 +42,6 @@ function parse(command: Command): ListLeasesOptions {
 }
 
 export const run: Run<ListLeasesOptions> = async (options, runtime) => {
-  const { listLeases } = await import('./run-ls.ts')
+  const { listLeases } = await import('./list.ts')
   return listLeases(options, runtime)
 }

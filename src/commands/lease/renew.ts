@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { Run } from '../command.ts'
-import type { Runtime } from '../runtime.ts'
+import type { Run } from '../../cli/command.ts'
+import type { Runtime } from '../../cli/runtime.ts'
 import { type HeldLeaseOptions, heldLease, leaseAction, leaseCommand } from './flags.ts'
 
 export type RenewLeaseOptions = HeldLeaseOptions

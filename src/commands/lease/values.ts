@@ -1,5 +1,5 @@
-import { UsageError } from '../problem.ts'
-import { duration } from '../values.ts'
+import { UsageError } from '../../cli/problem.ts'
+import { duration } from '../../cli/values.ts'
 
 /** Seconds of a lease: 15 to 60, or -1 for an infinite one. */
 export function leaseDuration(text: string): number {

@@ -1,5 +1,5 @@
-import { UsageError } from '../problem.ts'
-import type { Runtime } from '../runtime.ts'
+import { UsageError } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
 import type { LsOptions } from './options.ts'
 
 /** Refuses flags that do not go together. @throws UsageError */

@@ -1,13 +1,13 @@
+import { showCount } from '../../cli/counter.ts'
+import { patienceOf } from '../../cli/patience.ts'
+import type { ProgressLine } from '../../cli/progress-line.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import type { Tally } from '../../cli/tally.ts'
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import { StoreUnreachable } from '../../store/errors.ts'
-import type { ListFormat } from '../list-output.ts'
-import type { ProgressLine } from '../progress-line.ts'
-import type { Runtime } from '../runtime.ts'
-import { showCount } from './count.ts'
-import { patienceOf } from './patience.ts'
+import type { ListFormat } from './output.ts'
 import { rankingOf } from './ranking.ts'
 import type { SortKey } from './sort-key.ts'
-import type { Tally } from './tally.ts'
 
 /** A listing, page by page. */
 export type Pages = (signal: AbortSignal) => AsyncIterable<readonly SummarizedStream[]>

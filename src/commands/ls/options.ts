@@ -1,7 +1,7 @@
-import type { ListingChoice } from '../../formats/listing-fields.ts'
+import type { GlobalOptions } from '../../cli/options.ts'
+import type { FilterOptions } from '../../cli/selection/flags.ts'
+import type { ListingChoice } from '../../formats/listing/fields.ts'
 import type { GroupBy } from '../../ops/group-totals.ts'
-import type { GlobalOptions } from '../options.ts'
-import type { FilterOptions } from '../selection/flags.ts'
 import type { SortKey } from './sort-key.ts'
 
 export interface LsOptions extends GlobalOptions, FilterOptions {

@@ -1,5 +1,5 @@
-import { UsageError } from '../problem.ts'
-import { choice } from '../values.ts'
+import { UsageError } from '../../cli/problem.ts'
+import { choice } from '../../cli/values.ts'
 
 /** By what `--sort` sorts: fields of the JSON, and `age`, which is `created` the other way round. */
 export const SORT_FIELDS = [

@@ -1,128 +1,80 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { clock, span } from '../../formats/age.ts'
-import { countText } from '../../formats/count-text.ts'
-import type { TableOptions } from '../../formats/table.ts'
-import { cut } from '../../formats/width.ts'
-import { StoreUnreachable } from '../../store/errors.ts'
-import { visibleText } from '../../stream/texts.ts'
-import type { LiveView } from '../../tui/live-view.ts'
-import type { Output } from '../output.ts'
-import type { Runtime } from '../runtime.ts'
+import type { Output } from '../../cli/output.ts'
+import { type Look, type Seen, watch } from '../../cli/redraw.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { filterOf } from '../../cli/selection/read.ts'
+import { usualIntervalMs } from '../../cli/usual-interval.ts'
+import { listingRow } from '../../formats/listing/columns.ts'
+import { groupColumns, groupRow, groupsText } from '../../formats/listing/groups.ts'
+import { counted } from '../../formats/terminal/count-text.ts'
+import { table } from '../../formats/terminal/table.ts'
+import type { GroupBy } from '../../ops/group-totals.ts'
+import { groupsOf } from '../../ops/groups.ts'
+import { summaries } from '../../ops/summaries.ts'
+import type { EventStore } from '../../store/store.ts'
+import { visibleText } from '../../stream/text.ts'
+import type { LsOptions } from './options.ts'
+import { columnsOf } from './output.ts'
+import { rankingOf } from './ranking.ts'
 
-/** What one look at the store saw. */
-export interface Seen {
-  /** How much there is, in a sentence. */
-  readonly text: string
-  /** Rows there would be on a screen without end, and how many of them can be drawn. */
-  readonly total: number
-  readonly drawable: number
-  /** Header and at most so many rows, as old as they are now. */
-  lines(rows: number, sizes: Pick<TableOptions, 'width'>): string[]
+/** `ls -w`: the listing, or its groups, drawn again in place until Ctrl-C. */
+export async function watchStreams(
+  options: LsOptions,
+  store: EventStore,
+  output: Output,
+  runtime: Runtime,
+): Promise<void> {
+  const look = options.groupBy === undefined ? lookAtStreams(options, store, output, runtime) : undefined
+  const intervalMs = options.interval ?? usualIntervalMs(store)
+  await watch(look ?? lookAtGroups(options, options.groupBy ?? 'status', store, output, runtime), {
+    title: visibleText(store.address),
+    intervalMs,
+    output,
+    runtime,
+  })
 }
 
-export type Look = () => Promise<Seen>
+/** More rows than any screen has are not kept. */
+const MAX_ROWS = 500
 
-export interface WatchOptions {
-  /** What is watched. */
-  readonly title: string
-  readonly intervalMs: number
-  readonly output: Output
-  readonly runtime: Runtime
-}
-
-/** What is drawn, and how fresh it is. */
-interface Screen {
-  readonly seen: Seen
-  /** When this was seen. */
-  readonly seenMs: number
-  /** Since when the store does not answer, and what it said last. */
-  readonly outage?: { readonly sinceMs: number; readonly message: string | undefined }
-}
-
-/** An answer that takes longer than this is told about. */
-const SLOW_MS = 5_000
-
-/**
- * Draws what is seen in place, again each interval, until a signal ends it. A store that does not answer is asked again;
- * the first look must succeed. The last picture stays on the terminal.
- */
-export async function watch(look: Look, options: WatchOptions): Promise<void> {
-  const { runtime } = options
-  let screen: Screen = { seen: await look(), seenMs: runtime.nowMs() }
-  const live = await runtime.openLiveView()
-  const draw = () => live.draw(linesOf(screen, live.height, options))
-  try {
-    let restMs = options.intervalMs
-    while (!runtime.signal.aborted) {
-      draw()
-      await pause(restMs, runtime.signal)
-      const startMs = runtime.nowMs()
-      const answer = again(look, screen, startMs, runtime)
-      while (!(await settled(answer, options.intervalMs, runtime.signal))) {
-        if (runtime.nowMs() - startMs >= SLOW_MS)
-          screen = { outage: { sinceMs: startMs, message: undefined }, ...screen }
-        draw()
-      }
-      screen = await answer
-      // a listing that takes long leaves the store as much time for others
-      restMs = Math.max(options.intervalMs, runtime.nowMs() - startMs)
+function lookAtStreams(options: LsOptions, store: EventStore, output: Output, runtime: Runtime): Look {
+  const columns = columnsOf(options.output ?? 'table', options.fields, output)
+  const key = options.sort ?? { field: 'name', descending: false }
+  const limit = Math.min(options.limit ?? MAX_ROWS, MAX_ROWS)
+  return async (): Promise<Seen> => {
+    const ranking = rankingOf(key, limit, item => item)
+    for await (const page of pagesNow(options, store, runtime)) ranking.add(page)
+    const items = ranking.rows()
+    return {
+      text: counted(ranking.seen, 'stream'),
+      total: ranking.seen,
+      drawable: items.length,
+      lines(rows, sizes) {
+        const cells = items.slice(0, rows).map(item => listingRow(columns, item, store.nowMs(), output.time))
+        return table(columns, cells, { ...sizes, paint: output.paint })
+      },
     }
-  } finally {
-    await close(live, screen, options)
   }
 }
 
-/** The next screen. What an interruption cut off changes nothing. @throws the store's faults but `StoreUnreachable` */
-async function again(look: Look, screen: Screen, startMs: number, runtime: Runtime): Promise<Screen> {
-  if (runtime.signal.aborted) return screen
-  try {
-    return { seen: await look(), seenMs: runtime.nowMs() }
-  } catch (error) {
-    if (runtime.signal.aborted) return screen
-    if (!(error instanceof StoreUnreachable)) throw error
-    return { ...screen, outage: { sinceMs: screen.outage?.sinceMs ?? startMs, message: error.message } }
+function lookAtGroups(options: LsOptions, by: GroupBy, store: EventStore, output: Output, runtime: Runtime): Look {
+  return async (): Promise<Seen> => {
+    const groups = groupsOf(by)
+    for await (const page of pagesNow(options, store, runtime)) groups.add(page, store.nowMs())
+    const all = groups.sorted()
+    const shown = all.slice(0, Math.min(options.limit ?? MAX_ROWS, MAX_ROWS))
+    return {
+      text: groupsText(by, groups.counts),
+      total: all.length,
+      drawable: shown.length,
+      lines(rows, sizes) {
+        const cells = shown.slice(0, rows).map(group => groupRow(by, group, store.nowMs(), output.time))
+        return table(groupColumns(by), cells, { ...sizes, paint: output.paint })
+      },
+    }
   }
 }
 
-/** Whether it came within an interval. A signal does not wait for what it cut off itself. */
-async function settled(answer: Promise<unknown>, ms: number, signal: AbortSignal): Promise<boolean> {
-  const waiting = new AbortController()
-  const done = answer.then(
-    () => true,
-    () => true,
-  )
-  const late = pause(ms, AbortSignal.any([signal, waiting.signal])).then(() => signal.aborted)
-  try {
-    return await Promise.race([done, late])
-  } finally {
-    waiting.abort()
-  }
-}
-
-async function close(live: LiveView, screen: Screen, options: WatchOptions): Promise<void> {
-  const lines = linesOf(screen, live.height, options)
-  await live.close()
-  await options.output.lines(lines)
-}
-
-function linesOf(screen: Screen, height: number, { title, output, runtime }: WatchOptions): string[] {
-  const nowMs = runtime.nowMs()
-  const width = runtime.stdout.columns
-  const time = output.time === 'relative' ? 'local' : output.time
-  const fit = (text: string) => (width === undefined ? text : cut(text, width))
-  const head = [output.paint('dim', fit(`${screen.seen.text} · ${title} · ${clock(screen.seenMs, nowMs, time)}`))]
-  if (screen.outage !== undefined) {
-    const { sinceMs, message } = screen.outage
-    const since = `no answer since ${clock(sinceMs, nowMs, time)} (${span(nowMs - sinceMs)}), asking again`
-    head.push(output.paint('bad', fit(message === undefined ? since : `${since}: ${visibleText(message)}`)))
-  }
-  const room = Math.max(1, height - head.length - 1)
-  const { total, drawable } = screen.seen
-  const rows = total > Math.min(drawable, room) ? Math.min(drawable, room - 1) : room
-  const more = total > rows ? [output.paint('dim', `… ${countText(total - rows)} more`)] : []
-  return [...head, ...screen.seen.lines(rows, width === undefined ? {} : { width }), ...more]
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await delay(ms, undefined, { signal }).catch(() => {})
+/** `--since 30m` counts from each look anew. */
+function pagesNow(options: LsOptions, store: EventStore, runtime: Runtime) {
+  return summaries(store, filterOf(options, runtime.nowMs()) ?? {}, { signal: runtime.signal })
 }

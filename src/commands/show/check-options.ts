@@ -1,5 +1,5 @@
-import { UsageError } from '../problem.ts'
-import type { Runtime } from '../runtime.ts'
+import { UsageError } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
 import type { ShowOptions } from './options.ts'
 
 /** @throws UsageError for flags that make no sense together */

@@ -1,9 +1,9 @@
-import type { ShownStream } from '../../formats/stream-view.ts'
+import type { ShownStream } from '../../formats/stream/view.ts'
 import { EMPTY_DOCUMENT, type StreamDocument } from '../../stream/document.ts'
 import { nextIds, type StreamEvent } from '../../stream/event.ts'
 import { EventStream } from '../../stream/event-stream.ts'
-import { visibleText } from '../../stream/texts.ts'
-import { writeDocument } from '../../stream/xml-write.ts'
+import { visibleText } from '../../stream/text.ts'
+import { writeDocument } from '../../stream/xml/write.ts'
 
 /** A stream reduced to some of its events and the links among them. */
 export function excerptOf(shown: ShownStream, events: readonly StreamEvent[]): ShownStream {

@@ -1,4 +1,4 @@
-import type { GlobalOptions } from '../options.ts'
+import type { GlobalOptions } from '../../cli/options.ts'
 import type { VersionOrTime } from './version-or-time.ts'
 
 export interface ShowOptions extends GlobalOptions {

@@ -1,10 +1,10 @@
-import { diffJson, diffLines, type StreamDifference } from '../../formats/show-diff.ts'
+import type { Output } from '../../cli/output.ts'
+import { UsageError } from '../../cli/problem.ts'
+import { diffJson, diffLines, type StreamDifference } from '../../formats/stream/diff.ts'
 import type { StreamView } from '../../ops/read-stream.ts'
 import { type ViewAt, viewNow } from '../../ops/view-at.ts'
-import { differences } from '../../stream/differences.ts'
-import { visibleName } from '../../stream/texts.ts'
-import type { Output } from '../output.ts'
-import { UsageError } from '../problem.ts'
+import { differences } from '../../stream/journal/differences.ts'
+import { visibleName } from '../../stream/text.ts'
 import { lookOf, printDocuments } from './print.ts'
 
 /** What has become of a stream from one version to another, or to now. @throws UsageError if the first is the later one */

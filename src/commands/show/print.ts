@@ -1,11 +1,11 @@
-import { countText } from '../../formats/count-text.ts'
+import type { Output } from '../../cli/output.ts'
 import { jsonDocument } from '../../formats/json.ts'
-import { type Layout, showLines } from '../../formats/show-fitted.ts'
-import type { ShowOptions as Look } from '../../formats/show-header.ts'
-import { showJson } from '../../formats/show-json.ts'
-import type { ShownStream } from '../../formats/stream-view.ts'
-import type { Output } from '../output.ts'
-import type { Picture } from './picture.ts'
+import type { ShowOptions as Look } from '../../formats/stream/header.ts'
+import { showJson } from '../../formats/stream/json.ts'
+import { type Layout, showLines } from '../../formats/stream/layout.ts'
+import type { ShownStream } from '../../formats/stream/view.ts'
+import { countText } from '../../formats/terminal/count-text.ts'
+import type { Picture } from './snapshot.ts'
 
 /** Streams one after the other, in the format asked for. As JSON one is a document, of several named it has items. */
 export async function printPictures(
@@ -45,7 +45,7 @@ const MERMAID_EDGES = 500
 
 /** One chart of all streams. */
 export async function printMermaid(streams: readonly ShownStream[], output: Output): Promise<void> {
-  const { mermaidOfAll } = await import('../../formats/mermaid.ts')
+  const { mermaidOfAll } = await import('../../formats/stream/mermaid.ts')
   const text = mermaidOfAll(streams)
   await output.text(text)
   const arrows = text.match(/ (-->|-\.->) /g)?.length ?? 0

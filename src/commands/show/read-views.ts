@@ -1,10 +1,10 @@
+import { errorProblem } from '../../cli/error-problem.ts'
+import { missingProblem } from '../../cli/outcome-problem.ts'
+import { type Problem, problem } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
 import { readStream, type StreamView } from '../../ops/read-stream.ts'
 import type { EventStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
-import { errorProblem } from '../error-problem.ts'
-import { missingProblem } from '../outcome-problem.ts'
-import { type Problem, problem } from '../problem.ts'
-import type { Runtime } from '../runtime.ts'
 
 /** What became of the streams named. */
 export interface ReadViews {

@@ -1,6 +1,6 @@
+import { UsageError } from '../../cli/problem.ts'
+import { atMs, type PointInTime, pointInTime } from '../../cli/time-points.ts'
 import type { VersionPoint } from '../../ops/view-at.ts'
-import { atMs, type PointInTime, pointInTime } from '../points-in-time.ts'
-import { UsageError } from '../problem.ts'
 
 /** Which version is meant: by its number, or the one that was valid at a time. */
 export type VersionOrTime = { readonly kind: 'version'; readonly version: number } | PointInTime

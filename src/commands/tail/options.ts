@@ -1,5 +1,5 @@
-import type { GlobalOptions } from '../options.ts'
-import type { FilterOptions } from '../selection/flags.ts'
+import type { GlobalOptions } from '../../cli/options.ts'
+import type { FilterOptions } from '../../cli/selection/flags.ts'
 import type { Patterns } from './patterns.ts'
 
 /** `since` is about transactions here, not about streams. */

@@ -1,5 +1,5 @@
-import { UsageError } from '../problem.ts'
-import { nonEmpty } from '../values.ts'
+import { UsageError } from '../../cli/problem.ts'
+import { nonEmpty } from '../../cli/values.ts'
 
 /** Reads a regular expression; the flag may be repeated. */
 export function pattern(flag: string): (text: string, previous?: readonly RegExp[]) => readonly RegExp[] {

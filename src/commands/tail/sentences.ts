@@ -1,8 +1,8 @@
-import { span } from '../../formats/age.ts'
-import type { FollowItem } from '../../ops/follow.ts'
-import type { FollowManyItem } from '../../ops/follow-many-types.ts'
-import type { Break } from '../../ops/position.ts'
-import { visibleName, visibleText } from '../../stream/texts.ts'
+import { span } from '../../formats/terminal/numbers.ts'
+import type { FollowItem } from '../../ops/follow/follow.ts'
+import type { FollowManyItem } from '../../ops/follow/many-types.ts'
+import type { Break } from '../../ops/follow/position.ts'
+import { visibleName, visibleText } from '../../stream/text.ts'
 
 /** What is said of one stream beside its transactions. @param outageMs how long the store did not answer, if it did not */
 export function sentenceOfOne(

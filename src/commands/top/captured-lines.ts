@@ -1,8 +1,8 @@
 import { StringDecoder } from 'node:string_decoder'
 import { stripVTControlCharacters } from 'node:util'
-import { countText } from '../../formats/count-text.ts'
-import { visibleText } from '../../stream/texts.ts'
-import type { Terminal } from '../runtime.ts'
+import type { Terminal } from '../../cli/runtime.ts'
+import { countText } from '../../formats/terminal/count-text.ts'
+import { visibleText } from '../../stream/text.ts'
 
 /** What is beyond nobody reads in a dialog. */
 const MOST_LINES = 2_000

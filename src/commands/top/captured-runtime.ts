@@ -1,5 +1,5 @@
-import { UsageError } from '../problem.ts'
-import type { Kind, OpenedStore, Runtime, StoreChoice } from '../runtime.ts'
+import { UsageError } from '../../cli/problem.ts'
+import type { Kind, OpenedStore, Runtime, StoreChoice } from '../../cli/runtime.ts'
 import type { CapturedLines } from './captured-lines.ts'
 
 export interface Surroundings {

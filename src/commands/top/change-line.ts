@@ -1,7 +1,7 @@
-import { countText } from '../../formats/count-text.ts'
-import { commandWords } from '../../ops/command-words.ts'
-import { commandLine } from '../command-line.ts'
-import type { Runtime } from '../runtime.ts'
+import { commandLine } from '../../cli/command-line.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { countText } from '../../formats/terminal/count-text.ts'
+import { commandWords } from '../../util/command-words.ts'
 
 type Events = ReadonlyMap<string, readonly string[]>
 

@@ -1,6 +1,6 @@
+import type { GlobalOptions } from '../../cli/options.ts'
+import type { Runtime } from '../../cli/runtime.ts'
 import { type Played, type PlayOptions, play } from '../../demo/play.ts'
-import type { GlobalOptions } from '../options.ts'
-import type { Runtime } from '../runtime.ts'
 import { openTop } from './open.ts'
 
 /**

@@ -1,12 +1,12 @@
-import { tableRows, tableWidths } from '../../formats/table.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { tableRows, tableWidths } from '../../formats/terminal/table.ts'
 import type { EventStore } from '../../store/store.ts'
 import type { Ports } from '../../tui/ports.ts'
 import { runOnce } from '../../watchdog/once.ts'
 import type { Observer } from '../../watchdog/report.ts'
-import { watchdogOptions } from '../run-watchdog.ts'
-import type { Runtime } from '../runtime.ts'
-import { decisionColumns, decisionRow, type Told } from '../watchdog/decision-rows.ts'
-import { breakerText } from '../watchdog/run-once.ts'
+import { decisionColumns, decisionRow, type Told } from '../watchdog/decisions.ts'
+import { breakerText } from '../watchdog/once.ts'
+import { watchdogOptions } from '../watchdog/run.ts'
 import { readSettings } from '../watchdog/settings.ts'
 
 /** So many decisions are told; all are counted. */

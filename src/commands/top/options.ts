@@ -1,4 +1,4 @@
-import type { GlobalOptions } from '../options.ts'
+import type { GlobalOptions } from '../../cli/options.ts'
 
 export const THEMES = ['auto', 'dark', 'light', 'mono'] as const
 

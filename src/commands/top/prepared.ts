@@ -1,5 +1,5 @@
+import type { Runtime } from '../../cli/runtime.ts'
 import type { ChangeEnd, ChangeTarget, Outcome, Preview } from '../../tui/ports.ts'
-import type { Runtime } from '../runtime.ts'
 
 /** A change that was looked at, and how to do it. */
 export interface Prepared {

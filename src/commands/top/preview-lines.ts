@@ -1,12 +1,12 @@
-import { counted, countText } from '../../formats/count-text.ts'
-import { lookOf, statusWord } from '../../formats/status.ts'
-import { tableRows, tableWidths } from '../../formats/table.ts'
-import { visibleName, visibleText } from '../../stream/texts.ts'
+import { lookOf, statusWord } from '../../formats/stream/status.ts'
+import { counted, countText } from '../../formats/terminal/count-text.ts'
+import { tableRows, tableWidths } from '../../formats/terminal/table.ts'
+import { visibleName, visibleText } from '../../stream/text.ts'
 import type { ChangeTarget } from '../../tui/ports.ts'
-import { whyNot } from '../change/outcome-rows.ts'
-import type { Plan, PreviewRow } from '../change/plan.ts'
-import { planText } from '../change/preview.ts'
-import type { Verb } from '../change/verb.ts'
+import type { Verb } from '../batch/action.ts'
+import { whyNot } from '../batch/outcome-rows.ts'
+import type { Plan, PreviewRow } from '../batch/plan.ts'
+import { planText } from '../batch/preview.ts'
 
 /** Names that nothing has, beyond which they are counted. */
 const MOST_MISSING = 5

@@ -1,4 +1,4 @@
-import type { Runtime } from '../runtime.ts'
+import type { Runtime } from '../../cli/runtime.ts'
 
 /** Why nothing can be drawn on a screen here; `undefined` if it can. */
 export function noScreen({ stdin, stdout, env }: Pick<Runtime, 'stdin' | 'stdout' | 'env'>): string | undefined {

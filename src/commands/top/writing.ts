@@ -1,4 +1,4 @@
-import type { Kind, Runtime } from '../runtime.ts'
+import type { Kind, Runtime } from '../../cli/runtime.ts'
 
 /**
  * Makes the program one that writes for as long as anything in the dashboard does: where the terminal goes away it does not

@@ -1,10 +1,10 @@
+import { CommandFailed, problem } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
 import { type CopyOptions, type CopyOutcome, copyInto } from '../../ops/copy.ts'
 import { lookAt, type Standing } from '../../ops/copy-standing.ts'
-import { parseBody } from '../../ops/plan.ts'
+import { parseBody } from '../../ops/transact/plan.ts'
 import { ContainerMissing } from '../../store/errors.ts'
 import type { EventStore, Holder } from '../../store/store.ts'
-import { CommandFailed, problem } from '../problem.ts'
-import type { Runtime } from '../runtime.ts'
 import type { TransferFlags } from './flags.ts'
 
 const DEFAULT_LEASE_WAIT_MS = 10_000

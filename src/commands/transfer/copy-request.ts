@@ -1,4 +1,4 @@
-import type { GlobalOptions } from '../options.ts'
+import type { GlobalOptions } from '../../cli/options.ts'
 import type { Copies } from './copies.ts'
 import type { TransferFlags } from './flags.ts'
 import type { Item } from './item.ts'

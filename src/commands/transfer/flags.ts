@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { atOnce, count, duration, requiredText } from '../values.ts'
+import { atOnce, count, duration, requiredText } from '../../cli/values.ts'
 
 /** What export to a store and import have in common: what to do where a name is taken, and how many at a time. */
 export interface TransferFlags {

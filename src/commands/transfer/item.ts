@@ -1,4 +1,4 @@
-import { problem } from '../problem.ts'
+import { problem } from '../../cli/problem.ts'
 import { type Transferred, undone } from './outcome.ts'
 
 /** A document on its way into a store. */

@@ -1,5 +1,5 @@
+import { UsageError } from '../../cli/problem.ts'
 import { formatAddress, parseAddress } from '../../store/address.ts'
-import { UsageError } from '../problem.ts'
 
 /** Where streams come from or go to. */
 export type Place =

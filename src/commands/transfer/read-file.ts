@@ -1,8 +1,8 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { CommandFailed } from '../../cli/problem.ts'
 import { MAX_READ_BYTES } from '../../stream/limits.ts'
-import { CommandFailed } from '../problem.ts'
-import { errorCode, fileProblem } from './file-fault.ts'
+import { errorCode, fileProblem } from './files.ts'
 
 /** The bytes of a document's file, a little more than any may have at most; `undefined` if it is gone. @throws CommandFailed */
 export async function readDocumentFile(path: string): Promise<Uint8Array | undefined> {

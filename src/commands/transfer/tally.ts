@@ -1,8 +1,8 @@
-import { counted, countText } from '../../formats/count-text.ts'
-import { visibleName } from '../../stream/texts.ts'
-import { interruptedProblem } from '../error-problem.ts'
-import { type Problem, problem } from '../problem.ts'
-import type { Runtime } from '../runtime.ts'
+import { interruptedProblem } from '../../cli/error-problem.ts'
+import { type Problem, problem } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { counted, countText } from '../../formats/terminal/count-text.ts'
+import { visibleName } from '../../stream/text.ts'
 import type { Transferred, TransferWord } from './outcome.ts'
 
 const UNDONE: readonly TransferWord[] = ['refused', 'busy', 'changed', 'failed', 'unknown']

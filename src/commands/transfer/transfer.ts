@@ -1,8 +1,8 @@
-import { readAhead } from '../../ops/read-ahead.ts'
+import { errorProblem, interruptedProblem } from '../../cli/error-problem.ts'
+import { CommandFailed, type Problem } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
 import { LeasectlError } from '../../stream/errors.ts'
-import { errorProblem, interruptedProblem } from '../error-problem.ts'
-import { CommandFailed, type Problem } from '../problem.ts'
-import type { Runtime } from '../runtime.ts'
+import { readAhead } from '../../util/read-ahead.ts'
 import { type Transferred, undone } from './outcome.ts'
 import type { TransferReport } from './report.ts'
 

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { CommandFailed } from '../problem.ts'
-import { fileProblem } from './file-fault.ts'
+import { CommandFailed } from '../../cli/problem.ts'
+import { fileProblem } from './files.ts'
 
 export interface FoundFile {
   /** With `/` between segments, from the folder on. */

@@ -1,6 +1,6 @@
+import type { GlobalOptions } from '../../cli/options.ts'
+import type { SelectionOptions } from '../../cli/selection/flags.ts'
 import type { WaitTarget } from '../../ops/wait-target.ts'
-import type { GlobalOptions } from '../options.ts'
-import type { SelectionOptions } from '../selection/flags.ts'
 
 export interface WaitCommandOptions extends GlobalOptions, SelectionOptions {
   readonly for?: WaitTarget

@@ -1,8 +1,8 @@
+import { eventId } from '../../cli/arguments.ts'
+import { UsageError } from '../../cli/problem.ts'
+import { choice } from '../../cli/values.ts'
 import type { StreamEnd, WaitTarget } from '../../ops/wait-target.ts'
-import { nearest } from '../../stream/nearest.ts'
-import { eventId } from '../arguments.ts'
-import { UsageError } from '../problem.ts'
-import { choice } from '../values.ts'
+import { nearest } from '../../util/nearest.ts'
 
 const ENDS: readonly StreamEnd[] = ['success', 'completed', 'done', 'canceled', 'aborted']
 const EVENT_STATUSES = ['init', 'inprocess', 'completed', 'aborted', 'canceled', 'done']

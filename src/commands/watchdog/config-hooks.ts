@@ -1,9 +1,9 @@
 import { dirname } from 'node:path'
-import { UsageError } from '../problem.ts'
-import { isLoopback } from '../transfer/otlp-endpoint.ts'
-import { count, duration } from '../values.ts'
+import { UsageError } from '../../cli/problem.ts'
+import { count, duration } from '../../cli/values.ts'
+import { isLoopback } from '../export/otlp.ts'
 import { type Field, isMapping, isText, itemsOf, mappingOf, textOf } from './config-yaml.ts'
-import { commandOf, type HookSetting, hookCommand, type WebhookSetting } from './hook-values.ts'
+import { commandOf, type HookSetting, hookCommand, type WebhookSetting } from './values.ts'
 
 const KEYS = ['command', 'webhook', 'secret-file', 'secret-env', 'timeout', 'tries']
 const LONGEST_TIMEOUT_MS = 10 * 60_000

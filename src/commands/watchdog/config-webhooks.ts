@@ -1,8 +1,8 @@
-import { networkOf } from '../../watchdog/hooks/addresses.ts'
+import { UsageError } from '../../cli/problem.ts'
+import { networkOf } from '../../watchdog/hooks/address-policy.ts'
 import { literalOf, refusalOf } from '../../watchdog/hooks/reach.ts'
-import { UsageError } from '../problem.ts'
 import { type Field, itemsOf, mappingOf, textOf } from './config-yaml.ts'
-import type { HookSetting } from './hook-values.ts'
+import type { HookSetting } from './values.ts'
 
 /** What holds for all webhooks of a file. */
 export interface WebhookRule {

@@ -1,6 +1,6 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
-import { UsageError } from '../problem.ts'
-import { choice } from '../values.ts'
+import { UsageError } from '../../cli/problem.ts'
+import { choice } from '../../cli/values.ts'
 
 /** A value of the configuration with the place that errors name. */
 export interface Field {

@@ -1,12 +1,12 @@
-import { ON_DUE, type OnDue } from '../../stream/operation.ts'
-import type { ListenAddress } from '../../watchdog/listen.ts'
-import { UsageError } from '../problem.ts'
-import { choice, count, duration, pattern } from '../values.ts'
+import { UsageError } from '../../cli/problem.ts'
+import { choice, count, duration, pattern } from '../../cli/values.ts'
+import { ON_DUE, type OnDue } from '../../stream/operations/operation.ts'
+import type { ListenAddress } from '../../watchdog/http/server.ts'
 import { hooksOf } from './config-hooks.ts'
 import { ruled, type WebhookRule, webhookRuleOf } from './config-webhooks.ts'
 import { type Field, itemsOf, mappingOf, readYaml, textOf } from './config-yaml.ts'
-import { type HookSetting, shareValue } from './hook-values.ts'
 import { listenAddress, listenName } from './listen-value.ts'
+import { type HookSetting, shareValue } from './values.ts'
 
 /** What a configuration file says, under the names of the flags; what it leaves out is absent. Durations in ms. */
 export interface WatchdogConfig {

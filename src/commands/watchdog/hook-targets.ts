@@ -1,12 +1,12 @@
 import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import { delimiter, resolve } from 'node:path'
+import { UsageError } from '../../cli/problem.ts'
 import { SigningSecret } from '../../watchdog/hooks/signature.ts'
 import { DEFAULT_TIMEOUT_MS, DEFAULT_TRIES, type Hooks, type HookTarget } from '../../watchdog/hooks/target.ts'
-import { UsageError } from '../problem.ts'
-import { errorCode } from '../transfer/file-fault.ts'
-import type { CommandSetting, HookSetting, WebhookSetting } from './hook-values.ts'
+import { errorCode } from '../transfer/files.ts'
 import { readSmallFile } from './small-file.ts'
+import type { CommandSetting, HookSetting, WebhookSetting } from './values.ts'
 
 /** The hooks by kind, as flags or a configuration file have them. */
 export interface HookSettings {

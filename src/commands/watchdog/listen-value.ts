@@ -1,5 +1,5 @@
-import type { ListenAddress } from '../../watchdog/listen.ts'
-import { UsageError } from '../problem.ts'
+import { UsageError } from '../../cli/problem.ts'
+import type { ListenAddress } from '../../watchdog/http/server.ts'
 
 /** Without a host only this machine is answered: what asks from elsewhere has to be let in by name. */
 const USUAL_HOST = '127.0.0.1'

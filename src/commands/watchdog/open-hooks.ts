@@ -1,13 +1,13 @@
+import type { Runtime } from '../../cli/runtime.ts'
+import { VERSION } from '../../cli/version.ts'
+import { transactionJson } from '../../formats/journal.ts'
 import { jsonLine } from '../../formats/json.ts'
-import { transactionJson } from '../../formats/transaction-text.ts'
 import type { EventStore } from '../../store/store.ts'
 import type { HookFormat } from '../../watchdog/hooks/document.ts'
-import type { HookFeed, HookOptions } from '../../watchdog/hooks/hook-options.ts'
 import { openHooks } from '../../watchdog/hooks/hooks.ts'
 import { hookMemory } from '../../watchdog/hooks/memory.ts'
+import type { HookFeed, HookOptions } from '../../watchdog/hooks/options.ts'
 import type { Hooks } from '../../watchdog/hooks/target.ts'
-import type { Runtime } from '../runtime.ts'
-import { VERSION } from '../version.ts'
 
 /** Documents of hooks are printed as all others are: the same transaction as in `tail -o ndjson`. */
 export const hookFormat: HookFormat = {

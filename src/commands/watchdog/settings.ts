@@ -1,8 +1,8 @@
-import type { OnDue } from '../../stream/operation.ts'
-import type { ListenAddress } from '../../watchdog/listen.ts'
-import { MOST_SHARDS } from '../../watchdog/shard-plan.ts'
-import type { GlobalOptions } from '../options.ts'
-import { UsageError } from '../problem.ts'
+import type { GlobalOptions } from '../../cli/options.ts'
+import { UsageError } from '../../cli/problem.ts'
+import type { OnDue } from '../../stream/operations/operation.ts'
+import type { ListenAddress } from '../../watchdog/http/server.ts'
+import { MOST_SHARDS } from '../../watchdog/shards/quota.ts'
 import { readConfigFile } from './config-file.ts'
 import type { HookSettings } from './hook-targets.ts'
 

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { UsageError } from '../problem.ts'
-import { errorCode } from '../transfer/file-fault.ts'
+import { UsageError } from '../../cli/problem.ts'
+import { errorCode } from '../transfer/files.ts'
 
 export interface SmallFile {
   readonly text: string

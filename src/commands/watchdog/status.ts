@@ -1,23 +1,90 @@
-import type { Command } from 'commander'
-import { parsed, type Run, reads } from '../command.ts'
-import type { Runtime } from '../runtime.ts'
-import type { WatchdogStatusOptions } from './run-status.ts'
+import { commandLine } from '../../cli/command-line.ts'
+import { missingFile } from '../../cli/missing-file.ts'
+import type { GlobalOptions } from '../../cli/options.ts'
+import { type Output, openOutput } from '../../cli/output.ts'
+import { type Problem, UsageError } from '../../cli/problem.ts'
+import { watch } from '../../cli/redraw.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { openStoreFor } from '../../cli/store.ts'
+import { usualIntervalMs } from '../../cli/usual-interval.ts'
+import { jsonDocument } from '../../formats/json.ts'
+import { counted } from '../../formats/terminal/count-text.ts'
+import { watchdogStatusText } from '../../formats/watchdog-status.ts'
+import { watchdogJson } from '../../formats/watchdog-status-json.ts'
+import { readWatchdogState, WATCHDOG_STATE } from '../../ops/watchdog-state/read-watchdog-state.ts'
+import { livenessOf, shardCounts, type WatchdogState } from '../../ops/watchdog-state/state.ts'
+import type { EventStore } from '../../store/store.ts'
+import { visibleText } from '../../stream/text.ts'
 
-export function register(parent: Command, runtime: Runtime, go: Run<WatchdogStatusOptions> = run): void {
-  const command = parent.command('status').option('-w, --watch', 'draw it again in place, on a terminal')
-  const description = {
-    summary: 'who watches this store, what they did and what ends next',
-    examples: [
-      ['watchdog status', 'the watchdogs of this store, wherever they run'],
-      ['watchdog status -w', 'drawn again in place, until Ctrl-C'],
-      ['watchdog status -o json', 'for scripts'],
-    ],
-    formats: ['table', 'json'],
-  } as const
-  reads(command, runtime, description, at => parsed<WatchdogStatusOptions>(at, []), go)
+export interface WatchdogStatusOptions extends GlobalOptions {
+  readonly watch?: boolean
 }
 
-const run: Run<WatchdogStatusOptions> = async (options, runtime) => {
-  const { watchdogStatus } = await import('./run-status.ts')
-  return watchdogStatus(options, runtime)
+/** Shows what the watchdogs of the store last wrote of themselves: one small document is read. */
+export async function watchdogStatus(options: WatchdogStatusOptions, runtime: Runtime): Promise<Problem | undefined> {
+  if (options.watch) checkWatch(options, runtime)
+  const output = await openOutput(options, runtime)
+  const store = await openStoreFor(options, runtime, output)
+  if (options.watch) {
+    await watchStatus(store, output, runtime)
+    return undefined
+  }
+  const state = await readWatchdogState(store, runtime.signal)
+  const nowMs = store.nowMs()
+  if (options.output === 'json') {
+    const items = state.watchdogs.map(entry => watchdogJson(entry, nowMs))
+    await output.text(jsonDocument({ items, damaged: state.damaged }))
+  } else await output.lines(linesOf(state, store, output, output.width))
+  for (const sentence of sentences(state, store, runtime)) await output.say(sentence)
+  return undefined
+}
+
+function checkWatch({ output = 'table' }: WatchdogStatusOptions, { stdout, env }: Runtime): void {
+  const hint = 'Run watchdog status again in a loop.'
+  if (output !== 'table') throw new UsageError(`-w does not go with -o ${output}`, { hint })
+  if (!stdout.isTty || env.TERM === 'dumb') {
+    throw new UsageError('-w draws in place, and standard output is no terminal that can', { hint })
+  }
+}
+
+async function watchStatus(store: EventStore, output: Output, runtime: Runtime): Promise<void> {
+  const look = async () => {
+    const state = await readWatchdogState(store, runtime.signal)
+    const all = linesOf(state, store, output, undefined)
+    return {
+      text: [counted(state.watchdogs.length, 'watchdog'), ...sentences(state, store, runtime)].join(' · '),
+      total: all.length - 1,
+      drawable: all.length - 1,
+      lines: (rows: number, { width }: { readonly width?: number }) =>
+        linesOf(state, store, output, width).slice(0, rows + 1),
+    }
+  }
+  await watch(look, { title: visibleText(store.address), intervalMs: usualIntervalMs(store), output, runtime })
+}
+
+function linesOf({ watchdogs }: WatchdogState, store: EventStore, output: Output, width: number | undefined): string[] {
+  const { paint, time } = output
+  return watchdogStatusText(watchdogs, { nowMs: store.nowMs(), time, paint, ...(width === undefined ? {} : { width }) })
+}
+
+/** What is to be said of all of them. */
+function sentences(state: WatchdogState, store: EventStore, runtime: Runtime): string[] {
+  const { watchdogs, damaged, fault } = state
+  const nowMs = store.nowMs()
+  const start = `start one: ${visibleText(commandLine(runtime, ['watchdog']))}`
+  const why = fault === undefined ? 'is damaged: what cannot be understood is left out' : `cannot be read: ${fault}`
+  const told = damaged ? [`${WATCHDOG_STATE} ${visibleText(why)}`] : []
+  if (watchdogs.length === 0 && !damaged) {
+    const missing = missingFile(store.address)
+    const where = `${visibleText(store.address)}${missing === undefined ? '' : `: ${missing}`}`
+    told.push(`no watchdog has written its state in ${where}; ${start}`)
+  } else if (watchdogs.every(entry => ['silent', 'stopped'].includes(livenessOf(entry, nowMs)))) {
+    told.push(`no watchdog is there; ${start}`)
+  }
+  const counts = shardCounts(state, nowMs)
+  if (counts.length > 1) {
+    const each = counts.map(count => (count === 0 ? 'no --shards' : `--shards ${count}`)).join(', ')
+    told.push(`these watchdogs share no work with each other, as they divide it differently: ${each}`)
+  }
+  return told
 }

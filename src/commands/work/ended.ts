@@ -1,8 +1,8 @@
 import { goneText } from '../../worker/gone-text.ts'
 import type { Job } from '../../worker/job.ts'
-import type { OwnEnd } from '../../worker/own-end.ts'
-import { fateText } from '../../worker/program-ending.ts'
-import type { ProgramRun } from '../../worker/program-work.ts'
+import { fateText } from '../../worker/program/result.ts'
+import type { ProgramRun } from '../../worker/program/run.ts'
+import type { OwnEnd } from '../../worker/types.ts'
 import type { WorkOutcome } from '../../worker/work-outcome.ts'
 
 /** What became of an event, as it is told. */

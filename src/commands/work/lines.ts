@@ -1,9 +1,9 @@
-import { span } from '../../formats/age.ts'
-import { counted } from '../../formats/count-text.ts'
 import { jsonLine, jsonTime, orNull } from '../../formats/json.ts'
-import { visibleName, visibleText } from '../../stream/texts.ts'
+import { counted } from '../../formats/terminal/count-text.ts'
+import { span } from '../../formats/terminal/numbers.ts'
+import { visibleName, visibleText } from '../../stream/text.ts'
 import type { Job } from '../../worker/job.ts'
-import type { LoopReport } from '../../worker/loop-types.ts'
+import type { LoopReport } from '../../worker/types.ts'
 import type { Ended } from './ended.ts'
 
 /** So much of a message stands on a line. */

@@ -1,6 +1,6 @@
+import type { ChangeFlags, GlobalOptions } from '../../cli/options.ts'
 import type { WriteMode } from '../../store/store.ts'
-import type { ProgramFlags } from '../exec-options.ts'
-import type { ChangeFlags, GlobalOptions } from '../options.ts'
+import type { ProgramFlags } from '../exec/options.ts'
 
 export interface WorkCommandOptions
   extends GlobalOptions,

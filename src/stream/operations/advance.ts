@@ -1,8 +1,8 @@
-import type { Draft } from '../draft.ts'
 import type { EventAttributes } from '../event.ts'
 import { isLinkable, nextForkIds, nextStepId } from '../event-id.ts'
-import type { EventSpec, Operation, Refusal } from '../operation.ts'
-import { checkClaim, checkNotEndedAbove, checkNotWaitingJoin } from './claim.ts'
+import { checkClaim, checkNotEndedAbove, checkNotWaitingJoin } from './checks.ts'
+import type { Draft } from './draft.ts'
+import type { EventSpec, Operation, Refusal } from './operation.ts'
 import { refuse } from './refuse.ts'
 
 type Advance = Extract<Operation, { op: 'advance' }>

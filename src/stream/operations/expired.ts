@@ -1,8 +1,8 @@
-import type { Draft } from '../draft.ts'
-import { limitOf } from '../due.ts'
 import type { StreamEvent } from '../event.ts'
-import type { Refusal, SeenLimit } from '../operation.ts'
-import { checkOpen } from './claim.ts'
+import { limitOf } from '../time/deadlines.ts'
+import { checkOpen } from './checks.ts'
+import type { Draft } from './draft.ts'
+import type { Refusal, SeenLimit } from './operation.ts'
 import { refuse } from './refuse.ts'
 
 /** What was seen of an event whose limit ends at `dueMs`, to be compared later. */

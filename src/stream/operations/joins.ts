@@ -1,6 +1,6 @@
-import type { Draft } from '../draft.ts'
 import { isWaitingJoin } from '../event.ts'
-import { declaredJoins, eventsThatRan } from '../history.ts'
+import { declaredJoins, eventsThatRan } from '../journal/history.ts'
+import type { Draft } from './draft.ts'
 
 /** The joins of a stream, looked up once for all that a retry asks of them. */
 export interface Joins {

@@ -1,5 +1,5 @@
 import type { StreamEvent } from '../event.ts'
-import type { Refusal, RefusalCode } from '../operation.ts'
+import type { Refusal, RefusalCode } from './operation.ts'
 
 /** A refusal about one event: its code, its status and a sentence that says what would be legal. */
 export function refuse(code: RefusalCode, event: StreamEvent, message: string): Refusal {

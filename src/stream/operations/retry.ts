@@ -1,9 +1,9 @@
-import type { Draft } from '../draft.ts'
 import { attemptOf, isFailed, isFinal, isSuperseded, isWaitingJoin } from '../event.ts'
-import type { Operation, Refusal } from '../operation.ts'
-import { checkNotEndedAbove } from './claim.ts'
-import { cancelBelow } from './end.ts'
+import { cancelBelow } from './cancel-abort.ts'
+import { checkNotEndedAbove } from './checks.ts'
+import type { Draft } from './draft.ts'
 import { type Joins, joinsOf } from './joins.ts'
+import type { Operation, Refusal } from './operation.ts'
 import { refuse } from './refuse.ts'
 
 type Retry = Extract<Operation, { op: 'retry' }>

@@ -1,10 +1,10 @@
-import { isoTime } from '../dates.ts'
-import type { Draft } from '../draft.ts'
-import { claimRuns, isDue } from '../due.ts'
 import { attemptOf, fenceOf, type StreamEvent } from '../event.ts'
-import { ownStatus } from '../history.ts'
-import type { Operation, Refusal } from '../operation.ts'
-import { checkFence, checkNotEndedAbove, checkNotWaitingJoin } from './claim.ts'
+import { ownStatus } from '../journal/history.ts'
+import { isoTime } from '../time/dates.ts'
+import { claimRuns, isDue } from '../time/deadlines.ts'
+import { checkFence, checkNotEndedAbove, checkNotWaitingJoin } from './checks.ts'
+import type { Draft } from './draft.ts'
+import type { Operation, Refusal } from './operation.ts'
 import { refuse } from './refuse.ts'
 
 type Start = Extract<Operation, { op: 'start' }>

@@ -3,8 +3,8 @@ import type { Unreadable } from '../../ops/summaries.ts'
 import type { Listed, Stored } from '../../store/store.ts'
 import type { StreamEvent } from '../../stream/event.ts'
 import type { Summary } from '../../stream/summary.ts'
-import { Reading } from './reading.ts'
 import { storedLines } from './stored-lines.ts'
+import { Reading } from './stream-tree.ts'
 import type { Below, OpenStream, Presence, TreeNode } from './types.ts'
 
 /**

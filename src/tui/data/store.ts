@@ -1,5 +1,5 @@
 import type { SummarizedStream } from '../../ops/summaries.ts'
-import type { WatchdogState } from '../../ops/watchdog-state.ts'
+import type { WatchdogState } from '../../ops/watchdog-state/state.ts'
 import type { Listed } from '../../store/store.ts'
 import { type Glimpse, openedStream, withGlimpse } from './open-stream.ts'
 import { StreamRows } from './stream-table.ts'

@@ -1,6 +1,6 @@
-import { decodeDocument } from '../../stream/decode.ts'
 import { BadDocument } from '../../stream/errors.ts'
 import { MAX_READ_BYTES } from '../../stream/limits.ts'
+import { decodeDocument } from '../../stream/xml/decode.ts'
 
 /** The text of a stored body in lines, read as documents are; one that is none of ours with what cannot be read replaced. */
 export function storedLines(body: Uint8Array): readonly string[] {

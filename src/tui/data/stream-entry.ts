@@ -1,7 +1,7 @@
 import type { SummarizedStream } from '../../ops/summaries.ts'
-import { isHeld } from '../../store/lease-steps.ts'
+import { isHeld } from '../../store/local-lease.ts'
 import type { LeaseView, Listed } from '../../store/store.ts'
-import { beat, type Pulse, restingPulse } from './pulse.ts'
+import { beat, type Pulse, restingPulse } from './activity-rate.ts'
 import type { StreamEntry } from './types.ts'
 
 /** The lease as it is by now: one that has run out since it was seen says so, though nothing was written. */

@@ -1,5 +1,5 @@
 import type { SummarizedStream } from '../../ops/summaries.ts'
-import { isHeld } from '../../store/lease-steps.ts'
+import { isHeld } from '../../store/local-lease.ts'
 import type { Listed } from '../../store/store.ts'
 import { entryOf, leaseNow, listedItem } from './stream-entry.ts'
 import type { StreamEntry, StreamTable } from './types.ts'

@@ -1,4 +1,4 @@
-import { type TreeRow, threadTree } from '../../formats/thread-tree.ts'
+import { type TreeRow, threadTree } from '../../formats/stream/thread-tree.ts'
 import type { StreamEvent } from '../../stream/event.ts'
 import type { EventStream } from '../../stream/event-stream.ts'
 import type { TreeNode } from './types.ts'

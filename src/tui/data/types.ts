@@ -1,6 +1,6 @@
 import type { SeenTransaction, StreamView } from '../../ops/read-stream.ts'
 import type { SummarizedStream } from '../../ops/summaries.ts'
-import type { WatchdogState } from '../../ops/watchdog-state.ts'
+import type { WatchdogState } from '../../ops/watchdog-state/state.ts'
 import type { StreamEvent } from '../../stream/event.ts'
 
 /**

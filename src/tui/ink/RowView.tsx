@@ -2,7 +2,7 @@ import { Text } from 'ink'
 import { memo } from 'react'
 import type { Row } from '../view/row.ts'
 import type { Theme } from '../view/theme.ts'
-import { sameRow } from './pieces.ts'
+import { sameRow } from './ansi-row.ts'
 import { rowText } from './row-text.ts'
 
 interface RowProps {

@@ -1,5 +1,5 @@
 import type { Frame } from '../view/row.ts'
-import { sameRow } from './pieces.ts'
+import { sameRow } from './ansi-row.ts'
 
 /** The one value that React sees: the frame that is shown. */
 export class FrameSource {

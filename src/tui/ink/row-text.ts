@@ -1,6 +1,6 @@
 import type { Row } from '../view/row.ts'
 import type { Look, Theme } from '../view/theme.ts'
-import { piecesOf } from './pieces.ts'
+import { piecesOf } from './ansi-row.ts'
 
 /**
  * A row as a terminal takes it: text with the escapes of its colours (SGR), nothing else. From one look to the next only what

@@ -1,4 +1,4 @@
-import { widthOf } from '../../formats/width.ts'
+import { widthOf } from '../../formats/terminal/width.ts'
 import type { Row } from './row.ts'
 
 /**

@@ -1,8 +1,8 @@
-import { changePieces, orderedChanges } from '../../formats/transaction-text.ts'
+import { changePieces, orderedChanges } from '../../formats/journal.ts'
 import type { SeenTransaction } from '../../ops/read-stream.ts'
-import type { JournalChange } from '../../stream/journal.ts'
+import type { JournalChange } from '../../stream/journal/journal.ts'
 import type { Span } from './row.ts'
-import { safeText } from './safe.ts'
+import { safeText } from './safe-text.ts'
 
 /** What a transaction did, in a few words: `complete 01.02 → completed +2`. */
 export function whatText(tx: SeenTransaction): string {

@@ -1,7 +1,7 @@
-import type { TimeStyle } from '../../formats/age.ts'
-import type { Style } from '../../formats/paint.ts'
-import type { Cell } from '../../formats/table.ts'
-import { cut, cutInside, pad, padLeft } from '../../formats/width.ts'
+import type { TimeStyle } from '../../formats/terminal/numbers.ts'
+import type { Style } from '../../formats/terminal/style.ts'
+import type { Cell } from '../../formats/terminal/table.ts'
+import { cut, cutInside, pad, padLeft } from '../../formats/terminal/width.ts'
 import type { Row, Span } from './row.ts'
 
 /** When a row is drawn, and how its times are shown. */

@@ -1,9 +1,9 @@
-import { countText } from '../../formats/count-text.ts'
-import type { Style } from '../../formats/paint.ts'
-import type { Scene } from '../ui/world.ts'
+import { countText } from '../../formats/terminal/count-text.ts'
+import type { Style } from '../../formats/terminal/style.ts'
+import type { Scene } from '../state/context.ts'
 import { rowOf } from './fit.ts'
 import { type Area, BLANK, type Row } from './row.ts'
-import { safeText } from './safe.ts'
+import { safeText } from './safe-text.ts'
 
 /** What stands in place of a list without rows: why, and what to do. */
 export function emptyRows(area: Area, text: string, advice: readonly string[] = [], style: Style = 'plain'): Row[] {

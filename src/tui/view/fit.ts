@@ -1,5 +1,5 @@
-import type { Style } from '../../formats/paint.ts'
-import { cut, pad, padLeft, widthOf } from '../../formats/width.ts'
+import type { Style } from '../../formats/terminal/style.ts'
+import { cut, pad, padLeft, widthOf } from '../../formats/terminal/width.ts'
 import { type Area, BLANK, type Row, type Span } from './row.ts'
 
 /** Columns that spans take together. */

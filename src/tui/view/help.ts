@@ -1,7 +1,7 @@
-import { pad } from '../../formats/width.ts'
-import { HELP_INDENT, HELP_KEYS_WIDTH, type HelpText, helpLayout } from '../ui/help-lines.ts'
-import type { Dialog } from '../ui/state.ts'
-import type { Scene } from '../ui/world.ts'
+import { pad } from '../../formats/terminal/width.ts'
+import type { Scene } from '../state/context.ts'
+import { HELP_INDENT, HELP_KEYS_WIDTH, type HelpText, helpLayout } from '../state/help.ts'
+import type { Dialog } from '../state/state.ts'
 import { cell, rowOf, ruleRow, widthOfSpans } from './fit.ts'
 import type { Area, Row, Span } from './row.ts'
 

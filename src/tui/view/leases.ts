@@ -1,14 +1,14 @@
-import type { Cell } from '../../formats/table.ts'
+import type { Cell } from '../../formats/terminal/table.ts'
 import type { StreamEntry } from '../data/types.ts'
-import { PANES_COLUMNS, WIDE_COLUMNS } from '../ui/layout.ts'
-import type { Scene } from '../ui/world.ts'
+import type { Scene } from '../state/context.ts'
+import { PANES_COLUMNS, WIDE_COLUMNS } from '../state/layout.ts'
 import type { ListColumn, Moment } from './columns.ts'
 import { emptyRows, noMatch, waitingRows } from './empty.ts'
 import { filled } from './fit.ts'
-import { AGE_WIDTH, agoText, clockText } from './moments.ts'
 import type { Area, Row } from './row.ts'
-import { safeName, safeText } from './safe.ts'
+import { safeName, safeText } from './safe-text.ts'
 import { entryRows } from './streams.ts'
+import { AGE_WIDTH, agoText, clockText } from './times.ts'
 
 /** The leases that are held. */
 export function leaseRows(scene: Scene, area: Area): Row[] {

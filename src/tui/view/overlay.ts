@@ -1,6 +1,6 @@
-import { dialogHeight } from '../ui/layout.ts'
-import type { Scene } from '../ui/world.ts'
-import { dialogRows } from './dialog.ts'
+import type { Scene } from '../state/context.ts'
+import { dialogHeight } from '../state/layout.ts'
+import { dialogRows } from './dialogs/dialog.ts'
 import { helpRows } from './help.ts'
 import type { Row } from './row.ts'
 

@@ -1,4 +1,4 @@
-import type { Style } from '../../formats/paint.ts'
+import type { Style } from '../../formats/terminal/style.ts'
 
 /** A run of text in one look. The text is safe to print, fitted, and has no line break. */
 export type Span = readonly [text: string, style: Style]

@@ -1,4 +1,4 @@
-import { type Pulse, pulseNow } from '../data/pulse.ts'
+import { type Pulse, pulseNow } from '../data/activity-rate.ts'
 
 const BARS = '▁▂▃▄▅▆▇█'
 

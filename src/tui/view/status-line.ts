@@ -1,12 +1,12 @@
-import { counted, countText } from '../../formats/count-text.ts'
-import { cutInside, widthOf } from '../../formats/width.ts'
-import { livenessOf } from '../../ops/watchdog-state.ts'
-import type { Scene } from '../ui/world.ts'
+import { counted, countText } from '../../formats/terminal/count-text.ts'
+import { cutInside, widthOf } from '../../formats/terminal/width.ts'
+import { livenessOf } from '../../ops/watchdog-state/state.ts'
+import type { Scene } from '../state/context.ts'
 import { joined, rowOf, widthOfSpans } from './fit.ts'
-import { dueCell } from './moments.ts'
 import type { Row, Span } from './row.ts'
-import { safeText } from './safe.ts'
-import { streamHeader } from './stream-header.ts'
+import { safeText } from './safe-text.ts'
+import { streamHeader } from './stream/header.ts'
+import { dueCell } from './times.ts'
 
 /** The second line: what the screen shows, in numbers. */
 export function statusRow(scene: Scene): Row {

@@ -1,11 +1,11 @@
-import { lookOf, statusWord } from '../../formats/status.ts'
-import { faultText, idsText } from '../../formats/stream-texts.ts'
-import type { Cell } from '../../formats/table.ts'
+import { lookOf, statusWord } from '../../formats/stream/status.ts'
+import { faultText, idsText } from '../../formats/stream/texts.ts'
+import type { Cell } from '../../formats/terminal/table.ts'
 import type { Summary } from '../../stream/summary.ts'
 import type { StreamEntry } from '../data/types.ts'
 import type { Moment } from './columns.ts'
-import { agoText, dueCell } from './moments.ts'
-import { safeText } from './safe.ts'
+import { safeText } from './safe-text.ts'
+import { agoText, dueCell } from './times.ts'
 
 /** A glyph and a word. What nothing is known of yet is `…`, what cannot be read says so. */
 export function statusCell({ item: { summary, fault }, isRead }: StreamEntry): Cell {

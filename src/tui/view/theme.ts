@@ -1,4 +1,4 @@
-import type { Style } from '../../formats/paint.ts'
+import type { Style } from '../../formats/terminal/style.ts'
 
 /** `mono` has no colours at all: glyphs and words tell everything. */
 export type Theme = 'dark' | 'light' | 'mono'

@@ -1,15 +1,15 @@
-import { calmSpan } from '../../formats/age.ts'
-import { counted, countText } from '../../formats/count-text.ts'
-import type { Cell } from '../../formats/table.ts'
+import { counted, countText } from '../../formats/terminal/count-text.ts'
+import { calmSpan } from '../../formats/terminal/numbers.ts'
+import type { Cell } from '../../formats/terminal/table.ts'
 import { byLiveness, isThere, LIVENESS_LOOKS, shardsText, tookText } from '../../formats/watchdog-status.ts'
-import { livenessOf, type WatchdogEntry } from '../../ops/watchdog-state.ts'
-import { PANES_COLUMNS, WIDE_COLUMNS } from '../ui/layout.ts'
-import type { Scene } from '../ui/world.ts'
+import { livenessOf, type WatchdogEntry } from '../../ops/watchdog-state/state.ts'
+import type { Scene } from '../state/context.ts'
+import { PANES_COLUMNS, WIDE_COLUMNS } from '../state/layout.ts'
 import { type ListColumn, listRow, type Moment, placed, titleRow } from './columns.ts'
 import { rowOf } from './fit.ts'
-import { pastText } from './moments.ts'
 import type { Area, Row } from './row.ts'
-import { safeText } from './safe.ts'
+import { safeText } from './safe-text.ts'
+import { pastText } from './times.ts'
 
 /** One row a watchdog, those who are there first; the last row tells of those there is no room for. */
 export function dogRows({ data, nowMs, state }: Scene, area: Area): Row[] {

@@ -1,5 +1,5 @@
-import { upcoming } from '../../ops/watchdog-next.ts'
-import type { Scene } from '../ui/world.ts'
+import { upcoming } from '../../ops/watchdog-state/upcoming.ts'
+import type { Scene } from '../state/context.ts'
 import { emptyRows, noMatch, waitingRows } from './empty.ts'
 import { filled } from './fit.ts'
 import { type Area, BLANK, type Row } from './row.ts'

@@ -1,6 +1,6 @@
-import { cursorIndex } from '../ui/cursor.ts'
-import { windowTop } from '../ui/layout.ts'
-import type { Scene } from '../ui/world.ts'
+import type { Scene } from '../state/context.ts'
+import { cursorIndex } from '../state/cursor.ts'
+import { windowTop } from '../state/layout.ts'
 
 /** The part of a list that is seen. */
 export interface ListWindow {

@@ -1,4 +1,4 @@
-import { cleanProgramText, visibleText } from '../../stream/texts.ts'
+import { cleanProgramText, visibleText } from '../../stream/text.ts'
 
 /** What became of one try of a delivery. */
 export interface Attempt {

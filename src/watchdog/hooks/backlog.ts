@@ -1,6 +1,6 @@
-import { ownText } from '../../ops/own-text.ts'
+import { ownText } from '../../util/strings.ts'
 import type { Expiry } from '../decision.ts'
-import type { Hold } from './holds.ts'
+import type { Hold } from './pending.ts'
 
 /** A stream whose document has to be read, and why. */
 export interface Reading {

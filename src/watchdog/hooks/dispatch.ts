@@ -1,7 +1,7 @@
-import type { Courier } from './courier.ts'
+import type { Courier } from './delivery.ts'
 import { documentOf, environmentOf } from './document.ts'
-import type { Happening } from './happening.ts'
-import type { HookOptions } from './hook-options.ts'
+import type { Happening } from './events.ts'
+import type { HookOptions } from './options.ts'
 import { HOOK_KINDS, type HookKind, type HookTarget, hookKey } from './target.ts'
 import { shortId, type Told, toldKey } from './told.ts'
 

@@ -1,7 +1,7 @@
 import type { SeenTransaction } from '../../ops/read-stream.ts'
-import { isoTime } from '../../stream/dates.ts'
-import { cutBytes } from '../../stream/texts.ts'
-import type { Happening } from './happening.ts'
+import { cutBytes } from '../../stream/text.ts'
+import { isoTime } from '../../stream/time/dates.ts'
+import type { Happening } from './events.ts'
 
 /** How JSON looks is not for a watchdog to know: handed in by who prints transactions elsewhere too. */
 export interface HookFormat {

@@ -1,4 +1,4 @@
-import { changeAside, readAside } from '../../ops/aside.ts'
+import { changeAside, readAside } from '../../ops/system-documents.ts'
 import type { EventStore } from '../../store/store.ts'
 import { type MarkNews, type Marks, marksText, parseMarks, withNews } from './marks.ts'
 

@@ -1,7 +1,7 @@
 import { readStream, type StreamView } from '../../ops/read-stream.ts'
 import type { EventStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
-import type { Timing } from '../options.ts'
+import type { Timing } from '../../util/clock.ts'
 
 export type PatientlyRead =
   | { readonly kind: 'read'; readonly view: StreamView }

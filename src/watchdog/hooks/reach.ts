@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns'
 import type { LookupFunction } from 'node:net'
-import { isWithin, networkOf, sideOf } from './addresses.ts'
+import { isWithin, networkOf, sideOf } from './address-policy.ts'
 
 /** Asks for the addresses of a name, all of them. */
 export type Resolve = (host: string, options: { readonly family?: number }) => Promise<readonly LookupAddress[]>

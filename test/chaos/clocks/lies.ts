@@ -1,4 +1,4 @@
-import { type MachineClock, machineClock } from '../../../src/store/azure-clock.ts'
+import { type MachineClock, machineClock } from '../../../src/store/azure/clock.ts'
 
 const SECOND = 1_000
 const HOUR = 3_600_000

@@ -1,7 +1,7 @@
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { MachineClock } from '../../../src/store/azure-clock.ts'
+import type { MachineClock } from '../../../src/store/azure/clock.ts'
 import { collect, forward, without } from '../../support/messages.ts'
 import { seen } from '../../support/seen-request.ts'
 

@@ -1,9 +1,9 @@
 import { readStream } from '../../../src/ops/read-stream.ts'
 import { type RemoveStreamOutcome, removeStream } from '../../../src/ops/remove.ts'
-import { transact } from '../../../src/ops/transact.ts'
-import type { TransactOptions, TransactOutcome } from '../../../src/ops/transact-types.ts'
+import { transact } from '../../../src/ops/transact/transact.ts'
+import type { TransactOptions, TransactOutcome } from '../../../src/ops/transact/types.ts'
 import type { EventStore } from '../../../src/store/store.ts'
-import type { Operation } from '../../../src/stream/operation.ts'
+import type { Operation } from '../../../src/stream/operations/operation.ts'
 import type { Entry, HistoryWriter, Told } from '../history/history.ts'
 
 /** A change of which nobody knows whether it was made. */

@@ -1,4 +1,4 @@
-import { transact } from '../../../src/ops/transact.ts'
+import { transact } from '../../../src/ops/transact/transact.ts'
 import type { EventStore } from '../../../src/store/store.ts'
 import { openAzuriteStore } from '../../support/azurite.ts'
 import { startFaultProxy } from '../../support/fault-proxy.ts'

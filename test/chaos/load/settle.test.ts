@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { transact } from '../../../src/ops/transact.ts'
+import { transact } from '../../../src/ops/transact/transact.ts'
 import { StoreUnreachable } from '../../../src/store/errors.ts'
 import { openMemoryStore } from '../../../src/store/memory.ts'
 import type { ChangeOutcome, EventStore, RemoveOutcome } from '../../../src/store/store.ts'

@@ -1,6 +1,6 @@
 import { readStream } from '../../../src/ops/read-stream.ts'
 import { removeStream } from '../../../src/ops/remove.ts'
-import { transact } from '../../../src/ops/transact.ts'
+import { transact } from '../../../src/ops/transact/transact.ts'
 import { StoreUnreachable } from '../../../src/store/errors.ts'
 import type { EventStore } from '../../../src/store/store.ts'
 import {

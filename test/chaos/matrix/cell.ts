@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ContainerClient } from '@azure/storage-blob'
-import type { TryLimits } from '../../../src/store/azure-calls.ts'
+import type { TryLimits } from '../../../src/store/azure/requests.ts'
 import type { EventStore, WriteMode } from '../../../src/store/store.ts'
 import { LeasectlError } from '../../../src/stream/errors.ts'
 import { type Fault, type FaultProxy, type Seen, startFaultProxy } from '../../support/fault-proxy.ts'

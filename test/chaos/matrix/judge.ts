@@ -1,4 +1,4 @@
-import { exitOf } from '../../../src/commands/exit-codes.ts'
+import { exitOf } from '../../../src/cli/exit-codes.ts'
 import type { Course } from './cell.ts'
 import type { Meaning } from './page.ts'
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { readStream } from '../../../src/ops/read-stream.ts'
-import { transact } from '../../../src/ops/transact.ts'
+import { transact } from '../../../src/ops/transact/transact.ts'
 import type { EventStore, WriteMode } from '../../../src/store/store.ts'
-import type { Operation as StreamOperation } from '../../../src/stream/operation.ts'
+import type { Operation as StreamOperation } from '../../../src/stream/operations/operation.ts'
 import { holder } from '../../contract/harness.ts'
 import type { Operation } from '../../support/fault-proxy.ts'
 

@@ -115,7 +115,7 @@ async function withoutPauses(): Promise<Parts> {
     ...(await original<typeof import('../../../src/store/backoff.ts')>()),
     silenceDelay: () => 0,
   }))
-  vi.doMock('../../../src/store/azure-outage.ts', () => ({
+  vi.doMock('../../../src/store/azure/circuit-breaker.ts', () => ({
     Outage: class {
       readonly isOn = false
       answered() {}
@@ -125,6 +125,6 @@ async function withoutPauses(): Promise<Parts> {
   const orders = await import('../load/crew-orders.ts')
   const loop = await import('../../../src/worker/loop.ts')
   vi.doUnmock('../../../src/store/backoff.ts')
-  vi.doUnmock('../../../src/store/azure-outage.ts')
+  vi.doUnmock('../../../src/store/azure/circuit-breaker.ts')
   return { openAzurite: orders.openAzurite, workLoop: loop.workLoop }
 }

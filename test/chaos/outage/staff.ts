@@ -1,6 +1,6 @@
 import { readStream } from '../../../src/ops/read-stream.ts'
-import { transact } from '../../../src/ops/transact.ts'
-import { TRY_LIMITS } from '../../../src/store/azure-calls.ts'
+import { transact } from '../../../src/ops/transact/transact.ts'
+import { TRY_LIMITS } from '../../../src/store/azure/requests.ts'
 import type { EventStore } from '../../../src/store/store.ts'
 import type { workLoop } from '../../../src/worker/loop.ts'
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import { transact } from '../../../src/ops/transact.ts'
+import { transact } from '../../../src/ops/transact/transact.ts'
 import type { EventStore } from '../../../src/store/store.ts'
-import type { ChangeResult, Operation } from '../../../src/stream/operation.ts'
+import type { ChangeResult, Operation } from '../../../src/stream/operations/operation.ts'
 import { eventually } from '../../e2e/watchdog/poll.ts'
 import { OWNER } from './orders.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { readStream } from '../../../src/ops/read-stream.ts'
-import { transact } from '../../../src/ops/transact.ts'
+import { transact } from '../../../src/ops/transact/transact.ts'
 import type { EventStore } from '../../../src/store/store.ts'
 import { eventually } from '../../e2e/watchdog/poll.ts'
 import type { FaultProxy } from '../../support/fault-proxy.ts'

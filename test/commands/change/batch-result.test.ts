@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { batchProblem, type Result } from '../../../src/commands/change/batch-result.ts'
-import { problem } from '../../../src/commands/problem.ts'
+import { problem } from '../../../src/cli/problem.ts'
+import { batchProblem, type Result } from '../../../src/commands/batch/result.ts'
 
 const failed = (stream: string, applied: 'no' | 'unknown'): Result => ({
   target: { stream, event: undefined },

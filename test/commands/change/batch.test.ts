@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { copyInto } from '../../../src/ops/copy.ts'
-import { transact } from '../../../src/ops/transact.ts'
+import { transact } from '../../../src/ops/transact/transact.ts'
 import { StoreUnreachable } from '../../../src/store/errors.ts'
 import { HOLDER, run, writeForeign } from '../../ops/support.ts'
 import { bodyOf, cli, json, newWorld, statuses, type World } from '../support.ts'

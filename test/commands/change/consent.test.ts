@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { confirmationFor } from '../../../src/commands/change/consent.ts'
+import { confirmationFor } from '../../../src/commands/batch/confirm.ts'
 import { cli, json, newWorld, type Setting, statuses, type World } from '../support.ts'
 import { given, namesOf } from './support.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { firstPin, pinAfter } from '../../../src/commands/change/pins.ts'
-import type { Done } from '../../../src/commands/change/verb.ts'
-import { problem } from '../../../src/commands/problem.ts'
+import { problem } from '../../../src/cli/problem.ts'
+import type { Done } from '../../../src/commands/batch/action.ts'
+import { firstPin, pinAfter } from '../../../src/commands/batch/pins.ts'
 
 const done = (outcome: 'done' | 'already', version: number): Done => ({
   kind: 'done',

@@ -1,8 +1,8 @@
 import { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
-import { parsed } from '../../../src/commands/command.ts'
-import { type SelectionOptions, selectionFlags } from '../../../src/commands/selection/flags.ts'
-import { filterOf, readSelection, requireSelection } from '../../../src/commands/selection/read-selection.ts'
+import { parsed } from '../../../src/cli/command.ts'
+import { type SelectionOptions, selectionFlags } from '../../../src/cli/selection/flags.ts'
+import { filterOf, readSelection, requireSelection } from '../../../src/cli/selection/read.ts'
 import { MAX_READ_BYTES } from '../../../src/stream/limits.ts'
 import { fakeRuntime, NOON, newWorld, type Setting } from '../support.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import type { OtherProcess } from '../../../src/cli/runtime.ts'
 import * as demo from '../../../src/commands/demo.ts'
 import { runCommandLine } from '../../../src/commands/main.ts'
-import type { OtherProcess } from '../../../src/commands/runtime.ts'
 import { readStream } from '../../../src/ops/read-stream.ts'
 import { openMemoryStore } from '../../../src/store/memory.ts'
 import type { DashboardEnd, DashboardOptions } from '../../../src/tui/host.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { UsageError } from '../../../src/cli/problem.ts'
 import { runCommandLine } from '../../../src/commands/main.ts'
-import { UsageError } from '../../../src/commands/problem.ts'
 import * as top from '../../../src/commands/top.ts'
 import type { DashboardEnd, DashboardOptions } from '../../../src/tui/host.ts'
 import { cli, fakeRuntime, newWorld, optionsFrom, type Setting } from '../support.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Kind } from '../../../src/commands/runtime.ts'
+import type { Kind } from '../../../src/cli/runtime.ts'
 import { portsOf } from '../../../src/commands/top/ports.ts'
 import { given, namesOf } from '../change/support.ts'
 import { storeWith } from '../store-with.ts'

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { UsageError } from '../../../src/commands/problem.ts'
+import { UsageError } from '../../../src/cli/problem.ts'
 import { hookTargets } from '../../../src/commands/watchdog/hook-targets.ts'
-import { type HookSetting, hookCommand } from '../../../src/commands/watchdog/hook-values.ts'
+import { type HookSetting, hookCommand } from '../../../src/commands/watchdog/values.ts'
 
 const SECRET = 'canary-canary-canary-canary'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { UsageError } from '../../../src/commands/problem.ts'
-import { hookCommand, shareValue } from '../../../src/commands/watchdog/hook-values.ts'
+import { UsageError } from '../../../src/cli/problem.ts'
+import { hookCommand, shareValue } from '../../../src/commands/watchdog/values.ts'
 
 const parse = (text: string) => hookCommand('--on-done')(text).map(({ argv }) => argv)
 

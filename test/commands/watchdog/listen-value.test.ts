@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { UsageError } from '../../../src/commands/problem.ts'
+import { UsageError } from '../../../src/cli/problem.ts'
 import { listenAddress } from '../../../src/commands/watchdog/listen-value.ts'
 
 const parse = listenAddress('--listen')

@@ -6,10 +6,10 @@ import {
   stopEntry,
   stoppingEntry,
   troubleEntry,
-} from '../../../src/commands/watchdog/log-entry.ts'
-import { deliveryEntry } from '../../../src/commands/watchdog/log-hooks.ts'
-import { jsonSink } from '../../../src/commands/watchdog/log-sink.ts'
-import { shortTime } from '../../../src/commands/watchdog/log-times.ts'
+} from '../../../src/commands/watchdog/log/entries.ts'
+import { deliveryEntry } from '../../../src/commands/watchdog/log/hooks.ts'
+import { jsonSink } from '../../../src/commands/watchdog/log/sink.ts'
+import { shortTime } from '../../../src/commands/watchdog/log/times.ts'
 import { StoreUnreachable } from '../../../src/store/errors.ts'
 import { carried, expiry, failedPass, sweepReport } from '../../watchdog/reports.ts'
 import { logWorld } from './log-world.ts'

@@ -1,5 +1,5 @@
-import type { GlobalOptions } from '../../../src/commands/options.ts'
-import { openLog, type WatchdogLog } from '../../../src/commands/watchdog/log.ts'
+import type { GlobalOptions } from '../../../src/cli/options.ts'
+import { openLog, type WatchdogLog } from '../../../src/commands/watchdog/log/log.ts'
 import { AT } from '../../watchdog/reports.ts'
 import { fakeRuntime, newWorld } from '../support.ts'
 

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openSqliteStore } from '../../../src/store/sqlite.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import { cli, newWorld } from '../support.ts'
 
 let folder: string

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { EventSpec, Operation } from '../../../src/stream/operation.ts'
+import type { EventSpec, Operation } from '../../../src/stream/operations/operation.ts'
 import { init, run } from '../../ops/support.ts'
 import { bodyOf, cli, json, newWorld, statuses, type World } from '../support.ts'
 

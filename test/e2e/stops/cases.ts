@@ -1,6 +1,6 @@
-import { runBatch } from '../../../src/ops/batch.ts'
-import { transact } from '../../../src/ops/transact.ts'
+import { transact } from '../../../src/ops/transact/transact.ts'
 import type { EventStore } from '../../../src/store/store.ts'
+import { runBatch } from '../../../src/util/concurrency.ts'
 
 /** So many streams, with two open events each. */
 const STREAMS = 16

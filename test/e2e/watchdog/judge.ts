@@ -1,6 +1,6 @@
-import { runBatch } from '../../../src/ops/batch.ts'
 import { readStream } from '../../../src/ops/read-stream.ts'
 import type { EventStore } from '../../../src/store/store.ts'
+import { runBatch } from '../../../src/util/concurrency.ts'
 import { EVENT, type Life, type Signs } from './lives.ts'
 
 const FINAL: ReadonlySet<string> = new Set(['completed', 'aborted', 'canceled'])

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { runBatch } from '../../../src/ops/batch.ts'
-import { transact } from '../../../src/ops/transact.ts'
+import { transact } from '../../../src/ops/transact/transact.ts'
 import { openMemoryStore } from '../../../src/store/memory.ts'
 import type { EventStore, Stored } from '../../../src/store/store.ts'
-import { timeoutFromInput } from '../../../src/stream/due.ts'
 import type { Summary } from '../../../src/stream/summary.ts'
+import { timeoutFromInput } from '../../../src/stream/time/deadlines.ts'
+import { runBatch } from '../../../src/util/concurrency.ts'
 import { CLAIM_MS, EVENT, FENCE, OWNER } from './lives.ts'
 
 const AT_ONCE = 16

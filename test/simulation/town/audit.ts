@@ -1,6 +1,6 @@
 import { readStream } from '../../../src/ops/read-stream.ts'
 import type { EventStore } from '../../../src/store/store.ts'
-import type { Transaction } from '../../../src/stream/journal.ts'
+import type { Transaction } from '../../../src/stream/journal/journal.ts'
 import type { Violation } from '../checker.ts'
 import type { EntrySight, EventSight, Happening } from '../happenings.ts'
 import { isEnded } from '../stream-model.ts'

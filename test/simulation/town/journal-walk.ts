@@ -1,4 +1,4 @@
-import type { JournalChange, Transaction } from '../../../src/stream/journal.ts'
+import type { JournalChange, Transaction } from '../../../src/stream/journal/journal.ts'
 
 const FINAL: ReadonlySet<string> = new Set(['completed', 'aborted', 'canceled'])
 

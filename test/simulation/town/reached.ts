@@ -1,4 +1,4 @@
-import type { Operation } from '../../../src/stream/operation.ts'
+import type { Operation } from '../../../src/stream/operations/operation.ts'
 import type { Happening } from '../happenings.ts'
 import { START_MS } from '../world.ts'
 import type { TownSettings } from './settings.ts'

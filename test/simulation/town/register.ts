@@ -1,4 +1,4 @@
-import type { ChangeResult } from '../../../src/stream/operation.ts'
+import type { ChangeResult } from '../../../src/stream/operations/operation.ts'
 import type { Job } from '../../../src/worker/job.ts'
 import type { Actor } from '../scheduler.ts'
 

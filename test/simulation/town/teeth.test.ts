@@ -14,8 +14,8 @@ const timeout = sized(120_000, 600_000)
 const MOST_TRIES = 60
 const planted = vi.hoisted(() => ({ fencesAreChecked: true }))
 
-vi.mock('../../../src/stream/operations/claim.ts', async importOriginal => {
-  const real = await importOriginal<typeof import('../../../src/stream/operations/claim.ts')>()
+vi.mock('../../../src/stream/operations/checks.ts', async importOriginal => {
+  const real = await importOriginal<typeof import('../../../src/stream/operations/checks.ts')>()
   const unless = <Given extends readonly unknown[], Answer>(check: (...given: Given) => Answer) => {
     return (...given: Given) => (planted.fencesAreChecked ? check(...given) : undefined)
   }

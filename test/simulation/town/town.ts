@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { openMemoryStore } from '../../../src/store/memory.ts'
 import type { EventStore } from '../../../src/store/store.ts'
-import type { Operation } from '../../../src/stream/operation.ts'
+import type { Operation } from '../../../src/stream/operations/operation.ts'
 import { resultOf, run } from '../../ops/support.ts'
 import { check } from '../checker.ts'
 import type { ClockFault } from '../clock.ts'

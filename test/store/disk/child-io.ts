@@ -2,7 +2,7 @@
 // Prints a line of JSON for each run of the scenario.
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { openSqliteStore } from '../../../src/store/sqlite.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import type { EventStore } from '../../../src/store/store.ts'
 import { LeasectlError } from '../../../src/stream/errors.ts'
 import { bytes, changeOptions, holder, summary } from '../../contract/harness.ts'

@@ -1,7 +1,7 @@
 // A program of its own beside the tests that changes streams and prints the id of each change that it was told is done:
 // node child-writer.ts change|create FILE OPTIONS
 import { flushCompileCache } from 'node:module'
-import { openSqliteStore } from '../../../src/store/sqlite.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import type { ChangeOutcome, EventStore } from '../../../src/store/store.ts'
 import { bytes, changeOptions, summary } from '../../contract/harness.ts'
 import { document, once } from '../sqlite-judgement.ts'

@@ -1,4 +1,4 @@
-import type { EventSpec } from '../../../src/stream/operation.ts'
+import type { EventSpec } from '../../../src/stream/operations/operation.ts'
 
 /** An event of the model. */
 export interface ModelEvent {

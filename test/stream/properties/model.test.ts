@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, it, vi } from 'vitest'
-import { type Applied, applyOperation } from '../../../src/stream/apply.ts'
 import { EMPTY_DOCUMENT, type StreamDocument } from '../../../src/stream/document.ts'
 import { fenceOf, isSuperseded, isWaitingJoin } from '../../../src/stream/event.ts'
-import type { Operation } from '../../../src/stream/operation.ts'
+import { type Applied, applyOperation } from '../../../src/stream/operations/apply.ts'
+import type { Operation } from '../../../src/stream/operations/operation.ts'
 import { anInit, aScript, briefOf, MODEL_RUNS, type Step } from '../../support/arbitraries.ts'
 import { BORN, type Brief, complete, START_MS } from '../../support/stream-builder.ts'
 import { trustRow } from '../../trust/record.ts'
@@ -15,14 +15,14 @@ const row = trustRow('domain')
 const timeout = sized(180_000, 3_600_000)
 const planted = vi.hoisted(() => ({ bug: 'none' }))
 
-vi.mock('../../../src/stream/operations/claim.ts', async importOriginal => {
-  const real = await importOriginal<typeof import('../../../src/stream/operations/claim.ts')>()
+vi.mock('../../../src/stream/operations/checks.ts', async importOriginal => {
+  const real = await importOriginal<typeof import('../../../src/stream/operations/checks.ts')>()
   const checkClaim: typeof real.checkClaim = (...given) =>
     planted.bug === 'fences' ? undefined : real.checkClaim(...given)
   return { ...real, checkClaim }
 })
-vi.mock('../../../src/stream/operations/end.ts', async importOriginal => {
-  const real = await importOriginal<typeof import('../../../src/stream/operations/end.ts')>()
+vi.mock('../../../src/stream/operations/cancel-abort.ts', async importOriginal => {
+  const real = await importOriginal<typeof import('../../../src/stream/operations/cancel-abort.ts')>()
   const cancelBelow: typeof real.cancelBelow = (...given) =>
     planted.bug === 'cascades' ? 0 : real.cancelBelow(...given)
   return { ...real, cancelBelow }

@@ -1,4 +1,4 @@
-import type { Operation, RefusalCode } from '../../../src/stream/operation.ts'
+import type { Operation, RefusalCode } from '../../../src/stream/operations/operation.ts'
 import { isEnded, type ModelEvent, ModelTree, waits } from './model-tree.ts'
 
 type Of<Name extends Operation['op']> = Extract<Operation, { op: Name }>

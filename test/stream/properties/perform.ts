@@ -1,6 +1,6 @@
 import type { StreamDocument } from '../../../src/stream/document.ts'
 import { isFinal } from '../../../src/stream/event.ts'
-import type { ChangeResult } from '../../../src/stream/operation.ts'
+import type { ChangeResult } from '../../../src/stream/operations/operation.ts'
 import { briefOf, type Step } from '../../support/arbitraries.ts'
 import { type Brief, Play } from '../../support/stream-builder.ts'
 

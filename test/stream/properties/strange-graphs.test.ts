@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { isFinal } from '../../../src/stream/event.ts'
-import { replayStatuses } from '../../../src/stream/history.ts'
+import { replayStatuses } from '../../../src/stream/journal/history.ts'
 import { aScript, aStrangeDocument, briefOf, RUNS } from '../../support/arbitraries.ts'
 import { documentText, type EventText, Play } from '../../support/stream-builder.ts'
 

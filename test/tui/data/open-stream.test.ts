@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { viewOf } from '../../../src/ops/read-stream.ts'
 import type { Stored } from '../../../src/store/store.ts'
-import { sumOf } from '../../../src/stream/sum.ts'
+import { sumOf } from '../../../src/stream/fingerprint.ts'
 import { DataStore } from '../../../src/tui/data/store.ts'
 import type { OpenStream } from '../../../src/tui/data/types.ts'
 import { documentText, type EventText, START_MS } from '../../support/stream-builder.ts'

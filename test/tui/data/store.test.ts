@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fromListing, type SummarizedStream } from '../../../src/ops/summaries.ts'
 import type { LeaseView } from '../../../src/store/store.ts'
-import { pulseNow } from '../../../src/tui/data/pulse.ts'
+import { pulseNow } from '../../../src/tui/data/activity-rate.ts'
 import { DataStore } from '../../../src/tui/data/store.ts'
 import { PULSE } from '../../../src/tui/data/types.ts'
 import { summary } from '../../contract/harness.ts'

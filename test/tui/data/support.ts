@@ -2,7 +2,7 @@ import type { EventStore } from '../../../src/store/store.ts'
 import { LeasectlError } from '../../../src/stream/errors.ts'
 import type { Demand } from '../../../src/tui/data/demand.ts'
 import { NO_DEMAND } from '../../../src/tui/data/demand.ts'
-import { Poll, type PollClock, type PollOptions } from '../../../src/tui/data/poll.ts'
+import { Poll, type PollClock, type PollOptions } from '../../../src/tui/data/poll/poll.ts'
 import { DataStore } from '../../../src/tui/data/store.ts'
 
 /** A clock that goes on only when the test says so. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { FrameGate, type GateClock } from '../../../src/tui/gate.ts'
+import { FrameGate, type GateClock } from '../../../src/tui/terminal/frame-scheduler.ts'
 
 const clock: GateClock = {
   nowMs: () => Date.now(),

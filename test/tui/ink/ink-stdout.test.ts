@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { expect, test } from 'vitest'
 import { Painter } from '../../../src/tui/ink/painter.ts'
-import { Term } from '../../../src/tui/term.ts'
+import { Term } from '../../../src/tui/terminal/terminal.ts'
 import { openTerminal } from '../support/terminal.ts'
 
 test('nothing is written to a screen that is not ours any more, whatever Ink does when the process ends', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { KeyReader } from '../../../src/tui/key-reader.ts'
-import type { Action } from '../../../src/tui/ui/state.ts'
+import type { Action } from '../../../src/tui/state/state.ts'
+import { KeyReader } from '../../../src/tui/terminal/key-reader.ts'
 
 /** Names of keys, `<text>` for a paste. */
 function names(actions: readonly Action[]): string[] {

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { Term } from '../../../src/tui/term.ts'
+import { Term } from '../../../src/tui/terminal/terminal.ts'
 import { type EmulatedTerminal, openTerminal } from '../support/terminal.ts'
 
 /** A process that does not end. */

@@ -1,5 +1,5 @@
 import { searchOrder } from '../../../src/demo/search-order.ts'
-import type { WatchdogEntry } from '../../../src/ops/watchdog-state.ts'
+import type { WatchdogEntry } from '../../../src/ops/watchdog-state/state.ts'
 import type { Activity, StreamEntry, WatchdogView } from '../../../src/tui/data/types.ts'
 import { BORN, Play } from '../../support/stream-builder.ts'
 import { activity, NOW_MS, streamEntry } from './world.ts'

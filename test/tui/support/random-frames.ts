@@ -1,7 +1,7 @@
-import type { Style } from '../../../src/formats/paint.ts'
-import { cut, cutInside, pad, widthOf } from '../../../src/formats/width.ts'
+import type { Style } from '../../../src/formats/terminal/style.ts'
+import { cut, cutInside, pad, widthOf } from '../../../src/formats/terminal/width.ts'
 import type { Frame, Row, Span } from '../../../src/tui/view/row.ts'
-import { safeText } from '../../../src/tui/view/safe.ts'
+import { safeText } from '../../../src/tui/view/safe-text.ts'
 
 /** Numbers from 0 to 1, the same for the same seed. */
 export function randomOf(seed: number): () => number {

@@ -1,7 +1,7 @@
 import type { ChangeVerb, Outcome, Preview } from '../../../src/tui/ports.ts'
-import type { Action, Effect, KeyPress, State } from '../../../src/tui/ui/state.ts'
-import { initialState, update } from '../../../src/tui/ui/update.ts'
-import type { Listing, World } from '../../../src/tui/ui/world.ts'
+import type { Listing, World } from '../../../src/tui/state/context.ts'
+import type { Action, Effect, KeyPress, State } from '../../../src/tui/state/state.ts'
+import { initialState, update } from '../../../src/tui/state/update.ts'
 import { listingOf, NOW_MS, worldWith } from './world.ts'
 
 type Options = Partial<Parameters<typeof initialState>[0]>

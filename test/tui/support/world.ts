@@ -1,10 +1,10 @@
 import type { SeenTransaction } from '../../../src/ops/read-stream.ts'
-import type { WatchdogState } from '../../../src/ops/watchdog-state.ts'
+import type { WatchdogState } from '../../../src/ops/watchdog-state/state.ts'
 import type { LeaseView } from '../../../src/store/store.ts'
 import type { Summary } from '../../../src/stream/summary.ts'
 import type { Activity, Data, Freshness, OpenStream, StreamEntry, WatchdogView } from '../../../src/tui/data/types.ts'
 import type { Subject } from '../../../src/tui/ports.ts'
-import type { Facts, Listing, World } from '../../../src/tui/ui/world.ts'
+import type { Facts, Listing, World } from '../../../src/tui/state/context.ts'
 import { BORN, START_MS } from '../../support/stream-builder.ts'
 
 /** What a test says of the world; the rest is an empty store that was read just now. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { EMPTY_FIELD, edited, FIELD_LIMIT, fieldWith, pasted } from '../../../src/tui/ui/field.ts'
-import type { Field } from '../../../src/tui/ui/state.ts'
+import type { Field } from '../../../src/tui/state/state.ts'
+import { EMPTY_FIELD, edited, FIELD_LIMIT, fieldWith, pasted } from '../../../src/tui/state/text-field.ts'
 import { pressOf } from '../support/stage.ts'
 
 const FAMILY = '👨‍👩‍👧'

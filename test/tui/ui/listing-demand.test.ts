@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { NO_DEMAND } from '../../../src/tui/data/demand.ts'
 import { DataStore } from '../../../src/tui/data/store.ts'
-import { demandOf } from '../../../src/tui/ui/demand.ts'
-import { Lists } from '../../../src/tui/ui/listing.ts'
-import type { State } from '../../../src/tui/ui/state.ts'
+import { Lists } from '../../../src/tui/state/lists/lists.ts'
+import type { State } from '../../../src/tui/state/state.ts'
+import { demandOf } from '../../../src/tui/state/visible-data.ts'
 import { FREE, NOW, row, stateOn } from './listing-support.ts'
 
 const NAMES = Array.from({ length: 100 }, (_, at) => `s${String(at).padStart(2, '0')}`)

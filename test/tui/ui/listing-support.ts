@@ -1,8 +1,8 @@
 import { fromListing, type SummarizedStream } from '../../../src/ops/summaries.ts'
 import type { LeaseView } from '../../../src/store/store.ts'
 import type { Summary } from '../../../src/stream/summary.ts'
-import { initialState } from '../../../src/tui/ui/initial-state.ts'
-import type { ListState, Screen, State } from '../../../src/tui/ui/state.ts'
+import { initialState } from '../../../src/tui/state/initial-state.ts'
+import type { ListState, Screen, State } from '../../../src/tui/state/state.ts'
 import { summary } from '../../contract/harness.ts'
 
 export const NOW = 1_700_000_000_000

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { viewOf } from '../../../src/ops/read-stream.ts'
 import { DataStore } from '../../../src/tui/data/store.ts'
-import { Lists } from '../../../src/tui/ui/listing.ts'
-import type { ListState, State } from '../../../src/tui/ui/state.ts'
+import { Lists } from '../../../src/tui/state/lists/lists.ts'
+import type { ListState, State } from '../../../src/tui/state/state.ts'
 import { documentText, type EventText } from '../../support/stream-builder.ts'
 import { FREE, NOW, stateOn } from './listing-support.ts'
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { LeaseView } from '../../../src/store/store.ts'
 import { DataStore } from '../../../src/tui/data/store.ts'
 import type { StreamTable } from '../../../src/tui/data/types.ts'
-import { Lists } from '../../../src/tui/ui/listing.ts'
-import type { ListState } from '../../../src/tui/ui/state.ts'
+import { Lists } from '../../../src/tui/state/lists/lists.ts'
+import type { ListState } from '../../../src/tui/state/state.ts'
 import { FREE, NOW, row, stateOn } from './listing-support.ts'
 
 /** What a screen lists, asked again and again. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ChangeDialog, State } from '../../../src/tui/ui/state.ts'
+import type { ChangeDialog, State } from '../../../src/tui/state/state.ts'
 import { openNothing, openStream } from '../support/open-stream.ts'
 import { Stage } from '../support/stage.ts'
 import { worldWith } from '../support/world.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { State } from '../../../src/tui/ui/state.ts'
+import type { State } from '../../../src/tui/state/state.ts'
 import { openStream } from '../support/open-stream.ts'
 import { Stage } from '../support/stage.ts'
 import { activity, worldWith } from '../support/world.ts'

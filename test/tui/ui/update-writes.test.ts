@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { NOTICE_MS, UNLOCKED_MS } from '../../../src/tui/ui/state.ts'
+import { NOTICE_MS, UNLOCKED_MS } from '../../../src/tui/state/state.ts'
 import { Stage } from '../support/stage.ts'
 import { NOW_MS, worldWith } from '../support/world.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { StreamEntry } from '../../../src/tui/data/types.ts'
-import { SCREENS, type State } from '../../../src/tui/ui/state.ts'
+import { SCREENS, type State } from '../../../src/tui/state/state.ts'
 import { frameOf } from '../../../src/tui/view/frame.ts'
 import { unreadable, watchdog } from '../support/demo-data.ts'
 import { CANCEL_DIALOG, demoScene, frameText, halfDone, sceneWith, tooWide } from '../support/scenes.ts'

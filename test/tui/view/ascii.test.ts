@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { widthOf } from '../../../src/formats/width.ts'
-import { SCREENS } from '../../../src/tui/ui/state.ts'
+import { widthOf } from '../../../src/formats/terminal/width.ts'
+import { SCREENS } from '../../../src/tui/state/state.ts'
 import { asciiText } from '../../../src/tui/view/ascii.ts'
 import { frameOf } from '../../../src/tui/view/frame.ts'
 import { CANCEL_DIALOG, demoScene, dialogScene, frameText, SIZES, tooWide } from '../support/scenes.ts'

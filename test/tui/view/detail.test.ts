@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { detailRows } from '../../../src/tui/view/detail.ts'
-import { tailRows } from '../../../src/tui/view/tail.ts'
+import { detailRows } from '../../../src/tui/view/stream/detail.ts'
+import { tailRows } from '../../../src/tui/view/stream/journal.ts'
 import { opened, sceneOf, searchOrder, textOf, widest } from './stream-scene.ts'
 
 const play = searchOrder()

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Preview } from '../../../src/tui/ports.ts'
-import { fieldWith } from '../../../src/tui/ui/field.ts'
-import type { Batch, ChangeDialog } from '../../../src/tui/ui/state.ts'
-import { type BandDialog, dialogRows } from '../../../src/tui/view/dialog.ts'
-import { fieldSpans } from '../../../src/tui/view/field.ts'
+import type { Batch, ChangeDialog } from '../../../src/tui/state/state.ts'
+import { fieldWith } from '../../../src/tui/state/text-field.ts'
+import { type BandDialog, dialogRows } from '../../../src/tui/view/dialogs/dialog.ts'
+import { fieldSpans } from '../../../src/tui/view/text-field.ts'
 import { sceneOf, textOf, widest } from './stream-scene.ts'
 
 const PREVIEW: Preview = {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Screen } from '../../../src/tui/ui/state.ts'
+import type { Screen } from '../../../src/tui/state/state.ts'
 import { frameOf } from '../../../src/tui/view/frame.ts'
 import { frameText, type SceneText, sceneWith, tooWide } from '../support/scenes.ts'
 import { listingOf, NO_WATCHDOGS, NOW_MS } from '../support/world.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { State } from '../../../src/tui/ui/state.ts'
+import type { State } from '../../../src/tui/state/state.ts'
 import { frameOf } from '../../../src/tui/view/frame.ts'
 import { frameText, sceneWith } from '../support/scenes.ts'
 import { NOW_MS } from '../support/world.ts'

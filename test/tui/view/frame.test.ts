@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { SCREENS } from '../../../src/tui/ui/state.ts'
+import { SCREENS } from '../../../src/tui/state/state.ts'
 import { frameOf } from '../../../src/tui/view/frame.ts'
 import { CANCEL_DIALOG, demoScene, dialogScene, frameText, SIZES, tooWide } from '../support/scenes.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { HELP } from '../../../src/tui/ui/bindings.ts'
-import type { Size } from '../../../src/tui/ui/state.ts'
+import { HELP } from '../../../src/tui/state/bindings.ts'
+import type { Size } from '../../../src/tui/state/state.ts'
 import { frameOf } from '../../../src/tui/view/frame.ts'
 import { frameText, sceneWith } from '../support/scenes.ts'
 import { Stage } from '../support/stage.ts'

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { openedStream, withGlimpse } from '../../../src/tui/data/open-stream.ts'
 import type { OpenStream } from '../../../src/tui/data/types.ts'
-import { timelineRows } from '../../../src/tui/view/timeline.ts'
-import { treeRows } from '../../../src/tui/view/tree.ts'
+import { timelineRows } from '../../../src/tui/view/stream/timeline.ts'
+import { treeRows } from '../../../src/tui/view/stream/tree.ts'
 import type { WorldText } from '../support/world.ts'
 import { NAME, sceneOf, storedOf, textOf } from './stream-scene.ts'
 

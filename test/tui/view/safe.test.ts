@@ -2,8 +2,8 @@ import unicode11 from '@xterm/addon-unicode11'
 import headless from '@xterm/headless'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { widthOf } from '../../../src/formats/width.ts'
-import { safeName, safeText } from '../../../src/tui/view/safe.ts'
+import { widthOf } from '../../../src/formats/terminal/width.ts'
+import { safeName, safeText } from '../../../src/tui/view/safe-text.ts'
 
 it('leaves ASCII and what is one column everywhere as it is', () => {
   for (const text of ['orders/4711', 'a "b" <c>', 'Grüße, señor', 'x…y']) expect(safeText(text)).toBe(text)

@@ -3,8 +3,8 @@ import { viewOf } from '../../../src/ops/read-stream.ts'
 import type { Stored } from '../../../src/store/store.ts'
 import { openedStream, withGlimpse } from '../../../src/tui/data/open-stream.ts'
 import type { OpenStream } from '../../../src/tui/data/types.ts'
-import type { State } from '../../../src/tui/ui/state.ts'
-import { streamHeader } from '../../../src/tui/view/stream-header.ts'
+import type { State } from '../../../src/tui/state/state.ts'
+import { streamHeader } from '../../../src/tui/view/stream/header.ts'
 import { NAME, opened, sceneOf, searchOrder, storedOf, textOf, widest } from './stream-scene.ts'
 
 const play = searchOrder()

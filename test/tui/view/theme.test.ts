@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { HUES } from '../../../src/formats/paint.ts'
+import { HUES } from '../../../src/formats/terminal/style.ts'
 import { lookOfStyle, themeFor } from '../../../src/tui/view/theme.ts'
 
 it('takes the theme that was asked for, and none where there are no colours', () => {

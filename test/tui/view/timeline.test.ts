@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { OpenStream } from '../../../src/tui/data/types.ts'
-import { timelineRows } from '../../../src/tui/view/timeline.ts'
+import { timelineRows } from '../../../src/tui/view/stream/timeline.ts'
 import { Play } from '../../support/stream-builder.ts'
 import { opened, sceneOf, searchOrder, textOf, widest } from './stream-scene.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { OpenStream, TreeNode } from '../../../src/tui/data/types.ts'
-import { treeRows } from '../../../src/tui/view/tree.ts'
+import { treeRows } from '../../../src/tui/view/stream/tree.ts'
 import { type EventText, Play, spec } from '../../support/stream-builder.ts'
 import { listingOf } from '../support/world.ts'
 import { opened, type SceneText, sceneOf, searchOrder, textOf, widest } from './stream-scene.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { Courier, type CourierOptions, type DeliveryReport, type Parcel } from '../../../src/watchdog/hooks/courier.ts'
+import { Courier, type CourierOptions, type DeliveryReport, type Parcel } from '../../../src/watchdog/hooks/delivery.ts'
 import { DEFAULT_TRIES, type WebhookTarget } from '../../../src/watchdog/hooks/target.ts'
 import { NOW } from '../../ops/support.ts'
 import { clockedTiming, heldTiming, hurriedTiming, LOOPBACK, type Receiver, receiver, until } from './support.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest'
 import { readStream } from '../../../src/ops/read-stream.ts'
 import type { EventStore } from '../../../src/store/store.ts'
-import type { Operation } from '../../../src/stream/operation.ts'
-import { type Happening, happeningsIn, type NewsRules, noticeOf } from '../../../src/watchdog/hooks/happening.ts'
+import type { Operation } from '../../../src/stream/operations/operation.ts'
+import { type Happening, happeningsIn, type NewsRules, noticeOf } from '../../../src/watchdog/hooks/events.ts'
 import { HOOK_KINDS, type HookKind } from '../../../src/watchdog/hooks/target.ts'
 import { HOLDER, init, memoryStore, NOW, run } from '../../ops/support.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Pace, paceText } from '../../../src/watchdog/hooks/pace.ts'
+import { Pace, paceText } from '../../../src/watchdog/hooks/lag.ts'
 
 function pace() {
   const told: string[] = []

@@ -3,7 +3,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import tls from 'node:tls'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
-import { postWebhook } from '../../../src/watchdog/hooks/post-webhook.ts'
+import { postWebhook } from '../../../src/watchdog/hooks/webhook.ts'
 import { NOW } from '../../ops/support.ts'
 import { heldTiming, LOOPBACK } from './support.ts'
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type CommandInput, runCommand } from '../../../src/watchdog/hooks/run-command.ts'
+import { type CommandInput, runCommand } from '../../../src/watchdog/hooks/command.ts'
 import { eventually } from '../../e2e/watchdog/poll.ts'
 import { heldTiming, soon, until } from './support.ts'
 
@@ -173,7 +173,7 @@ describe('a program that hangs', () => {
 
 test('a process that ends at once, as after a second signal, leaves no program behind', async () => {
   const pids = join(folder, 'pids')
-  const module = new URL('../../../src/watchdog/hooks/run-command.ts', import.meta.url)
+  const module = new URL('../../../src/watchdog/hooks/command.ts', import.meta.url)
   const argv = sh(`trap '' TERM; sleep 60 & echo "$$ $!" > "$1"; wait`, pids)
   const script = `
     import { existsSync, readFileSync } from 'node:fs'

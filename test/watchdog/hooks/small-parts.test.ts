@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import { Room } from '../../../src/util/room.ts'
 import { Excerpt } from '../../../src/watchdog/hooks/attempt.ts'
-import { Room } from '../../../src/watchdog/hooks/room.ts'
 import { SigningSecret } from '../../../src/watchdog/hooks/signature.ts'
 import { type HookTarget, hookKey, labelOf } from '../../../src/watchdog/hooks/target.ts'
 import { Told } from '../../../src/watchdog/hooks/told.ts'

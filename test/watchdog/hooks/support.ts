@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Timing } from '../../../src/watchdog/options.ts'
-import { machineTiming } from '../../../src/watchdog/timing.ts'
+import type { Timing } from '../../../src/util/clock.ts'
+import { machineTiming } from '../../../src/util/clock.ts'
 
 /** Real processes on a clock that a test moves: pauses last until `passed` is called, or their signal aborts. */
 export function heldTiming(): Timing & { readonly pauses: number[]; passed(): void } {

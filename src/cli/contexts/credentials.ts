@@ -1,0 +1,101 @@
+import { accountUrl, EMULATOR_ACCOUNT, parseAddress, type StoreAddress } from '../../store/address.ts'
+import { accountFrom, credentialFor } from '../../store/azure/account.ts'
+import { BadAddress } from '../../store/errors.ts'
+import { nearest } from '../../util/nearest.ts'
+import { UsageError } from '../problem.ts'
+import { readPrivateFile } from './private-file.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+type BlobAddress = StoreAddress & { kind: 'azure' | 'azurite' }
+
+/** What names an account or signs its requests: those of the environment do not count beside a credential file. */
+const STORAGE = [
+  'AZURE_STORAGE_CONNECTION_STRING',
+  'AZURE_STORAGE_ACCOUNT',
+  'AZURE_STORAGE_KEY',
+  'AZURE_STORAGE_SAS_TOKEN',
+  'AZURE_STORAGE_AUTH_MODE',
+]
+const SIGN_IN = ['AZURE_TENANT_ID', 'AZURE_CLIENT_ID', 'AZURE_CLIENT_SECRET', 'AZURE_CLIENT_CERTIFICATE_PATH']
+const KNOWN = [...STORAGE, ...SIGN_IN]
+
+/**
+ * The environment as the driver of a store shall see it: with what the credential file says in the place of the Azure
+ * variables around. The file has lines NAME=VALUE, as an EnvironmentFile of systemd.
+ *
+ * @throws UsageError for a file that others may read, or that does not belong to this store. It is never repeated
+ */
+export function credentialEnvironment(store: string, file: string, env: Environment): Environment {
+  const address = parseAddress(store)
+  if (address.kind !== 'azure' && address.kind !== 'azurite')
+    throw new UsageError(`${store} needs no credential file`, { hint: 'Only stores on Azure take one.' })
+  const text = readPrivateFile(file)
+  if (text === undefined)
+    throw new UsageError(`the credential file ${file} is missing`, { hint: 'context add --replace names another.' })
+  const given = assignments(text, file)
+  const rest = Object.fromEntries(Object.entries(env).filter(([name]) => !KNOWN.includes(name)))
+  const merged = { ...rest, ...given, ...secretOf(given, address) }
+  checkAccount(merged, address, file)
+  return merged
+}
+
+/** Whether opening this store would ask Entra ID for a token: that may take seconds, or a person. */
+export function needsSignIn(store: string, env: Environment): boolean {
+  const address = parseAddress(store)
+  return (address.kind === 'azure' || address.kind === 'azurite') && credentialFor(address, env).kind === 'entra'
+}
+
+/** A key or SAS alone is one for the account of the address, at the address's endpoint. */
+function secretOf(given: Environment, address: BlobAddress): Environment {
+  const key = given.AZURE_STORAGE_KEY
+  const sas = given.AZURE_STORAGE_SAS_TOKEN?.replace(/^\?/, '')
+  if (given.AZURE_STORAGE_CONNECTION_STRING || given.AZURE_STORAGE_ACCOUNT || !(key || sas)) return {}
+  const signs = key ? `AccountKey=${key}` : `SharedAccessSignature=${sas}`
+  const account = `BlobEndpoint=${accountUrl(address)};AccountName=${accountOf(address)}`
+  return { AZURE_STORAGE_CONNECTION_STRING: `${account};${signs}` }
+}
+
+function checkAccount(env: Environment, address: BlobAddress, file: string): void {
+  const named = accountIn(env, file)
+  if (named === undefined || named === accountOf(address)) return
+  throw new UsageError(`${file} is for the account ${named}, the store is on ${accountOf(address)}`, {
+    hint: 'Name the file of that account, or leave the account out of it.',
+  })
+}
+
+function accountIn(env: Environment, file: string): string | undefined {
+  try {
+    return accountFrom(env)?.account
+  } catch (cause) {
+    if (!(cause instanceof BadAddress)) throw cause
+    throw new UsageError(`${file}: ${cause.message}`, { cause, ...(cause.hint ? { hint: cause.hint } : {}) })
+  }
+}
+
+function accountOf(address: BlobAddress): string {
+  return address.kind === 'azure' ? address.account : EMULATOR_ACCOUNT
+}
+
+/** Errors name the line, never what stands in it. */
+function assignments(text: string, file: string): Environment {
+  const found: Record<string, string> = {}
+  for (const [at, raw] of text.split(/\r?\n/).entries()) {
+    const line = raw.trim()
+    if (line === '' || line.startsWith('#')) continue
+    const [, name, value = ''] = /^(?:export\s+)?(AZURE_[A-Z_]+)=(.*)$/.exec(line) ?? []
+    const where = `${file}, line ${at + 1}`
+    if (name === undefined)
+      throw new UsageError(`${where} sets no variable of Azure`, { hint: 'Write AZURE_STORAGE_KEY=… for example.' })
+    if (!KNOWN.includes(name)) throw unknownName(name, where)
+    found[name] = value.replace(/^(["'])(.*)\1$/, '$2')
+  }
+  if (Object.keys(found).length > 0) return found
+  throw new UsageError(`${file} is empty`, { hint: `It may set ${KNOWN.join(', ')}.` })
+}
+
+function unknownName(name: string, where: string): UsageError {
+  const near = nearest(name, KNOWN)
+  return new UsageError(`${where}: ${name} is not known`, {
+    hint: near === undefined ? `Known are ${KNOWN.join(', ')}.` : `did you mean ${near}?`,
+  })
+}

@@ -1,0 +1,58 @@
+import { counted, countText, moreThanText } from '../formats/terminal/count-text.ts'
+import { StoreUnreachable } from '../store/errors.ts'
+import type { EventStore } from '../store/store.ts'
+import { visibleText } from '../stream/text.ts'
+import { missingFile } from './missing-file.ts'
+import { patienceOf } from './patience.ts'
+import type { ProgressLine } from './progress-line.ts'
+import type { Runtime } from './runtime.ts'
+import type { Tally } from './tally.ts'
+
+/** Shows how far a long listing is, once it takes a second. */
+export async function showCount(
+  seen: number,
+  startMs: number,
+  progress: ProgressLine,
+  runtime: Pick<Runtime, 'nowMs'>,
+): Promise<void> {
+  if (runtime.nowMs() - startMs >= 1_000) await progress.show(`${counted(seen, 'stream')} listed`)
+}
+
+/** What to say where a listing found nothing. `isFiltered`: it had filters; `what`: nothing of what. */
+export async function nothingText(
+  store: EventStore,
+  isFiltered: boolean,
+  runtime: Runtime,
+  what = 'nothing matches',
+): Promise<string> {
+  const where = visibleText(store.address)
+  const all = isFiltered ? await countStreams(store, runtime) : { seen: 0, exact: true }
+  if (all.exact && all.seen === 0) {
+    const missing = missingFile(store.address)
+    return `no streams in ${where}${missing === undefined ? '' : `: ${missing}`}`
+  }
+  return `${what}: none of ${all.exact ? counted(all.seen, 'stream') : `${moreThanText(all.seen)} streams`} in ${where}`
+}
+
+/** `200 of 12 431`, or `200 of more than 85 000`. */
+export function shownOf({ shown, seen, exact }: Tally): string {
+  return `${countText(shown)} of ${exact ? countText(seen) : moreThanText(seen)}`
+}
+
+/** All streams of the store, counted for a while. */
+async function countStreams(store: EventStore, runtime: Runtime): Promise<Pick<Tally, 'seen' | 'exact'>> {
+  const patience = patienceOf(runtime)
+  let seen = 0
+  try {
+    for await (const page of store.list({ signal: patience.signal })) {
+      seen += page.length
+      if (!patience.lasts()) return { seen, exact: false }
+    }
+    return { seen, exact: true }
+  } catch (error) {
+    if (!runtime.signal.aborted && (patience.ended || error instanceof StoreUnreachable)) return { seen, exact: false }
+    throw error
+  } finally {
+    patience.close()
+  }
+}

@@ -1,0 +1,133 @@
+import { type Command, Option } from 'commander'
+import type { TimeStyle } from '../formats/terminal/numbers.ts'
+import type { WriteMode } from '../store/store.ts'
+import type { ColourChoice } from './color.ts'
+import {
+  choice,
+  commandId,
+  contextName,
+  count,
+  duration,
+  leaseId,
+  nonEmpty,
+  requiredText,
+  storedText,
+} from './values.ts'
+import { VERSION } from './version.ts'
+
+/** The flags that every command takes. */
+export interface GlobalOptions {
+  readonly store?: string
+  readonly container?: string
+  /** Name of a context. */
+  readonly context?: string
+  readonly output?: string
+  readonly quiet?: boolean
+  readonly verbose?: boolean
+  readonly debug?: boolean
+  readonly time?: TimeStyle
+  readonly color?: ColourChoice
+}
+
+/** The flags of every command that changes a stream. */
+export interface ChangeFlags {
+  readonly reason?: string
+  readonly by?: string
+  readonly commandId?: string
+  /** How long to wait for a lease held by another, ms. */
+  readonly leaseWait?: number
+  readonly leaseId?: string
+  /** How others are kept away. */
+  readonly write?: WriteMode
+  readonly ifVersion?: number
+}
+
+/** Heading of the flags that stand everywhere. */
+export const EVERYWHERE = 'Everywhere:'
+const EVERY_CHANGE = 'Every change:'
+
+/** Made once: every command has them, and making them takes a good part of the start. */
+const WHERE = [
+  new Option(
+    '--store <address>',
+    'where streams are: sqlite:PATH, azure:ACCOUNT/CONTAINER, azurite:CONTAINER, a URL',
+  ).argParser(nonEmpty('--store')),
+  new Option('--container <name>', 'container on the storage account of the environment').argParser(
+    nonEmpty('--container'),
+  ),
+  new Option('-c, --context <name>', 'a store by the name that context add gave it').argParser(contextName('-c')),
+].map(option => option.helpGroup(EVERYWHERE))
+const HOW = [
+  new Option('-q, --quiet', 'no talk on stderr'),
+  new Option('-v, --verbose', 'says what it does, on stderr'),
+  new Option('--debug', 'prints the stack of an error'),
+  new Option('--time <style>', 'relative, local, utc, iso').argParser(
+    choice('--time', ['relative', 'local', 'utc', 'iso']),
+  ),
+  new Option('--color <when>', 'auto, always, never').argParser(choice('--color', ['auto', 'always', 'never'])),
+].map(option => option.helpGroup(EVERYWHERE))
+
+/** Adds the flags that stand everywhere. `formats` is what `-o` takes here, the default first. */
+export function everywhere(command: Command, formats: readonly string[] = []): Command {
+  const output = new Option(
+    '-o, --output <format>',
+    formats.length === 0 ? 'format of the output' : `${formats.join(', ')} (default: ${formats[0]})`,
+  )
+  if (formats.length > 0) output.argParser(choice('-o', formats))
+  for (const option of [...WHERE, output.helpGroup(EVERYWHERE), ...HOW]) command.addOption(option)
+  return command
+    .optionsGroup(EVERYWHERE)
+    .helpOption('-h, --help', 'show this help')
+    .version(VERSION, '--version', 'print the version')
+}
+
+const WRITE_MODES: readonly WriteMode[] = ['lease', 'optimistic']
+const CHANGE = [
+  new Option('-m, --reason <text>', 'why: kept in the journal').argParser(storedText('-m', 'reason')),
+  new Option('--by <actor>', 'who does it (default: user@host)').argParser(requiredText('--by')),
+  new Option('--command-id <id>', 'makes repeating safe: what was done under this id is not done twice').argParser(
+    commandId,
+  ),
+  new Option(
+    '--lease-wait <duration>',
+    'how long to wait for a lease held by another (default: 10s; 0s = at once)',
+  ).argParser(duration('--lease-wait', { zero: true })),
+  new Option('--lease-id <id>', 'write under this lease, which you hold').argParser(leaseId('--lease-id')),
+  new Option(
+    '--write <how>',
+    'lease: take the lease (default); optimistic: no lease, once more where another was faster',
+  ).argParser(choice('--write', WRITE_MODES)),
+  new Option('--if-version <n>', 'only if the stream is at this version').argParser(count('--if-version', 0)),
+].map(option => option.helpGroup(EVERY_CHANGE))
+
+/** Adds the flags of every change. */
+export function everyChange(command: Command): Command {
+  for (const option of CHANGE) command.addOption(option)
+  return command
+}
+
+/** Adds the flags of every change to a command that removes: that is one request on the ETag, in one way only. */
+export function everyRemoval(command: Command): Command {
+  for (const option of CHANGE) if (option.long !== '--write') command.addOption(option)
+  return command
+}
+
+/** These speak of one change, which a worker that makes many cannot keep. */
+const OF_ONE_CHANGE: readonly (string | undefined)[] = ['--command-id', '--lease-id', '--if-version']
+
+/** Adds the flags of every change of a worker: who, why, and how to get at the stream. */
+export function everyWorkerChange(command: Command): Command {
+  for (const option of CHANGE) if (!OF_ONE_CHANGE.includes(option.long ?? undefined)) command.addOption(option)
+  return command
+}
+
+/** The options of a command with those given in front of it: what stands nearer to the command wins. */
+export function optionsOf(command: Command): Record<string, unknown> {
+  const chain: Command[] = []
+  for (let at: Command | null = command; at !== null; at = at.parent) chain.unshift(at)
+  const options = Object.assign({}, ...chain.map(part => part.opts()))
+  // what stands in front of the command was parsed before it was known what -o takes here
+  const output = command.options.find(option => option.attributeName() === 'output')
+  if (options.output !== undefined) output?.parseArg?.(options.output, undefined)
+  return options
+}

@@ -1,0 +1,144 @@
+import { holderOrLast } from '../formats/lease.ts'
+import { span } from '../formats/terminal/numbers.ts'
+import { StreamReplaced } from '../ops/transact/stream-replaced.ts'
+import type { TransactOutcome } from '../ops/transact/types.ts'
+import type { LeaseView } from '../store/store.ts'
+import { commandWords } from '../util/command-words.ts'
+import { goneText } from '../worker/gone-text.ts'
+import { commandLine, sameCommand } from './command-line.ts'
+import { interruptedProblem } from './error-problem.ts'
+import { exitOfRefusal } from './exit-codes.ts'
+import { type Fact, type Problem, problem } from './problem.ts'
+import type { Runtime } from './runtime.ts'
+
+type Undone = Exclude<TransactOutcome, { kind: 'done' }>
+
+/** Why a transaction did not happen, as the user is told; with the id under which it may be repeated. */
+export function outcomeProblem(stream: string, outcome: Undone, commandId: string, runtime: Runtime): Problem {
+  return { commandId, ...undoneProblem(stream, outcome, runtime) }
+}
+
+function undoneProblem(stream: string, outcome: Undone, runtime: Runtime): Problem {
+  switch (outcome.kind) {
+    case 'refused':
+      return refusedProblem(stream, outcome, runtime)
+    case 'missing':
+      return missingProblem(stream)
+    case 'held':
+      if (runtime.signal.aborted) return { ...interruptedProblem(runtime.signal), stream }
+      return heldProblem(stream, outcome.lease, outcome.waitedMs, outcome.lastBy, runtime)
+    case 'lost':
+      return problem('lease-lost', `the given lease is not the lease of ${stream}; nothing was changed`, {
+        stream,
+        facts: serviceFacts(outcome.code, runtime),
+      })
+    case 'unknown':
+      return unknownProblem(stream, outcome.commandId, outcome.cause, runtime)
+    default:
+      return outcome satisfies never
+  }
+}
+
+/** The service's own code: elsewhere there is no service, and it would say nothing new. */
+export function serviceFacts(code: string, { opened }: Runtime): readonly Fact[] {
+  return /^(sqlite|memory):/.test(opened?.store.address ?? '') ? [] : [['service', code]]
+}
+
+export const NO_SUCH_EVENT = 'show lists the events of a stream with their ids.'
+
+/** No stream of this name. */
+export function missingProblem(stream: string): Problem {
+  return problem('stream-not-found', `there is no stream ${stream}`, {
+    stream,
+    hint: 'Is it the right store? ls lists its streams, -v names it.',
+  })
+}
+
+/** A claim holds in one life of its stream. */
+export function replacedProblem(stream: string): Problem {
+  return problem('stream-not-found', goneText(stream, true), {
+    stream,
+    hint: 'Nothing was changed. Whatever is in that one is for other workers.',
+  })
+}
+
+/** Leased by another for longer than one would wait. */
+export function heldProblem(
+  stream: string,
+  lease: LeaseView,
+  waitedMs: number,
+  lastBy: string | undefined,
+  runtime: Runtime,
+): Problem {
+  return problem('lease-held', `${stream} is leased by another; nothing was changed`, {
+    stream,
+    ...(lease.holder === undefined ? {} : { holder: lease.holder }),
+    facts: [
+      ['held by', holderOrLast(lease, runtime.nowMs(), lastBy)],
+      ['waited', `${span(waitedMs)} (--lease-wait)`],
+    ],
+    ...wayOut(stream, lease, runtime),
+  })
+}
+
+/** Waiting longer helps only where the lease runs out or is let go of. */
+function wayOut(stream: string, { duration }: LeaseView, runtime: Runtime): Pick<Problem, 'hint' | 'tryCommand'> {
+  if (duration !== 'infinite') return { tryCommand: sameCommand(runtime, { '--lease-wait': '60s' }) }
+  return {
+    hint: 'It never runs out. If its holder is gone, lease break ends it; look first.',
+    tryCommand: commandLine(runtime, commandWords(['lease', 'show'], [stream])),
+  }
+}
+
+function refusedProblem(
+  stream: string,
+  { refusal, commandId }: Extract<Undone, { kind: 'refused' }>,
+  runtime: Runtime,
+): Problem {
+  const exit = exitOfRefusal(refusal.code)
+  // Most messages begin with the event they are about.
+  const subject = refusal.message.startsWith(refusal.event) ? stream : `${stream} ${refusal.event}`
+  return problem(refusal.code, `${subject}: ${refusal.message}`, {
+    exit,
+    stream,
+    ...(refusal.event === '' ? {} : { event: refusal.event }),
+    commandId,
+    ...(refusal.code === 'event-not-found' ? { hint: NO_SUCH_EVENT } : {}),
+    facts: [
+      ...(refusal.status === '' ? [] : [['status', refusal.status] as const]),
+      ...(refusal.owner === undefined
+        ? []
+        : [['owner', claimText(refusal.owner, refusal.until, runtime.nowMs())] as const]),
+    ],
+  })
+}
+
+function claimText(owner: string, until: string | undefined, nowMs: number): string {
+  const untilMs = until === undefined ? Number.NaN : Date.parse(until)
+  if (Number.isNaN(untilMs)) return owner
+  return untilMs > nowMs
+    ? `${owner}, its claim ends in ${span(untilMs - nowMs)}`
+    : `${owner}, its claim ended ${span(nowMs - untilMs)} ago`
+}
+
+/** Sent, unanswered, unresolved: repeating with the same id finds out. */
+export function unknownProblem(
+  stream: string,
+  commandId: string | undefined,
+  cause: unknown,
+  runtime: Runtime,
+): Problem {
+  if (cause instanceof StreamReplaced) {
+    const message = `${cause.message}: whether it was changed before that, nobody can tell`
+    const hint = 'Look at the one that is there now: show, log.'
+    return problem('unknown', message, { applied: 'unknown', stream, cause, hint })
+  }
+  return problem('unknown', `the store did not answer: ${stream} may or may not have been changed`, {
+    applied: 'unknown',
+    stream,
+    cause,
+    ...(commandId === undefined ? {} : { commandId, facts: [['id', commandId]] }),
+    hint: commandId === undefined ? 'Repeat the command.' : 'Repeat with the same command id: it is not done twice.',
+    tryCommand: commandId === undefined ? sameCommand(runtime) : sameCommand(runtime, { '--command-id': commandId }),
+  })
+}

@@ -1,0 +1,197 @@
+import { spawn } from 'node:child_process'
+import { createReadStream } from 'node:fs'
+import { hostname, userInfo } from 'node:os'
+import { MAX_READ_BYTES } from '../stream/limits.ts'
+import type { Input, Kind, OpenedStore, OpenOptions, OtherProcess, Runtime, Terminal } from './runtime.ts'
+import { uuidV7 } from './uuid.ts'
+
+/**
+ * The runtime of this process.
+ *
+ * @param signal aborts with the name of the first signal
+ * @param runCommand the program itself, for lines that are typed into it
+ */
+export function processRuntime(signal: AbortSignal, runCommand: Runtime['runCommand']): Runtime {
+  const { env } = process
+  let kind: Kind = 'reads'
+  let opened: OpenedStore | undefined
+  const others: OpenedStore[] = []
+  const describeStore: Runtime['describeStore'] = async choice => {
+    const [{ chooseStore, contextsFor }, { defaultAddress }] = await Promise.all([
+      import('./store-choice.ts'),
+      import('../store/open.ts'),
+    ])
+    return chooseStore(choice, env, defaultAddress, contextsFor(choice, env, kind))
+  }
+  const openDescribed = async (where: Omit<OpenedStore, 'store'>, options?: OpenOptions): Promise<OpenedStore> => {
+    const [{ storeEnvironment }, { openStore }] = await Promise.all([
+      import('./store-choice.ts'),
+      import('../store/open.ts'),
+    ])
+    return { ...where, store: await openStore(where.address, await storeEnvironment(where, env, options)) }
+  }
+  return {
+    env,
+    argv: process.argv.slice(2),
+    stdout: terminal(() => process.stdout),
+    stderr: terminal(() => process.stderr),
+    stdin: standardInput(signal),
+    startedAs: env.npm_command === 'exec' ? 'npx leasectl' : 'leasectl',
+    signal,
+    get host() {
+      return hostname()
+    },
+    pid: process.pid,
+    get actor() {
+      return `${userName(env)}@${hostname()}`
+    },
+    get kind() {
+      return kind
+    },
+    get opened() {
+      return opened
+    },
+    nowMs: () => Date.now(),
+    newId: () => uuidV7(Date.now()),
+    readFile: path => firstBytes(createReadStream(path)),
+    begin: what => {
+      kind = what
+    },
+    runCommand,
+    describeStore,
+    async openStore(choice, options) {
+      opened = await openDescribed(await describeStore(choice), options)
+      return opened
+    },
+    async openOther(address) {
+      const other = await openDescribed(await describeStore({ store: address }))
+      others.push(other)
+      return other
+    },
+    async embeddedAddress() {
+      const { embeddedAddress, formatAddress } = await import('../store/open.ts')
+      return formatAddress(embeddedAddress(env))
+    },
+    isRunning,
+    startSelf,
+    async startTalking(argv) {
+      const { talkingProcess } = await import('./child-process.ts')
+      return talkingProcess(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...argv])
+    },
+    hearLines,
+    async openLiveView() {
+      const { openLiveView } = await import('../tui/live-view.ts')
+      return openLiveView(process.stdout)
+    },
+    async openDashboard(options) {
+      const { openDashboard } = await import('../tui/launch.ts')
+      return openDashboard(options, { stdin: process.stdin, stdout: process.stdout, env, signal })
+    },
+    close: async () => {
+      const all = opened === undefined ? others : [opened, ...others]
+      await Promise.all(all.map(({ store }) => store.close()))
+    },
+  }
+}
+
+/** @param stream opened when it is first asked for: a stream that a command does not use costs nothing */
+function terminal(stream: () => NodeJS.WriteStream): Terminal {
+  return {
+    get isTty() {
+      return stream().isTTY === true
+    },
+    get columns() {
+      return stream().isTTY ? stream().columns : undefined
+    },
+    write: chunk => new Promise(resolve => void stream().write(chunk, () => resolve())),
+  }
+}
+
+function standardInput(signal: AbortSignal): Input {
+  return {
+    get isTty() {
+      return process.stdin.isTTY === true
+    },
+    async readAll() {
+      const stop = () => process.stdin.destroy(new DOMException('interrupted', 'AbortError'))
+      signal.addEventListener('abort', stop, { once: true })
+      return (await firstBytes(process.stdin)).toString('utf8')
+    },
+    async ask(question) {
+      const { createInterface } = await import('node:readline/promises')
+      const lines = createInterface({ input: process.stdin, output: process.stderr })
+      const ended = new Promise<undefined>(resolve => lines.once('close', () => resolve(undefined)))
+      // readline takes Ctrl-C for itself and lets Esc pass; as answers both mean no
+      lines.once('SIGINT', () => lines.close())
+      const onKey = (_text: string, key: { name?: string } | undefined) => {
+        if (key?.name === 'escape') lines.close()
+      }
+      process.stdin.on('keypress', onKey)
+      try {
+        return await Promise.race([lines.question(question, { signal }), ended])
+      } catch {
+        return undefined
+      } finally {
+        process.stdin.off('keypress', onKey)
+        lines.close()
+      }
+    },
+  }
+}
+
+async function* hearLines(): AsyncGenerator<string> {
+  const { createInterface } = await import('node:readline')
+  yield* createInterface({ input: process.stdin })
+}
+
+/** All, or a little more than any document may have: a device such as /dev/zero never ends. */
+async function firstBytes(source: AsyncIterable<string | Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of source) {
+    chunks.push(Buffer.from(chunk))
+    size += chunk.length
+    if (size > MAX_READ_BYTES) break
+  }
+  return Buffer.concat(chunks)
+}
+
+/** Containers may run under a user that no file names. */
+function userName(env: NodeJS.ProcessEnv): string {
+  try {
+    return userInfo().username
+  } catch {
+    return env.USER ?? env.LOGNAME ?? `uid${process.getuid?.() ?? ''}`
+  }
+}
+
+function startSelf(argv: readonly string[]): OtherProcess {
+  const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...argv], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const written = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', text => {
+    written.stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', text => {
+    written.stderr += text
+  })
+  const stdout = new Promise<string>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code, signal) => {
+      if (code === 0) resolve(written.stdout)
+      else reject(new Error(`a process of its own ended with ${code ?? signal}: ${written.stderr.trim()}`))
+    })
+  })
+  return { stdout, stop: () => void child.kill() }
+}
+
+/** Signal 0 only asks. Not being permitted to send one means that the process is there. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}

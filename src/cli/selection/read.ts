@@ -1,0 +1,135 @@
+import type { StreamFilter } from '../../ops/filter.ts'
+import { globOf } from '../../ops/glob.ts'
+import type { Selection } from '../../ops/selection.ts'
+import { checkStreamName, isReservedName, isStoredName } from '../../store/names.ts'
+import { MAX_READ_BYTES } from '../../stream/limits.ts'
+import { UsageError } from '../problem.ts'
+import type { Runtime } from '../runtime.ts'
+import { atMs } from '../time-points.ts'
+import type { FilterOptions, SelectionOptions } from './flags.ts'
+
+/**
+ * What the arguments and flags select; `undefined` if there is nothing of the kind.
+ * @param events of a command that changes: lines of a list may be about these events, but about no others
+ * @throws UsageError for two kinds together, a list that cannot be read or is empty
+ */
+export async function readSelection(
+  options: SelectionOptions,
+  runtime: Runtime,
+  events?: readonly string[],
+): Promise<Selection | undefined> {
+  const filter = filterOf(options, runtime.nowMs())
+  const kinds = [
+    ...(options.names.length > 0 ? ['names'] : []),
+    ...(filter === undefined ? [] : ['filters']),
+    ...(options.streams === undefined ? [] : ['--streams']),
+    ...(options.all ? ['--all'] : []),
+  ]
+  if (kinds.length > 1) {
+    throw new UsageError(`${kinds.join(' and ')} both select streams`, { hint: 'Use one of them.' })
+  }
+  if (options.names.length > 0) return { kind: 'names', names: [...new Set(options.names)] }
+  if (options.streams !== undefined) return { kind: 'list', names: await namesFrom(options.streams, runtime, events) }
+  if (options.all) return { kind: 'filter', filter: {} }
+  return filter === undefined ? undefined : { kind: 'filter', filter }
+}
+
+/** The same for a command that cannot do without. */
+export async function requireSelection(
+  options: SelectionOptions,
+  runtime: Runtime,
+  events?: readonly string[],
+): Promise<Selection> {
+  const selection = await readSelection(options, runtime, events)
+  if (selection !== undefined) return selection
+  throw new UsageError('which streams?', {
+    hint: 'Name them, or use filters such as --match and --status, or --streams FILE, or --all.',
+  })
+}
+
+/** The filter that the flags make; `undefined` if none was given. */
+export function filterOf(options: FilterOptions, nowMs: number): StreamFilter | undefined {
+  const { match, status, failed, overdue, locked, key, topic, tag, trackingId, since } = options
+  const filter: StreamFilter = {
+    ...(match === undefined ? {} : { names: globOf(match) }),
+    ...(status === undefined ? {} : { status }),
+    ...(failed ? { failed } : {}),
+    ...(overdue ? { overdue } : {}),
+    ...(locked ? { locked } : {}),
+    ...(key === undefined ? {} : { key }),
+    ...(topic === undefined ? {} : { topic }),
+    ...(tag === undefined ? {} : { tag }),
+    ...(trackingId === undefined ? {} : { trackingId }),
+    ...(since === undefined ? {} : { sinceMs: atMs(since, nowMs) }),
+  }
+  return Object.keys(filter).length === 0 ? undefined : filter
+}
+
+async function namesFrom(source: string, runtime: Runtime, events?: readonly string[]): Promise<readonly string[]> {
+  const where = source === '-' ? 'standard input' : source
+  const text = source === '-' ? await readInput(runtime) : await readList(source, runtime)
+  const names = new Set<string>()
+  for (const [at, line] of text
+    .replace(/^\ufeff/, '')
+    .split(/\r?\n/)
+    .entries()) {
+    if (line.trim() !== '') names.add(nameIn(line, `${where}, line ${at + 1}`, events))
+  }
+  if (names.size === 0) throw new UsageError(`${where} names no stream`, { hint: 'One name a line.' })
+  return [...names]
+}
+
+async function readInput({ stdin }: Runtime): Promise<string> {
+  const text = await stdin.readAll()
+  checkLength(Buffer.byteLength(text), 'standard input')
+  return text
+}
+
+async function readList(path: string, runtime: Runtime): Promise<string> {
+  try {
+    const bytes = await runtime.readFile(path)
+    checkLength(bytes.length, path)
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (cause) {
+    if (cause instanceof UsageError) throw cause
+    throw new UsageError(`--streams ${path} cannot be read`, { cause, hint: 'A text file with one name a line.' })
+  }
+}
+
+/** What is longer was not read to its end: the last name could be the beginning of another. */
+function checkLength(bytes: number, where: string): void {
+  if (bytes <= MAX_READ_BYTES) return
+  throw new UsageError(`${where} is too long`, { hint: 'A filter such as --match selects any number of streams.' })
+}
+
+/** A line is a name, or a line of `-o ndjson` of ls, cancel and the like. */
+function nameIn(line: string, where: string, events: readonly string[] | undefined): string {
+  const isJson = line.trimStart().startsWith('{')
+  const { name, event } = isJson ? fieldsOf(line) : { name: line }
+  if (event !== undefined && events?.includes(event) === false) {
+    throw new UsageError(`${where}: it is about the event ${event}, not about the stream as a whole`, {
+      hint: `-e ${event} changes that event; lines with nothing but "stream" mean whole streams.`,
+    })
+  }
+  if (name === undefined) {
+    throw new UsageError(`${where}: no name of a stream`, { hint: 'A JSON line needs "name" or "stream".' })
+  }
+  // A listing has what others left too: that no stream can have its name is its outcome.
+  if (isJson && name !== '' && !isStoredName(name) && !isReservedName(name)) return name
+  try {
+    checkStreamName(name)
+  } catch (cause) {
+    throw new UsageError(`${where}: ${cause instanceof Error ? cause.message : 'not a name'}`, { cause })
+  }
+  return name
+}
+
+/** `event`: of an outcome, the event that was meant. */
+function fieldsOf(line: string): { readonly name?: string; readonly event?: string } {
+  try {
+    const { name, stream = name, event }: { name?: unknown; stream?: unknown; event?: unknown } = JSON.parse(line)
+    return typeof stream === 'string' ? { name: stream, ...(typeof event === 'string' ? { event } : {}) } : {}
+  } catch {
+    return {}
+  }
+}

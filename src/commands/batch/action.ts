@@ -1,0 +1,64 @@
+import { type Problem, problem } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import type { SummarizedStream } from '../../ops/summaries.ts'
+import type { TransactOutcome } from '../../ops/transact/types.ts'
+import type { EventStore } from '../../store/store.ts'
+import type { Pin } from '../../stream/precondition.ts'
+import type { SignedOptions } from './options.ts'
+import type { Target } from './targets.ts'
+
+export type Done = Extract<TransactOutcome, { kind: 'done' }>
+
+/** How a target stands when it is looked at. */
+export interface Standing {
+  readonly status: string
+  /** It has a final status, and nothing below it is open. */
+  readonly isEnded: boolean
+  /** It, or something below it, was aborted or canceled. */
+  readonly hasFailed: boolean
+  /** How many open events there are below it. */
+  readonly openBelow: number
+}
+
+/** One target on its way. */
+export interface Change {
+  readonly target: Target
+  readonly commandId: string
+  /** The state that was previewed; nothing where there was no preview. */
+  readonly pin: Pin
+  readonly etag?: string
+  readonly version?: number | undefined
+  readonly store: EventStore
+  readonly options: SignedOptions
+  readonly runtime: Runtime
+}
+
+/** What a command does to streams, and how it speaks of it. */
+export interface Verb {
+  readonly name: 'cancel' | 'abort' | 'retry' | 'rm'
+  /** What is asked about: `This cancels 58 streams`. */
+  readonly question: (what: string) => string
+  /** `canceled`: for the line that says so. */
+  readonly word: string
+  /** Asks even for one stream by its name. */
+  readonly asksAlways?: boolean
+  /** Which targets a filter or a list does not mean, and why, for the count of them. */
+  readonly leavesOut?: { readonly test: (standing: Standing) => boolean; readonly because: string }
+  /** Why a target is not even tried; that is its outcome then. */
+  readonly objection: (item: SummarizedStream, options: SignedOptions) => Problem | undefined
+  /** What it means that a stream of a run file is gone; without it that stream is missing. */
+  readonly gone?: Done
+  readonly change: (change: Change) => Promise<Done | Problem>
+  /** Stands behind the outcome in texts. */
+  readonly note?: (options: SignedOptions) => string
+  /** Further fields of each outcome in JSON. */
+  readonly fields?: (options: SignedOptions) => object
+}
+
+/** Why a document that cannot be read is left as it is. */
+export function unreadable({ listed, fault }: SummarizedStream): Problem | undefined {
+  return (
+    fault &&
+    problem(fault.code, fault.message, { stream: listed.name, hint: fault.hint ?? 'show -o xml prints it as it is.' })
+  )
+}

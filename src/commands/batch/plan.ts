@@ -1,0 +1,166 @@
+import { missingProblem, NO_SUCH_EVENT } from '../../cli/outcome-problem.ts'
+import { type Problem, problem } from '../../cli/problem.ts'
+import type { Selection } from '../../ops/selection.ts'
+import type { SummarizedStream } from '../../ops/summaries.ts'
+import type { EventStore } from '../../store/store.ts'
+import type { Pin } from '../../stream/precondition.ts'
+import type { Done, Verb } from './action.ts'
+import type { SignedOptions } from './options.ts'
+import { type Seen, seen, standingOf } from './seen.ts'
+import { type Target, targetsOf } from './targets.ts'
+
+/** A stream and what is to be done to it, one after the other. */
+export interface Job {
+  readonly targets: readonly Target[]
+  /** The state that was looked at. */
+  readonly pin: Pin
+  readonly etag: string
+  readonly version: number | undefined
+}
+
+/** A target as the preview shows it. */
+export interface PreviewRow {
+  readonly target: Target
+  readonly item: SummarizedStream
+  readonly status: string
+  /** How many open events there are below it. */
+  readonly openBelow: number
+  /** Why it will not be tried. */
+  readonly objection: Problem | undefined
+}
+
+export interface Settled {
+  readonly target: Target
+  readonly outcome: Done | Problem
+  /** The identity of the stream that is meant: another one that has its name later is not. */
+  readonly born: string | undefined
+}
+
+export interface Plan {
+  /** All that will have an outcome, in the order of the selection. */
+  readonly targets: readonly Target[]
+  readonly jobs: readonly Job[]
+  /** Not to be tried: what becomes of them is known. */
+  readonly settled: readonly Settled[]
+  /** Names that nothing has, events that a stream does not have. */
+  readonly missing: readonly Problem[]
+  /** How many streams or events the selection does not mean although they match. */
+  readonly leftOut: number
+  /** The first of the targets. */
+  readonly rows: readonly PreviewRow[]
+  /** How many targets will be tried, by their status. */
+  readonly byStatus: ReadonlyMap<string, number>
+}
+
+export interface PlanRequest {
+  readonly verb: Verb
+  readonly options: SignedOptions
+  readonly selection: Selection
+  /** Events of a stream; none means the stream as a whole. `undefined` where all is about whole streams. */
+  readonly eventsOf: ((stream: string) => readonly string[]) | undefined
+  /** Streams that are not in the state in which they matter to the verb are not meant. */
+  readonly leaveOut: boolean
+  /** What it means that a name is gone; without it that name is missing. */
+  readonly gone?: Done
+  /** Something else against a stream than the verb has. */
+  readonly objection?: (item: SummarizedStream) => Problem | undefined
+  /** The identity of the stream that was meant when it was selected, if that is not the one that has the name now. */
+  readonly bornOf?: (stream: string) => string | undefined
+  /** How many rows are kept for the preview. */
+  readonly keepRows: number
+}
+
+/** Looks at all that is selected, before anything is changed. */
+export async function makePlan(request: PlanRequest, store: EventStore, signal: AbortSignal): Promise<Plan> {
+  const draft = new PlanDraft(request)
+  for await (const { found, missing } of seen(store, request.selection, request.eventsOf !== undefined, signal)) {
+    for (const name of missing) draft.addMissing(name)
+    for (const one of found) draft.add(one)
+  }
+  return draft
+}
+
+class PlanDraft implements Plan {
+  readonly targets: Target[] = []
+  readonly jobs: Job[] = []
+  readonly settled: Settled[] = []
+  readonly missing: Problem[] = []
+  readonly rows: PreviewRow[] = []
+  readonly byStatus = new Map<string, number>()
+  leftOut = 0
+  readonly #request: PlanRequest
+
+  constructor(request: PlanRequest) {
+    this.#request = request
+  }
+
+  addMissing(stream: string): void {
+    const { gone } = this.#request
+    const target = { stream, event: undefined }
+    if (gone === undefined) this.missing.push(missingProblem(stream))
+    else {
+      this.targets.push(target)
+      this.settled.push({ target, outcome: gone, born: this.#request.bornOf?.(stream) })
+    }
+  }
+
+  add(one: Seen): void {
+    const { verb, options, eventsOf } = this.#request
+    const { item } = one
+    const stream = item.listed.name
+    const wanted = eventsOf?.(stream) ?? []
+    const objection = this.#request.objection?.(item) ?? verb.objection(item, options)
+    const isThere = (event: string) => objection !== undefined || one.view?.stream.find(event) !== undefined
+    const events = wanted.filter(isThere)
+    for (const event of wanted) if (!isThere(event)) this.missing.push(missingEvent(stream, event))
+    // Without events the stream as a whole would be meant.
+    if (wanted.length > 0 && events.length === 0) return
+    const targets = targetsOf(stream, events).filter(target => this.#isMeant(one, target, objection))
+    if (objection === undefined && targets.length > 0) this.jobs.push(jobOf(item, targets))
+  }
+
+  #isMeant(one: Seen, target: Target, objection: Problem | undefined): boolean {
+    const { verb, leaveOut, keepRows, bornOf } = this.#request
+    const standing = standingOf(one, target.event)
+    if (objection === undefined && leaveOut && verb.leavesOut?.test(standing)) {
+      this.leftOut += 1
+      return false
+    }
+    this.targets.push(target)
+    const { status, openBelow } = standing
+    if (this.rows.length < keepRows) this.rows.push({ target, item: one.item, status, openBelow, objection })
+    if (objection === undefined) this.byStatus.set(status, (this.byStatus.get(status) ?? 0) + 1)
+    else {
+      const born = bornOf?.(target.stream) ?? one.item.pin.ifBorn
+      this.settled.push({ target, outcome: { ...objection, ...eventOf(target) }, born })
+    }
+    return true
+  }
+}
+
+function jobOf({ listed, pin, summary }: SummarizedStream, targets: readonly Target[]): Job {
+  return { targets, pin, etag: listed.etag, version: summary?.version ?? pin.ifVersion }
+}
+
+function eventOf({ event }: Target): { readonly event?: string } {
+  return event === undefined ? {} : { event }
+}
+
+function missingEvent(stream: string, event: string): Problem {
+  return problem('event-not-found', `${stream} has no event ${event}`, { stream, event, hint: NO_SUCH_EVENT })
+}
+
+/** What is missing, as the problem of the whole command; `undefined` if nothing is. */
+export function missingProblemOf(missing: readonly Problem[], many: boolean): Problem | undefined {
+  const [first, ...others] = missing
+  if (first === undefined || !many) return first
+  const facts = others.slice(0, MOST_NAMED).map(({ message }) => ['also', message] as const)
+  const more = others.length - facts.length
+  return {
+    ...first,
+    facts: more > 0 ? [...facts, ['also', `${more} more`]] : facts,
+    hint: 'Nothing was changed, in no stream. --skip-missing goes on with the others.',
+  }
+}
+
+const MOST_NAMED = 20

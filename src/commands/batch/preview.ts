@@ -1,0 +1,136 @@
+import { hasColour, paintFor } from '../../cli/color.ts'
+import { itemsWriter, writeTexts } from '../../cli/items-writer.ts'
+import type { Output } from '../../cli/output.ts'
+import { problemJson } from '../../cli/problem-text.ts'
+import { jsonLine, jsonText, orNull } from '../../formats/json.ts'
+import { fieldColumns, usualColumns } from '../../formats/listing/columns.ts'
+import { listingJson } from '../../formats/listing/json.ts'
+import { lookOf, statusWord } from '../../formats/stream/status.ts'
+import { counted, countText } from '../../formats/terminal/count-text.ts'
+import type { TimeStyle } from '../../formats/terminal/numbers.ts'
+import type { Paint } from '../../formats/terminal/style.ts'
+import { type Cell, type Column, table } from '../../formats/terminal/table.ts'
+import { visibleText } from '../../stream/text.ts'
+import type { Plan, PreviewRow } from './plan.ts'
+import type { Told } from './result.ts'
+
+/** So many rows are talk; more of them nobody reads. */
+export const ROWS_SHOWN = 20
+
+/** On stderr, before it is asked: the first of what would be changed, and counts of all of it. */
+export async function sayPreview(plan: Plan, { verb, options, runtime }: Told, output: Output): Promise<void> {
+  const { stderr, env } = runtime
+  const paint = await paintFor(hasColour(options.color ?? 'auto', env, stderr.isTty))
+  const shown = plan.rows.slice(0, ROWS_SHOWN)
+  const more = plan.targets.length - shown.length
+  const look = { nowMs: runtime.nowMs(), time: output.time, paint, width: stderr.columns }
+  const lines = [
+    ...previewTable(shown, look),
+    ...(more > 0 ? [`and ${countText(more)} more`] : []),
+    planText(plan, verb.leavesOut?.because),
+  ]
+  await output.say(lines.join('\n'))
+}
+
+/** What `--dry-run` prints: the preview as data. */
+export async function printPreview(plan: Plan, { verb, options, runtime }: Told, output: Output): Promise<void> {
+  const { rows } = plan
+  if (options.output === 'ndjson') {
+    await writeTexts(
+      rows.map(row => jsonLine(rowJson(row))),
+      output,
+    )
+  } else if (options.output === 'json') {
+    const items = itemsWriter(output)
+    await items.write(rows.map(row => jsonText(rowJson(row), 0)))
+    const { jobs, leftOut } = plan
+    await items.end({ total: rows.length, dryRun: true, verb: verb.name, streams: jobs.length, leftOut })
+  } else {
+    const look = { nowMs: runtime.nowMs(), time: output.time, paint: output.paint, width: output.width }
+    await output.lines(previewTable(rows, look))
+  }
+  await output.say(`${planText(plan, verb.leavesOut?.because)}. A dry run: nothing was changed.`)
+}
+
+/** `58 streams: 40 inprocess, 18 init; 1 not to be tried; 2 already final, left out` */
+export function planText(plan: Plan, because = ''): string {
+  const { settled, leftOut, byStatus } = plan
+  const statuses = [...byStatus].map(([status, count]) => `${countText(count)} ${statusWord(status)}`)
+  return [
+    `${countOf(plan)}${statuses.length === 0 ? '' : `: ${statuses.join(', ')}`}`,
+    ...(settled.length === 0 ? [] : [`${countText(settled.length)} not to be tried`]),
+    ...(leftOut === 0 ? [] : [`${countText(leftOut)} ${because}, left out`]),
+  ].join('; ')
+}
+
+/** `58 streams`, or `116 events of 58 streams`. */
+export function countOf({ jobs }: Pick<Plan, 'jobs'>): string {
+  const streams = counted(jobs.length, 'stream')
+  const targets = jobs.flatMap(job => job.targets)
+  const byEvent = targets.some(({ event }) => event !== undefined)
+  return byEvent ? `${counted(targets.length, 'event')} of ${streams}` : streams
+}
+
+interface Look {
+  readonly nowMs: number
+  readonly time: TimeStyle
+  readonly paint: Paint
+  readonly width: number | undefined
+}
+
+interface PreviewColumn extends Column {
+  cell(row: PreviewRow, nowMs: number, time: TimeStyle): Cell
+}
+
+function previewTable(rows: readonly PreviewRow[], { nowMs, time, paint, width }: Look): string[] {
+  const columns = columnsFor(rows, time)
+  const cells = rows.map(row => columns.map(column => column.cell(row, nowMs, time)))
+  const spared = columns.map((column, at) => ({ ...column, ...spareWhere(column, at, cells) }))
+  return table(spared, cells, { paint, ...(width === undefined ? {} : { width }) })
+}
+
+/** What goes on a narrow terminal before names are cut: first what says nothing, then what the names do without. */
+function spareWhere({ title }: Column, at: number, cells: readonly (readonly Cell[])[]): Pick<Column, 'spare'> {
+  if (cells.length > 0 && cells.every(row => row[at] === '-')) return { spare: 3 }
+  return title === 'VERSION' ? { spare: 2 } : title === 'AGE' ? { spare: 1 } : {}
+}
+
+/** Those of `ls`, the version, and what concerns events and what is not tried where there is any of it. */
+function columnsFor(rows: readonly PreviewRow[], time: TimeStyle): PreviewColumn[] {
+  const listing = [...usualColumns(time), ...fieldColumns(['version'], time)].map(({ cell, ...column }) => ({
+    ...column,
+    cell: ({ item }: PreviewRow, nowMs: number, style: TimeStyle) => cell(item, nowMs, style),
+  }))
+  return [
+    ...listing.slice(0, 1),
+    ...(rows.some(({ target }) => target.event !== undefined) ? [EVENT, EVENT_STATUS] : []),
+    ...listing.slice(1),
+    ...(rows.some(({ objection }) => objection !== undefined) ? [NOT_TRIED] : []),
+  ]
+}
+
+const EVENT: PreviewColumn = { title: 'EVENT', cell: ({ target }) => visibleText(target.event ?? '') }
+
+const EVENT_STATUS: PreviewColumn = {
+  title: 'IT IS',
+  cell({ status }) {
+    const { glyph, style } = lookOf(status)
+    return { text: `${glyph} ${statusWord(status)}`, style }
+  },
+}
+
+const NOT_TRIED: PreviewColumn = {
+  title: 'NOT TRIED',
+  cell: ({ objection }) => (objection === undefined ? '' : { text: visibleText(objection.code), style: 'warn' }),
+}
+
+function rowJson({ target, item, status, objection }: PreviewRow): object {
+  const { name: _, ...listed } = listingJson(item)
+  return {
+    stream: target.stream,
+    event: target.event ?? null,
+    eventStatus: target.event === undefined ? null : orNull(status),
+    ...listed,
+    error: objection === undefined ? null : problemJson(objection),
+  }
+}

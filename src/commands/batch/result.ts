@@ -1,0 +1,94 @@
+import { type Problem, problem } from '../../cli/problem.ts'
+import { problemJson } from '../../cli/problem-text.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { type Changed, changeJson } from '../../formats/change.ts'
+import { countText } from '../../formats/terminal/count-text.ts'
+import { visibleName } from '../../stream/text.ts'
+import type { Done, Verb } from './action.ts'
+import type { SignedOptions } from './options.ts'
+import type { OutcomeWord } from './outcome-words.ts'
+import type { Target } from './targets.ts'
+
+/** What became of one target. */
+export interface Result {
+  readonly target: Target
+  readonly commandId: string
+  readonly outcome: Done | Problem
+}
+
+/** Who says it. */
+export interface Told {
+  readonly verb: Verb
+  readonly options: SignedOptions
+  readonly runtime: Runtime
+}
+
+/** One outcome as JSON; fields are only ever added. */
+export function resultJson(result: Result, { verb, options }: Told): object {
+  const { target, commandId, outcome } = result
+  const fields = verb.fields?.(options) ?? {}
+  if (!isProblem(outcome)) return { ...changeJson(changedOf(result, outcome, options)), ...fields }
+  return {
+    stream: target.stream,
+    event: target.event ?? null,
+    outcome: wordOf(result),
+    version: null,
+    commandId,
+    reason: options.reason ?? null,
+    error: problemJson(outcome),
+    ...fields,
+  }
+}
+
+export function changedOf({ target, commandId }: Result, { result }: Done, { reason }: SignedOptions): Changed {
+  return { ...target, result, commandId, reason }
+}
+
+/** The outcome of one target. */
+export function wordOf({ outcome }: Pick<Result, 'outcome'>): OutcomeWord {
+  if (!isProblem(outcome)) return outcome.result.outcome
+  const { exit, code } = outcome
+  // A stream that was looked at and is gone has changed; what was stopped while it waited for a lease found it held.
+  if (code === 'changed' || code === 'stream-not-found') return 'changed'
+  if (exit === 6 || code === 'interrupted' || code === 'terminated') return 'busy'
+  if (exit === 5) return 'refused'
+  return exit === 10 ? 'unknown' : 'failed'
+}
+
+/** How a batch ended. */
+export interface BatchEnd {
+  readonly results: readonly Result[]
+  /** Targets of which nothing was tried. */
+  readonly notBegun?: number
+  /** Does the rest. */
+  readonly tryCommand?: string
+}
+
+/** Exit 7 if some were not done; a single one has its own code. */
+export function batchProblem({ results, notBegun = 0, tryCommand }: BatchEnd): Problem | undefined {
+  const failed = results.filter(({ outcome }) => isProblem(outcome))
+  if (failed.length + notBegun === 0) return undefined
+  const more = tryCommand === undefined ? {} : { tryCommand }
+  const [only, ...others] = results
+  if (notBegun === 0 && others.length === 0 && only !== undefined && isProblem(only.outcome)) {
+    return { ...only.outcome, ...more }
+  }
+  const total = results.length + notBegun
+  const begun = notBegun === 0 ? '' : `, ${countText(notBegun)} of them not begun`
+  const names = failed.slice(0, 5).map(({ target }) => visibleName(target.stream))
+  const named = `${names.join(' ')}${failed.length > 5 ? ` +${countText(failed.length - 5)}` : ''}`
+  return problem('batch-incomplete', `${countText(failed.length + notBegun)} of ${countText(total)} not done${begun}`, {
+    ...more,
+    applied: failed.length < results.length ? 'yes' : failed.some(isUnknown) ? 'unknown' : 'no',
+    ...(failed.length === 0 ? {} : { facts: [['streams', named] as const] }),
+    hint: 'What was done stays done; repeating is safe.',
+  })
+}
+
+function isUnknown({ outcome }: Result): boolean {
+  return isProblem(outcome) && outcome.applied === 'unknown'
+}
+
+export function isProblem(outcome: Done | Problem): outcome is Problem {
+  return 'exit' in outcome
+}

@@ -1,0 +1,148 @@
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { stateFolder } from '../../cli/folders.ts'
+import { type Problem, problem } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { jsonLine, jsonTime, orNull } from '../../formats/json.ts'
+import type { SignedOptions } from './options.ts'
+import type { Job, Plan } from './plan.ts'
+import { type Result, wordOf } from './result.ts'
+import type { Target } from './targets.ts'
+import { Chunks } from './write-buffer.ts'
+
+/** What a run file says first. */
+export interface RunHeader {
+  readonly verb: string
+  /** The store's address. */
+  readonly store: string
+  readonly commandId: string
+  readonly options: SignedOptions
+  /** The run file whose rest it does. */
+  readonly rerunOf: string | undefined
+}
+
+/** What a batch means to do and what became of it, line by line: enough to do the rest later. */
+export interface RunFile {
+  readonly path: string
+  add(result: Result): void
+  /** Resolves when all is written. */
+  close(): Promise<void>
+}
+
+/**
+ * Begins a run file: header and targets are written before anything is changed, so that a run that was killed can be
+ * done again. A write that the system has taken survives the end of this process; a lost outcome only means that
+ * its target is asked for again and says "already".
+ *
+ * @param onFault told once, where an outcome can no longer be written
+ */
+export async function openRunFile(
+  header: RunHeader,
+  plan: Plan,
+  runtime: Runtime,
+  onFault: (message: string) => void,
+): Promise<RunFile | Problem> {
+  const folder = join(stateFolder(runtime.env), 'runs')
+  const path = join(folder, fileName(header.verb, runtime))
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const file = await begun(path, beginning(header, plan, runtime))
+    return runFileOver(file, path, onFault)
+  } catch (error) {
+    return cannotWrite(path, error)
+  }
+}
+
+async function begun(path: string, text: string): Promise<FileHandle> {
+  const file = await open(path, 'wx', 0o600)
+  try {
+    await file.appendFile(text)
+    return file
+  } catch (error) {
+    await file.close()
+    await rm(path, { force: true })
+    throw error
+  }
+}
+
+function runFileOver(file: FileHandle, path: string, onFault: (message: string) => void): RunFile {
+  let isBroken = false
+  const fault = (error: unknown) => {
+    if (!isBroken) onFault(`the run file ${path} can no longer be written (${codeOf(error)}); the batch goes on`)
+    isBroken = true
+  }
+  const lines = new Chunks<string>(async texts => {
+    if (!isBroken) await file.appendFile(texts.join('')).catch(fault)
+  })
+  return {
+    path,
+    add: result => lines.add(outcomeLine(result)),
+    async close() {
+      await lines.end()
+      await file.close().catch(fault)
+    },
+  }
+}
+
+/** `20261120T140249Z-cancel-1f0a9c3e.ndjson` */
+function fileName(verb: string, runtime: Runtime): string {
+  const time = new Date(runtime.nowMs()).toISOString().replace(/[-:]|\.\d+/g, '')
+  return `${time}-${verb}-${runtime.newId().slice(-8)}.ndjson`
+}
+
+function beginning({ verb, store, commandId, options, rerunOf }: RunHeader, plan: Plan, runtime: Runtime): string {
+  const jobs = new Map(plan.jobs.flatMap(job => job.targets.map(target => [target, job] as const)))
+  const head = {
+    record: 'run',
+    verb,
+    store,
+    startedAt: jsonTime(runtime.nowMs()),
+    by: options.by,
+    reason: orNull(options.reason),
+    commandId,
+    events: options.event ?? [],
+    force: options.force ?? false,
+    rerunOf: orNull(rerunOf),
+    total: plan.targets.length,
+  }
+  const settled = new Map(plan.settled.map(({ target, born }) => [target, born]))
+  const targets = plan.targets.map(target => targetLine(target, jobs.get(target), settled.get(target)))
+  return [jsonLine(head), ...targets].join('')
+}
+
+function targetLine({ stream, event }: Target, job: Job | undefined, settledBorn: string | undefined): string {
+  const born = job === undefined ? settledBorn : job.pin.ifBorn
+  return jsonLine({ record: 'target', stream, event: event ?? null, version: job?.version ?? null, born: orNull(born) })
+}
+
+function outcomeLine(result: Result): string {
+  const { target, commandId, outcome } = result
+  const isDone = 'result' in outcome
+  return jsonLine({
+    record: 'outcome',
+    stream: target.stream,
+    event: target.event ?? null,
+    outcome: wordOf(result),
+    code: isDone ? null : outcome.code,
+    version: isDone ? outcome.result.version : null,
+    commandId,
+    message: isDone ? null : outcome.message,
+  })
+}
+
+/** A full disk is a matter of time, a folder that may not be written one of settings. */
+function cannotWrite(path: string, error: unknown): Problem {
+  const code = codeOf(error)
+  const isFull = code === 'ENOSPC' || code === 'EDQUOT' || code === 'EIO'
+  return problem('run-file', `the run file ${path} cannot be written (${code}); nothing was changed`, {
+    exit: isFull ? 9 : 2,
+    cause: error,
+    hint: isFull
+      ? 'Make room, or let XDG_STATE_HOME name a folder with room.'
+      : 'Let XDG_STATE_HOME name a folder that you may write.',
+  })
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+}

@@ -1,0 +1,80 @@
+import { setImmediate as otherWork } from 'node:timers/promises'
+import { showCount } from '../../cli/counter.ts'
+import { requireFile } from '../../cli/missing-file.ts'
+import { type Output, openOutput } from '../../cli/output.ts'
+import { EndsWith } from '../../cli/problem.ts'
+import { openProgressLine } from '../../cli/progress-line.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { openStoreFor } from '../../cli/store.ts'
+import { type CheckContext, checkJson, EXITS } from '../../formats/check/json.ts'
+import { nagiosLines } from '../../formats/check/nagios.ts'
+import { checkMetrics } from '../../formats/check/prometheus.ts'
+import { jsonDocument } from '../../formats/json.ts'
+import { type CheckResult, judge } from '../../ops/check/check.ts'
+import { Looking, type StoreLook } from '../../ops/check/scan.ts'
+import { watchedBy } from '../../ops/check/watchdogs.ts'
+import { globOf } from '../../ops/glob.ts'
+import { summaries } from '../../ops/summaries.ts'
+import { readWatchdogState } from '../../ops/watchdog-state/read-watchdog-state.ts'
+import type { EventStore } from '../../store/store.ts'
+import { inTime } from './in-time.ts'
+import { limitsOf } from './limits.ts'
+import type { CheckOptions } from './options.ts'
+
+const WITHIN_MS = 30_000
+const OVERDUE_FOR_MS = 60_000
+const STUCK_AFTER_MS = 10 * 60_000
+
+/** Looks once at all streams and says how they stand, for monitoring. Always throws: what it ends with says it too. */
+export async function checkStore(options: CheckOptions, runtime: Runtime): Promise<never> {
+  const limits = limitsOf(options)
+  const output = await openOutput(options, runtime)
+  const startMs = runtime.nowMs()
+  const { result, address } = await inTime(options.within ?? WITHIN_MS, runtime, async signal => {
+    const store = await openStoreFor(options, runtime, output)
+    const look = await lookAt(store, options, runtime, signal)
+    return { result: judge(look, await readWatchdogState(store, signal), limits), address: store.address }
+  })
+  const context = { store: address, match: options.match, atMs: startMs, tookMs: runtime.nowMs() - startMs }
+  await print(options.output, result, context, output)
+  throw new EndsWith(EXITS[result.status])
+}
+
+async function lookAt(
+  store: EventStore,
+  options: CheckOptions,
+  runtime: Runtime,
+  signal: AbortSignal,
+): Promise<StoreLook> {
+  const { match, overdueFor = OVERDUE_FOR_MS, stuckAfter = STUCK_AFTER_MS } = options
+  requireFile(store.address)
+  const { host, isRunning } = runtime
+  const isWatched = watchedBy((await readWatchdogState(store, signal)).watchdogs)
+  const watched = isWatched === undefined ? {} : { isWatched }
+  const looking = new Looking({ host, isRunning, overdueForMs: overdueFor, stuckAfterMs: stuckAfter, ...watched })
+  const progress = openProgressLine(options, runtime)
+  const startMs = runtime.nowMs()
+  try {
+    for await (const page of summaries(store, match === undefined ? {} : { names: globOf(match) }, { signal })) {
+      looking.add(page, store.nowMs())
+      await showCount(looking.streams, startMs, progress, runtime)
+      // an embedded store answers without a pause: the limit of time and signals have to get their turn
+      await otherWork()
+      signal.throwIfAborted()
+    }
+  } finally {
+    await progress.clear()
+  }
+  return looking.found(store.nowMs())
+}
+
+function print(format: string | undefined, result: CheckResult, context: CheckContext, output: Output): Promise<void> {
+  switch (format) {
+    case 'json':
+      return output.text(jsonDocument(checkJson(result, context)))
+    case 'prometheus':
+      return output.text(checkMetrics(result, context))
+    default:
+      return output.lines(nagiosLines(result))
+  }
+}

@@ -1,0 +1,42 @@
+import { valuesIn } from '../../cli/argv.ts'
+import type { Problem } from '../../cli/problem.ts'
+import { problemJson } from '../../cli/problem-text.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { type CheckContext, EXITS, unknownJson } from '../../formats/check/json.ts'
+import { nagiosUnknown } from '../../formats/check/nagios.ts'
+import { unknownMetrics } from '../../formats/check/prometheus.ts'
+import { jsonDocument } from '../../formats/json.ts'
+
+/**
+ * Tells why `check` cannot tell how the store is: on stdout, in the format the arguments ask for, as monitoring reads
+ * nothing else. The arguments are read as they are: the error may be in them.
+ */
+export async function tellUnknown(what: Problem, runtime: Runtime): Promise<void> {
+  await runtime.stdout.write(unknownText(what, runtime))
+}
+
+function unknownText(what: Problem, runtime: Runtime): string {
+  switch (valuesIn(runtime.argv, '-o', '--output').at(-1)) {
+    case 'json': {
+      const error = problemJson({ ...what, exit: EXITS.unknown })
+      return jsonDocument(unknownJson(what.message, error, contextOf(runtime)))
+    }
+    case 'prometheus':
+      return unknownMetrics(what.message, what.code, contextOf(runtime))
+    default:
+      return `${nagiosUnknown(what.message, what.code, factsOf(what)).join('\n')}\n`
+  }
+}
+
+function factsOf({ hint, facts = [], tryCommand }: Problem): string[] {
+  return [
+    ...facts.map(([label, text]) => `${label}: ${text}`),
+    ...(hint === undefined ? [] : [`hint: ${hint}`]),
+    ...(tryCommand === undefined ? [] : [`try: ${tryCommand}`]),
+  ]
+}
+
+function contextOf(runtime: Runtime): CheckContext {
+  const [match] = valuesIn(runtime.argv, '--match', '--match').slice(-1)
+  return { store: runtime.opened?.address, match: match || undefined, atMs: runtime.nowMs(), tookMs: undefined }
+}

@@ -1,0 +1,32 @@
+import { Argument, type Command } from 'commander'
+import { act, describe, parsed, type Run } from '../cli/command.ts'
+import type { Runtime } from '../cli/runtime.ts'
+import { choice } from '../cli/values.ts'
+import type { CompletionOptions } from './completion/run-completion.ts'
+import { SHELLS } from './completion/shells.ts'
+
+/** `completion SHELL`: prints the script that makes a shell complete leasectl's command lines. */
+export function register(parent: Command, runtime: Runtime, go: Run<CompletionOptions> = run): void {
+  const shell = new Argument('<SHELL>', SHELLS.join(', ')).argParser(choice('SHELL', SHELLS))
+  const command = parent.command('completion').addArgument(shell)
+  describe(command, runtime, {
+    kind: 'reads',
+    effect: 'Only reads: prints the script.',
+    summary: 'completion for bash, zsh and fish, with the names of streams, events and contexts',
+    examples: [
+      ['completion bash > ~/.local/share/bash-completion/completions/leasectl', 'bash, with bash-completion'],
+      ['completion bash > ~/.leasectl.bash', 'bash without it; then ". ~/.leasectl.bash" in ~/.bashrc'],
+      ['completion zsh > "$fpath[1]/_leasectl"', 'zsh, then start it anew'],
+      ['completion fish > ~/.config/fish/completions/leasectl.fish', 'fish'],
+    ],
+    formats: ['text'],
+  })
+  act(command, runtime, 'reads', parse, go)
+}
+
+const parse = (command: Command) => parsed<CompletionOptions>(command, ['shell'])
+
+export const run: Run<CompletionOptions> = async (options, runtime) => {
+  const { printScript } = await import('./completion/run-completion.ts')
+  return printScript(options, runtime)
+}

@@ -1,0 +1,101 @@
+import type { Output } from '../../cli/output.ts'
+import {
+  type FindingCounts,
+  findingCounts,
+  findingJson,
+  findingLines,
+  type ShownFinding,
+  storeJson,
+  storeTitle,
+  streamTitle,
+} from '../../formats/doctor.ts'
+import { API_VERSION, jsonLine, jsonText } from '../../formats/json.ts'
+import type { StoreExamination } from '../../ops/doctor/examine-store.ts'
+
+/** What it all came to. */
+export interface DoctorSummary {
+  /** How many streams were examined; `undefined` if none were asked for. */
+  readonly examined: number | undefined
+  /** False if it ended before all of them were. */
+  readonly complete: boolean
+  /** Of the store and of all streams. */
+  readonly counts: FindingCounts
+}
+
+/** Where findings go, as they are found. */
+export interface DoctorOutput {
+  store(examination: StoreExamination, findings: readonly ShownFinding[]): Promise<void>
+  /** Called for every stream that was examined. */
+  stream(name: string, findings: readonly ShownFinding[]): Promise<void>
+  end(summary: DoctorSummary): Promise<void>
+}
+
+/** The output that `-o` names. `all`: text shows infos of streams, and streams without findings. */
+export function openDoctorOutput(format: string | undefined, all: boolean, output: Output): DoctorOutput {
+  switch (format) {
+    case 'json':
+      return oneDocument(output)
+    case 'ndjson':
+      return documentPerLine(output)
+    default:
+      return text(all, output)
+  }
+}
+
+function text(all: boolean, output: Output): DoctorOutput {
+  const { paint, width } = output
+  // What is to be done is the same for many of a kind: it is said once.
+  const lines = (findings: readonly ShownFinding[]) =>
+    findings.flatMap((finding, at) => {
+      const { hint, ...rest } = finding
+      return findingLines(hint === findings[at - 1]?.hint ? rest : finding, { paint, width })
+    })
+  let hidden = 0
+  return {
+    store: (examination, findings) => output.lines([storeTitle(examination.facts, paint), ...lines(findings)]),
+    async stream(name, findings) {
+      const shown = all ? findings : findings.filter(({ severity }) => severity !== 'info')
+      hidden += findings.length - shown.length
+      if (shown.length > 0) await output.lines(['', streamTitle(name, paint), ...lines(shown)])
+      else if (all) await output.lines(['', streamTitle(name, paint), ...lines([SOUND])])
+    },
+    async end({ examined, counts }) {
+      const streams = examined === undefined ? '' : `${examined} stream${examined === 1 ? '' : 's'} examined; `
+      await output.lines(['', `${streams}${findingCounts(counts)}${hidden === 0 ? '' : ' (-v shows them)'}`])
+    },
+  }
+}
+
+const SOUND = { severity: 'ok', code: 'sound', subject: '', message: 'nothing found' } as const
+
+/** One document, written as it comes. Streams without findings are only counted. */
+function oneDocument(output: Output): DoctorOutput {
+  let first = true
+  return {
+    async store(examination, findings) {
+      const store = jsonText(storeJson(examination, findings), 0)
+      await output.text(`{"apiVersion":${JSON.stringify(API_VERSION)},"store":${store},\n"streams":[`)
+    },
+    async stream(name, findings) {
+      if (findings.length === 0) return
+      await output.text(`${first ? '\n' : ',\n'}${jsonText({ stream: name, findings: findings.map(findingJson) }, 0)}`)
+      first = false
+    },
+    async end({ examined = 0, complete, counts }) {
+      await output.text(`],\n"examined":${examined},"complete":${complete},"counts":${jsonText(counts, 0)}}\n`)
+    },
+  }
+}
+
+/** The store, each stream with findings, and at last the counts: a line each, told apart by `record`. */
+function documentPerLine(output: Output): DoctorOutput {
+  return {
+    store: (examination, findings) => output.text(jsonLine({ record: 'store', ...storeJson(examination, findings) })),
+    async stream(name, findings) {
+      if (findings.length > 0)
+        await output.text(jsonLine({ record: 'stream', stream: name, findings: findings.map(findingJson) }))
+    },
+    end: ({ examined = 0, complete, counts }) =>
+      output.text(jsonLine({ record: 'summary', examined, complete, counts })),
+  }
+}

@@ -1,0 +1,119 @@
+import { commandLine } from '../../cli/command-line.ts'
+import type { GlobalOptions } from '../../cli/options.ts'
+import { openOutput } from '../../cli/output.ts'
+import type { Problem } from '../../cli/problem.ts'
+import { openProgressLine } from '../../cli/progress-line.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import type { SelectionOptions } from '../../cli/selection/flags.ts'
+import { readSelection } from '../../cli/selection/read.ts'
+import { openStoreFor } from '../../cli/store.ts'
+import { VERSION } from '../../cli/version.ts'
+import type { ShownFinding } from '../../formats/doctor.ts'
+import { examineStore, type StoreExamination } from '../../ops/doctor/examine-store.ts'
+import type { Finding } from '../../ops/doctor/stream.ts'
+import { examineStreams } from '../../ops/doctor/streams.ts'
+import type { Selection } from '../../ops/selection.ts'
+import type { EventStore } from '../../store/store.ts'
+import { type DoctorOutput, openDoctorOutput } from './output.ts'
+import { DoctorTally } from './tally.ts'
+
+export interface DoctorOptions extends GlobalOptions, SelectionOptions {
+  readonly readOnly?: boolean
+  readonly deep?: boolean
+}
+
+/** Examines the store, then the streams that are selected, and tells what is found as it goes. */
+export async function examineAll(options: DoctorOptions, runtime: Runtime): Promise<Problem | undefined> {
+  const selection = await readSelection(options, runtime)
+  const output = await openOutput(options, runtime)
+  const store = await openStoreFor(options, runtime, output)
+  const tally = new DoctorTally()
+  const examination = await examinePlace(store, options, runtime)
+  tally.addStore(examination.findings)
+  const report = openDoctorOutput(options.output, options.verbose === true || selection?.kind === 'names', output)
+  await report.store(examination, shown(examination.findings, runtime))
+  const readable = selection !== undefined && mayRead(examination, selection)
+  let complete = selection === undefined
+  try {
+    if (readable) complete = await examineSelected(store, selection, tally, report, options, runtime)
+  } finally {
+    await report.end({ examined: selection && tally.examined, complete, counts: tally.counts })
+  }
+  if (selection === undefined && tally.counts.error === 0) {
+    await output.say(`streams were not examined; ${commandLine(runtime, ['doctor', '--all'])} examines them`)
+  }
+  return tally.problem(selection)
+}
+
+/** An interruption must not leave the probe behind: the first Ctrl-C lets it be removed, whoever reads the output. */
+async function examinePlace(
+  store: EventStore,
+  { readOnly = false, deep = false }: DoctorOptions,
+  runtime: Runtime,
+): Promise<StoreExamination> {
+  const { actor, signal } = runtime
+  if (!readOnly) runtime.begin('writes')
+  const found = await examineStore(store, { write: !readOnly, deep, newId: () => runtime.newId(), actor, signal })
+  runtime.begin('reads')
+  return { ...found, findings: [...found.findings, VERSIONS] }
+}
+
+const VERSIONS: Finding = {
+  severity: 'ok',
+  code: 'versions',
+  subject: '',
+  message: `leasectl ${VERSION}, Node ${process.versions.node}, SQLite ${process.versions.sqlite}`,
+}
+
+/** Where listing or reading failed it would fail again for each stream. */
+function mayRead({ probe }: StoreExamination, { kind }: Selection): boolean {
+  const failed = probe.filter(({ outcome }) => outcome !== 'ok').map(({ name }) => name)
+  return !failed.includes('read') && (kind !== 'filter' || !failed.includes('list'))
+}
+
+/** Counting up on the terminal disturbs nothing that is printed: a stream with findings takes the line away. */
+const PROGRESS_EVERY = 100
+
+async function examineSelected(
+  store: EventStore,
+  selection: Selection,
+  tally: DoctorTally,
+  report: DoctorOutput,
+  options: DoctorOptions,
+  runtime: Runtime,
+): Promise<true> {
+  const progress = openProgressLine(options, runtime)
+  try {
+    for await (const item of examineStreams(store, selection, runtime.signal)) {
+      runtime.signal.throwIfAborted()
+      const findings = item.kind === 'missing' ? [MISSING] : item.findings
+      if (item.kind === 'missing') tally.addMissing(item.name, findings)
+      else tally.addStream(findings)
+      if (findings.length > 0) await progress.clear()
+      await report.stream(item.name, shown(findings, runtime))
+      if (tally.examined % PROGRESS_EVERY === 0) await progress.show(`${tally.examined} streams examined`)
+    }
+  } finally {
+    await progress.clear()
+  }
+  return true
+}
+
+const MISSING: Finding = {
+  severity: 'error',
+  code: 'stream-not-found',
+  subject: '',
+  message: 'there is no such stream',
+  hint: 'Is it the right store? ls lists its streams.',
+}
+
+function shown(findings: readonly Finding[], runtime: Runtime): readonly ShownFinding[] {
+  return findings.map(finding => {
+    // the store cannot know which command has the flag
+    if (finding.code === 'container-missing') {
+      const { hint: _, ...told } = finding
+      return { ...told, tryCommand: commandLine(runtime, ['init', 'STREAM', '--create-container']) }
+    }
+    return finding.command === undefined ? finding : { ...finding, tryCommand: commandLine(runtime, finding.command) }
+  })
+}

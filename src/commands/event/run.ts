@@ -1,0 +1,61 @@
+import type { ChangeFlags, GlobalOptions } from '../../cli/options.ts'
+import { outcomeProblem, replacedProblem } from '../../cli/outcome-problem.ts'
+import { type Output, openOutput } from '../../cli/output.ts'
+import type { Problem } from '../../cli/problem.ts'
+import { transactOptions } from '../../cli/request.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { openStoreFor } from '../../cli/store.ts'
+import { type Changed, changeJson, changeLines } from '../../formats/change.ts'
+import { jsonDocument } from '../../formats/json.ts'
+import { transact } from '../../ops/transact/transact.ts'
+import type { TransactOutcome } from '../../ops/transact/types.ts'
+import type { Operation } from '../../stream/operations/operation.ts'
+
+export interface OneChange {
+  readonly stream: string
+  readonly operation: Operation
+  readonly options: GlobalOptions & ChangeFlags
+  /** The life of the stream (`lc:born`) in which alone it is meant. */
+  readonly life?: string | undefined
+  /** What it is called when it is done: `completed`. */
+  readonly word: string
+  /** What others see while the lease is held: `event complete 01.02.00`. */
+  readonly purpose: string
+  /** Printed instead of everything else with `-q`. */
+  readonly quietText?: (changed: Changed) => string
+}
+
+/** One operation on one stream: does it, prints the outcome. */
+export async function changeOne(change: OneChange, runtime: Runtime): Promise<Problem | undefined> {
+  const { stream, operation, options, life } = change
+  const output = await openOutput(options, runtime)
+  const store = await openStoreFor(options, runtime, output)
+  const commandId = options.commandId ?? runtime.newId()
+  const outcome = await transact(store, stream, operation, {
+    ...transactOptions(options, commandId, change.purpose, runtime),
+    ...(life === undefined ? {} : { ifBorn: life }),
+  })
+  if (isAnotherLife(change, outcome)) return { commandId, ...replacedProblem(stream) }
+  if (outcome.kind !== 'done') return outcomeProblem(stream, outcome, commandId, runtime)
+  const event = 'event' in operation ? operation.event : undefined
+  await printChange(
+    change,
+    { stream, event, result: outcome.result, commandId, reason: options.reason },
+    output,
+    runtime,
+  )
+  return undefined
+}
+
+/** Without a version to be compared, only the life can differ. */
+function isAnotherLife({ life, options }: OneChange, outcome: TransactOutcome): boolean {
+  const isChanged = outcome.kind === 'refused' && outcome.refusal.code === 'changed'
+  return life !== undefined && options.ifVersion === undefined && isChanged
+}
+
+async function printChange(change: OneChange, changed: Changed, output: Output, runtime: Runtime): Promise<void> {
+  const { options, word, quietText } = change
+  if (options.output === 'json') await output.text(jsonDocument(changeJson(changed)))
+  else if (options.quiet) await output.text(quietText === undefined ? '' : quietText(changed))
+  else await output.lines(changeLines(changed, word, runtime.nowMs(), output.paint))
+}

@@ -1,0 +1,114 @@
+import { constants, tmpdir } from 'node:os'
+import { interruptedProblem } from '../../cli/error-problem.ts'
+import { exitOfRefusal } from '../../cli/exit-codes.ts'
+import { outcomeProblem, replacedProblem } from '../../cli/outcome-problem.ts'
+import type { Output } from '../../cli/output.ts'
+import { EndsWith, type Problem, problem } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import type { EventStore } from '../../store/store.ts'
+import type { Job } from '../../worker/job.ts'
+import { fateText } from '../../worker/program/result.ts'
+import { NO_OUTPUT_FILE, type ProgramRun } from '../../worker/program/run.ts'
+import { endedByHolder } from '../../worker/self-reported.ts'
+import type { WorkTarget } from '../../worker/work-options.ts'
+import type { Undone, WorkOutcome } from '../../worker/work-outcome.ts'
+import type { ExecOptions } from './options.ts'
+
+interface Came {
+  readonly outcome: WorkOutcome
+  /** `undefined` where the command was not begun. */
+  readonly ran: ProgramRun | undefined
+}
+
+/**
+ * What `exec` has to tell of what came of it, with the exit code that the table has for it.
+ *
+ * @throws EndsWith with the command's own code where that is all there is to say
+ */
+export async function execEnd(
+  store: EventStore,
+  target: Pick<ExecOptions, 'stream' | 'event' | 'command'>,
+  { outcome, ran }: Came,
+  output: Output,
+  runtime: Runtime,
+): Promise<Problem | undefined> {
+  const { stream, event } = target
+  switch (outcome.kind) {
+    case 'not-claimed':
+      return undoneProblem(target, outcome.undone, 'been claimed: then the claim runs out by itself', runtime)
+    case 'lost': {
+      const { code, message } = outcome.lost
+      await endIfOwn(store, outcome.job, ran, code)
+      const subject = message.startsWith(event) ? stream : `${stream} ${event}`
+      const exit = exitOfRefusal(code)
+      return problem(code, `${subject}: ${message}`, { exit, stream, event, facts: commandFact(ran) })
+    }
+    case 'unreported': {
+      if (outcome.undone.kind === 'refused') await endIfOwn(store, outcome.job, ran, outcome.undone.refusal.code)
+      const what = undoneProblem(target, outcome.undone, `ended (${outcome.ending.op})`, runtime)
+      return { ...what, facts: [...(what.facts ?? []), ...commandFact(ran)] }
+    }
+    case 'reported': {
+      await output.detail(`${stream} ${event}: ${outcome.ending.op} reported, version ${outcome.result.version}`)
+      return reportedProblem(target, outcome, ran, runtime)
+    }
+    default:
+      return outcome satisfies never
+  }
+}
+
+function reportedProblem(
+  { stream, event, command }: Pick<ExecOptions, 'stream' | 'event' | 'command'>,
+  { ending }: Extract<WorkOutcome, { kind: 'reported' }>,
+  ran: ProgramRun | undefined,
+  runtime: Runtime,
+): Problem {
+  if (ran?.fate.kind === 'not-started') return notStarted(command[0], ran.fate.reason)
+  if (ran === undefined || ending.op === 'release') return { ...interruptedProblem(runtime.signal), stream, event }
+  const more = { applied: 'yes', stream, event } as const
+  if (ran.badOutput !== undefined) {
+    return problem('bad-output', `${stream} ${event} failed: LEASECTL_OUTPUT cannot be used: ${ran.badOutput}`, more)
+  }
+  const code = codeOf(ran)
+  if (code === 0 && ending.op === 'fail')
+    return problem('end-impossible', `${stream} ${event} failed: ${ending.msg ?? ''}`, more)
+  throw new EndsWith(code)
+}
+
+/** The command ended its event itself; that it could not be done again is no fault. */
+async function endIfOwn(store: EventStore, job: Job, ran: ProgramRun | undefined, code: string): Promise<void> {
+  if (ran !== undefined && (await endedByHolder(store, job, code))) throw new EndsWith(codeOf(ran))
+}
+
+/** @param word the name of the command, as it was given */
+export function notStarted(word: string, reason: string): Problem {
+  if (reason === NO_OUTPUT_FILE) {
+    return problem('file-failed', `no file for LEASECTL_OUTPUT can be made in ${tmpdir()}`, { hint: 'Set TMPDIR.' })
+  }
+  if (reason === 'ENOENT') {
+    return problem('command-not-found', `there is no command ${word}, or the interpreter of its script is missing`)
+  }
+  return problem('command-not-executable', `${word} cannot be run (${reason})`)
+}
+
+/** The exit code of a command, as a shell has it. */
+function codeOf({ fate }: ProgramRun): number {
+  if (fate.kind === 'exited') return fate.code
+  return fate.kind === 'killed' ? 128 + constants.signals[fate.signal] : 1
+}
+
+function commandFact(ran: ProgramRun | undefined): NonNullable<Problem['facts']> {
+  return ran === undefined ? [] : [['command', fateText(ran.fate)]]
+}
+
+/** @param what what may or may not have happened, where the store did not answer */
+function undoneProblem({ stream, event }: WorkTarget, undone: Undone, what: string, runtime: Runtime): Problem {
+  if (undone.kind === 'unknown') {
+    const message = `the store did not answer: ${stream} ${event} may or may not have ${what}`
+    return problem('unknown', message, { applied: 'unknown', stream, event, cause: undone.cause })
+  }
+  if (undone.kind === 'missing' && undone.isReplaced) return { ...replacedProblem(stream), event }
+  // each change of exec has an id of its own, and none can be repeated
+  const { commandId: _, ...rest } = outcomeProblem(stream, undone, '', runtime)
+  return { event, ...rest }
+}

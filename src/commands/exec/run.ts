@@ -1,0 +1,161 @@
+import { errorProblem } from '../../cli/error-problem.ts'
+import { missingProblem } from '../../cli/outcome-problem.ts'
+import { openOutput } from '../../cli/output.ts'
+import { CommandFailed, EndsWith, type Problem, UsageError } from '../../cli/problem.ts'
+import { DEFAULT_LEASE_WAIT_MS } from '../../cli/request.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { openStoreFor } from '../../cli/store.ts'
+import { findProgram } from '../../process/find-program.ts'
+import type { EventStore } from '../../store/store.ts'
+import { visibleText } from '../../stream/text.ts'
+import type { Job } from '../../worker/job.ts'
+import { type OutputFile, outputFile } from '../../worker/program/output-file.ts'
+import type { Successors } from '../../worker/program/result.ts'
+import { NO_OUTPUT_FILE, type ProgramRun, programWork } from '../../worker/program/run.ts'
+import { workEvent } from '../../worker/work-event.ts'
+import { attributesOf, ownerOf } from '../event/flags.ts'
+import type { ExecOptions, ProgramFlags } from './options.ts'
+import { execEnd, notStarted } from './outcome.ts'
+
+const DEFAULT_GRACE_MS = 10_000
+/** Of what leasectl could not do itself: most other codes may be the command's own. */
+export const NOT_THE_COMMAND = 125
+/** These stay: wrong usage, a command that cannot be run, and signals. */
+const OWN_EXITS: readonly number[] = [2, 126, 127, 130, 143]
+/** A hang-up, and Ctrl-\, which a command in a session of its own does not get. */
+const AS_SIGTERM = ['SIGHUP', 'SIGQUIT'] as const
+
+/** Runs a command as the worker of an event. Ends with the command's code. */
+export async function exec(options: ExecOptions, runtime: Runtime): Promise<Problem | undefined> {
+  const successors = successorsIn(options)
+  const [program] = options.command
+  const found = findProgram(program, runtime.env.PATH)
+  if (found.kind !== 'found') return notStarted(program, found.kind === 'missing' ? 'ENOENT' : 'EACCES')
+  try {
+    return ownProblem(await worked(options, successors, runtime))
+  } catch (error) {
+    if (error instanceof EndsWith) throw error
+    return ownProblem(errorProblem(error, runtime))
+  }
+}
+
+/** As it is told by `exec`, where the codes of the table would be taken for the command's. */
+export function ownProblem(what: Problem | undefined): Problem | undefined {
+  if (what === undefined || OWN_EXITS.includes(what.exit)) return what
+  const { exit, facts = [], ...rest } = what
+  const fact = ['code', `${exit} in help exit-codes`] as const
+  return { ...rest, exit: NOT_THE_COMMAND, tableExit: exit, facts: [...facts, fact] }
+}
+
+async function worked(options: ExecOptions, successors: Successors, runtime: Runtime): Promise<Problem | undefined> {
+  const file = outputFile()
+  if (file === undefined) return notStarted(options.command[0], NO_OUTPUT_FILE)
+  try {
+    return await workedWith(file, options, successors, runtime)
+  } finally {
+    file.remove()
+  }
+}
+
+async function workedWith(
+  file: OutputFile,
+  options: ExecOptions,
+  successors: Successors,
+  runtime: Runtime,
+): Promise<Problem | undefined> {
+  const { stream, event, claim, reason, takeOver, write } = options
+  const output = await openOutput(options, runtime)
+  const store = await openStoreFor(options, runtime, output)
+  let ran: ProgramRun | undefined
+  let fault: unknown
+  const input = (job: Job) =>
+    jobText(store, job).catch(error => {
+      fault = error
+      return undefined
+    })
+  const work = programWork(options.command, {
+    ...successors,
+    store,
+    output: file,
+    env: environment(runtime),
+    stdin: options.stdin === undefined ? 'inherit' : input,
+    stderr: chunk => runtime.stderr.write(chunk),
+    graceMs: options.grace ?? DEFAULT_GRACE_MS,
+    signal: runtime.signal,
+    ended: (_, run) => {
+      ran = run
+    },
+  })
+  const listening = takeAsSigterm()
+  try {
+    const outcome = await workEvent(
+      store,
+      { stream, event },
+      {
+        owner: ownerOf(options, runtime),
+        by: options.by ?? runtime.actor,
+        leaseWaitMs: options.leaseWait ?? DEFAULT_LEASE_WAIT_MS,
+        signal: runtime.signal,
+        ...(claim === undefined ? {} : { claimMs: claim }),
+        ...(reason === undefined ? {} : { why: reason }),
+        ...(takeOver ? { takeOver } : {}),
+        ...(write === undefined ? {} : { write }),
+      },
+      job => {
+        void output.detail(`claimed ${stream} ${event} as ${job.owner}, fence ${job.fence}, attempt ${job.attempt}`)
+        if (job.limitWarning !== undefined) {
+          void output.say(`${visibleText(stream)} ${visibleText(event)}: ${job.limitWarning}`)
+        }
+        return work(job)
+      },
+    )
+    if (fault !== undefined) throw fault
+    return await execEnd(store, options, { outcome, ran }, output, runtime)
+  } finally {
+    listening.over()
+  }
+}
+
+/** Until it is over: without a listener any of these signals, be it the second, would leave commands behind. */
+export function takeAsSigterm() {
+  const terminate = () => void process.kill(process.pid, 'SIGTERM')
+  for (const signal of AS_SIGTERM) process.on(signal, terminate)
+  return {
+    over() {
+      for (const signal of AS_SIGTERM) process.off(signal, terminate)
+    },
+  }
+}
+
+/** What follows where the command itself does not say so. */
+export function successorsIn(flags: ProgramFlags): Successors {
+  const { next, fork, join } = flags
+  if (join !== undefined && fork === undefined)
+    throw new UsageError('--join needs --fork', { hint: `--fork A,B --join ${join}` })
+  return {
+    attributes: attributesOf(flags),
+    ...(next === undefined ? {} : { next }),
+    ...(fork === undefined ? {} : { forks: fork }),
+    ...(join === undefined ? {} : { join }),
+  }
+}
+
+/** What the command gets of our environment. The address alone may not tell by what requests are signed. */
+export function environment({ env, opened }: Runtime): Runtime['env'] {
+  const { LEASECTL_CONTEXT: _, ...rest } = env
+  return opened?.context === undefined ? rest : { ...rest, LEASECTL_CONTEXT: opened.context }
+}
+
+/** The event of a job for its command to read. @throws CommandFailed if the stream is gone; the store's faults */
+export async function jobText(store: EventStore, { stream, event }: Job): Promise<string> {
+  const [{ readStream }, { shownStream }, { jobJson }, { jsonDocument }] = await Promise.all([
+    import('../../ops/read-stream.ts'),
+    import('../../formats/stream/shown-stream.ts'),
+    import('../../formats/stream/json.ts'),
+    import('../../formats/json.ts'),
+  ])
+  const view = await readStream(store, stream)
+  const found = view?.stream.find(event.id)
+  if (view === undefined || found === undefined) throw new CommandFailed(missingProblem(stream))
+  return jsonDocument(jobJson(shownStream(view), found))
+}

@@ -1,0 +1,80 @@
+import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { CommandFailed, problem, UsageError } from '../../cli/problem.ts'
+import { errorCode, fileProblem } from '../transfer/files.ts'
+import { openDraft } from './whole-file.ts'
+
+/** Where a text goes that is made part by part. */
+export interface Sink {
+  write(text: string): Promise<void>
+  /** All of it was written. */
+  finish(): Promise<void>
+  /** It will not be finished: nothing of it stays where that can be helped. */
+  abandon(): Promise<void>
+}
+
+/**
+ * One file. It gets its name when it is finished; a device or pipe is written as it goes.
+ *
+ * @throws CommandFailed it exists, or cannot be written; UsageError it is a folder
+ */
+export async function openFileSink(path: string, options: { readonly replace: boolean }): Promise<Sink> {
+  const found = await look(path)
+  if (found === 'folder') {
+    throw new UsageError(`--to ${path} is a folder`, { hint: 'These formats make one file of all: name it.' })
+  }
+  if (found === 'device') return deviceSink(path)
+  if (found === 'file' && !options.replace) throw new CommandFailed(exists(path))
+  return draftSink(path, found, options)
+}
+
+type Found = 'nothing' | 'file' | 'folder' | 'device'
+
+async function look(path: string): Promise<Found> {
+  try {
+    const found = await stat(path)
+    if (found.isDirectory()) return 'folder'
+    return found.isFile() ? 'file' : 'device'
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return 'nothing'
+    throw new CommandFailed(fileProblem(error, path))
+  }
+}
+
+async function draftSink(path: string, found: Found, { replace }: { readonly replace: boolean }) {
+  // A link that was named is followed: what it names is what is replaced.
+  const target = found === 'file' ? await realpath(path) : join(dirname(path), basename(path))
+  const draft = await openDraft(dirname(target)).catch(fail(dirname(path)))
+  return {
+    write: async (text: string) => void (await draft.handle.writeFile(text).catch(fail(path))),
+    async finish() {
+      try {
+        if (replace) await draft.replace(target)
+        else if (!(await draft.publish(target))) throw new CommandFailed(exists(path))
+      } catch (error) {
+        await draft.discard()
+        throw error instanceof CommandFailed ? error : new CommandFailed(fileProblem(error, path))
+      }
+    },
+    abandon: () => draft.discard(),
+  }
+}
+
+async function deviceSink(path: string): Promise<Sink> {
+  const handle: FileHandle = await open(path, 'w').catch(fail(path))
+  return {
+    write: async text => void (await handle.writeFile(text).catch(fail(path))),
+    finish: () => handle.close(),
+    abandon: () => handle.close(),
+  }
+}
+
+function fail(path: string): (error: unknown) => never {
+  return error => {
+    throw new CommandFailed(fileProblem(error, path))
+  }
+}
+
+function exists(path: string) {
+  return problem('exists', `${path} is there already`, { exit: 5, hint: '--replace writes over it.' })
+}

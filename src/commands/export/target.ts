@@ -1,0 +1,78 @@
+import { extname } from 'node:path'
+import { UsageError } from '../../cli/problem.ts'
+import { placeOf } from '../transfer/place.ts'
+import { endpointUrl } from './otlp.ts'
+
+/** Formats with a document a stream. */
+export type DocumentFormat = 'xml' | 'json' | 'mermaid'
+/** Formats with one document for all. */
+export type TraceFormat = 'chrome' | 'otlp'
+
+/** What is written where. */
+export type ExportTarget =
+  | { readonly kind: 'stdout'; readonly format: DocumentFormat }
+  | { readonly kind: 'folder'; readonly path: string; readonly format: DocumentFormat }
+  | { readonly kind: 'store'; readonly address: string }
+  | {
+      readonly kind: 'traces'
+      readonly format: TraceFormat
+      /** Without one it goes to stdout. */
+      readonly to: { readonly file: string } | { readonly endpoint: URL } | undefined
+    }
+
+export interface TargetOptions {
+  readonly output?: string
+  readonly to?: string
+  readonly endpoint?: string
+  readonly replace?: boolean
+  readonly skipExisting?: boolean
+  readonly dryRun?: boolean
+}
+
+/** @throws UsageError flags that do not go together, before anything is opened */
+export function exportTarget(options: TargetOptions): ExportTarget {
+  const target = targetOf(options)
+  const { replace, skipExisting, dryRun } = options
+  const isFile = target.kind === 'traces' && target.to !== undefined && 'file' in target.to
+  if (replace && target.kind !== 'folder' && target.kind !== 'store' && !isFile) throw needs('--replace', '--to')
+  if (skipExisting && target.kind !== 'store') throw needs('--skip-existing', '--to with the address of a store')
+  if (dryRun && target.kind !== 'store') throw needs('--dry-run', '--to with the address of a store')
+  if (replace && skipExisting) throw new UsageError('--replace and --skip-existing are opposites')
+  return target
+}
+
+function targetOf({ output: format = 'xml', to, endpoint }: TargetOptions): ExportTarget {
+  if (endpoint !== undefined && to !== undefined) throw new UsageError('--to and --endpoint are two targets')
+  if (endpoint !== undefined && format !== 'otlp') {
+    throw new UsageError('--endpoint needs -o otlp', { hint: 'A collector takes nothing else.' })
+  }
+  const place = to === undefined ? undefined : placeOf(to, '--to')
+  if (format === 'chrome' || format === 'otlp') {
+    if (place?.kind === 'store') throw notIntoStore(format)
+    if (endpoint !== undefined) return { kind: 'traces', format, to: { endpoint: endpointUrl(endpoint) } }
+    return { kind: 'traces', format, to: place && { file: place.path } }
+  }
+  const documents: DocumentFormat = format === 'json' || format === 'mermaid' ? format : 'xml'
+  if (place === undefined) return { kind: 'stdout', format: documents }
+  if (place.kind === 'store') {
+    if (documents !== 'xml') throw notIntoStore(documents)
+    return { kind: 'store', address: place.address }
+  }
+  return { kind: 'folder', path: folder(place.path), format: documents }
+}
+
+/** Whoever names a file means a file: a folder of that name would be a surprise. */
+function folder(path: string): string {
+  if (!['.xml', '.json', '.mmd'].includes(extname(path).toLowerCase())) return path
+  throw new UsageError(`--to ${path} looks like a file, but names a folder`, {
+    hint: `One stream goes into a file with: > ${path}`,
+  })
+}
+
+function notIntoStore(format: string): UsageError {
+  return new UsageError(`-o ${format} cannot go into a store`, { hint: 'A store takes documents: leave -o out.' })
+}
+
+function needs(flag: string, other: string): UsageError {
+  return new UsageError(`${flag} needs ${other}`)
+}

@@ -1,0 +1,51 @@
+import type { GlobalOptions } from '../../cli/options.ts'
+import { openOutput } from '../../cli/output.ts'
+import { type Problem, UsageError } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { openStoreFor } from '../../cli/store.ts'
+import { globOf } from '../../ops/glob.ts'
+import { openCopies } from '../transfer/copies.ts'
+import { copyItems } from '../transfer/copy.ts'
+import type { TransferFlags } from '../transfer/flags.ts'
+import { openReport } from '../transfer/report.ts'
+import type { ReportFormat } from '../transfer/report-printer.ts'
+import { allItems, openSources } from './sources.ts'
+
+export interface ImportOptions extends GlobalOptions, TransferFlags {
+  readonly sources: readonly string[]
+  readonly name?: string
+  readonly prefix?: string
+  readonly match?: string
+}
+
+/** Puts streams of files and other stores into this one. */
+export async function importStreams(options: ImportOptions, runtime: Runtime): Promise<Problem | undefined> {
+  if (options.replace && options.skipExisting) throw new UsageError('--replace and --skip-existing are opposites')
+  const output = await openOutput(options, runtime)
+  const sources = await openSources(options.sources, options.name, runtime)
+  const store = await openStoreFor(options, runtime, output)
+  const { isProtected = false, address = '' } = runtime.opened ?? {}
+  if (sources.some(source => source.kind === 'store' && source.store.address === store.address)) {
+    throw new UsageError('a source is the store that is written to', { hint: 'Name another.' })
+  }
+  const naming = {
+    ...(options.prefix === undefined ? {} : { prefix: options.prefix }),
+    ...(options.match === undefined ? {} : { match: globOf(options.match) }),
+  }
+  return copyItems(
+    {
+      items: allItems(sources, naming, output, runtime),
+      copies: openCopies(store, options, 'import', runtime),
+      flags: options,
+      options,
+      isProtected,
+      address,
+    },
+    openReport(formatOf(options), options, output, runtime),
+    runtime,
+  )
+}
+
+function formatOf({ output }: GlobalOptions): ReportFormat {
+  return output === 'json' || output === 'ndjson' ? output : 'text'
+}

@@ -1,0 +1,32 @@
+import { UsageError } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { LeasectlError } from '../../stream/errors.ts'
+import { decodeDocument } from '../../stream/xml/decode.ts'
+import type { Template } from './template.ts'
+
+/** Reads a template, YAML or XML: what begins with `<` is XML. */
+export async function readTemplate(path: string, runtime: Runtime): Promise<Template> {
+  const bytes = path === '-' ? Buffer.from(await runtime.stdin.readAll()) : await fileBytes(path, runtime)
+  try {
+    const text = decodeDocument(bytes)
+    if (text.trimStart().startsWith('<')) return (await import('./template-xml.ts')).xmlTemplate(text)
+    return (await import('./template-yaml.ts')).yamlTemplate(text)
+  } catch (error) {
+    if (!(error instanceof LeasectlError)) throw error
+    throw new UsageError(`--from ${path}: ${error.message}`, {
+      cause: error,
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+    })
+  }
+}
+
+async function fileBytes(path: string, runtime: Runtime): Promise<Uint8Array> {
+  try {
+    return await runtime.readFile(path)
+  } catch (error) {
+    throw new UsageError(`--from ${path} cannot be read`, {
+      cause: error,
+      hint: error instanceof Error ? error.message : String(error),
+    })
+  }
+}

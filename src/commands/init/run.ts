@@ -1,0 +1,123 @@
+import type { ChangeFlags, GlobalOptions } from '../../cli/options.ts'
+import { outcomeProblem } from '../../cli/outcome-problem.ts'
+import { type Output, openOutput } from '../../cli/output.ts'
+import { type Problem, UsageError } from '../../cli/problem.ts'
+import { transactOptions } from '../../cli/request.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { openStoreFor } from '../../cli/store.ts'
+import { type Changed, changeJson, changeLines } from '../../formats/change.ts'
+import { jsonDocument } from '../../formats/json.ts'
+import { readStream } from '../../ops/read-stream.ts'
+import { transact } from '../../ops/transact/transact.ts'
+import type { TransactOutcome } from '../../ops/transact/types.ts'
+import { ContainerMissing } from '../../store/errors.ts'
+import type { EventStore } from '../../store/store.ts'
+import type { ChangeResult, EventSpec, Operation } from '../../stream/operations/operation.ts'
+import { type AttributeFlags, attributesOf } from '../event/flags.ts'
+import { readTemplate } from './read-template.ts'
+import type { Template } from './template.ts'
+
+export interface InitOptions extends GlobalOptions, ChangeFlags, AttributeFlags {
+  readonly stream: string
+  readonly root?: string
+  readonly fork?: readonly string[]
+  readonly join?: string
+  readonly hold?: boolean
+  /** A file with a template, `-` for standard input. */
+  readonly from?: string
+  readonly ifAbsent?: boolean
+  readonly createContainer?: boolean
+}
+
+type Init = Extract<Operation, { op: 'init' }>
+
+/** Creates a stream. With `--if-absent` one that exists is fine, whatever it holds. */
+export async function initStream(options: InitOptions, runtime: Runtime): Promise<Problem | undefined> {
+  const output = await openOutput(options, runtime)
+  const template = options.from === undefined ? {} : await readTemplate(options.from, runtime)
+  const operation = initOperation(options, template, runtime.newId())
+  const store = await openStoreFor(options, runtime, output)
+  const commandId = options.commandId ?? runtime.newId()
+  const outcome = await createIn(store, operation, commandId, options, runtime)
+  if (outcome.kind === 'done') {
+    await print(
+      { stream: options.stream, event: undefined, result: outcome.result, commandId, reason: options.reason },
+      options,
+      output,
+      runtime,
+    )
+    return undefined
+  }
+  if (options.ifAbsent && outcome.kind === 'refused' && outcome.refusal.code === 'exists') {
+    const result = await existing(store, options.stream)
+    await print(
+      { stream: options.stream, event: undefined, result, commandId, reason: options.reason },
+      options,
+      output,
+      runtime,
+    )
+    return undefined
+  }
+  const failed = outcomeProblem(options.stream, outcome, commandId, runtime)
+  return failed.code === 'exists' ? { ...failed, hint: '--if-absent makes that fine' } : failed
+}
+
+/** Flags win over the template. */
+function initOperation(options: InitOptions, template: Template, born: string): Init {
+  const attributes = attributesOf({ ...template, ...given(options) })
+  const forks: readonly EventSpec[] = options.fork?.map(name => ({ name })) ?? template.fork ?? []
+  const join = options.join === undefined ? template.join : { name: options.join }
+  if (join !== undefined && forks.length === 0)
+    throw new UsageError('--join needs --fork', { hint: `--fork A,B --join ${join.name}` })
+  return {
+    op: 'init',
+    root: { ...attributes, name: options.root ?? template.root ?? 'Start' },
+    forks,
+    ...(join === undefined ? {} : { join }),
+    hold: options.hold ?? template.hold ?? false,
+    born,
+  }
+}
+
+function given({ topic, key, tag, ref, trackingId, timeout, onDue }: InitOptions) {
+  const flags = { topic, key, tag, ref, trackingId, timeout, onDue }
+  return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
+}
+
+async function createIn(
+  store: EventStore,
+  operation: Init,
+  commandId: string,
+  options: InitOptions,
+  runtime: Runtime,
+): Promise<TransactOutcome> {
+  const how = transactOptions(options, commandId, 'init', runtime)
+  try {
+    return await transact(store, options.stream, operation, how)
+  } catch (error) {
+    const mayCreate = options.createContainer || store.address.startsWith('azurite:')
+    if (!(error instanceof ContainerMissing) || !mayCreate) throw error
+    await store.createContainer()
+    return await transact(store, options.stream, operation, how)
+  }
+}
+
+/** What `--if-absent` reports of a stream that was there. */
+async function existing(store: EventStore, name: string): Promise<ChangeResult> {
+  const view = await readStream(store, name)
+  return {
+    outcome: 'already',
+    version: view?.document.version ?? 0,
+    changed: [],
+    closed: [],
+    joined: [],
+    added: [],
+    done: view?.stream.done ?? false,
+    duplicate: false,
+  }
+}
+
+async function print(changed: Changed, options: InitOptions, output: Output, runtime: Runtime): Promise<void> {
+  if (options.output === 'json') await output.text(jsonDocument(changeJson(changed)))
+  else if (!options.quiet) await output.lines(changeLines(changed, 'created', runtime.nowMs(), output.paint))
+}

@@ -1,0 +1,68 @@
+import { UsageError } from '../../cli/problem.ts'
+import { choice, timeout } from '../../cli/values.ts'
+import { isFinal, type StreamEvent } from '../../stream/event.ts'
+import { EventStream } from '../../stream/event-stream.ts'
+import { type EventSpec, ON_DUE } from '../../stream/operations/operation.ts'
+import { parseTimeout } from '../../stream/time/timeouts.ts'
+import { readDocument } from '../../stream/xml/read.ts'
+import { nearest } from '../../util/nearest.ts'
+import type { Template } from './template.ts'
+
+/** A stream document as its own beginning: a root with direct forks, nothing that has run. */
+export function xmlTemplate(text: string): Template {
+  const stream = new EventStream(readDocument(text).events)
+  const { root } = stream
+  if (root === undefined) throw new UsageError('it holds no event')
+  const below = stream.successors(root)
+  if (below.missing.length > 0 || below.events.length !== stream.events.length - 1) {
+    throw new UsageError('only a root and its direct successors can be taken over', {
+      hint: 'Leave out what comes later.',
+    })
+  }
+  const joins = below.events.filter(event => event.lc.join === 'wait')
+  const forks = below.events.filter(event => event.lc.join !== 'wait')
+  if (isFinal(root)) throw new UsageError(`its root is ${root.status}`, { hint: 'Only what is open can begin.' })
+  const started = forks.find(event => event.status !== 'init' && event.status !== '')
+  if (started !== undefined)
+    throw new UsageError(`event ${started.id} is ${started.status}: only events that are init can be taken over`)
+  const [join] = joins
+  return {
+    ...specAttributes(root),
+    root: root.name,
+    fork: forks.map(eventSpec),
+    ...(join === undefined ? {} : { join: eventSpec(join) }),
+    hold: root.status === 'init',
+  }
+}
+
+function eventSpec(event: StreamEvent): EventSpec {
+  return { ...specAttributes(event), name: event.name, ...(event.msg === '' ? {} : { msg: event.msg }) }
+}
+
+function specAttributes(event: StreamEvent): Omit<EventSpec, 'name'> {
+  refuseUnknown(event)
+  const { topic, key, tag, ref, trackingId } = event
+  const texts = Object.entries({ topic, key, tag, ref, trackingId, timeout: limitOf(event) })
+  const onDue = event.lc.onDue ?? ''
+  return {
+    ...Object.fromEntries(texts.filter(([, value]) => value !== '')),
+    ...(onDue === '' ? {} : { onDue: choice('lc:onDue', ON_DUE)(onDue) }),
+  }
+}
+
+/** A misspelt attribute would be lost without a word. */
+function refuseUnknown({ id, foreign }: StreamEvent): void {
+  const unknown = foreign.find(({ name }) => name !== 'xmlns' && !name.startsWith('xmlns:'))
+  if (unknown === undefined) return
+  const near = nearest(unknown.name, KNOWN)
+  throw new UsageError(`event ${id}: ${unknown.name} is no attribute of a new event`, {
+    hint: `${near === undefined ? 'Leave it out.' : `did you mean ${near}?`} Taken over are ${KNOWN.join(', ')}.`,
+  })
+}
+
+const KNOWN = ['name', 'topic', 'key', 'msg', 'ref', 'tag', 'trackingId', 'timeout', 'lc:onDue']
+
+/** What others write stays as it is; what nobody could read is taken as people type it. */
+function limitOf({ timeout: limit }: StreamEvent): string {
+  return parseTimeout(limit).kind === 'unreadable' ? timeout(limit) : limit
+}

@@ -1,0 +1,16 @@
+import type { EventSpec, OnDue } from '../../stream/operations/operation.ts'
+
+/** What `init --from` can say: the root's attributes and its first fork. */
+export interface Template {
+  readonly root?: string
+  readonly topic?: string
+  readonly key?: string
+  readonly tag?: string
+  readonly ref?: string
+  readonly trackingId?: string
+  readonly timeout?: string
+  readonly onDue?: OnDue
+  readonly fork?: readonly EventSpec[]
+  readonly join?: EventSpec
+  readonly hold?: boolean
+}

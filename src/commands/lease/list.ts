@@ -1,0 +1,116 @@
+import { commandLine } from '../../cli/command-line.ts'
+import { itemsWriter, writeTexts } from '../../cli/items-writer.ts'
+import { missingFile } from '../../cli/missing-file.ts'
+import type { GlobalOptions } from '../../cli/options.ts'
+import { type Output, openOutput } from '../../cli/output.ts'
+import type { Problem } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { openStoreFor } from '../../cli/store.ts'
+import { tableWriter } from '../../cli/table-writer.ts'
+import { jsonLine, jsonText } from '../../formats/json.ts'
+import { type HeldLease, heldLeaseJson, leaseColumns, leaseRow } from '../../formats/lease-list.ts'
+import { counted, countText } from '../../formats/terminal/count-text.ts'
+import { globOf } from '../../ops/glob.ts'
+import { staleReasons } from '../../ops/stale-lease.ts'
+import type { EventStore } from '../../store/store.ts'
+import { visibleText } from '../../stream/text.ts'
+import { commandWords } from '../../util/command-words.ts'
+
+export interface ListLeasesOptions extends GlobalOptions {
+  readonly match?: string
+  /** Only leases that look left behind: held for longer than this, ms, or for other reasons. */
+  readonly stale?: number
+}
+
+/** Without `--stale` a lease is marked as stale after the same time as with `--stale` alone. */
+const STALE_AFTER_MS = 5 * 60_000
+
+/** Lists the leases that are held, page by page. No stream is read: the listing knows its leases. */
+export async function listLeases(options: ListLeasesOptions, runtime: Runtime): Promise<Problem | undefined> {
+  const output = await openOutput(options, runtime)
+  const store = await openStoreFor(options, runtime, output)
+  const list = leaseOutput(options, store, output)
+  const found: Found = { held: 0, stale: 0, firstStale: undefined }
+  for await (const page of held(options, store, runtime)) {
+    const stale = page.filter(lease => lease.stale.length > 0)
+    found.held += page.length
+    found.stale += stale.length
+    found.firstStale ??= stale[0]?.listed.name
+    const shown = options.stale === undefined ? page : stale
+    if (shown.length > 0) await list.write(shown)
+  }
+  await list.end(options.stale === undefined ? found.held : found.stale)
+  for (const line of sentences(options, found, store, runtime)) await output.say(line)
+  return undefined
+}
+
+interface Found {
+  held: number
+  stale: number
+  firstStale: string | undefined
+}
+
+async function* held(
+  { match, stale = STALE_AFTER_MS }: ListLeasesOptions,
+  store: EventStore,
+  runtime: Runtime,
+): AsyncGenerator<readonly HeldLease[]> {
+  const names = match === undefined ? undefined : globOf(match)
+  const query = names === undefined ? {} : { prefix: names.prefix }
+  for await (const page of store.list({ ...query, signal: runtime.signal })) {
+    const rule = { nowMs: store.nowMs(), longerThanMs: stale, host: runtime.host, isRunning: runtime.isRunning }
+    yield page
+      .filter(({ name, lease }) => isHeld(lease.state) && names?.matches(name) !== false)
+      .map(listed => ({ listed, stale: staleReasons(listed.lease, rule) }))
+  }
+}
+
+function isHeld(state: string): boolean {
+  return state === 'leased' || state === 'breaking'
+}
+
+interface LeaseOutput {
+  write(leases: readonly HeldLease[]): Promise<void>
+  end(total: number): Promise<void>
+}
+
+function leaseOutput({ output: format, stale }: ListLeasesOptions, store: EventStore, output: Output): LeaseOutput {
+  if (format === 'json') {
+    const items = itemsWriter(output)
+    const texts = (leases: readonly HeldLease[]) => leases.map(lease => jsonText(heldLeaseJson(lease), 0))
+    return { write: leases => items.write(texts(leases)), end: total => items.end({ total }) }
+  }
+  if (format === 'ndjson') {
+    const texts = (leases: readonly HeldLease[]) => leases.map(lease => jsonLine(heldLeaseJson(lease)))
+    return { write: leases => writeTexts(texts(leases), output), end: async () => {} }
+  }
+  const why = stale !== undefined
+  const table = tableWriter(leaseColumns(why), output)
+  const row = (lease: HeldLease) => leaseRow(lease, why, store.nowMs(), output.time)
+  return { write: leases => table.write(leases.map(row)), end: () => table.end() }
+}
+
+function sentences(
+  options: ListLeasesOptions,
+  { held, stale, firstStale }: Found,
+  store: EventStore,
+  runtime: Runtime,
+) {
+  const where = `in ${visibleText(store.address)}`
+  const leases = `${counted(held, 'lease')}${options.match === undefined ? '' : ' of streams that match'}`
+  if (held === 0) return [nothingHeld(options, where, store)]
+  if (firstStale === undefined) return options.stale === undefined ? [] : [`none of ${leases} ${where} looks stale`]
+  if (options.stale === undefined) {
+    return [`${countText(stale)} of ${leases} may be left behind; --stale says which and why`]
+  }
+  return [
+    'look before you break: what its holder is doing would be lost',
+    `try      ${visibleText(commandLine(runtime, commandWords(['lease', 'break'], [firstStale])))}`,
+  ]
+}
+
+function nothingHeld({ match }: ListLeasesOptions, where: string, store: EventStore): string {
+  const why = missingFile(store.address)
+  const what = match === undefined ? 'no lease is held' : 'no stream that matches is leased'
+  return `${what} ${where}${why === undefined ? '' : `: ${why}`}`
+}

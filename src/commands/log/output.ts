@@ -1,0 +1,105 @@
+import { itemsWriter, writeTexts } from '../../cli/items-writer.ts'
+import type { Output } from '../../cli/output.ts'
+import { jsonLine, jsonText } from '../../formats/json.ts'
+import { LOG_COLUMNS, logCells, logJson, logRow } from '../../formats/log-text.ts'
+import { tableHeader, tableRows, tableWidths } from '../../formats/terminal/table.ts'
+import type { LogEntry } from '../../ops/log.ts'
+import { Latest } from '../../util/top-n.ts'
+
+/** Where transactions go, stream by stream. */
+export interface LogOutput {
+  /** What is earlier will not be shown any more, epoch ms. */
+  readonly floorMs: number
+  add(entries: readonly LogEntry[]): Promise<void>
+  end(): Promise<{ readonly shown: number; readonly truncated: boolean }>
+}
+
+/** Each transaction at once, in the order in which streams are read: nothing is held. */
+export function streamedLog(output: Output): LogOutput {
+  let shown = 0
+  return {
+    floorMs: Number.NEGATIVE_INFINITY,
+    async add(entries) {
+      shown += entries.length
+      if (entries.length > 0) await output.text(entries.map(entry => jsonLine(logJson(entry))).join(''))
+    },
+    end: async () => ({ shown, truncated: false }),
+  }
+}
+
+/** A table is written so many rows at a time. */
+const ROWS_AT_ONCE = 1_000
+
+/**
+ * The latest of all, sorted by time. Each is held as the one text it becomes: an entry would hold on to the document it
+ * was read from.
+ */
+export function sortedLog(format: string | undefined, keep: number, nowMs: () => number, output: Output): LogOutput {
+  const latest = new Latest<string>(keep)
+  const { write, text } = writerFor(format, nowMs, output)
+  return {
+    get floorMs() {
+      return latest.floorMs
+    },
+    async add(entries) {
+      for (const entry of entries) latest.add(entry.atMs, text(entry))
+    },
+    async end() {
+      const truncated = latest.dropped > 0
+      const items = latest.items()
+      await write(items, truncated)
+      return { shown: items.length, truncated }
+    },
+  }
+}
+
+interface Writer {
+  text(entry: LogEntry): string
+  write(items: readonly string[], truncated: boolean): Promise<void>
+}
+
+function writerFor(format: string | undefined, nowMs: () => number, output: Output): Writer {
+  switch (format) {
+    case 'json':
+      return { text: entry => jsonText(logJson(entry), 0), write: (items, truncated) => json(items, truncated, output) }
+    case 'ndjson':
+      return { text: entry => jsonLine(logJson(entry)), write: items => writeTexts(items, output) }
+    default:
+      return { text: entry => joined(logRow(entry, nowMs(), output.time)), write: items => table(items, output) }
+  }
+}
+
+async function json(items: readonly string[], truncated: boolean, output: Output): Promise<void> {
+  const writer = itemsWriter(output)
+  await writer.write(items)
+  await writer.end({ total: truncated ? null : items.length, truncated })
+}
+
+async function table(items: readonly string[], output: Output): Promise<void> {
+  let atLeast: readonly number[] = []
+  for (const part of parts(items)) atLeast = tableWidths(LOG_COLUMNS, part.map(split), { atLeast })
+  const widths = tableWidths(LOG_COLUMNS, [], {
+    atLeast,
+    ...(output.width === undefined ? {} : { width: output.width }),
+  })
+  await output.lines([tableHeader(LOG_COLUMNS, widths, output.paint)])
+  for (const part of parts(items)) {
+    const rows = part.map(item => logCells(split(item)))
+    await output.lines(tableRows(LOG_COLUMNS, rows, widths, output.paint))
+  }
+}
+
+function* parts(items: readonly string[]): Generator<readonly string[]> {
+  for (let at = 0; at < items.length; at += ROWS_AT_ONCE) yield items.slice(at, at + ROWS_AT_ONCE)
+}
+
+/** No cell has a control character. */
+const SEPARATOR = '\u0000'
+
+function joined(cells: readonly string[]): string {
+  return cells.join(SEPARATOR)
+}
+
+function split(item: string): string[] {
+  return item.split(SEPARATOR)
+}

@@ -1,0 +1,79 @@
+import { nothingText, showCount } from '../../cli/counter.ts'
+import { writeTexts } from '../../cli/items-writer.ts'
+import type { Output } from '../../cli/output.ts'
+import { openProgressLine } from '../../cli/progress-line.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { filterOf } from '../../cli/selection/read.ts'
+import { tableWriter } from '../../cli/table-writer.ts'
+import { jsonDocument, jsonLine } from '../../formats/json.ts'
+import { groupColumns, groupJson, groupRow, groupsHead, groupsText } from '../../formats/listing/groups.ts'
+import type { GroupBy } from '../../ops/group-totals.ts'
+import { type Groups, groupsOf, type StreamGroup } from '../../ops/groups.ts'
+import { summaries } from '../../ops/summaries.ts'
+import type { EventStore } from '../../store/store.ts'
+import type { LsOptions } from './options.ts'
+
+/** `ls --group-by`: all streams are listed, the groups are kept. */
+export async function groupStreams(
+  options: LsOptions,
+  by: GroupBy,
+  limit: number,
+  store: EventStore,
+  output: Output,
+  runtime: Runtime,
+): Promise<void> {
+  const filter = filterOf(options, runtime.nowMs())
+  const progress = openProgressLine(options, runtime)
+  const groups = groupsOf(by)
+  const startMs = runtime.nowMs()
+  try {
+    for await (const page of summaries(store, filter ?? {}, { signal: runtime.signal })) {
+      groups.add(page, store.nowMs())
+      await showCount(groups.counts.streams, startMs, progress, runtime)
+    }
+  } finally {
+    await progress.clear()
+  }
+  const all = groups.sorted()
+  const shown = all.slice(0, limit)
+  await write(options.output, by, { groups, all, shown }, store, output)
+  if (options.quiet) return
+  if (groups.counts.streams === 0) await output.say(await nothingText(store, filter !== undefined, runtime))
+  else await output.say(groupsText(by, groups.counts))
+  if (shown.length < all.length) await output.say(`showing ${shown.length} of ${all.length} groups`)
+}
+
+interface Found {
+  readonly groups: Groups
+  readonly all: readonly StreamGroup[]
+  readonly shown: readonly StreamGroup[]
+}
+
+async function write(
+  format: string | undefined,
+  by: GroupBy,
+  { groups, all, shown }: Found,
+  store: EventStore,
+  output: Output,
+): Promise<void> {
+  const head = groupsHead(by)
+  const totals = { total: all.length, truncated: shown.length < all.length, streams: groups.counts.streams }
+  switch (format) {
+    case 'json':
+      return output.text(jsonDocument({ ...head, items: shown.map(groupJson), ...totals }))
+    case 'yaml': {
+      const { yamlDocuments } = await import('../../formats/yaml.ts')
+      return output.text(yamlDocuments([{ ...head, items: shown.map(groupJson), ...totals }]))
+    }
+    case 'ndjson':
+      return writeTexts(
+        shown.map(group => jsonLine({ ...head, ...groupJson(group) })),
+        output,
+      )
+    default: {
+      const table = tableWriter(groupColumns(by), output)
+      if (shown.length > 0) await table.write(shown.map(group => groupRow(by, group, store.nowMs(), output.time)))
+      return table.end()
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import { itemsWriter, writeTexts } from '../../cli/items-writer.ts'
+import type { Output } from '../../cli/output.ts'
+import { tableWriter } from '../../cli/table-writer.ts'
+import type { Tally } from '../../cli/tally.ts'
+import { API_VERSION, jsonLine, jsonText } from '../../formats/json.ts'
+import {
+  fieldColumns,
+  type ListingColumn,
+  listingRow,
+  usualColumns,
+  wideColumns,
+} from '../../formats/listing/columns.ts'
+import type { ListingChoice } from '../../formats/listing/fields.ts'
+import { listingJson, pickedJson } from '../../formats/listing/json.ts'
+import type { Cell } from '../../formats/terminal/table.ts'
+import type { SummarizedStream } from '../../ops/summaries.ts'
+import type { EventStore } from '../../store/store.ts'
+import { visibleText } from '../../stream/text.ts'
+
+/** How a listing is written. `Row` is what is kept of a stream until then: little, for a sorted listing keeps them all. */
+export interface ListFormat<Row> {
+  /** The number of all streams is part of what it tells: they are counted beyond those that are shown. */
+  readonly tellsTotal: boolean
+  row(item: SummarizedStream): Row
+  write(rows: readonly Row[]): Promise<void>
+  end(tally: Tally): Promise<void>
+}
+
+export interface ListFormatOptions {
+  /** As `-o` names it. */
+  readonly format: string
+  readonly fields?: readonly ListingChoice[]
+  readonly store: EventStore
+}
+
+/** Hands the format that `-o` names to `use`. */
+export async function withListFormat<Result>(
+  { format, fields, store }: ListFormatOptions,
+  output: Output,
+  use: <Row>(list: ListFormat<Row>) => Promise<Result>,
+): Promise<Result> {
+  const json = fields === undefined ? listingJson : (item: SummarizedStream) => pickedJson(item, fields)
+  switch (format) {
+    case 'json':
+      return use(jsonList(json, output))
+    case 'yaml':
+      return use(await yamlList(json, output))
+    case 'ndjson':
+      return use(lineList(item => jsonLine(json(item)), output))
+    case 'name':
+      return use(lineList(item => `${visibleText(item.listed.name)}\n`, output))
+    default:
+      return use(tableList(columnsOf(format, fields, output), store, output))
+  }
+}
+
+/** The columns of a table. */
+export function columnsOf(
+  format: string,
+  fields: readonly ListingChoice[] | undefined,
+  { time }: Pick<Output, 'time'>,
+): ListingColumn[] {
+  if (fields !== undefined) return fieldColumns(fields, time)
+  return format === 'wide' ? wideColumns(time) : usualColumns(time)
+}
+
+function lineList(row: (item: SummarizedStream) => string, output: Output): ListFormat<string> {
+  return { tellsTotal: false, row, write: rows => writeTexts(rows, output), end: async () => {} }
+}
+
+function jsonList(json: (item: SummarizedStream) => object, output: Output): ListFormat<string> {
+  const items = itemsWriter(output)
+  return {
+    tellsTotal: true,
+    row: item => jsonText(json(item), 0),
+    write: rows => items.write(rows),
+    end: tally => items.end(totals(tally)),
+  }
+}
+
+/** The same document in YAML. */
+async function yamlList(json: (item: SummarizedStream) => object, output: Output): Promise<ListFormat<string>> {
+  const { yamlItem } = await import('../../formats/yaml.ts')
+  let any = false
+  const head = async (items: string) => {
+    if (!any) await output.text(`apiVersion: ${API_VERSION}\nitems:${items}\n`)
+    any = true
+  }
+  return {
+    tellsTotal: true,
+    row: item => yamlItem(json(item)),
+    async write(rows) {
+      await head('')
+      await writeTexts(rows, output)
+    },
+    async end(tally) {
+      await head(' []')
+      const { total, truncated } = totals(tally)
+      await output.text(`total: ${total}\ntruncated: ${truncated}\n`)
+    },
+  }
+}
+
+function totals({ shown, seen, exact }: Tally) {
+  return { total: exact ? seen : null, truncated: seen > shown }
+}
+
+function tableList(columns: readonly ListingColumn[], store: EventStore, output: Output): ListFormat<readonly Cell[]> {
+  const table = tableWriter(columns, output)
+  return {
+    tellsTotal: true,
+    row: item => listingRow(columns, item, store.nowMs(), output.time),
+    write: rows => table.write(rows),
+    end: () => table.end(),
+  }
+}

@@ -1,0 +1,77 @@
+import { nothingText, shownOf } from '../../cli/counter.ts'
+import { type Output, openOutput } from '../../cli/output.ts'
+import type { Problem } from '../../cli/problem.ts'
+import { openProgressLine } from '../../cli/progress-line.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { filterOf } from '../../cli/selection/read.ts'
+import { openStoreFor } from '../../cli/store.ts'
+import type { Tally } from '../../cli/tally.ts'
+import type { StreamFilter } from '../../ops/filter.ts'
+import type { EventStore } from '../../store/store.ts'
+import { checkTogether } from './check.ts'
+import { writeAsListed, writeSorted } from './deliver.ts'
+import type { LsOptions } from './options.ts'
+import { type ListFormat, withListFormat } from './output.ts'
+import { listsInOrder, pagesOf } from './pages.ts'
+import type { SortKey } from './sort-key.ts'
+
+const TERMINAL_LIMIT = 200
+const BY_NAME: SortKey = { field: 'name', descending: false }
+
+/** Lists streams, groups them, or watches either. */
+export async function listStreams(options: LsOptions, runtime: Runtime): Promise<Problem | undefined> {
+  checkTogether(options, runtime)
+  const output = await openOutput(options, runtime)
+  const store = await openStoreFor(options, runtime, output)
+  if (options.watch) {
+    const { watchStreams } = await import('./watch.ts')
+    await watchStreams(options, store, output, runtime)
+  } else if (options.groupBy !== undefined) {
+    const { groupStreams } = await import('./groups.ts')
+    await groupStreams(options, options.groupBy, limitOf(options, runtime), store, output, runtime)
+  } else await list(options, store, output, runtime)
+  return undefined
+}
+
+/** Lists the streams of a store that is open. */
+export async function list(options: LsOptions, store: EventStore, output: Output, runtime: Runtime): Promise<void> {
+  const filter = filterOf(options, runtime.nowMs())
+  const format = options.output ?? 'table'
+  const listed = { format, store, ...(options.fields === undefined ? {} : { fields: options.fields }) }
+  const tally = await withListFormat(listed, output, async list => {
+    const counts = await deliver(options, filter ?? {}, store, list, runtime)
+    await list.end(counts)
+    return counts
+  })
+  if (options.quiet) return
+  if (tally.seen === 0) await output.say(await nothingText(store, filter !== undefined, runtime))
+  else if (tally.seen > tally.shown) await output.say(truncatedText(tally, format === 'name' || format === 'ndjson'))
+}
+
+function deliver<Row>(
+  options: LsOptions,
+  filter: StreamFilter,
+  store: EventStore,
+  list: ListFormat<Row>,
+  runtime: Runtime,
+): Promise<Tally> {
+  const { sort = BY_NAME } = options
+  const limit = limitOf(options, runtime)
+  if (listsInOrder(store, sort, filter)) {
+    const pages = pagesOf(store, filter, sort.field === 'due' ? 'due' : 'name')
+    return writeAsListed(pages, limit, list, runtime)
+  }
+  const progress = openProgressLine(options, runtime)
+  return writeSorted(pagesOf(store, filter, 'name'), sort, limit, list, progress, runtime)
+}
+
+function limitOf({ limit, output = 'table' }: LsOptions, { stdout }: Runtime): number {
+  if (limit !== undefined) return limit
+  return stdout.isTty && (output === 'table' || output === 'wide') ? TERMINAL_LIMIT : Number.POSITIVE_INFINITY
+}
+
+function truncatedText(tally: Tally, uncounted: boolean): string {
+  const what =
+    uncounted && !tally.exact ? `showing the first ${tally.shown}, there are more` : `showing ${shownOf(tally)}`
+  return `${what} (--limit N shows more, filters such as --match fewer)`
+}

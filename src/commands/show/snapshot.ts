@@ -1,0 +1,69 @@
+import { type Problem, problem } from '../../cli/problem.ts'
+import { wallClock } from '../../formats/stream/header.ts'
+import { shownStream } from '../../formats/stream/shown-stream.ts'
+import type { ShownStream } from '../../formats/stream/view.ts'
+import { clock, type TimeStyle } from '../../formats/terminal/numbers.ts'
+import type { SeenTransaction, StreamView } from '../../ops/read-stream.ts'
+import { type KnownVersions, type ViewAt, viewAt, viewBefore } from '../../ops/view-at.ts'
+import type { StreamDocument } from '../../stream/document.ts'
+import { EventStream } from '../../stream/event-stream.ts'
+import { type VersionOrTime, versionPoint } from './version-or-time.ts'
+
+/** A stream, now or at an earlier version, ready to be shown. */
+export interface Picture {
+  readonly shown: ShownStream
+  readonly document: StreamDocument
+  /** Up to the version shown, oldest first. */
+  readonly transactions: () => readonly SeenTransaction[]
+}
+
+/** A stream as it stands. */
+export function pictureNow(view: StreamView): Picture {
+  return { shown: shownStream(view), document: view.document, transactions: () => view.transactions() }
+}
+
+/** A stream as it was. */
+export function pictureAt(view: StreamView, at: ViewAt): Picture {
+  const { version, nowMs, atMs, adoptedMs, document, past } = at
+  const shown = {
+    ...shownStream(view),
+    version,
+    nowMs,
+    stream: new EventStream(document.events),
+    past: { atMs, presentMs: view.nowMs, ...(adoptedMs === undefined ? {} : { adoptedMs }) },
+  }
+  return { shown, document, transactions: () => past }
+}
+
+/** The version that a flag asks for, or why there is none. @throws UsageError for a time that is still to come */
+export function findVersion(
+  view: StreamView,
+  given: VersionOrTime,
+  flag: '--at' | '--diff',
+  style: TimeStyle,
+): ViewAt | Problem {
+  const point = versionPoint(given, flag, view.nowMs)
+  const found = viewAt(view, point)
+  if (found.kind === 'found') return found.at
+  // Since before it was created everything has changed; what was before an adoption nobody knows.
+  if (flag === '--diff' && 'atMs' in point && found.known?.adopted === false) return viewBefore(view, point.atMs)
+  const when = (ms: number) => clock(ms, view.nowMs, wallClock(style))
+  const asked = 'version' in point ? `never had version ${point.version}` : `had no version at ${when(point.atMs)}`
+  return problem('version-not-found', `${view.name} ${asked}; ${knownText(found.known, when)}`, {
+    stream: view.name,
+    hint: 'log lists the versions with their times.',
+  })
+}
+
+function knownText(known: KnownVersions | undefined, when: (ms: number) => string): string {
+  if (known === undefined) return 'it has none: leasectl has not written it yet'
+  const { first, last, firstMs, adopted } = known
+  const range = first === last ? `there is version ${first}` : `there are versions ${first} to ${last}`
+  const since = firstMs === undefined ? '' : `, the first of ${when(firstMs)}`
+  return `${range}${since}${adopted ? ', when leasectl first wrote what others had made' : ''}`
+}
+
+/** True for the reason why there is none. */
+export function isProblem(found: object): found is Problem {
+  return 'exit' in found
+}

@@ -1,0 +1,131 @@
+import { missingProblem } from '../../cli/outcome-problem.ts'
+import type { Output } from '../../cli/output.ts'
+import { CommandFailed } from '../../cli/problem.ts'
+import { type Seen, watch } from '../../cli/redraw.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { usualIntervalMs } from '../../cli/usual-interval.ts'
+import { diffLines } from '../../formats/stream/diff.ts'
+import type { ShowOptions as Look } from '../../formats/stream/header.ts'
+import { showFitted } from '../../formats/stream/layout.ts'
+import { noPaint } from '../../formats/terminal/style.ts'
+import { type StreamView, viewOf } from '../../ops/read-stream.ts'
+import type { EventStore } from '../../store/store.ts'
+import { StreamFault } from '../../stream/errors.ts'
+import { visibleName, visibleText } from '../../stream/text.ts'
+import type { ShowOptions } from './options.ts'
+import { layoutOf, lookOf } from './print.ts'
+import { differenceOf } from './print-diff.ts'
+import { type Selector, selectedEvents } from './select.ts'
+import { findVersion, isProblem, type Picture, pictureNow } from './snapshot.ts'
+
+/** Lines of one stream that fit into so many. */
+type Draw = (nowMs: number, look: Look, height: number) => string[]
+
+/** What a stream was when it was last seen, and what has become of it since. */
+interface Watched {
+  readonly name: string
+  /** The document and lease that `draw` draws: as long as they stay nothing is parsed. */
+  seen: string
+  draw: Draw | undefined
+  note: string
+}
+
+/** `show -w`: streams drawn again in place until Ctrl-C. One that vanishes or cannot be read meanwhile is told; the rest goes on. */
+export async function watchShown(
+  names: readonly string[],
+  select: Selector | undefined,
+  options: ShowOptions,
+  store: EventStore,
+  output: Output,
+  runtime: Runtime,
+): Promise<void> {
+  const all = names.map((name): Watched => ({ name, seen: '', draw: undefined, note: '' }))
+  const look = async (): Promise<Seen> => {
+    for (const watched of all) await lookAt(watched, select, options, store, output, runtime)
+    return {
+      text: names.length === 1 ? 'show' : `${names.length} streams`,
+      // What does not fit each stream counts itself.
+      total: 1,
+      drawable: 1,
+      lines: (rows, sizes) => screen(all, rows + 1, { ...lookOf(output), ...sizes }, store.nowMs()),
+    }
+  }
+  const intervalMs = options.interval ?? usualIntervalMs(store)
+  await watch(look, { title: visibleText(store.address), intervalMs, output, runtime })
+}
+
+async function lookAt(
+  watched: Watched,
+  select: Selector | undefined,
+  options: ShowOptions,
+  store: EventStore,
+  output: Output,
+  runtime: Runtime,
+): Promise<void> {
+  const { name } = watched
+  const stored = await store.read(name, runtime.signal)
+  if (stored === undefined) {
+    if (watched.seen === '') throw new CommandFailed(missingProblem(name))
+    watched.note = 'was removed; this is what it was'
+    return
+  }
+  watched.note = ''
+  const seen = `${stored.etag} ${JSON.stringify(stored.lease)}`
+  if (seen === watched.seen) return
+  try {
+    watched.draw = drawOf(viewOf(stored, store.nowMs()), select, options, output)
+    watched.seen = seen
+  } catch (error) {
+    if (!(error instanceof StreamFault)) throw error
+    if (watched.draw === undefined && options.streams.length === 1) throw error
+    watched.note = `cannot be read: ${error.message}${watched.draw === undefined ? '' : '; this is what it was'}`
+    watched.seen ||= 'unread'
+  }
+}
+
+function drawOf(view: StreamView, select: Selector | undefined, options: ShowOptions, output: Output): Draw {
+  if (options.diff !== undefined) {
+    const from = findVersion(view, options.diff, '--diff', output.time)
+    if (isProblem(from)) throw new CommandFailed(from)
+    const difference = differenceOf(view, from, undefined)
+    return (nowMs, look, height) => cutTo(diffLines({ ...difference, nowMs }, look), height, look)
+  }
+  const picture = pictureNow(view)
+  const selected = select?.(picture)
+  if (selected?.kind === 'values') return (_, look, height) => cutTo(selected.values.map(text), height, look)
+  const only = selected === undefined ? undefined : selectedEvents(selected, picture)
+  return (nowMs, look, height) => showFitted(shownAt(picture, nowMs, only, options), look, height)
+}
+
+const text = (value: string | number | boolean) => visibleText(String(value))
+
+function shownAt(
+  { shown, transactions }: Picture,
+  nowMs: number,
+  only: ReturnType<typeof selectedEvents>,
+  { output }: ShowOptions,
+) {
+  return {
+    shown: { ...shown, nowMs },
+    layout: layoutOf(output),
+    transactions,
+    ...(only === undefined ? {} : { only }),
+  }
+}
+
+/** Streams share the height; a note stands above what it is about. */
+function screen(all: readonly Watched[], height: number, look: Look, nowMs: number): string[] {
+  const each = Math.max(1, Math.floor((height - (all.length - 1)) / all.length))
+  return all.flatMap(({ name, draw, note }, at) => {
+    const warn = (look.paint ?? noPaint)('bad', `${visibleName(name)} ${visibleText(note)}`)
+    const notes = note === '' ? [] : [warn]
+    const lines = draw?.(nowMs, look, each - notes.length) ?? []
+    return [...(at === 0 ? [] : ['']), ...notes, ...lines]
+  })
+}
+
+function cutTo(lines: readonly string[], height: number, look: Look): string[] {
+  if (lines.length <= height) return [...lines]
+  const kept = lines.slice(0, Math.max(0, height - 1))
+  return [...kept, (look.paint ?? noPaint)('dim', `… ${lines.length - kept.length} more`)]
+}

@@ -1,0 +1,129 @@
+import { nothingText } from '../../cli/counter.ts'
+import { itemsWriter, writeTexts } from '../../cli/items-writer.ts'
+import { type Output, openOutput } from '../../cli/output.ts'
+import { type Problem, problem, UsageError } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { readSelection } from '../../cli/selection/read.ts'
+import { openStoreFor } from '../../cli/store.ts'
+import { atMs } from '../../cli/time-points.ts'
+import { keepHeapSmall } from '../../cli/v8-flags.ts'
+import { jsonLine, jsonText, jsonTime } from '../../formats/json.ts'
+import { stepJson } from '../../formats/stats/json.ts'
+import { shareText, stepTable } from '../../formats/stats/table.ts'
+import { counted, countText } from '../../formats/terminal/count-text.ts'
+import { clock } from '../../formats/terminal/numbers.ts'
+import type { Selection } from '../../ops/selection.ts'
+import { readTried } from '../../ops/stats/read.ts'
+import { endedAttempts, failedAttempts, type Step, StepTally, sortedSteps } from '../../ops/stats/stats.ts'
+import { visibleName } from '../../stream/text.ts'
+import { type Collected, collect } from './collect.ts'
+import type { StatsOptions } from './options.ts'
+
+/** The numbers of the steps of one or many streams. */
+export async function showStats(options: StatsOptions, runtime: Runtime): Promise<Problem | undefined> {
+  const sinceMs = options.since && atMs(options.since, runtime.nowMs())
+  const selection = await selectionOf(options, runtime)
+  const output = await openOutput(options, runtime)
+  const store = await openStoreFor(options, runtime, output)
+  if (selection.kind !== 'names') await keepHeapSmall()
+  const tally = new StepTally(options.groupBy ?? 'name', sinceMs)
+  const { signal } = runtime
+  const tried = readTried(store, selection, { signal, ...(sinceMs === undefined ? {} : { sinceMs }) })
+  const collected = await collect(tried, tally, selection, options, runtime)
+  if (collected.fatal !== undefined) return collected.fatal
+  const all = sortedSteps(tally.steps(), options.sort ?? 'count')
+  const shown = all.slice(0, options.limit)
+  await print({ all, shown, sinceMs, collected }, options, output)
+  const ended = sinceMs === undefined ? undefined : `ended since ${clockText(sinceMs, runtime.nowMs(), output)}`
+  if (!options.quiet && collected.streams === 0 && selection.kind === 'filter' && isFiltered(selection)) {
+    const what = ended === undefined ? undefined : `nothing that matches ${ended}`
+    await output.say(await nothingText(store, true, runtime, what))
+  } else await output.say(totalsText(all, shown, collected, ended))
+  return incomplete(collected)
+}
+
+async function selectionOf({ since, ...which }: StatsOptions, runtime: Runtime): Promise<Selection> {
+  const selection = await readSelection(which, runtime)
+  if (selection !== undefined) return selection
+  if (since !== undefined) return { kind: 'filter', filter: {} }
+  throw new UsageError('the numbers of which streams?', {
+    hint: 'Name them, or say --since 1h, or use a filter such as --match; --all is the whole store.',
+  })
+}
+
+interface Found {
+  readonly all: readonly Step[]
+  readonly shown: readonly Step[]
+  readonly sinceMs: number | undefined
+  readonly collected: Collected
+}
+
+async function print(
+  { all, shown, sinceMs, collected }: Found,
+  { output: format, groupBy = 'name' }: StatsOptions,
+  output: Output,
+): Promise<void> {
+  const head = { groupBy, since: jsonTime(sinceMs) }
+  const withOpen = sinceMs === undefined
+  switch (format) {
+    case 'json': {
+      const items = itemsWriter(output)
+      await items.write(shown.map(step => jsonText(stepJson(step, withOpen), 0)))
+      const { streams, unreadable } = collected
+      return items.end({ ...head, total: all.length, truncated: shown.length < all.length, streams, unreadable })
+    }
+    case 'ndjson':
+      return writeTexts(
+        shown.map(step => jsonLine({ ...head, ...stepJson(step, withOpen) })),
+        output,
+      )
+    default: {
+      const { paint, width } = output
+      const options = { by: groupBy, open: withOpen, paint, ...(width === undefined ? {} : { width }) }
+      return output.lines(stepTable(shown, options))
+    }
+  }
+}
+
+function isFiltered({ filter }: Extract<Selection, { readonly kind: 'filter' }>): boolean {
+  return Object.keys(filter).length > 0
+}
+
+/** A time in the past is told as one, however others are shown: `since 3h` would be none. */
+function clockText(ms: number, nowMs: number, { time }: Output): string {
+  return clock(ms, nowMs, time === 'relative' ? 'local' : time)
+}
+
+/** `431 streams, 3 steps, 1 870 events; 23 of 1 800 ended tries failed (1%), 70 open`. */
+function totalsText(
+  all: readonly Step[],
+  shown: readonly Step[],
+  { streams }: Collected,
+  since: string | undefined,
+): string {
+  const sum = (of: (step: Step) => number) => all.reduce((total, step) => total + of(step), 0)
+  const what = counted(streams, 'stream')
+  if (all.length === 0) return `${what}, ${since === undefined ? 'no events' : `nothing ${since}`}`
+  const [failed, ended] = [sum(failedAttempts), sum(endedAttempts)]
+  const parts = [
+    what,
+    counted(all.length, 'step'),
+    counted(
+      sum(({ events }) => events),
+      'event',
+    ),
+  ]
+  const share = failed === 0 ? '' : ` (${shareText(failed / ended)})`
+  const open = since === undefined ? `, ${countText(sum(({ outcomes }) => outcomes.open))} open` : ''
+  const rest = shown.length < all.length ? `; showing ${shown.length} of ${all.length} steps` : ''
+  return `${parts.join(', ')}; ${countText(failed)} of ${countText(ended)} ended tries failed${share}${open}${rest}`
+}
+
+function incomplete({ streams, unreadable, named }: Collected): Problem | undefined {
+  if (unreadable === 0) return undefined
+  const more = unreadable > named.length ? ` +${unreadable - named.length}` : ''
+  return problem('batch-incomplete', `${unreadable} of ${streams} streams could not be read`, {
+    facts: [['streams', named.map(visibleName).join(' ') + more]],
+    hint: 'The numbers are those of the others.',
+  })
+}

@@ -1,0 +1,66 @@
+import { openOutput } from '../../cli/output.ts'
+import { type Problem, UsageError } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { openStoreFor, storeChoice } from '../../cli/store.ts'
+import { globOf } from '../../ops/glob.ts'
+import type { TopStart } from './open.ts'
+import type { TopOptions } from './options.ts'
+import { noScreen } from './terminal.ts'
+
+/** The dashboard on a terminal, elsewhere lines. */
+export async function top(options: TopOptions, runtime: Runtime): Promise<Problem | undefined> {
+  checkTogether(options)
+  const output = await openOutput(options, runtime)
+  const store = await openStoreFor(options, runtime, output)
+  if (options.accessible || noScreen(runtime) !== undefined) {
+    const { plainTop } = await import('./plain.ts')
+    return plainTop(options, store, runtime)
+  }
+  if (!options.readOnly) await checkProtection(options, runtime)
+  const { openTop } = await import('./open.ts')
+  await openTop(startOf(options), runtime)
+  return undefined
+}
+
+/** @throws UsageError */
+function checkTogether({ write, readOnly, stream, match }: TopOptions): void {
+  if (write && readOnly)
+    throw new UsageError('--write and --read-only do not go together', { hint: 'Without either, ! unlocks changes.' })
+  if (stream !== undefined && match !== undefined)
+    throw new UsageError('--match and STREAM do not go together', {
+      hint: 'Leave STREAM out: enter opens one of those that match.',
+    })
+}
+
+/**
+ * Who only looks at a store that was named needs no contexts; here it can be written to, and they may protect it.
+ *
+ * @throws UsageError for contexts that cannot be read
+ */
+async function checkProtection(options: TopOptions, runtime: Runtime): Promise<void> {
+  const { kind } = runtime
+  runtime.begin('writes')
+  try {
+    await runtime.describeStore(storeChoice(options))
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    const hint = [error.hint, 'with --read-only it opens without them'].filter(text => text !== undefined).join('; ')
+    throw new UsageError(error.message, { hint, cause: error })
+  } finally {
+    runtime.begin(kind)
+  }
+}
+
+function startOf(options: TopOptions): TopStart {
+  const { stream, match, interval, ascii, time, theme, color, write, readOnly } = options
+  return {
+    writes: readOnly ? 'never' : write ? 'unlocked' : 'locked',
+    ...(stream === undefined ? {} : { stream }),
+    ...(match === undefined ? {} : { match: { text: match, glob: globOf(match) } }),
+    ...(interval === undefined ? {} : { intervalMs: interval }),
+    ...(theme === undefined ? {} : { theme }),
+    ...(color === undefined ? {} : { color }),
+    ...(ascii === undefined ? {} : { isAscii: ascii }),
+    ...(time === undefined ? {} : { time: time === 'iso' ? 'utc' : time }),
+  }
+}

@@ -1,0 +1,138 @@
+import { type Output, openOutput } from '../../cli/output.ts'
+import { type Problem, problem } from '../../cli/problem.ts'
+import { openProgressLine, type ProgressLine } from '../../cli/progress-line.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { requireSelection } from '../../cli/selection/read.ts'
+import { openStoreFor } from '../../cli/store.ts'
+import { tellProblem } from '../../cli/tell-problem.ts'
+import { usualIntervalMs } from '../../cli/usual-interval.ts'
+import { keepHeapSmall } from '../../cli/v8-flags.ts'
+import { countText } from '../../formats/terminal/count-text.ts'
+import { span } from '../../formats/terminal/numbers.ts'
+import { waitFor } from '../../ops/wait.ts'
+import type { WaitTarget } from '../../ops/wait-target.ts'
+import type { AwaitedStream, WaitItem } from '../../ops/wait-types.ts'
+import type { EventStore } from '../../store/store.ts'
+import { visibleText } from '../../stream/text.ts'
+import { Deadline } from './deadline.ts'
+import type { WaitCommandOptions } from './options.ts'
+import { openWaitPrinter, type WaitPrinter } from './output.ts'
+import { missingProblems, noMatchProblem, resultOf } from './result.ts'
+import type { Tally } from './tally.ts'
+
+const SUCCESS: WaitTarget = { kind: 'stream', end: 'success' }
+
+/** Waits until streams have ended as asked for, or cannot any more, or the time is over. */
+export async function waitForStreams(options: WaitCommandOptions, runtime: Runtime): Promise<Problem | undefined> {
+  const selection = await requireSelection(options, runtime)
+  const output = await openOutput(options, runtime)
+  const store = await openStoreFor(options, runtime, output)
+  if (selection.kind !== 'names') await keepHeapSmall()
+  const deadline = new Deadline(options.within)
+  const target = options.for ?? SUCCESS
+  const items = waitFor(store, selection, target, {
+    intervalMs: options.interval ?? usualIntervalMs(store),
+    mayAppear: options.mayAppear === true,
+    signal: AbortSignal.any([runtime.signal, deadline.signal]),
+  })
+  const waiting = new Waiting(options, output, store, runtime)
+  try {
+    const fatal = await waiting.follow(items, deadline)
+    if (fatal !== undefined) return fatal
+  } finally {
+    deadline.clear()
+  }
+  await waiting.end()
+  return runtime.signal.aborted ? undefined : resultOf(waiting, target, options, store.nowMs())
+}
+
+/** What has come about so far, told as it comes. */
+class Waiting implements Tally {
+  total = 0
+  met = 0
+  readonly otherwise: AwaitedStream[] = []
+  open: ReadonlyMap<string, AwaitedStream> = new Map()
+  readonly #options: WaitCommandOptions
+  readonly #output: Output
+  readonly #runtime: Runtime
+  readonly #printer: WaitPrinter
+  readonly #progress: ProgressLine
+  readonly #startedMs: number
+
+  constructor(options: WaitCommandOptions, output: Output, store: EventStore, runtime: Runtime) {
+    this.#options = options
+    this.#output = output
+    this.#runtime = runtime
+    this.#printer = openWaitPrinter(options.output, output, () => store.nowMs())
+    this.#progress = openProgressLine(options, runtime)
+    this.#startedMs = runtime.nowMs()
+  }
+
+  /** Until all is known that has to be. Returns why waiting makes no sense, if so. */
+  async follow(items: AsyncIterable<WaitItem>, deadline: Deadline): Promise<Problem | undefined> {
+    for await (const item of items) {
+      if (item.kind === 'looked') {
+        this.total = item.total
+        this.open = item.open
+        if (this.#isEnough() || deadline.passed) break
+        if (item.total > 0 && item.open.size === 0) continue
+        deadline.cutLooks()
+        await this.#progress.show(this.#progressText())
+      } else {
+        await this.#progress.clear()
+        if (item.kind === 'missing') return missingProblems(item.names)
+        if (item.kind === 'no-match') return noMatchProblem()
+        await this.#tell(item)
+      }
+    }
+    await this.#progress.clear()
+    return undefined
+  }
+
+  /** What one stream did not come to is told by the error. */
+  async end(): Promise<void> {
+    const { any } = this.#options
+    const report = this.#runtime.signal.aborted || (this.total > 1 && !(any && this.met > 0))
+    await this.#printer.end(this, this.#waitedMs(), report)
+  }
+
+  async #tell(item: Exclude<WaitItem, { kind: 'looked' | 'missing' | 'no-match' }>): Promise<void> {
+    switch (item.kind) {
+      case 'ended':
+        if (item.stream.state === 'met') this.met++
+        else this.otherwise.push(item.stream)
+        return this.#printer.ended(item.stream, this.#waitedMs())
+      case 'unreadable': {
+        const what = problem(item.code, item.message, { stream: item.stream, hint: hintOf(item) })
+        return tellProblem(what, this.#options, this.#runtime)
+      }
+      case 'interrupted': {
+        const why = item.cause instanceof Error ? item.cause.message : String(item.cause)
+        return this.#output.say(`-- connection lost: ${visibleText(why)}; trying again`)
+      }
+      case 'resumed':
+        return this.#output.say('-- connected again')
+      default:
+        return item satisfies never
+    }
+  }
+
+  #isEnough(): boolean {
+    const { any, failFast } = this.#options
+    return (any === true && this.met > 0) || (failFast === true && this.otherwise.length > 0)
+  }
+
+  #progressText(): string {
+    if (this.total === 0) return `waiting for a stream to match, ${span(this.#waitedMs())}`
+    return `waiting for ${countText(this.open.size)} of ${countText(this.total)}, ${span(this.#waitedMs())}`
+  }
+
+  #waitedMs(): number {
+    return this.#runtime.nowMs() - this.#startedMs
+  }
+}
+
+function hintOf({ code, hint }: Extract<WaitItem, { kind: 'unreadable' }>): string {
+  if (code === 'bad-name') return hint ?? ''
+  return `Waiting goes on: its writer may mend it. ${hint ?? 'show -o xml prints it as it is stored.'}`
+}

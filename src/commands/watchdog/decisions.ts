@@ -1,0 +1,90 @@
+import { jsonTime } from '../../formats/json.ts'
+import { span } from '../../formats/terminal/numbers.ts'
+import type { Style } from '../../formats/terminal/style.ts'
+import type { Cell, Column } from '../../formats/terminal/table.ts'
+import { visibleName, visibleText } from '../../stream/text.ts'
+import type { Carried, Decision, DecisionOutcome } from '../../watchdog/decision.ts'
+
+/** A decision, and what became of it; of a dry run nothing has. */
+export type Told = Pick<Carried, 'decision'> & Partial<Carried>
+
+const COLUMNS: readonly Column[] = [
+  { title: 'OUTCOME' },
+  { title: 'STREAM', give: 1, min: 12, cut: 'middle' },
+  { title: 'EVENT', give: 2, min: 8 },
+  { title: 'ENDS', align: 'right', spare: 1 },
+  { title: 'LATE', align: 'right' },
+  { title: 'WHY', runsOn: true },
+]
+
+const DRY_COLUMNS: readonly Column[] = [{ title: 'WOULD' }, ...COLUMNS.slice(1)]
+
+export function decisionColumns(isDryRun: boolean): readonly Column[] {
+  return isDryRun ? DRY_COLUMNS : COLUMNS
+}
+
+const LOOKS: { readonly [Outcome in DecisionOutcome]: readonly [glyph: string, style: Style] } = {
+  ended: ['✗', 'bad'],
+  settled: ['✓', 'good'],
+  notified: ['!', 'warn'],
+  already: ['✓', 'dim'],
+  'showed-life': ['♥', 'good'],
+  busy: ['◷', 'warn'],
+  gone: ['-', 'dim'],
+  refused: ['✗', 'warn'],
+  failed: ['✗', 'bad'],
+  unknown: ['?', 'warn'],
+}
+
+/** One line of the table: what is done or would be, to which stream and event, how late, and why. */
+export function decisionRow(told: Told, nowMs: number): readonly Cell[] {
+  const { decision, outcome, message } = told
+  const first: Cell =
+    outcome === undefined ? actionText(decision) : { text: `${LOOKS[outcome][0]} ${outcome}`, style: LOOKS[outcome][1] }
+  const stream = visibleName(decision.stream)
+  if (decision.kind === 'settle') {
+    return [first, stream, '', '', '', visibleText(message ?? 'another writer left something to close')]
+  }
+  const event = visibleText(decision.name === '' ? decision.event : `${decision.event} ${decision.name}`)
+  const late = span(nowMs - decision.dueMs)
+  const why = visibleText(message === undefined ? decision.message : `${decision.message} (${message})`)
+  return [first, stream, event, decision.ends === 0 ? '' : String(decision.ends), late, why]
+}
+
+/** What would be done. */
+function actionText({ kind }: Decision): Cell {
+  switch (kind) {
+    case 'abort-event':
+      return { text: 'abort event', style: 'bad' }
+    case 'abort-stream':
+      return { text: 'abort stream', style: 'bad' }
+    case 'notify':
+      return { text: 'notify', style: 'warn' }
+    case 'settle':
+      return { text: 'settle', style: 'plain' }
+    default:
+      return kind satisfies never
+  }
+}
+
+/** The same for programs; `null` where there is nothing to say. */
+export function decisionJson({ decision, ...carried }: Told): object {
+  const due = decision.kind === 'settle' ? undefined : decision
+  return {
+    stream: decision.stream,
+    action: decision.kind,
+    event: due?.event ?? null,
+    name: due?.name ?? null,
+    limit: due?.limit ?? null,
+    due: jsonTime(due?.dueMs),
+    reason: due?.message ?? null,
+    ends: due?.ends ?? 0,
+    commandId: decision.commandId,
+    outcome: carried.outcome ?? null,
+    at: jsonTime(carried.atMs),
+    version: carried.version ?? null,
+    ended: carried.ended ?? [],
+    code: carried.code ?? null,
+    message: carried.message ?? null,
+  }
+}

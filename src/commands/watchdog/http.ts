@@ -1,0 +1,40 @@
+import { VERSION } from '../../cli/version.ts'
+import type { Heart } from '../../watchdog/http/liveness.ts'
+import { openReadiness, type Readiness } from '../../watchdog/http/readiness.ts'
+import { type ListenAddress, type Listening, listen } from '../../watchdog/http/server.ts'
+import { type Metrics, openMetrics } from '../../watchdog/metrics/metrics.ts'
+import type { Observer } from '../../watchdog/report.ts'
+
+/** What others may ask of a watchdog over HTTP. */
+export interface Operation {
+  readonly observers: readonly Observer[]
+  readonly metrics: Metrics
+  readonly listening: Listening
+  /** Not ready any more: it drains. */
+  stopping(): void
+  close(): Promise<void>
+}
+
+/** Opens `/livez`, `/readyz` and `/metrics`. @throws ListenFailed */
+export async function openOperation(
+  address: ListenAddress,
+  heart: Heart,
+  intervalMs: number,
+  nowMs: () => number,
+): Promise<Operation> {
+  const readiness: Readiness = openReadiness(intervalMs, () => performance.now())
+  const metrics = await openMetrics({ version: VERSION, nowMs })
+  const handlers = { livez: () => heart.health(), readyz: () => readiness.health(), metrics: () => metrics }
+  // it answers until the very end: a probe that finds nobody takes a drain for a crash
+  const listening = await listen(address, handlers, new AbortController().signal)
+  return {
+    observers: [readiness, metrics],
+    metrics,
+    listening,
+    stopping: () => readiness.stopping(),
+    async close() {
+      await listening.close()
+      metrics.close()
+    },
+  }
+}

@@ -1,0 +1,140 @@
+import { commandLine } from '../../cli/command-line.ts'
+import type { GlobalOptions } from '../../cli/options.ts'
+import type { Output } from '../../cli/output.ts'
+import { type Problem, problem } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { tableWriter } from '../../cli/table-writer.ts'
+import { jsonDocument } from '../../formats/json.ts'
+import { counted, countText } from '../../formats/terminal/count-text.ts'
+import type { EventStore } from '../../store/store.ts'
+import { visibleName, visibleText } from '../../stream/text.ts'
+import { machineTiming } from '../../util/clock.ts'
+import type { DecisionOutcome } from '../../watchdog/decision.ts'
+import type { HookFeed } from '../../watchdog/hooks/hooks.ts'
+import { paceText } from '../../watchdog/hooks/lag.ts'
+import { runOnce } from '../../watchdog/once.ts'
+import type { WatchdogOptions } from '../../watchdog/options.ts'
+import type { Observer, PassReport } from '../../watchdog/report.ts'
+import { decisionColumns, decisionJson, decisionRow, type Told } from './decisions.ts'
+import { hookTargets } from './hook-targets.ts'
+import { HOOKS_DRAIN_MS } from './hooks.ts'
+import { deliveryEntry } from './log/hooks.ts'
+import { watchdogHooks } from './open-hooks.ts'
+import { passJson } from './pass-json.ts'
+import type { Settings } from './settings.ts'
+
+export interface OnceOptions extends GlobalOptions {
+  readonly dryRun?: boolean
+}
+
+/** Somebody waits: what fails for so long is left to the next run, ms. */
+const RETRY_FOR_MS = 60_000
+
+/** What was tried and did not come to its end: the same command may be given again. */
+const NOT_DONE: readonly DecisionOutcome[] = ['busy', 'refused', 'failed', 'unknown']
+
+/** One pass, or what it would do: a line for each decision, then what it comes to. */
+export async function watchOnce(
+  store: EventStore,
+  options: OnceOptions,
+  watchdog: WatchdogOptions,
+  settings: Settings,
+  output: Output,
+  runtime: Runtime,
+): Promise<Problem | undefined> {
+  const { dryRun: isDryRun = false } = options
+  let givenUp = 0
+  const hooks = isDryRun ? undefined : await hooksOf(store, watchdog, settings, output, runtime, () => givenUp++)
+  const told: Told[] = []
+  const teller: Observer = {
+    planned: decision => void told.push({ decision }),
+    carried: carried => void told.push(carried),
+  }
+  const observers = hooks === undefined ? [teller] : [teller, hooks]
+  const once = { ...watchdog, observers, wantsMoved: hooks !== undefined }
+  const report = await runOnce(store, once, { isDryRun, signal: runtime.signal })
+  await hooks?.idle()
+  await hooks?.drain(0)
+  if (options.output === 'json') {
+    await output.text(jsonDocument({ items: told.map(decisionJson), dryRun: isDryRun, pass: passJson(report) }))
+  } else {
+    await printTable(told, isDryRun, store, output)
+    for (const line of sentences(report, told, isDryRun)) await output.say(line)
+  }
+  return isDryRun ? undefined : problemOf(report, { givenUp, left: hooks?.left ?? 0 }, runtime)
+}
+
+/** Hooks are told what is new since the last pass that had them, whoever made it; they are waited for. */
+async function hooksOf(
+  store: EventStore,
+  { by, timing = machineTiming }: WatchdogOptions,
+  settings: Settings,
+  output: Output,
+  runtime: Runtime,
+  onGivenUp: () => void,
+): Promise<HookFeed | undefined> {
+  const { hooks, warnings } = await hookTargets(settings, runtime.env)
+  for (const warning of warnings) await output.say(`warning: ${warning}`)
+  if (hooks === undefined) return undefined
+  const feed = watchdogHooks(store, hooks, runtime, {
+    by,
+    match: settings.match,
+    onDelivery: report => {
+      const { level, text } = deliveryEntry(report)
+      if (level !== 'debug') void output.say(visibleText(`${report.stream}: ${text}`))
+      if (report.outcome === 'given-up') onGivenUp()
+    },
+    onTrouble: message => void output.say(visibleText(message)),
+    onPace: pace => void output.say(paceText(pace)),
+    limits: { retryForMs: RETRY_FOR_MS },
+    timing,
+  })
+  runtime.signal.addEventListener('abort', () => void feed.drain(HOOKS_DRAIN_MS), { once: true })
+  return feed
+}
+
+async function printTable(told: readonly Told[], isDryRun: boolean, store: EventStore, output: Output): Promise<void> {
+  const table = tableWriter(decisionColumns(isDryRun), output)
+  if (told.length > 0) await table.write(told.map(each => decisionRow(each, store.nowMs())))
+  await table.end()
+}
+
+function* sentences(report: PassReport, told: readonly Told[], isDryRun: boolean): Generator<string> {
+  const seen = `${counted(report.watched, 'stream')}, ${counted(report.openEvents, 'open event')}`
+  const would = told.reduce((sum, { decision }) => sum + (decision.kind === 'settle' ? 0 : decision.ends), 0)
+  if (isDryRun) yield `${seen}: would end ${countText(would)}; nothing was changed. The clock alone decided: one look`
+  else yield `${seen}: ended ${countText(report.endedEvents)}. The clock alone decided: one look`
+  for (const { stream, message } of report.unreadable)
+    yield `unreadable: ${visibleName(stream)}: ${visibleText(message)}`
+  if (report.deferred > 0)
+    yield `${counted(report.deferred, 'decision')} left for the next pass: more than --max-per-pass, or of a stream that could not be changed`
+  if (isDryRun && report.breaker.isOpen) yield `the breaker would stop this: ${breakerText(report)}`
+}
+
+function problemOf(
+  report: PassReport,
+  hooks: { readonly givenUp: number; readonly left: number },
+  runtime: Runtime,
+): Problem | undefined {
+  if (report.breaker.isOpen) {
+    return problem('breaker-open', `nothing was ended: ${breakerText(report)}`, {
+      hint: 'Are the workers or the clocks at fault? --dry-run shows all that is due. If all of it is to end:',
+      tryCommand: commandLine(runtime, ['watchdog', '--once', '--max-share', '100%']),
+    })
+  }
+  const left = NOT_DONE.reduce((sum, outcome) => sum + (report.outcomes[outcome] ?? 0), 0)
+  const parts = [
+    ...(left === 0 ? [] : [`${counted(left, 'decision')} could not be carried out`]),
+    ...(hooks.givenUp === 0 ? [] : [`hooks failed for good: ${counted(hooks.givenUp, 'delivery', 'deliveries')}`]),
+    ...(hooks.left === 0 ? [] : [`hooks: ${counted(hooks.left, 'delivery', 'deliveries')} left to the next run`]),
+  ]
+  if (parts.length === 0) return undefined
+  return problem('batch-incomplete', parts.join('; '), { applied: report.endedEvents > 0 ? 'yes' : 'no' })
+}
+
+/** `12 of 40 open events (30%) are due, more than 20%` */
+export function breakerText({ breaker }: PassReport): string {
+  const { wouldEnd, openEvents, maxShare } = breaker
+  const share = openEvents === 0 ? 100 : Math.round((wouldEnd / openEvents) * 100)
+  return `${countText(wouldEnd)} of ${counted(openEvents, 'open event')} (${share}%) are due, more than ${Math.round(maxShare * 100)}%`
+}

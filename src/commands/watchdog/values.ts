@@ -1,0 +1,89 @@
+import { UsageError } from '../../cli/problem.ts'
+
+/** A hook as it was given, before it is known whether there is such a program. */
+export type HookSetting = CommandSetting | WebhookSetting
+
+interface Common {
+  /** What names it in errors: the flag, or file, line and key. */
+  readonly where: string
+  readonly timeoutMs?: number
+  readonly tries?: number
+}
+
+export interface CommandSetting extends Common {
+  readonly kind: 'command'
+  readonly argv: readonly [string, ...string[]]
+  /** What a relative path counts from; the working directory unless given. */
+  readonly folder?: string
+}
+
+export interface WebhookSetting extends Common {
+  readonly kind: 'webhook'
+  /** https, or http on this machine, without a user. */
+  readonly url: string
+  /** Where the secret is: it never stands in the configuration itself. */
+  readonly secret?: { readonly file: string } | { readonly env: string }
+  /** Networks of one's own that webhooks may lead to. */
+  readonly networks?: readonly string[]
+  /** What a relative path of a secret counts from. */
+  readonly folder?: string
+}
+
+/** The hint of errors. */
+const FORMS = `a path, or a JSON array: '["notify","--team","x"]'`
+
+/** A program: one path, never split and never seen by a shell, or a JSON array of it and its arguments. Given again, there are several. */
+export function hookCommand(
+  flag: string,
+): (text: string, previous?: readonly CommandSetting[]) => readonly CommandSetting[] {
+  return (text, previous = []) => {
+    const argv = text.startsWith('[') ? jsonArgv(flag, text) : commandOf(flag, [text])
+    return [...previous, { kind: 'command', where: flag, argv }]
+  }
+}
+
+/** Program and arguments. @throws UsageError for none, for empty ones and for what no system can hand over */
+export function commandOf(flag: string, words: readonly unknown[]): readonly [string, ...string[]] {
+  const [program, ...args] = words.map((word, at) => checkedWord(flag, word, at))
+  if (program === undefined) throw new UsageError(`${flag} names no program`, { hint: FORMS })
+  return [program, ...args]
+}
+
+/** A share: `20%` or `0.2`; from none to all of it. A bare 1 could mean either, and the two are far apart. */
+export function shareValue(flag: string): (text: string) => number {
+  return text => {
+    const [, percent, fraction] = /^(?:(\d{1,3}(?:\.\d+)?)\s?%|(0|[01]?\.\d+))$/.exec(text) ?? []
+    const value = percent === undefined ? Number(fraction ?? Number.NaN) : Number(percent) / 100
+    if (value <= 1) return value
+    throw new UsageError(`${flag} does not take ${JSON.stringify(text)}`, { hint: shareHint(text) })
+  }
+}
+
+function shareHint(text: string): string {
+  if (text === '1') return 'Write 1% or 100%.'
+  return /^\d+$/.test(text) && Number(text) <= 100 ? `Write ${text}%.` : 'from 0% to 100%: 20% or 0.2'
+}
+
+function jsonArgv(flag: string, text: string): readonly [string, ...string[]] {
+  const words = parsedJson(flag, text)
+  if (!Array.isArray(words)) throw new UsageError(`${flag} is no JSON array`, { hint: FORMS })
+  return commandOf(flag, words)
+}
+
+function parsedJson(flag: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new UsageError(`${flag} begins with [ and is no JSON`, { cause, hint: `Quote it for the shell: ${FORMS}` })
+  }
+}
+
+function checkedWord(flag: string, word: unknown, at: number): string {
+  const which = at === 0 ? 'the program' : `argument ${at}`
+  if (typeof word !== 'string') throw new UsageError(`${flag}: ${which} is not a text`, { hint: FORMS })
+  if (word === '') {
+    throw new UsageError(`${flag}: ${which} is empty`, { hint: `An unset shell variable? ${FORMS}` })
+  }
+  if (word.includes('\0')) throw new UsageError(`${flag}: ${which} holds a NUL character`)
+  return word
+}

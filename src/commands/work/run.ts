@@ -1,0 +1,96 @@
+import { errorProblem } from '../../cli/error-problem.ts'
+import { type Output, openOutput } from '../../cli/output.ts'
+import { EndsWith, type Problem, problem } from '../../cli/problem.ts'
+import { DEFAULT_LEASE_WAIT_MS } from '../../cli/request.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { openStoreFor } from '../../cli/store.ts'
+import { findProgram } from '../../process/find-program.ts'
+import type { EventStore } from '../../store/store.ts'
+import { workLoop } from '../../worker/loop.ts'
+import { programWork } from '../../worker/program/run.ts'
+import type { LoopOptions, LoopReport } from '../../worker/types.ts'
+import { execEnd, notStarted } from '../exec/outcome.ts'
+import { environment, jobText, NOT_THE_COMMAND, ownProblem, successorsIn, takeAsSigterm } from '../exec/run.ts'
+import { reportText } from './lines.ts'
+import type { WorkCommandOptions } from './options.ts'
+import { Teller } from './output.ts'
+
+const DEFAULT_GRACE_MS = 10_000
+
+/** Works until it is drained, or as long as `--once` and `--until-empty` say. */
+export async function work(options: WorkCommandOptions, runtime: Runtime): Promise<Problem | undefined> {
+  const { topic: _, ...flags } = options
+  const successors = successorsIn(flags)
+  const [program] = options.command
+  const found = findProgram(program, runtime.env.PATH)
+  if (found.kind !== 'found') return notStarted(program, found.kind === 'missing' ? 'ENOENT' : 'EACCES')
+  const output = await openOutput(options, runtime)
+  const store = await openStoreFor(options, runtime, output)
+  const teller = new Teller(options, output, runtime)
+  const perform = programWork(options.command, {
+    ...successors,
+    store,
+    env: environment(runtime),
+    stdin: options.stdin === undefined ? 'ignore' : job => teller.input(job, jobText(store, job)),
+    stdout: options.output === 'ndjson' ? 'stderr' : 'inherit',
+    stderr: chunk => runtime.stderr.write(chunk),
+    graceMs: options.grace ?? DEFAULT_GRACE_MS,
+    ended: teller.ran,
+  })
+  const listening = takeAsSigterm()
+  try {
+    const report = await workLoop(store, loopOptions(options, teller, runtime), perform)
+    await teller.settled()
+    return await ended(store, report, teller, options, output, runtime)
+  } catch (error) {
+    if (!options.once || error instanceof EndsWith) throw error
+    return ownProblem(errorProblem(error, runtime))
+  } finally {
+    listening.over()
+  }
+}
+
+function loopOptions(options: WorkCommandOptions, teller: Teller, runtime: Runtime): LoopOptions {
+  const { name, topic, match, concurrency, maxAttempts, maxIdle, once, untilEmpty, claim, reason, write } = options
+  const { env, actor, pid, signal } = runtime
+  return {
+    names: name,
+    owner: options.owner ?? (env.LEASECTL_OWNER || undefined) ?? `${options.by ?? actor}:${pid}`,
+    by: options.by ?? actor,
+    leaseWaitMs: options.leaseWait ?? DEFAULT_LEASE_WAIT_MS,
+    drain: signal,
+    observe: teller.observe,
+    ...(topic === undefined ? {} : { topic }),
+    ...(match === undefined ? {} : { match }),
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(maxAttempts === undefined ? {} : { maxAttempts }),
+    ...(maxIdle === undefined ? {} : { maxIdleMs: maxIdle }),
+    ...(once ? { until: 'once' } : untilEmpty ? { until: 'until-empty' } : {}),
+    ...(claim === undefined ? {} : { claimMs: claim }),
+    ...(reason === undefined ? {} : { why: reason }),
+    ...(write === undefined ? {} : { write }),
+  }
+}
+
+async function ended(
+  store: EventStore,
+  report: LoopReport,
+  { last }: Teller,
+  options: WorkCommandOptions,
+  output: Output,
+  runtime: Runtime,
+): Promise<Problem | undefined> {
+  await output.say(reportText(report))
+  if (options.once) {
+    // Told already.
+    if (last === undefined && report.faults > 0) throw new EndsWith(NOT_THE_COMMAND)
+    if (last === undefined) return undefined
+    const { stream, event } = last.outcome.job
+    const { command } = options
+    return ownProblem(await execEnd(store, { stream, event: event.id, command }, last, output, runtime))
+  }
+  if (!options.untilEmpty) throw new EndsWith(0)
+  const { failed, lost, givenUp, released, faults, locked } = report
+  if (failed + lost + givenUp + released + faults + locked === 0) return undefined
+  return problem('batch-incomplete', 'not all of them ended well', { applied: 'yes' })
+}

@@ -1,0 +1,106 @@
+import { ROOT_ID } from '../stream/event-id.ts'
+import type { How } from '../stream/journal/journal.ts'
+import type { ChangeResult } from '../stream/operations/operation.ts'
+import { visibleName, visibleText } from '../stream/text.ts'
+import { formatDuration } from '../stream/time/durations.ts'
+import { jsonTimeOf, orNull } from './json.ts'
+import { lookOf } from './stream/status.ts'
+import { clock } from './terminal/numbers.ts'
+import { noPaint, type Paint } from './terminal/style.ts'
+
+/** A change that was made, or had been made already. */
+export interface Changed {
+  readonly stream: string
+  /** The target, `undefined` for the whole stream. */
+  readonly event: string | undefined
+  readonly result: ChangeResult
+  readonly commandId: string
+  readonly reason: string | undefined
+}
+
+/** A change as JSON; fields are only ever added. */
+export function changeJson({ stream, event, result, commandId, reason }: Changed) {
+  return {
+    stream,
+    event: event ?? null,
+    outcome: result.outcome,
+    version: result.version,
+    changed: result.changed.map(({ id, from, to }) => ({
+      id,
+      from: orNull(from),
+      to: orNull(to),
+    })),
+    closed: result.closed,
+    joined: result.joined,
+    added: result.added,
+    done: result.done,
+    duplicate: result.duplicate,
+    commandId,
+    reason: reason ?? null,
+    error: null,
+    ...(result.claim === undefined ? {} : { ...result.claim, until: jsonTimeOf(result.claim.until) }),
+    ...(result.refused === undefined
+      ? {}
+      : {
+          refused: result.refused.map(({ code, event, status, message }) => ({
+            code,
+            event,
+            status: orNull(status),
+            message,
+          })),
+        }),
+  }
+}
+
+/** A change for people: one line with the target, lines for what followed from it. */
+export function changeLines(changed: Changed, word: string, nowMs: number, paint: Paint = noPaint): string[] {
+  const { result } = changed
+  const target = `${visibleName(changed.stream)}${changed.event === undefined ? '' : ` ${visibleText(changed.event)}`}`
+  const again = result.duplicate
+    ? ' (this command was done before)'
+    : result.outcome === 'already'
+      ? ' (already so)'
+      : ''
+  const claim = claimText(result, nowMs)
+  const head = `${paint('good', '✓')} ${target}  ${visibleText(word)}${again}${claim}  ${paint('dim', `v${result.version}`)}`
+  return [head, ...limitLines(result, nowMs), ...(result.outcome === 'already' ? [] : consequences(changed, paint))]
+}
+
+/** A timeout that is shorter than the claim: who sends heartbeats has to know. */
+function limitLines({ claim }: ChangeResult, nowMs: number): string[] {
+  const { silenceMs = 0, until = '' } = claim ?? {}
+  if (silenceMs === 0 || Date.parse(until) - nowMs <= silenceMs) return []
+  const advice = silenceMs < 3_000 ? '' : `: touch it every ${formatDuration(silenceMs / 3)}`
+  return [`    its timeout ends it after ${formatDuration(silenceMs)} without a sign of life${advice}`]
+}
+
+function claimText({ claim }: ChangeResult, nowMs: number): string {
+  if (claim === undefined) return ''
+  const until = Date.parse(claim.until)
+  const attempt = claim.attempt > 1 ? `, attempt ${claim.attempt}` : ''
+  return ` by ${visibleText(claim.owner)}, fence ${claim.fence}${Number.isNaN(until) ? '' : `, until ${clock(until, nowMs, 'local')}`}${attempt}`
+}
+
+/** At most so many changes are listed; the rest is counted. */
+const MAX_LINES = 20
+
+function consequences({ result, event }: Changed, paint: Paint): string[] {
+  const others = result.changed.filter(change => change.id !== event)
+  const lines = others.slice(0, MAX_LINES).map(({ id, from, to, how }) => {
+    const shown = isWaitingJoin(id, to, how) ? 'waiting' : to
+    const { glyph, style } = lookOf(shown)
+    const note = how === 'close' ? ' (closed)' : how === 'join' ? (to === 'init' ? ' (joined)' : ' (waits again)') : ''
+    const before = from === '' ? '' : `${visibleText(from)} → `
+    return `    ${visibleText(id)}  ${before}${paint(style, `${glyph} ${visibleText(shown)}`)}${note}`
+  })
+  const more = others.length > MAX_LINES ? [`    and ${others.length - MAX_LINES} more`] : []
+  const refused = (result.refused ?? []).map(
+    refusal => `    ${visibleText(refusal.event)}  not retried: ${visibleText(refusal.message)}`,
+  )
+  return [...lines, ...more, ...refused, ...(result.done ? [`    the stream is done`] : [])]
+}
+
+/** Its status is `inprocess` too, but nobody works on it: only forks add such an event, only retries send one back. */
+function isWaitingJoin(id: string, to: string, how: How): boolean {
+  return to === 'inprocess' && (how === 'join' || (how === 'add' && id !== ROOT_ID))
+}

@@ -1,0 +1,105 @@
+import type { Check, CheckResult } from '../../ops/check/check.ts'
+import { STATUS_KINDS, type StoreLook } from '../../ops/check/scan.ts'
+import type { WatchdogSeen } from '../../ops/check/watchdogs.ts'
+import { jsonTime } from '../json.ts'
+import { checkMessage, checkSentence, stuckText } from './text.ts'
+
+/** Where and when was looked. */
+export interface CheckContext {
+  /** Address of the store; `undefined` where none was opened. */
+  readonly store: string | undefined
+  /** Names that were looked at, as a pattern. */
+  readonly match: string | undefined
+  /** Epoch ms. */
+  readonly atMs: number
+  /** `undefined` for a check that came to no end. */
+  readonly tookMs: number | undefined
+}
+
+/** What a check found; fields are only ever added. */
+export function checkJson(result: CheckResult, context: CheckContext) {
+  const { status, checks, look, watchdogs } = result
+  return {
+    status,
+    exit: EXITS[status],
+    message: checkSentence(result),
+    ...contextJson(context),
+    checks: checks.map(check => oneJson(check, look)),
+    streams: streamsJson(look),
+    watchdogs: watchdogs.map(watchdog => watchdogJson(watchdog, look.nowMs)),
+    error: null,
+  }
+}
+
+/** The same of a check that came to no end. @param error as errors look as JSON */
+export function unknownJson(message: string, error: object, context: CheckContext) {
+  const nothing = { checks: [], streams: null, watchdogs: [] }
+  return { status: 'unknown', exit: EXITS.unknown, message, ...contextJson(context), ...nothing, error }
+}
+
+/** What plugins of Nagios and its heirs end with. */
+export const EXITS = { ok: 0, warning: 1, critical: 2, unknown: 3 } as const
+
+function contextJson({ store, match, atMs, tookMs }: CheckContext) {
+  return { store: store ?? null, match: match ?? null, at: jsonTime(atMs), tookMs: tookMs ?? null }
+}
+
+function oneJson(check: Check, look: StoreLook) {
+  const { name, status } = check
+  const head = { name, status, message: checkMessage(check, look) }
+  if (check.name === 'watchdog') {
+    const { lagMs, warnMs, critMs, faults } = check.verdict
+    const limits = { value: lagMs ?? null, unit: UNITS[name], warning: warnMs ?? null, critical: critMs ?? null }
+    return { ...head, ...limits, faults: faults.map(fault => fault.kind), examples: [] }
+  }
+  const { warn, crit } = check.limits
+  const limits = { value: check.found.count, unit: UNITS[name], warning: warn, critical: crit ?? null }
+  return { ...head, ...limits, faults: [], examples: examplesJson(check, look.nowMs) }
+}
+
+const UNITS: { readonly [Name in Check['name']]: string } = {
+  overdue: 'streams',
+  stuck: 'leases',
+  unreadable: 'streams',
+  watchdog: 'ms',
+}
+
+function examplesJson(check: Exclude<Check, { name: 'watchdog' }>, nowMs: number) {
+  switch (check.name) {
+    case 'overdue':
+      return check.found.examples.map(({ stream, dueMs }) => ({ stream, since: jsonTime(dueMs), message: null }))
+    case 'stuck':
+      return check.found.examples.map(stuck => ({
+        stream: stuck.stream,
+        since: jsonTime(stuck.lease.holder?.sinceMs),
+        message: stuckText(stuck, nowMs),
+      }))
+    case 'unreadable':
+      return check.found.examples.map(({ stream, message }) => ({ stream, since: null, message }))
+    default:
+      return check satisfies never
+  }
+}
+
+function streamsJson({ streams, byStatus, openEvents, withLimit, leased }: StoreLook) {
+  const counts = Object.fromEntries(STATUS_KINDS.map(kind => [kind, byStatus[kind]]))
+  return { total: streams, byStatus: counts, openEvents, withLimit, leased }
+}
+
+function watchdogJson(watchdog: WatchdogSeen, nowMs: number) {
+  const { id, host, pid, startedMs, stoppedMs, lastSweepMs, intervalMs, settings, breaker, shards, failure } = watchdog
+  return {
+    id,
+    host,
+    pid,
+    match: settings.match ?? null,
+    started: jsonTime(startedMs),
+    stopped: jsonTime(stoppedMs),
+    lastSweep: jsonTime(lastSweepMs),
+    lagMs: Math.max(0, nowMs - (lastSweepMs ?? startedMs)),
+    intervalMs,
+    breakerOpen: breaker?.isOpen ?? false,
+    shards: shards ?? null,
+    failure: failure === undefined ? null : { code: failure.code, message: failure.message },
+  }
+}

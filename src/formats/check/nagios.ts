@@ -1,0 +1,65 @@
+import type { Check, CheckResult } from '../../ops/check/check.ts'
+import { MAX_EXAMPLES } from '../../ops/check/scan.ts'
+import { counted } from '../terminal/count-text.ts'
+import { checkSentence, exampleLines, monitorText, watchdogLine, worstFirst } from './text.ts'
+
+/**
+ * What a check found, as plugins of Nagios and its heirs print it: the status and a sentence, behind a `|` the performance
+ * data, then at most `MAX_EXAMPLES` lines more (https://nagios-plugins.org/doc/guidelines.html).
+ */
+export function nagiosLines(result: CheckResult): string[] {
+  const status = result.status.toUpperCase()
+  return [`LEASECTL ${status} - ${checkSentence(result)} | ${performanceData(result).join(' ')}`, ...longLines(result)]
+}
+
+/** The same of a check that came to no end. */
+export function nagiosUnknown(message: string, code: string, facts: readonly string[]): string[] {
+  return [`LEASECTL UNKNOWN - ${monitorText(`${message} [${code}]`)}`, ...facts.map(monitorText)]
+}
+
+function longLines({ checks, look, watchdogs, sweeping }: CheckResult): string[] {
+  const examples = worstFirst(checks).flatMap(check => exampleLines(check, look.nowMs))
+  const shown = examples.slice(0, MAX_EXAMPLES)
+  const hidden = checks.reduce((sum, check) => sum + countOf(check), 0) - shown.length
+  return [
+    ...shown,
+    ...(hidden > 0 ? [`and ${counted(hidden, 'more', 'more')}`] : []),
+    ...watchdogs
+      .slice(0, MAX_EXAMPLES)
+      .map(watchdog => watchdogLine(watchdog, !sweeping.includes(watchdog), look.nowMs)),
+  ]
+}
+
+function countOf(check: Check): number {
+  return check.name === 'watchdog' ? check.verdict.faults.length : check.found.count
+}
+
+/** `label=value[unit];warn;crit;min`. A count is bad from the limit on. */
+function performanceData({ checks, look, sweeping }: CheckResult): string[] {
+  const counts = checks.flatMap(check => {
+    if (check.name === 'watchdog') return []
+    const { found, limits } = check
+    return [`${check.name}=${found.count};${limits.warn};${limits.crit ?? ''};0`]
+  })
+  const oldest = look.overdue.examples[0]
+  return [
+    ...counts,
+    `oldest_overdue=${oldest === undefined ? 0 : seconds(look.nowMs - oldest.dueMs)}s;;;0`,
+    `streams=${look.streams};;;0`,
+    `open_events=${look.openEvents};;;0`,
+    `watchdogs=${sweeping.length};;;0`,
+    ...checks.flatMap(lagData),
+  ]
+}
+
+/** Without a watchdog there is no lag: a label that is left out is better than a value that means nothing. */
+function lagData(check: Check): string[] {
+  if (check.name !== 'watchdog') return []
+  const { lagMs, warnMs, critMs } = check.verdict
+  if (lagMs === undefined) return []
+  return [`lag=${seconds(lagMs)}s;${seconds(warnMs)};${seconds(critMs)};0`]
+}
+
+function seconds(ms: number | undefined): string {
+  return ms === undefined ? '' : String(Math.round(ms) / 1_000)
+}

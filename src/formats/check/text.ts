@@ -1,0 +1,182 @@
+import type { Check, CheckResult } from '../../ops/check/check.ts'
+import type { StoreLook, StuckLease } from '../../ops/check/scan.ts'
+import type { CheckStatus, WatchdogFault, WatchdogSeen, WatchdogVerdict } from '../../ops/check/watchdogs.ts'
+import { visibleName, visibleText } from '../../stream/text.ts'
+import { formatDuration } from '../../stream/time/durations.ts'
+import { holderText } from '../lease.ts'
+import { counted, countText } from '../terminal/count-text.ts'
+import { span } from '../terminal/numbers.ts'
+import { cut, cutInside } from '../terminal/width.ts'
+
+/** Monitoring shows a line of some length, and cuts what is longer anywhere. */
+const NAME_COLUMNS = 60
+const LINE_COLUMNS = 200
+
+/** What was found, worst first, in one sentence: `12 overdue (oldest 2h, orders/17), 431 streams, last sweep 4s ago`. */
+export function checkSentence({ checks, look, match }: CheckResult): string {
+  const phrases = worstFirst(checks).flatMap(check => phrasesOf(check, look.nowMs))
+  const streams =
+    look.streams === 0 && match !== undefined ? `nothing matches ${nameText(match)}` : counted(look.streams, 'stream')
+  return [...phrases, streams, ...wellText(checks, look)].join(', ')
+}
+
+/** What one check found, in words; also that it found nothing. */
+export function checkMessage(check: Check, look: StoreLook): string {
+  const phrases = phrasesOf(check, look.nowMs)
+  if (phrases.length > 0) return phrases.join(', ')
+  if (check.name === 'overdue') return nothingOverdue(look)
+  if (check.name !== 'watchdog') return NOTHING[check.name]
+  return check.verdict.best === undefined ? 'no watchdog, and nothing has a time limit' : sweptText(check.verdict)
+}
+
+const NOTHING: { readonly [Name in Exclude<Check['name'], 'overdue' | 'watchdog'>]: string } = {
+  stuck: 'no stuck lease',
+  unreadable: 'every document can be read',
+}
+
+/** What is overdue for less does not count, and may be much: a breaker holds it back. */
+function nothingOverdue({ overdueForMs }: StoreLook): string {
+  return overdueForMs === 0 ? 'nothing overdue' : `nothing overdue for ${formatDuration(overdueForMs)} or longer`
+}
+
+/** The checks with the worst first, otherwise in their order. */
+export function worstFirst(checks: readonly Check[]): readonly Check[] {
+  return checks.toSorted((a, b) => RANK[a.status] - RANK[b.status])
+}
+
+const RANK: { readonly [Status in CheckStatus]: number } = { critical: 0, warning: 1, ok: 2 }
+
+/** The examples of a check, a line each. */
+export function exampleLines(check: Check, nowMs: number): string[] {
+  switch (check.name) {
+    case 'overdue':
+      return check.found.examples.map(({ stream, dueMs }) =>
+        line(`overdue: ${visibleName(stream)} for ${span(nowMs - dueMs)}`),
+      )
+    case 'stuck':
+      return check.found.examples.map(lease =>
+        line(`stuck lease: ${visibleName(lease.stream)}, ${stuckText(lease, nowMs)}`),
+      )
+    case 'unreadable':
+      return check.found.examples.map(({ stream, message }) => line(`unreadable: ${visibleName(stream)}: ${message}`))
+    case 'watchdog':
+      return check.verdict.faults.map(fault => line(`watchdog: ${faultText(fault, nowMs)}`))
+    default:
+      return check satisfies never
+  }
+}
+
+/** Why a lease counts as stuck. */
+export function stuckText({ lease }: StuckLease, nowMs: number): string {
+  const { holder } = lease
+  return holder === undefined ? 'infinite, nobody knows who holds it' : `held by ${holderText(holder, nowMs)}`
+}
+
+/** One watchdog, in a line. @param isLate it does not sweep, or has ended */
+export function watchdogLine(watchdog: WatchdogSeen, isLate: boolean, nowMs: number): string {
+  const { host, pid, stoppedMs, settings, intervalMs, shards, failure } = watchdog
+  const names = settings.match === undefined ? '' : `, of ${settings.match}`
+  // Others have long taken those of one that is gone.
+  const share = shards === undefined || isLate ? '' : `, ${shards.held.length} of ${counted(shards.total, 'shard')}`
+  const failed = failure === undefined ? '' : `, last pass failed: ${failure.message} [${failure.code}]`
+  const late = isLate ? 'late, ' : ''
+  const state = stoppedMs === undefined ? late + sweptLine(watchdog, nowMs) : `stopped ${span(nowMs - stoppedMs)} ago`
+  return line(`watchdog pid ${pid} on ${host}: ${state}, every ${span(intervalMs)}${names}${share}${failed}`)
+}
+
+function sweptLine({ lastSweepMs, startedMs }: WatchdogSeen, nowMs: number): string {
+  if (lastSweepMs === undefined) return `no sweep yet, started ${span(nowMs - startedMs)} ago`
+  return `last sweep ${span(nowMs - lastSweepMs)} ago`
+}
+
+/** A text of strangers as monitoring takes it: on one line, without the sign that ends it there. */
+export function monitorText(text: string): string {
+  return visibleText(text).replaceAll('|', '¦')
+}
+
+function line(text: string): string {
+  return cut(monitorText(text), LINE_COLUMNS)
+}
+
+function nameText(stream: string): string {
+  return cutInside(monitorText(visibleName(stream)), NAME_COLUMNS)
+}
+
+/** Nothing for a check that found nothing. */
+function phrasesOf(check: Check, nowMs: number): string[] {
+  if (check.name === 'watchdog') return check.verdict.faults.map(fault => faultText(fault, nowMs))
+  if (check.found.count === 0) return []
+  const count = countText(check.found.count)
+  switch (check.name) {
+    case 'overdue': {
+      const [first] = check.found.examples
+      if (first === undefined) return []
+      const oldest = check.found.count === 1 ? '' : 'oldest '
+      return [`${count} overdue (${oldest}${span(nowMs - first.dueMs)}, ${nameText(first.stream)})`]
+    }
+    case 'stuck': {
+      const [{ stream = '', lease } = {}] = check.found.examples
+      const held = lease?.holder === undefined ? 'infinite' : `held for ${span(nowMs - lease.holder.sinceMs)}`
+      return [`${counted(check.found.count, 'stuck lease')} (${held}, ${nameText(stream)})`]
+    }
+    case 'unreadable':
+      return [`${count} unreadable (${nameText(check.found.examples[0]?.stream ?? '')})`]
+    default:
+      return check satisfies never
+  }
+}
+
+function faultText(fault: WatchdogFault, nowMs: number): string {
+  switch (fault.kind) {
+    case 'missing':
+      return fault.withLimit === 0
+        ? 'no watchdog'
+        : `no watchdog for ${counted(fault.withLimit, 'stream')} with a time limit`
+    case 'unwatched': {
+      const { count, examples } = fault.streams
+      const such = nameText(examples[0]?.stream ?? '')
+      return `no watchdog for ${counted(count, 'stream')} with a time limit, such as ${such}`
+    }
+    case 'damaged':
+      return 'what watchdogs wrote of themselves cannot be read'
+    case 'unsettled': {
+      const { count, examples } = fault.streams
+      const [{ stream = '', sinceMs = nowMs } = {}] = examples
+      const longest = count === 1 ? '' : 'longest '
+      return `${counted(count, 'stream')} to be settled (${longest}${span(nowMs - sinceMs)}, ${nameText(stream)})`
+    }
+    case 'late': {
+      const { host, pid, intervalMs, lastSweepMs } = fault.watchdog
+      const since = lastSweepMs === undefined ? 'since its start ' : ''
+      return `no sweep ${since}for ${span(fault.lagMs)} (pid ${pid} on ${nameText(host)}, every ${span(intervalMs)})`
+    }
+    case 'breaker-open': {
+      const { wouldEnd = 0, openEvents = 0 } = fault.watchdog.breaker ?? {}
+      return `breaker open: ${countText(wouldEnd)} of ${counted(openEvents, 'open event')} would be ended`
+    }
+    case 'shards-unheld':
+      return `${countText(fault.shards.length)} of ${counted(fault.total, 'shard')} not held (${shardsText(fault.shards)})`
+    default:
+      return fault satisfies never
+  }
+}
+
+const SHARDS_NAMED = 8
+
+function shardsText(shards: readonly number[]): string {
+  const more = shards.length > SHARDS_NAMED ? ` +${shards.length - SHARDS_NAMED}` : ''
+  return shards.slice(0, SHARDS_NAMED).join(' ') + more
+}
+
+/** What is said of what is as it should be. */
+function wellText(checks: readonly Check[], look: StoreLook): string[] {
+  return checks.flatMap(check => {
+    if (check.name === 'overdue' && check.found.count === 0) return [nothingOverdue(look)]
+    if (check.name !== 'watchdog' || check.verdict.best === undefined) return []
+    return check.verdict.faults.some(({ kind }) => kind === 'late') ? [] : [sweptText(check.verdict)]
+  })
+}
+
+function sweptText({ best, lagMs = 0 }: WatchdogVerdict): string {
+  return best?.lastSweepMs === undefined ? `watchdog started ${span(lagMs)} ago` : `last sweep ${span(lagMs)} ago`
+}

@@ -1,0 +1,116 @@
+import type { StoreExamination } from '../ops/doctor/examine-store.ts'
+import type { ProbeStep } from '../ops/doctor/probe.ts'
+import type { Finding, Severity } from '../ops/doctor/stream.ts'
+import type { AzureAuth, StoreFacts } from '../store/facts.ts'
+import { visibleName, visibleText } from '../stream/text.ts'
+import { jsonTime, orNull } from './json.ts'
+import type { Paint, Style } from './terminal/style.ts'
+import { widthOf } from './terminal/width.ts'
+
+/** A finding with the command line that does something about it. */
+export interface ShownFinding extends Finding {
+  readonly tryCommand?: string
+}
+
+/** How many findings there are of each severity. */
+export type FindingCounts = { readonly [Of in Exclude<Severity, 'ok'>]: number }
+
+const LOOKS: { readonly [Of in Severity]: readonly [glyph: string, style: Style] } = {
+  error: ['✗', 'bad'],
+  warning: ['!', 'warn'],
+  info: ['•', 'plain'],
+  ok: ['✓', 'good'],
+}
+
+/** Columns before the text of a finding: two blanks, the glyph, the longest word, two blanks. */
+const INDENT = 13
+
+export interface FindingLook {
+  readonly paint: Paint
+  /** Columns of the terminal; without it nothing is folded. */
+  readonly width?: number | undefined
+}
+
+/** A finding with its code, and below it what to do. Long texts are folded. */
+export function findingLines(finding: ShownFinding, look: FindingLook): string[] {
+  const { severity, subject, message, hint, tryCommand, code } = finding
+  const [glyph, style] = LOOKS[severity]
+  const room = (look.width ?? Number.POSITIVE_INFINITY) - INDENT
+  const text = `${subject === '' ? '' : `${subject}: `}${message}`
+  const [first = '', ...more] = folded(visibleText(`${text} [${code}]`), room)
+  const head = `  ${look.paint(style, `${glyph} ${severity}`)}${' '.repeat(INDENT - 4 - severity.length)}${first}`
+  const advice = hint === undefined ? [] : folded(visibleText(hint), room)
+  const command = tryCommand === undefined ? [] : [`try  ${visibleText(tryCommand)}`]
+  return [head, ...[...more, ...advice.map(line => look.paint('dim', line)), ...command].map(indented)]
+}
+
+function indented(line: string): string {
+  return ' '.repeat(INDENT) + line
+}
+
+/** At blanks, so that lines have at most so many columns where words allow it. */
+function folded(text: string, width: number): string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    if (line !== '' && widthOf(line) + 1 + widthOf(word) > width) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line]
+}
+
+/** `2 errors, 1 warning`, or that there is nothing to complain of. */
+export function findingCounts({ error, warning, info }: FindingCounts): string {
+  const parts = [counted(error, 'error'), counted(warning, 'warning'), info === 0 ? '' : `${info} info`]
+  return parts.filter(part => part !== '').join(', ') || 'nothing to complain of'
+}
+
+function counted(count: number, word: string): string {
+  return count === 0 ? '' : `${count} ${word}${count === 1 ? '' : 's'}`
+}
+
+/** A finding of `doctor -o json`; fields are only ever added. */
+export function findingJson({ severity, code, subject, message, count = 1, hint, tryCommand }: ShownFinding) {
+  return { severity, code, subject: orNull(subject), message, count, hint: orNull(hint), try: orNull(tryCommand) }
+}
+
+/** The store as `doctor -o json` shows it. */
+export function storeJson({ facts, probe }: StoreExamination, findings: readonly ShownFinding[]) {
+  const { kind, address, unknown, ...others } = facts
+  return {
+    address,
+    kind,
+    facts: { ...others, ...readable(facts) },
+    unknown,
+    steps: probe.map(stepJson),
+    findings: findings.map(findingJson),
+  }
+}
+
+/** Facts that have another form outside of this program. */
+function readable(facts: StoreFacts): object {
+  if (facts.kind === 'sqlite' && facts.mode !== undefined) return { mode: facts.mode.toString(8).padStart(4, '0') }
+  return facts.kind === 'azure' ? { auth: authJson(facts.auth) } : {}
+}
+
+function authJson(auth: AzureAuth): object {
+  if (auth.kind !== 'sas') return auth
+  return { kind: auth.kind, permissions: auth.permissions, expires: jsonTime(auth.expiresMs) }
+}
+
+/** Something that was tried at a store, in `doctor` and `context test`; fields are only ever added. */
+export function stepJson({ name, outcome, ms, code, message, hint }: ProbeStep) {
+  return { name, outcome, ms, code: orNull(code), message: orNull(message), hint: orNull(hint) }
+}
+
+/** The first line of the store's part. */
+export function storeTitle({ address }: StoreFacts, paint: Paint): string {
+  return `store  ${paint('strong', visibleText(address))}`
+}
+
+/** The first line of a stream's part. */
+export function streamTitle(name: string, paint: Paint): string {
+  return `stream ${paint('strong', visibleName(name))}`
+}

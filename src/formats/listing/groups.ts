@@ -1,0 +1,110 @@
+import { type GroupBy, TIME_OF } from '../../ops/group-totals.ts'
+import type { Groups, StreamGroup } from '../../ops/groups.ts'
+import { visibleText } from '../../stream/text.ts'
+import { jsonTime, orNull } from '../json.ts'
+import { lookOf } from '../stream/status.ts'
+import { counted, countText } from '../terminal/count-text.ts'
+import { span, type TimeStyle, timeText } from '../terminal/numbers.ts'
+import type { Cell, Column } from '../terminal/table.ts'
+
+/** What a document of groups says besides its items. */
+export function groupsHead(by: GroupBy) {
+  return { groupBy: by, timeOf: TIME_OF[by] }
+}
+
+/** A group as JSON shows it; fields are only ever added. */
+export function groupJson(group: StreamGroup) {
+  return {
+    group: group.group,
+    root: orNull(group.root),
+    event: orNull(group.event),
+    name: orNull(group.name),
+    topic: orNull(group.topic),
+    state: orNull(group.state),
+    count: group.count,
+    overdue: group.overdue,
+    failed: group.failed,
+    oldest: jsonTime(group.oldestMs),
+    newest: jsonTime(group.newestMs),
+    example: group.example,
+    others: group.others ?? false,
+  }
+}
+
+interface GroupColumn extends Column {
+  cell(group: StreamGroup, at: { readonly nowMs: number; readonly time: TimeStyle }): Cell
+}
+
+/** The columns of a table of groups. */
+export function groupColumns(by: GroupBy): readonly Column[] {
+  return COLUMNS[by]
+}
+
+/** One row of it. */
+export function groupRow(by: GroupBy, group: StreamGroup, nowMs: number, time: TimeStyle): Cell[] {
+  return COLUMNS[by].map(column => column.cell(group, { nowMs, time }))
+}
+
+const STREAMS: GroupColumn = { title: 'STREAMS', align: 'right', cell: ({ count }) => countText(count) }
+const OVERDUE: GroupColumn = { title: 'OVERDUE', align: 'right', cell: ({ overdue }) => marked(overdue) }
+const FAILED: GroupColumn = { title: 'FAILED', align: 'right', cell: ({ failed }) => marked(failed) }
+const EXAMPLE: GroupColumn = { title: 'EXAMPLE', give: 2, min: 12, cell: ({ example }) => visibleText(example) }
+const OLDEST: GroupColumn = { title: 'OLDEST', align: 'right', cell: (group, at) => ago(group.oldestMs, at) }
+const NEWEST: GroupColumn = { title: 'NEWEST', align: 'right', cell: (group, at) => ago(group.newestMs, at) }
+const ROOT: GroupColumn = { title: 'ROOT', give: 1, min: 8, cell: ({ root }) => visibleText(root ?? 'several') }
+const EVENT: GroupColumn = { title: 'EVENT', give: 1, min: 8, cell: ({ event }) => visibleText(event ?? 'several') }
+
+const COLUMNS: { readonly [By in GroupBy]: readonly GroupColumn[] } = {
+  status: [{ title: 'STATUS', cell: statusCell }, STREAMS, OVERDUE, FAILED, OLDEST, NEWEST, EXAMPLE],
+  failure: [
+    { title: 'FAILURE', give: 3, min: 20, cell: ({ group }) => visibleText(group) },
+    STREAMS,
+    ROOT,
+    EVENT,
+    OLDEST,
+    NEWEST,
+    EXAMPLE,
+  ],
+  'waiting-on': [
+    { title: 'WAITING ON', give: 3, min: 20, cell: waitingText },
+    STREAMS,
+    OVERDUE,
+    OLDEST,
+    NEWEST,
+    EXAMPLE,
+  ],
+}
+
+/** How many streams are in the groups, in a sentence. */
+export function groupsText(by: GroupBy, { streams, grouped, unreadable }: Groups['counts']): string {
+  const bad = unreadable === 0 || by === 'status' ? '' : `; ${countText(unreadable)} cannot be read`
+  const of = `${countText(grouped)} of ${counted(streams, 'stream')}`
+  switch (by) {
+    case 'status':
+      return counted(streams, 'stream')
+    case 'failure':
+      return `${of} failed${bad}`
+    case 'waiting-on':
+      return `${of} ${grouped === 1 ? 'waits' : 'wait'} on something; one that waits on several events counts for each${bad}`
+    default:
+      return by satisfies never
+  }
+}
+
+function statusCell({ group }: StreamGroup): Cell {
+  const [word = ''] = group.split(' ')
+  const { glyph, style } = lookOf(word)
+  return { text: `${glyph} ${visibleText(group)}`, style: group === word ? style : 'warn' }
+}
+
+function waitingText({ group, topic }: StreamGroup): string {
+  return visibleText(topic === undefined ? group : `${group} (topic ${topic})`)
+}
+
+function marked(count: number): Cell {
+  return count === 0 ? '-' : { text: countText(count), style: 'warn' }
+}
+
+function ago(ms: number | undefined, { nowMs, time }: { nowMs: number; time: TimeStyle }): string {
+  return ms !== undefined && time === 'relative' ? `${span(nowMs - ms)} ago` : timeText(ms, nowMs, time)
+}

@@ -1,0 +1,65 @@
+import type { LogHistogram } from '../../ops/stats/histogram.ts'
+import { endedAttempts, failedAttempts, type Step } from '../../ops/stats/stats.ts'
+import { orNull } from '../json.ts'
+
+/** A step as one item of `stats -o json` and one line of `-o ndjson`; fields are only ever added. */
+export function stepJson(step: Step, withOpen: boolean) {
+  const { outcomes, slowest } = step
+  const ended = endedAttempts(step)
+  const failed = failedAttempts(step)
+  return {
+    step: orNull(step.step),
+    others: step.others,
+    events: step.events,
+    attempts: ended + outcomes.open,
+    completed: outcomes.completed,
+    aborted: outcomes.aborted,
+    canceled: outcomes.canceled,
+    open: withOpen ? outcomes.open : null,
+    failed,
+    failedShare: ended === 0 ? null : rounded(failed / ended, 4),
+    waited: lengthsJson(step.waited),
+    ran: lengthsJson(step.ran),
+    took: lengthsJson(step.took),
+    slowest: slowest ?? null,
+  }
+}
+
+/** How long something took, as figures and bins. */
+export function lengthsJson(histogram: LogHistogram) {
+  const { count, minMs, meanMs, maxMs } = histogram
+  const quantile = (q: number) => whole(histogram.quantile(q))
+  return {
+    count,
+    minMs: whole(minMs),
+    meanMs: whole(meanMs),
+    p50Ms: quantile(0.5),
+    p95Ms: quantile(0.95),
+    p99Ms: quantile(0.99),
+    maxMs: whole(maxMs),
+    histogram: binsOf(histogram),
+  }
+}
+
+/** Bins end at 1, 2, 5, 10, 20, 50, … ms; empty ones are left out. What lies within 1 % of an end may be in either. */
+export function binsOf(histogram: LogHistogram) {
+  const bins = new Map<number, number>()
+  for (const { ms, count } of histogram.buckets()) {
+    const toMs = endOfBin(ms)
+    bins.set(toMs, (bins.get(toMs) ?? 0) + count)
+  }
+  return [...bins].map(([toMs, count]) => ({ toMs, count }))
+}
+
+function endOfBin(ms: number): number {
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, ms))))
+  return [1, 2, 5].map(times => times * unit).find(end => ms <= end) ?? 10 * unit
+}
+
+function whole(ms: number | undefined): number | null {
+  return ms === undefined ? null : Math.round(ms)
+}
+
+function rounded(value: number, digits: number): number {
+  return Number(value.toFixed(digits))
+}

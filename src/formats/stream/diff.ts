@@ -1,0 +1,158 @@
+import type { SeenTransaction } from '../../ops/read-stream.ts'
+import type { ViewAt } from '../../ops/view-at.ts'
+import { attemptOf, fenceOf, isFinal, type StreamEvent } from '../../stream/event.ts'
+import type { EventDifference } from '../../stream/journal/differences.ts'
+import { visibleName, visibleText } from '../../stream/text.ts'
+import { jsonTime, jsonTimeOf, orNull } from '../json.ts'
+import { counted } from '../terminal/count-text.ts'
+import { clock, span, timeText } from '../terminal/numbers.ts'
+import { noPaint } from '../terminal/style.ts'
+import { type Cell, type Column, table } from '../terminal/table.ts'
+import { type ShowOptions, wallClock } from './header.ts'
+import { statusCell } from './tree.ts'
+
+/** What has become of a stream between two of its versions. */
+export interface StreamDifference {
+  readonly name: string
+  readonly from: ViewAt
+  readonly to: ViewAt
+  readonly events: readonly EventDifference<SeenTransaction>[]
+  /** The transactions that lie between them, oldest first. */
+  readonly between: readonly SeenTransaction[]
+  /** The present, epoch ms. */
+  readonly nowMs: number
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: 'EVENT', give: 1, min: 16 },
+  { title: 'FROM' },
+  { title: 'TO' },
+  { title: 'OWNER', give: 3, min: 6 },
+  { title: 'LAST', give: 2, min: 8 },
+  { title: 'WHEN', align: 'right' },
+  { title: 'BY', give: 4, min: 6 },
+  { title: 'WHY', give: 5, min: 6 },
+]
+
+/** For people: which versions, how much has changed, then a row for each event with who changed it last and why. */
+export function diffLines(diff: StreamDifference, options: ShowOptions): string[] {
+  const paint = options.paint ?? noPaint
+  const rows = diff.events.map(event => row(event, diff.nowMs, options))
+  const withWhy = rows.some(cells => cells.at(-1) !== '')
+  const columns = withWhy ? COLUMNS : COLUMNS.slice(0, -1)
+  const title = `${paint('strong', visibleName(diff.name))}  ${paint('dim', `v${diff.from.version} → v${diff.to.version}`)}`
+  const size = options.width === undefined ? {} : { width: options.width }
+  return [title, counts(diff, options), ...foreignLine(diff), '', ...table(columns, rows, { paint, ...size })]
+}
+
+function counts({ from, to, events, between, nowMs }: StreamDifference, options: ShowOptions): string {
+  const at = (ms: number | undefined) => (ms === undefined ? '?' : clock(ms, nowMs, wallClock(options.time)))
+  const lasted = from.atMs === undefined || to.atMs === undefined ? '' : ` (${span(to.atMs - from.atMs)})`
+  const of = (kind: EventDifference['kind'], word: string) => {
+    const count = events.filter(event => event.kind === kind).length
+    return count === 0 ? [] : [`${count} ${word}`]
+  }
+  return [
+    `${at(from.atMs)} → ${at(to.atMs)}${lasted}`,
+    counted(between.filter(tx => !tx.provisional).length, 'transaction'),
+    ...of('added', 'added'),
+    ...of('changed', 'changed'),
+    ...of('removed', 'removed'),
+    ...of('again', 'as before'),
+  ].join('  ')
+}
+
+function foreignLine({ between }: StreamDifference): string[] {
+  const parts = [
+    between.some(tx => tx.other) ? 'a foreign writer changed other attributes too' : '',
+    between.some(tx => tx.provisional) ? 'a foreign write among it is not recorded yet' : '',
+  ].filter(part => part !== '')
+  return parts.length === 0 ? [] : [parts.join('; ')]
+}
+
+function row(difference: EventDifference<SeenTransaction>, nowMs: number, { time }: ShowOptions): Cell[] {
+  const { id, kind, before, after, times, last } = difference
+  const name = visibleText((after ?? before)?.name ?? '')
+  const at = last === undefined ? Number.NaN : Date.parse(last.at)
+  return [
+    `${visibleText(id)} ${name}`.trim(),
+    before === undefined ? { text: '+ added', style: 'dim' } : statusCell(before),
+    toCell(kind, after, times),
+    claimText(before, after),
+    last === undefined ? '-' : lastText(difference, last),
+    timeText(Number.isNaN(at) ? undefined : at, nowMs, time),
+    last === undefined || last.by === '' ? '-' : visibleText(last.by),
+    visibleText(last?.why ?? ''),
+  ]
+}
+
+function toCell(kind: EventDifference['kind'], after: StreamEvent | undefined, times: number): Cell {
+  if (after === undefined) return { text: '- removed', style: 'warn' }
+  return kind === 'again' ? { text: `= as before, ${counted(times, 'change')}`, style: 'dim' } : statusCell(after)
+}
+
+/** `v5 complete`; the attributes that were set are named, whether by the last transaction or before. */
+function lastText({ attributes }: EventDifference, { version, op, provisional }: SeenTransaction): string {
+  const names = attributes.map(visibleText).join(' ')
+  const set = names === '' ? '' : op === 'set' ? ` ${names}` : ` (set ${names})`
+  return `${provisional ? 'v?' : `v${version}`} ${visibleText(op)}${set}`
+}
+
+function claimText(before: StreamEvent | undefined, after: StreamEvent | undefined): string {
+  const [was, is] = [ownerOf(before), ownerOf(after)]
+  if (was === is || was === '') return is === '' ? '-' : visibleText(is)
+  return `${visibleText(was)} → ${is === '' ? '-' : visibleText(is)}`
+}
+
+/** Who holds it; of an event that has ended, who ended it. */
+function ownerOf(event: StreamEvent | undefined): string {
+  return event?.lc.owner ?? ''
+}
+
+/** The same as JSON; fields are only ever added. */
+export function diffJson({ name, from, to, events, between }: StreamDifference) {
+  const of = (kind: EventDifference['kind']) => events.filter(event => event.kind === kind).length
+  return {
+    name,
+    from: { version: from.version, at: jsonTime(from.atMs) },
+    to: { version: to.version, at: jsonTime(to.atMs) },
+    transactions: between.filter(tx => !tx.provisional).length,
+    counts: { added: of('added'), changed: of('changed'), removed: of('removed'), again: of('again') },
+    other: between.some(tx => tx.other),
+    provisional: between.some(tx => tx.provisional),
+    events: events.map(({ id, kind, before, after, times, attributes, last }) => ({
+      id,
+      name: orNull((after ?? before)?.name),
+      change: kind,
+      from: sideJson(before),
+      to: sideJson(after),
+      changes: times,
+      attributes,
+      last: last === undefined ? null : lastJson(last),
+    })),
+  }
+}
+
+function sideJson(event: StreamEvent | undefined) {
+  if (event === undefined) return null
+  return {
+    status: orNull(event.status),
+    owner: orNull(event.lc.owner),
+    fence: fenceOf(event) ?? null,
+    attempt: attemptOf(event),
+    waiting: !isFinal(event) && event.lc.join === 'wait',
+    superseded: event.lc.superseded !== undefined,
+  }
+}
+
+function lastJson({ version, at, by, op, on, commandId, why, provisional }: SeenTransaction) {
+  return {
+    version: provisional ? null : version,
+    at: jsonTimeOf(at),
+    by: orNull(by),
+    op,
+    on: orNull(on),
+    commandId: orNull(commandId),
+    why: orNull(why),
+  }
+}

@@ -1,0 +1,95 @@
+import type { StreamEvent } from '../../stream/event.ts'
+import { visibleName, visibleText } from '../../stream/text.ts'
+import { leaseText } from '../lease.ts'
+import type { TimeStyle } from '../terminal/numbers.ts'
+import { clock, dueText, span, timeText } from '../terminal/numbers.ts'
+import { noPaint, type Paint } from '../terminal/style.ts'
+import { lookOf } from './status.ts'
+import { failures, type ShownStream, soonestDueMs, timeOf, waitingOn } from './view.ts'
+
+export interface ShowOptions {
+  readonly time: TimeStyle
+  readonly paint?: Paint
+  /** Columns of the terminal; without it nothing is cut. */
+  readonly width?: number
+}
+
+/** At most so many ids are named where a line lists what a stream waits on. */
+const MAX_NAMED = 8
+
+/** Name and version; status, age, what it waits on, count of failures; the lease if there is one. */
+export function showHeader(shown: ShownStream, options: ShowOptions): string[] {
+  const paint = options.paint ?? noPaint
+  const root = shown.stream.root
+  const status = root?.status ?? 'not started'
+  const look = lookOf(status)
+  const failed = failures(shown).length
+  const parts = [
+    paint(look.style, `${look.glyph} ${visibleText(status)}${root?.lc.outcome === 'errors' ? ' with errors' : ''}`),
+    root === undefined ? '' : timeText(timeOf(shown, root.created), shown.nowMs, options.time),
+    waitingText(waitingOn(shown)),
+    dueHeader(shown, options),
+    failed > 0 ? paint('bad', `✗ ${failed}`) : '',
+  ]
+  const title = `${paint('strong', visibleName(shown.name))}  ${paint('dim', `v${shown.version}`)}`
+  return [title, parts.filter(part => part !== '').join('  '), ...leaseLine(shown), ...pastLine(shown, options)]
+}
+
+function leaseLine({ lease, nowMs, past }: ShownStream): string[] {
+  return lease.state === 'available' || past !== undefined ? [] : [`lease  ${leaseText(lease, nowMs)}`]
+}
+
+/** Of an earlier version: when it was, and what of it is not of then. */
+function pastLine({ past, version, nowMs }: ShownStream, options: ShowOptions): string[] {
+  if (past === undefined) return []
+  const at = (ms: number) => clock(ms, past.presentMs, wallClock(options.time))
+  const { atMs, adoptedMs } = past
+  const when =
+    atMs === undefined || atMs === nowMs ? `v${version}, ${at(nowMs)}` : `${at(nowMs)}, v${version} of ${at(atMs)}`
+  const adopted = adoptedMs === undefined ? '' : `; its history begins with its adoption, ${at(adoptedMs)}`
+  const text = `as of ${when}; names, texts and limits as they are now${adopted}`
+  return [(options.paint ?? noPaint)('warn', text)]
+}
+
+/** Ages do not say when: where a time is meant, `relative` is the clock here. */
+export function wallClock(time: TimeStyle): Exclude<TimeStyle, 'relative'> {
+  return time === 'relative' ? 'local' : time
+}
+
+function dueHeader(shown: ShownStream, options: ShowOptions): string {
+  const due = soonestDueMs(shown)
+  if (due === undefined) return ''
+  const text = dueText(due, shown.nowMs, options.time)
+  return text.startsWith('overdue') ? (options.paint ?? noPaint)('bad', text) : `due ${text}`
+}
+
+function waitingText(events: readonly StreamEvent[]): string {
+  if (events.length === 0) return ''
+  const named = events.slice(0, MAX_NAMED).map(event => visibleText(event.id))
+  const more = events.length > MAX_NAMED ? ` +${events.length - MAX_NAMED}` : ''
+  return `waits on ${named.join(' ')}${more}`
+}
+
+/** At most so many failures are listed; the rest is counted. */
+const MAX_FAILURES = 20
+
+/** What failed, with its messages; empty if nothing did. */
+export function failureLines(shown: ShownStream, options: ShowOptions, atMost = MAX_FAILURES): string[] {
+  const failed = failures(shown)
+  if (failed.length === 0) return []
+  const paint = options.paint ?? noPaint
+  const lines = failed.slice(0, atMost).map(event => {
+    const at = timeOf(shown, event.timestamp)
+    const when =
+      at === undefined
+        ? ''
+        : options.time === 'relative'
+          ? `, ${span(shown.nowMs - at)} ${shown.past === undefined ? 'ago' : 'before'}`
+          : `, ${timeText(at, shown.nowMs, options.time)}`
+    const { glyph, style } = lookOf(event.status)
+    const head = `  ${paint(style, `${glyph} ${event.status}`)}  ${visibleText(event.id)} ${visibleText(event.name)}${when}`
+    return `${head}${event.msg === '' ? '' : `: ${visibleText(event.msg)}`}`
+  })
+  const more = failed.length > atMost ? [`  and ${failed.length - atMost} more (-o json lists all)`] : []
+  return ['', 'Failures', ...lines, ...more]
+}

@@ -1,0 +1,90 @@
+import { attemptOf, fenceOf, isFailed, isSuperseded, nextIds, type StreamEvent } from '../../stream/event.ts'
+import type { EventStream } from '../../stream/event-stream.ts'
+import { jsonTime, orNull } from '../json.ts'
+import { leaseJson } from '../lease.ts'
+import { eventDueMs, type ShownStream, soonestDueMs, stateOf, timeOf, waitingOn } from './view.ts'
+
+/** What of an earlier version is not of then. */
+const AS_NOW = ['name', 'topic', 'key', 'trackingId', 'created', 'timeout', 'ref', 'tag', 'onDue']
+
+/**
+ * A stream as `show -o json` and `-o yaml` print it; fields are only ever added. `at` is the time of an earlier version,
+ * `null` for the present; of an earlier one limits and the lease are not known, and `asNow` names what is as it is now.
+ */
+export function showJson(shown: ShownStream) {
+  const root = shown.stream.root
+  return {
+    name: shown.name,
+    status: orNull(root?.status),
+    version: shown.version,
+    at: jsonTime(shown.past?.atMs),
+    asNow: shown.past === undefined ? [] : AS_NOW,
+    done: shown.stream.done,
+    outcome: hasErrors(shown.stream) ? 'errors' : null,
+    due: jsonTime(soonestDueMs(shown)),
+    waitingOn: waitingOn(shown).map(event => event.id),
+    lease: shown.past === undefined ? leaseJson(shown.lease) : null,
+    events: shown.stream.events.map(event => eventJson(shown, event)),
+  }
+}
+
+/** Whether something below the root was aborted or canceled, as listings say it. */
+function hasErrors(stream: EventStream): boolean {
+  return stream.events.some(
+    (event, at) => event !== stream.root && isFailed(event) && !isSuperseded(event) && stream.counts(at),
+  )
+}
+
+/** What `show --select` found in a stream: events or values, the other is `null`; fields are only ever added. */
+export function selectedJson(
+  shown: ShownStream,
+  events: readonly StreamEvent[] | undefined,
+  values: readonly (string | number | boolean)[] | undefined,
+) {
+  return {
+    name: shown.name,
+    version: shown.version,
+    at: jsonTime(shown.past?.atMs),
+    asNow: shown.past === undefined ? [] : AS_NOW,
+    events: events?.map(event => eventJson(shown, event)) ?? null,
+    // JSON has no infinity.
+    values: values?.map(value => (Number.isFinite(value) || typeof value !== 'number' ? value : String(value))) ?? null,
+  }
+}
+
+/** An event as its program gets it: as `show` prints it, with the name of its stream. */
+export function jobJson(shown: ShownStream, event: StreamEvent) {
+  return { stream: shown.name, event: eventJson(shown, event) }
+}
+
+/** One event: times in RFC 3339 UTC, `null` where there is none or where it cannot be read. */
+function eventJson(shown: ShownStream, event: StreamEvent) {
+  return {
+    id: event.id,
+    name: orNull(event.name),
+    status: orNull(event.status),
+    state: orNull(stateOf(shown, event)),
+    prev: orNull(event.prev),
+    next: nextIds(event),
+    created: jsonTime(timeOf(shown, event.created)),
+    timestamp: jsonTime(timeOf(shown, event.timestamp)),
+    timeout: orNull(event.timeout),
+    due: jsonTime(eventDueMs(shown, event)),
+    owner: orNull(event.lc.owner),
+    fence: fenceOf(event) ?? null,
+    until: jsonTime(timeOf(shown, event.lc.until)),
+    attempt: attemptOf(event),
+    topic: orNull(event.topic),
+    key: orNull(event.key),
+    msg: orNull(event.msg),
+    trackingId: orNull(event.trackingId),
+    ref: orNull(event.ref),
+    tag: orNull(event.tag),
+    onDue: orNull(event.lc.onDue),
+    join: orNull(event.lc.join),
+    outcome: orNull(event.lc.outcome),
+    failed: orNull(event.lc.failed),
+    opened: jsonTime(timeOf(shown, event.lc.opened)),
+    superseded: event.lc.superseded !== undefined,
+  }
+}

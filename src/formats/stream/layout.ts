@@ -1,0 +1,83 @@
+import { isFailed, isFinal, isSuperseded, type StreamEvent } from '../../stream/event.ts'
+import type { Transaction } from '../../stream/journal/journal.ts'
+import { countText } from '../terminal/count-text.ts'
+import { noPaint } from '../terminal/style.ts'
+import { failureLines, type ShowOptions, showHeader } from './header.ts'
+import { type TreeRow, threadTree } from './thread-tree.ts'
+import { timeline } from './timeline.ts'
+import { eventTable, flatRows } from './tree.ts'
+import { type ShownStream, stateOf } from './view.ts'
+
+/** How the events of a stream stand below its header. */
+export type Layout = 'tree' | 'table' | 'timeline'
+
+/** What a picture of a stream shows. */
+export interface Shown {
+  readonly shown: ShownStream
+  readonly layout: Layout
+  /** Those of the version shown, for the timeline. */
+  readonly transactions: () => readonly Transaction[]
+  /** Only these events; without it all, and what failed. */
+  readonly only?: readonly StreamEvent[]
+}
+
+/** A stream for people: a header, its events, and what failed with its messages. */
+export function showLines(picture: Shown, options: ShowOptions): string[] {
+  return [
+    ...showHeader(picture.shown, options),
+    '',
+    ...eventLines(picture, rowsOf(picture), options),
+    ...failures(picture, options),
+  ]
+}
+
+/** The same in so many lines: what has ended well gives way first, then what waits for others. The rest is counted. */
+export function showFitted(picture: Shown, options: ShowOptions, height: number): string[] {
+  const rows = rowsOf(picture)
+  const header = [...showHeader(picture.shown, options), '']
+  const around = header.length + eventLines(picture, [], options).length
+  const all = failures(picture, options)
+  const failed = around + rows.length + all.length <= height ? all : failures(picture, options, MAX_FAILURES)
+  const room = Math.max(1, height - around - failed.length)
+  const kept = rows.length <= room ? rows : mostInteresting(picture.shown, rows, Math.max(1, room - 1))
+  const lines = eventLines(picture, kept, options)
+  const more = (options.paint ?? noPaint)('dim', `… ${countText(rows.length - kept.length)} more`)
+  // The title stands above the rows, a legend may stand below.
+  const counted = kept === rows ? lines : lines.toSpliced(1 + kept.length, 0, more)
+  return [...header, ...counted, ...failed].slice(0, Math.max(1, height))
+}
+
+/** On a screen that is too small, of the failures so many are told. */
+const MAX_FAILURES = 3
+
+function rowsOf({ shown, layout, only }: Shown): readonly TreeRow[] {
+  if (only !== undefined) return flatRows(only)
+  return layout === 'table' ? flatRows(shown.stream.events) : threadTree(shown.stream)
+}
+
+function eventLines(picture: Shown, rows: readonly TreeRow[], options: ShowOptions): string[] {
+  const { shown, layout, transactions } = picture
+  return layout === 'timeline' ? timeline(shown, rows, transactions(), options) : eventTable(shown, rows, options)
+}
+
+function failures({ shown, only }: Shown, options: ShowOptions, atMost?: number): string[] {
+  return only === undefined ? failureLines(shown, options, atMost) : []
+}
+
+/**
+ * So many rows, in their order: the lower the rank, the sooner a row is kept; of the same rank the first ones. Without the
+ * lines of the tree: what they lead to may be missing.
+ */
+function mostInteresting(shown: ShownStream, rows: readonly TreeRow[], count: number): TreeRow[] {
+  const ranked = rows.map((row, at) => ({ row, at, rank: rankOf(shown, row) }))
+  const kept = ranked.sort((a, b) => a.rank - b.rank || a.at - b.at).slice(0, count)
+  return kept.sort((a, b) => a.at - b.at).map(({ row }) => ({ ...row, lines: '' }))
+}
+
+function rankOf(shown: ShownStream, { event, again, depth }: TreeRow): number {
+  if (event === undefined || again) return 3
+  if (depth === 0 && shown.stream.isRoot(event)) return 0
+  if (isFailed(event) && !isSuperseded(event)) return 1
+  if (isFinal(event)) return 4
+  return stateOf(shown, event) === 'waiting' ? 2 : 0
+}

@@ -1,0 +1,92 @@
+import { attemptOf, isFinal, isSuperseded, isWaitingJoin, STATUSES, type StreamEvent } from '../../stream/event.ts'
+import { linkEvents } from '../../stream/graph.ts'
+import { visibleText } from '../../stream/text.ts'
+import { lookOf, statusWord } from './status.ts'
+import type { ShownStream } from './view.ts'
+
+/**
+ * A stream as a Mermaid flowchart: each event a node with its status as class, an arrow to each successor, a dotted
+ * one to a join that waits. The same stream gives the same text. Mermaid draws 500 arrows unless `maxEdges` is raised.
+ */
+export function mermaidOf(shown: ShownStream): string {
+  return [...HEAD, comment(shown), ...graphOf(shown, 'e'), ...CLASSES, ''].join('\n')
+}
+
+/** Several streams in one flowchart, each in a frame of its own. */
+export function mermaidOfAll(streams: readonly ShownStream[]): string {
+  const [only, ...others] = streams
+  if (only !== undefined && others.length === 0) return mermaidOf(only)
+  const frames = streams.flatMap((shown, at) => [
+    `  subgraph s${at}["${label(shown.name)} v${shown.version}"]`,
+    ...graphOf(shown, `s${at}e`).map(line => `  ${line}`),
+    '  end',
+  ])
+  return [...HEAD, ...frames, ...CLASSES, ''].join('\n')
+}
+
+const HEAD = ['flowchart TD']
+
+/** One class a status, besides those of what only we and strangers know. No semicolons: Mermaid takes colours apart there. */
+const CLASSES = [
+  '  classDef init fill:#ffffff,stroke:#888888,color:#000000',
+  '  classDef inprocess fill:#d7f0fa,stroke:#0277bd,color:#000000',
+  '  classDef waiting fill:#f2f2f2,stroke:#888888,color:#000000,stroke-dasharray:4 3',
+  '  classDef completed fill:#dff5dd,stroke:#2e7d32,color:#000000',
+  '  classDef aborted fill:#fbdcdc,stroke:#c62828,color:#000000',
+  '  classDef canceled fill:#fdf0d0,stroke:#b26a00,color:#000000',
+  '  classDef replaced fill:#f7f7f7,stroke:#bbbbbb,color:#777777,stroke-dasharray:2 2',
+  '  classDef unknown fill:#fdf0d0,stroke:#b26a00,color:#000000,stroke-dasharray:2 2',
+]
+
+function comment({ name, version }: ShownStream): string {
+  return `  %% ${label(name)} v${version}`
+}
+
+function graphOf({ stream }: ShownStream, prefix: string): string[] {
+  const { successors, missing } = linkEvents(stream.events)
+  const nodes = stream.events.map((event, at) => `  ${prefix}${at}["${nodeLabel(event)}"]:::${classOf(event)}`)
+  const edges = successors.flatMap((targets, at) =>
+    targets.map(target => {
+      const event = stream.at(target)
+      const arrow = event !== undefined && isWaitingJoin(event) ? '-.->' : '-->'
+      return `  ${prefix}${at} ${arrow} ${prefix}${target}`
+    }),
+  )
+  const absent = [...missing].flatMap(([at, ids]) =>
+    ids.flatMap((id, which) => {
+      const node = `${prefix}${at}m${which}`
+      return [`  ${node}["${label(id)}<br/>#63; missing"]:::unknown`, `  ${prefix}${at} --> ${node}`]
+    }),
+  )
+  return [...nodes, ...edges, ...absent]
+}
+
+function nodeLabel(event: StreamEvent): string {
+  const attempt = attemptOf(event)
+  const word = isWaitingJoin(event) ? 'waiting' : event.status
+  const details = [
+    `${lookOf(word).glyph} ${statusWord(word)}${attempt > 1 ? ` #${attempt}` : ''}`,
+    isFinal(event) || event.lc.owner === undefined ? '' : visibleText(event.lc.owner),
+    isSuperseded(event) ? 'replaced' : '',
+  ].filter(detail => detail !== '')
+  return `${label(`${event.id} ${event.name}`)}<br/>${label(details.join(', '))}`
+}
+
+function classOf(event: StreamEvent): string {
+  if (isSuperseded(event)) return 'replaced'
+  if (isWaitingJoin(event)) return 'waiting'
+  return STATUSES.find(status => status === event.status) ?? 'unknown'
+}
+
+/**
+ * A text of strangers inside a quoted label. Every character but letters, digits and a few harmless signs becomes an
+ * entity code as Mermaid reads it (`#35;`), so that no quote, bracket, backtick, directive, markdown or HTML gets through.
+ */
+function label(text: string): string {
+  return visibleText(text)
+    .trim()
+    .replace(UNSAFE_IN_LABEL, character => `#${character.codePointAt(0) ?? 0};`)
+}
+
+/** `ﬂ` (U+FB02) is part of what Mermaid itself puts in place of an entity code. */
+const UNSAFE_IN_LABEL = /[^\p{L}\p{M}\p{Nd} ._/,-]|\ufb02/gu

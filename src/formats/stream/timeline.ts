@@ -1,0 +1,146 @@
+import type { Transaction } from '../../stream/journal/journal.ts'
+import { type Course, phasesOf } from '../../stream/journal/phases.ts'
+import { visibleText } from '../../stream/text.ts'
+import { noPaint, type Paint, type Style } from '../terminal/style.ts'
+import { cut, pad, padLeft, widthOf } from '../terminal/width.ts'
+import type { ShowOptions } from './header.ts'
+import type { TreeRow } from './thread-tree.ts'
+import { barLegend, spentText, timeBar } from './time-bar.ts'
+import { type TimeScale, timeAxis } from './time-scale.ts'
+import { statusCell } from './tree.ts'
+import type { ShownStream } from './view.ts'
+
+/** Columns where stdout is no terminal. */
+const USUAL_WIDTH = 100
+const GAP = '  '
+/** Columns of how long an event was ready and how long it ran. */
+const SPENT = 6
+
+/**
+ * A bar over time for each row: when its event could be claimed, was worked, waited for others, and how it ended. Beside
+ * it how long it was ready and running in all. Above are the times; the last line explains the bars.
+ *
+ * @param transactions those of the version shown, oldest first
+ */
+export function timeline(
+  shown: ShownStream,
+  rows: readonly TreeRow[],
+  transactions: readonly Transaction[],
+  options: ShowOptions,
+): string[] {
+  const paint = options.paint ?? noPaint
+  const courses = phasesOf(shown.stream.events, transactions, shown.time)
+  const drawn = rows.map(row => ({ ...row, label: labelOf(row), status: statusOf(row) }))
+  const widths = widthsOf(drawn, options.width)
+  const scale = { ...timeOf(extentOf(courses.values()), shown.nowMs), columns: widths.bar }
+  const title = [
+    pad('EVENT', widths.label),
+    pad(timeAxis(scale, options.time), widths.bar),
+    pad('STATUS', widths.status),
+    padLeft('READY', SPENT),
+    padLeft('RAN', SPENT),
+  ]
+  const lines = drawn.map(row => {
+    const course = row.event === undefined || row.again ? undefined : courses.get(row.event.id)
+    return line(row, course, { shown, scale, widths, paint })
+  })
+  return [
+    paint('dim', title.join(GAP)),
+    ...lines,
+    '',
+    ...barLegend(courses.values(), options.width ?? USUAL_WIDTH, paint),
+  ]
+}
+
+/** A row with the texts at its sides. */
+interface DrawnRow extends TreeRow {
+  readonly label: string
+  readonly status: { readonly text: string; readonly style: Style }
+}
+
+interface Widths {
+  readonly label: number
+  readonly bar: number
+  readonly status: number
+}
+
+const LEAST_BAR = 24
+
+/** On a terminal labels give way to the bars, elsewhere nothing is cut. */
+function widthsOf(rows: readonly DrawnRow[], width: number | undefined): Widths {
+  let status = 'STATUS'.length
+  let label = 'EVENT'.length
+  for (const row of rows) {
+    status = Math.max(status, widthOf(row.status.text))
+    label = Math.max(label, widthOf(row.label))
+  }
+  const rest = (width ?? USUAL_WIDTH) - status - 2 * SPENT - 4 * GAP.length
+  if (width === undefined) return { label, status, bar: Math.max(2 * LEAST_BAR, rest - label) }
+  const fitted = Math.min(label, Math.max(12, Math.floor(rest / 2), rest - 2 * LEAST_BAR))
+  return { label: fitted, status, bar: Math.max(LEAST_BAR / 2, rest - fitted) }
+}
+
+/** When courses take place. Without any, `fromMs` is after `lastMs`. */
+export interface Extent {
+  readonly fromMs: number
+  /** The last end that is known. */
+  readonly lastMs: number
+  /** Something goes on. */
+  readonly isOpen: boolean
+}
+
+/** From the first moment known to the last one. */
+export function extentOf(courses: Iterable<Course>): Extent {
+  let fromMs = Number.POSITIVE_INFINITY
+  let lastMs = Number.NEGATIVE_INFINITY
+  let isOpen = false
+  for (const { spans, ends } of courses) {
+    for (const part of spans) {
+      fromMs = Math.min(fromMs, part.fromMs)
+      lastMs = Math.max(lastMs, part.toMs ?? lastMs)
+      isOpen ||= part.toMs === undefined
+    }
+    for (const { atMs } of ends) {
+      fromMs = Math.min(fromMs, atMs)
+      lastMs = Math.max(lastMs, atMs)
+    }
+  }
+  return { fromMs, lastMs, isOpen }
+}
+
+/** From the first moment known to now, or to the last end where nothing is open. */
+export function timeOf({ fromMs, lastMs, isOpen }: Extent, nowMs: number): Pick<TimeScale, 'fromMs' | 'toMs'> {
+  const toMs = isOpen ? Math.max(lastMs, nowMs) : lastMs
+  return fromMs > toMs ? { fromMs: nowMs, toMs: nowMs } : { fromMs, toMs }
+}
+
+interface Picture {
+  readonly shown: ShownStream
+  readonly scale: TimeScale
+  readonly widths: Widths
+  readonly paint: Paint
+}
+
+function line(row: DrawnRow, course: Course | undefined, { shown, scale, widths, paint }: Picture): string {
+  const { label, status } = row
+  const word = status.style === 'plain' ? status.text : paint(status.style, status.text)
+  const cells = [
+    pad(cut(label, widths.label), widths.label),
+    course === undefined ? ' '.repeat(scale.columns) : timeBar(course, scale, shown.nowMs, paint),
+    word + ' '.repeat(widths.status - widthOf(status.text)),
+    padLeft(course === undefined ? '' : spentText(course, 'ready', shown.nowMs), SPENT),
+    padLeft(course === undefined ? '' : spentText(course, 'running', shown.nowMs), SPENT),
+  ]
+  return cells.join(GAP).trimEnd()
+}
+
+function labelOf({ lines, id, event }: TreeRow): string {
+  return `${lines}${visibleText(id)}${event === undefined ? '' : ` ${visibleText(event.name)}`}`
+}
+
+function statusOf({ event, again }: TreeRow): DrawnRow['status'] {
+  if (event === undefined) return { text: '? missing', style: 'warn' }
+  if (again) return { text: '↑ see above', style: 'dim' }
+  const cell = statusCell(event)
+  return typeof cell === 'string' ? { text: cell, style: 'plain' } : cell
+}

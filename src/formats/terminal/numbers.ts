@@ -1,0 +1,59 @@
+import { formatDuration } from '../../stream/time/durations.ts'
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** A length of time in two units for people, in whole seconds: `41s`, `2m14s`, `3h5m`, `2d4h`. Negative ones count as 0. */
+export function span(ms: number): string {
+  return formatDuration(Math.floor(Math.max(0, ms) / SECOND) * SECOND)
+}
+
+/**
+ * The same for screens that are looked at for long: seconds up to ten minutes, minutes up to a day, hours up to a hundred
+ * days, so that they rest.
+ */
+export function calmSpan(ms: number): string {
+  const unit = ms < 10 * MINUTE ? SECOND : ms < DAY ? MINUTE : ms < 100 * DAY ? HOUR : DAY
+  return formatDuration(Math.floor(Math.max(0, ms) / unit) * unit)
+}
+
+/** A length of time in its largest unit, rounded down: `22s`, `8m`, `3h`, `2d`. */
+export function roughSpan(ms: number): string {
+  const rest = Math.max(0, ms)
+  if (rest < MINUTE) return `${Math.floor(rest / SECOND)}s`
+  if (rest < HOUR) return `${Math.floor(rest / MINUTE)}m`
+  if (rest < DAY) return `${Math.floor(rest / HOUR)}h`
+  return `${Math.floor(rest / DAY)}d`
+}
+
+/** How times are shown: `relative` to now, wall clock here or in UTC, or RFC 3339. */
+export type TimeStyle = 'relative' | 'local' | 'utc' | 'iso'
+
+/** How long ago, or at what time. `-` for an unknown one. */
+export function timeText(ms: number | undefined, nowMs: number, style: TimeStyle): string {
+  if (ms === undefined) return '-'
+  return style === 'relative' ? span(nowMs - ms) : clock(ms, nowMs, style)
+}
+
+/** Until when: `in 1h59m`, `overdue 2m14s`, or a time. `-` for none. */
+export function dueText(ms: number | undefined, nowMs: number, style: TimeStyle): string {
+  if (ms === undefined) return '-'
+  if (style !== 'relative') return clock(ms, nowMs, style)
+  return ms > nowMs ? `in ${span(ms - nowMs)}` : `overdue ${span(nowMs - ms)}`
+}
+
+/** A point in time: `14:02:49`, with the date in front when it is not today's; `iso` is RFC 3339 in UTC. */
+export function clock(ms: number, nowMs: number, style: Exclude<TimeStyle, 'relative'>): string {
+  if (style === 'iso') return new Date(ms).toISOString()
+  const { date, time } = parts(ms, style)
+  return date === parts(nowMs, style).date ? time : `${date} ${time}`
+}
+
+/** Date and time of day: `2026-11-20` and `14:02:49`, the latter with `Z` in UTC. */
+export function parts(ms: number, style: 'local' | 'utc'): { date: string; time: string } {
+  const at = new Date(style === 'utc' ? ms : ms - new Date(ms).getTimezoneOffset() * MINUTE)
+  const text = at.toISOString()
+  return { date: text.slice(0, 10), time: text.slice(11, 19) + (style === 'utc' ? 'Z' : '') }
+}

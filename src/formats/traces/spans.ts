@@ -1,0 +1,28 @@
+import type { StreamView } from '../../ops/read-stream.ts'
+import { isFinal } from '../../stream/event.ts'
+import { type EventSpan, eventSpans } from '../../stream/journal/spans.ts'
+
+/** An event as a bar over time for traces, which know no open end. Epoch ms. */
+export interface EventBar extends EventSpan {
+  /** When it was begun, else when it came. */
+  readonly fromMs: number
+  /** When it ended, else now. */
+  readonly toMs: number
+  readonly open: boolean
+}
+
+/** A bar for each event that counts. One whose times cannot be read begins with the stream. */
+export function eventBars(view: StreamView): readonly EventBar[] {
+  const spans = eventSpans(view.stream, view.transactions(), view.time)
+  const known = spans.map(beginOf).filter(ms => ms !== undefined)
+  const firstMs = known.reduce((first, ms) => Math.min(first, ms), view.nowMs)
+  return spans.map(span => {
+    const fromMs = beginOf(span) ?? firstMs
+    const open = !isFinal(span.event)
+    return { ...span, open, fromMs, toMs: Math.max(fromMs, open ? view.nowMs : (span.endedMs ?? fromMs)) }
+  })
+}
+
+function beginOf({ startedMs, createdMs, endedMs }: EventSpan): number | undefined {
+  return startedMs ?? createdMs ?? endedMs
+}

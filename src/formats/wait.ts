@@ -1,0 +1,104 @@
+import type { AwaitedStream } from '../ops/wait-types.ts'
+import { ROOT_ID } from '../stream/event-id.ts'
+import { visibleName, visibleText } from '../stream/text.ts'
+import { jsonTime, orNull } from './json.ts'
+import { lookOf, statusWord } from './stream/status.ts'
+import { dueText, span, type TimeStyle } from './terminal/numbers.ts'
+import { noPaint, type Paint } from './terminal/style.ts'
+
+const REASONS: { readonly [State in AwaitedStream['state']]: string | null } = {
+  met: null,
+  otherwise: 'ended-otherwise',
+  removed: 'removed',
+  open: 'open',
+  missing: 'missing',
+  unreadable: 'unreadable',
+}
+
+/** What became of a stream as `wait` prints it; fields are only ever added. */
+export function waitJson({ name, state, last, event }: AwaitedStream, waitedMs: number) {
+  return {
+    stream: name,
+    met: state === 'met',
+    reason: REASONS[state],
+    status: orNull(last?.status),
+    outcome: orNull(last?.outcome),
+    event: event === undefined ? null : { id: event.id, status: orNull(event.status) },
+    failedId: orNull(last?.failedId),
+    failure: orNull(last?.failure),
+    waitingOn: last?.waitingOn ?? [],
+    due: jsonTime(last?.dueMs),
+    waitedMs: Math.max(0, Math.round(waitedMs)),
+  }
+}
+
+/** The line for a stream that has ended, as asked for or otherwise. */
+export function endedLine(stream: AwaitedStream, waitedMs: number, paint: Paint): string {
+  const verdict = stream.state === 'met' ? paint('good', 'met'.padEnd(WORD)) : paint('bad', 'not met'.padEnd(WORD))
+  return [verdict, visibleName(stream.name), ...standing(stream, paint), span(waitedMs), failureText(stream)]
+    .filter(part => part !== '')
+    .join('  ')
+}
+
+const WORD = 7
+
+export interface OpenLook {
+  readonly nowMs: number
+  readonly time: TimeStyle
+  readonly paint: Paint
+}
+
+/** How a stream stands that is still waited for: what it waits on, and until when. */
+export function openLine(stream: AwaitedStream, { nowMs, time, paint }: OpenLook): string {
+  const { last } = stream
+  const on = waitsOnText(stream)
+  const due = dueText(last?.dueMs, nowMs, time)
+  return [
+    visibleName(stream.name),
+    ...standing(stream, paint),
+    on === '' ? '' : `waits on ${on}`,
+    due === '-' ? '' : due.startsWith('overdue') ? due : `due ${due}`,
+    failureText(stream),
+  ]
+    .filter(part => part !== '')
+    .join('  ')
+}
+
+const MAX_IDS = 8
+
+/** Ids of what it waits on, `''` for nothing. */
+export function waitsOnText({ last }: AwaitedStream): string {
+  const ids = last?.waitingOn ?? []
+  const named = ids.filter(id => !/^\+\d+$/.test(id))
+  const cutOff = ids.filter(id => /^\+\d+$/.test(id)).reduce((sum, id) => sum + Number(id), 0)
+  const more = Math.max(0, named.length - MAX_IDS) + cutOff
+  return `${named.slice(0, MAX_IDS).map(visibleText).join(' ')}${more > 0 ? ` +${more}` : ''}`
+}
+
+/** The last failure: `02.00: no answer`. That the root itself ended so says its status already. */
+export function failureText({ last }: AwaitedStream): string {
+  if (last === undefined || last.failedId === '' || (last.failure === '' && last.failedId === ROOT_ID)) return ''
+  return `${visibleText(last.failedId)}${last.failure === '' ? '' : `: ${visibleText(last.failure)}`}`
+}
+
+/** How it stands, without colours: `✗ aborted`, `01.00 ✗ aborted, stream ▶ inprocess`, `removed`. */
+export function standingText(stream: AwaitedStream): string {
+  return standing(stream, noPaint).join(', ')
+}
+
+function standing(stream: AwaitedStream, paint: Paint): string[] {
+  const { state, last, event } = stream
+  if (state === 'removed') return [paint('warn', 'removed')]
+  if (state === 'missing') return [paint('dim', 'not there yet')]
+  if (state === 'unreadable') return [paint('warn', '? cannot be read')]
+  const whole = last === undefined ? '? not started' : statusText(last.status, last.outcome, paint)
+  if (event === undefined) return [whole]
+  const own = event.status === undefined ? 'not there' : statusText(event.status, '', paint)
+  return [`${visibleText(event.id)} ${own}`, ...(state === 'met' ? [] : [`stream ${whole}`])]
+}
+
+function statusText(status: string, outcome: string, paint: Paint): string {
+  const { glyph, style } = lookOf(status)
+  const errors = status === 'completed' && outcome === 'errors'
+  return paint(errors ? 'warn' : style, `${glyph} ${statusWord(status)}${errors ? ' with errors' : ''}`)
+}

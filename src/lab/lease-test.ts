@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto'
+import type { EventStore, Holder } from '../store/store.ts'
+import { pause } from '../util/pause.ts'
+import type { Turn } from './samples.ts'
+import type { Pace } from './wait-strategy.ts'
+
+/** Seconds; the shortest that Azure gives. */
+const LEASE_S = 15
+
+export interface TurnOptions {
+  readonly holder: Holder
+  readonly durationMs: number
+  /** How long the lease is held in each turn, ms; well below 15 s. */
+  readonly holdMs: number
+  readonly pace: Pace
+  /** The machine's monotonic clock, ms. */
+  readonly clock: () => number
+  readonly signal: AbortSignal
+  readonly tell: (turn: Turn) => void
+}
+
+/**
+ * Takes the lease of a stream in turn with others, until the time is up or the signal aborts. What waits then is told too:
+ * who starves shall be seen.
+ *
+ * @throws the store's faults; the stream is not there
+ */
+export async function takeTurns(store: EventStore, stream: string, options: TurnOptions): Promise<void> {
+  const { clock, durationMs, pace, signal } = options
+  const endMs = clock() + durationMs
+  while (clock() < endMs && !signal.aborted) {
+    options.tell(await takeTurn(store, stream, endMs, options))
+    await pause(pace.restMs(), signal)
+  }
+}
+
+async function takeTurn(store: EventStore, stream: string, endMs: number, options: TurnOptions): Promise<Turn> {
+  const { clock, holdMs, signal } = options
+  const leaseId = randomUUID()
+  const askedMs = clock()
+  const { attempts, acquired } = await acquire(store, stream, leaseId, endMs, options)
+  const fromMs = clock()
+  const waitedMs = fromMs - askedMs
+  if (!acquired) return { attempts, waitedMs, held: null, lost: false }
+  await pause(holdMs, signal)
+  const toMs = clock()
+  const released = await store.release(stream, leaseId)
+  return { attempts, waitedMs, held: { fromMs, toMs }, lost: released.kind === 'lost' }
+}
+
+async function acquire(
+  store: EventStore,
+  stream: string,
+  leaseId: string,
+  endMs: number,
+  { holder, pace, clock, signal }: TurnOptions,
+): Promise<{ readonly attempts: number; readonly acquired: boolean }> {
+  const askedMs = clock()
+  for (let attempts = 1; ; attempts++) {
+    // An acquire without an answer is repeated under the same id, which is safe.
+    const outcome = await store.acquire(stream, { leaseId, durationS: LEASE_S, holder })
+    if (outcome.kind === 'acquired') return { attempts, acquired: true }
+    if (outcome.kind === 'missing') throw new Error(`the stream ${stream} was removed while the lab ran`)
+    if (signal.aborted || clock() >= endMs) {
+      if (outcome.kind === 'unknown') await store.release(stream, leaseId)
+      return { attempts, acquired: false }
+    }
+    await pause(Math.min(pace.retryMs(clock() - askedMs), Math.max(0, endMs - clock())), signal)
+  }
+}

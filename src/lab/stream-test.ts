@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto'
+import { readStream } from '../ops/read-stream.ts'
+import { documentCache } from '../ops/transact/document-cache.ts'
+import { transact } from '../ops/transact/transact.ts'
+import type { TransactOutcome } from '../ops/transact/types.ts'
+import type { EventStore, WriteMode } from '../store/store.ts'
+import { isFinal, type StreamEvent } from '../stream/event.ts'
+import { ROOT_ID } from '../stream/event-id.ts'
+import type { Operation } from '../stream/operations/operation.ts'
+import { claimRuns } from '../stream/time/deadlines.ts'
+import { pause } from '../util/pause.ts'
+import { referenceChange } from './reference.ts'
+import type { Change } from './samples.ts'
+import type { PaceName } from './strategies.ts'
+import type { Pace } from './wait-strategy.ts'
+
+/** Longer than any lease that a killed process may leave behind. */
+const LEASE_WAIT_MS = 120_000
+
+export interface WorkOptions {
+  /** The worker's name: owner of what it claims. */
+  readonly name: string
+  readonly paceName: PaceName
+  readonly pace: Pace
+  readonly write: WriteMode
+  readonly claimMs: number
+  /** How long the work of an event takes, ms. */
+  readonly holdMs: number
+  readonly random: () => number
+  /** Ms since the work began. */
+  readonly clock: () => number
+  readonly signal: AbortSignal
+  readonly tell: (change: Change) => void
+}
+
+/** Events of the lab's stream that may be claimed now: never begun, or the claim ended without a result. */
+export function claimable(events: readonly StreamEvent[], nowMs: number): string[] {
+  const isAbandoned = (event: StreamEvent) => event.lc.owner !== undefined && !claimRuns(event, nowMs)
+  return events
+    .filter(event => event.id !== ROOT_ID && !isFinal(event))
+    .filter(event => event.status === 'init' || isAbandoned(event))
+    .map(({ id }) => id)
+}
+
+/** An event that is claimed, with the number of its claim. */
+interface Claimed {
+  readonly event: string
+  readonly fence: number
+}
+
+/**
+ * Claims one event of the stream and completes it, again and again, until the stream is done or the signal aborts. Which one
+ * is left to chance, so that workers seldom want the same. As `work` does, the completion of one and the claim of the next
+ * are asked for together, and share a write; the reference makes one change after the other.
+ */
+export async function workInLoop(store: EventStore, stream: string, options: WorkOptions): Promise<void> {
+  let idleSinceMs: number | undefined
+  let claimed: Claimed | undefined
+  while (!options.signal.aborted) {
+    if (claimed !== undefined && options.holdMs > 0) await pause(options.holdMs, options.signal)
+    if (options.signal.aborted) return
+    if (claimed !== undefined) {
+      claimed = await completed(store, stream, claimed, options)
+      if (claimed !== undefined) continue
+    }
+    const events = await readClaimable(store, stream)
+    if (events === 'done') return
+    const event = oneOf(events, options)
+    if (event === undefined) {
+      idleSinceMs ??= options.clock()
+      await pause(options.pace.retryMs(options.clock() - idleSinceMs), options.signal)
+    } else {
+      idleSinceMs = undefined
+      claimed = await claim(store, stream, event, options)
+    }
+  }
+}
+
+/** Completes an event and claims another, if one is known; the other, if it is ours. */
+async function completed(store: EventStore, stream: string, own: Claimed, options: WorkOptions) {
+  const completing = complete(store, stream, own, options)
+  const claiming = claimKnown(store, stream, options)
+  await completing
+  // Where others were faster, the document that was written just now tells what they left.
+  return (await claiming) ?? claimKnown(store, stream, options)
+}
+
+/** Claims an event that is free in the document as this process wrote it last. */
+async function claimKnown(store: EventStore, stream: string, options: WorkOptions): Promise<Claimed | undefined> {
+  const known = options.paceName === 'usual' ? documentCache(store).latest(stream) : undefined
+  const next = oneOf(claimable(known?.events ?? [], store.nowMs()), options)
+  return next === undefined ? undefined : claim(store, stream, next, options)
+}
+
+function oneOf(events: readonly string[], { random }: WorkOptions): string | undefined {
+  return events[Math.floor(random() * events.length)]
+}
+
+/** Works on all these events at the same time: changes asked for together share a write. */
+export async function workAtOnce(
+  store: EventStore,
+  stream: string,
+  share: readonly string[],
+  options: WorkOptions,
+): Promise<void> {
+  await Promise.all(share.map(event => workOn(store, stream, event, options)))
+}
+
+async function readClaimable(store: EventStore, stream: string): Promise<readonly string[] | 'done'> {
+  const view = await readStream(store, stream)
+  if (view === undefined) throw new Error(`the stream ${stream} was removed while the lab ran`)
+  return view.stream.done ? 'done' : claimable(view.stream.events, view.nowMs)
+}
+
+/** Claims an event and completes it, unless another has it. */
+async function workOn(store: EventStore, stream: string, event: string, options: WorkOptions): Promise<void> {
+  const { holdMs, signal } = options
+  const claimed = await claim(store, stream, event, options)
+  if (claimed === undefined) return
+  if (holdMs > 0) await pause(holdMs, signal)
+  if (!signal.aborted) await complete(store, stream, claimed, options)
+}
+
+async function claim(
+  store: EventStore,
+  stream: string,
+  event: string,
+  options: WorkOptions,
+): Promise<Claimed | undefined> {
+  const { name: owner, claimMs } = options
+  const started = await timed(store, stream, { op: 'start', event, owner, claimMs }, options)
+  return started?.claim === undefined ? undefined : { event, fence: started.claim.fence }
+}
+
+function complete(store: EventStore, stream: string, { event, fence }: Claimed, options: WorkOptions) {
+  return timed(store, stream, { op: 'complete', event, fence }, options)
+}
+
+/** Makes a change and tells how long it took; its result, if it was made. */
+async function timed(
+  store: EventStore,
+  stream: string,
+  operation: Extract<Operation, { op: 'start' | 'complete' }>,
+  options: WorkOptions,
+) {
+  const askedMs = options.clock()
+  const outcome = await changed(store, stream, operation, options)
+  if (options.signal.aborted && outcome.kind === 'held') return undefined
+  const atMs = options.clock()
+  const { op, event } = operation
+  const answer = outcome.kind === 'refused' ? outcome.refusal.code : outcome.kind
+  options.tell({ op, event, outcome: answer, tookMs: atMs - askedMs, atMs })
+  if (outcome.kind !== 'done' && outcome.kind !== 'refused') throw notMade(stream, operation.op, outcome)
+  return outcome.kind === 'done' ? outcome.result : undefined
+}
+
+async function changed(store: EventStore, stream: string, operation: Operation, options: WorkOptions) {
+  const { name: by, paceName, pace, write, signal } = options
+  const author = { commandId: randomUUID(), by }
+  if (paceName === 'reference') return referenceChange(store, stream, operation, { ...author, pace, signal })
+  const how = { ...author, write, leaseWaitMs: LEASE_WAIT_MS, stopWaiting: signal }
+  const outcome = await transact(store, stream, operation, how)
+  return outcome.kind === 'unknown' ? transact(store, stream, operation, how) : outcome
+}
+
+function notMade(stream: string, op: string, outcome: TransactOutcome): Error {
+  const cause = 'cause' in outcome ? { cause: outcome.cause } : {}
+  return new Error(`${op} in ${stream} was not made: ${outcome.kind}`, cause)
+}

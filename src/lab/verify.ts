@@ -1,0 +1,81 @@
+import type { StreamEvent } from '../stream/event.ts'
+import { attemptOf } from '../stream/event.ts'
+import { ROOT_ID } from '../stream/event-id.ts'
+import type { Transaction } from '../stream/journal/journal.ts'
+
+/** What a worker was told is done. */
+export interface Acknowledged {
+  readonly worker: string
+  readonly event: string
+}
+
+/** Something that must not be. */
+export interface ProofFault {
+  readonly event: string
+  readonly what: string
+}
+
+/** What the journal proves. */
+export interface Proof {
+  readonly faults: readonly ProofFault[]
+  /** Events that each worker completed, as the journal has it. */
+  readonly completedBy: ReadonlyMap<string, readonly string[]>
+  /** Attempts of all events together. */
+  readonly attempts: number
+}
+
+export interface ProofInput {
+  readonly events: readonly StreamEvent[]
+  readonly transactions: readonly Pick<Transaction, 'version' | 'op' | 'on' | 'by'>[]
+  readonly acknowledged: readonly Acknowledged[]
+  /** Workers were killed: only then may an event have been attempted more than once. */
+  readonly killed: boolean
+}
+
+/**
+ * Reads from the journal that every event had exactly one owner at a time: started once per attempt, completed once and by who
+ * started it last; that versions run without a gap; and that all that workers were told is done is there.
+ */
+export function prove({ events, transactions, acknowledged, killed }: ProofInput): Proof {
+  const worked = events.filter(({ id }) => id !== ROOT_ID)
+  const byEvent = Map.groupBy(transactions, ({ on }) => on)
+  const completions = transactions.filter(({ op, on }) => op === 'complete' && on !== ROOT_ID)
+  const completedBy = new Map<string, string[]>()
+  for (const { by, on } of completions) completedBy.set(by, [...(completedBy.get(by) ?? []), on])
+  const faults = [
+    ...gapsIn(transactions),
+    ...worked.flatMap(event => faultsOf(event, byEvent.get(event.id) ?? [], killed)),
+    ...acknowledged
+      .filter(({ worker, event }) => !completions.some(({ by, on }) => by === worker && on === event))
+      .map(({ worker, event }) => ({
+        event,
+        what: `${worker} was told that it is completed; the journal has no such entry`,
+      })),
+  ]
+  return { faults, completedBy, attempts: worked.reduce((sum, event) => sum + attemptOf(event), 0) }
+}
+
+function gapsIn(transactions: ProofInput['transactions']): ProofFault[] {
+  const at = transactions.findIndex(({ version }, index) => version !== index + 1)
+  const [found] = at < 0 ? [] : transactions.slice(at)
+  return found === undefined
+    ? []
+    : [{ event: ROOT_ID, what: `entry ${at + 1} of the journal has version ${found.version}` }]
+}
+
+function faultsOf(event: StreamEvent, entries: ProofInput['transactions'], killed: boolean): ProofFault[] {
+  const starts = entries.filter(({ op }) => op === 'start')
+  const ends = entries.filter(({ op }) => op === 'complete')
+  const owner = starts.at(-1)?.by
+  const last = entries.at(-1)
+  const attempts = attemptOf(event)
+  const found = [
+    event.status === 'completed' ? '' : `is ${event.status}`,
+    ends.length === 1 ? '' : `was completed ${ends.length} times`,
+    starts.length === attempts ? '' : `was started ${starts.length} times in ${attempts} attempts`,
+    attempts === 1 || killed ? '' : `took ${attempts} attempts, and nobody was killed`,
+    ends.every(({ by }) => by === owner) ? '' : `was completed by another than its owner ${owner ?? ''}`,
+    last === undefined || last.op === 'complete' ? '' : `was changed after its end: ${last.op}`,
+  ]
+  return found.filter(what => what !== '').map(what => ({ event: event.id, what }))
+}

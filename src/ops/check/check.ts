@@ -1,0 +1,80 @@
+import type { WatchdogState } from '../watchdog-state/state.ts'
+import type { Found, LimitedStream, StoreLook, StuckLease, UnreadableStream } from './scan.ts'
+import {
+  type CheckStatus,
+  judgeWatchdogs,
+  type LagRule,
+  sweepingOf,
+  type WatchdogSeen,
+  type WatchdogVerdict,
+} from './watchdogs.ts'
+
+/** From which count on something is wrong; without `crit` it is never critical. */
+export interface CountLimits {
+  readonly warn: number
+  readonly crit?: number
+}
+
+export interface CheckLimits {
+  readonly overdue: CountLimits
+  readonly stuck: CountLimits
+  readonly unreadable: CountLimits
+  readonly lag: LagRule
+}
+
+/** One thing that was counted and compared with its limits. */
+export type Check =
+  | (Counted & { readonly name: 'overdue'; readonly found: Found<LimitedStream> })
+  | (Counted & { readonly name: 'stuck'; readonly found: Found<StuckLease> })
+  | (Counted & { readonly name: 'unreadable'; readonly found: Found<UnreadableStream> })
+  | { readonly name: 'watchdog'; readonly status: CheckStatus; readonly verdict: WatchdogVerdict }
+
+interface Counted {
+  readonly status: CheckStatus
+  readonly limits: CountLimits
+}
+
+/** How a store stands. */
+export interface CheckResult {
+  /** The worst of all. */
+  readonly status: CheckStatus
+  /** Always all four, in the same order. */
+  readonly checks: readonly Check[]
+  readonly look: StoreLook
+  /** The pattern of the names that were looked at; `undefined` for all. */
+  readonly match: string | undefined
+  /** As the store has them, also those that have ended. */
+  readonly watchdogs: readonly WatchdogSeen[]
+  /** Those of them that sweep. */
+  readonly sweeping: readonly WatchdogSeen[]
+}
+
+/** Compares what was seen with the limits. */
+export function judge(look: StoreLook, state: WatchdogState, limits: CheckLimits): CheckResult {
+  const { overdue, stuck, unreadable } = look
+  const verdict = judgeWatchdogs(state, look, limits.lag)
+  const checks: readonly Check[] = [
+    { name: 'overdue', found: overdue, ...counted(overdue.count, limits.overdue) },
+    { name: 'stuck', found: stuck, ...counted(stuck.count, limits.stuck) },
+    { name: 'unreadable', found: unreadable, ...counted(unreadable.count, limits.unreadable) },
+    { name: 'watchdog', status: verdict.faults[0]?.status ?? 'ok', verdict },
+  ]
+  return {
+    status: worst(checks.map(check => check.status)),
+    checks,
+    look,
+    match: limits.lag.match,
+    watchdogs: state.watchdogs,
+    sweeping: sweepingOf(state.watchdogs, limits.lag, look.nowMs),
+  }
+}
+
+function counted(count: number, limits: CountLimits): Counted {
+  const { warn, crit = Number.POSITIVE_INFINITY } = limits
+  return { status: count >= crit ? 'critical' : count >= warn ? 'warning' : 'ok', limits }
+}
+
+function worst(all: readonly CheckStatus[]): CheckStatus {
+  if (all.includes('critical')) return 'critical'
+  return all.includes('warning') ? 'warning' : 'ok'
+}

@@ -1,0 +1,57 @@
+import type { Stored } from '../../store/store.ts'
+import type { StreamDocument } from '../../stream/document.ts'
+import { isFinal, isSuperseded, type StreamEvent } from '../../stream/event.ts'
+import { EventStream } from '../../stream/event-stream.ts'
+import { type Graph, linkEvents } from '../../stream/graph.ts'
+import { type TimeReader, timeReaderFor } from '../../stream/time/deadlines.ts'
+import { commandWords } from '../../util/command-words.ts'
+
+/** A stream under examination, with what all checks ask for. It has at least one event. */
+export interface Examined {
+  readonly name: string
+  readonly stored: Stored
+  readonly document: StreamDocument
+  readonly stream: EventStream
+  readonly root: StreamEvent
+  /** All links, those of superseded events too. */
+  readonly graph: Graph
+  readonly read: TimeReader
+  readonly nowMs: number
+  /** Events that take part: of those with the same id the first; superseded ones are left out. */
+  readonly counted: readonly Counted[]
+}
+
+export interface Counted {
+  readonly event: StreamEvent
+  /** In the document. */
+  readonly at: number
+}
+
+export function examine(stored: Stored, document: StreamDocument, root: StreamEvent, nowMs: number): Examined {
+  const stream = new EventStream(document.events)
+  const counted: Counted[] = []
+  for (const [at, event] of document.events.entries()) {
+    if (stream.counts(at) && !isSuperseded(event)) counted.push({ event, at })
+  }
+  return {
+    name: stored.name,
+    stored,
+    document,
+    stream,
+    root,
+    graph: linkEvents(document.events),
+    read: timeReaderFor(document, { nowMs, lastModifiedMs: stored.modifiedMs }).read,
+    nowMs,
+    counted,
+  }
+}
+
+/** Those that are not final. */
+export function open({ counted }: Examined): readonly Counted[] {
+  return counted.filter(({ event }) => !isFinal(event))
+}
+
+/** Words of a command that ends an event, the root with the whole stream: as a preview, so that nobody copies too much. */
+export function endCommand(verb: 'cancel' | 'abort', { name, root }: Examined, id: string): readonly string[] {
+  return commandWords([verb], [name], [...(id === root.id ? [] : ['-e', id]), '--dry-run'])
+}

@@ -1,0 +1,169 @@
+import { hostname } from 'node:os'
+import { isStoredName } from '../../store/names.ts'
+import type { EventStore, Holder } from '../../store/store.ts'
+import { EMPTY_DOCUMENT } from '../../stream/document.ts'
+import { summarize } from '../../stream/summarize.ts'
+import { type Probed, type ProbeStep, UnexpectedOutcome, unsuccessful } from './probe-steps.ts'
+
+export type { ProbeStep } from './probe-steps.ts'
+
+export interface ProbeOptions {
+  /** Also create, lease, write and remove a small stream of its own below `.leasectl/probe/`. */
+  readonly write: boolean
+  /** A fresh UUID at each call. */
+  readonly newId: () => string
+  /** Who does it, `user@host`. */
+  readonly actor: string
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Does for real what leasectl needs of a store: list, read, create, lease, write under the lease, release, remove.
+ * Every step is tried that those before leave a sense, and told, with the right that is missing where it was refused.
+ * What was created is removed again, also after a failure and after an interruption.
+ *
+ * @returns one step each, in this order; without `write` list and read alone. Faults of the store are steps, not errors
+ * @throws the signal's reason when it fires, after the removal
+ */
+export async function probeStore(store: EventStore, options: ProbeOptions): Promise<readonly ProbeStep[]> {
+  const probe = new Probe(store, options)
+  await probe.look()
+  if (options.write) await probe.write()
+  options.signal?.throwIfAborted()
+  return probe.steps
+}
+
+/** How long one step may take: a store that does not answer is to be told before it has used up all its patience. */
+const STEP_MS = 15_000
+/** The shortest lease there is. */
+const LEASE_S = 15
+
+/** Says what it is to whoever comes upon it. */
+const BODY = Buffer.from('<!-- leasectl tested its rights with this; it may be deleted -->\n<EventStream/>\n')
+
+/** After these every other step would only fail in the same way, some of them slowly. */
+const HOPELESS: ReadonlySet<string | undefined> = new Set([
+  'store-unreachable',
+  'container-missing',
+  'store-damaged',
+  'store-incompatible',
+  'bad-address',
+])
+
+type Run = (signal: AbortSignal) => Promise<void>
+
+class Probe {
+  readonly steps: ProbeStep[] = []
+  readonly #store: EventStore
+  readonly #options: ProbeOptions
+  readonly #name: string
+  #isHopeless = false
+  /** There may be something to remove. */
+  #created = false
+  /** Of a lease that may be held. */
+  #leaseId: string | undefined
+
+  constructor(store: EventStore, options: ProbeOptions) {
+    this.#store = store
+    this.#options = options
+    this.#name = `.leasectl/probe/${options.newId()}`
+  }
+
+  /** Lists, and reads the first stream that is listed; in an empty store the read finds nothing. */
+  async look(): Promise<void> {
+    let first: string | undefined
+    await this.#step('list', async signal => {
+      for await (const page of this.#store.list({ limit: 1, signal })) first ??= page[0]?.name
+    })
+    await this.#step('read', async signal => {
+      await this.#store.read(first !== undefined && isStoredName(first) ? first : this.#name, signal)
+    })
+  }
+
+  async write(): Promise<void> {
+    const created = await this.#step('create', signal => this.#create(signal))
+    const leased = await this.#step('lease', signal => this.#acquire(signal), created)
+    await this.#step('write', signal => this.#rewrite(signal), leased)
+    await this.#step('release', signal => this.#release(signal), leased)
+    // Whatever has happened: it does not end with the caller's signal.
+    if (this.#created) await this.#try('remove', signal => this.#remove(signal), AbortSignal.timeout(STEP_MS))
+    else this.#skip('remove')
+  }
+
+  /** True if it succeeded. It is skipped where it has no sense any more. */
+  async #step(name: Probed, run: Run, sensible = true): Promise<boolean> {
+    const { signal } = this.#options
+    if (sensible && !this.#isHopeless && !signal?.aborted) {
+      const limit = AbortSignal.timeout(STEP_MS)
+      return this.#try(name, run, signal === undefined ? limit : AbortSignal.any([signal, limit]))
+    }
+    this.#skip(name)
+    return false
+  }
+
+  #skip(name: Probed): void {
+    this.steps.push({ name, outcome: 'skipped', ms: 0 })
+  }
+
+  async #try(name: Probed, run: Run, signal: AbortSignal): Promise<boolean> {
+    const startedMs = performance.now()
+    const took = () => Math.round((performance.now() - startedMs) * 10) / 10
+    try {
+      await run(signal)
+      this.steps.push({ name, outcome: 'ok', ms: took() })
+      return true
+    } catch (error) {
+      if (this.#options.signal?.aborted && name !== 'remove') this.#skip(name)
+      else this.steps.push({ ...unsuccessful(name, error), ms: took() })
+      this.#isHopeless ||= HOPELESS.has(this.steps.at(-1)?.code)
+      return false
+    }
+  }
+
+  async #create(signal: AbortSignal): Promise<void> {
+    const outcome = await this.#store.create(this.#name, BODY, this.#summary, signal)
+    this.#created = outcome.kind !== 'exists'
+    if (outcome.kind !== 'created') throw new UnexpectedOutcome(outcome)
+  }
+
+  async #acquire(signal: AbortSignal): Promise<void> {
+    const leaseId = this.#options.newId()
+    this.#leaseId = leaseId
+    const lease = { leaseId, durationS: LEASE_S, holder: this.#holder, signal }
+    const outcome = await this.#store.acquire(this.#name, lease)
+    if (outcome.kind !== 'acquired') throw new UnexpectedOutcome(outcome)
+  }
+
+  async #rewrite(signal: AbortSignal): Promise<void> {
+    const decide = () => ({ kind: 'put', body: BODY, summary: this.#summary }) as const
+    const options = { waitMs: 0, holder: this.#holder, ...this.#lease, signal }
+    const outcome = await this.#store.changeUnderLease(this.#name, decide, options)
+    if (outcome.kind !== 'committed') throw new UnexpectedOutcome(outcome)
+  }
+
+  async #release(signal: AbortSignal): Promise<void> {
+    const outcome = await this.#store.release(this.#name, this.#leaseId ?? '', signal)
+    if (outcome.kind !== 'ok') throw new UnexpectedOutcome(outcome)
+    this.#leaseId = undefined
+  }
+
+  /** Under the lease, if it may still be held; and without it, if it turns out not to be. */
+  async #remove(signal: AbortSignal): Promise<void> {
+    const first = await this.#store.remove(this.#name, { ...this.#lease, signal })
+    const outcome = first.kind === 'lost' ? await this.#store.remove(this.#name, { signal }) : first
+    if (outcome.kind !== 'removed' && outcome.kind !== 'missing') throw new UnexpectedOutcome(outcome)
+  }
+
+  get #summary() {
+    return summarize(EMPTY_DOCUMENT, { nowMs: this.#store.nowMs(), lastBy: this.#options.actor })
+  }
+
+  get #holder(): Holder {
+    const { actor } = this.#options
+    return { by: actor, host: hostname(), pid: process.pid, purpose: 'probe', sinceMs: this.#store.nowMs() }
+  }
+
+  get #lease() {
+    return this.#leaseId === undefined ? {} : { leaseId: this.#leaseId }
+  }
+}

@@ -1,0 +1,193 @@
+import { isFinal, isSuperseded, isWaitingJoin, STATUSES, type Status, type StreamEvent } from '../../stream/event.ts'
+import { findForeignWrite } from '../../stream/journal/history.ts'
+import { applyOperation } from '../../stream/operations/apply.ts'
+import { isWrittenFarAhead } from '../../stream/operations/transaction.ts'
+import { claimEndMs, dueMs } from '../../stream/time/deadlines.ts'
+import { formatDuration } from '../../stream/time/durations.ts'
+import { commandWords } from '../../util/command-words.ts'
+import { nearest } from '../../util/nearest.ts'
+import { type Examined, endCommand, open } from './examined-stream.ts'
+import { type Finding, idList, quoted } from './finding.ts'
+import { parentInit } from './parent-init.ts'
+
+/** A claim that ended this long ago is not just being taken over, ms. */
+const LONG_AGO_MS = 3_600_000
+
+/** What keeps a stream from going on. */
+export function* progressFindings(subject: Examined): Generator<Finding> {
+  for (const { event, at } of open(subject)) {
+    yield* statusFindings(subject, event)
+    yield* claimFindings(subject, event)
+    yield* overdue(subject, event)
+    if (isWaitingJoin(event)) yield* loneJoin(subject, event, at)
+    else yield* parentInit(subject, event, at)
+  }
+  yield* openBelowFinal(subject)
+  yield* settleDue(subject)
+}
+
+/** Words that other programs use, in lower case and letters alone. */
+const MEANT: ReadonlyMap<string, Status> = new Map(
+  Object.entries({
+    complete: 'completed',
+    done: 'completed',
+    finished: 'completed',
+    success: 'completed',
+    succeeded: 'completed',
+    cancelled: 'canceled',
+    cancel: 'canceled',
+    abort: 'aborted',
+    failed: 'aborted',
+    error: 'aborted',
+    running: 'inprocess',
+    started: 'inprocess',
+    processing: 'inprocess',
+    inprogress: 'inprocess',
+    new: 'init',
+    pending: 'init',
+    created: 'init',
+  } as const),
+)
+
+function* statusFindings(subject: Examined, { id, status }: StreamEvent): Generator<Finding> {
+  if ((STATUSES as readonly string[]).includes(status)) return
+  const word = status.toLowerCase().replace(/[^a-z]/g, '')
+  const meant = MEANT.get(word) ?? STATUSES.find(known => known === nearest(word, STATUSES))
+  const what = status === '' ? 'it has no status' : `the status ${quoted(status)} is not known`
+  const command = meant && commandFor(meant, subject, id)
+  yield {
+    severity: 'warning',
+    code: status === '' ? 'no-status' : 'unknown-status',
+    subject: id,
+    message: `${what}: it counts as open${meant === undefined ? '' : `. Did you mean "${meant}"?`}`,
+    ...(command === undefined ? {} : { command }),
+  }
+}
+
+/** What gives an event that status, where it is one that ends it. */
+function commandFor(status: Status, subject: Examined, id: string): readonly string[] | undefined {
+  switch (status) {
+    case 'completed':
+      return commandWords(['event', 'complete'], [subject.name, id])
+    case 'aborted':
+      return commandWords(['event', 'fail'], [subject.name, id])
+    case 'canceled':
+      return endCommand('cancel', subject, id)
+    case 'init':
+    case 'inprocess':
+      return undefined
+    default:
+      return status satisfies never
+  }
+}
+
+function* claimFindings({ name, nowMs }: Examined, event: StreamEvent): Generator<Finding> {
+  const { owner, until } = event.lc
+  if (!owner || !until) return
+  const endMs = claimEndMs(event)
+  if (endMs === undefined) {
+    const message = `the end of ${quoted(owner)}'s claim cannot be read (${quoted(until)}), so it counts as no claim`
+    yield { severity: 'warning', code: 'claim-unreadable', subject: event.id, message }
+  } else if (nowMs - endMs > LONG_AGO_MS) {
+    yield {
+      severity: 'warning',
+      code: 'claim-expired',
+      subject: event.id,
+      message: `${quoted(owner)} gave no sign of life since its claim ended ${formatDuration(nowMs - endMs)} ago`,
+      hint: 'A worker may take it over.',
+      command: commandWords(['event', 'start'], [name, event.id]),
+    }
+  }
+}
+
+function* overdue(subject: Examined, event: StreamEvent): Generator<Finding> {
+  const due = dueMs(subject.stream, event, subject.read)
+  if (due === undefined || due > subject.nowMs) return
+  const since = formatDuration(subject.nowMs - due)
+  yield {
+    severity: 'warning',
+    code: 'overdue',
+    subject: event.id,
+    message: `its timeout (${event.timeout}) ended ${since} ago and nobody ended it`,
+    hint: 'leasectl watchdog status tells whether one looks after it, watchdog --dry-run what one would do.',
+    command: endCommand('abort', subject, event.id),
+  }
+}
+
+function* loneJoin(subject: Examined, { id }: StreamEvent, at: number): Generator<Finding> {
+  // What is wrong with a root that waits is told with the root.
+  if (at === 0 || subject.stream.predecessorPositions(at).length > 0) return
+  yield {
+    severity: 'error',
+    code: 'join-alone',
+    subject: id,
+    message: 'a join that waits for its branches, but nothing forks to it: nothing will ever release it',
+    command: endCommand('cancel', subject, id),
+  }
+}
+
+function* openBelowFinal(subject: Examined): Generator<Finding> {
+  const below = new Map<StreamEvent, string[]>()
+  const above = finalAbove(subject)
+  for (const { event, at } of open(subject)) {
+    const ancestor = above.get(at)
+    if (ancestor === undefined) continue
+    const ids = below.get(ancestor)
+    if (ids === undefined) below.set(ancestor, [event.id])
+    else ids.push(event.id)
+  }
+  for (const [{ id, status }, ids] of below) {
+    yield {
+      severity: 'warning',
+      code: 'open-below-final',
+      subject: id,
+      message: `it is ${status}, but below it is still open: ${idList(ids)}; workers there are told to stop`,
+      command: endCommand('cancel', subject, id),
+    }
+  }
+}
+
+/** The nearest final event above each position. The root is above everything. */
+function finalAbove({ stream, counted, root }: Examined): ReadonlyMap<number, StreamEvent> {
+  const above = new Map<number, StreamEvent>()
+  let edge = counted.filter(({ event }) => isFinal(event)).map(({ event, at }) => ({ final: event, at }))
+  while (edge.length > 0) {
+    const following: typeof edge = []
+    for (const { final, at } of edge) {
+      for (const next of stream.successorPositions(at)) {
+        const event = stream.at(next)
+        if (event === undefined || isFinal(event) || above.has(next)) continue
+        above.set(next, final)
+        following.push({ final, at: next })
+      }
+    }
+    edge = following
+  }
+  if (!isFinal(root) || isSuperseded(root)) return above
+  for (const { at } of counted) if (at !== 0 && !above.has(at)) above.set(at, root)
+  return above
+}
+
+/** What every change does first, tried on the document: it tells what others left half done. */
+function* settleDue({ document, stored, nowMs }: Examined): Generator<Finding> {
+  const context = { nowMs, versionFloor: stored.versionFloor, lastModifiedMs: stored.modifiedMs, born: document.born }
+  const settled = applyOperation(document, { op: 'settle' }, { commandId: '', by: '' }, context)
+  if (settled.kind !== 'changed') return
+  const { closed, joined, changed } = settled.result
+  // What else there is to do about an older copy, and about a wrong clock, is told where those are.
+  const isToldElsewhere =
+    findForeignWrite(document, stored.versionFloor)?.isOlderCopy || isWrittenFarAhead(document, nowMs)
+  if (changed.length === 0 && isToldElsewhere) return
+  const parts = [
+    ...(closed.length > 0 ? [`to close: ${idList(closed)}`] : []),
+    ...(joined.length > 0 ? [`to release, for its branches have ended: ${idList(joined)}`] : []),
+    ...(changed.length === 0 ? ['attributes of leasectl are to be written again'] : []),
+  ]
+  yield {
+    severity: joined.length > 0 ? 'warning' : 'info',
+    code: 'settle-due',
+    subject: '',
+    message: `another writer left something half done; ${parts.join('; ')}`,
+    hint: 'A watchdog does it, and so does the next change of the stream, whatever it is.',
+  }
+}

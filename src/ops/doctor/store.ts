@@ -1,0 +1,55 @@
+import type { StoreFacts } from '../../store/facts.ts'
+import { azureFindings } from './azure.ts'
+import { bounded, type Finding } from './finding.ts'
+import type { ProbeStep } from './probe.ts'
+import { sqliteFindings } from './sqlite.ts'
+
+/**
+ * How a store is, worst first, and what was looked at and found well: from what its driver knows and how a probe went.
+ *
+ * @param nowMs epoch ms
+ */
+export function storeFindings(facts: StoreFacts, steps: readonly ProbeStep[], nowMs: number): readonly Finding[] {
+  return bounded([...probeFindings(steps), ...placeFindings(facts, nowMs)])
+}
+
+function placeFindings(facts: StoreFacts, nowMs: number): Iterable<Finding> {
+  switch (facts.kind) {
+    case 'sqlite':
+      return sqliteFindings(facts)
+    case 'azure':
+      return azureFindings(facts, nowMs)
+    case 'memory':
+      return []
+    default:
+      return facts satisfies never
+  }
+}
+
+/** What each step was for, in words that follow "to". */
+const PURPOSE: { readonly [Name in ProbeStep['name']]: string } = {
+  list: 'list streams',
+  read: 'read a stream',
+  create: 'create a stream',
+  lease: 'take a lease',
+  write: 'write under the lease',
+  release: 'release the lease',
+  remove: 'remove a stream',
+}
+
+function* probeFindings(steps: readonly ProbeStep[]): Generator<Finding> {
+  for (const { name, outcome, code = 'unknown', message = '', hint } of steps) {
+    if (outcome !== 'refused' && outcome !== 'failed') continue
+    yield {
+      severity: 'error',
+      code,
+      subject: name,
+      message: `cannot ${PURPOSE[name]}: ${message}`,
+      ...(hint === undefined ? {} : { hint }),
+    }
+  }
+  const done = steps.filter(({ outcome }) => outcome === 'ok')
+  if (done.length === 0) return
+  const message = done.map(({ name, ms }) => `${name} ${ms} ms`).join(', ')
+  yield { severity: 'ok', code: 'rights', subject: '', message }
+}

@@ -1,0 +1,62 @@
+import type { Stored } from '../../store/store.ts'
+import { BadDocument } from '../../stream/errors.ts'
+import { commandWords } from '../../util/command-words.ts'
+import { parseBody } from '../transact/plan.ts'
+import { documentFindings } from './document.ts'
+import { examine } from './examined-stream.ts'
+import { bounded, type Finding } from './finding.ts'
+import { progressFindings } from './progress.ts'
+import { structureFindings } from './structure.ts'
+import { timeFindings } from './times.ts'
+
+export type { Finding, Severity } from './finding.ts'
+
+/**
+ * What is wrong with a stream, worst first, of each kind at most 20; empty for a sound one. A document that cannot be
+ * read is a finding too.
+ *
+ * @param nowMs the store's clock, epoch ms
+ */
+export function streamFindings(stored: Stored, nowMs: number): readonly Finding[] {
+  try {
+    return bounded(found(stored, nowMs))
+  } catch (error) {
+    if (error instanceof BadDocument) return [unreadable(stored.name, error)]
+    throw error
+  }
+}
+
+function* found(stored: Stored, nowMs: number): Generator<Finding> {
+  const document = parseBody(stored.body, undefined)
+  const [root] = document.events
+  if (root === undefined) {
+    yield notStarted(stored)
+    return
+  }
+  const subject = examine(stored, document, root, nowMs)
+  yield* structureFindings(subject)
+  yield* progressFindings(subject)
+  yield* timeFindings(subject)
+  yield* documentFindings(subject)
+}
+
+function notStarted({ name, size }: Stored): Finding {
+  return {
+    severity: 'info',
+    code: 'not-started',
+    subject: '',
+    message: size === 0 ? 'it has 0 bytes: a name that waits for its stream' : 'the document holds no event yet',
+    command: commandWords(['init'], [name]),
+  }
+}
+
+function unreadable(name: string, { message, hint }: BadDocument): Finding {
+  return {
+    severity: 'error',
+    code: 'unreadable',
+    subject: '',
+    message: `the document cannot be read: ${message}`,
+    hint: hint ?? 'Nothing is written over it. Repair it, or put an earlier copy back.',
+    command: commandWords(['show'], [name], ['-o', 'xml']),
+  }
+}

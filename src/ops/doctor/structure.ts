@@ -1,0 +1,152 @@
+import { isFinal, isWaitingJoin, nextIds } from '../../stream/event.ts'
+import { isLinkable } from '../../stream/event-id.ts'
+import { reach } from '../../stream/graph.ts'
+import { cyclesOf } from './cycles.ts'
+import { type Examined, endCommand } from './examined-stream.ts'
+import { type Finding, idList, quoted } from './finding.ts'
+
+/** What is wrong with ids and with who follows whom. */
+export function* structureFindings(subject: Examined): Generator<Finding> {
+  yield* rootFindings(subject)
+  yield* duplicateIds(subject)
+  yield* danglingLinks(subject)
+  yield* oddLinks(subject)
+  yield* cycles(subject)
+  yield* unreachable(subject)
+}
+
+function* rootFindings({ root }: Examined): Generator<Finding> {
+  if (isWaitingJoin(root)) {
+    yield {
+      severity: 'error',
+      code: 'root-waits',
+      subject: root.id,
+      message:
+        'the root is marked as a join that waits for its branches; nothing forks to a root, so it waits for good',
+      hint: 'The program that wrote it has to remove its join attribute.',
+    }
+  }
+  if (root.lc.superseded !== undefined) {
+    yield {
+      severity: 'warning',
+      code: 'root-superseded',
+      subject: root.id,
+      message: 'the root is marked as replaced by a retry, so it counts nowhere',
+      hint: 'The program that wrote it has to remove its superseded attribute.',
+    }
+  }
+}
+
+function* duplicateIds({ document, graph }: Examined): Generator<Finding> {
+  const later = new Map<string, number>()
+  for (const [at, { id }] of document.events.entries()) {
+    if (graph.position.get(id) !== at) later.set(id, (later.get(id) ?? 0) + 1)
+  }
+  for (const [id, count] of later) {
+    const others =
+      count === 1 ? 'another event has this id too: it takes' : `${count} more events have this id: they take`
+    yield {
+      severity: 'error',
+      code: 'duplicate-id',
+      subject: id,
+      message: `${others} no part, only the first counts`,
+      hint: 'Nobody works on it or waits for it. The program that added it has to use a fresh id.',
+    }
+  }
+}
+
+function* danglingLinks(subject: Examined): Generator<Finding> {
+  const { graph, counted } = subject
+  for (const { event, at } of counted) {
+    const missing = graph.missing.get(at) ?? []
+    if (missing.length > 0) {
+      const what = `next names ${idList(missing)}, which no event has`
+      if (isFinal(event)) yield { severity: 'info', code: 'dangling-next', subject: event.id, message: what }
+      else {
+        yield {
+          severity: 'error',
+          code: 'dangling-next',
+          subject: event.id,
+          message: `${what}: it counts as open, so ${event.id} can neither close nor be completed`,
+          hint: 'Unless the program that should have added it still does, end it by force.',
+          command: endCommand('cancel', subject, event.id),
+        }
+      }
+    }
+    if (event.prev === '' || graph.position.has(event.prev)) continue
+    const alone = (graph.predecessors[at] ?? []).length === 0
+    yield {
+      severity: alone && !isFinal(event) ? 'warning' : 'info',
+      code: 'dangling-prev',
+      subject: event.id,
+      message: `it follows ${event.prev}, which no event has${alone ? ': nothing waits for it' : ''}`,
+    }
+  }
+}
+
+function* oddLinks({ root, counted }: Examined): Generator<Finding> {
+  for (const { event } of counted) {
+    const { id } = event
+    const next = nextIds(event)
+    if (event.prev === id || next.includes(id)) {
+      yield {
+        severity: 'warning',
+        code: 'self-link',
+        subject: id,
+        message:
+          'it names itself as what it follows or as its successor; leasectl passes over that, .NET never closes it',
+      }
+    }
+    if (id !== root.id && next.includes(root.id)) {
+      yield {
+        severity: 'warning',
+        code: 'link-to-root',
+        subject: id,
+        message: 'next names the root; leasectl passes over that, .NET never closes it before the root',
+      }
+    }
+    if (isLinkable(id)) continue
+    yield {
+      severity: isFinal(event) ? 'info' : 'warning',
+      code: 'unlinkable-id',
+      subject: id,
+      message: `the id ${quoted(id)} has "|", "'" or blanks around it: it gets no successors and .NET cannot select it`,
+    }
+  }
+}
+
+function* cycles(subject: Examined): Generator<Finding> {
+  const { document, graph } = subject
+  for (const positions of cyclesOf(graph.successors)) {
+    const members = positions.flatMap(at => document.events[at] ?? [])
+    const [first] = members
+    if (first === undefined) continue
+    const ids = idList(members.map(({ id }) => id))
+    const stuck = members.filter(event => !isFinal(event))
+    yield {
+      severity: stuck.length > 0 ? 'error' : 'warning',
+      code: 'cycle',
+      subject: first.id,
+      message: `these follow each other in a circle: ${ids}${stuck.length > 0 ? '; each waits for the other, none can close' : ''}`,
+      ...(stuck.length === 0
+        ? {}
+        : { hint: 'End one of them by force.', command: endCommand('cancel', subject, stuck[0]?.id ?? first.id) }),
+    }
+  }
+}
+
+/** Only the first event of each part that hangs loose is named; where a link dangles that was said already. */
+function* unreachable({ root, graph, counted }: Examined): Generator<Finding> {
+  const reached = new Set([0, ...reach(0, at => graph.successors[at] ?? [])])
+  for (const { event, at } of counted) {
+    const isHead = !reached.has(at) && (graph.predecessors[at] ?? []).length === 0
+    if (!isHead || (event.prev !== '' && !graph.position.has(event.prev))) continue
+    yield {
+      severity: isFinal(event) ? 'info' : 'warning',
+      code: 'unreachable',
+      subject: event.id,
+      message: `nothing leads from the root ${root.id} to it, so nothing waits for it or for what follows it`,
+      hint: 'It is ended with the whole stream, and can be ended by its id.',
+    }
+  }
+}

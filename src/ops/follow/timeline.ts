@@ -1,0 +1,64 @@
+import { compareNames } from '../../store/names.ts'
+import type { SeenTransaction } from '../read-stream.ts'
+
+/** One transaction of one stream. */
+export interface TimelineEntry {
+  readonly stream: string
+  readonly tx: SeenTransaction
+}
+
+export interface TimelineOptions {
+  /** How many of the latest are kept; `Infinity` for all. */
+  readonly keep: number
+}
+
+/**
+ * Puts the transactions of many streams in order of time; what happened at the same time in order of stream and version.
+ * In a stream the order of its journal holds, whatever its times say.
+ */
+export class Timeline {
+  readonly #keep: number
+  #held: { readonly atMs: number; readonly stream: string; readonly place: number; readonly text: string }[] = []
+  #floorMs = Number.NEGATIVE_INFINITY
+
+  constructor({ keep }: TimelineOptions) {
+    this.#keep = keep
+  }
+
+  /** What is earlier than this, epoch ms, is not among the latest any more. `-Infinity` as long as there is room. */
+  get floorMs(): number {
+    return this.#floorMs
+  }
+
+  /**
+   * @param transactions of one stream, in the order of its journal
+   * @param modifiedMs stands for the time of a transaction that carries none that can be read
+   */
+  add(stream: string, transactions: readonly SeenTransaction[], modifiedMs: number): void {
+    let atMs = Number.NEGATIVE_INFINITY
+    for (const tx of transactions) {
+      const readMs = Date.parse(tx.at)
+      if (!Number.isNaN(readMs)) atMs = Math.max(atMs, readMs)
+      else if (atMs === Number.NEGATIVE_INFINITY) atMs = modifiedMs
+      if (atMs < this.#floorMs) continue
+      // What nobody has recorded yet comes behind the version on which it was found.
+      const place = tx.provisional ? tx.version + 0.5 : tx.version
+      // As text, it keeps nothing of the document in memory.
+      this.#held.push({ atMs, stream, place, text: JSON.stringify(tx) })
+    }
+    // A quarter more than is kept, so that it is sorted rarely.
+    if (this.#held.length <= this.#keep * 1.25 + 64) return
+    this.#held = this.#latest()
+    this.#floorMs = Math.max(this.#floorMs, this.#held[0]?.atMs ?? Number.POSITIVE_INFINITY)
+  }
+
+  /** All that is kept, oldest first. */
+  *entries(): Generator<TimelineEntry> {
+    for (const { stream, text } of this.#latest()) yield { stream, tx: JSON.parse(text) as SeenTransaction }
+  }
+
+  #latest() {
+    this.#held.sort((a, b) => a.atMs - b.atMs || compareNames(a.stream, b.stream) || a.place - b.place)
+    return this.#held.slice(Math.max(0, this.#held.length - this.#keep))
+  }
+}

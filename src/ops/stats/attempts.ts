@@ -1,0 +1,101 @@
+import { isFinal, type StreamEvent } from '../../stream/event.ts'
+import { type Course, type Phase, phasesOf, type Span } from '../../stream/journal/phases.ts'
+import type { StreamView } from '../read-stream.ts'
+
+/**
+ * One try at an event: from when it was created, or reopened by a retry, until it ended. Lengths are `undefined` where
+ * there is none or where a part of it is not recorded; ms.
+ */
+export interface Attempt {
+  /** `completed`, `aborted`, `canceled`; `open` while it lasts. */
+  readonly outcome: AttemptOutcome
+  /** Epoch ms; `undefined` while it lasts, and where the time cannot be read. */
+  readonly endedMs: number | undefined
+  /** How long it was ready and no worker had it; after a release it is ready again. Of an attempt that was begun. */
+  readonly waitedMs: number | undefined
+  /** How long workers had it: waiting for its successors is no work. Of an attempt that ended. */
+  readonly ranMs: number | undefined
+  /** From its beginning to its end, all waiting included. */
+  readonly tookMs: number | undefined
+}
+
+export type AttemptOutcome = 'completed' | 'aborted' | 'canceled' | 'open'
+
+/** An event with all attempts at it, oldest first; never without one. */
+export interface TriedEvent {
+  readonly event: StreamEvent
+  readonly attempts: readonly Attempt[]
+}
+
+/** All events that count, those that a retry has replaced included. */
+export function triedEvents(view: StreamView): TriedEvent[] {
+  const { stream, time } = view
+  const courses = phasesOf(stream.events, view.transactions(), time)
+  return stream.events
+    .filter((_, at) => stream.counts(at))
+    .map(event => ({ event, attempts: attemptsOf(event, courses.get(event.id)) }))
+}
+
+/** @param course `undefined` for an event of which no time can be read */
+function attemptsOf(event: StreamEvent, course: Course | undefined): Attempt[] {
+  const { spans = [], ends = [], foundLate = false } = course ?? {}
+  let next = 0
+  const ended = ends.map(({ atMs, status }, at) => {
+    const from = next
+    while ((spans[next]?.fromMs ?? atMs) < atMs) next++
+    return attempt(spans.slice(from, next), outcomeOf(status), atMs, foundLate && at === 0)
+  })
+  if (!isFinal(event)) {
+    return [...ended, attempt(spans.slice(next), 'open', undefined, foundLate && ended.length === 0)]
+  }
+  return ended.length > 0 ? ended : [attempt([], outcomeOf(event.status), undefined, true)]
+}
+
+/** @param foundLate its beginning is not recorded */
+function attempt(
+  spans: readonly Span[],
+  outcome: AttemptOutcome,
+  endedMs: number | undefined,
+  foundLate: boolean,
+): Attempt {
+  const [first] = spans
+  const isWhole = first !== undefined && !foundLate && !has(spans, 'unrecorded')
+  return {
+    outcome,
+    endedMs,
+    waitedMs: isWhole && wasBegun(spans, outcome) ? total(spans, 'ready') : undefined,
+    ranMs: outcome !== 'open' && ranInSight(spans, foundLate) ? total(spans, 'running') : undefined,
+    tookMs: isWhole && endedMs !== undefined ? endedMs - first.fromMs : undefined,
+  }
+}
+
+/** A worker had it, or something followed the time in which it was ready: an end that was not its own does not count. */
+function wasBegun(spans: readonly Span[], outcome: AttemptOutcome): boolean {
+  const isReady = spans.at(-1)?.phase === 'ready'
+  if (outcome === 'completed') return has(spans, 'ready') || has(spans, 'running')
+  return has(spans, 'running') ? outcome !== 'open' || !isReady : has(spans, 'ready') && !isReady
+}
+
+/** What ran when leasectl first saw it began nobody knows when. */
+function ranInSight(spans: readonly Span[], foundLate: boolean): boolean {
+  const unseen = spans.some(({ phase }, at) => {
+    const isFirst = at === 0 ? foundLate : spans[at - 1]?.phase === 'unrecorded'
+    return phase === 'running' && isFirst
+  })
+  return has(spans, 'running') && !unseen
+}
+
+function has(spans: readonly Span[], wanted: Phase): boolean {
+  return spans.some(({ phase }) => phase === wanted)
+}
+
+function total(spans: readonly Span[], wanted: Phase): number {
+  return spans.reduce(
+    (sum, { phase, fromMs, toMs }) => (phase === wanted && toMs !== undefined ? sum + toMs - fromMs : sum),
+    0,
+  )
+}
+
+function outcomeOf(status: string): AttemptOutcome {
+  return status === 'completed' || status === 'aborted' ? status : 'canceled'
+}

@@ -1,0 +1,136 @@
+import { cutBytes, TEXT_LIMITS } from '../../stream/text.ts'
+import type { AttemptOutcome, TriedEvent } from './attempts.ts'
+import { LogHistogram } from './histogram.ts'
+
+/** What events are put together by: an attribute of theirs. */
+export type StepBy = 'name' | 'topic'
+
+/** What became of all events of one step. */
+export interface Step {
+  /** The name or topic, cut to 1 KiB; `''` where events have none, and for all beyond those that are told apart. */
+  readonly step: string
+  /** These are the events of all steps beyond those that are told apart. */
+  readonly others: boolean
+  readonly events: number
+  /** How many attempts came to which outcome. An event that was retried has several. */
+  readonly outcomes: Readonly<Record<AttemptOutcome, number>>
+  /** See `Attempt`. What has not ended is in none but the first. */
+  readonly waited: LogHistogram
+  readonly ran: LogHistogram
+  readonly took: LogHistogram
+  /** The attempt that ran longest. */
+  readonly slowest: Slowest | undefined
+}
+
+export interface Slowest {
+  readonly stream: string
+  readonly event: string
+  readonly ranMs: number
+}
+
+/** So many steps are told apart; further ones are counted together. What is held is bounded by it. */
+export const MAX_STEPS = 500
+
+type Counting = { -readonly [Field in keyof Step]: Step[Field] } & { outcomes: Record<AttemptOutcome, number> }
+
+/** Adds up the attempts of many streams, step by step. */
+export class StepTally {
+  readonly #by: StepBy
+  readonly #sinceMs: number | undefined
+  readonly #steps = new Map<string, Counting>()
+  #others: Counting | undefined
+
+  /** @param sinceMs only attempts that ended at or after it count, epoch ms; without it open ones too */
+  constructor(by: StepBy, sinceMs: number | undefined) {
+    this.#by = by
+    this.#sinceMs = sinceMs
+  }
+
+  add(stream: string, events: readonly TriedEvent[]): void {
+    for (const { event, attempts } of events) {
+      const counting = attempts.filter(({ endedMs }) => this.#counts(endedMs))
+      if (counting.length === 0) continue
+      const step = this.#stepOf(cutBytes(event[this.#by], TEXT_LIMITS.other))
+      step.events++
+      for (const { outcome, waitedMs, ranMs, tookMs } of counting) {
+        step.outcomes[outcome]++
+        if (waitedMs !== undefined) step.waited.add(waitedMs)
+        if (tookMs !== undefined) step.took.add(tookMs)
+        if (ranMs === undefined) continue
+        step.ran.add(ranMs)
+        if (step.slowest === undefined || ranMs > step.slowest.ranMs) step.slowest = { stream, event: event.id, ranMs }
+      }
+    }
+  }
+
+  /** Those that are told apart in the order of their first event, then the others. */
+  steps(): readonly Step[] {
+    return [...this.#steps.values(), ...(this.#others === undefined ? [] : [this.#others])]
+  }
+
+  #counts(endedMs: number | undefined): boolean {
+    return this.#sinceMs === undefined || (endedMs !== undefined && endedMs >= this.#sinceMs)
+  }
+
+  #stepOf(step: string): Counting {
+    const known = this.#steps.get(step)
+    if (known !== undefined) return known
+    if (this.#steps.size >= MAX_STEPS) {
+      this.#others ??= emptyStep('', true)
+      return this.#others
+    }
+    const fresh = emptyStep(step, false)
+    this.#steps.set(step, fresh)
+    return fresh
+  }
+}
+
+function emptyStep(step: string, others: boolean): Counting {
+  return {
+    step,
+    others,
+    events: 0,
+    outcomes: { completed: 0, aborted: 0, canceled: 0, open: 0 },
+    waited: new LogHistogram(),
+    ran: new LogHistogram(),
+    took: new LogHistogram(),
+    slowest: undefined,
+  }
+}
+
+/** Attempts that failed: aborted or canceled. */
+export function failedAttempts({ outcomes }: Pick<Step, 'outcomes'>): number {
+  return outcomes.aborted + outcomes.canceled
+}
+
+/** Attempts that have ended. */
+export function endedAttempts(step: Pick<Step, 'outcomes'>): number {
+  return step.outcomes.completed + failedAttempts(step)
+}
+
+/** By what steps are sorted: the largest first, names in their order. */
+export type StepOrder = 'count' | 'failures' | 'p95' | 'name'
+
+/** Steps with the same value stand by name, those without a value and the others last. */
+export function sortedSteps(steps: readonly Step[], order: StepOrder): readonly Step[] {
+  const byName = (a: Step, b: Step) => (a.step < b.step ? -1 : a.step > b.step ? 1 : 0)
+  return steps
+    .map(step => ({ step, size: sizeOf(step, order) }))
+    .sort((a, b) => Number(a.step.others) - Number(b.step.others) || b.size - a.size || byName(a.step, b.step))
+    .map(({ step }) => step)
+}
+
+function sizeOf(step: Step, order: StepOrder): number {
+  switch (order) {
+    case 'count':
+      return step.events
+    case 'failures':
+      return failedAttempts(step)
+    case 'p95':
+      return step.ran.quantile(0.95) ?? -1
+    case 'name':
+      return 0
+    default:
+      return order satisfies never
+  }
+}

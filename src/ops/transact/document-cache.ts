@@ -1,0 +1,67 @@
+import type { EventStore } from '../../store/store.ts'
+import type { StreamDocument } from '../../stream/document.ts'
+import { isFinal } from '../../stream/event.ts'
+
+/** So much of one store is remembered, in the streams written last: a thousand of 10 events with their history, some 40 MB. */
+const MAX_EVENTS = 20_000
+/** Larger streams are not: one of them would displace all others. */
+const MAX_EVENTS_OF_ONE = 500
+const MAX_JOURNAL_OF_ONE = 256 * 1024
+/** So much history, in characters, weighs as much as an event. */
+const JOURNAL_OF_AN_EVENT = 2_000
+
+/**
+ * Documents as this process wrote them, by the ETag the store gave them. Equal ETags mean equal bytes, so a worker that
+ * goes on with the stream it wrote last need not parse and sum what it reads. Reading itself is never left out.
+ */
+export class DocumentCache {
+  readonly #written = new Map<string, { readonly etag: string; readonly document: StreamDocument }>()
+  #events = 0
+
+  /** The document behind these bytes, if this process wrote them. */
+  find(name: string, etag: string): StreamDocument | undefined {
+    const written = this.#written.get(name)
+    return written?.etag === etag ? written.document : undefined
+  }
+
+  /** The document as this process wrote it last, if that is remembered: others may have written since. */
+  latest(name: string): StreamDocument | undefined {
+    return this.#written.get(name)?.document
+  }
+
+  remember(name: string, etag: string, document: StreamDocument): void {
+    this.#forget(name)
+    if (isDone(document)) return
+    if (document.events.length > MAX_EVENTS_OF_ONE || document.journal.length > MAX_JOURNAL_OF_ONE) return
+    this.#written.set(name, { etag, document })
+    this.#events += weightOf(document)
+    for (const oldest of this.#written.keys()) {
+      if (this.#events <= MAX_EVENTS) return
+      this.#forget(oldest)
+    }
+  }
+
+  #forget(name: string): void {
+    const written = this.#written.get(name)
+    this.#events -= written === undefined ? 0 : weightOf(written.document)
+    this.#written.delete(name)
+  }
+}
+
+/** Nobody goes on with a stream that is done; cancelling a thousand would only fill the memory. */
+function isDone({ events: [root] }: StreamDocument): boolean {
+  return root !== undefined && isFinal(root)
+}
+
+/** In events: a stream of few of them may have a long history. */
+function weightOf({ events, journal }: StreamDocument): number {
+  return Math.max(1, events.length + Math.floor(journal.length / JOURNAL_OF_AN_EVENT))
+}
+
+const CACHES = new WeakMap<EventStore, DocumentCache>()
+
+export function documentCache(store: EventStore): DocumentCache {
+  const cache = CACHES.get(store) ?? new DocumentCache()
+  CACHES.set(store, cache)
+  return cache
+}

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto'
+import { checkStreamName } from '../../store/names.ts'
+import type { EventStore } from '../../store/store.ts'
+import type { StreamDocument } from '../../stream/document.ts'
+import { InvalidValue } from '../../stream/errors.ts'
+import { findCommand, parseJournal } from '../../stream/journal/text.ts'
+import type { Applied } from '../../stream/operations/apply.ts'
+import type { ChangeResult } from '../../stream/operations/operation.ts'
+import { rebuildResult } from '../../stream/operations/result.ts'
+import { checkCommandId } from '../../stream/text.ts'
+import { Editing, MAX_STEPS, stepId } from './editing.ts'
+import { authorIn, enqueue, newNonce, pinIn } from './enqueue.ts'
+import type { PlannedOperation } from './plan.ts'
+import type { TransactOptions, TransactOutcome } from './types.ts'
+
+/** What became of an edit. Faults are thrown. */
+export type EditOutcome =
+  /**
+   * All its steps stand in the stream, each a transaction of its own; `results` in their order, none if there was nothing to
+   * do. `duplicate`: an earlier edit with this command id made them, these are its results, and nothing was done now.
+   */
+  | {
+      readonly kind: 'done'
+      readonly results: readonly ChangeResult[]
+      readonly duplicate: boolean
+      readonly commandId: string
+    }
+  /** One step was refused: nothing at all was written. */
+  | Exclude<TransactOutcome, { readonly kind: 'done' }>
+
+/**
+ * Several transactions in one write, all or none, decided on what stands under the lease.
+ *
+ * `script` is synchronous. It is called again, with the state of then, where a write was refused or got lost: it must do
+ * nothing but look and take steps. What it throws `edit` throws, and nothing is written. The steps have the command ids
+ * `ID/1`, `ID/2`, …; steps that change nothing, and heartbeats, take no number. Is `ID/1` in the journal already, the edit was
+ * made, and `script` is not called.
+ *
+ * @throws InvalidValue a text or id that can never be right, too many steps, an asynchronous `script`; and what `transact` throws
+ */
+export async function edit(
+  store: EventStore,
+  name: string,
+  options: TransactOptions,
+  script: (editing: Editing) => unknown,
+): Promise<EditOutcome> {
+  checkStreamName(name)
+  checkCommandId(stepId(options.commandId, MAX_STEPS))
+  options.signal?.throwIfAborted()
+  const tries = new Tries(options, script)
+  const outcome = await enqueue(store, name, tries.planned, options, true)
+  if (outcome.kind !== 'done') return outcome
+  const { results, duplicate } = tries.latest
+  if (!duplicate) for (const result of results) if (result.outcome === 'done') await options.afterWrite?.(result)
+  return { kind: 'done', results, duplicate, commandId: options.commandId }
+}
+
+/** The tries of one edit: each plan is one. */
+class Tries {
+  latest: { readonly results: readonly ChangeResult[]; readonly duplicate: boolean } = { results: [], duplicate: false }
+  readonly planned: PlannedOperation
+  readonly #options: TransactOptions
+  readonly #script: (editing: Editing) => unknown
+  /** What the tries would have done that were sent. */
+  readonly #sent: (readonly ChangeResult[])[] = []
+
+  constructor(options: TransactOptions, script: (editing: Editing) => unknown) {
+    this.#options = options
+    this.#script = script
+    this.planned = {
+      operation: { op: 'settle' },
+      author: authorIn(options),
+      pin: pinIn(options),
+      nonce: newNonce(),
+      born: randomUUID(),
+      edit: (...given) => this.#try(...given),
+      applied: undefined,
+      sentTo: undefined,
+    }
+  }
+
+  #try(...[document, current, nowMs]: Parameters<NonNullable<PlannedOperation['edit']>>): Applied {
+    const made = resultsOf(document, this.#options.commandId, this.planned.nonce)
+    if (made !== undefined) {
+      const isOwn = made.every(({ duplicate }) => !duplicate)
+      return this.#ended({ kind: 'unchanged', document }, isOwn ? this.#own(made) : made, !isOwn)
+    }
+    const editing = new Editing(document, current, nowMs, this.planned)
+    try {
+      refusePromise(this.#script(editing))
+    } catch (error) {
+      if (editing.refusal === undefined) throw error
+    } finally {
+      editing.end()
+    }
+    if (editing.refusal !== undefined) return { kind: 'refused', refusal: editing.refusal }
+    const kind = editing.document === document ? 'unchanged' : 'changed'
+    return this.#ended({ kind, document: editing.document }, editing.results, false)
+  }
+
+  /** Of an earlier try of this edit that landed: as it was then, for the journal does not know all of it. */
+  #own(made: readonly ChangeResult[]): readonly ChangeResult[] {
+    const landed = this.#sent.find(results => effectsIn(results) === effectsIn(made))
+    return landed ?? made
+  }
+
+  #ended(
+    { kind, document }: { readonly kind: 'changed' | 'unchanged'; readonly document: StreamDocument },
+    results: readonly ChangeResult[],
+    duplicate: boolean,
+  ): Applied {
+    this.latest = { results, duplicate }
+    if (kind === 'changed') this.#sent.push(results)
+    const result = results.at(-1) ?? { ...NOTHING, version: document.version }
+    return kind === 'changed' ? { kind, document, result } : { kind, result }
+  }
+}
+
+const NOTHING: ChangeResult = {
+  outcome: 'already',
+  version: 0,
+  changed: [],
+  closed: [],
+  joined: [],
+  done: false,
+  duplicate: false,
+  added: [],
+}
+
+/** The results of the edit with this id, rebuilt; `undefined` if it was not made. */
+function resultsOf(document: StreamDocument, commandId: string, nonce: string): readonly ChangeResult[] | undefined {
+  if (findCommand(document.journal, document.prefix, stepId(commandId, 1)) === undefined) return undefined
+  const made = new Map(parseJournal(document.journal, document.prefix).map(tx => [tx.commandId, tx]))
+  const results: ChangeResult[] = []
+  for (let step = 1; ; step++) {
+    const transaction = made.get(stepId(commandId, step))
+    if (transaction === undefined) return results
+    results.push(rebuildResult(document, transaction, nonce))
+  }
+}
+
+/** What stands in the journal of it. */
+function effectsIn(results: readonly ChangeResult[]): string {
+  const entries = results.filter(({ changed }) => changed.length > 0)
+  return JSON.stringify(entries.map(({ version, changed }) => [version, changed]))
+}
+
+/** What an asynchronous function does after its first `await` would come too late. */
+function refusePromise(returned: unknown): void {
+  if (!isThenable(returned)) return
+  // Nobody waits for what it comes to.
+  void Promise.resolve(returned).catch(() => {})
+  throw new InvalidValue('the function that changes a stream must not be asynchronous: it runs under the lease', {
+    hint: 'Fetch what it needs before, and send what follows from it in afterWrite.',
+  })
+}
+
+/** Promises of other libraries and realms too. */
+function isThenable(returned: unknown): returned is PromiseLike<unknown> {
+  return typeof returned === 'object' && returned !== null && 'then' in returned && typeof returned.then === 'function'
+}

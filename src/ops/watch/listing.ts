@@ -1,0 +1,79 @@
+import { compareNames } from '../../store/names.ts'
+import type { EventStore, Listed, ListQuery } from '../../store/store.ts'
+import type { Glob } from '../glob.ts'
+import { rowOf } from '../row-of.ts'
+import type { Selection } from '../selection.ts'
+
+/** Up to so many names are looked for one by one; above that one listing over all of them is cheaper. */
+const NAMES_ONE_BY_ONE = 8
+
+/** What is asked of a look. `skip`: rows that are of no interest; they may come all the same. */
+export type Asked = Pick<ListQuery, 'skip' | 'signal'>
+
+/** What one look at a selection lists: rows in order of name, those of other names left out. No document is read. */
+export type SelectionListing = (asked: Asked) => AsyncIterable<readonly Listed[]>
+
+/**
+ * How a selection is listed: the streams of a filter by what their names begin with, the rest of the filter is not
+ * applied; a few names by a listing of one row each; more names by one listing from the first to the last.
+ */
+export function listingOf(store: EventStore, selection: Selection): SelectionListing {
+  if (selection.kind === 'filter') return asked => matching(store, selection.filter.names, asked)
+  const names = [...new Set(selection.names)].sort(compareNames)
+  if (names.length <= NAMES_ONE_BY_ONE) return ({ signal }) => oneByOne(store, names, signal)
+  return asked => fromFirstToLast(store, names, asked)
+}
+
+async function* matching(store: EventStore, names: Glob | undefined, asked: Asked): AsyncGenerator<readonly Listed[]> {
+  if (names === undefined) {
+    yield* store.list(asked)
+    return
+  }
+  for await (const page of store.list({ ...asked, prefix: names.prefix })) {
+    yield page.filter(({ name }) => names.matches(name))
+  }
+}
+
+async function* oneByOne(
+  store: EventStore,
+  names: readonly string[],
+  signal: AbortSignal | undefined,
+): AsyncGenerator<readonly Listed[]> {
+  const rows = await Promise.all(names.map(name => rowOf(store, name, signal)))
+  yield rows.filter(row => row !== undefined)
+}
+
+async function* fromFirstToLast(
+  store: EventStore,
+  names: readonly string[],
+  { skip, signal }: Asked,
+): AsyncGenerator<readonly Listed[]> {
+  const wanted = new Set(names)
+  const [first = ''] = names
+  const last = names.at(-1) ?? ''
+  // without its last character a name sorts before itself
+  const after = [...first].slice(0, -1).join('')
+  let isPast = false
+  const query: ListQuery = {
+    prefix: commonStart(first, last),
+    ...(after === '' ? {} : { after }),
+    // the first row at or behind the last name is let through: it ends the look
+    skip(name, etag, isLeased) {
+      const wasPast = isPast
+      isPast ||= compareNames(name, last) >= 0
+      return isPast ? wasPast : !wanted.has(name) || skip?.(name, etag, isLeased) === true
+    },
+    ...(signal && { signal }),
+  }
+  for await (const page of store.list(query)) {
+    yield page.filter(row => wanted.has(row.name))
+    if (isPast) return
+  }
+}
+
+function commonStart(a: string, b: string): string {
+  const other = [...b]
+  const points = [...a]
+  const differs = points.findIndex((point, at) => point !== other[at])
+  return differs < 0 ? a : points.slice(0, differs).join('')
+}

@@ -1,0 +1,172 @@
+import type { BlobHTTPHeaders, BlockBlobClient } from '@azure/storage-blob'
+import type { Summary } from '../../stream/summary.ts'
+import { checkReadableName, isStoredName } from '../names.ts'
+import type { Listed, Stored } from '../store.ts'
+import type { AzureContainer } from './client.ts'
+import { download, hex } from './download.ts'
+import { isBlobMissing, ServiceError } from './errors.ts'
+import {
+  foreignMetadata,
+  leaseHash,
+  leaseView,
+  type Metadata,
+  md5Of,
+  readHolder,
+  readSummary,
+  writeMetadata,
+} from './metadata.ts'
+import type { Answer, AzureCalls } from './requests.ts'
+
+/** A blob as it was read, with what a later write must send again. */
+export interface BlobState {
+  readonly stored: Stored
+  /** Lower-case hex, computed from the bytes. */
+  readonly md5: string
+  readonly metadata: Metadata
+  readonly headers: BlobHTTPHeaders
+}
+
+/** What one write of a body needs. */
+export interface Write {
+  readonly body: Uint8Array
+  readonly summary: Summary
+  /** The state the write replaces; its foreign metadata, content headers and holder are kept. */
+  readonly base?: BlobState
+  readonly leaseId?: string
+  readonly signal?: AbortSignal | undefined
+  /** Monotonic ms by which the try must have ended. */
+  readonly untilMs?: number
+}
+
+/** What was sent with a body, of which the next write needs some again. */
+export type PutParts = Omit<BlobState, 'stored'>
+
+const KEPT_CLIENTS = 256
+
+/** Reads and writes whole bodies. */
+export class AzureBodies {
+  readonly #container: AzureContainer
+  readonly #calls: AzureCalls
+  /** A change uses its client four times; making one is not free. */
+  readonly #clients = new Map<string, BlockBlobClient>()
+  #versioning: boolean | undefined
+
+  constructor(container: AzureContainer, calls: AzureCalls) {
+    this.#container = container
+    this.#calls = calls
+  }
+
+  /** Whether the service keeps what a write replaces as a version: the answer to the last write tells. */
+  get versioning(): boolean | undefined {
+    return this.#versioning
+  }
+
+  /** The client of a stream's blob. @throws BadName a blob of somebody else: no stream can have the name */
+  blob(name: string): BlockBlobClient {
+    checkReadableName(name)
+    return this.anyBlob(name)
+  }
+
+  /** The client of a blob, whatever its name. @throws BadName no URL reaches it */
+  anyBlob(name: string): BlockBlobClient {
+    const known = this.#clients.get(name)
+    if (known !== undefined) return known
+    const client = isStoredName(name) ? this.#container.client.getBlockBlobClient(name) : this.#container.oddBlob(name)
+    if (this.#clients.size >= KEPT_CLIENTS) this.#clients.clear()
+    this.#clients.set(name, client)
+    return client
+  }
+
+  /** One GET, repeated while unanswered; `undefined` if there is no such blob. Throws faults. */
+  async read(name: string, signal?: AbortSignal, untilMs?: number): Promise<BlobState | undefined> {
+    const blob = this.blob(name)
+    let doubted: string | undefined
+    const answer = await this.#calls.repeated(
+      async tried => {
+        const state = await download(blob, name, tried)
+        // A mark set by hand (Put Block List does not check it) may be wrong for good: bytes read twice alike are believed.
+        const mark = state.contentMD5
+        if (mark !== undefined && mark !== state.md5 && doubted !== state.md5) {
+          doubted = state.md5
+          throw new ServiceError('Md5Mismatch')
+        }
+        return state
+      },
+      { limitMs: this.#calls.limits.bodyMs, untilMs, signal },
+    )
+    if (answer.kind === 'done') return answer.value
+    if (isBlobMissing(answer.error)) return undefined
+    throw this.#calls.fault(answer.error, name)
+  }
+
+  /** What a listing would show of one blob; `undefined` if there is none. Throws faults. */
+  async look(name: string, signal?: AbortSignal): Promise<(Listed & { metadata: Metadata }) | undefined> {
+    const blob = this.anyBlob(name)
+    const answer = await this.#calls.repeated(tried => blob.getProperties({ abortSignal: tried }), {
+      limitMs: this.#calls.limits.leaseMs,
+      signal,
+    })
+    if (answer.kind !== 'done') {
+      if (isBlobMissing(answer.error)) return undefined
+      throw this.#calls.fault(answer.error, name)
+    }
+    const found = answer.value
+    const metadata = found.metadata ?? {}
+    const mark = { md5: hex(found.contentMD5), size: found.contentLength ?? 0 }
+    const { summary } = readSummary(metadata, mark)
+    return {
+      name,
+      etag: found.etag ?? '',
+      size: mark.size,
+      modifiedMs: found.lastModified?.getTime() ?? 0,
+      lease: leaseView(found.leaseState, found.leaseDuration, metadata),
+      ...(summary === undefined ? {} : { summary }),
+      metadata,
+    }
+  }
+
+  /** One Put, one try: body, metadata, content headers, conditions and lease id land together or not at all. */
+  async put(name: string, write: Write): Promise<Answer<{ etag: string; modifiedMs: number }> & PutParts> {
+    const { body, base, leaseId } = write
+    const digest = md5Of(body)
+    const md5 = digest.toString('hex')
+    const metadata = metadataOf(write, md5)
+    const headers = base?.headers ?? { blobContentType: 'application/xml' }
+    const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+    const options = {
+      transactionalContentMD5: digest,
+      blobHTTPHeaders: headers,
+      metadata,
+      conditions:
+        base === undefined
+          ? { ifNoneMatch: '*' }
+          : { ifMatch: base.stored.etag, ...(leaseId === undefined ? {} : { leaseId }) },
+    }
+    const blob = this.blob(name)
+    const answer = await this.#calls.once(
+      async abortSignal => {
+        const {
+          etag = '',
+          date,
+          lastModified,
+          versionId,
+        } = await blob.upload(bytes, bytes.length, {
+          ...options,
+          abortSignal,
+        })
+        this.#versioning = versionId !== undefined
+        return { etag, date, modifiedMs: lastModified?.getTime() ?? 0 }
+      },
+      { limitMs: this.#calls.limits.bodyMs, untilMs: write.untilMs, signal: write.signal },
+    )
+    return { ...answer, md5, metadata, headers }
+  }
+}
+
+function metadataOf({ body, summary, base, leaseId }: Write, md5: string): Record<string, string> {
+  const foreign = foreignMetadata(base?.metadata ?? {})
+  const recorded = base === undefined || leaseId === undefined ? undefined : readHolder(base.metadata)
+  const holder =
+    recorded !== undefined && leaseId !== undefined && recorded.leaseHash === leaseHash(leaseId) ? recorded : undefined
+  return writeMetadata({ foreign, summary, md5, size: body.length, holder })
+}

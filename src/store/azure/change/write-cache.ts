@@ -1,0 +1,56 @@
+import type { Stored } from '../../store.ts'
+import type { BlobState, PutParts, Write } from '../blobs.ts'
+
+const MAX_STATES = 64
+const MAX_BYTES = 8 * 1024 * 1024
+/** Larger bodies are read again: one of them would displace many others. */
+const MAX_BYTES_OF_ONE = 1024 * 1024
+
+/**
+ * The states of a few streams as this process wrote them last. A change that writes on one of them need not read: if
+ * another wrote since, the ETag keeps its write out.
+ */
+export class WrittenStates {
+  readonly #states = new Map<string, BlobState>()
+  #bytes = 0
+
+  find(name: string): BlobState | undefined {
+    return this.#states.get(name)
+  }
+
+  remember(name: string, state: BlobState): void {
+    this.forget(name)
+    if (state.stored.size > MAX_BYTES_OF_ONE) return
+    this.#states.set(name, state)
+    this.#bytes += state.stored.size
+    for (const oldest of this.#states.keys()) {
+      if (this.#states.size <= MAX_STATES && this.#bytes <= MAX_BYTES) return
+      this.forget(oldest)
+    }
+  }
+
+  forget(name: string): void {
+    this.#bytes -= this.#states.get(name)?.stored.size ?? 0
+    this.#states.delete(name)
+  }
+}
+
+/** The state that is there once a Put was answered: what a read would show of it. */
+export function writtenState(
+  name: string,
+  { body, summary }: Write,
+  { etag, modifiedMs }: { readonly etag: string; readonly modifiedMs: number },
+  parts: PutParts,
+): BlobState {
+  const stored: Stored = {
+    name,
+    etag,
+    size: body.length,
+    modifiedMs,
+    lease: { state: 'available' },
+    summary,
+    body,
+    versionFloor: summary.version,
+  }
+  return { stored, md5: parts.md5, metadata: parts.metadata, headers: parts.headers }
+}

@@ -1,0 +1,179 @@
+import { InvalidValue } from '../../stream/errors.ts'
+import type { AcquireOptions, AcquireOutcome, BreakOutcome, Holder, LeaseOutcome, LeaseView } from '../store.ts'
+import type { AzureBodies } from './blobs.ts'
+import { isBlobMissing, isHeldByAnother, isLeaseGone } from './errors.ts'
+import { type HolderRecord, leaseHash, readHolder, withHolder } from './metadata.ts'
+import type { Answer, AzureCalls } from './requests.ts'
+
+/** The lease operations of the service. None of them changes the blob's ETag, except where a holder is recorded. */
+export class AzureLeases {
+  readonly #bodies: AzureBodies
+  readonly #calls: AzureCalls
+
+  constructor(bodies: AzureBodies, calls: AzureCalls) {
+    this.#bodies = bodies
+    this.#calls = calls
+  }
+
+  /** One acquire, repeated with the same id while unanswered. `sentMs`, `gapMs`: monotonic time, and wall clock minus it, before the answered try. */
+  async tryAcquire(
+    name: string,
+    leaseId: string,
+    durationS: number,
+    signal?: AbortSignal,
+    untilMs?: number,
+  ): Promise<Answer<{ etag: string; sentMs: number; gapMs: number }>> {
+    const client = this.#bodies.blob(name).getBlobLeaseClient(leaseId)
+    const { machine } = this.#calls
+    return this.#calls.repeated(
+      async abortSignal => {
+        const sentMs = machine.monotonicMs()
+        const gapMs = machine.wallMs() - sentMs
+        const { etag = '', date } = await client.acquireLease(durationS, { abortSignal })
+        return { etag, sentMs, gapMs, date }
+      },
+      { ...this.#limits(signal), untilMs },
+    )
+  }
+
+  /** Takes the lease; with `record` the holder is written beside the body, under that lease. */
+  async acquire(name: string, options: AcquireOptions): Promise<AcquireOutcome> {
+    const { leaseId, durationS, holder, record, signal } = options
+    checkDuration(durationS)
+    const answer = await this.tryAcquire(name, leaseId, durationS, signal)
+    if (answer.kind === 'done') {
+      const recorded = record ? await this.#record(name, leaseId, holder, signal) : undefined
+      return { kind: 'acquired', leaseId, etag: recorded ?? answer.value.etag }
+    }
+    if (isBlobMissing(answer.error)) return { kind: 'missing' }
+    if (isHeldByAnother(answer.error)) return { kind: 'held', ...(await this.heldBy(name, signal)) }
+    return this.#unanswered(name, answer)
+  }
+
+  /** Who holds the lease and who wrote last, as far as is known. */
+  async heldBy(name: string, signal?: AbortSignal): Promise<{ lease: LeaseView; lastBy?: string }> {
+    const seen = await this.#bodies.look(name, signal)
+    const lastBy = seen?.summary?.lastBy
+    return { lease: seen?.lease ?? { state: 'leased' }, ...(lastBy ? { lastBy } : {}) }
+  }
+
+  async renew(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
+    const client = this.#bodies.blob(name).getBlobLeaseClient(leaseId)
+    return this.#outcome(
+      name,
+      await this.#calls.repeated(abortSignal => client.renewLease({ abortSignal }), this.#limits(signal)),
+      leaseId,
+    )
+  }
+
+  /** Repeating it is safe: the service accepts a change to the id the lease already has. */
+  async change(name: string, leaseId: string, proposedId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
+    const blob = this.#bodies.blob(name)
+    const answer = await this.#calls.repeated(
+      // A client of its own for each try: it takes on the proposed id.
+      abortSignal => blob.getBlobLeaseClient(leaseId).changeLease(proposedId, { abortSignal }),
+      this.#limits(signal),
+    )
+    if (answer.kind === 'done') await this.#moveRecord(name, leaseId, proposedId, signal)
+    return this.#outcome(name, answer, proposedId)
+  }
+
+  /** Removes the record of the holder, if this lease left one, and gives the lease back. */
+  async release(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
+    await this.#moveRecord(name, leaseId, undefined, signal)
+    return this.releaseOnly(name, leaseId, signal)
+  }
+
+  /** Gives the lease back. "Not yours" after an unanswered try means that the try was applied. */
+  async releaseOnly(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
+    const client = this.#bodies.blob(name).getBlobLeaseClient(leaseId)
+    const answer = await this.#calls.repeated(abortSignal => client.releaseLease({ abortSignal }), this.#limits(signal))
+    if (answer.kind === 'refused' && answer.silences > 0 && isLeaseGone(answer.error)) return { kind: 'ok', leaseId }
+    return this.#outcome(name, answer, leaseId)
+  }
+
+  /** Repeating it can only shorten the period, so an unanswered try is repeated. */
+  async break(name: string, periodS: number | undefined, signal?: AbortSignal): Promise<BreakOutcome> {
+    if (periodS !== undefined && !(Number.isInteger(periodS) && periodS >= 0 && periodS <= 60)) {
+      throw new InvalidValue(`a lease breaks within 0 to 60 whole seconds, not ${periodS}`)
+    }
+    const client = this.#bodies.blob(name).getBlobLeaseClient()
+    const answer = await this.#calls.repeated(
+      // The SDK's type asks for a number; without one the service lets a finite lease run out.
+      abortSignal => client.breakLease(periodS as number, { abortSignal }),
+      this.#limits(signal),
+    )
+    if (answer.kind === 'done') return { kind: 'broken', remainingS: answer.value.leaseTime ?? 0 }
+    if (isBlobMissing(answer.error)) return { kind: 'missing' }
+    if (isLeaseGone(answer.error)) return { kind: 'not-leased' }
+    return this.#unanswered(name, answer)
+  }
+
+  #outcome(name: string, answer: Answer<unknown>, leaseId: string): LeaseOutcome {
+    if (answer.kind === 'done') return { kind: 'ok', leaseId }
+    if (isBlobMissing(answer.error)) return { kind: 'missing' }
+    if (isLeaseGone(answer.error) || isHeldByAnother(answer.error)) return { kind: 'lost', code: answer.error.code }
+    return this.#unanswered(name, answer)
+  }
+
+  #unanswered(
+    name: string,
+    answer: Answer<unknown> & { kind: 'refused' | 'silent' },
+  ): { kind: 'unknown'; cause: unknown } {
+    const fault = this.#calls.fault(answer.error, name)
+    if (answer.kind === 'refused' || answer.silences === 0) throw fault
+    return { kind: 'unknown', cause: fault }
+  }
+
+  /** The new ETag; `undefined` if the record could not be written: the lease counts, the record is a courtesy. */
+  async #record(name: string, leaseId: string, holder: Holder, signal?: AbortSignal): Promise<string | undefined> {
+    return this.#rewrite(name, leaseId, () => ({ holder, leaseHash: leaseHash(leaseId) }), signal)
+  }
+
+  async #moveRecord(name: string, leaseId: string, toId: string | undefined, signal?: AbortSignal): Promise<void> {
+    const hash = leaseHash(leaseId)
+    await this.#rewrite(
+      name,
+      toId ?? leaseId,
+      found => {
+        if (found?.leaseHash !== hash) return 'keep'
+        return toId === undefined ? undefined : { holder: found.holder, leaseHash: leaseHash(toId) }
+      },
+      signal,
+    )
+  }
+
+  /** Writes metadata alone, under the lease and If-Match: the body stays as it is. Throws nothing but the caller's abort. */
+  async #rewrite(
+    name: string,
+    leaseId: string,
+    next: (found: HolderRecord | undefined) => HolderRecord | undefined | 'keep',
+    signal: AbortSignal | undefined,
+  ): Promise<string | undefined> {
+    try {
+      const seen = await this.#bodies.look(name, signal)
+      const record = seen === undefined ? 'keep' : next(readHolder(seen.metadata))
+      if (seen === undefined || record === 'keep') return seen?.etag
+      const metadata = withHolder(seen.metadata, record)
+      if (metadata === undefined) return seen.etag
+      const blob = this.#bodies.blob(name)
+      const answer = await this.#calls.once(
+        abortSignal => blob.setMetadata(metadata, { abortSignal, conditions: { leaseId, ifMatch: seen.etag } }),
+        this.#limits(signal),
+      )
+      return answer.kind === 'done' ? answer.value.etag : (await this.#bodies.look(name, signal))?.etag
+    } catch {
+      signal?.throwIfAborted()
+      return undefined
+    }
+  }
+
+  #limits(signal: AbortSignal | undefined) {
+    return { limitMs: this.#calls.limits.leaseMs, signal }
+  }
+}
+
+function checkDuration(durationS: number): void {
+  if (durationS === -1 || (Number.isInteger(durationS) && durationS >= 15 && durationS <= 60)) return
+  throw new InvalidValue(`a lease lasts 15 to 60 seconds or is infinite (-1), not ${durationS}`)
+}

@@ -1,0 +1,76 @@
+import { compareNames, isReservedName } from '../../names.ts'
+import type { Listed, ListQuery } from '../../store.ts'
+import type { Wanted } from './pages.ts'
+import { listInParts } from './partitions.ts'
+import type { AzureListReader } from './reader.ts'
+
+/**
+ * The streams of a container, page by page. By name a page is asked for when the one before was taken; in any order, and
+ * without a limit, several are read ahead. With `order: 'due'` the rows that have a due time are collected first: at a limit
+ * of n never more than n and a page of them, without one all.
+ */
+export async function* listStreams(reader: AzureListReader, query: ListQuery): AsyncGenerator<readonly Listed[]> {
+  query.signal?.throwIfAborted()
+  if ((query.limit !== undefined && query.limit <= 0) || isPast(query)) return
+  if (query.order === 'due') yield* byDue(reader, query)
+  else if (query.order === 'any' && query.limit === undefined) yield* inAnyOrder(reader, query)
+  else yield* byName(reader, query)
+}
+
+async function* byName(reader: AzureListReader, query: ListQuery): AsyncGenerator<readonly Listed[]> {
+  const { prefix, limit = Number.POSITIVE_INFINITY, signal } = query
+  const startFrom = startOf(query)
+  const wanted = wantedBy(query)
+  let left = limit
+  // Reserved names and the one `startFrom` includes may fill places of a small page.
+  let size = Math.min(reader.pageSize, limit + 10)
+  let marker: string | undefined
+  do {
+    const page = await reader.page({ prefix, startFrom, marker, size, signal }, wanted)
+    const rows = page.rows.slice(0, left)
+    left -= rows.length
+    if (rows.length > 0) yield rows
+    marker = page.marker
+    // What is left out may fill many small ones.
+    size = Math.min(reader.pageSize, 4 * size)
+  } while (left > 0 && marker !== undefined)
+}
+
+function inAnyOrder(reader: AzureListReader, query: ListQuery): AsyncGenerator<readonly Listed[]> {
+  const { prefix, signal } = query
+  return listInParts(reader, { prefix, startFrom: startOf(query), signal, wanted: wantedBy(query) })
+}
+
+async function* byDue(reader: AzureListReader, query: ListQuery): AsyncGenerator<readonly Listed[]> {
+  const limit = query.limit ?? Number.POSITIVE_INFINITY
+  let soonest: Listed[] = []
+  for await (const page of inAnyOrder(reader, query)) {
+    for (const row of page) if (row.summary?.dueMs !== undefined) soonest.push(row)
+    if (soonest.length > limit) soonest = soonest.sort(compareDue).slice(0, limit)
+  }
+  soonest.sort(compareDue)
+  const { pageSize } = reader
+  for (let at = 0; at < soonest.length; at += pageSize) yield soonest.slice(at, at + pageSize)
+}
+
+function compareDue(a: Listed, b: Listed): number {
+  return (a.summary?.dueMs ?? 0) - (b.summary?.dueMs ?? 0) || compareNames(a.name, b.name)
+}
+
+/** The service takes a name to start from only among those with the prefix. */
+function startOf({ prefix = '', after }: ListQuery): string | undefined {
+  return after?.startsWith(prefix) ? after : undefined
+}
+
+/** Whether all names with the prefix come before the one that is asked for those behind. */
+function isPast({ prefix = '', after = '' }: ListQuery): boolean {
+  return compareNames(after, prefix) > 0 && !after.startsWith(prefix)
+}
+
+function wantedBy({ prefix = '', after, skip = () => false }: ListQuery): Wanted {
+  return (name, etag, isLeased) =>
+    !isReservedName(name) &&
+    name.startsWith(prefix) &&
+    (after === undefined || compareNames(name, after) > 0) &&
+    !skip(name, etag, isLeased)
+}

@@ -1,0 +1,209 @@
+import { hash } from 'node:crypto'
+import { decodeSummary, encodeSummary, type Summary, type SummaryKey, versionOf } from '../../stream/summary.ts'
+import type { Holder, LeaseView } from '../store.ts'
+
+/**
+ * A blob's metadata. Our keys begin with `leasectl_`; HTTP headers do not keep the case of a key (listings do), so ours
+ * are compared in lower case and those of others come back in lower case after a write.
+ */
+export type Metadata = Readonly<Record<string, string>>
+
+/** What a listing or a header says of the bytes, to tell whether a summary belongs to them. */
+export interface BodyMark {
+  /** Lower-case hex. */
+  readonly md5: string | undefined
+  readonly size: number
+}
+
+/** What is recorded beside the body by an explicit `lease acquire`. */
+export interface HolderRecord {
+  readonly holder: Holder
+  /** Tells whether the record belongs to a lease id, without showing the id. */
+  readonly leaseHash: string
+}
+
+const PREFIX = 'leasectl_'
+const HOLDER = `${PREFIX}holder_`
+const MD5 = 'md5'
+const LENGTH = 'length'
+
+/** Our metadata without the prefix of their keys: the fields of the summary, and the mark of the body it was made of. */
+export type OurFields = Record<SummaryKey | typeof MD5 | typeof LENGTH, string | undefined>
+
+/** None of them. Copies of it share one shape, which makes filling and reading them cheap. */
+export const NO_FIELDS: Readonly<OurFields> = {
+  codec: undefined,
+  v: undefined,
+  open: undefined,
+  failed: undefined,
+  total: undefined,
+  created: undefined,
+  failed_at: undefined,
+  due: undefined,
+  claim_end: undefined,
+  born: undefined,
+  status: undefined,
+  outcome: undefined,
+  by: undefined,
+  root: undefined,
+  key: undefined,
+  topic: undefined,
+  tag: undefined,
+  tracking: undefined,
+  failed_id: undefined,
+  failure: undefined,
+  waiting: undefined,
+  ready: undefined,
+  md5: undefined,
+  length: undefined,
+}
+
+/** Azure's limit for names and values together, bytes; the emulator does not check it. */
+const MAX_METADATA_BYTES = 8_192
+
+/** MD5, the checksum the service itself keeps of a body. */
+export function md5Of(body: Uint8Array): Buffer {
+  return hash('md5', body, 'buffer')
+}
+
+/** A short hash of a lease id: enough to recognise it, of no use to anybody else. */
+export function leaseHash(leaseId: string): string {
+  return hash('sha256', leaseId.toLowerCase(), 'hex').slice(0, 32)
+}
+
+/** The metadata that are not ours; they are sent again with each write. */
+export function foreignMetadata(metadata: Metadata): Metadata {
+  return pick(metadata, key => !key.startsWith(PREFIX))
+}
+
+/** The summary, if there is one and it belongs to the body; and the version that is named, whatever else stands there. */
+export function readSummary(
+  metadata: Metadata,
+  body: BodyMark,
+): { summary: Summary | undefined; versionFloor: number } {
+  const fields: OurFields = { ...NO_FIELDS }
+  for (const [key, value] of Object.entries(metadata)) {
+    const field = fieldOf(key)
+    if (field !== undefined) fields[field] = value
+  }
+  return { summary: summaryOf(fields, body), versionFloor: versionOf(fields) }
+}
+
+/** The summary alone, of fields that were picked out already. */
+export function summaryOf(fields: OurFields, body: BodyMark): Summary | undefined {
+  return belongs(fields, body) ? decodeSummary(fields) : undefined
+}
+
+/** Which of our fields a key stands for; `undefined` for a holder's, for those of others and of later versions. */
+export function fieldOf(key: string): keyof OurFields | undefined {
+  const lower = key.toLowerCase()
+  const field = lower.slice(PREFIX.length)
+  return lower.startsWith(PREFIX) && Object.hasOwn(NO_FIELDS, field) ? (field as keyof OurFields) : undefined
+}
+
+function belongs(fields: OurFields, { md5, size }: BodyMark): boolean {
+  return md5 !== undefined && fields.md5 === md5 && fields.length === String(size)
+}
+
+/**
+ * All metadata of a write: those of others, the summary with the mark of its body, the holder. Left out what exceeds the
+ * limit, the version last: without it an older copy of the body cannot be told from the latest.
+ */
+export function writeMetadata(parts: {
+  foreign: Metadata
+  summary: Summary
+  md5: string
+  size: number
+  holder: HolderRecord | undefined
+}): Record<string, string> {
+  const holder = parts.holder === undefined ? {} : encodeHolder(parts.holder)
+  const kept = { ...parts.foreign, ...holder }
+  const all = {
+    ...kept,
+    ...prefixed({ ...encodeSummary(parts.summary), [MD5]: parts.md5, [LENGTH]: String(parts.size) }),
+  }
+  const version = prefixed({ v: String(parts.summary.version) })
+  const shorter = [all, { ...kept, ...version }, kept, { ...parts.foreign, ...version }]
+  return shorter.find(metadata => sizeOf(metadata) <= MAX_METADATA_BYTES) ?? { ...parts.foreign }
+}
+
+/** The metadata with this holder in place of any other; `undefined` if they would not fit. */
+export function withHolder(metadata: Metadata, record: HolderRecord | undefined): Record<string, string> | undefined {
+  const others = pick(metadata, key => !key.startsWith(HOLDER))
+  const all = record === undefined ? { ...others } : { ...others, ...encodeHolder(record) }
+  return sizeOf(all) <= MAX_METADATA_BYTES ? all : undefined
+}
+
+/** The recorded holder, whoever it is. */
+export function readHolder(metadata: Metadata): HolderRecord | undefined {
+  const ours = lowerCased(metadata)
+  const field = (name: string) => decoded(ours[HOLDER + name])
+  const recorded = field('lease')
+  if (recorded === '') return undefined
+  const holder = {
+    by: field('by'),
+    host: field('host'),
+    pid: Number(field('pid')) || 0,
+    purpose: field('purpose'),
+    sinceMs: Number(field('since')) || 0,
+  }
+  return { holder, leaseHash: recorded }
+}
+
+/** The lease as any reader may see it. A recorded holder counts only while the blob is leased. */
+export function leaseView(state: string | undefined, duration: string | undefined, metadata: Metadata): LeaseView {
+  const known = stateOf(state)
+  const live = known === 'leased' || known === 'breaking'
+  const holder = live ? readHolder(metadata)?.holder : undefined
+  return {
+    state: known,
+    ...(known === 'leased' && (duration === 'fixed' || duration === 'infinite') ? { duration } : {}),
+    ...(holder === undefined ? {} : { holder }),
+  }
+}
+
+function stateOf(state: string | undefined): LeaseView['state'] {
+  return state === 'leased' || state === 'breaking' || state === 'broken' || state === 'expired' ? state : 'available'
+}
+
+function encodeHolder({ holder, leaseHash }: HolderRecord): Metadata {
+  return {
+    [`${HOLDER}by`]: encodeURIComponent(cut(holder.by)),
+    [`${HOLDER}host`]: encodeURIComponent(cut(holder.host)),
+    [`${HOLDER}pid`]: String(holder.pid),
+    [`${HOLDER}purpose`]: encodeURIComponent(cut(holder.purpose)),
+    [`${HOLDER}since`]: String(holder.sinceMs),
+    [`${HOLDER}lease`]: leaseHash,
+  }
+}
+
+/** Encoded at most nine bytes a unit; also makes half a surrogate pair harmless. */
+function cut(text: string): string {
+  return text.slice(0, 100).toWellFormed()
+}
+
+function decoded(value: string | undefined): string {
+  try {
+    return decodeURIComponent(value ?? '')
+  } catch {
+    return ''
+  }
+}
+
+function prefixed(fields: Readonly<Record<string, string>>): Metadata {
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [PREFIX + key, value]))
+}
+
+function pick(metadata: Metadata, wanted: (lowerKey: string) => boolean): Metadata {
+  return Object.fromEntries(Object.entries(metadata).filter(([key]) => wanted(key.toLowerCase())))
+}
+
+function lowerCased(metadata: Metadata): Metadata {
+  return Object.fromEntries(Object.entries(metadata).map(([key, value]) => [key.toLowerCase(), value]))
+}
+
+function sizeOf(metadata: Metadata): number {
+  let bytes = 0
+  for (const [key, value] of Object.entries(metadata)) bytes += key.length + value.length
+  return bytes
+}

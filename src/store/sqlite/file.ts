@@ -1,0 +1,199 @@
+import { resolve } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { StoreClosed } from '../errors.ts'
+import { CommitFault, Connection } from './connection.ts'
+import { isBusy, storeError } from './errors.ts'
+import { OpenFiles, Replaced } from './file-identity.ts'
+import { type Prepare, type Work, WriteGroups } from './group-commit.ts'
+import { type OpenedDatabase, openExisting, openOrCreate } from './open.ts'
+import { LockWait, StandBack, waitedTooLong } from './patience.ts'
+import { SqliteVersion } from './version.ts'
+
+/** How long one call waits for the locks of other programs, ms, if it says nothing else. */
+const LOCK_WAIT_MS = 30_000
+
+/** Reads look so often whether the file is still the one that was opened, ms; asking costs half as much as a read. */
+const LOOK_MS = 200
+/** Writes look always, but for those that join others. */
+const LOOK_TOGETHER_MS = 20
+
+export interface SqliteFileOptions {
+  readonly random: () => number
+  /** Overrides `sqlite_version()`. For tests. */
+  readonly sqliteVersion?: string
+  /** Overrides `LOOK_MS`. For tests. */
+  readonly lookMs?: number
+  /** Sees each database that is opened. For tests. */
+  readonly onOpen?: (db: DatabaseSync) => void
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Limit for waiting for locks of other programs, ms. Default `LOCK_WAIT_MS`. */
+  readonly lockWaitMs?: number | undefined
+}
+
+/** The file of a store: opened at the first use, tried again while others lock it, its faults as errors of the store. */
+export class SqliteFile {
+  readonly #path: string
+  readonly #options: SqliteFileOptions
+  readonly #standBack: StandBack
+  readonly #version: SqliteVersion
+  #connection: Connection | undefined
+  /** How many there were until now. */
+  #opened = 0
+  /** The writes over that connection. */
+  #groups: WriteGroups | undefined
+  /** Its files, and when they were looked at last. */
+  #files: OpenFiles | undefined
+  #lookedAtMs = 0
+  #isClosed = false
+
+  constructor(path: string, options: SqliteFileOptions) {
+    this.#path = resolve(path)
+    this.#options = options
+    this.#standBack = new StandBack(options.random)
+    this.#version = new SqliteVersion(options.sqliteVersion)
+  }
+
+  /** Runs `work` on the database; `undefined` where there is none yet. */
+  read<T>(work: (connection: Connection) => T, options: CallOptions): Promise<T | undefined> {
+    return this.#patiently(() => {
+      this.#leaveReplaced(this.#options.lookMs ?? LOOK_MS)
+      if (this.#connection) return read(this.#connection, work)
+      const opened = openExisting(this.#path, this.#version.name, 'read')
+      return opened && this.#use(opened, connection => read(connection, work))
+    }, options)
+  }
+
+  /**
+   * As `EventStore.changeMark` tells it. `undefined` where there is no file, and of an immutable one, which is opened anew
+   * for each read.
+   */
+  async mark(options: CallOptions): Promise<string | undefined> {
+    return this.read(
+      connection => (connection === this.#connection ? `${this.#opened}:${connection.changes()}` : undefined),
+      options,
+    )
+  }
+
+  /**
+   * Runs `work` in one write transaction; `undefined` where there is no store yet.
+   * @param prepare does what can be done before, while another program writes
+   * @throws CommitFault when it cannot tell whether the transaction was applied
+   */
+  write<T>(work: Work<T>, options: CallOptions, prepare?: Prepare<T>): Promise<T | undefined> {
+    return this.#patiently<T | undefined>(() => {
+      this.#leaveReplaced(this.#groups?.areGathering ? LOOK_TOGETHER_MS : 0)
+      if (this.#groups) return this.#transact(this.#groups, work, prepare)
+      const opened = openExisting(this.#path, this.#version.name, 'write')
+      return opened && this.#write(opened, work, prepare)
+    }, options)
+  }
+
+  /** The same, creating the store where it is missing. */
+  create<T>(work: (connection: Connection) => T, options: CallOptions): Promise<T> {
+    return this.#patiently(() => {
+      this.#version.checkMayWrite()
+      this.#leaveReplaced(0)
+      if (this.#groups) return this.#transact(this.#groups, work)
+      return this.#write(openOrCreate(this.#path), work)
+    }, options)
+  }
+
+  close(): void {
+    this.#groups?.flush()
+    this.#isClosed = true
+    try {
+      this.#leaveReplaced(0)
+    } catch {
+      // Who opens the new file is told.
+    }
+    this.#connection?.close()
+    this.#forget()
+  }
+
+  /** A file that was deleted or replaced is given up; what lies there now is opened as at the first use. */
+  #leaveReplaced(afterMs: number): void {
+    const nowMs = performance.now()
+    if (!this.#connection || !this.#files || nowMs - this.#lookedAtMs < afterMs) return
+    if (this.#files.areReplaced()) {
+      this.#groups?.giveUp(new Replaced())
+      this.#files.leave(this.#connection)
+      this.#forget()
+    }
+    this.#lookedAtMs = nowMs
+  }
+
+  #forget(): void {
+    this.#connection = undefined
+    this.#groups = undefined
+    this.#files = undefined
+  }
+
+  #transact<T>(groups: WriteGroups, work: Work<T>, prepare?: Prepare<T>): Promise<T> {
+    this.#version.checkMayWrite()
+    return groups.add(work, prepare)
+  }
+
+  /** The first write of this process; an immutable file refuses it. */
+  #write<T>(opened: OpenedDatabase, work: Work<T>, prepare?: Prepare<T>): Promise<T> | T {
+    return this.#use(opened, connection => {
+      if (this.#groups) return this.#transact(this.#groups, work, prepare)
+      connection.begin()
+      return connection.finish(() => work(connection))
+    })
+  }
+
+  /** A connection that can be shared stays open; one to an immutable file would miss what is written later. */
+  #use<T>(opened: OpenedDatabase, work: (connection: Connection) => T): T {
+    const { db, mode } = opened
+    this.#options.onOpen?.(db)
+    const connection = new Connection(db, this.#path)
+    if (mode !== 'immutable') {
+      const files = new OpenFiles(this.#path, opened)
+      if (files.areReplaced()) {
+        connection.close()
+        throw new Replaced()
+      }
+      this.#connection = connection
+      this.#opened++
+      this.#groups = new WriteGroups(connection, this.#options.random)
+      this.#files = files
+      this.#lookedAtMs = performance.now()
+      return work(connection)
+    }
+    try {
+      return work(connection)
+    } finally {
+      connection.close()
+    }
+  }
+
+  /** Each try opens, reads and commits in one go: nothing of this process comes in between. */
+  async #patiently<T>(attempt: () => Promise<T> | T, { signal, lockWaitMs = LOCK_WAIT_MS }: CallOptions): Promise<T> {
+    const wait = new LockWait(lockWaitMs, signal)
+    for (;;) {
+      signal?.throwIfAborted()
+      if (this.#isClosed) throw new StoreClosed(`${this.#path} was closed`)
+      if (this.#standBack.leftMs > 0 && !wait.isOver) {
+        await wait.pause(this.#standBack.leftMs)
+        continue
+      }
+      try {
+        return await attempt()
+      } catch (error) {
+        if (error instanceof CommitFault) throw error
+        if (!(error instanceof Replaced || isBusy(error))) throw storeError(error, this.#path)
+        wait.begin()
+        if (wait.isOver) throw waitedTooLong(this.#path, error, wait.waitedMs)
+        this.#standBack.begin(wait.waitedMs)
+      }
+    }
+  }
+}
+
+function read<T>(connection: Connection, work: (connection: Connection) => T): T {
+  connection.checkSchema()
+  return work(connection)
+}

@@ -1,0 +1,138 @@
+import { execFile } from 'node:child_process'
+import type { Stats } from 'node:fs'
+import { access, constants, realpath, stat, statfs } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { FactFinder } from '../fact-finder.ts'
+import type { InspectOptions, SqliteFacts } from '../facts.ts'
+import type { SqliteFile } from './file.ts'
+import { sqliteVersion } from './open.ts'
+import { mayWriteWith } from './schema.ts'
+
+/** How long looking may wait for the locks of other programs, ms. */
+const LOCK_WAIT_MS = 2_000
+
+/**
+ * What is to be known of a store's file. Nothing is created or changed; with `deep` the whole of it is read.
+ * @throws the signal's reason when it fires; what fails otherwise is among the unknown facts
+ */
+export async function inspectSqlite(
+  file: SqliteFile,
+  address: string,
+  { deep = false, signal }: InspectOptions = {},
+): Promise<SqliteFacts> {
+  const path = resolve(address.slice('sqlite:'.length))
+  const finder = new FactFinder<SqliteFacts>(signal)
+  let exists = true
+  await finder.learn(['size', 'names', 'mode'], async () => {
+    const status = await statusOf(path)
+    exists = status !== undefined
+    return status === undefined ? {} : { size: status.size, names: status.nlink, ...modeOf(status) }
+  })
+  const place = exists ? path : await nearestFolder(path)
+  await finder.learn(['freeBytes', 'network'], () => diskOf(place))
+  if (exists) {
+    await finder.learn(['walSize'], async () => ({
+      walSize: (await statusOf(`${await realpath(path)}-wal`))?.size ?? 0,
+    }))
+    await finder.learn(['journalMode', 'synchronous', 'schemaVersion'], () => settingsOf(file, signal))
+    // The write-ahead log of the other names would not be seen.
+    if (deep && (finder.facts.names ?? 1) === 1)
+      await finder.learn(['faults'], async () => ({ faults: await quickCheck(path, signal) }))
+  } else await finder.learn(['creatable'], async () => ({ creatable: await mayWriteTo(place) }))
+  const version = sqliteVersion()
+  const known = { path, exists, sqliteVersion: version, mayWrite: mayWriteWith(version) }
+  return { kind: 'sqlite', address, ...known, ...finder.facts, unknown: finder.unknown }
+}
+
+async function statusOf(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function modeOf({ mode }: Stats): Partial<SqliteFacts> {
+  return process.platform === 'win32' ? {} : { mode: mode & 0o777 }
+}
+
+async function nearestFolder(path: string): Promise<string> {
+  let folder = dirname(path)
+  while (folder !== dirname(folder) && !(await isFolder(folder))) folder = dirname(folder)
+  return folder
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory()
+  } catch {
+    return false
+  }
+}
+
+async function mayWriteTo(folder: string): Promise<boolean> {
+  try {
+    await access(folder, constants.W_OK | constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Numbers of file systems whose locks SQLite cannot trust (`man 2 statfs`). */
+const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
+  [0x6969, 'NFS'],
+  [0x517b, 'SMB'],
+  [0xff534d42, 'CIFS'],
+  [0xfe534d42, 'SMB2'],
+  [0x65735546, 'FUSE'],
+  [0x01021997, '9P'],
+  [0x00c36400, 'Ceph'],
+  [0x5346414f, 'AFS'],
+  [0x0bd00bd0, 'Lustre'],
+  [0x786f4256, 'VirtualBox shared folder'],
+])
+
+async function diskOf(path: string): Promise<Partial<SqliteFacts>> {
+  const { type, bavail, bsize } = await statfs(path)
+  const network = process.platform === 'linux' ? { network: NETWORK_FILE_SYSTEMS.get(type) ?? '' } : {}
+  return { freeBytes: bavail * bsize, ...network }
+}
+
+/** Values of `PRAGMA synchronous`, by number. */
+const SYNCHRONOUS = ['off', 'normal', 'full', 'extra']
+
+async function settingsOf(file: SqliteFile, signal: AbortSignal | undefined): Promise<Partial<SqliteFacts>> {
+  const found = await file.read(
+    connection => {
+      const one = (sql: string) => connection.get(sql)?.[0]
+      return {
+        journalMode: String(one('PRAGMA journal_mode')),
+        synchronous: SYNCHRONOUS[Number(one('PRAGMA synchronous'))] ?? 'unknown',
+        schemaVersion: Number(one('PRAGMA user_version')),
+      }
+    },
+    { signal, lockWaitMs: LOCK_WAIT_MS },
+  )
+  return found ?? {}
+}
+
+/** SQLite checks a file in one call that nothing can interrupt: in a process of its own it ends with the signal. */
+const CHECK = `
+  try {
+    const { DatabaseSync } = require('node:sqlite')
+    const rows = new DatabaseSync(process.argv[1], { readOnly: true }).prepare('PRAGMA quick_check(20)').all()
+    console.log(JSON.stringify(rows.map(row => String(row.quick_check))))
+  } catch (error) {
+    console.log(JSON.stringify([error.message]))
+  }
+`
+
+async function quickCheck(path: string, signal: AbortSignal | undefined): Promise<readonly string[]> {
+  const options = signal === undefined ? {} : { signal }
+  const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', '-e', CHECK, path], options)
+  const said: readonly string[] = JSON.parse(stdout)
+  return said.filter(line => line !== 'ok')
+}

@@ -1,0 +1,135 @@
+import type { StreamDocument } from '../document.ts'
+import { fenceOf, isFinal } from '../event.ts'
+import { ROOT_ID } from '../event-id.ts'
+import { EventStream } from '../event-stream.ts'
+import { sumOf } from '../fingerprint.ts'
+import type { JournalChange, Transaction } from './journal.ts'
+import { CLAIM, restoreDropped } from './restore.ts'
+import { lastVersion, parseJournal } from './text.ts'
+
+/** Statuses by event id after the given transactions, oldest first. Events that were removed are absent. */
+export function replayStatuses(transactions: readonly Transaction[]): Map<string, string> {
+  const statuses = new Map<string, string>()
+  for (const { changes } of transactions) {
+    for (const { event, to, how, attr } of changes) {
+      if (attr !== undefined) continue
+      if (to === '' && how !== 'add') statuses.delete(event)
+      else statuses.set(event, to)
+    }
+  }
+  return statuses
+}
+
+/** What somebody who keeps no journal has done to the document since our last write. */
+export interface ForeignWrite {
+  /** `adopt`: the document has never been ours. */
+  readonly op: 'adopt' | 'foreign'
+  readonly changes: readonly JournalChange[]
+  /** More than statuses differs. */
+  readonly other: boolean
+  /** What is known of it beside the changes, `''` for nothing. */
+  readonly why: string
+  /** An older copy was put over what stood there: nothing that was claimed until then is claimed now. */
+  readonly isOlderCopy: boolean
+}
+
+/** Stands for the sum of a changed document until writing renews it. */
+export const UNWRITTEN_SUM = '0:'
+
+/**
+ * Finds a foreign write: `lc:sum` does not match the events, or a higher version than any in the document was there before.
+ * Normal where a .NET writer lives next door. A sum of another kind (its leading number is not 1) is not compared.
+ *
+ * @param versionFloor the highest version that stands beside the document; 0 if unknown
+ * @returns `undefined` when nobody else wrote
+ */
+export function findForeignWrite(document: StreamDocument, versionFloor: number): ForeignWrite | undefined {
+  if (document.version === 0 && document.journal === '') {
+    if (document.events.length === 0) return undefined
+    const changes = statusChanges(document, new Map())
+    return { op: 'adopt', changes, other: false, why: '', isOlderCopy: false }
+  }
+  const isChanged = isCompared(document.sum) && document.sum !== sumOf(document.events)
+  const version = document.version < versionFloor ? highestVersion(document, 0) : versionFloor
+  const isOlderCopy = version < versionFloor
+  if (!isChanged && !isOlderCopy) return undefined
+  const transactions = parseJournal(document.journal, document.prefix)
+  const changes = isChanged ? statusChanges(document, replayStatuses(transactions)) : []
+  return {
+    op: 'foreign',
+    changes: isOlderCopy ? [...changes, ...endedClaims(document, transactions)] : changes,
+    other: isChanged && changes.length === 0,
+    why: isOlderCopy ? `an older copy, version ${version}, was put over version ${versionFloor}` : '',
+    isOlderCopy,
+  }
+}
+
+/** The highest version that a document and the summary beside it (`floor`) name: versions never go back, whatever a foreign writer dropped. */
+export function highestVersion(document: StreamDocument, floor: number): number {
+  let highest = Math.max(document.version, floor, lastVersion(document.journal, document.prefix))
+  for (const event of document.events) highest = Math.max(highest, fenceOf(event) ?? 0)
+  return highest
+}
+
+function isCompared(sum: string): boolean {
+  return sum === '' || sum.startsWith('1:')
+}
+
+/** Who held them may have ended them since: nobody can know. */
+function endedClaims({ events }: StreamDocument, transactions: readonly Transaction[]): JournalChange[] {
+  const claimed = restoreDropped(events, transactions).filter(event => !isFinal(event) && event.lc.fence !== undefined)
+  return claimed.map(({ id, status }) => ({ event: id, from: status, to: status, how: 'target', attr: CLAIM }))
+}
+
+function statusChanges(document: StreamDocument, known: ReadonlyMap<string, string>): JournalChange[] {
+  const stream = new EventStream(document.events)
+  const changes: JournalChange[] = []
+  document.events.forEach((event, at) => {
+    if (!stream.counts(at)) return
+    const from = known.get(event.id)
+    if (from === undefined) changes.push({ event: event.id, from: '', to: event.status, how: 'add' })
+    else if (from !== event.status)
+      changes.push({ event: event.id, from, to: event.status, how: howLost(event.status) })
+  })
+  for (const [event, from] of known) {
+    if (stream.find(event) === undefined) changes.push({ event, from, to: '', how: 'target' })
+  }
+  return changes
+}
+
+/** A status that was taken away must not look like an event that was removed: the event is there anew, without one. */
+function howLost(to: string): JournalChange['how'] {
+  return to === '' ? 'add' : 'target'
+}
+
+/** True if one of our own transactions, not a foreign writer, gave the event its present status. */
+export function ownStatus(transactions: readonly Transaction[], id: string): boolean {
+  const last = transactions.findLast(({ changes }) =>
+    changes.some(({ event, attr }) => event === id && attr === undefined),
+  )
+  return last !== undefined && last.op !== 'foreign' && last.op !== 'adopt'
+}
+
+/** Ids of the events that a fork of ours declared as its join: no other event but the root begins as `inprocess`. */
+export function declaredJoins(transactions: readonly Transaction[]): Set<string> {
+  const ids = new Set<string>()
+  for (const { op, changes } of transactions) {
+    if (op !== 'init' && op !== 'advance') continue
+    for (const { event, how, to } of changes) {
+      if (how === 'add' && to === 'inprocess' && event !== ROOT_ID) ids.add(event)
+    }
+  }
+  return ids
+}
+
+/** Ids of the events that were ever claimed, found worked by a foreign writer, completed or aborted. */
+export function eventsThatRan(transactions: readonly Transaction[]): ReadonlySet<string> {
+  const ids = new Set<string>()
+  for (const { op, changes } of transactions) {
+    for (const { event, from, to, how, owner } of changes) {
+      const begun = how === 'target' && from === 'init' && to === 'inprocess' && op !== 'retry'
+      if (begun || owner !== undefined || to === 'completed' || to === 'aborted') ids.add(event)
+    }
+  }
+  return ids
+}

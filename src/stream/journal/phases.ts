@@ -1,0 +1,199 @@
+import { isFinal, isWaitingJoin, type StreamEvent } from '../event.ts'
+import { EventStream } from '../event-stream.ts'
+import { linkEvents } from '../graph.ts'
+import type { TimeReader } from '../time/dates.ts'
+import type { JournalChange, Transaction } from './journal.ts'
+
+/**
+ * What an event is doing for a while: *ready* to be claimed, *running* at a worker, *waiting* for its successors or for
+ * the branches it joins. *unrecorded* is the time before leasectl knew the event: it was there, what it did nobody wrote down.
+ */
+export type Phase = 'ready' | 'running' | 'waiting' | 'unrecorded'
+
+/** A stretch of time, epoch ms. */
+export interface Span {
+  readonly phase: Phase
+  readonly fromMs: number
+  /** `undefined` while it lasts. */
+  readonly toMs: number | undefined
+}
+
+/** What an event has been through. Retries make several ends. */
+export interface Course {
+  /** In order, none of them empty; between the end and a retry there is none. */
+  readonly spans: readonly Span[]
+  readonly ends: readonly { readonly atMs: number; readonly status: string }[]
+  /** Others added the event: what it did until it was found nobody recorded, whether its `created` can be read or not. */
+  readonly foundLate: boolean
+}
+
+/**
+ * The phases of all events, by id, from the transactions that changed them. Of events that no transaction speaks of,
+ * and of the time before a document was adopted, `created` and `timestamp` are what is known.
+ *
+ * @param transactions oldest first, unrecorded foreign writes included
+ */
+export function phasesOf(
+  events: readonly StreamEvent[],
+  transactions: readonly Transaction[],
+  time: TimeReader,
+): ReadonlyMap<string, Course> {
+  const replay = new Replay(events, time)
+  for (const transaction of transactions) replay.take(transaction)
+  return replay.finish()
+}
+
+interface Run {
+  status: string
+  /** A worker holds it, or one that makes no claims. */
+  worked: boolean
+  joinWaits: boolean
+  /** Successors that are open by now; ids that lead nowhere count as open. */
+  open: number
+  span: { phase: Phase; fromMs: number } | undefined
+  readonly spans: Span[]
+  readonly ends: { atMs: number; status: string }[]
+  foundLate: boolean
+}
+
+class Replay {
+  readonly #events: readonly StreamEvent[]
+  readonly #time: TimeReader
+  readonly #links
+  readonly #runs = new Map<string, Run>()
+  #nowMs = 0
+
+  constructor(events: readonly StreamEvent[], time: TimeReader) {
+    this.#events = events
+    this.#time = time
+    this.#links = linkEvents(events)
+  }
+
+  /** Only how things stand after all changes of a transaction counts: it lands as a whole. */
+  take({ at, op, changes }: Transaction): void {
+    this.#nowMs = Math.max(this.#nowMs, this.#time(at) ?? this.#nowMs)
+    const foreign = op === 'adopt' || op === 'foreign'
+    const touched = new Set<number>()
+    for (const change of changes) {
+      const position = this.#links.position.get(change.event)
+      if (position === undefined || change.attr !== undefined) continue
+      const before = isOpen(this.#runs.get(change.event))
+      this.#apply(position, change, op)
+      touched.add(position)
+      const after = isOpen(this.#runs.get(change.event))
+      if (before === after) continue
+      for (const above of this.#links.predecessors[position] ?? []) {
+        this.#countOpen(above, after ? 1 : -1)
+        touched.add(above)
+      }
+    }
+    for (const position of touched) this.#move(position, foreign)
+  }
+
+  finish(): ReadonlyMap<string, Course> {
+    this.#takeUnknown()
+    for (const { span, spans } of this.#runs.values()) if (span !== undefined) spans.push({ ...span, toMs: undefined })
+    return this.#runs
+  }
+
+  #apply(position: number, { event: id, to, how, owner }: JournalChange, op: string): void {
+    const run = this.#runOf(id, position)
+    const foreign = op === 'adopt' || op === 'foreign'
+    run.status = to === '' && how !== 'add' ? REMOVED : to
+    run.worked = foreign ? to === 'inprocess' : owner !== undefined
+    // Only its release tells that a join waited which others brought.
+    if (how === 'join' && to === 'init' && run.span !== undefined) run.span.phase = 'waiting'
+    const declared = how === 'add' && to === 'inprocess' && (op === 'init' || op === 'advance') && position !== 0
+    // Canceled while it waited, a join that is retried by name waits on.
+    const waitsOn = to === 'inprocess' && (how === 'join' || (op === 'retry' && how === 'target' && position !== 0))
+    run.joinWaits = declared || waitsOn || (foreign && this.#joinsNow(position))
+  }
+
+  #joinsNow(position: number): boolean {
+    const event = this.#events[position]
+    return event !== undefined && isWaitingJoin(event)
+  }
+
+  #countOpen(position: number, by: 1 | -1): void {
+    const event = this.#events[position]
+    if (event !== undefined) this.#runOf(event.id, position).open += by
+  }
+
+  #runOf(id: string, position: number): Run {
+    const known = this.#runs.get(id)
+    if (known !== undefined) return known
+    const open = this.#links.missing.get(position)?.length ?? 0
+    const nothing = { status: REMOVED, worked: false, joinWaits: false, span: undefined, foundLate: false }
+    const run: Run = { ...nothing, open, spans: [], ends: [] }
+    this.#runs.set(id, run)
+    return run
+  }
+
+  /** Ends the span that runs if the phase is another one now, and begins the next. */
+  #move(position: number, foreign: boolean): void {
+    const event = this.#events[position]
+    const run = event && this.#runs.get(event.id)
+    if (event === undefined || run === undefined) return
+    const isNew = run.spans.length === 0 && run.span === undefined && run.ends.length === 0
+    if (isNew && foreign && run.status !== REMOVED && this.#before(event, run)) return
+    const phase = phaseOf(run)
+    if (run.span?.phase === phase) return
+    const wasOpen = run.span !== undefined || isNew
+    const atMs = foreign && isFinal(run) ? this.#endedMs(event, run, run.span?.fromMs ?? 0) : this.#nowMs
+    if (run.span !== undefined && run.span.fromMs < atMs) run.spans.push({ ...run.span, toMs: atMs })
+    run.span = phase === undefined ? undefined : { phase, fromMs: atMs }
+    if (wasOpen && isFinal(run)) run.ends.push({ atMs, status: run.status })
+  }
+
+  /** Others' ends are found later than they happen; their time stands in `timestamp` as long as nobody reopens the event. */
+  #endedMs(event: StreamEvent, { status }: Run, leastMs: number): number {
+    const ms = status === event.status ? this.#time(event.timestamp) : undefined
+    return ms === undefined ? this.#nowMs : Math.max(leastMs, Math.min(ms, this.#nowMs))
+  }
+
+  /** What was before others' event was found. Returns true if it had ended by then. */
+  #before(event: StreamEvent, run: Run): boolean {
+    run.foundLate = true
+    const createdMs = this.#time(event.created)
+    const final = isFinal(run)
+    const toMs = final ? this.#endedMs(event, run, 0) : this.#nowMs
+    if (createdMs !== undefined && createdMs < toMs) run.spans.push({ phase: 'unrecorded', fromMs: createdMs, toMs })
+    if (final) run.ends.push({ atMs: toMs, status: run.status })
+    return final
+  }
+
+  /** Events that no transaction speaks of: a document that was never ours. */
+  #takeUnknown(): void {
+    const stream = new EventStream(this.#events)
+    this.#events.forEach((event, position) => {
+      if (!stream.counts(position) || (this.#runs.get(event.id)?.status ?? REMOVED) !== REMOVED) return
+      const fromMs = this.#time(event.created) ?? this.#time(event.timestamp)
+      if (fromMs === undefined) return
+      const run = this.#runOf(event.id, position)
+      const toMs = Math.max(fromMs, this.#time(event.timestamp) ?? fromMs)
+      run.foundLate = true
+      run.status = event.status
+      run.joinWaits = isWaitingJoin(event)
+      run.worked = event.status !== 'init'
+      run.open = stream.openSuccessors(event) ? 1 : 0
+      const phase = phaseOf(run)
+      const sure = phase === 'ready' ? fromMs : toMs
+      if (fromMs < sure) run.spans.push({ phase: 'unrecorded', fromMs, toMs: sure })
+      if (phase === undefined) run.ends.push({ atMs: toMs, status: event.status })
+      else run.span = { phase, fromMs: sure }
+    })
+  }
+}
+
+/** In place of a status: the event is not there. */
+const REMOVED = '\0removed'
+
+function isOpen(run: Run | undefined): boolean {
+  return run !== undefined && run.status !== REMOVED && !isFinal(run)
+}
+
+function phaseOf(run: Run): Phase | undefined {
+  if (!isOpen(run)) return undefined
+  if (run.joinWaits || run.open > 0) return 'waiting'
+  return run.worked ? 'running' : 'ready'
+}

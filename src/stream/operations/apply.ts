@@ -1,0 +1,171 @@
+import type { StreamDocument } from '../document.ts'
+import { isFinal } from '../event.ts'
+import { findForeignWrite } from '../journal/history.ts'
+import type { Transaction } from '../journal/journal.ts'
+import { findCommand } from '../journal/text.ts'
+import { checkPin, type Pin } from '../precondition.ts'
+import { settle } from './close.ts'
+import { commandHash } from './command-hash.ts'
+import { setTimesRight } from './correct-times.ts'
+import { dispatch, type Verdict } from './dispatch.ts'
+import type { Draft } from './draft.ts'
+import type { Authorship, ChangeResult, Operation, Refusal } from './operation.ts'
+import { effectsOf, rebuildResult } from './result.ts'
+import { checkSize } from './size-limit.ts'
+import {
+  hasWork,
+  isWrittenFarAhead,
+  openTransaction,
+  recordSettling,
+  type TransactionContext,
+  withEntry,
+} from './transaction.ts'
+
+/** What an operation may know of the world, and the state of the stream it depends on. */
+export interface ChangeContext extends TransactionContext, Pin {
+  /** Drawn for this call alone and kept over its tries: an entry that has it is its own, whoever else has its command id. */
+  readonly nonce?: string
+}
+
+export type Applied =
+  /** The document to write. A heartbeat keeps the version. */
+  | { readonly kind: 'changed'; readonly document: StreamDocument; readonly result: ChangeResult }
+  /** It is so already; nothing to write. */
+  | { readonly kind: 'unchanged'; readonly result: ChangeResult }
+  /** `document`, where foreign writers left something to close: that is written all the same. */
+  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly document?: StreamDocument }
+
+/** A command: what is wanted, by whom, and its fingerprint. */
+interface Command {
+  readonly operation: Operation
+  readonly author: Authorship
+  readonly hash: string
+  readonly nonce: string | undefined
+}
+
+/**
+ * One transaction, as a pure function: the document, what is wanted and by whom → a new document and what changed,
+ * or a refusal. Order of checks: command id, pin, final, fence, legality (stream-format 4).
+ *
+ * Before the operation it records what a foreign writer did, and settles what that one left half done.
+ */
+export function applyOperation(
+  document: StreamDocument,
+  operation: Operation,
+  author: Authorship,
+  context: ChangeContext,
+): Applied {
+  const command = { operation, author, hash: commandHash(operation, author), nonce: context.nonce }
+  const repeated = findCommand(document.journal, document.prefix, author.commandId)
+  if (repeated !== undefined) return repetition(document, repeated, command)
+  if (operation.op !== 'init' && document.events.length === 0) return refused(notStarted())
+  const foreign = findForeignWrite(document, context.versionFloor)
+  const broken = checkPin(document, context, foreign)
+  if (broken !== undefined) return refused(broken)
+  const born = operation.op === 'init' ? operation.born : context.born
+  const opened = openTransaction(document, { ...context, born }, foreign)
+  const draft = operation.op === 'touch' ? recordSettling(opened) : opened
+  const verdict = dispatch(draft, operation)
+  if (verdict.kind === 'refused') return refusedWhenSettled(document, verdict.refusal, author, context)
+  const isFarAhead = isWrittenFarAhead(document, context.nowMs)
+  const idle = operation.op === 'settle' && !hasWork(draft) && !isFarAhead
+  if (verdict.kind === 'already' || idle) return unchanged(document, verdict)
+  // Closing is evaluated once, after all changes, never inside a cascade.
+  if (operation.op !== 'touch') settle(draft)
+  setTimesRight(draft)
+  return commit(draft, verdict, command)
+}
+
+/**
+ * An event may be final only because settling just closed it: readers still see it open. What was settled is written with
+ * the refusal, or the two would contradict each other until somebody else writes. So are times that a wrong clock has put
+ * far ahead: a claim that it made would be in the way for as long.
+ */
+function refusedWhenSettled(
+  document: StreamDocument,
+  refusal: Refusal,
+  { by }: Authorship,
+  { nowMs, versionFloor, lastModifiedMs, born }: ChangeContext,
+): Applied {
+  if (refusal.code !== 'already-final' && !isWrittenFarAhead(document, nowMs)) return refused(refusal)
+  const context = { nowMs, versionFloor, born, ...(lastModifiedMs === undefined ? {} : { lastModifiedMs }) }
+  const settled = applyOperation(document, { op: 'settle' }, { commandId: '', by }, context)
+  return settled.kind === 'changed' ? { kind: 'refused', refusal, document: settled.document } : refused(refusal)
+}
+
+/** These are refused when the document would grow too large; what ends events stays possible. */
+const GROWING: ReadonlySet<Operation['op']> = new Set(['init', 'advance', 'retry', 'set'])
+
+function commit(draft: Draft, verdict: Reached, command: Command): Applied {
+  const { op } = command.operation
+  // A heartbeat leaves no entry, nor does settling that only sets times right.
+  const isQuiet = op === 'touch' || (op === 'settle' && !hasWork(draft))
+  const document = isQuiet ? draft.finish() : withEntry(draft.finish(), entryOf(draft, verdict.target, command))
+  const full = checkSize(document, GROWING.has(op))
+  if (full !== undefined) return refused(full)
+  const result = {
+    outcome: 'done',
+    version: document.version,
+    ...effectsOf(draft.changes),
+    done: draft.stream.done,
+    duplicate: false,
+    added: draft.added,
+    ...reported(verdict),
+  } as const
+  return { kind: 'changed', document, result }
+}
+
+function entryOf(draft: Draft, on: string, { operation, author, hash, nonce }: Command): Transaction {
+  const { commandId, by, why } = author
+  return {
+    version: draft.version,
+    at: draft.now,
+    by,
+    op: operation.op,
+    on,
+    commandId,
+    ...(nonce === undefined ? {} : { nonce }),
+    hash,
+    why: why || draft.displaced,
+    other: false,
+    changes: draft.changes,
+  }
+}
+
+type Reached = Exclude<Verdict, { kind: 'refused' }>
+
+/** Nothing is written, so the result speaks of the document as it stands. */
+function unchanged(document: StreamDocument, verdict: Reached): Applied {
+  const root = document.events[0]
+  const result = {
+    outcome: 'already',
+    version: document.version,
+    changed: [],
+    closed: [],
+    joined: [],
+    done: root !== undefined && isFinal(root),
+    duplicate: false,
+    added: [],
+    ...reported(verdict),
+  } as const
+  return { kind: 'unchanged', result }
+}
+
+/** What only some operations report. */
+function reported({ claim, refused }: Reached): Pick<ChangeResult, 'claim' | 'refused'> {
+  return { ...(claim === undefined ? {} : { claim }), ...(refused === undefined ? {} : { refused }) }
+}
+
+function repetition(document: StreamDocument, first: Transaction, { hash, nonce }: Command): Applied {
+  if (first.hash === hash) return { kind: 'unchanged', result: rebuildResult(document, first, nonce) }
+  const message = `the command id ${first.commandId} was used for "${first.op} ${first.on}" in version ${first.version}; give another one`
+  return refused({ code: 'command-id-reused', event: first.on, status: '', message })
+}
+
+function refused(refusal: Refusal): Applied {
+  return { kind: 'refused', refusal }
+}
+
+function notStarted(): Refusal {
+  return { code: 'not-started', event: '', status: '', message: 'the document holds no event yet; init starts it' }
+}

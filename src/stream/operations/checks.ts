@@ -1,0 +1,80 @@
+import { fenceOf, isFinal, isWaitingJoin, type StreamEvent } from '../event.ts'
+import { claimRuns } from '../time/deadlines.ts'
+import type { Draft } from './draft.ts'
+import type { Claimant, Refusal } from './operation.ts'
+import { refuse } from './refuse.ts'
+
+/**
+ * Whether the caller may move the event while somebody may hold it. A fence that is given must be the event's own, and so
+ * must an owner that is given with it: where another writer has dropped all history, fences are counted anew. Without a
+ * fence a running claim is open to its owner only.
+ */
+export function checkClaim(draft: Draft, event: StreamEvent, claimant: Claimant): Refusal | undefined {
+  if (claimant.fence !== undefined) return checkFence(event, claimant.fence) ?? checkOwner(event, claimant)
+  if (!claimRuns(event, draft.nowMs) || claimant.owner === event.lc.owner) return undefined
+  return refuse(
+    'claimed',
+    event,
+    `${event.id} is claimed by ${event.lc.owner} until ${event.lc.until}; give its fence or owner, or wait`,
+  )
+}
+
+/** `fenced` unless the token is exactly the event's: somebody claimed it later, or the claim was dropped. */
+export function checkFence(event: StreamEvent, fence: number): Refusal | undefined {
+  const current = fenceOf(event)
+  if (current === fence) return undefined
+  const now = current === undefined ? 'it is not claimed now' : `its fence is ${current} now`
+  return refuse('fenced', event, `fence ${fence} of ${event.id} is no longer valid: ${now}; stop working on it`)
+}
+
+function checkOwner(event: StreamEvent, { owner, fence }: Claimant): Refusal | undefined {
+  if (owner === undefined || owner === event.lc.owner) return undefined
+  const holder = event.lc.owner ?? 'nobody'
+  return refuse(
+    'fenced',
+    event,
+    `fence ${fence} of ${event.id} is that of ${holder} now, not of ${owner}; stop working on it`,
+  )
+}
+
+/**
+ * For touch and release: only the holder, even of a claim that has run out, as long as nobody took the event over. Without
+ * a fence there is no claim, whoever is named as the owner.
+ */
+export function checkHolder(draft: Draft, event: StreamEvent, claimant: Claimant): Refusal | undefined {
+  const refusal = checkClaim(draft, event, claimant)
+  if (refusal !== undefined) return refusal
+  const isClaimed = event.lc.owner !== undefined && fenceOf(event) !== undefined
+  const isHolder = isClaimed && (claimant.fence !== undefined || claimant.owner === event.lc.owner)
+  if (isHolder && event.status === 'inprocess') return undefined
+  return refuse('not-claimed', event, `${event.id} is ${event.status} and not claimed by you; start it first`)
+}
+
+/** Refuses an event that is final, with what may still be done to it. */
+export function checkOpen(event: StreamEvent): Refusal | undefined {
+  if (!isFinal(event)) return undefined
+  const legal = event.status === 'completed' ? 'nothing more can be done to it' : 'retry may reopen it'
+  return refuse('already-final', event, `${event.id} is ${event.status}; ${legal}`)
+}
+
+/** Refuses work below an event that has ended: it tells a worker to stop. */
+export function checkNotEndedAbove(draft: Draft, position: number): Refusal | undefined {
+  const event = draft.at(position)
+  const above = draft.stream.finalAncestor(position)
+  if (above === undefined) return undefined
+  return refuse(
+    'ended-above',
+    event,
+    `${above.id} above ${event.id} is ${above.status}; stop working on ${event.id}, cancel or abort ${above.id} to end it`,
+  )
+}
+
+/** Refuses work on a join whose branches have not ended. */
+export function checkNotWaitingJoin(event: StreamEvent): Refusal | undefined {
+  if (!isWaitingJoin(event)) return undefined
+  return refuse(
+    'join-waiting',
+    event,
+    `${event.id} is a join that waits for its branches; it becomes init when they have ended`,
+  )
+}

@@ -1,0 +1,200 @@
+import type { SaxesAttributeNS, SaxesTagNS } from 'saxes'
+import { LC_NAMESPACE } from '../event.ts'
+import { MAX_ATTRIBUTES } from '../limits.ts'
+import { faultAt } from './errors.ts'
+import { isEvent } from './event.ts'
+import { escapeAttribute, trimmed, XMLNS_NAMESPACE } from './text.ts'
+
+/** A journal in the form in which we write it, and what is not ours in it: raw, fit to stand beside the journal. */
+export interface NormalJournal {
+  readonly journal: string
+  readonly rest: readonly string[]
+}
+
+/** The most characters of namespace declarations that are copied to elements of the journal. */
+const MAX_COPIED = 1 << 20
+
+/** Stands for our prefix until that is known: XML cannot hold this character. */
+const PREFIX = '\uFFFF'
+
+type Bindings = Readonly<Record<string, string>>
+
+/**
+ * Writes a journal element in our form while a parser reads it. What is not ours inside it (comments, processing
+ * instructions, elements of other namespaces) is kept apart.
+ */
+export class JournalRewriter {
+  readonly #source: string
+  readonly #parser: { readonly position: number }
+  /** Namespace declarations of the document element, the journal and the open elements in it. */
+  readonly #scopes: Bindings[]
+  readonly #rest: string[] = []
+  /** Prefixes that the journal's own tag declares. */
+  #declared: readonly string[] = []
+  #journal = ''
+  /** 0 outside the journal, 1 directly in it. */
+  #depth = 0
+  /** The depth and offset of the foreign element being passed over; its depth is 0 when there is none. */
+  #foreignDepth = 0
+  #foreignStart = 0
+  #tagIsOpen = false
+  /** Since the last tag of ours. */
+  #text = ''
+  #budget = MAX_COPIED
+  /** The first reason why the journal cannot be written in that form; it counts only if it has to be. */
+  #fault: { readonly at: number; readonly message: string } | undefined
+
+  /** @param outer the namespaces of the document element */
+  constructor(source: string, parser: { readonly position: number }, outer: Bindings) {
+    this.#source = source
+    this.#parser = parser
+    this.#scopes = [outer]
+  }
+
+  /** True if the journal's own tag, which is written without attributes, declares more than our prefix. */
+  declaresBeside(prefix: string): boolean {
+    return this.#declared.some(name => name !== prefix)
+  }
+
+  /**
+   * @throws BadDocument if it took more than a megabyte of copied namespace declarations or a tag that is not read, or
+   * if an `Event` would leave the journal and become one of the stream
+   */
+  under(prefix: string): NormalJournal {
+    if (this.#fault !== undefined) throw faultAt(this.#source, this.#fault.at, this.#fault.message)
+    return { journal: trimmed(this.#journal.replaceAll(PREFIX, prefix)), rest: this.#rest }
+  }
+
+  /** First for the journal's own tag. */
+  open(tag: SaxesTagNS): void {
+    this.#depth += 1
+    if (this.#foreignDepth > 0 || this.#fault !== undefined) return
+    if (tag.uri === LC_NAMESPACE) {
+      this.#scopes.push(tag.ns)
+      if (this.#depth > 1) this.#openOwn(tag)
+      else this.#declared = Object.keys(tag.ns)
+    } else {
+      this.#foreignDepth = this.#depth
+      this.#foreignStart = this.#tagStart()
+      if (isEvent(tag)) {
+        this.#refuse('an Event stands in the journal; events are direct children of the document element')
+      }
+    }
+  }
+
+  close(tag: SaxesTagNS): void {
+    const ends = this.#depth
+    this.#depth -= 1
+    if (this.#fault !== undefined) return
+    if (this.#foreignDepth === ends) {
+      this.#rest.push(this.#foreignText(tag))
+      this.#foreignDepth = 0
+    } else if (this.#foreignDepth === 0) {
+      this.#scopes.pop()
+      this.#endText()
+      if (ends > 1) this.#closeOwn(tag)
+    }
+  }
+
+  /** Text and CDATA are kept in place as text. */
+  text(value: string): void {
+    if (this.#foreignDepth === 0) this.#text += value
+  }
+
+  aside(raw: string): void {
+    if (this.#foreignDepth === 0) this.#rest.push(raw)
+  }
+
+  #openOwn(tag: SaxesTagNS): void {
+    this.#endText()
+    this.#endTag()
+    if (this.#depth === 2) this.#journal += '\n'
+    this.#journal += `<${PREFIX}:${tag.local}${this.#attributes(tag)}`
+    this.#tagIsOpen = true
+  }
+
+  #closeOwn(tag: SaxesTagNS): void {
+    this.#journal += this.#tagIsOpen ? '/>' : `</${PREFIX}:${tag.local}>`
+    this.#tagIsOpen = false
+  }
+
+  /** Escaped quotes keep the search for ids exact. White space next to tags is indentation, which would grow if kept. */
+  #endText(): void {
+    const text = trimmed(this.#text)
+    this.#text = ''
+    if (text === '') return
+    this.#endTag()
+    this.#journal += escapeAttribute(text)
+  }
+
+  #endTag(): void {
+    if (this.#tagIsOpen) this.#journal += '>'
+    this.#tagIsOpen = false
+  }
+
+  #attributes(tag: SaxesTagNS): string {
+    let declared: Map<string, string> | undefined
+    let text = ''
+    for (const key in tag.attributes) {
+      const { prefix, local, uri, value } = tag.attributes[key] as SaxesAttributeNS
+      if (uri === XMLNS_NAMESPACE) continue
+      const name = uri === '' ? local : `${uri === LC_NAMESPACE ? PREFIX : prefix}:${local}`
+      if (uri !== '' && uri !== LC_NAMESPACE && prefix !== 'xml') declared = (declared ?? new Map()).set(prefix, uri)
+      text += ` ${name}="${escapeAttribute(value)}"`
+    }
+    if (declared === undefined) return text
+    this.#limit(Object.keys(tag.attributes).length - Object.keys(tag.ns).length + declared.size)
+    for (const [prefix, uri] of declared) {
+      const declaration = ` xmlns:${prefix}="${escapeAttribute(uri)}"`
+      if (!(prefix in tag.ns)) this.#spend(declaration.length)
+      text += declaration
+    }
+    return text
+  }
+
+  /** The raw element, with the declarations it loses by leaving the journal. */
+  #foreignText(tag: SaxesTagNS): string {
+    const raw = this.#source.slice(this.#foreignStart, this.#parser.position)
+    const outer = this.#scopes[0] ?? {}
+    const nameEnd = 1 + tag.name.length
+    let declarations = ''
+    let count = Object.keys(tag.attributes).length
+    for (const [prefix, uri] of this.#innerBindings()) {
+      if (prefix in tag.ns || outer[prefix] === uri) continue
+      declarations += ` ${prefix === '' ? 'xmlns' : `xmlns:${prefix}`}="${escapeAttribute(uri)}"`
+      count += 1
+    }
+    this.#limit(count)
+    this.#spend(declarations.length)
+    return raw.slice(0, nameEnd) + declarations + raw.slice(nameEnd)
+  }
+
+  #innerBindings(): Map<string, string> {
+    const bindings = new Map<string, string>()
+    for (const scope of this.#scopes.slice(1)) {
+      for (const [prefix, uri] of Object.entries(scope)) bindings.set(prefix, uri)
+      this.#spend(bindings.size)
+    }
+    return bindings
+  }
+
+  /** Copying declarations to many elements could make gigabytes of a small document. */
+  #spend(cost: number): void {
+    this.#budget -= cost
+    if (this.#budget < 0) this.#refuse('too many namespaces in the journal are not ours')
+  }
+
+  /** What is written must be read again. */
+  #limit(attributes: number): void {
+    if (attributes <= MAX_ATTRIBUTES) return
+    this.#refuse(`an element in the journal would have more than ${MAX_ATTRIBUTES} attributes, with its namespaces`)
+  }
+
+  #refuse(message: string): void {
+    this.#fault ??= { at: this.#foreignDepth > 0 ? this.#foreignStart : this.#tagStart(), message }
+  }
+
+  #tagStart(): number {
+    return this.#source.lastIndexOf('<', this.#parser.position - 1)
+  }
+}

@@ -1,0 +1,200 @@
+import { SaxesParser, type SaxesTagNS } from 'saxes'
+import type { StreamDocument } from '../document.ts'
+import { LC_NAMESPACE } from '../event.ts'
+import { MAX_ATTRIBUTES, MAX_DEPTH, MAX_READ_EVENTS } from '../limits.ts'
+import { assembleDocument, type ElementRange, type JournalElement } from './assemble.ts'
+import { faultAt, lacksBlank, parserFault } from './errors.ts'
+import { type EventDraft, isEvent, readEvent } from './event.ts'
+import { scanDocument } from './fast-read.ts'
+import { JournalRewriter } from './journal.ts'
+import { findForbidden, isBlank, unitName } from './text.ts'
+
+/**
+ * Reads a stream document, strictly and without losing anything that is not ours (stream-format 7).
+ *
+ * Events are the document element's direct children named `Event` in no namespace. Attributes of leasectl are found by
+ * namespace, whatever their prefix. Of several journals the last counts, for that is where we write it; the others are
+ * kept as foreign elements. A document without events is none of the faults.
+ * @param text as `decodeDocument` returns it, without byte order mark
+ * @throws BadDocument with line and column: malformed XML, a DTD, an undefined entity, a duplicate attribute, elements
+ * deeper than 64 or with more than 1 100 attributes, a document element or an event with more than 1 000 that are not
+ * ours, more than 40 000 events, an event without `id`, a first event with `prev`, an `Event` in the journal
+ */
+export function readDocument(text: string): StreamDocument {
+  return scanDocument(text) ?? parseDocument(text)
+}
+
+/** The same without the short cut for texts of our own form. */
+export function parseDocument(text: string): StreamDocument {
+  const reader = new Reader(text)
+  return reader.read()
+}
+
+class Reader {
+  readonly #text: string
+  readonly #parser = new SaxesParser({ xmlns: true, defaultXMLVersion: '1.0', forceXMLVersion: true })
+  readonly #events: EventDraft[] = []
+  readonly #ranges: ElementRange[] = []
+  /** Prefixes bound to another namespace than ours below the document element. */
+  readonly #taken = new Set<string>()
+  #root: SaxesTagNS | undefined
+  #rootRange: ElementRange = { start: 0, innerStart: 0, innerEnd: 0, end: 0 }
+  #journal: JournalElement | undefined
+  /** Of the journal that is open. */
+  #rewriter: JournalRewriter | undefined
+  #child: ElementRange = this.#rootRange
+  #depth = 0
+  #attributes = 0
+  #ended = false
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  read(): StreamDocument {
+    this.#checkStart()
+    this.#subscribe()
+    this.#parser.write(this.#text)
+    this.#ended = true
+    this.#parser.close()
+    // Closing has reported a missing document element already.
+    if (this.#root === undefined) throw faultAt(this.#text, 0, 'there is no document element')
+    return assembleDocument({
+      text: this.#text,
+      root: this.#root,
+      rootRange: this.#rootRange,
+      events: this.#events,
+      ranges: this.#ranges,
+      journal: this.#journal,
+      taken: this.#taken,
+    })
+  }
+
+  /** What saxes lets pass: it drops a byte order mark and takes what follows a lone surrogate as its other half. */
+  #checkStart(): void {
+    if (this.#text.charCodeAt(0) === 0xfeff) throw faultAt(this.#text, 0, 'a second byte order mark')
+    if (this.#text.isWellFormed()) return
+    const at = findForbidden(this.#text)
+    throw faultAt(this.#text, at, `the character ${unitName(this.#text, at)} is not allowed in XML`)
+  }
+
+  #subscribe(): void {
+    const parser = this.#parser
+    parser.on('opentagstart', () => {
+      this.#attributes = 0
+    })
+    parser.on('attribute', () => this.#countAttribute())
+    parser.on('opentag', tag => this.#open(tag))
+    parser.on('closetag', tag => this.#close(tag))
+    parser.on('doctype', () => this.#refuseDoctype())
+    parser.on('processinginstruction', instruction => this.#instruction(instruction))
+    parser.on('error', error => {
+      const length = this.#text.length
+      throw parserFault(this.#text, this.#ended ? length : Math.min(parser.position, length) - 1, error.message)
+    })
+  }
+
+  #countAttribute(): void {
+    this.#attributes += 1
+    if (this.#attributes <= MAX_ATTRIBUTES) return
+    throw this.#faultHere(`an element has more than ${MAX_ATTRIBUTES} attributes`)
+  }
+
+  #instruction({ target, body }: { readonly target: string; readonly body: string }): void {
+    if (lacksBlank(this.#text, this.#parser.position, target, body)) {
+      throw this.#faultHere(`white space is missing after the name of the processing instruction ${target}`)
+    }
+    this.#rewriter?.aside(`<?${target} ${body}?>`)
+  }
+
+  #open(tag: SaxesTagNS): void {
+    this.#depth += 1
+    if (this.#depth > MAX_DEPTH) throw this.#faultHere(`elements are nested deeper than ${MAX_DEPTH}`)
+    if (this.#depth === 1) this.#openRoot(tag)
+    else {
+      this.#noteBindings(tag)
+      if (this.#depth === 2) this.#openChild(tag)
+      this.#rewriter?.open(tag)
+    }
+  }
+
+  #openRoot(tag: SaxesTagNS): void {
+    this.#root = tag
+    this.#rootRange = this.#startRange()
+  }
+
+  #noteBindings({ ns }: SaxesTagNS): void {
+    for (const prefix in ns) if (ns[prefix] !== LC_NAMESPACE) this.#taken.add(prefix)
+  }
+
+  #openChild(tag: SaxesTagNS): void {
+    this.#child = this.#startRange()
+    if (isJournal(tag)) this.#openJournal()
+    if (!isEvent(tag)) return
+    const first = this.#events.length === 0
+    if (this.#events.length === MAX_READ_EVENTS) throw this.#faultHere(`more than ${MAX_READ_EVENTS} events`)
+    const event = readEvent(tag.attributes)
+    if (event.id === '') throw this.#faultHere('an Event has no id')
+    if (first && event.prev !== '') throw this.#faultHere('the first Event is the root and cannot have a prev')
+    // Empty or not, the .NET library takes a prev on the root for a broken document.
+    if (first && event.empty.length > 0) event.empty = event.empty.filter(name => name !== 'prev')
+    this.#events.push(event)
+  }
+
+  #openJournal(): void {
+    const rewriter = new JournalRewriter(this.#text, this.#parser, this.#root?.ns ?? {})
+    this.#rewriter = rewriter
+    this.#parser.on('text', value => rewriter.text(value))
+    this.#parser.on('cdata', value => rewriter.text(value))
+    this.#parser.on('comment', value => rewriter.aside(`<!--${value}-->`))
+  }
+
+  #closeJournal(range: ElementRange, rewriter: JournalRewriter): void {
+    this.#journal = { range, rewriter }
+    this.#rewriter = undefined
+    for (const event of ['text', 'cdata', 'comment'] as const) this.#parser.off(event)
+  }
+
+  #close(tag: SaxesTagNS): void {
+    this.#rewriter?.close(tag)
+    this.#depth -= 1
+    if (this.#depth > 1) return
+    const range = this.#depth === 0 ? this.#rootRange : this.#child
+    this.#endRange(range, tag.isSelfClosing)
+    if (this.#depth === 0) return
+    if (isEvent(tag)) this.#closeEvent(range)
+    else if (this.#rewriter !== undefined) this.#closeJournal(range, this.#rewriter)
+  }
+
+  #closeEvent(range: ElementRange): void {
+    this.#ranges.push(range)
+    const event = this.#events.at(-1)
+    if (event === undefined || isBlank(this.#text, range.innerStart, range.innerEnd)) return
+    event.content = this.#text.slice(range.innerStart, range.innerEnd)
+  }
+
+  /** A tag begins at the last `<` before its end: none can stand inside it. */
+  #startRange(): ElementRange {
+    const end = this.#parser.position
+    return { start: this.#text.lastIndexOf('<', end - 1), innerStart: end, innerEnd: end, end }
+  }
+
+  #endRange(range: ElementRange, isSelfClosing: boolean): void {
+    range.end = this.#parser.position
+    range.innerEnd = isSelfClosing ? range.end : this.#text.lastIndexOf('<', range.end - 1)
+  }
+
+  #refuseDoctype(): never {
+    const start = this.#text.lastIndexOf('<!DOCTYPE', this.#parser.position)
+    throw faultAt(this.#text, start, 'a document type declaration (DTD) is not accepted')
+  }
+
+  /** A fault at the start of the markup that has just ended. */
+  #faultHere(message: string): Error {
+    return faultAt(this.#text, this.#text.lastIndexOf('<', this.#parser.position - 1), message)
+  }
+}
+
+function isJournal(tag: SaxesTagNS): boolean {
+  return tag.uri === LC_NAMESPACE && tag.local === 'journal'
+}

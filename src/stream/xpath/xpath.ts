@@ -1,0 +1,102 @@
+import { EMPTY_DOCUMENT, type StreamDocument } from '../document.ts'
+import { InvalidValue } from '../errors.ts'
+import { type Evaluate, loadEngine } from './engine.ts'
+import { documentElement, namespacesOf, type XmlNode } from './nodes.ts'
+
+/** What an expression found. */
+export type Selected =
+  /** Events, by their positions in the document, in its order. None where nothing was found. */
+  | { readonly kind: 'events'; readonly positions: readonly number[] }
+  /** Numbers, texts, truth values; of attributes their values. */
+  | { readonly kind: 'values'; readonly values: readonly SelectedValue[] }
+
+/** A value that an expression gives. */
+export type SelectedValue = string | number | boolean
+
+/** An expression that was found to be one. */
+export interface XPath {
+  /** @throws InvalidValue if it cannot be evaluated on this document, or selects what is neither event nor value */
+  select(document: StreamDocument): Selected
+}
+
+/**
+ * An XPath 3.1 expression over the events of a document, as .NET evaluates it: the document element is the context, so
+ * that `./Event[@status='init']` and `/EventStream/Event` mean the same. `lc:` is leasectl's namespace.
+ *
+ * It looks at a bounded number of nodes. What does not look at nodes, as a loop over a large range, has no bound.
+ * @throws InvalidValue for what is no XPath, with the place where there is one
+ */
+export async function parseXPath(expression: string): Promise<XPath> {
+  const evaluate = await loadEngine()
+  const select = (document: StreamDocument) => selectedOf(run(evaluate, expression, document))
+  try {
+    run(evaluate, expression, EMPTY_DOCUMENT)
+  } catch (error) {
+    if (error instanceof InvalidExpression && error.isStatic) throw error
+  }
+  return { select }
+}
+
+/** True if nothing was found: no event or value, or the one value 0, NaN, false or the empty text. */
+export function isNothing(selected: Selected): boolean {
+  if (selected.kind === 'events') return selected.positions.length === 0
+  const [only, ...others] = selected.values
+  return others.length === 0 && !only
+}
+
+function run(evaluate: Evaluate, expression: string, document: StreamDocument): unknown[] {
+  try {
+    return evaluate(expression, documentElement(document), namespacesOf(document))
+  } catch (error) {
+    throw error instanceof InvalidValue ? error : new InvalidExpression(error)
+  }
+}
+
+function selectedOf(items: readonly unknown[]): Selected {
+  const nodes = items.filter(isNode)
+  if (nodes.length === items.length && nodes.every(node => node.nodeType === 1 && node.parent?.nodeType === 1)) {
+    return { kind: 'events', positions: [...new Set(nodes.map(({ index }) => index))].sort((a, b) => a - b) }
+  }
+  return { kind: 'values', values: items.map(valueIn) }
+}
+
+function valueIn(item: unknown): SelectedValue {
+  if (typeof item === 'string' || typeof item === 'number' || typeof item === 'boolean') return item
+  if (item instanceof Date) return item.toISOString()
+  if (!isNode(item)) throw new InvalidValue('it selects what is neither event, text, number nor truth value')
+  if (item.nodeType === 2) return item.value
+  const what = item.nodeType === 9 || item.parent?.nodeType === 9 ? 'the document itself' : 'events and values at once'
+  throw new InvalidValue(`it selects ${what}`, { hint: 'Select events, as ./Event does, or values.' })
+}
+
+function isNode(item: unknown): item is XmlNode {
+  return typeof item === 'object' && item !== null && 'nodeType' in item
+}
+
+/** What the engine says of an expression, in one sentence. */
+class InvalidExpression extends InvalidValue {
+  /** Wrong whatever the document: it does not parse, or names what there is not. */
+  readonly isStatic: boolean
+
+  constructor(cause: unknown) {
+    const message = cause instanceof Error ? cause.message : ''
+    const code = /\b(X[PQU](?:ST|DY|TY|DC)\d{4}|FO[A-Z]{2}\d{4})\b/.exec(message)?.[1]
+    super(sentenceOf(message, code), { cause })
+    // A prefix may be the document's.
+    this.isStatic = code !== undefined && /^X[PQU]ST/.test(code) && code !== 'XPST0081'
+  }
+}
+
+function sentenceOf(message: string, code: string | undefined): string {
+  if (code === undefined) return 'it cannot be evaluated'
+  const [, line, column] = /at <>:(\d+):(\d+)/.exec(message) ?? []
+  // What parsers list as expected there is long and says little.
+  if (column !== undefined)
+    return `it cannot be read from ${line === '1' ? '' : `line ${line}, `}character ${column} on (${code})`
+  const [said = ''] = message
+    .slice(message.indexOf(code) + code.length)
+    .replace(/^: ?/, '')
+    .replaceAll(/Q\{[^}]*\}/g, '')
+    .split(/\.(?:\s|$)|\n/)
+  return `${said === '' ? 'it cannot be evaluated' : said} (${code})`
+}

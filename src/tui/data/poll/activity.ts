@@ -1,0 +1,92 @@
+import { readStream, type StreamView } from '../../../ops/read-stream.ts'
+import type { EventStore, Listed } from '../../../store/store.ts'
+import { StreamFault } from '../../../stream/errors.ts'
+import { firstOf } from '../../../util/first-of.ts'
+import type { DataStore } from '../store.ts'
+import type { Activity } from '../types.ts'
+import { type Bookmark, newsOf, withNews } from './activity-items.ts'
+import { READS_AT_ONCE } from './unread.ts'
+
+/** So many journals are read at most in one look: those of the streams that changed last. */
+const JOURNALS_A_LOOK = 40
+
+/** A stream whose journal has news. */
+type Moved = Pick<Listed, 'name' | 'etag' | 'modifiedMs'>
+
+/** How far a stream was read. */
+interface Read extends Bookmark {
+  readonly etag: string
+}
+
+/** Keeps the feed of activities: first the streams that changed last, then those that move, the latest first. */
+export class ActivityLook {
+  readonly #store: EventStore
+  readonly #data: DataStore
+  readonly #pending = new Map<string, Moved>()
+  readonly #read = new Map<string, Read>()
+  #isWanted = false
+
+  constructor(store: EventStore, data: DataStore) {
+    this.#store = store
+    this.#data = data
+  }
+
+  /** Streams that moved: of no interest as long as nobody looks. */
+  moved(rows: readonly Listed[]): void {
+    if (!this.#isWanted) return
+    for (const { name, etag, modifiedMs } of rows) this.#pending.set(name, { name, etag, modifiedMs })
+  }
+
+  /** Nobody looks at it any more. */
+  stop(): void {
+    this.#isWanted = false
+    this.#pending.clear()
+  }
+
+  /** Reads some of what is new. Call it after the streams were looked at. */
+  async look(signal: AbortSignal): Promise<void> {
+    if (!this.#isWanted) this.#begin()
+    const next = firstOf(this.#pending.values(), JOURNALS_A_LOOK, byLastChange)
+    for (let at = 0; at < next.length; at += READS_AT_ONCE) {
+      await this.#readSome(next.slice(at, at + READS_AT_ONCE), signal)
+    }
+    this.#data.putActivity(this.#data.activity.items, this.#pending.size)
+  }
+
+  #begin(): void {
+    this.#isWanted = true
+    const rows = Array.from(this.#data.streams.values(), ({ item }) => item.listed)
+    const unread = firstOf(rows, JOURNALS_A_LOOK, byLastChange)
+    for (const row of unread) if (this.#read.get(row.name)?.etag !== row.etag) this.moved([row])
+  }
+
+  /** If one of them cannot be read for now, all are read again. */
+  async #readSome(some: readonly Moved[], signal: AbortSignal): Promise<void> {
+    const read = await Promise.all(some.map(moved => this.#viewOf(moved, signal)))
+    const news = read.flatMap(view => (view === undefined ? [] : this.#newsOf(view)))
+    for (const { name, etag } of some) if (this.#pending.get(name)?.etag === etag) this.#pending.delete(name)
+    const items = withNews(this.#data.activity.items, news, new Set(some.map(({ name }) => name)))
+    this.#data.putActivity(items, this.#pending.size)
+  }
+
+  /** What cannot be read has nothing to tell. */
+  async #viewOf({ name }: Moved, signal: AbortSignal): Promise<StreamView | undefined> {
+    try {
+      return await readStream(this.#store, name, signal)
+    } catch (error) {
+      if (error instanceof StreamFault) return undefined
+      throw error
+    }
+  }
+
+  #newsOf(view: StreamView): readonly Activity[] {
+    const { name, document, stored } = view
+    const known = this.#read.get(name)
+    this.#read.set(name, { etag: stored.etag, born: document.born, version: document.version })
+    return newsOf(view, known)
+  }
+}
+
+function byLastChange(a: Moved, b: Moved): number {
+  return b.modifiedMs - a.modifiedMs
+}

@@ -1,0 +1,75 @@
+import { viewOf } from '../../../ops/read-stream.ts'
+import { rowOf } from '../../../ops/row-of.ts'
+import { unreadableOf } from '../../../ops/summaries.ts'
+import type { EventStore, Stored } from '../../../store/store.ts'
+import { StreamFault } from '../../../stream/errors.ts'
+import type { Glimpse } from '../open-stream.ts'
+import type { DataStore } from '../store.ts'
+import { leaseNow } from '../stream-entry.ts'
+
+/** Keeps the open stream as the store has it: read at first and when its ETag moved; of the others nothing is listed. */
+export class OpenLook {
+  readonly #store: EventStore
+  readonly #data: DataStore
+  #name: string | undefined
+  /** Of what was read last. */
+  #etag: string | undefined
+  #isFirst = true
+  #mark: string | undefined
+
+  constructor(store: EventStore, data: DataStore) {
+    this.#store = store
+    this.#data = data
+  }
+
+  /** @param mark of the store, from just now: nothing is asked if it still is the one of the last look */
+  async look(name: string, mark: string | undefined, signal: AbortSignal): Promise<void> {
+    if (name !== this.#name || this.#data.open?.presence === 'waiting') this.#begin(name)
+    if (mark !== undefined && mark === this.#mark) return this.#expireLease(name)
+    this.#mark = undefined
+    const glimpse = this.#isFirst ? await this.#read(name, signal) : await this.#glimpse(name, signal)
+    this.#data.putOpen(name, glimpse)
+    this.#isFirst = false
+    this.#mark = mark
+  }
+
+  #begin(name: string): void {
+    this.#name = name
+    this.#etag = undefined
+    this.#isFirst = true
+    this.#mark = undefined
+  }
+
+  async #glimpse(name: string, signal: AbortSignal): Promise<Glimpse> {
+    const listed = await rowOf(this.#store, name, signal)
+    if (listed !== undefined && listed.etag !== this.#etag) return this.#read(name, signal)
+    if (listed !== undefined) return { kind: 'listed', listed }
+    this.#etag = undefined
+    return { kind: 'missing', atMs: this.#store.nowMs() }
+  }
+
+  async #read(name: string, signal: AbortSignal): Promise<Glimpse> {
+    let stored: Stored | undefined
+    try {
+      stored = await this.#store.read(name, signal)
+      this.#etag = stored?.etag
+      if (stored === undefined) return { kind: 'missing', atMs: this.#store.nowMs() }
+      return { kind: 'view', view: viewOf(stored, this.#store.nowMs()) }
+    } catch (error) {
+      if (!(error instanceof StreamFault)) throw error
+      const fault = unreadableOf(error)
+      if (stored !== undefined) return { kind: 'unreadable', stored, fault }
+      const listed = await rowOf(this.#store, name, signal)
+      return listed === undefined
+        ? { kind: 'missing', atMs: this.#store.nowMs() }
+        : { kind: 'unreadable', listed, fault }
+    }
+  }
+
+  #expireLease(name: string): void {
+    const listed = this.#data.open?.listed
+    if (listed === undefined) return
+    const lease = leaseNow(listed.lease, this.#store.nowMs())
+    if (lease !== listed.lease) this.#data.putOpen(name, { kind: 'listed', listed: { ...listed, lease } })
+  }
+}

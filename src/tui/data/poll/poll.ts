@@ -1,0 +1,180 @@
+import type { Glob } from '../../../ops/glob.ts'
+import { StoreUnreachable } from '../../../store/errors.ts'
+import type { EventStore } from '../../../store/store.ts'
+import { pause } from '../../../util/pause.ts'
+import { type Demand, NO_DEMAND } from '../demand.ts'
+import type { DataStore } from '../store.ts'
+import { type Explain, Troubles } from '../store-errors.ts'
+import { ActivityLook } from './activity.ts'
+import { OpenLook } from './open-stream.ts'
+import { Pace } from './pace.ts'
+import { StreamsLook } from './streams.ts'
+import { UnreadLook } from './unread.ts'
+import { WatchdogLook } from './watchdog.ts'
+
+export interface PollOptions {
+  /** From one look to the next, ms; more where the store is slow. */
+  readonly intervalMs: number
+  /** Only streams of these names. */
+  readonly match?: Glob
+  readonly explain: Explain
+  /** Time that only goes on. For tests. */
+  readonly clock?: PollClock
+}
+
+export interface PollClock {
+  nowMs(): number
+  /** Waits, unless the signal aborts; does not throw. */
+  pause(ms: number, signal: AbortSignal): Promise<void>
+}
+
+/**
+ * The one that asks the store, as often as is wanted and only for what is visible: one look at a time, a listing a look,
+ * documents only where they moved. Where the store can tell that nothing was written it is asked for nothing else.
+ */
+export class Poll {
+  readonly #store: EventStore
+  readonly #data: DataStore
+  readonly #askedMs: number
+  readonly #clock: PollClock
+  readonly #pace: Pace
+  readonly #troubles: Troubles
+  readonly #streams: StreamsLook
+  readonly #open: OpenLook
+  readonly #unread: UnreadLook
+  readonly #activity: ActivityLook
+  readonly #watchdog: WatchdogLook
+  #demand: Demand = NO_DEMAND
+  /** There was something that could tell whether it was written to: a file. */
+  #hadMark = false
+  /** The streams are listed again from then on; never while a listing is under way, unless somebody asks meanwhile. */
+  #listAtMs = Number.NEGATIVE_INFINITY
+  /** A look is wanted at once. */
+  #isAsked = false
+  #rest: AbortController | undefined
+
+  constructor(store: EventStore, data: DataStore, { intervalMs, match, explain, clock = MACHINE }: PollOptions) {
+    this.#store = store
+    this.#data = data
+    this.#askedMs = intervalMs
+    this.#clock = clock
+    this.#pace = new Pace(intervalMs)
+    this.#troubles = new Troubles(data, explain, () => store.nowMs())
+    this.#activity = new ActivityLook(store, data)
+    this.#streams = new StreamsLook(store, data, match, rows => this.#activity.moved(rows))
+    this.#open = new OpenLook(store, data)
+    this.#unread = new UnreadLook(store, data, this.#troubles)
+    this.#watchdog = new WatchdogLook(store, data)
+    data.putFreshness({ intervalMs })
+  }
+
+  /** What is visible now. Cheap: it may be said with every frame. What is newly wanted is looked at soon. */
+  want(demand: Demand): void {
+    const before = this.#demand
+    this.#demand = demand
+    if (demand.open !== undefined) this.#data.openStream(demand.open)
+    if (!demand.activity) this.#activity.stop()
+    this.#unread.want(demand.unread)
+    if (isMore(before, demand)) this.#wake()
+  }
+
+  /** Looks at once, or once more where a look is under way. */
+  readNow(): void {
+    this.#listAtMs = Number.NEGATIVE_INFINITY
+    this.#wake()
+  }
+
+  /** Looks until the signal aborts. Faults of the store are told as `freshness.trouble`. @throws errors that are bugs */
+  async run(signal: AbortSignal): Promise<void> {
+    const end = new AbortController()
+    const stop = () => {
+      end.abort()
+      this.#rest?.abort()
+    }
+    signal.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) stop()
+    try {
+      await Promise.all([this.#look(end.signal), this.#unread.run(end.signal)])
+    } finally {
+      signal.removeEventListener('abort', stop)
+      stop()
+    }
+  }
+
+  async #look(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      this.#isAsked = false
+      const startMs = this.#clock.nowMs()
+      const waitMs = await this.#lookOnce(startMs, signal)
+      if (signal.aborted) return
+      if (this.#listAtMs === Number.POSITIVE_INFINITY) this.#listAtMs = startMs + waitMs
+      await this.#pause(startMs + waitMs, signal)
+    }
+  }
+
+  /** @returns how long after its start the next one begins, ms */
+  async #lookOnce(startMs: number, signal: AbortSignal): Promise<number> {
+    const lookingSinceMs = this.#store.nowMs()
+    this.#data.putFreshness({ lookingSinceMs })
+    let hasAsked: boolean
+    try {
+      hasAsked = await this.#lookAt(startMs, signal)
+    } catch (error) {
+      if (signal.aborted) return 0
+      this.#troubles.tell('looks', error)
+      this.#data.putFreshness({ lookingSinceMs: undefined })
+      return this.#pace.failed()
+    }
+    if (!hasAsked) {
+      this.#data.putFreshness({ lookingSinceMs: undefined })
+      return this.#askedMs
+    }
+    const intervalMs = this.#pace.answered(this.#clock.nowMs() - startMs)
+    const isSlow = intervalMs > this.#askedMs
+    this.#data.putFreshness({ seenMs: lookingSinceMs, lookingSinceMs: undefined, intervalMs, isSlow })
+    this.#troubles.isOver('looks')
+    this.#unread.resume()
+    return intervalMs
+  }
+
+  /**
+   * What is wanted when its turn comes. A mark from before all that is read tells of whatever is written meanwhile.
+   * @returns false where it was not the time for anything: that says nothing of the store
+   */
+  async #lookAt(startMs: number, signal: AbortSignal): Promise<boolean> {
+    const mark = await this.#store.changeMark?.(signal)
+    if (mark === undefined && this.#hadMark) throw new StoreUnreachable(`${this.#store.address} is not there any more`)
+    this.#hadMark = mark !== undefined
+    const { open } = this.#demand
+    if (open !== undefined) await this.#open.look(open, mark, signal)
+    const lists = this.#demand.streams && this.#listAtMs <= startMs
+    if (lists) {
+      this.#listAtMs = Number.POSITIVE_INFINITY
+      await this.#streams.look(mark, signal)
+    }
+    const { watchdog, activity } = this.#demand
+    if (watchdog) await this.#watchdog.look(mark, signal)
+    if (activity) await this.#activity.look(signal)
+    return open !== undefined || lists || watchdog
+  }
+
+  async #pause(untilMs: number, signal: AbortSignal): Promise<void> {
+    const atMs = this.#demand.streams ? Math.min(untilMs, this.#listAtMs) : untilMs
+    if (this.#isAsked || signal.aborted) return
+    this.#rest = new AbortController()
+    await this.#clock.pause(Math.max(0, atMs - this.#clock.nowMs()), this.#rest.signal)
+    this.#rest = undefined
+  }
+
+  #wake(): void {
+    this.#isAsked = true
+    this.#rest?.abort()
+  }
+}
+
+const MACHINE: PollClock = { nowMs: () => performance.now(), pause }
+
+function isMore(before: Demand, { streams, open, activity, watchdog }: Demand): boolean {
+  if (open !== undefined && open !== before.open) return true
+  return (streams && !before.streams) || (activity && !before.activity) || (watchdog && !before.watchdog)
+}

@@ -1,0 +1,96 @@
+import { summaryOf } from '../../../ops/summaries.ts'
+import type { EventStore } from '../../../store/store.ts'
+import type { DataStore } from '../store.ts'
+import type { Troubles } from '../store-errors.ts'
+
+/** At most so many documents are read at a time. */
+export const READS_AT_ONCE = 8
+
+/** As long as it may read. `fail`: what is told of bugs. */
+interface Run {
+  readonly signal: AbortSignal
+  readonly fail: (bug: unknown) => void
+}
+
+/** Reads the documents of visible streams whose summary does not count. What is not visible any more is left out. */
+export class UnreadLook {
+  readonly #store: EventStore
+  readonly #data: DataStore
+  readonly #troubles: Troubles
+  readonly #under = new Set<string>()
+  /** The ETag under which a document was asked for last: again only when it moves. */
+  readonly #tried = new Map<string, string>()
+  #wanted: readonly string[] = []
+  /** Nothing is read before the next look was answered. */
+  #isBlocked = false
+  #run: Run | undefined
+
+  constructor(store: EventStore, data: DataStore, troubles: Troubles) {
+    this.#store = store
+    this.#data = data
+    this.#troubles = troubles
+  }
+
+  want(names: readonly string[]): void {
+    this.#wanted = names
+    this.#goOn()
+  }
+
+  /** The store has answered. */
+  resume(): void {
+    this.#isBlocked = false
+    if (this.#wanted.length === 0) this.#troubles.isOver('documents')
+    this.#goOn()
+  }
+
+  /** Reads until the signal aborts. @throws errors that are bugs */
+  run(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, fail) => {
+      if (signal.aborted) return resolve()
+      signal.addEventListener('abort', () => resolve(), { once: true })
+      this.#run = { signal, fail }
+      this.#goOn()
+    })
+  }
+
+  #goOn(): void {
+    if (this.#run === undefined || this.#run.signal.aborted) return
+    for (const name of this.#wanted) {
+      if (this.#isBlocked || this.#under.size >= READS_AT_ONCE) return
+      if (this.#isToBeRead(name)) void this.#read(name, this.#run)
+    }
+  }
+
+  #isToBeRead(name: string): boolean {
+    const entry = this.#data.streams.get(name)
+    if (entry === undefined || entry.isRead || this.#under.has(name)) return false
+    return this.#tried.get(name) !== entry.item.listed.etag
+  }
+
+  async #read(name: string, { signal, fail }: Run): Promise<void> {
+    const row = this.#data.streams.get(name)?.item.listed ?? { name }
+    const etag = 'etag' in row ? row.etag : ''
+    this.#under.add(name)
+    try {
+      const item = await summaryOf(this.#store, row, signal)
+      this.#tried.set(name, etag)
+      // it may be gone from the listing by now
+      if (item !== undefined && this.#data.streams.get(name)) this.#data.putStreams([item], this.#store.nowMs())
+      this.#troubles.isOver('documents')
+    } catch (error) {
+      this.#isBlocked = true
+      if (!signal.aborted) this.#tell(error, fail)
+    } finally {
+      this.#under.delete(name)
+    }
+    this.#goOn()
+  }
+
+  #tell(error: unknown, fail: Run['fail']): void {
+    try {
+      this.#troubles.tell('documents', error)
+    } catch (bug) {
+      fail(bug)
+    }
+  }
+}

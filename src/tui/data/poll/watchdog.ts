@@ -1,0 +1,50 @@
+import { readWatchdogState } from '../../../ops/watchdog-state/read-watchdog-state.ts'
+import { compareNames } from '../../../store/names.ts'
+import type { EventStore } from '../../../store/store.ts'
+import { firstOf } from '../../../util/first-of.ts'
+import type { DataStore } from '../store.ts'
+import type { StreamTable, WatchdogView } from '../types.ts'
+
+/** So many of the soonest limits are shown. */
+const NEXT_SHOWN = 200
+
+/** Keeps what watchdogs last wrote of themselves, and what expires next. */
+export class WatchdogLook {
+  readonly #store: EventStore
+  readonly #data: DataStore
+  #mark: string | undefined
+  #tableRevision = -1
+  #state = ''
+
+  constructor(store: EventStore, data: DataStore) {
+    this.#store = store
+    this.#data = data
+  }
+
+  /** @param mark of the store, from just now: nothing is read if it still is the one of the last look */
+  async look(mark: string | undefined, signal: AbortSignal): Promise<void> {
+    this.#findNext()
+    if (mark !== undefined && mark === this.#mark) return
+    this.#mark = undefined
+    const state = await readWatchdogState(this.#store, signal)
+    const text = JSON.stringify(state)
+    if (text !== this.#state) this.#data.putWatchdog({ state })
+    this.#state = text
+    this.#mark = mark
+  }
+
+  #findNext(): void {
+    const { streams, watchdog } = this.#data
+    if (streams.revision === this.#tableRevision) return
+    this.#tableRevision = streams.revision
+    const next = firstOf(limitsOf(streams), NEXT_SHOWN, (a, b) => a.dueMs - b.dueMs || compareNames(a.stream, b.stream))
+    if (JSON.stringify(next) !== JSON.stringify(watchdog.next)) this.#data.putWatchdog({ next })
+  }
+}
+
+function* limitsOf(streams: StreamTable): Generator<WatchdogView['next'][number]> {
+  for (const { name, item } of streams.values()) {
+    const dueMs = item.summary?.dueMs
+    if (dueMs !== undefined) yield { stream: name, dueMs }
+  }
+}

@@ -1,0 +1,140 @@
+import type { DashboardEnd, DashboardHost } from './host.ts'
+import { Painter } from './ink/painter.ts'
+import type { TerminalRequests } from './options.ts'
+import type { Action, Size } from './state/state.ts'
+import { clipboardSequence } from './terminal/clipboard.ts'
+import { FrameGate, type GateClock } from './terminal/frame-scheduler.ts'
+import { Keyboard } from './terminal/keyboard.ts'
+import type { Ending } from './terminal/shutdown.ts'
+import type { Term } from './terminal/terminal.ts'
+import type { Frame } from './view/row.ts'
+import type { Theme } from './view/theme.ts'
+
+/** The dashboard without its terminal. */
+export interface Drawable {
+  dispatch(action: Action): void
+  frame(): Frame
+  onChange(listener: (why: 'data' | 'input') => void): () => void
+  onRequest(terminal: TerminalRequests): void
+  /** Resolves when the user has quit or the signal was aborted. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+export interface Stage extends DashboardHost {
+  readonly theme: Theme
+  readonly term: Term
+  readonly end: Ending
+  size(): Size
+}
+
+/** Draws the app and hands it keys until it ends. Leaves the modes of the terminal to `term`. */
+export async function runDashboard(app: Drawable, stage: Stage): Promise<DashboardEnd> {
+  const { stdin, term, end } = stage
+  const picture = new Picture(app, stage)
+  let hasInputEnded = false
+  const keyboard = new Keyboard(stdin, {
+    onAction: action => app.dispatch(action),
+    onEnd() {
+      hasInputEnded = true
+      end.stop('SIGHUP')
+    },
+  })
+  const running = app.run(end.signal)
+  try {
+    await Promise.race([running, end.failed])
+  } finally {
+    keyboard.close()
+    picture.close()
+    term.close()
+    // Also after a bug: what is being changed comes to its end, and its leases are released.
+    await running.catch(() => {})
+  }
+  if (hasInputEnded || !end.signal.aborted) return { kind: 'quit' }
+  return end.stoppedBy === undefined ? { kind: 'aborted' } : { kind: 'stopped', signal: end.stoppedBy }
+}
+
+/** What is seen: when a frame is drawn, and when the whole screen. */
+class Picture {
+  readonly #app: Drawable
+  readonly #stage: Stage
+  readonly #gate: FrameGate
+  readonly #painter: Painter
+  readonly #stopListening: () => void
+  #isAnew = false
+
+  constructor(app: Drawable, stage: Stage) {
+    const { stdin, stdout, theme, term, end } = stage
+    this.#app = app
+    this.#stage = stage
+    this.#gate = new FrameGate(() => this.#draw(), CLOCK)
+    const first = app.frame()
+    term.enterScreen()
+    this.#painter = new Painter(first, {
+      stdin,
+      stdout,
+      theme,
+      nowMs: CLOCK.nowMs,
+      mayWrite: () => term.hasScreen,
+      onCost: costMs => this.#gate.took(costMs),
+      onFault: error => end.fail(error),
+    })
+    this.#stopListening = app.onChange(why => (why === 'input' ? this.#gate.flush() : this.#gate.request()))
+    app.onRequest({
+      copy: text => this.#copy(text),
+      suspend: () => term.suspend(),
+      repaint: () => this.#repaint(),
+    })
+    end.onResume = this.#resize
+    stdout.on('resize', this.#resize)
+    this.#catchUp()
+  }
+
+  close(): void {
+    this.#stopListening()
+    this.#stage.end.onResume = () => {}
+    this.#stage.stdout.off('resize', this.#resize)
+    this.#gate.close()
+    this.#painter.close()
+  }
+
+  #draw(): void {
+    if (this.#stage.term.isLent) return
+    const make = () => this.#app.frame()
+    if (this.#isAnew) this.#painter.repaint(make, this.#stage.stdout)
+    else this.#painter.draw(make)
+    this.#isAnew = false
+  }
+
+  #repaint(): void {
+    this.#isAnew = true
+    this.#gate.flush()
+  }
+
+  /** Terminals move, cut or fold what they show when their size changes, each in its own way. */
+  readonly #resize = (): void => {
+    this.#app.dispatch({ kind: 'resize', size: this.#stage.size() })
+    this.#repaint()
+  }
+
+  /** The size may have changed before anybody listened. */
+  #catchUp(): void {
+    const { columns, rows } = this.#app.frame()
+    const size = this.#stage.size()
+    if (columns !== size.columns || rows.length !== size.rows) this.#resize()
+  }
+
+  #copy(text: string): void {
+    const sequence = clipboardSequence(text, Boolean(this.#stage.env.TMUX))
+    if (sequence !== undefined) this.#stage.stdout.write(sequence)
+    else this.#app.dispatch({ kind: 'notice', text: 'nothing was copied: it is too long', style: 'warn' })
+  }
+}
+
+const CLOCK: GateClock = {
+  nowMs: () => performance.now(),
+  after(delayMs, run) {
+    const timer = setTimeout(run, delayMs)
+    return () => clearTimeout(timer)
+  },
+  soon: queueMicrotask,
+}

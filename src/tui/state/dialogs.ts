@@ -1,0 +1,92 @@
+import { changeKey, changePaste } from './change.ts'
+import type { World } from './context.ts'
+import { scrolled } from './scroll.ts'
+import type { Dialog, KeyPress, State } from './state.ts'
+import { edited, pasted } from './text-field.ts'
+import { noted, only, type Step } from './transition.ts'
+import { isRunning } from './update-change.ts'
+import { unlocked } from './write-lock.ts'
+
+/** A key while a dialog stands in front of the screen: nothing behind it sees the key. */
+export function dialogKey(state: State, world: World, dialog: Dialog, press: KeyPress): Step {
+  switch (dialog.kind) {
+    case 'change':
+      return changeKey(state, world, dialog, press)
+    case 'unlock':
+      return unlockKey(state, world, dialog, press)
+    case 'quit':
+      return quitKey(state, press)
+    case 'help':
+    case 'outcomes':
+    case 'output':
+      return textKey(state, world, dialog, press)
+    default:
+      return dialog satisfies never
+  }
+}
+
+/** A paste goes into the field that has the keys, if any. */
+export function dialogPaste(state: State, dialog: Dialog, text: string): State {
+  if (dialog.kind === 'change') return changePaste(state, dialog, text)
+  if (dialog.kind !== 'unlock') return state
+  return { ...state, dialog: { ...dialog, field: pasted(dialog.field, text), isWrong: false } }
+}
+
+function closed(state: State): State {
+  return { ...state, dialog: undefined }
+}
+
+function isLeaving({ key }: KeyPress): boolean {
+  return key === 'escape' || key === 'ctrl-c'
+}
+
+type Of<Kind extends Dialog['kind']> = Extract<Dialog, { kind: Kind }>
+
+function unlockKey(state: State, world: World, dialog: Of<'unlock'>, press: KeyPress): Step {
+  if (isLeaving(press)) return only(closed(state))
+  if (press.key === 'enter') {
+    const isRight = dialog.field.text === dialog.name
+    return only(isRight ? unlocked(closed(state), world) : { ...state, dialog: { ...dialog, isWrong: true } })
+  }
+  const field = edited(dialog.field, press)
+  return only(field === undefined ? state : { ...state, dialog: { ...dialog, field, isWrong: false } })
+}
+
+/** `y` stops what has not begun and quits when the rest has ended; everything that means no stays. */
+function quitKey(state: State, press: KeyPress): Step {
+  if (press.key === 'y') return stopped(state, true)
+  return only(isLeaving(press) || STAYING.has(press.key) ? closed(state) : state)
+}
+
+const STAYING: ReadonlySet<string> = new Set(['n', 'q', 'enter'])
+
+function stopped(state: State, isLast: boolean): Step {
+  const { batch } = state
+  if (!isRunning(batch)) return isLast ? only(closed(state), { kind: 'quit' }) : only(state)
+  const next: State = { ...state, batch: { ...batch, isStopping: true, isLast }, dialog: { kind: 'outcomes', top: 0 } }
+  return only(next, { kind: 'stop-batch' })
+}
+
+function textKey(state: State, world: World, dialog: Of<'help' | 'outcomes' | 'output'>, press: KeyPress): Step {
+  if (isLeaving(press) || CLOSING[dialog.kind].has(press.key)) return left(state, world, dialog)
+  if (dialog.kind === 'outcomes' && press.key === 's' && isRunning(state.batch) && !state.batch.isStopping) {
+    const [next, effects] = stopped(state, false)
+    return [noted(next, world, 'what has not begun is left undone'), effects]
+  }
+  const top = scrolled(state, dialog, press)
+  return only(top === dialog.top ? state : { ...state, dialog: { ...dialog, top } })
+}
+
+const CLOSING = {
+  help: new Set(['q', 'enter', '?', 'f1']),
+  outcomes: new Set(['q', 'enter', 'o']),
+  output: new Set(['q', 'enter']),
+} as const
+
+/** A line that runs is stopped by that; of one that may have changed something the answer is waited for. */
+function left(state: State, world: World, dialog: Dialog): Step {
+  if (dialog.kind !== 'output' || dialog.output !== undefined) return only(closed(state))
+  if (!dialog.mayWrite || dialog.isStopping) return only(closed(state), { kind: 'stop-line' })
+  const next: State = { ...state, dialog: { ...dialog, isStopping: true } }
+  return only(noted(next, world, 'stopping: what is in flight is done to its end', 'warn'), { kind: 'stop-line' })
+}

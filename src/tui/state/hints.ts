@@ -1,0 +1,92 @@
+import { keyLabel, worksOn } from './bindings.ts'
+import { KEYS, type KeyCommand } from './keys.ts'
+import { isScrolled } from './panes.ts'
+import type { Screen, State } from './state.ts'
+import { listOf } from './transition.ts'
+import { isRunning } from './update-change.ts'
+
+/** A key and what it does here and now, for the line at the foot. */
+export interface Hint {
+  readonly keys: string
+  readonly does: string
+  /** It leads to all others, or out: shown even where there is room for little. */
+  readonly isVital: boolean
+}
+
+/**
+ * The keys that are of use on this screen now, the most useful first. Dialogs have the keys while they are open, and say
+ * themselves which.
+ */
+export function hintsOf(state: State): readonly Hint[] {
+  const commands: KeyCommand[] = ['down', ...ORDER[state.screen], ...EVERYWHERE]
+  const useful = commands.filter(command => isUseful(command, state))
+  return [...urgent(state), ...useful.map(command => hintFor(state, command)).filter(hint => hint !== undefined)]
+}
+
+const ORDER: { readonly [Of in Screen]: readonly KeyCommand[] } = {
+  streams: ['enter', 'filter', 'help', 'mark', 'cancel', 'abort', 'retry', 'sort', 'timeline', 'detail', 'freeze'],
+  stream: [
+    'fold',
+    'timeline',
+    'xml',
+    'help',
+    'filter',
+    'cancel',
+    'abort',
+    'retry',
+    'break',
+    'detail',
+    'freeze',
+    'mark',
+  ],
+  leases: ['enter', 'filter', 'help', 'break', 'mark', 'sort', 'detail', 'freeze'],
+  watchdog: ['enter', 'dry-run', 'help', 'filter', 'freeze'],
+  activity: ['enter', 'filter', 'help', 'detail', 'freeze'],
+}
+
+/** Behind those of the screen, and what they would do is nothing while changes are locked. */
+const EVERYWHERE: readonly KeyCommand[] = ['unlock', 'line', 'quit']
+const VITAL: ReadonlySet<KeyCommand> = new Set(['help', 'quit'])
+const CHANGING: ReadonlySet<KeyCommand> = new Set(['mark', 'cancel', 'abort', 'retry', 'break'])
+
+function isUseful(command: KeyCommand, state: State): boolean {
+  const { kind } = state.writes
+  if (CHANGING.has(command)) return kind === 'unlocked' && !(command === 'mark' && isScrolled(state))
+  if (command === 'unlock') return kind === 'locked'
+  if (command === 'detail') return state.screen !== 'stream' || state.pane === 'tree'
+  return !(isScrolled(state) && command === 'fold')
+}
+
+/** What somebody looks for who wonders why the screen is as it is. */
+function urgent(state: State): Hint[] {
+  const { screen, cameFrom, pane, frozen, batch } = state
+  const isInside = listOf(state).filter !== '' || screen === 'stream'
+  return [
+    ...(frozen === undefined ? [] : [{ keys: 'p', does: 'go on', isVital: false }]),
+    ...(isRunning(batch) ? [{ keys: 'o', does: 'outcomes', isVital: false }] : []),
+    ...(isInside ? [{ keys: 'esc', does: backHint(listOf(state).filter, pane, cameFrom), isVital: false }] : []),
+  ]
+}
+
+function backHint(filter: string, pane: State['pane'], cameFrom: State['cameFrom']): string {
+  if (filter !== '') return 'clear filter'
+  return pane === 'tree' ? (cameFrom ?? 'streams') : 'tree'
+}
+
+const PAIRS: ReadonlyMap<KeyCommand, string> = new Map([
+  ['down', 'j/k'],
+  ['fold', 'h/l'],
+])
+
+function hintFor(state: State, command: KeyCommand): Hint | undefined {
+  const binding = KEYS.find(found => found.command === command && worksOn(found, state.screen))
+  if (binding?.hint === undefined) return undefined
+  const isBack = state.screen === 'stream' && state.pane === command
+  const isFrozen = command === 'freeze' && state.frozen !== undefined
+  if (isBack || isFrozen) return undefined
+  return {
+    keys: PAIRS.get(command) ?? keyLabel(binding.keys[0] ?? ''),
+    does: binding.hint,
+    isVital: VITAL.has(command),
+  }
+}

@@ -1,0 +1,45 @@
+import { type Size, type State, UNLOCKED_MS, type Writes } from './state.ts'
+import { EMPTY_FIELD } from './text-field.ts'
+import { FRESH_LIST } from './transition.ts'
+
+export interface StartOptions {
+  readonly size: Size
+  /** The stream it opens with, which may not exist yet; without it the list of streams. */
+  readonly stream?: string
+  readonly writes: Writes['kind']
+  /** What has to be typed before changes are unlocked, in a protected store; it is asked for at once. */
+  readonly protectedName?: string
+  /** The store's clock, epoch ms. */
+  readonly nowMs: number
+  readonly time: State['time']
+}
+
+/** The dashboard as it opens. */
+export function initialState({ size, stream = '', writes, protectedName, nowMs, time }: StartOptions): State {
+  const isAsked = writes === 'unlocked' && protectedName !== undefined
+  return {
+    size,
+    screen: stream === '' ? 'streams' : 'stream',
+    lists: { streams: FRESH_LIST, stream: FRESH_LIST, leases: FRESH_LIST, watchdog: FRESH_LIST, activity: FRESH_LIST },
+    stream,
+    cameFrom: undefined,
+    pane: 'tree',
+    folded: new Set(),
+    paneTop: 0,
+    isDetailOpen: false,
+    isWide: false,
+    time,
+    frozen: undefined,
+    writes: isAsked ? { kind: 'locked' } : writesOf(writes, nowMs),
+    prompt: undefined,
+    dialog: isAsked ? { kind: 'unlock', name: protectedName, field: EMPTY_FIELD, isWrong: false } : undefined,
+    notice: undefined,
+    batch: undefined,
+    history: [],
+    requests: 0,
+  }
+}
+
+function writesOf(kind: Writes['kind'], nowMs: number): Writes {
+  return kind === 'unlocked' ? { kind, untilMs: nowMs + UNLOCKED_MS } : { kind }
+}

@@ -1,0 +1,83 @@
+import { statusWord } from '../../../formats/stream/status.ts'
+import { isHeld } from '../../../store/local-lease.ts'
+import { leaseNow } from '../../data/stream-entry.ts'
+import type { Activity, Data, StreamEntry } from '../../data/types.ts'
+import type { Listing } from '../context.ts'
+import type { State } from '../state.ts'
+import { filterWords, SearchTexts } from './filter-words.ts'
+import { KeptListing, listingOf, NO_ROWS } from './rows.ts'
+import { TableList } from './table-list.ts'
+import { TreeList } from './tree-list.ts'
+
+/** The rows of each list in order, kept from frame to frame: asking again where nothing moved costs nothing. */
+export class Lists {
+  readonly #streams = new TableList({
+    sort: { by: 'name', isDescending: false },
+    texts: new SearchTexts(streamTexts),
+    keepsCursorOnly: false,
+  })
+  readonly #leases = new TableList({
+    isIn: ({ item }, nowMs) => isHeld(leaseNow(item.listed.lease, nowMs)),
+    sort: { by: 'since', isDescending: false },
+    texts: new SearchTexts(leaseTexts),
+    // Leases come and go all the time where each change takes one.
+    keepsCursorOnly: true,
+  })
+  readonly #tree = new TreeList()
+  readonly #watchdog = new KeptListing()
+  readonly #activity = new KeptListing()
+  readonly #activityTexts = new SearchTexts(activityTexts)
+
+  /** The rows of the current screen. @param nowMs the store's clock */
+  listing(state: State, data: Data, nowMs: number): Listing {
+    const list = state.lists[state.screen]
+    switch (state.screen) {
+      case 'streams':
+        return this.#streams.listing(list, data.streams, nowMs)
+      case 'leases':
+        return this.#leases.listing(list, data.streams, nowMs)
+      case 'stream': {
+        const { open } = data
+        return open?.name === state.stream ? this.#tree.listing(list, state.folded, open, nowMs) : NO_ROWS
+      }
+      case 'watchdog':
+        return this.#expiring(list.filter, data)
+      case 'activity':
+        return this.#activities(list.filter, data)
+      default:
+        return state.screen satisfies never
+    }
+  }
+
+  #expiring(filter: string, { watchdog: { next } }: Data): Listing {
+    return this.#watchdog.get([filter, next], () => {
+      const words = filterWords(filter)
+      const keys = next.map(({ stream }) => stream).filter(name => words.accepts(name.toLowerCase()))
+      return listingOf(keys, { matching: keys.length, total: next.length })
+    })
+  }
+
+  #activities(filter: string, { activity: { items } }: Data): Listing {
+    return this.#activity.get([filter, items], () => {
+      const words = filterWords(filter)
+      const passing = words.isEmpty ? items : items.filter(item => words.accepts(this.#activityTexts.get(item)))
+      const keys = passing.map(({ key }) => key)
+      return listingOf(keys, { matching: keys.length, total: items.length })
+    })
+  }
+}
+
+function streamTexts({ name, item: { summary, fault } }: StreamEntry): readonly string[] {
+  if (summary === undefined) return [name, fault?.code ?? '']
+  const { status, root, key, topic, tag, trackingId, waitingOn, failure } = summary
+  return [name, statusWord(status), root, key, topic, tag, trackingId, ...waitingOn, failure, fault?.code ?? '']
+}
+
+function leaseTexts(entry: StreamEntry): readonly string[] {
+  const { state, holder } = entry.item.listed.lease
+  return [...streamTexts(entry), state, holder?.by ?? '', holder?.host ?? '', holder?.purpose ?? '']
+}
+
+function activityTexts({ stream, tx: { by, op, why, on, changes } }: Activity): readonly string[] {
+  return [stream, by, op, why, on, ...changes.map(({ event }) => event)]
+}

@@ -1,0 +1,106 @@
+import { statusWord } from '../../../formats/stream/status.ts'
+import { shownStatus } from '../../../formats/stream/view.ts'
+import type { StreamEvent } from '../../../stream/event.ts'
+import type { OpenStream, TreeNode } from '../../data/types.ts'
+import type { Listing } from '../context.ts'
+import { shownOf } from '../shown-stream.ts'
+import type { ListState } from '../state.ts'
+import { filterWords, SearchTexts } from './filter-words.ts'
+import { listingOf, NO_ROWS } from './rows.ts'
+
+/** From what the rows were made. */
+interface Made {
+  readonly nodes: readonly TreeNode[]
+  readonly folded: ReadonlySet<string>
+  readonly filter: string
+  readonly moves: number
+  readonly revision: number
+  readonly nowMs: number
+}
+
+/**
+ * The rows of the thread tree. With a filter: what passes it and, faint, what is above that, whatever is folded; it is
+ * asked again at most once a second, and what passed before stays, faint, until the cursor moves.
+ */
+export class TreeList {
+  readonly #texts = new SearchTexts<StreamEvent>(textsOf)
+  #made: Made | undefined
+  #stream: string | undefined
+  #listing: Listing = NO_ROWS
+  #hasGhosts = false
+
+  listing({ filter, moves }: ListState, folded: ReadonlySet<string>, open: OpenStream, nowMs: number): Listing {
+    const now: Made = { nodes: open.nodes, folded, filter, moves, revision: open.revision, nowMs }
+    const before = this.#stream === open.name ? this.#made : undefined
+    if (before !== undefined && isGood(before, now, this.#hasGhosts)) return this.#listing
+    const keeps = before?.filter === filter && before.moves === moves
+    this.#listing = filterWords(filter).isEmpty
+      ? unfolded(open.nodes, folded)
+      : this.#passing(open, now, keeps ? this.#listing : NO_ROWS)
+    this.#made = now
+    this.#stream = open.name
+    return this.#listing
+  }
+
+  #passing(open: OpenStream, { filter, nowMs }: Made, before: Listing): Listing {
+    const { nodes } = open
+    const words = filterWords(filter)
+    const shown = new Uint8Array(nodes.length)
+    const passing = new Set<string>()
+    show(nodes, shown, node => words.accepts(this.#textOf(node, open, nowMs)) && passing.add(node.key).size > 0)
+    const ghosts = show(nodes, shown, ({ key }, at) => shown[at] === 0 && before.indexOf(key) >= 0)
+    this.#hasGhosts = ghosts > 0
+    const keys = nodes.filter((_, at) => shown[at] === 1).map(({ key }) => key)
+    const faint = new Set(keys.filter(key => !passing.has(key)))
+    return listingOf(keys, { faint, matching: passing.size, total: nodes.length })
+  }
+
+  #textOf({ id, again }: TreeNode, open: OpenStream, nowMs: number): string {
+    const event = again ? undefined : open.event(id)
+    if (event === undefined) return id.toLowerCase()
+    const shown = shownOf(open, nowMs)
+    // The word that is seen goes with time and with what is below: it cannot be kept with the event.
+    return shown === undefined ? this.#texts.get(event) : `${this.#texts.get(event)}\n${shownStatus(shown, event)}`
+  }
+}
+
+/** Shows the nodes that are wanted with all that is above them. @returns how many are wanted */
+function show(
+  nodes: readonly TreeNode[],
+  shown: Uint8Array,
+  isWanted: (node: TreeNode, at: number) => boolean,
+): number {
+  const above: number[] = []
+  let wanted = 0
+  for (const [at, node] of nodes.entries()) {
+    while (above.length > 0 && (nodes[above.at(-1) ?? 0]?.end ?? 0) <= at) above.pop()
+    above.push(at)
+    if (!isWanted(node, at)) continue
+    wanted++
+    // What is above one that is shown is shown already.
+    for (let up = above.length - 1; up >= 0 && shown[above[up] ?? 0] === 0; up--) shown[above[up] ?? 0] = 1
+  }
+  return wanted
+}
+
+function isGood(before: Made, now: Made, hasGhosts: boolean): boolean {
+  if (before.nodes !== now.nodes || before.filter !== now.filter) return false
+  if (filterWords(now.filter).isEmpty) return before.folded === now.folded
+  if (hasGhosts && before.moves !== now.moves) return false
+  return before.revision === now.revision || Math.floor(before.nowMs / 1_000) === Math.floor(now.nowMs / 1_000)
+}
+
+function unfolded(nodes: readonly TreeNode[], folded: ReadonlySet<string>): Listing {
+  const keys: string[] = []
+  for (let at = 0; at < nodes.length; ) {
+    const node = nodes[at]
+    if (node === undefined) break
+    keys.push(node.key)
+    at = folded.has(node.key) ? node.end : at + 1
+  }
+  return listingOf(keys, { matching: nodes.length, total: nodes.length })
+}
+
+function textsOf({ id, name, status, topic, key, msg, lc }: StreamEvent): readonly string[] {
+  return [id, name, statusWord(status), topic, key, msg, lc.owner ?? '', lc.msg ?? '']
+}

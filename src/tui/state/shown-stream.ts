@@ -1,0 +1,16 @@
+import type { ShownStream } from '../../formats/stream/view.ts'
+import type { OpenStream } from '../data/types.ts'
+
+/** The open stream as pictures of streams take it; `undefined` before its document was read. */
+export function shownOf(open: OpenStream | undefined, nowMs: number): ShownStream | undefined {
+  if (open?.view === undefined) return undefined
+  const { name, view } = open
+  const lease = open.listed?.lease ?? { state: 'available' }
+  const { stream, time, document } = view
+  return { name, version: document.version, lease, stream, time, nowMs: clockOf(open, nowMs) }
+}
+
+/** The time by which it is shown: what is gone ages no more. */
+export function clockOf({ presence, view }: OpenStream, nowMs: number): number {
+  return presence === 'gone' && view !== undefined ? view.nowMs : nowMs
+}

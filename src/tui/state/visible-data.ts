@@ -1,0 +1,32 @@
+import { type Demand, NO_DEMAND } from '../data/demand.ts'
+import type { Data } from '../data/types.ts'
+import type { Listing } from './context.ts'
+import { cursorIndex, heightOf } from './cursor.ts'
+import { windowTop } from './layout.ts'
+import type { State } from './state.ts'
+import { listOf } from './transition.ts'
+
+/** What of the store is wanted, by what is visible now. */
+export function demandOf(state: State, listing: Listing, data: Data): Demand {
+  switch (state.screen) {
+    case 'stream':
+      return { ...NO_DEMAND, open: state.stream === '' ? undefined : state.stream }
+    case 'streams':
+    case 'leases':
+      return { ...NO_DEMAND, streams: true, unread: unreadOf(state, listing, data) }
+    case 'watchdog':
+      return { ...NO_DEMAND, streams: true, watchdog: true }
+    case 'activity':
+      return { ...NO_DEMAND, streams: true, activity: true }
+    default:
+      return state.screen satisfies never
+  }
+}
+
+/** Visible rows whose documents have to be read, from the top. */
+function unreadOf(state: State, listing: Listing, { streams }: Data): readonly string[] {
+  const { keys } = listing
+  const height = heightOf(state)
+  const top = windowTop(cursorIndex(state, { listing }), listOf(state).offset, height, keys.length)
+  return keys.slice(top, top + height).filter(key => streams.get(key)?.isRead === false)
+}

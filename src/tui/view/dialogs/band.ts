@@ -1,0 +1,53 @@
+import { rowOf, ruleRow } from '../fit.ts'
+import type { Area, Row, Span } from '../row.ts'
+
+/** A line of a dialog. The higher its rank, the sooner it gives way where there is no room for all; 0 stays. */
+export interface DialogLine {
+  readonly spans: readonly Span[]
+  readonly rank: number
+}
+
+/** Rules give way before what is asked and what can be answered. */
+const RULE_RANK = 4
+
+/** A band of whole rows with a rule above and below, as high as the lines need and the area allows. */
+export function band(title: string, lines: readonly DialogLine[], { columns, rows }: Area): Row[] {
+  const margin: readonly Span[] = columns < 40 ? [] : [[' ', 'plain']]
+  const all = [
+    { row: ruleRow(title, columns), rank: RULE_RANK },
+    ...lines.map(({ spans, rank }) => ({ row: rowOf([...margin, ...spans], columns), rank })),
+    { row: ruleRow('', columns), rank: RULE_RANK },
+  ]
+  let kept = all
+  while (kept.length > Math.max(0, rows)) {
+    const most = Math.max(...kept.map(({ rank }) => rank))
+    kept = kept.toSpliced(
+      kept.findLastIndex(({ rank }) => rank === most),
+      1,
+    )
+  }
+  return kept.map(({ row }) => row)
+}
+
+/** Columns for the text of a line. */
+export function bandWidth({ columns }: Area): number {
+  return columns < 40 ? columns : columns - 2
+}
+
+/** The part of a text that is seen: from `top` as far as the room goes, and where that is. */
+export interface Window<Item> {
+  readonly items: readonly Item[]
+  /** `3–12 of 40`, `''` where all is seen. */
+  readonly place: string
+}
+
+/**
+ * At least one is seen: what stands around it gives way.
+ * @param item makes the item at a position: only those that are seen are made
+ */
+export function windowFrom<Item>(total: number, top: number, room: number, item: (at: number) => Item): Window<Item> {
+  const height = Math.min(Math.max(1, room), total)
+  const from = Math.max(0, Math.min(top, total - height))
+  const items = Array.from({ length: height }, (_, at) => item(from + at))
+  return { items, place: height < total ? `${from + 1}–${from + height} of ${total}` : '' }
+}

@@ -1,0 +1,75 @@
+import { countText } from '../../../formats/terminal/count-text.ts'
+import { widthOf } from '../../../formats/terminal/width.ts'
+import { wrapped } from '../../../formats/terminal/wrap.ts'
+import type { Scene } from '../../state/context.ts'
+import { type Dialog, UNLOCKED_MS } from '../../state/state.ts'
+import type { Area, Row } from '../row.ts'
+import { safeText } from '../safe-text.ts'
+import { fieldSpans } from '../text-field.ts'
+import { band, bandWidth, type DialogLine } from './band.ts'
+import { changeRows } from './change.ts'
+import { outcomeRows } from './outcomes.ts'
+import { outputRows } from './output.ts'
+
+/** The dialogs that are drawn here; the help is a screen of its own. */
+export type BandDialog = Exclude<Dialog, { kind: 'help' }>
+
+/**
+ * What stands in front of the screen: a band of whole rows with a rule above and below, at most as high as the area. Where
+ * there is little room explanations go first, then rules; what is asked and the answers stay.
+ */
+export function dialogRows(scene: Scene, dialog: BandDialog, area: Area): Row[] {
+  switch (dialog.kind) {
+    case 'change':
+      return changeRows(scene, dialog, area)
+    case 'outcomes':
+      return outcomeRows(scene, dialog, area)
+    case 'output':
+      return outputRows(dialog, area)
+    case 'unlock':
+      return unlockRows(scene, dialog, area)
+    case 'quit':
+      return quitRows(scene, area)
+    default:
+      return dialog satisfies never
+  }
+}
+
+function unlockRows({ facts }: Scene, dialog: Extract<Dialog, { kind: 'unlock' }>, area: Area): Row[] {
+  const { name, field, isWrong } = dialog
+  const front = '›name: '
+  const lines: DialogLine[] = [
+    ...wrapped(`Type ${safeText(name)} to unlock changes`, bandWidth(area), 3).map(
+      (line, at): DialogLine => ({ spans: [[line, 'strong']], rank: at === 0 ? 1 : 3 }),
+    ),
+    {
+      spans: [
+        [`in ${safeText(facts.address)}`, 'dim'],
+        ['  protected', 'warn'],
+      ],
+      rank: 6,
+    },
+    { spans: [[`for ${UNLOCKED_MS / 60_000} minutes; each change still asks`, 'plain']], rank: 7 },
+    { spans: [[front, 'strong'], ...fieldSpans(field, bandWidth(area) - widthOf(front))], rank: 0 },
+    ...(isWrong ? [{ spans: [['✗ that is not its name', 'bad'] as const], rank: 2 }] : []),
+    { spans: [['enter unlocks   esc: it stays locked', 'dim']], rank: 5 },
+  ]
+  return band('Unlock changes', lines, area)
+}
+
+function quitRows({ state: { batch } }: Scene, area: Area): Row[] {
+  const done =
+    batch === undefined ? '' : `: ${countText(batch.outcomes.length)} of ${countText(batch.preview.count)} done`
+  const lines: DialogLine[] = [
+    {
+      spans: [
+        ['A change is under way', 'strong'],
+        [done, 'plain'],
+      ],
+      rank: 1,
+    },
+    { spans: [['y  quit: what has begun is brought to its end, the rest is left undone', 'plain']], rank: 0 },
+    { spans: [['n  stay', 'plain']], rank: 0 },
+  ]
+  return band('Quit?', lines, area)
+}

@@ -1,0 +1,83 @@
+import { countText } from '../../../formats/terminal/count-text.ts'
+import type { Outcome } from '../../ports.ts'
+import { summaryOf } from '../../state/batch-text.ts'
+import type { Scene } from '../../state/context.ts'
+import type { Batch, Dialog } from '../../state/state.ts'
+import { joined } from '../fit.ts'
+import type { Area, Row, Span } from '../row.ts'
+import { safeName, safeText } from '../safe-text.ts'
+import { band, type DialogLine, windowFrom } from './band.ts'
+
+/** What has become of a change so far: how many, one line for each target, and how it ended. */
+export function outcomeRows({ state }: Scene, dialog: Extract<Dialog, { kind: 'outcomes' }>, area: Area): Row[] {
+  const { batch } = state
+  if (batch === undefined) return band('Outcomes', [{ spans: [['nothing was changed yet', 'plain']], rank: 0 }], area)
+  const { outcomes, preview } = batch
+  const end = endLines(batch)
+  const seen = windowFrom(outcomes.length + end.length, dialog.top, area.rows - AROUND, at => {
+    const outcome = outcomes[at]
+    return outcome === undefined ? (end[at - outcomes.length] ?? []) : outcomeSpans(outcome)
+  })
+  const lines: DialogLine[] = [
+    { spans: summarySpans(batch), rank: 0 },
+    ...seen.items.map(spans => ({ spans, rank: 1 })),
+    { spans: [[hints(batch, seen.place), 'dim']], rank: 2 },
+  ]
+  return band(`${preview.verb}: ${countText(outcomes.length)} of ${countText(preview.count)}`, lines, area)
+}
+
+/** Rules, summary, keys. */
+const AROUND = 4
+
+function summarySpans(batch: Batch): Span[] {
+  const { text, isGood } = summaryOf(batch)
+  const style = isGood ? 'good' : 'bad'
+  if (batch.end !== undefined)
+    return [
+      [isGood ? '✓ ' : '✗ ', style],
+      [safeText(text), style],
+    ]
+  const { outcomes, preview, isStopping } = batch
+  const word = isStopping ? 'stopping: what has begun is brought to its end' : 'under way'
+  const failed = outcomes.filter(outcome => !outcome.isGood).length
+  return joined(
+    [
+      [[barOf(outcomes.length, preview.count), 'active']],
+      [[word, isStopping ? 'warn' : 'plain']],
+      [[failed === 0 ? '' : `✗ ${countText(failed)}`, 'bad']],
+    ],
+    '  ',
+  )
+}
+
+const BAR = 12
+
+function barOf(done: number, count: number): string {
+  const full = count <= 0 ? BAR : Math.min(BAR, Math.floor((done / count) * BAR))
+  return '█'.repeat(full) + '░'.repeat(BAR - full)
+}
+
+const WORD = 7
+
+function outcomeSpans({ target, word, isGood, text }: Outcome): Span[] {
+  const style = isGood ? 'good' : word === 'unknown' ? 'warn' : 'bad'
+  const glyph = isGood ? '✓' : word === 'unknown' ? '?' : '✗'
+  const event = target.event === undefined ? '' : ` ${safeText(target.event)}`
+  return [
+    [`${glyph} ${safeText(word).padEnd(WORD)}`, style],
+    [`  ${safeName(target.stream)}${event}  `, 'plain'],
+    [safeText(text), 'plain'],
+  ]
+}
+
+function endLines({ end }: Batch): Span[][] {
+  if (end === undefined) return []
+  if ('fault' in end) return [[[`✗ ${safeText(end.fault)}`, 'bad']]]
+  return end.lines.map(line => [[safeText(line), 'plain']])
+}
+
+function hints({ end, isStopping }: Batch, place: string): string {
+  const keys =
+    end !== undefined ? 'esc closes' : isStopping ? 'esc leaves it to itself' : 's stops   esc leaves it to itself'
+  return place === '' ? keys : `${place}   j/k   ${keys}`
+}

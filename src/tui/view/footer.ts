@@ -1,0 +1,44 @@
+import { cut } from '../../formats/terminal/width.ts'
+import type { Scene } from '../state/context.ts'
+import { type Hint, hintsOf } from '../state/hints.ts'
+import type { State } from '../state/state.ts'
+import { rowOf } from './fit.ts'
+import { BLANK, type Row } from './row.ts'
+import { safeText } from './safe-text.ts'
+import { fieldSpans } from './text-field.ts'
+
+/** The last line: what is typed, else what was just done, else the keys. */
+export function footRow({ state, nowMs }: Scene): Row {
+  const { columns } = state.size
+  const { prompt, notice } = state
+  if (prompt !== undefined) {
+    const sign = prompt.kind === 'filter' ? '/' : ':'
+    return rowOf([[sign, 'strong'], ...fieldSpans(prompt.field, columns - 1)], columns)
+  }
+  if (notice !== undefined && notice.untilMs > nowMs) {
+    return rowOf([[` ${cut(safeText(notice.text), Math.max(0, columns - 1))}`, notice.style]], columns)
+  }
+  // A dialog has the keys and says which.
+  return state.dialog === undefined ? rowOf([[hintText(state), 'dim']], columns) : BLANK
+}
+
+/** The keys of the screen, as many as fit. Those that lead to all others are always among them, behind the rest. */
+function hintText(state: State): string {
+  const hints = hintsOf(state)
+  const room = Math.max(0, state.size.columns)
+  const vital = hints.filter(({ isVital }) => isVital).map(textOf)
+  const shown: string[] = []
+  for (const text of hints.filter(({ isVital }) => !isVital).map(textOf)) {
+    if (lineOf([...shown, text, ...vital]).length > room) break
+    shown.push(text)
+  }
+  return cut(lineOf([...shown, ...vital]), room)
+}
+
+function textOf({ keys, does }: Hint): string {
+  return `${keys} ${does}`
+}
+
+function lineOf(texts: readonly string[]): string {
+  return ` ${texts.join('  ')}`
+}

@@ -1,0 +1,86 @@
+import { visibleName, visibleText } from '../../stream/text.ts'
+
+/** Longer texts are cut before anything is done with them: no row shows so much. UTF-16 units. */
+const MOST_UNITS = 4_096
+
+/**
+ * A text of strangers for one row of the screen. What could steer the terminal is made visible; what terminals and
+ * `widthOf` measure differently is dropped, taken apart or replaced by `�`, so that the text takes `widthOf` columns
+ * wherever it is shown. Texts of more than 4096 units are cut. For ASCII it costs one look.
+ */
+export function safeText(text: string): string {
+  if (SIMPLE.test(text) && text.length <= MOST_UNITS) return text
+  const known = KNOWN.get(text)
+  if (known !== undefined) return known
+  const safe = safeAnew(text)
+  if (text.length > MOST_KNOWN_UNITS) return safe
+  if (KNOWN.size >= MOST_KNOWN) KNOWN.clear()
+  KNOWN.set(text, safe)
+  return safe
+}
+
+/** The name of a stream for one row: what is not seen is not dropped but shown. */
+export function safeName(name: string): string {
+  return safeText(SIMPLE.test(name) && !/^ | $/.test(name) ? name : visibleName(name))
+}
+
+/** Frames show the same texts again and again. */
+const KNOWN = new Map<string, string>()
+const MOST_KNOWN = 2_000
+const MOST_KNOWN_UNITS = 200
+
+function safeAnew(text: string): string {
+  const whole = text.length <= MOST_UNITS ? text : `${text.slice(0, MOST_UNITS)}…`
+  const visible = visibleText(whole.toWellFormed().normalize('NFC'))
+  return SIMPLE.test(visible) ? visible : withoutSurprises(visible)
+}
+
+/** Each of these is one column everywhere. */
+const SIMPLE = /^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2018-\u201d\u2026\u2400-\u2426]*$/
+
+function withoutSurprises(text: string): string {
+  return text
+    .replace(DROPPED, '')
+    .replace(FLAG_LETTERS, letterOfFlag)
+    .replace(SARA_AM, taken => (taken === '\u0e33' ? '\u0e4d\u0e32' : '\u0ecd\u0eb2'))
+    .replace(UNSURE, '\ufffd')
+    .replace(LONELY_MARKS, '')
+    .replace(PILED_MARKS, '$1')
+}
+
+/**
+ * Joiners, variation selectors, tags and whatever else is not seen; skin tones; marks that enclose, of which a keycap
+ * becomes an emoji; and the signs that melt two Indic letters into one, where some count one and others two.
+ */
+const DROPPED =
+  /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Me}\p{Emoji_Modifier}\u094d\u09cd\u0acd\u0b4d\u0c4d\u0d4d\u1039\u17d2\u1a60\u1b44\u1bab\ua9c0\uaaf6]/gu
+
+/** Two of them make a flag, for some. */
+const FLAG_LETTERS = /[\u{1f1e6}-\u{1f1ff}]/gu
+
+function letterOfFlag(flag: string): string {
+  return String.fromCharCode((flag.codePointAt(0) ?? 0) - 0x1f1e6 + 65)
+}
+
+/** Thai and Lao vowels that are a mark and a letter in one. */
+const SARA_AM = /[\u0e33\u0eb3]/g
+
+/**
+ * Characters whose width depends on the edition of Unicode that the terminal was made for; Hangul that is put together
+ * from parts and has no character of its own; beyond the first plane all but emoji, signs, mathematical letters and Han.
+ */
+const UNSURE = new RegExp(
+  [
+    String.raw`[\p{Cn}\p{Co}\u0890-\u089f\u08ca-\u08d2\u0b55\u0c3c\u0d4e\u0d81\u0ece\u1100-\u11ff\u1734\u1abf-\u1aeb\u1dfa]`,
+    String.raw`[\u2630-\u2637\u268a-\u268f\u2ffc-\u2fff\u31bb-\u31bf\u31e4-\u31e5\u31ef\u4dc0-\u4dff\ua82c\ua960-\ua97c\ud7b0-\ud7fb]`,
+    String.raw`[\u{10000}-\u{1d3ff}\u{1d800}-\u{1efff}\u{1f6d6}-\u{1f6df}\u{1f6fb}-\u{1f6ff}\u{1f7f0}\u{1f90c}\u{1f93b}\u{1f946}]`,
+    String.raw`[\u{1f972}\u{1f977}-\u{1f979}\u{1f9a3}\u{1f9a4}\u{1f9ab}-\u{1f9ad}\u{1f9cb}\u{1f9cc}\u{1fa70}-\u{1ffff}\u{40000}-\u{10ffff}]`,
+  ].join('|'),
+  'gu',
+)
+
+/** Marks with nothing to stand on would go onto what is drawn before the text. */
+const LONELY_MARKS = /^\p{M}+/u
+
+/** Two marks on a letter are writing, more are a tower. */
+const PILED_MARKS = /(\p{M}{2})\p{M}+/gu

@@ -1,0 +1,132 @@
+import { holderOrLast } from '../../../formats/lease.ts'
+import { lookOf, statusWord } from '../../../formats/stream/status.ts'
+import { calmSpan } from '../../../formats/terminal/numbers.ts'
+import { cut, cutInside, widthOf } from '../../../formats/terminal/width.ts'
+import type { Summary } from '../../../stream/summary.ts'
+import { cutCount } from '../../../stream/summary-limits.ts'
+import type { OpenStream } from '../../data/types.ts'
+import type { Scene } from '../../state/context.ts'
+import { clockOf } from '../../state/shown-stream.ts'
+import type { Moment } from '../columns.ts'
+import { joined, rowOf, widthOfSpans } from '../fit.ts'
+import type { Row, Span } from '../row.ts'
+import { safeText } from '../safe-text.ts'
+import { agoText, clockText } from '../times.ts'
+import { clockOnly, dueSpan } from '../view-times.ts'
+import { openOf } from './open.ts'
+
+const GAP = '  '
+
+/** One line about the stream of the second screen: name, status, age, what it waits on, what failed, due, who holds it. */
+export function streamHeader(scene: Scene): Row {
+  const width = scene.state.size.columns
+  const open = openOf(scene)
+  return rowOf([[' ', 'plain'], ...headerSpans(scene, open, width - 1)], width)
+}
+
+function headerSpans(scene: Scene, open: OpenStream | undefined, width: number): Span[] {
+  if (scene.state.stream === '') return [['no stream is open', 'dim']]
+  if (open === undefined) return [['reading…', 'dim']]
+  switch (open.presence) {
+    case 'waiting':
+      return [['reading…', 'dim']]
+    case 'missing':
+      return [['nothing has this name yet; waiting for it', 'warn']]
+    case 'unreadable':
+      return unreadable(scene, open)
+    case 'gone':
+      return [...goneSpans(scene, open), [GAP, 'plain'], ...standing(scene, open, width)]
+    case 'there':
+      return standing(scene, open, width)
+    default:
+      return open.presence satisfies never
+  }
+}
+
+function unreadable(scene: Scene, { fault, view }: OpenStream): Span[] {
+  const { code, message } = fault ?? { code: 'bad-document', message: 'no reason is known' }
+  const at = view === undefined ? '' : `, below as it was at ${clockText(view.nowMs, clockOnly(momentOf(scene)))}`
+  return [
+    [`? cannot be read (${safeText(code)})`, 'bad'],
+    [`${at}: `, 'plain'],
+    [safeText(message), 'plain'],
+  ]
+}
+
+function goneSpans(scene: Scene, { goneMs }: OpenStream): Span[] {
+  const at = goneMs === undefined ? '' : ` ${clockText(goneMs, clockOnly(momentOf(scene)))}`
+  return [[`was removed${at}; this is what it was`, 'warn']]
+}
+
+/** What cannot be missed comes first; ids of what it waits on take what is left. */
+function standing(scene: Scene, open: OpenStream, width: number): Span[] {
+  const { summary } = open
+  if (summary === undefined) return [['no events yet', 'dim']]
+  const name = cutInside(safeText(summary.root), Math.max(8, Math.floor(width / 3)))
+  const before: Span[][] = [[[name, 'strong']], statusSpans(summary), ageSpans(scene, open, summary)]
+  const after: Span[][] = [
+    summary.failed > 0 ? [[`✗ ${summary.failed}`, 'bad']] : [],
+    dueSpans(scene, open, summary),
+    leaseSpans(scene, open, summary),
+  ]
+  const room = width - widthOfSpans(joined([...before, ...after], GAP)) - GAP.length
+  return joined([...before, waitsOn(summary, room), ...after], GAP)
+}
+
+function statusSpans({ status, outcome }: Summary): Span[] {
+  const { glyph, style } = lookOf(status)
+  const errors = status === 'completed' && outcome === 'errors'
+  return [[`${glyph} ${cut(safeText(statusWord(status)), 20)}${errors ? ' with errors' : ''}`, errors ? 'warn' : style]]
+}
+
+function ageSpans(scene: Scene, open: OpenStream, { createdMs }: Summary): Span[] {
+  if (createdMs === undefined) return []
+  const text = agoText(createdMs, momentOf(scene, open))
+  return [[scene.state.time === 'relative' ? text : `since ${text}`, 'plain']]
+}
+
+function dueSpans(scene: Scene, open: OpenStream, { dueMs }: Summary): Span[] {
+  if (dueMs === undefined) return []
+  const moment = momentOf(scene, open)
+  const [text, style] = dueSpan(dueMs, moment)
+  if (style === 'plain') return [[`due ${text}`, style]]
+  const { nowMs, time } = moment
+  return [[time === 'relative' ? `overdue ${calmSpan(nowMs - dueMs)}` : `overdue ${text}`, style]]
+}
+
+function momentOf({ state, nowMs }: Scene, open?: OpenStream): Moment {
+  return { nowMs: open === undefined ? nowMs : clockOf(open, nowMs), time: state.time }
+}
+
+/** Wide enough for who and since when; a longer purpose is cut. */
+const LEASE_COLUMNS = 48
+
+function leaseSpans({ nowMs }: Scene, { listed }: OpenStream, summary: Summary): Span[] {
+  const lease = listed?.lease
+  if (lease === undefined || (lease.state !== 'leased' && lease.state !== 'breaking')) return []
+  const holder = holderOrLast(lease, nowMs, summary.lastBy)
+  return [[cut(`${lease.state}${lease.holder === undefined ? ',' : ' by'} ${safeText(holder)}`, LEASE_COLUMNS), 'warn']]
+}
+
+/** As many ids as there is room for, and how many more there are. */
+function waitsOn({ waitingOn, status }: Summary, room: number): Span[] {
+  const ids = waitingOn.filter(id => cutCount(id) === 0)
+  const cutOff = waitingOn.reduce((sum, id) => sum + cutCount(id), 0)
+  if (ids.length === 0 || isEnded(status)) return []
+  let text = 'waits on'
+  let named = 0
+  for (const id of ids) {
+    const longer = `${text} ${safeText(id)}`
+    const more = ids.length + cutOff - named - 1
+    if (widthOf(longer) + (more > 0 ? ` +${more}`.length : 0) > room) break
+    text = longer
+    named++
+  }
+  const more = ids.length + cutOff - named
+  const whole = named === 0 ? `waits on ${more}` : `${text}${more > 0 ? ` +${more}` : ''}`
+  return widthOf(whole) <= room ? [[whole, 'plain']] : []
+}
+
+function isEnded(status: string): boolean {
+  return status === 'completed' || status === 'aborted' || status === 'canceled'
+}

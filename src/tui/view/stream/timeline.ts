@@ -1,0 +1,151 @@
+import { type BarSign, barPieces, spentText } from '../../../formats/stream/time-bar.ts'
+import { columnOf, type TimeScale, timeAxis } from '../../../formats/stream/time-scale.ts'
+import { type Extent, timeOf } from '../../../formats/stream/timeline.ts'
+import { eventDueMs, type ShownStream } from '../../../formats/stream/view.ts'
+import type { Course } from '../../../stream/journal/phases.ts'
+import type { OpenStream } from '../../data/types.ts'
+import type { Scene } from '../../state/context.ts'
+import { layoutOf, WIDE_COLUMNS } from '../../state/layout.ts'
+import { shownOf } from '../../state/shown-stream.ts'
+import { noDocument } from '../empty.ts'
+import { cell, filled, joined, rowOf } from '../fit.ts'
+import type { Area, Row, Span } from '../row.ts'
+import { dueSpan } from '../view-times.ts'
+import { listWindow } from '../window.ts'
+import { type Courses, coursesOf } from './courses.ts'
+import { statusSpan } from './event-cells.ts'
+import { openOf } from './open.ts'
+import { labelSpans, lookOfRow, type SeenNode, visibleNodes } from './tree.ts'
+
+/**
+ * A bar over time for each event that is seen, below the times. Behind now there is room for limits that end soon; the
+ * last row explains the bars where there are many rows.
+ */
+export function timelineRows(scene: Scene, area: Area): Row[] {
+  const open = openOf(scene)
+  const shown = shownOf(open, scene.nowMs)
+  if (open?.view === undefined || shown === undefined) return filled(noDocument(scene, area), area)
+  const courses = coursesOf(open.view)
+  const look = lookFor(scene, open, shown, courses, area.columns)
+  const titles = layoutOf(scene.state).titles > 0 ? [titleRow(look)] : []
+  const free = area.rows - titles.length
+  const legend = area.rows >= LEAST_FOR_LEGEND ? [legendRow(courses.signs, area.columns)] : []
+  const room = Math.max(0, free - legend.length)
+  const rows = visibleNodes(scene, open, listWindow(scene, room)).map(item => barRow(item, look))
+  return filled([...titles, ...filled(rows, { columns: area.columns, rows: room }), ...legend], area)
+}
+
+const LEAST_FOR_LEGEND = 12
+
+interface BarLook {
+  readonly open: OpenStream
+  readonly shown: ShownStream
+  readonly courses: Courses
+  readonly time: Scene['state']['time']
+  readonly width: number
+  readonly label: number
+  readonly scale: TimeScale
+  /** Columns behind the bar. */
+  readonly behind: readonly Behind[]
+}
+
+type Behind = 'status' | 'due' | 'ran'
+const BEHIND: { readonly [Of in Behind]: { readonly title: string; readonly width: number } } = {
+  status: { title: 'STATUS', width: 13 },
+  due: { title: 'DUE', width: 11 },
+  ran: { title: 'RAN', width: 6 },
+}
+
+const GAP = 2
+
+function lookFor(scene: Scene, open: OpenStream, shown: ShownStream, courses: Courses, width: number): BarLook {
+  const behind: Behind[] = width >= WIDE_COLUMNS ? ['status', 'due', 'ran'] : width >= 60 ? ['due'] : []
+  const taken = behind.reduce((sum, id) => sum + BEHIND[id].width + GAP, 0)
+  const label = Math.max(11, Math.min(44, Math.floor((width - taken) * 0.4)))
+  const columns = Math.max(1, width - 1 - label - GAP - taken)
+  const scale = { ...stretched(courses.extent, shown.nowMs), columns }
+  return { open, shown, courses, time: scene.state.time, width, label, scale, behind }
+}
+
+/** Of what is seen behind now, one part in so many. */
+const AHEAD = 5
+
+/** While something goes on there is room behind now, for limits that end soon. */
+function stretched(extent: Extent, nowMs: number): Pick<TimeScale, 'fromMs' | 'toMs'> {
+  const { fromMs, toMs } = timeOf(extent, nowMs)
+  return { fromMs, toMs: extent.isOpen ? toMs + Math.ceil((toMs - fromMs) / (AHEAD - 1)) : toMs }
+}
+
+function titleRow({ label, scale, time, behind, width, shown, courses }: BarLook): Row {
+  const others = behind.map(
+    id => `${' '.repeat(GAP)}${cell(BEHIND[id].title, BEHIND[id].width, 'dim', alignOf(id))[0]}`,
+  )
+  const gap = ' '.repeat(GAP)
+  const axis = withNow(timeAxis(scale, time), scale, courses.extent.isOpen ? shown.nowMs : undefined)
+  return rowOf([[` ${cell('  EVENT', label)[0]}${gap}${axis}${others.join('')}`, 'dim']], width)
+}
+
+const NOW = '┃now'
+
+/** The axis with now in it, over whatever stands there. */
+function withNow(axis: string, scale: TimeScale, nowMs: number | undefined): string {
+  const line = axis.padEnd(scale.columns)
+  if (nowMs === undefined || scale.columns < 3 * NOW.length) return line
+  const at = Math.min(columnOf(scale, nowMs), scale.columns - NOW.length)
+  const before = line.slice(0, at).replace(/│[^│ ]*$/, text => ' '.repeat(text.length))
+  return `${before}${NOW}${line.slice(at + NOW.length).replace(/^[^│]*/, text => ' '.repeat(text.length))}`
+}
+
+function barRow(item: SeenNode, look: BarLook): Row {
+  const { node, event, isCursor } = item
+  const course = event === undefined || node.again ? undefined : look.courses.of.get(event.id)
+  const spans: Span[] = [
+    [isCursor ? '›' : ' ', 'plain'],
+    ...labelSpans(item, look.open, look.label),
+    [' '.repeat(GAP), 'plain'],
+  ]
+  spans.push(...barSpans(item, course, look))
+  for (const id of look.behind) {
+    const [text, style] = behindSpan(id, item, course, look)
+    spans.push([' '.repeat(GAP), 'plain'], cell(text, BEHIND[id].width, style, alignOf(id)))
+  }
+  return rowOf(spans, look.width, lookOfRow(item))
+}
+
+function barSpans({ event, node }: SeenNode, course: Course | undefined, { shown, scale }: BarLook): readonly Span[] {
+  if (event === undefined) return [cell('? missing', scale.columns, 'warn')]
+  if (node.again) return [cell('↑ see above', scale.columns, 'dim')]
+  if (course === undefined) return [cell('', scale.columns)]
+  return barPieces(course, scale, shown.nowMs, eventDueMs(shown, event))
+}
+
+function behindSpan(id: Behind, { event, node }: SeenNode, course: Course | undefined, look: BarLook): Span {
+  if (event === undefined || node.again) return ['', 'plain']
+  const { shown, time } = look
+  switch (id) {
+    case 'status':
+      return statusSpan(event, { shown, time, columns: [] })
+    case 'due': {
+      const ms = eventDueMs(shown, event)
+      return ms === undefined ? ['', 'plain'] : dueSpan(ms, { nowMs: shown.nowMs, time })
+    }
+    case 'ran':
+      return [course === undefined ? '' : spentText(course, 'running', shown.nowMs), 'plain']
+    default:
+      return id satisfies never
+  }
+}
+
+function alignOf(id: Behind): 'left' | 'right' {
+  return id === 'status' ? 'left' : 'right'
+}
+
+function legendRow(signs: readonly BarSign[], width: number): Row {
+  const all: readonly BarSign[] = [...signs, { glyph: '┊', style: 'warn', word: 'due' }]
+  const parts = all.map(({ glyph, style, word }): Span[] => [
+    [glyph, style],
+    // `ready to be claimed` is for those who have room.
+    [` ${word.replace(/ (?:to|for) .*/, '')}`, 'dim'],
+  ])
+  return rowOf([[' ', 'plain'], ...joined(parts, '   ')], width)
+}

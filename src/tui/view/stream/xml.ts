@@ -1,0 +1,56 @@
+import type { OpenStream } from '../../data/types.ts'
+import type { Scene } from '../../state/context.ts'
+import { xmlGutter, xmlLines } from '../../state/xml-lines.ts'
+import { filled, rowOf } from '../fit.ts'
+import type { Area, Row, Span } from '../row.ts'
+import { safeText } from '../safe-text.ts'
+import { openOf } from './open.ts'
+
+/**
+ * The document as it lies in the blob, from the line that the state has, with the numbers of its lines. Long lines are
+ * cut, in the wide form broken; those too long for any screen are always broken. Why it cannot be read stands first.
+ */
+export function xmlRows(scene: Scene, area: Area): Row[] {
+  const open = openOf(scene)
+  if (open === undefined) return filled([], area)
+  const head = faultRows(open, area.columns)
+  if (open.text.length === 0) return filled([...head, rowOf([['  nothing to show yet', 'dim']], area.columns)], area)
+  return filled([...head, ...textRows(scene, open, { columns: area.columns, rows: area.rows - head.length })], area)
+}
+
+function faultRows({ presence, fault }: OpenStream, width: number): Row[] {
+  if (presence !== 'unreadable' || fault === undefined) return []
+  const spans: Span[] = [
+    ['? ', 'bad'],
+    [`${safeText(fault.message)} (${safeText(fault.code)})`, 'bad'],
+  ]
+  return [rowOf(spans, width)]
+}
+
+function textRows({ state }: Scene, { text }: OpenStream, area: Area): Row[] {
+  const lines = xmlLines(text, area.columns, state.isWide)
+  const top = Math.max(0, Math.min(state.paneTop, lines.total - 1))
+  const shown = Math.max(0, Math.min(area.rows, lines.total - top))
+  return Array.from({ length: shown }, (_, row) => textRow(text, lines.row(top + row), area.columns))
+}
+
+interface Part {
+  readonly line: number
+  readonly from: number
+  readonly to: number
+}
+
+function textRow(text: readonly string[], { line, from, to }: Part, width: number): Row {
+  const gutter = xmlGutter(text)
+  const number = (from === 0 ? String(line + 1) : '').padStart(gutter - 2)
+  // No character takes less than half a column of UTF-16 units, but those that are not seen: enough for any row.
+  const most = from + 4 * width
+  const part = text[line]?.slice(from, Math.min(to, most)) ?? ''
+  return rowOf(
+    [
+      [`${number}  `, 'dim'],
+      [safeText(to > most ? `${part}…` : part), 'plain'],
+    ],
+    width,
+  )
+}

@@ -1,0 +1,120 @@
+import type { IncomingMessage, RequestOptions } from 'node:http'
+import type { Timing } from '../../util/clock.ts'
+import { type Attempt, Excerpt, errorCode, whyCut } from './attempt.ts'
+import { AddressRefused, guardedLookup, literalOf, type Resolve, refusalOf } from './reach.ts'
+import type { WebhookTarget } from './target.ts'
+
+/** So much of an answer is read. */
+const MAX_ANSWER_BYTES = 4 * 1_024
+/**
+ * What no later try changes: the document is refused, or the address has moved or gone for good. Everything else is tried
+ * again, for it comes and goes while a receiver is replaced or its keys and routes are rolled out: 401, 403, 404, 408, 409,
+ * 425, 429, all 5xx, and a redirect for the time being, which a page about maintenance is.
+ */
+const HOPELESS = [301, 308, 400, 405, 410, 413, 414, 415, 422, 431]
+/** Nobody is left alone for longer on his own demand. */
+const MAX_RETRY_AFTER_MS = 2 * 60_000
+
+export interface WebhookInput {
+  readonly id: string
+  readonly body: string
+  /** `leasectl/1.2.3`. */
+  readonly userAgent: string
+  /** Epoch ms: receivers refuse what is signed with a time far from theirs. */
+  readonly nowMs: number
+  readonly timing: Timing
+  /** Ends it before its time. */
+  readonly stop: AbortSignal
+  /** Asks for the addresses of a name; the system's own unless given. */
+  readonly resolve?: Resolve | undefined
+}
+
+/**
+ * Sends a delivery to a webhook, once, over a connection of its own. Who may be sent to is decided by the configuration:
+ * redirects are not followed, the environment names no proxy, and where the host leads to an inner address nothing is sent
+ * unless that is in `target.networks`. The address that is looked at is the one that is connected to. Never throws.
+ */
+export async function postWebhook(target: WebhookTarget, input: WebhookInput): Promise<Attempt> {
+  const over = new AbortController()
+  const late = new AbortController()
+  void input.timing.pause(target.timeoutMs, AbortSignal.any([over.signal, input.stop])).then(() => late.abort())
+  try {
+    return await answerOf(await sent(target, input, late.signal), input.nowMs)
+  } catch (error) {
+    return late.signal.aborted ? { ...whyCut(input.stop), output: '' } : unanswered(error)
+  } finally {
+    over.abort()
+  }
+}
+
+/** The answer as soon as its head is here. @throws AddressRefused, and what the system says of the connection */
+async function sent(target: WebhookTarget, input: WebhookInput, signal: AbortSignal): Promise<IncomingMessage> {
+  const url = new URL(target.url)
+  const { networks = [] } = target
+  const literal = literalOf(url.hostname)
+  const why = literal && refusalOf(literal, networks)
+  if (why !== undefined) throw new AddressRefused(why)
+  const [{ request, Agent }, { lookup }] = await Promise.all([
+    url.protocol === 'https:' ? import('node:https') : import('node:http'),
+    import('node:dns/promises'),
+  ])
+  const resolve = input.resolve ?? ((host, options) => lookup(host, { ...options, all: true }))
+  // the usual agent may be told by the environment to go through a proxy, which would look the name up anew
+  const agent = new Agent({ keepAlive: false })
+  const options = { ...requestOf(target, input), agent, signal, lookup: guardedLookup(networks, resolve) }
+  return new Promise((answered, reject) => {
+    const asked = request(url, options, answered)
+    asked.on('error', reject).on('close', () => reject(new Error('the connection ended without an answer')))
+    asked.end(input.body)
+  })
+}
+
+function requestOf({ secret }: WebhookTarget, { id, body, userAgent, nowMs }: WebhookInput): RequestOptions {
+  const timestampS = Math.floor(nowMs / 1_000)
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    'user-agent': userAgent,
+    'idempotency-key': id,
+    'webhook-id': id,
+    'webhook-timestamp': String(timestampS),
+    ...(secret === undefined ? {} : { 'webhook-signature': secret.sign(id, timestampS, body) }),
+  }
+  return { method: 'POST', headers }
+}
+
+async function answerOf(response: IncomingMessage, nowMs: number): Promise<Attempt> {
+  const { statusCode: status = 0, headers } = response
+  const output = await firstText(response)
+  const code = `http-${status}`
+  if (status >= 200 && status < 300) return { kind: 'delivered', code, output }
+  if (HOPELESS.includes(status)) return { kind: 'hopeless', code, output }
+  const retryAfterMs = retryAfter(headers['retry-after'], nowMs)
+  return { kind: 'repeat', code, output, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
+}
+
+/** Only of what we refused ourselves the message is told: others may name what is nobody's business. */
+function unanswered(error: unknown): Attempt {
+  return { kind: 'repeat', code: errorCode(error), output: error instanceof AddressRefused ? error.message : '' }
+}
+
+/** What the receiver said counts as soon as its status is here: an answer that breaks off changes nothing. */
+async function firstText(body: IncomingMessage): Promise<string> {
+  const output = new Excerpt(MAX_ANSWER_BYTES)
+  try {
+    for await (const chunk of body) {
+      output.add(chunk)
+      if (output.isFull) break
+    }
+  } catch {
+    // what came is enough
+  }
+  return output.text()
+}
+
+/** Seconds or a date: https://www.rfc-editor.org/rfc/rfc9110#field.retry-after */
+function retryAfter(text: string | undefined, nowMs: number): number | undefined {
+  if (text === undefined) return undefined
+  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - nowMs
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS)
+}

@@ -1,0 +1,57 @@
+import type { Observer } from '../report.ts'
+import type { Health } from './readiness.ts'
+
+/** A loop that shows no progress for so long hangs: every call of a store has a limit of seconds. */
+const SILENCE_MS = 10 * 60_000
+/** The loop adds up to a second by chance to its interval. */
+const JITTER_MS = 1_000
+
+/**
+ * Tells whether the loop is alive, and nothing else: a store that does not answer, a listing that takes long, a breaker
+ * that is open are no reason to start it anew. It has died when its promise has settled, or when nothing got on for ten
+ * minutes besides the interval it rests. That the event loop turns at all shows by there being an answer.
+ */
+export interface Heart extends Observer {
+  /** Something got on: a page was listed, a document read, a call failed. Cheap. */
+  touch(): void
+  /** The loop has ended, well or not. */
+  stop(): void
+  health(): Health
+}
+
+/** @param monotonicMs a clock that only goes forward, ms */
+export function openHeart(intervalMs: number, monotonicMs: () => number): Heart {
+  let touchedMs = monotonicMs()
+  let restMs = 0
+  let hasEnded = false
+  const touch = (): void => {
+    touchedMs = monotonicMs()
+  }
+  const works = (): void => {
+    touch()
+    restMs = 0
+  }
+  const rests = (): void => {
+    touch()
+    restMs = intervalMs + JITTER_MS
+  }
+  return {
+    touch,
+    stop: () => {
+      hasEnded = true
+    },
+    health() {
+      if (hasEnded) return { ok: false, reasons: ['dead: the loop has ended'] }
+      const silentMs = monotonicMs() - touchedMs
+      if (silentMs <= SILENCE_MS + restMs) return { ok: true, reasons: ['alive'] }
+      return { ok: false, reasons: [`dead: the loop has not got on for ${Math.round(silentMs / 1000)}s`] }
+    },
+    began: works,
+    moved: touch,
+    carried: touch,
+    unreadable: touch,
+    shards: touch,
+    passed: rests,
+    failed: rests,
+  }
+}

@@ -1,0 +1,167 @@
+import type { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { HOOK_KINDS } from '../hooks/target.ts'
+import { FAILURE_CODES, HOOK_OUTCOMES, OUTCOMES, STATUSES } from './labels.ts'
+import type { LoopDelay } from './loop-delay.ts'
+
+type PromClient = typeof import('prom-client')
+
+/** Every metric of the watchdog itself begins so. */
+const METRIC_PREFIX = 'leasectl_watchdog_'
+
+const PASS_BUCKETS_S = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
+const LATENCY_BUCKETS_S = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600]
+
+export type Instruments = ReturnType<typeof instrumentsOf>
+
+export interface InstrumentOptions {
+  readonly version: string
+  readonly loopDelay: LoopDelay
+  readonly ofProcess?: boolean
+  hooksPending(): number
+}
+
+export function openInstruments(
+  client: PromClient,
+  options: InstrumentOptions,
+): { readonly registry: Registry; readonly instruments: Instruments } {
+  const registry = new client.Registry()
+  const maker = makerOf(client, registry)
+  const instruments = instrumentsOf(maker)
+  startAtZero(instruments)
+  loopLag(maker, options.loopDelay)
+  pending(maker, options)
+  maker
+    .gauge('build_info', 'Always 1; which leasectl and which Node this is', ['version', 'node'])
+    .set({ version: options.version, node: process.version }, 1)
+  if (options.ofProcess !== false) ofProcess(client, registry)
+  return { registry, instruments }
+}
+
+interface Maker {
+  gauge(name: string, help: string, labels?: readonly string[], collect?: (gauge: Gauge) => void): Gauge
+  counter(name: string, help: string, labels?: readonly string[]): Counter
+  histogram(name: string, help: string, buckets: readonly number[], labels?: readonly string[]): Histogram
+}
+
+function makerOf({ Gauge, Counter, Histogram }: PromClient, registry: Registry): Maker {
+  const common = (name: string, help: string, labelNames: readonly string[]) => ({
+    name: `${METRIC_PREFIX}${name}`,
+    help,
+    labelNames,
+    registers: [registry],
+  })
+  return {
+    gauge(name, help, labels = [], collect) {
+      const gauge: Gauge = new Gauge({
+        ...common(name, help, labels),
+        ...(collect === undefined ? {} : { collect: () => collect(gauge) }),
+      })
+      return gauge
+    },
+    counter: (name, help, labels = []) => new Counter(common(name, help, labels)),
+    histogram: (name, help, buckets, labels = []) =>
+      new Histogram({ ...common(name, help, labels), buckets: [...buckets] }),
+  }
+}
+
+function instrumentsOf(maker: Maker) {
+  return {
+    ...passInstruments(maker),
+    ...streamInstruments(maker),
+    ...decisionInstruments(maker),
+    ...breakerInstruments(maker),
+    ...otherInstruments(maker),
+  }
+}
+
+function passInstruments({ gauge, counter, histogram }: Maker) {
+  return {
+    passSeconds: histogram(
+      'pass_duration_seconds',
+      'How long passes took: a sweep lists all streams, an appointment looks at those whose limit has just ended',
+      PASS_BUCKETS_S,
+      ['kind'],
+    ),
+    listingSeconds: histogram('listing_duration_seconds', 'How long the listing of a sweep alone took', PASS_BUCKETS_S),
+    failedPasses: counter('failed_passes_total', 'Passes that came to no end, by the code of the fault', ['code']),
+    lastPass: gauge('last_pass_timestamp_seconds', 'When the last pass ended, well or not; 0 before the first'),
+    lastSweep: gauge('last_sweep_timestamp_seconds', 'When the last sweep came to its end; 0 before the first'),
+    documents: counter('documents_read_total', 'Documents that were read: summaries alone did not tell enough'),
+    blind: counter('blind_spots_total', 'Times in which nothing could be seen, after which it observed anew', ['why']),
+  }
+}
+
+function streamInstruments({ gauge }: Maker) {
+  return {
+    streams: gauge('streams', 'Watched streams by status, as the last sweep found them', ['status']),
+    listed: gauge('listed_streams', 'Streams the last sweep listed, those of other shards included'),
+    watched: gauge('watched_streams', 'Streams that are watched by this process'),
+    openEvents: gauge('open_events', 'Open events of the watched streams'),
+    overdue: gauge('overdue_streams', 'Streams with an event past its limit that still stands'),
+    nextDue: gauge('next_due_timestamp_seconds', 'When the soonest limit ends or ended; 0 without one'),
+  }
+}
+
+function decisionInstruments({ gauge, counter, histogram }: Maker) {
+  return {
+    decisions: counter('decisions_total', 'Decisions that were carried out, or tried to be, by outcome', ['outcome']),
+    refused: counter('refused_total', 'Decisions that the state of the stream did not allow'),
+    unknown: counter('unknown_total', 'Decisions of which it is not known whether they were written'),
+    deferred: gauge('deferred_decisions', 'Decisions that the last pass left for later'),
+    expiredEvents: counter('expired_events_total', 'Events that this process has ended'),
+    latency: histogram('expiry_latency_seconds', 'From the end of a limit to the end of the event', LATENCY_BUCKETS_S),
+  }
+}
+
+function breakerInstruments({ gauge, counter }: Maker) {
+  return {
+    breakerOpen: gauge('breaker_open', '1 while passes would end too much at once and nothing is ended, otherwise 0'),
+    breakerWouldEnd: gauge('breaker_would_end_events', 'Events that the last pass was to end, as the breaker counts'),
+    breakerTrips: counter('breaker_trips_total', 'How often the breaker opened'),
+  }
+}
+
+function otherInstruments({ gauge, counter }: Maker) {
+  return {
+    skew: gauge('clock_skew_seconds', "The store's clock less that of this machine"),
+    shards: gauge('shards', 'Into how many shards the streams are divided; 0 without --shards'),
+    shardsHeld: gauge('shards_held', 'Shards that this process holds'),
+    hookDeliveries: counter('hook_deliveries_total', 'Tries to deliver to hooks', ['hook', 'outcome']),
+  }
+}
+
+/** A series that is not there cannot be alerted on. */
+function startAtZero({ streams, decisions, failedPasses, blind, hookDeliveries, passSeconds }: Instruments): void {
+  for (const status of STATUSES) streams.set({ status }, 0)
+  for (const outcome of OUTCOMES) decisions.inc({ outcome }, 0)
+  for (const code of FAILURE_CODES) failedPasses.inc({ code }, 0)
+  for (const why of ['outage', 'pause', 'clock', 'start']) blind.inc({ why }, 0)
+  for (const kind of ['sweep', 'appointment']) passSeconds.zero({ kind })
+  for (const hook of HOOK_KINDS) for (const outcome of HOOK_OUTCOMES) hookDeliveries.inc({ hook, outcome }, 0)
+}
+
+function loopLag({ gauge }: Maker, loopDelay: LoopDelay): void {
+  const help = 'How late the event loop was since the last scrape; quantile 1 is the worst'
+  gauge('event_loop_lag_seconds', help, ['quantile'], lag => {
+    const { p50, p99, max } = loopDelay.read()
+    lag.set({ quantile: '0.5' }, p50)
+    lag.set({ quantile: '0.99' }, p99)
+    lag.set({ quantile: '1' }, max)
+  })
+}
+
+function pending({ gauge }: Maker, { hooksPending }: InstrumentOptions): void {
+  const help = 'Deliveries to hooks that wait or are under way'
+  gauge('hook_deliveries_pending', help, [], waiting => waiting.set(hooksPending()))
+}
+
+/**
+ * What prom-client tells of a process, but for the lag of the event loop: that is told above. Its own measurement cannot
+ * be left out; once a minute it costs nothing.
+ */
+function ofProcess({ collectDefaultMetrics }: PromClient, registry: Registry): void {
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 60_000 })
+  for (const { name } of registry.getMetricsAsArray()) {
+    if (name.startsWith('nodejs_eventloop_lag')) registry.removeSingleMetric(name)
+  }
+}

@@ -1,0 +1,116 @@
+import type { Carried } from '../decision.ts'
+import type { DeliveryReport } from '../hooks/delivery.ts'
+import type { Observer, PassReport } from '../report.ts'
+import { type Instruments, openInstruments } from './instruments.ts'
+import { FAILURE_CODES, known, OUTCOMES, STATUSES } from './labels.ts'
+import { type LoopDelay, watchLoopDelay } from './loop-delay.ts'
+
+export interface MetricsOptions {
+  /** Of leasectl, for `build_info`. */
+  readonly version: string
+  /** This machine's clock, epoch ms: Prometheus compares with the like of it. */
+  nowMs(): number
+  /** The lag of the event loop; measured unless given. */
+  readonly loopDelay?: LoopDelay
+  /** CPU, memory, garbage collection of the process as well; default true. */
+  readonly ofProcess?: boolean
+}
+
+/** What a watchdog does, for Prometheus; the names stand in docs/watchdog-metrics.md. */
+export interface Metrics extends Observer {
+  readonly contentType: string
+  /** All metrics in Prometheus' text format. */
+  text(): Promise<string>
+  /** A try to deliver to a hook. */
+  delivery(report: Pick<DeliveryReport, 'kind' | 'outcome'>): void
+  /** Where to ask at each scrape how many deliveries to hooks wait or are under way. */
+  hooksPending(count: () => number): void
+  /** Stops measuring. */
+  close(): void
+}
+
+/** Metrics in a registry of their own. prom-client is loaded here and not before. */
+export async function openMetrics(options: MetricsOptions): Promise<Metrics> {
+  const client = await import('prom-client')
+  const loopDelay = options.loopDelay ?? watchLoopDelay()
+  let pending = (): number => 0
+  const { registry, instruments } = openInstruments(client, { ...options, loopDelay, hooksPending: () => pending() })
+  return {
+    ...observerOf(instruments, options),
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    delivery: ({ kind, outcome }) => instruments.hookDeliveries.inc({ hook: kind, outcome }),
+    hooksPending: count => {
+      pending = count
+    },
+    close: () => loopDelay.close(),
+  }
+}
+
+function observerOf(instruments: Instruments, { nowMs }: MetricsOptions): Observer {
+  let wasOpen = false
+  return {
+    carried: carried => countCarried(instruments, carried),
+    passed(report) {
+      passed(instruments, report, nowMs())
+      if (report.breaker.isOpen && !wasOpen) instruments.breakerTrips.inc()
+      wasOpen = report.breaker.isOpen
+    },
+    failed: ({ code }) => {
+      instruments.lastPass.set(nowMs() / 1000)
+      instruments.failedPasses.inc({ code: known(FAILURE_CODES, code) })
+    },
+    blind: (_fromMs, _toMs, why) => instruments.blind.inc({ why }),
+    shards(held, total) {
+      instruments.shards.set(total)
+      instruments.shardsHeld.set(held.length)
+    },
+  }
+}
+
+function countCarried(instruments: Instruments, { decision, outcome, atMs }: Carried): void {
+  instruments.decisions.inc({ outcome: known(OUTCOMES, outcome) })
+  if (outcome === 'refused') instruments.refused.inc()
+  if (outcome === 'unknown') instruments.unknown.inc()
+  if (outcome !== 'ended' || decision.kind === 'settle') return
+  const latencyMs = atMs - decision.dueMs
+  if (Number.isFinite(latencyMs)) instruments.latency.observe(Math.max(0, latencyMs) / 1000)
+}
+
+function passed(instruments: Instruments, report: PassReport, nowMs: number): void {
+  instruments.lastPass.set(nowMs / 1000)
+  instruments.passSeconds.observe({ kind: report.kind }, report.tookMs / 1000)
+  instruments.documents.inc(report.documents)
+  instruments.expiredEvents.inc(report.endedEvents)
+  set(instruments.overdue, report.overdue)
+  set(instruments.deferred, report.deferred)
+  set(instruments.skew, report.skewMs / 1000)
+  set(instruments.nextDue, (report.next[0]?.dueMs ?? 0) / 1000)
+  instruments.breakerOpen.set(report.breaker.isOpen ? 1 : 0)
+  set(instruments.breakerWouldEnd, report.breaker.wouldEnd)
+  if (report.kind === 'sweep') instruments.lastSweep.set(nowMs / 1000)
+  if (report.listedMs !== undefined) instruments.listingSeconds.observe(report.listedMs / 1000)
+  countStreams(instruments, report)
+}
+
+function countStreams(instruments: Instruments, report: PassReport): void {
+  set(instruments.listed, report.total)
+  set(instruments.watched, report.watched)
+  set(instruments.openEvents, report.openEvents)
+  for (const [status, count] of byStatus(report.streams)) instruments.streams.set({ status }, count)
+}
+
+/** Statuses of foreign streams are texts of strangers: what is not one of a few counts as `other`. */
+function byStatus(streams: PassReport['streams']): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>(STATUSES.map(status => [status, 0]))
+  for (const [status, count = 0] of Object.entries(streams)) {
+    const label = known(STATUSES, status)
+    counts.set(label, (counts.get(label) ?? 0) + count)
+  }
+  return counts
+}
+
+/** A gauge throws for what is no number; an observer must not. */
+function set(gauge: { set(value: number): void }, value: number): void {
+  if (Number.isFinite(value)) gauge.set(value)
+}

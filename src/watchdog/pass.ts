@@ -1,0 +1,134 @@
+import type { EventStore } from '../store/store.ts'
+import { Audience } from './audience.ts'
+import { Breaker } from './breaker.ts'
+import { type Carried, dueMsOf, endsOf } from './decision.ts'
+import { carryOutAll } from './execute.ts'
+import type { WatchdogOptions } from './options.ts'
+import { begin, type Progress, reportOf } from './pass-report.ts'
+import { Roll } from './registry/registry.ts'
+import type { BreakerState, PassReport } from './report.ts'
+import { Lookout, type LookoutSettings } from './scan/scanner.ts'
+import { surveyOf } from './survey.ts'
+
+export interface PassSettings extends LookoutSettings {
+  /** Nothing is changed; what would be is told to the observers. */
+  readonly isDryRun: boolean
+  /** So long a pass carries out more than the first few decisions of a stream, ms; absent: until all are done. */
+  readonly carryOutMs?: number
+  /** Whoever is told; absent: the observers of the options. */
+  readonly audience?: Audience
+}
+
+/**
+ * What a watchdog does again and again: list, look, plan, judge, carry out, report. A pass takes no input but what it sees
+ * and repeats nothing inside; one that is cut short has changed nothing but what it told of, and forgets nothing.
+ */
+export class Watch {
+  readonly #store: EventStore
+  readonly #options: WatchdogOptions
+  readonly #settings: PassSettings
+  readonly #audience: Audience
+  readonly #roll = new Roll()
+  readonly #breaker: Breaker
+  readonly #lookout: Lookout
+
+  constructor(store: EventStore, options: WatchdogOptions, settings: PassSettings) {
+    const { audience = new Audience(options.observers) } = settings
+    this.#store = store
+    this.#options = options
+    this.#settings = settings
+    this.#audience = audience
+    this.#breaker = new Breaker(options)
+    this.#lookout = new Lookout(store, this.#roll, options, { ...settings, audience })
+  }
+
+  /** When a stream has to be looked at, epoch ms by the store's clock; `Infinity` for never. */
+  soonestLookMs(): number {
+    return this.#roll.agenda.soonestLookMs()
+  }
+
+  /** The process runs. */
+  ticked(): void {
+    this.#lookout.ticked()
+  }
+
+  /** @throws the store's faults: then the pass came to no end, and the next one sees all that this one missed */
+  async pass(kind: PassReport['kind'], signal: AbortSignal): Promise<PassReport> {
+    const progress = begin(kind, this.#lookout.now())
+    await this.#audience.tell(observer => observer.began?.(kind, progress.started.nowMs))
+    const breaker = await this.#work(progress, signal)
+    const report = this.#report(progress, breaker)
+    await this.#audience.tell(observer => observer.passed?.(report))
+    return report
+  }
+
+  async #work(progress: Progress, signal: AbortSignal): Promise<BreakerState> {
+    let isGood = false
+    try {
+      if (progress.kind === 'sweep') await this.#lookout.sweep(progress, signal)
+      await this.#lookout.look(progress, signal)
+      const breaker = await this.#judgeAll(progress, signal)
+      await this.#carryOut(progress, breaker, signal)
+      isGood = true
+      return breaker
+    } finally {
+      this.#lookout.ended(isGood)
+      this.#putOff(progress)
+    }
+  }
+
+  /** What was planned and not dealt with must not be forgotten: its stream may never move again. */
+  #putOff({ undone }: Progress): void {
+    const nowMs = this.#store.nowMs()
+    for (const decision of undone) {
+      this.#roll.agenda.postpone(decision.stream, dueMsOf(decision) ?? Number.POSITIVE_INFINITY, nowMs)
+    }
+  }
+
+  /** Once the breaker lets go, what it kept from being ended has its look before anything is done. */
+  async #judgeAll(progress: Progress, signal: AbortSignal): Promise<BreakerState> {
+    const breaker = this.#judge(progress)
+    if (breaker.isOpen || this.#roll.agenda.heldEvents(this.#lookout.owns) === 0) return breaker
+    this.#roll.agenda.letGo()
+    await this.#lookout.look(progress, signal)
+    return this.#judge(progress)
+  }
+
+  #judge({ decisions, started }: Progress): BreakerState {
+    const held = this.#roll.agenda.heldEvents(this.#lookout.owns)
+    const planned = decisions.reduce((sum, decision) => sum + endsOf(decision), held)
+    const { openEvents } = surveyOf(this.#roll, this.#store.nowMs(), this.#lookout.owns)
+    return this.#breaker.judge(planned, openEvents, started.atMs)
+  }
+
+  async #carryOut(progress: Progress, { isOpen }: BreakerState, signal: AbortSignal): Promise<void> {
+    const { decisions, undone } = progress
+    const { carryOutMs = Number.POSITIVE_INFINITY, timing } = this.#settings
+    if (this.#settings.isDryRun) {
+      for (const decision of decisions) await this.#audience.tell(observer => observer.planned?.(decision))
+      return
+    }
+    progress.deferred = await carryOutAll(this.#store, this.#roll, this.#breaker, decisions, {
+      ...this.#options,
+      signal,
+      endsNothing: isOpen,
+      untilMs: timing.monotonicMs() + carryOutMs,
+      monotonicMs: () => timing.monotonicMs(),
+      dealt: decision => undone.delete(decision),
+      told: carried => this.#told(progress, carried),
+    })
+  }
+
+  async #told(progress: Progress, carried: Carried): Promise<void> {
+    const { outcome, decision, ended } = carried
+    progress.outcomes[outcome] = (progress.outcomes[outcome] ?? 0) + 1
+    if (outcome === 'ended') progress.endedEvents += ended?.length ?? endsOf(decision)
+    await this.#audience.tell(observer => observer.carried?.(carried))
+  }
+
+  #report(progress: Progress, breaker: BreakerState): PassReport {
+    const now = { ...this.#lookout.now(), wallMs: this.#settings.timing.wallMs() }
+    const survey = surveyOf(this.#roll, now.nowMs, this.#lookout.owns)
+    return reportOf(progress, now, { ...survey, breaker, unreadable: this.#lookout.unreadable() })
+  }
+}

@@ -1,0 +1,134 @@
+import { parseBody } from '../../ops/transact/plan.ts'
+import type { EventStore, Stored } from '../../store/store.ts'
+import type { StreamDocument } from '../../stream/document.ts'
+import { BadDocument } from '../../stream/errors.ts'
+import { EventStream } from '../../stream/event-stream.ts'
+import { parseJournal } from '../../stream/journal/text.ts'
+import { settledDocument } from '../../stream/operations/settled.ts'
+import { summarize } from '../../stream/summarize.ts'
+import { timeReaderFor } from '../../stream/time/deadlines.ts'
+import type { Decision, Settlement } from '../decision.ts'
+import { type LookRules, planStream, type Sightings, type StreamPlan, type Subject } from '../plan.ts'
+import type { Kept, Roll } from '../registry/registry.ts'
+import { NO_STATUS } from './sweep.ts'
+
+/** What a look at one document found, and what is to be done with the stream. */
+export interface Looked {
+  readonly stored: Stored
+  readonly decisions: readonly Decision[]
+  /** Observers of moves were not told of the stream as it stands. */
+  readonly isNews: boolean
+  /** Why it cannot be read, when that is so. */
+  readonly fault: string | undefined
+}
+
+/** The status of what cannot be read. */
+export const UNREADABLE = 'unreadable'
+
+const NEVER = Number.POSITIVE_INFINITY
+
+/**
+ * Reads a stream, plans what is to be done with it and keeps that on the roll. `undefined`: it is gone.
+ *
+ * @param rulesNow asked when the document is here: what was seen in it was not seen before
+ */
+export async function look(
+  store: EventStore,
+  roll: Roll,
+  name: string,
+  rulesNow: () => LookRules,
+  signal: AbortSignal,
+): Promise<Looked | undefined> {
+  const stored = await store.read(name, signal)
+  const rules = withUnseen(rulesNow(), roll, name)
+  if (stored === undefined) {
+    roll.remove(name)
+    return undefined
+  }
+  const { fault, kept, sightings, decisions } = judge(stored, roll, rules)
+  if (decisions.length === 0) roll.setbacks.clear(name)
+  const isNews = !roll.moves.knows(name, stored.etag)
+  roll.looked(name, stored.etag, kept, sightings, rules.atMs)
+  return { stored, decisions, isNews, fault }
+}
+
+/** What kept this stream alone from being seen. */
+function withUnseen(rules: LookRules, roll: Roll, name: string): LookRules {
+  const unseen = roll.silences.end(name, rules.nowMs)
+  return unseen === undefined ? rules : { ...rules, blindSpots: [...rules.blindSpots, unseen] }
+}
+
+interface Judgement {
+  readonly kept: Kept
+  readonly sightings: Sightings
+  readonly decisions: readonly Decision[]
+  readonly fault?: string
+}
+
+function judge(stored: Stored, roll: Roll, rules: LookRules): Judgement {
+  try {
+    const document = parseBody(stored.body, stored.name)
+    return document.events.length === 0 ? idle('not-started') : judgeEvents(document, stored, roll, rules)
+  } catch (error) {
+    if (!(error instanceof BadDocument)) throw error
+    return { ...idle(UNREADABLE), fault: error.message }
+  }
+}
+
+/** Nothing can be done with it before it moves. */
+function idle(status: string): Judgement {
+  const kept = { status, openEvents: 0, dueMs: NEVER, nextLookMs: NEVER }
+  return { kept, sightings: new Map(), decisions: [] }
+}
+
+function judgeEvents(written: StreamDocument, stored: Stored, roll: Roll, rules: LookRules): Judgement {
+  const { name, etag, versionFloor } = stored
+  const knownSinceMs = roll.knownSinceMs(name, etag) ?? rules.atMs
+  const lastModifiedMs = Math.min(stored.modifiedMs, firstSeenMs(rules, knownSinceMs))
+  const context = { nowMs: rules.nowMs, versionFloor, lastModifiedMs }
+  const { document, isSettleDue } = settledDocument(written, { ...context, born: written.born })
+  const subject = {
+    name,
+    stream: new EventStream(document.events),
+    read: timeReaderFor(document, context).read,
+    sightings: roll.sightingsOf(name),
+    knownSinceMs,
+    version: document.version,
+    isUsed: usedIn(document),
+  }
+  const plan = planStream(subject, rules)
+  const { status, open } = summarize(document, { ...context, lastBy: '' })
+  const { dueMs, nextLookMs, sightings } = plan
+  return {
+    kept: { status: status || NO_STATUS, openEvents: open, dueMs, nextLookMs },
+    sightings,
+    decisions: decisionsOf(name, plan, isSettleDue, document.version),
+  }
+}
+
+/** Two clocks hardly ever agree to the millisecond; a limit that counts from this must not end at another time each look. */
+const ROUNDED_TO_MS = 60_000
+
+/** When a document that has not moved was first seen, by the store's clock: it was written by then, whatever it says. */
+function firstSeenMs({ nowMs, atMs }: LookRules, knownSinceMs: number): number {
+  return Math.ceil((nowMs - (atMs - knownSinceMs)) / ROUNDED_TO_MS) * ROUNDED_TO_MS
+}
+
+/** Reads the journal once and when it is asked, however often: it may be as long as there are events to be ended. */
+function usedIn({ journal, prefix }: StreamDocument): Subject['isUsed'] {
+  let used: ReadonlySet<string> | undefined
+  return commandId => {
+    used ??= new Set(parseJournal(journal, prefix).map(transaction => transaction.commandId))
+    return used.has(commandId)
+  }
+}
+
+/** Whatever ends something settles the stream first. */
+function decisionsOf(name: string, { expiries }: StreamPlan, isSettleDue: boolean, version: number): Decision[] {
+  const isWritten = expiries.some(({ operation }) => operation !== undefined)
+  return isSettleDue && !isWritten ? [...expiries, settlementOf(name, version)] : [...expiries]
+}
+
+function settlementOf(stream: string, version: number): Settlement {
+  return { kind: 'settle', stream, commandId: `watchdog:settle:${version}`, operation: { op: 'settle' } }
+}

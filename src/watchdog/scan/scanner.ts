@@ -1,0 +1,192 @@
+import { summarizeStored } from '../../ops/summaries.ts'
+import { StoreUnreachable } from '../../store/errors.ts'
+import type { EventStore } from '../../store/store.ts'
+import type { Timing } from '../../util/clock.ts'
+import { runBatch } from '../../util/concurrency.ts'
+import type { Audience } from '../audience.ts'
+import type { Moment } from '../blind-spots.ts'
+import { Tolerance } from '../failure-budget.ts'
+import { Vision } from '../observation-gaps.ts'
+import type { WatchdogOptions } from '../options.ts'
+import type { Progress } from '../pass-report.ts'
+import type { LookRules } from '../plan.ts'
+import type { Roll } from '../registry/registry.ts'
+import type { MovedStream, PassReport } from '../report.ts'
+import { messageOf } from '../watchdog-execute.ts'
+import { FaultList } from './fault-list.ts'
+import { type Looked, look, UNREADABLE } from './inspect.ts'
+import { movedFrom, sweep } from './sweep.ts'
+
+export interface LookoutSettings {
+  /** The clock alone decides: one look is enough. */
+  readonly trustsClock: boolean
+  readonly timing: Timing
+  /** So often `ticked` is called, ms; absent where nobody does. */
+  readonly tickMs?: number
+}
+
+/** The half of a watchdog that sees: lists, reads what is due or new, and plans. It changes nothing but the roll. */
+export class Lookout {
+  readonly #store: EventStore
+  readonly #roll: Roll
+  readonly #options: WatchdogOptions
+  readonly #settings: LookoutSettings
+  readonly #audience: Audience
+  readonly #vision: Vision
+  readonly #faults = new FaultList()
+
+  constructor(
+    store: EventStore,
+    roll: Roll,
+    options: WatchdogOptions,
+    settings: LookoutSettings & { readonly audience: Audience },
+  ) {
+    this.#store = store
+    this.#roll = roll
+    this.#options = options
+    this.#settings = settings
+    this.#audience = settings.audience
+    const { tickMs = Number.POSITIVE_INFINITY } = settings
+    const { intervalMs, lastSeenMs } = options
+    this.#vision = new Vision({ intervalMs, tickMs, lastSeenMs }, this.now())
+  }
+
+  now(): Moment {
+    return { nowMs: this.#store.nowMs(), atMs: this.#settings.timing.monotonicMs() }
+  }
+
+  /** The process runs. */
+  ticked(): void {
+    this.#vision.ticked(this.now())
+  }
+
+  /** A pass came to its end; or to none, so that what is seen next is seen after an outage. */
+  ended(isGood: boolean): void {
+    if (isGood) this.#vision.passed()
+    else this.#vision.failed()
+  }
+
+  /** Some of the documents that cannot be read. */
+  unreadable(): PassReport['unreadable'] {
+    return this.#faults.list(name => this.#roll.statusOf(name) === UNREADABLE)
+  }
+
+  readonly owns = (name: string): boolean => this.#options.ownership?.owns(name) ?? true
+
+  /** @throws the store's faults: the roll has forgotten nothing */
+  async sweep(progress: Progress, signal: AbortSignal): Promise<void> {
+    const { names, wantsMoved = false } = this.#options
+    this.#vision.asks(this.now())
+    await sweep(this.#store, this.#roll, {
+      wantsMoved,
+      owns: this.owns,
+      signal,
+      asks: () => this.#vision.asks(this.now()),
+      answered: this.#answered,
+      moved: (streams: readonly MovedStream[]) => this.#audience.tell(observer => observer.moved?.(streams)),
+      ...(names === undefined ? {} : { names }),
+    })
+    progress.listedMs = this.#settings.timing.monotonicMs() - progress.started.atMs
+    await this.#tellBlindness()
+  }
+
+  /**
+   * Reads what is due, and what the listing could not tell. What is wrong with one stream keeps it from no other.
+   *
+   * @throws StoreUnreachable the store answers nobody; the signal's reason
+   */
+  async look(progress: Progress, signal: AbortSignal): Promise<void> {
+    const { concurrency } = this.#options
+    const tolerance = new Tolerance()
+    this.#vision.asks(this.now())
+    if (this.#vision.takeSetBack()) this.#roll.wasSetBack(this.#store.nowMs())
+    const names = this.#roll.agenda.toLookAt(this.#store.nowMs())
+    const own = names.filter(this.owns)
+    if (own.length < names.length) this.#leaveToOthers(names)
+    await runBatch(own, { concurrency, stop: tolerance.stop }, async name => {
+      if (!signal.aborted) await this.#lookAt(name, progress, tolerance, signal)
+    })
+    if (tolerance.isDoubtful) await this.#probe(tolerance.silentStreams, signal)
+    signal.throwIfAborted()
+  }
+
+  /** They are looked at again in time for a shard that changes hands. */
+  #leaveToOthers(names: readonly string[]): void {
+    const nextLookMs = this.#inAnInterval()
+    for (const name of names) if (!this.owns(name)) this.#roll.agenda.leave(name, nextLookMs)
+  }
+
+  async #lookAt(name: string, progress: Progress, tolerance: Tolerance, signal: AbortSignal): Promise<void> {
+    const before = this.#roll.statusOf(name)
+    try {
+      const looked = await look(this.#store, this.#roll, name, this.#rules, signal)
+      tolerance.answered()
+      if (looked !== undefined) await this.#keep(name, looked, progress)
+    } catch (error) {
+      signal.throwIfAborted()
+      const isSilent = error instanceof StoreUnreachable
+      this.#roll.fail(name, isSilent ? before : UNREADABLE, this.#inAnInterval())
+      if (isSilent) this.#roll.silences.begin(name, this.#vision.goodMs)
+      if (isSilent) tolerance.silent(name)
+      else if (before !== UNREADABLE) await this.#tellFault(name, messageOf(error))
+    }
+  }
+
+  /** Some streams do not answer: is it them, or the store? Another one tells. @throws StoreUnreachable it is the store */
+  async #probe(silent: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
+    const other = this.#roll.other(silent, this.#settings.timing.random())
+    if (other === undefined) throw new StoreUnreachable('no document can be had')
+    try {
+      await this.#store.read(other, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      if (error instanceof StoreUnreachable) throw error
+    }
+  }
+
+  async #keep(name: string, { stored, decisions, isNews, fault }: Looked, progress: Progress): Promise<void> {
+    progress.documents += 1
+    for (const decision of decisions) {
+      progress.decisions.push(decision)
+      progress.undone.add(decision)
+    }
+    await this.#tellBlindness()
+    if (fault === undefined) this.#faults.remove(name)
+    else await this.#tellFault(name, fault)
+    if (!isNews || this.#options.wantsMoved !== true) return
+    const item = summarizeStored(stored, this.#store.nowMs())
+    await this.#audience.tell(observer => observer.moved?.([movedFrom(this.#roll, item)]))
+    this.#vision.asks(this.now())
+    this.#roll.moves.tell(name, item.summary?.version)
+  }
+
+  async #tellFault(name: string, message: string): Promise<void> {
+    // who reads it is told the name beside it
+    const told = message.startsWith(`${name}: `) ? message.slice(name.length + 2) : message
+    this.#faults.add(name, told)
+    await this.#audience.tell(observer => observer.unreadable?.(name, told))
+  }
+
+  async #tellBlindness(): Promise<void> {
+    for (const { fromMs, toMs, why } of this.#vision.takeNews()) {
+      await this.#audience.tell(observer => observer.blind?.(fromMs, toMs, why))
+    }
+  }
+
+  readonly #answered = (): Moment => {
+    const now = this.now()
+    this.#vision.answered(now)
+    return now
+  }
+
+  readonly #rules = (): LookRules => {
+    const now = this.#answered()
+    const { onDue, intervalMs } = this.#options
+    const { blindSpots, epochMs } = this.#vision
+    return { ...now, onDue, apartMs: this.#settings.trustsClock ? 0 : intervalMs, epochMs, blindSpots }
+  }
+
+  #inAnInterval(): number {
+    return this.#store.nowMs() + this.#options.intervalMs
+  }
+}

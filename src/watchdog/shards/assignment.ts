@@ -1,0 +1,86 @@
+import { inParallel, type ShardDocuments } from './documents.ts'
+import type { ShardLease } from './lease.ts'
+import { shardName } from './names.ts'
+import { shardOf } from './quota.ts'
+
+/** The shards that one watchdog holds, or may hold. */
+export class Holdings {
+  readonly #count: number
+  readonly #documents: ShardDocuments
+  readonly #random: () => number
+  readonly #leases = new Map<number, ShardLease>()
+
+  constructor(count: number, documents: ShardDocuments, random: () => number) {
+    this.#count = count
+    this.#documents = documents
+    this.#random = random
+  }
+
+  /** How many it holds or may hold. */
+  get size(): number {
+    return this.#leases.size
+  }
+
+  owns(stream: string): boolean {
+    return this.#leases.get(shardOf(stream, this.#count))?.isTrusted ?? false
+  }
+
+  /** Those that nobody else can have now. */
+  trusted(): readonly number[] {
+    return [...this.#leases].flatMap(([shard, lease]) => (lease.isTrusted ? [shard] : [])).sort((a, b) => a - b)
+  }
+
+  leases(): readonly ShardLease[] {
+    return [...this.#leases.values()]
+  }
+
+  /** It is somebody else's, or gone. */
+  lose(lost: ShardLease): void {
+    for (const [shard, lease] of this.#leases) if (lease === lost) this.#leases.delete(shard)
+  }
+
+  /** Lets go of so many, the last ones first. They count no more before the first of them is free for others. */
+  async letGo(surplus: number): Promise<void> {
+    const going = [...this.#leases].sort(([a], [b]) => b - a).slice(0, surplus)
+    await this.#release(going)
+  }
+
+  async giveBack(): Promise<void> {
+    await this.#release([...this.#leases])
+  }
+
+  async #release(going: readonly (readonly [number, ShardLease])[]): Promise<void> {
+    for (const [shard] of going) this.#leases.delete(shard)
+    await Promise.all(going.map(([, lease]) => lease.release()))
+  }
+
+  /** Takes up to so many of those that are free. @throws the store's faults; what it could take it has */
+  async take(short: number, signal: AbortSignal): Promise<void> {
+    const candidates = this.#candidates()
+    const leased = await this.#documents.leased(candidates, shard => shardName(this.#count, shard), signal)
+    const free = candidates.filter(shard => !leased.has(shard))
+    const wanted = this.size + short
+    while (this.size < wanted && free.length > 0) {
+      await inParallel(free.splice(0, wanted - this.size), shard => this.#takeOne(shard, signal))
+    }
+  }
+
+  async #takeOne(shard: number, signal: AbortSignal): Promise<void> {
+    const lease = this.#documents.lease(shardName(this.#count, shard), `watchdog shard ${shard} of ${this.#count}`)
+    this.#leases.set(shard, lease)
+    let isOurs = false
+    try {
+      // Without an answer it may be ours: renewing it tells.
+      isOurs = (await lease.acquire(signal)) !== 'taken'
+    } finally {
+      if (!isOurs) this.lose(lease)
+    }
+  }
+
+  /** Shards to look at, from a random one on: others who are short look at the same time. */
+  #candidates(): number[] {
+    const from = Math.floor(this.#random() * this.#count)
+    const all = Array.from({ length: this.#count }, (_, at) => (from + at) % this.#count)
+    return all.filter(shard => !this.#leases.has(shard))
+  }
+}

@@ -1,0 +1,98 @@
+import type {
+  CarriedDecision,
+  LastPass,
+  PassFailure,
+  PassFigures,
+  WatchdogEntry,
+} from '../../ops/watchdog-state/state.ts'
+import type { Carried } from '../decision.ts'
+import type { FailedPass, PassReport } from '../report.ts'
+
+/** What is known of a watchdog when it starts. */
+export type StateIdentity = Pick<
+  WatchdogEntry,
+  'id' | 'host' | 'pid' | 'version' | 'by' | 'intervalMs' | 'settings' | 'startedMs'
+>
+
+const MOST_PASSES = 10
+const MOST_DECISIONS = 20
+const MOST_UPCOMING = 20
+const LONGEST_MESSAGE = 300
+/** Limits may lie beyond the year 9999, which no time of day can write. */
+const LAST_MS = Date.UTC(10_000, 0) - 1
+
+/** The entry of a watchdog that has done nothing yet. */
+export function newEntry(identity: StateIdentity): WatchdogEntry {
+  return {
+    ...identity,
+    writtenMs: identity.startedMs,
+    stoppedMs: undefined,
+    lastSweepMs: undefined,
+    tookMs: 0,
+    lastPass: undefined,
+    passes: [],
+    decisions: [],
+    breaker: undefined,
+    next: [],
+    shards: undefined,
+    failure: undefined,
+    lastFailure: undefined,
+    totals: { passes: 0, failed: 0, ended: 0 },
+  }
+}
+
+/** The entry after a pass that came to its end. */
+export function withPass(entry: WatchdogEntry, report: PassReport): WatchdogEntry {
+  const { breaker, endedEvents } = report
+  const tookMs = Math.round(report.tookMs)
+  const sweep = report.kind === 'sweep' ? { lastSweepMs: report.startedMs + tookMs, tookMs } : {}
+  const { passes, ended, failed } = entry.totals
+  return {
+    ...entry,
+    ...sweep,
+    lastPass: lastPassOf(report),
+    passes: [figuresOf(report), ...entry.passes].slice(0, MOST_PASSES),
+    breaker,
+    next: report.next.slice(0, MOST_UPCOMING).map(({ stream, dueMs }) => ({ stream, dueMs: bounded(dueMs) })),
+    failure: undefined,
+    totals: { passes: passes + 1, failed, ended: ended + endedEvents },
+  }
+}
+
+/** The entry after a pass that came to no end. */
+export function withFailure(entry: WatchdogEntry, { startedMs, sinceMs, code, message }: FailedPass): WatchdogEntry {
+  const failure: PassFailure = { startedMs, sinceMs, code, message: message.slice(0, LONGEST_MESSAGE) }
+  const { passes, ended, failed } = entry.totals
+  return { ...entry, failure, lastFailure: failure, totals: { passes, ended, failed: failed + 1 } }
+}
+
+/** The entry after a decision was carried out. */
+export function withDecision(entry: WatchdogEntry, carried: Carried): WatchdogEntry {
+  return { ...entry, decisions: [decisionOf(carried), ...entry.decisions].slice(0, MOST_DECISIONS) }
+}
+
+function lastPassOf({ breaker: _, next: __, streams: ___, listedMs: ____, ...report }: PassReport): LastPass {
+  return {
+    ...report,
+    tookMs: Math.round(report.tookMs),
+    unreadable: report.unreadable.length,
+    skewMs: Math.round(report.skewMs),
+  }
+}
+
+function figuresOf({ startedMs, tookMs, endedEvents: ended, overdue }: PassReport): PassFigures {
+  return { startedMs, tookMs: Math.round(tookMs), ended, overdue }
+}
+
+function decisionOf({ decision, outcome, atMs }: Carried): CarriedDecision {
+  const { kind, stream } = decision
+  if (decision.kind === 'settle') {
+    return { stream, kind, event: undefined, limit: undefined, dueMs: undefined, outcome, atMs }
+  }
+  const { event, limit, dueMs } = decision
+  return { stream, kind, event, limit, dueMs: bounded(dueMs), outcome, atMs }
+}
+
+function bounded(ms: number): number {
+  return Math.min(Math.max(0, ms), LAST_MS)
+}

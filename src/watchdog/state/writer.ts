@@ -1,0 +1,157 @@
+import { changeAside } from '../../ops/system-documents.ts'
+import { WATCHDOG_STATE } from '../../ops/watchdog-state/read-watchdog-state.ts'
+import type { WatchdogEntry } from '../../ops/watchdog-state/state.ts'
+import type { EventStore } from '../../store/store.ts'
+import type { Timing } from '../../util/clock.ts'
+import { machineTiming } from '../../util/clock.ts'
+import type { Carried } from '../decision.ts'
+import type { FailedPass, Observer, PassReport } from '../report.ts'
+import { newEntry, type StateIdentity, withDecision, withFailure, withPass } from './entry.ts'
+import { withEntry } from './text.ts'
+
+export interface StateOptions extends Omit<StateIdentity, 'startedMs'> {
+  /** Into how many shards it divides the streams; none where it watches all of them. */
+  readonly shardCount?: number | undefined
+  readonly timing?: Pick<Timing, 'monotonicMs' | 'pause'>
+  /** The state could not be written: `busy` or `unknown` as of `changeAside`, or what was thrown; told once until it can be again. The watchdog goes on. */
+  readonly failed?: (why: unknown) => void
+  /** After that, it could be again. */
+  readonly recovered?: () => void
+}
+
+/** It is not written oftener, ms, but for what cannot wait. */
+const LEAST_MS = 5_000
+/** A write that takes longer is given up, ms: the next one says it all again. */
+const WRITE_MS = 10_000
+/** The last word of a watchdog that ends takes no longer, ms. */
+const LAST_WRITE_MS = 2_000
+
+/**
+ * Leaves word of a watchdog in the store: after each sweep, but once in 5 s; of passes between them once an interval; at
+ * once when it starts and ends, after its first pass, and when the breaker stops a pass or lets the next one through. It writes beside the
+ * passes, and nothing that keeps it from writing disturbs them.
+ *
+ * A write on Azure is a lease, a read, a Put and a release, $0.0000068: with an interval of 30 s $0.6 a month.
+ */
+export class StateWriter implements Observer {
+  readonly #store: EventStore
+  readonly #options: StateOptions
+  readonly #timing: Pick<Timing, 'monotonicMs' | 'pause'>
+  readonly #stopping = new AbortController()
+  #entry: WatchdogEntry
+  #writtenAtMs = Number.NEGATIVE_INFINITY
+  #writing: Promise<void> | undefined
+  /** What is written now is not the latest. */
+  #isStale = false
+  #isPlanned = false
+  #isFailing = false
+
+  constructor(store: EventStore, options: StateOptions) {
+    const { timing = machineTiming, shardCount: total, failed: _, recovered: __, ...identity } = options
+    this.#store = store
+    this.#options = options
+    this.#timing = timing
+    const entry = newEntry({ ...identity, startedMs: store.nowMs() })
+    this.#entry = total === undefined ? entry : { ...entry, shards: { held: [], total } }
+  }
+
+  /** Says that it is there. Nobody has to wait for it: it resolves when that is written, or cannot be. */
+  async start(): Promise<void> {
+    await this.#write()
+  }
+
+  /** Says that it ends, within 2 s. Nothing is written after it. */
+  async stop(): Promise<void> {
+    if (this.#stopping.signal.aborted) return
+    this.#stopping.abort()
+    const limit = AbortSignal.timeout(LAST_WRITE_MS)
+    const expired = new Promise<void>(resolve => limit.addEventListener('abort', () => resolve()))
+    await Promise.race([this.#writing, expired])
+    const { shards } = this.#entry
+    this.#entry = { ...this.#entry, stoppedMs: this.#store.nowMs(), shards: shards && { ...shards, held: [] } }
+    await Promise.race([this.#put(limit), expired])
+  }
+
+  carried(carried: Carried): void {
+    this.#entry = withDecision(this.#entry, carried)
+  }
+
+  passed(report: PassReport): void {
+    const isFirst = this.#entry.lastPass === undefined
+    const wasOpen = this.#entry.breaker?.isOpen ?? false
+    this.#entry = withPass(this.#entry, report)
+    this.#writeIf(
+      isFirst || report.breaker.isOpen !== wasOpen,
+      report.kind === 'sweep' ? LEAST_MS : this.#options.intervalMs,
+    )
+  }
+
+  failed(failure: FailedPass): void {
+    this.#entry = withFailure(this.#entry, failure)
+    this.#writeIf(false, LEAST_MS)
+  }
+
+  shards(held: readonly number[], total: number): void {
+    this.#entry = { ...this.#entry, shards: { held, total } }
+    this.#writeIf(false, LEAST_MS)
+  }
+
+  /** Observers are waited for: writing goes on beside them. */
+  #writeIf(isUrgent: boolean, afterMs: number): void {
+    const sinceMs = this.#timing.monotonicMs() - this.#writtenAtMs
+    if (isUrgent || sinceMs >= Math.max(afterMs, LEAST_MS)) void this.#write()
+    else if (afterMs <= LEAST_MS) void this.#writeIn(LEAST_MS - sinceMs)
+  }
+
+  async #writeIn(ms: number): Promise<void> {
+    if (this.#isPlanned) return
+    this.#isPlanned = true
+    await this.#timing.pause(ms, this.#stopping.signal)
+    this.#isPlanned = false
+    await this.#write()
+  }
+
+  #write(): Promise<void> {
+    if (this.#stopping.signal.aborted) return Promise.resolve()
+    this.#isStale = this.#writing !== undefined
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = undefined
+    })
+    return this.#writing
+  }
+
+  async #writeAll(): Promise<void> {
+    do {
+      this.#isStale = false
+      this.#writtenAtMs = this.#timing.monotonicMs()
+      await this.#put(AbortSignal.timeout(WRITE_MS))
+    } while (this.#isStale && !this.#stopping.signal.aborted)
+  }
+
+  async #put(signal: AbortSignal): Promise<void> {
+    const nowMs = this.#store.nowMs()
+    const entry = { ...this.#entry, writtenMs: nowMs }
+    try {
+      const { by } = this.#options
+      const outcome = await changeAside(this.#store, WATCHDOG_STATE, text => withEntry(text, entry, nowMs), {
+        by,
+        purpose: 'watchdog state',
+        signal,
+      })
+      if (outcome === 'busy' || outcome === 'unknown') this.#tellFailure(outcome)
+      else this.#tellRecovery()
+    } catch (error) {
+      this.#tellFailure(error)
+    }
+  }
+
+  #tellRecovery(): void {
+    if (this.#isFailing) this.#options.recovered?.()
+    this.#isFailing = false
+  }
+
+  #tellFailure(why: unknown): void {
+    if (!this.#isFailing) this.#options.failed?.(why)
+    this.#isFailing = true
+  }
+}

@@ -1,0 +1,85 @@
+import type { ProgramEnd } from '../../process/run-program.ts'
+import { InvalidValue } from '../../stream/errors.ts'
+import type { EventSpec } from '../../stream/operations/operation.ts'
+import type { Ending } from '../job.ts'
+import { lastLines } from './last-lines.ts'
+import { type Attributes, readOutput, type Said } from './output-text.ts'
+
+/** What follows an event whose program ended with 0, unless the program says so itself. */
+export interface Successors {
+  readonly next?: string
+  readonly forks?: readonly string[]
+  readonly join?: string
+  /** Of all new events. */
+  readonly attributes?: Attributes
+}
+
+/** An ending, with what else is to be told. */
+export interface ProgramEnding {
+  readonly ending: Ending
+  /** Said of the event before it is advanced, which has no message of its own. */
+  readonly msg?: string
+  /** Why what the program said cannot be used; it has failed for it. */
+  readonly badOutput?: string
+}
+
+/** How the event of a program that ended by itself ends. @param read what the program said, see `readOutput` */
+export function programEnding(end: ProgramEnd, read: () => string, successors: Successors): ProgramEnding {
+  const said = saidIn(read)
+  if (end.fate.kind !== 'exited' || end.fate.code !== 0) {
+    const msg = (typeof said === 'object' && said.msg) || failureText(end)
+    return { ending: { op: 'fail', msg } }
+  }
+  if (typeof said === 'string') return failed(said)
+  const { next, forks, join } = said.next === undefined && said.forks === undefined ? successors : said
+  const attributes = { ...successors.attributes, ...said.attributes }
+  const msg = said.msg === undefined ? {} : { msg: said.msg }
+  if (next === undefined && forks === undefined) {
+    if (Object.keys(said.attributes).length > 0) return failed('attributes belong to new events, and it names none')
+    return { ending: { op: 'complete', ...msg } }
+  }
+  const spec = (name: string): EventSpec => ({ ...attributes, name })
+  return {
+    ending: {
+      op: 'advance',
+      ...(next === undefined ? {} : { next: spec(next) }),
+      ...(forks === undefined ? {} : { forks: forks.map(spec) }),
+      ...(join === undefined ? {} : { join: spec(join) }),
+    },
+    ...msg,
+  }
+}
+
+function failed(why: string): ProgramEnding {
+  return { ending: { op: 'fail', msg: `ended with 0, but LEASECTL_OUTPUT cannot be used: ${why}` }, badOutput: why }
+}
+
+/** What the program said, or why that cannot be used. */
+function saidIn(read: () => string): Said | string {
+  try {
+    return readOutput(read())
+  } catch (error) {
+    if (error instanceof InvalidValue) return error.message
+    throw error
+  }
+}
+
+function failureText({ fate, tail }: ProgramEnd): string {
+  return lastLines(tail.bytes(), tail.isCut) || fateText(fate)
+}
+
+/** `exit 3`, `killed by SIGKILL`. */
+export function fateText(fate: ProgramEnd['fate']): string {
+  switch (fate.kind) {
+    case 'exited':
+      return `exit ${fate.code}`
+    case 'killed':
+      return `killed by ${fate.signal}`
+    case 'not-started':
+      return `it cannot be started (${fate.reason})`
+    case 'stopped':
+      return 'stopped'
+    default:
+      return fate satisfies never
+  }
+}

@@ -1,0 +1,160 @@
+import { StoreUnreachable } from '../store/errors.ts'
+import type { EventStore } from '../store/store.ts'
+import type { WorkerTiming } from '../util/clock.ts'
+import type { Contact } from './contact.ts'
+import { RELEASE } from './endings.ts'
+import type { Finder, Found } from './finder.ts'
+import type { Ending, Job } from './job.ts'
+import type { Idle } from './poll-backoff.ts'
+import { type Aftermath, aftermathOf } from './self-reported.ts'
+import type { Tally } from './tally.ts'
+import type { Happening, LoopOptions, Work } from './types.ts'
+import { workEvent } from './work-event.ts'
+import type { Undone, WorkOutcome } from './work-outcome.ts'
+
+type Target = Extract<Found, { readonly kind: 'found' }>
+
+interface Surroundings {
+  readonly finder: Finder
+  readonly tally: Tally
+  readonly contact: Contact
+  readonly idle: Idle
+  readonly timing: WorkerTiming
+  readonly observe: (happening: Happening) => void
+  /** Aborts when nothing more is to be begun. */
+  readonly over: AbortSignal
+}
+
+const MAX_ATTEMPTS = 5
+/** How long is left alone, ms: what was refused without an apparent reason, what is leased, handed back or at fault. */
+const REST_MS = { refused: 500, leased: 5_000, released: 5_000, fault: 30_000 } as const
+
+/** What a loop does with the events it has found. */
+export class Attempts {
+  readonly #store: EventStore
+  readonly #options: LoopOptions
+  readonly #work: Work
+  readonly #at: Surroundings
+  #begun = 0
+
+  constructor(store: EventStore, options: LoopOptions, work: Work, surroundings: Surroundings) {
+    this.#store = store
+    this.#options = options
+    this.#work = work
+    this.#at = surroundings
+  }
+
+  /** On how many events work was begun. */
+  get begun(): number {
+    return this.#begun
+  }
+
+  /**
+   * Claims the event, works on it and reports; never throws.
+   * @param leave called once the work itself is over: the next may begin
+   */
+  async run(target: Target, leave: () => void): Promise<void> {
+    const { finder, tally, contact, over } = this.#at
+    const state = { isBegun: false, isGivenUp: false }
+    finder.begin(target)
+    try {
+      const outcome = await workEvent(this.#store, target, this.#options, job =>
+        this.#workOn(job, target, state, leave),
+      )
+      contact.answered('change')
+      const after = await aftermathOf(this.#store, outcome)
+      if (!state.isGivenUp) tally.ended(outcome, after.ownEnd)
+      this.#follow(target, outcome, after)
+      this.#tell(target, outcome, after, state.isGivenUp)
+    } catch (error) {
+      if (state.isBegun) tally.threw()
+      else if (!(error instanceof StoreUnreachable)) tally.fault()
+      if (!over.aborted || state.isBegun) await this.#failed(target, error)
+    } finally {
+      finder.end(target)
+    }
+  }
+
+  /** An attempt too many is not worked on: it is failed, under a claim of its own that no late sign of life can be behind. */
+  async #workOn(job: Job, { silent }: Target, state: { isBegun: boolean; isGivenUp: boolean }, leave: () => void) {
+    const { maxAttempts = MAX_ATTEMPTS } = this.#options
+    if (silent !== undefined && job.attempt > maxAttempts) {
+      state.isGivenUp = true
+      return givenUp(silent.attempts, silent.owner)
+    }
+    // Drained while it was claimed.
+    if (this.#at.over.aborted) return RELEASE
+    state.isBegun = true
+    this.#begun += 1
+    this.#at.observe({ kind: 'started', job })
+    try {
+      return await this.#work(job)
+    } finally {
+      leave()
+      // What is claimed next in this stream is then written together with the report.
+      await this.#at.timing.tick()
+    }
+  }
+
+  #follow(target: Target, outcome: WorkOutcome, { ownEnd, isBack }: Aftermath): void {
+    const { finder, idle } = this.#at
+    if (outcome.kind === 'not-claimed') this.#notClaimed(target, outcome.undone)
+    else if (outcome.kind === 'reported') {
+      if (outcome.ending.op === 'release') this.#setback(target, REST_MS.released)
+      else idle.success()
+      finder.wrote(target.stream)
+    } else {
+      // Ready again, often as the same attempt: without a rest it would be claimed over and over.
+      if (isBack) this.#setback(target, REST_MS.released)
+      else if (ownEnd !== undefined) idle.success()
+      finder.mistook(target.stream)
+    }
+  }
+
+  /** A loop that is to end by itself tries each such event once; any other tries again, ever more slowly. */
+  #setback(target: Target, restMs: number): void {
+    if (this.#options.until === undefined) this.#at.idle.setback()
+    this.#rest(target, this.#options.until === undefined ? restMs : Number.POSITIVE_INFINITY)
+  }
+
+  #notClaimed({ stream, event }: Target, { kind }: Undone): void {
+    if (kind === 'held') this.#rest({ stream }, REST_MS.leased)
+    else {
+      this.#rest({ stream, event }, REST_MS.refused)
+      this.#at.finder.mistook(stream)
+    }
+  }
+
+  async #failed(target: Target, error: unknown): Promise<void> {
+    const { contact, finder, timing, over } = this.#at
+    const { stream, event } = target
+    contact.failed('change', error, { stream, event })
+    finder.mistook(stream)
+    if (error instanceof StoreUnreachable) {
+      this.#rest({ stream, event }, REST_MS.refused)
+      // Its place stays taken meanwhile: an outage is not hammered with one event after the other.
+      await timing.pause(REST_MS.refused * (1 + timing.random()), over)
+    } else this.#setback(target, REST_MS.fault)
+  }
+
+  /** By chance up to twice as long: others wait for the same. */
+  #rest({ stream, event }: { readonly stream: string; readonly event?: string }, ms: number): void {
+    const target = event === undefined ? { stream } : { stream, event }
+    this.#at.finder.rest(target, ms * (1 + this.#at.timing.random()))
+  }
+
+  #tell({ stream, event, silent }: Target, outcome: WorkOutcome, { ownEnd }: Aftermath, isGivenUp: boolean): void {
+    const { observe, tally } = this.#at
+    if (isGivenUp && outcome.kind === 'reported') {
+      tally.gaveUp()
+      observe({ kind: 'given-up', stream, event, attempts: silent?.attempts ?? 0 })
+    } else observe({ kind: 'outcome', outcome, ...(ownEnd === undefined ? {} : { ownEnd }) })
+  }
+}
+
+function givenUp(attempts: number, owner: string): Ending {
+  return {
+    op: 'fail',
+    msg: `given up after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}; the last was ${owner}'s`,
+  }
+}
