@@ -9,7 +9,7 @@
  *
  * @packageDocumentation
  */
-import { disposable, type OpenedStore } from './library/open-store.ts'
+import { disposable, type OpenedStore } from './library/streams.ts'
 import { openStore as openStoreAt } from './store/open.ts'
 import { isObject, nonEmptyText, wrong } from './stream/values.ts'
 
@@ -24,14 +24,6 @@ export async function openStore(address: string, env: NodeJS.ProcessEnv = proces
   return disposable(await openStoreAt(nonEmptyText(address, 'address'), env))
 }
 
-export { onDone, onJoined } from './library/after-write.ts'
-export {
-  type ChangeStreamOptions,
-  changeStream,
-  createStream,
-  type NewStream,
-  transact,
-} from './library/change-stream.ts'
 export type {
   AdvanceOptions,
   EventEditor,
@@ -40,7 +32,6 @@ export type {
   TouchOptions,
 } from './library/editor.ts'
 export { EventNotFound, StreamNotFound } from './library/errors.ts'
-export { type FollowOptions, follow } from './library/follow.ts'
 export {
   type AcquireLeaseOptions,
   type AcquireLeaseOutcome,
@@ -54,15 +45,28 @@ export {
   renewLease,
   type TakeLeaseOptions,
 } from './library/lease.ts'
-export type { OpenedStore } from './library/open-store.ts'
-export type { EventReader } from './library/reader.ts'
+export type { EventReader, StreamReader } from './library/reader.ts'
 export type { AttributeChanges, EventInput, NewEvent, Successors } from './library/specs.ts'
-export type { StreamReader } from './library/stream-reader.ts'
-export { mustReadStream, readStream, type SignalOption, type StoredStream } from './library/streams.ts'
+export type { OpenedStore } from './library/streams.ts'
+export {
+  type ChangeStreamOptions,
+  changeStream,
+  createStream,
+  type FollowOptions,
+  follow,
+  mustReadStream,
+  type NewStream,
+  readStream,
+  type SignalOption,
+  type StoredStream,
+  transact,
+} from './library/streams.ts'
 export {
   advance,
   complete,
   fail,
+  onDone,
+  onJoined,
   release,
   type WorkCallbacks,
   type WorkerOptions,
@@ -71,13 +75,12 @@ export {
   workOn,
 } from './library/worker.ts'
 export { type XPath, xpath } from './library/xpath.ts'
-export type { FollowItem } from './ops/follow/follow.ts'
-export type { Break } from './ops/follow/position.ts'
+export type { Break, FollowItem } from './ops/follow/follow.ts'
 export type { HeldLease, LeaseScopeOutcome } from './ops/lease-scope.ts'
 export type { SeenTransaction } from './ops/read-stream.ts'
 export type { EditOutcome } from './ops/transact/edit.ts'
-export { StreamReplaced } from './ops/transact/stream-replaced.ts'
-export type { TransactOptions, TransactOutcome } from './ops/transact/types.ts'
+export type { TransactOptions, TransactOutcome } from './ops/transact/transact.ts'
+export { StreamReplaced } from './ops/transact/transact.ts'
 export * from './store/errors.ts'
 export type * from './store/facts.ts'
 export type * from './store/store.ts'
@@ -109,7 +112,17 @@ export { ON_DUE, SETTABLE } from './stream/operations/operation.ts'
 export type { Pin } from './stream/precondition.ts'
 export type { Summary } from './stream/summary.ts'
 export type { SelectedValue } from './stream/xpath/xpath.ts'
-export type { Ending, Job, LostClaim, StopReason } from './worker/job.ts'
-export type { Happening, LoopOptions, LoopReport, OwnEnd, Work } from './worker/types.ts'
-export type { WorkOptions } from './worker/work-options.ts'
-export type { Undone, WorkOutcome } from './worker/work-outcome.ts'
+export type {
+  Ending,
+  Happening,
+  Job,
+  LoopOptions,
+  LoopReport,
+  LostClaim,
+  OwnEnd,
+  StopReason,
+  Undone,
+  Work,
+  WorkOptions,
+  WorkOutcome,
+} from './worker/types.ts'

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { transact } from '../../src/ops/transact/transact.ts'
-import type { TransactOutcome } from '../../src/ops/transact/types.ts'
+import { type TransactOutcome, transact } from '../../src/ops/transact/transact.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import type { Operation } from '../../src/stream/operations/operation.ts'
 

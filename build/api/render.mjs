@@ -1,14 +1,13 @@
-/** Which chapter the functions of a source file belong to, in the order of the chapters. */
-const CHAPTERS = {
-  index: 'Stores',
-  'library/change-stream': 'Creating and changing streams',
-  'library/after-write': 'After a write',
-  'library/read-stream': 'Reading',
-  'library/xpath': 'Reading',
-  'library/worker': 'Working',
-  'library/follow': 'Following',
-  'library/lease': 'Leases',
-}
+/** The chapters in their order, each with its functions. */
+const CHAPTERS = new Map([
+  ['Stores', ['openStore']],
+  ['Creating and changing streams', ['changeStream', 'createStream', 'transact']],
+  ['After a write', ['onDone', 'onJoined']],
+  ['Reading', ['mustReadStream', 'readStream', 'xpath']],
+  ['Working', ['advance', 'complete', 'fail', 'release', 'workOn', 'worker']],
+  ['Following', ['follow']],
+  ['Leases', ['acquireLease', 'breakLease', 'changeLease', 'leaseScope', 'releaseLease', 'renewLease']],
+])
 
 /** What kinds of symbols a page has. */
 const PAGES = [
@@ -48,7 +47,7 @@ function isError({ excerptTokens }) {
 }
 
 function sorted(symbols) {
-  const order = Object.values(CHAPTERS)
+  const order = [...CHAPTERS.keys()]
   const place = symbol => (symbol.kind === 'Function' ? order.indexOf(chapterOf(symbol)) : 0)
   return symbols.sort((a, b) => place(a) - place(b) || compare(a.name, b.name))
 }
@@ -57,10 +56,9 @@ function compare(a, b) {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-function chapterOf({ name, fileUrlPath }) {
-  const chapter = CHAPTERS[fileUrlPath.replace(/^types\//, '').replace(/\.d\.ts$/, '')]
-  if (chapter === undefined) throw new Error(`${name}: build/api/render.mjs has no chapter for ${fileUrlPath}`)
-  return chapter
+function chapterOf({ name }) {
+  for (const [chapter, names] of CHAPTERS) if (names.includes(name)) return chapter
+  throw new Error(`${name}: build/api/render.mjs has no chapter for it`)
 }
 
 function indexPage(pages) {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import type { Talker } from '../lab/talk.ts'
+import type { Talker } from '../lab/worker-processes.ts'
 
 /** What a process says on stderr is kept up to so many characters. */
 const MOST_STDERR = 4_000

@@ -1,12 +1,10 @@
-import { counted, countText, moreThanText } from '../formats/terminal/count-text.ts'
+import { counted, countText, moreThanText } from '../formats/terminal/numbers.ts'
 import { StoreUnreachable } from '../store/errors.ts'
 import type { EventStore } from '../store/store.ts'
 import { visibleText } from '../stream/text.ts'
-import { missingFile } from './missing-file.ts'
-import { patienceOf } from './patience.ts'
 import type { ProgressLine } from './progress-line.ts'
 import type { Runtime } from './runtime.ts'
-import type { Tally } from './tally.ts'
+import { missingFile } from './store.ts'
 
 /** Shows how far a long listing is, once it takes a second. */
 export async function showCount(
@@ -55,4 +53,45 @@ async function countStreams(store: EventStore, runtime: Runtime): Promise<Pick<T
   } finally {
     patience.close()
   }
+}
+
+/** For how long streams are counted that nobody asked to see, ms. */
+const COUNTING_MS = 2_000
+
+/** The time that is given to counting. It begins to run when it is first asked about. */
+export interface Patience {
+  /** Aborts with the runtime's, and when the time is over: a page that does not come is not waited for. */
+  readonly signal: AbortSignal
+  /** The time is over, and what was under way was stopped for it. */
+  readonly ended: boolean
+  lasts(): boolean
+  close(): void
+}
+
+export function patienceOf(runtime: Runtime): Patience {
+  const over = new AbortController()
+  let untilMs: number | undefined
+  let timer: NodeJS.Timeout | undefined
+  return {
+    signal: AbortSignal.any([runtime.signal, over.signal]),
+    get ended() {
+      return over.signal.aborted
+    },
+    lasts() {
+      untilMs ??= runtime.nowMs() + COUNTING_MS
+      timer ??= setTimeout(() => over.abort(), COUNTING_MS)
+      return runtime.nowMs() < untilMs
+    },
+    close: () => clearTimeout(timer),
+  }
+}
+
+/** What came of a listing. */
+export interface Tally {
+  /** Rows that were written. */
+  readonly shown: number
+  /** Streams that passed the filter, as far as they were counted. */
+  readonly seen: number
+  /** They were counted to the end. */
+  readonly exact: boolean
 }

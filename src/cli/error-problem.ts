@@ -2,7 +2,6 @@ import { BadDocument, LeasectlError, StreamFault } from '../stream/errors.ts'
 import { commandLine } from './command-line.ts'
 import { CommandFailed, type Problem, problem } from './problem.ts'
 import type { Runtime } from './runtime.ts'
-import { withoutSecrets } from './without-secrets.ts'
 
 /** What a thrown error means to the user. Whatever nobody foresaw is a bug: code `unexpected`, exit 1. */
 export function errorProblem(error: unknown, runtime: Runtime): Problem {
@@ -79,4 +78,16 @@ function helpHint({ startedAs }: Runtime): string {
 /** Nobody knows what is in it: a message of an SDK may carry the address of a request with its signature. */
 function messageOf(error: unknown): string {
   return withoutSecrets(error instanceof Error ? `${error.name}: ${error.message}` : String(error))
+}
+
+/** `sig=…` of a SAS, keys of a connection string; also where the text was percent-encoded once more. */
+const NAMED = /(\b|%[0-9a-f]{2})(sig|AccountKey|SharedAccessSignature|client_secret|password)(=|%3D)[^&;\s"'\\]+/gi
+/** What stands in an `Authorization` header. */
+const AUTHORIZATION = /\b(Bearer|SharedKey(?:Lite)?)\s+[^\s"'\\]+/gi
+/** `https://user:password@host` */
+const USER_INFO = /:\/\/[^/?#\s"'\\@]+@/g
+
+/** The text without what signs requests: messages of an SDK carry addresses. */
+export function withoutSecrets(text: string): string {
+  return text.replace(NAMED, '$1$2$3…').replace(AUTHORIZATION, '$1 …').replace(USER_INFO, '://…@')
 }

@@ -16,3 +16,8 @@ export function configFolder(env: Environment): string {
 function xdg(env: Environment, given: string | undefined, ...usual: readonly string[]): string {
   return given?.startsWith('/') ? given : join(env.HOME ?? env.USERPROFILE ?? '.', ...usual)
 }
+
+/** `20261120-184302`: sorts by time, and no two of one person meet. */
+export function clockName(nowMs: number): string {
+  return new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
+}

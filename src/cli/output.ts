@@ -1,5 +1,7 @@
+import { API_VERSION, jsonText } from '../formats/json.ts'
 import type { TimeStyle } from '../formats/terminal/numbers.ts'
 import { noPaint, type Paint } from '../formats/terminal/style.ts'
+import { type Cell, type Column, tableHeader, tableRows, tableWidths } from '../formats/terminal/table.ts'
 import { hasColour, paintFor } from './color.ts'
 import type { GlobalOptions } from './options.ts'
 import type { Runtime } from './runtime.ts'
@@ -39,6 +41,73 @@ export async function openOutput(
     },
     detail: async sentence => {
       if (options.verbose) await stderr.write(`${sentence}\n`)
+    },
+  }
+}
+
+/** One document with a list, written as its items come: what is held does not grow with their number. */
+export interface ItemsWriter {
+  /** Items as JSON on one line each. */
+  write(items: readonly string[]): Promise<void>
+  /** The fields that stand behind the items. */
+  end(fields: { readonly [name: string]: unknown }): Promise<void>
+}
+
+/** A page of Azure's has 5 000 rows: as one text it would take megabytes. */
+const ITEMS_AT_ONCE = 100
+
+/** `{"apiVersion":…,"items":[…],…}` */
+export function itemsWriter(output: Output): ItemsWriter {
+  let first = true
+  return {
+    async write(items) {
+      for (const part of parts(items)) {
+        await output.text(`${first ? HEAD : ',\n'}${part.join(',\n')}`)
+        first = false
+      }
+    },
+    async end(fields) {
+      const tail = Object.entries(fields).map(([name, value]) => `,${JSON.stringify(name)}:${jsonText(value, 0)}`)
+      await output.text(`${first ? HEAD.trimEnd() : '\n'}]${tail.join('')}}\n`)
+    },
+  }
+}
+
+const HEAD = `{"apiVersion":${JSON.stringify(API_VERSION)},"items":[\n`
+
+/** Texts that end with their line, a part at a time. */
+export async function writeTexts(texts: readonly string[], output: Output): Promise<void> {
+  for (const part of parts(texts)) await output.text(part.join(''))
+}
+
+function* parts(texts: readonly string[]): Generator<readonly string[]> {
+  for (let at = 0; at < texts.length; at += ITEMS_AT_ONCE) yield texts.slice(at, at + ITEMS_AT_ONCE)
+}
+
+/** A long table, written part by part. */
+export interface TableWriter {
+  write(rows: readonly (readonly Cell[])[]): Promise<void>
+  /** Prints the header if nothing was written. */
+  end(): Promise<void>
+}
+
+/** Columns are as wide as the rows so far need: later parts of a long table may widen them. */
+export function tableWriter(columns: readonly Column[], output: Output): TableWriter {
+  let widths: readonly number[] | undefined
+  const write = async (rows: readonly (readonly Cell[])[]) => {
+    const limits = {
+      ...(output.width === undefined ? {} : { width: output.width }),
+      ...(widths === undefined ? {} : { atLeast: widths }),
+    }
+    const fitted = tableWidths(columns, rows, limits)
+    const header = widths === undefined ? [tableHeader(columns, fitted, output.paint)] : []
+    widths = fitted
+    await output.lines([...header, ...tableRows(columns, rows, fitted, output.paint)])
+  }
+  return {
+    write,
+    end: async () => {
+      if (widths === undefined) await write([])
     },
   }
 }

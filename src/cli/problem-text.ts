@@ -3,7 +3,9 @@ import { holderJson, holderText } from '../formats/lease.ts'
 import { noPaint, type Paint } from '../formats/terminal/style.ts'
 import { pad, widthOf } from '../formats/terminal/width.ts'
 import { visibleName, visibleText } from '../stream/text.ts'
+import type { GlobalOptions } from './options.ts'
 import type { Fact, Problem } from './problem.ts'
+import type { Runtime } from './runtime.ts'
 
 /** The column at which the code of a short headline stands. */
 const CODE_COLUMN = 80
@@ -64,4 +66,10 @@ export function problemJson(what: Problem) {
 /** The one line that `-o json` puts on stderr. */
 export function problemJsonLine(what: Problem): string {
   return jsonLine({ error: problemJson(what) })
+}
+
+/** Tells on stderr what is wrong with one of several streams, as an error would be told, while the rest goes on. */
+export async function tellProblem(what: Problem, { output }: GlobalOptions, runtime: Runtime): Promise<void> {
+  if (output === 'json' || output === 'ndjson') await runtime.stderr.write(problemJsonLine(what))
+  else await runtime.stderr.write(`${problemLines(what, runtime.nowMs()).join('\n')}\n`)
 }

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
+import { randomFillSync } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
 import { MAX_READ_BYTES } from '../stream/limits.ts'
 import type { Input, Kind, OpenedStore, OpenOptions, OtherProcess, Runtime, Terminal } from './runtime.ts'
-import { uuidV7 } from './uuid.ts'
 
 /**
  * The runtime of this process.
@@ -194,4 +194,14 @@ function isRunning(pid: number): boolean {
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
+}
+
+/** A UUIDv7 (RFC 9562): sorts by time, so that command ids in a journal do too. */
+export function uuidV7(nowMs: number): string {
+  const bytes = randomFillSync(Buffer.alloc(16))
+  bytes.writeUIntBE(nowMs, 0, 6)
+  bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f)
+  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f)
+  const hex = bytes.toString('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
 }

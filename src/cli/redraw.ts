@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { countText } from '../formats/terminal/count-text.ts'
-import { clock, span } from '../formats/terminal/numbers.ts'
+import { clock, countText, span } from '../formats/terminal/numbers.ts'
 import type { TableOptions } from '../formats/terminal/table.ts'
 import { cut } from '../formats/terminal/width.ts'
 import { StoreUnreachable } from '../store/errors.ts'

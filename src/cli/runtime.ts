@@ -1,7 +1,7 @@
-import type { Talker } from '../lab/talk.ts'
+import type { Talker } from '../lab/worker-processes.ts'
 import type { EventStore } from '../store/store.ts'
-import type { DashboardEnd, DashboardOptions } from '../tui/host.ts'
 import type { LiveView } from '../tui/live-view.ts'
+import type { DashboardEnd, DashboardOptions } from '../tui/options.ts'
 
 /** A stream to write to. */
 export interface Terminal {

@@ -1,8 +1,7 @@
 import { formatAddress, parseAddress, type StoreAddress } from '../store/address.ts'
 import { NotPermitted } from '../store/errors.ts'
-import { type Context, type Contexts, contextNamed, NO_CONTEXTS } from './contexts/contexts.ts'
+import { type Context, type Contexts, contextNamed, isProtectedStore, NO_CONTEXTS } from './contexts/contexts.ts'
 import { readContexts } from './contexts/file.ts'
-import { isProtectedStore } from './contexts/same-store.ts'
 import { UsageError } from './problem.ts'
 import type { Kind, OpenedStore, OpenOptions, StoreChoice } from './runtime.ts'
 

@@ -1,7 +1,12 @@
+import { existsSync } from 'node:fs'
+import type { TransactOptions } from '../ops/transact/transact.ts'
+import { parseAddress } from '../store/address.ts'
 import type { EventStore } from '../store/store.ts'
+import type { Authorship } from '../stream/operations/operation.ts'
 import { visibleText } from '../stream/text.ts'
-import type { GlobalOptions } from './options.ts'
+import type { ChangeFlags, GlobalOptions } from './options.ts'
 import type { Output } from './output.ts'
+import { CommandFailed, type Problem, problem, UsageError } from './problem.ts'
 import type { OpenedStore, Runtime, StoreChoice } from './runtime.ts'
 
 /** Opens the store for a command. A changing one says where it writes if nobody named the place on the command line. */
@@ -42,5 +47,87 @@ export function storeChoice({ store, container, context }: GlobalOptions): Store
     ...(store === undefined ? {} : { store }),
     ...(container === undefined ? {} : { container }),
     ...(context === undefined ? {} : { context }),
+  }
+}
+
+/** Of an embedded store that nobody has written to yet: that its file does not exist. `undefined` for all others. */
+export function missingFile(address: string): string | undefined {
+  const parsed = parseAddress(address)
+  return parsed.kind === 'sqlite' && !existsSync(parsed.path) ? 'the file does not exist (yet)' : undefined
+}
+
+/** A mistyped path looks like an empty store, in which nothing can ever be wrong. @throws CommandFailed */
+export function requireFile(address: string): void {
+  const missing = missingFile(address)
+  if (missing === undefined) return
+  throw new CommandFailed(
+    problem('container-missing', `there is no store in ${address}: ${missing}`, {
+      hint: 'Is it the right path? The first stream makes the file.',
+    }),
+  )
+}
+
+/** A stream that was not found, with the reason if its store has no file: a mistyped path looks like an empty store. */
+export function withMissingFile(what: Problem, address: string | undefined): Problem {
+  if (what.code !== 'stream-not-found' || address === undefined || missingFile(address) === undefined) return what
+  return { ...what, hint: `Is it the right store? ${address} does not exist (yet).` }
+}
+
+/** How often to look where nobody says otherwise, ms: a listing over the network is not asked for every second. */
+export function usualIntervalMs({ address }: EventStore): number {
+  return isNear(address) ? 1_000 : 2_000
+}
+
+/** Whether a store is on this machine: what is asked of it costs neither money nor a network. */
+export function isNear(address: string): boolean {
+  return /^(sqlite|memory):/.test(address)
+}
+
+/**
+ * Where a command writes that plays with streams of its own and other processes: in the store of `--store`, else in the
+ * embedded one; never in one that the environment names.
+ */
+export async function ownAddress(command: string, options: GlobalOptions, runtime: Runtime): Promise<string> {
+  if ((options.context ?? options.container) !== undefined)
+    throw new UsageError(`${command} takes neither -c nor --container`, {
+      hint: 'It writes to the store of --store, else to the embedded one.',
+    })
+  const address = options.store ?? (await runtime.embeddedAddress())
+  if (address === 'memory:')
+    throw new UsageError('other processes cannot reach memory:', {
+      hint: `Leave --store out, or name a file or azurite:${command}.`,
+    })
+  return address
+}
+
+/** How long a change waits for a lease held by another where `--lease-wait` does not say, ms. */
+export const DEFAULT_LEASE_WAIT_MS = 10_000
+
+/**
+ * Who, why, under which id and which lease. `purpose` is shown to others while the lease is held. The first
+ * Ctrl-C ends only the wait for a lease: a change under way finishes, because a write that was sent cannot be taken back.
+ */
+export function transactOptions(
+  flags: ChangeFlags,
+  commandId: string,
+  purpose: string,
+  runtime: Runtime,
+): TransactOptions {
+  return {
+    ...authorship(flags, commandId, runtime),
+    leaseWaitMs: flags.leaseWait ?? DEFAULT_LEASE_WAIT_MS,
+    purpose,
+    stopWaiting: runtime.signal,
+    ...(flags.leaseId === undefined ? {} : { leaseId: flags.leaseId }),
+    ...(flags.write === undefined ? {} : { write: flags.write }),
+    ...(flags.ifVersion === undefined ? {} : { ifVersion: flags.ifVersion }),
+  }
+}
+
+function authorship(flags: ChangeFlags, commandId: string, runtime: Runtime): Authorship {
+  return {
+    commandId,
+    by: flags.by ?? runtime.actor,
+    ...(flags.reason === undefined ? {} : { why: flags.reason }),
   }
 }

@@ -2,8 +2,7 @@ import type { Command } from 'commander'
 import type { Run } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { messageOf, registerOnStreams } from './batch/command.ts'
-import type { OnStreams } from './batch/description.ts'
-import type { OnStreamsOptions } from './batch/options.ts'
+import type { OnStreams, OnStreamsOptions } from './batch/options.ts'
 
 export const CANCEL: OnStreams = {
   verb: 'cancel',

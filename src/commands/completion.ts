@@ -2,7 +2,7 @@ import { Argument, type Command } from 'commander'
 import { act, describe, parsed, type Run } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { choice } from '../cli/values.ts'
-import type { CompletionOptions } from './completion/run-completion.ts'
+import type { CompletionOptions } from './completion/run.ts'
 import { SHELLS } from './completion/shells.ts'
 
 /** `completion SHELL`: prints the script that makes a shell complete leasectl's command lines. */
@@ -27,6 +27,24 @@ export function register(parent: Command, runtime: Runtime, go: Run<CompletionOp
 const parse = (command: Command) => parsed<CompletionOptions>(command, ['shell'])
 
 export const run: Run<CompletionOptions> = async (options, runtime) => {
-  const { printScript } = await import('./completion/run-completion.ts')
+  const { printScript } = await import('./completion/run.ts')
   return printScript(options, runtime)
+}
+
+/**
+ * `__complete SHELL -- WORD…`: what the scripts of `completion` ask. Prints what may stand at the cursor; whatever goes
+ * wrong, it is silent and its exit code is 0.
+ */
+export function registerComplete(program: Command, runtime: Runtime): void {
+  program
+    .command('__complete', { hidden: true })
+    .argument('<SHELL>')
+    .argument('[WORD...]')
+    .helpOption(false)
+    .allowUnknownOption()
+    .action(async (shell: string, words: readonly string[]) => {
+      runtime.begin('reads', '__complete')
+      const { printCandidates } = await import('./completion/run.ts')
+      await printCandidates(program, shell, words, runtime)
+    })
 }

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
-import { streamNames } from '../cli/arguments.ts'
 import { act, describe, parsed, type Run } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { selectionFlags } from '../cli/selection/flags.ts'
+import { streamNames } from '../cli/values.ts'
 import type { DoctorOptions } from './doctor/run.ts'
 
 const NOTES = `

@@ -1,13 +1,25 @@
-import type { Command } from 'commander'
-import { describeGroup } from '../cli/command.ts'
+import { type Command, Option } from 'commander'
+import { describeGroup, type Run, writes } from '../cli/command.ts'
+import { type Problem, UsageError } from '../cli/problem.ts'
 import type { Runtime } from '../cli/runtime.ts'
-import * as advance from './event/advance.ts'
-import * as complete from './event/complete.ts'
-import * as fail from './event/fail.ts'
-import * as release from './event/release.ts'
-import * as set from './event/set.ts'
-import * as start from './event/start.ts'
-import * as touch from './event/touch.ts'
+import { requiredText } from '../cli/values.ts'
+import { type Operation, SETTABLE, type SettableAttributes } from '../stream/operations/operation.ts'
+import {
+  type AttributeFlags,
+  attributeFlags,
+  attributesOf,
+  type ClaimOptions,
+  claimantOf,
+  claimFlag,
+  claimMs,
+  type EventOptions,
+  eventCommand,
+  lifeOf,
+  msgOf,
+  ownerOf,
+  parseEvent,
+  successorFlags,
+} from './event/flags.ts'
 
 /** `event …`: the worker's side, for scripts. */
 export function register(parent: Command, runtime: Runtime): void {
@@ -22,5 +34,224 @@ export function register(parent: Command, runtime: Runtime): void {
       ["event fail orders/4711 01.01 -m 'no stock'", 'it cannot be done'],
     ],
   })
-  for (const command of [start, touch, release, advance, complete, fail, set]) command.register(group, runtime)
+  for (const registerIn of [
+    registerStart,
+    registerTouch,
+    registerRelease,
+    registerAdvance,
+    registerComplete,
+    registerFail,
+    registerSet,
+  ])
+    registerIn(group, runtime)
+}
+
+export interface AdvanceOptions extends EventOptions, AttributeFlags {
+  readonly next?: string
+  readonly fork?: readonly string[]
+  readonly join?: string
+  readonly more?: boolean
+}
+
+export function registerAdvance(parent: Command, runtime: Runtime, go: Run<AdvanceOptions> = runAdvance): void {
+  const command = successorFlags(eventCommand(parent, 'advance')).option('--more', 'advance it a second time')
+  const description = {
+    summary: "an event's own work is done: adds its next step or a fork; attributes go to the new events",
+    examples: [
+      ['event advance orders/4711 01.00 --fence 7 --next SearchDone', 'the next step'],
+      ['event advance orders/4711 01.01 --fork Search,Search --join SearchDone', 'two threads and a join'],
+    ],
+  } as const
+  writes(attributeFlags(command), runtime, description, parseEvent<AdvanceOptions>, go)
+}
+
+const runAdvance: Run<AdvanceOptions> = async (options, runtime) => {
+  const { event, next, fork = [], join, more } = options
+  if (next === undefined && fork.length === 0) {
+    throw new UsageError('advance needs a successor', { hint: '--next NAME, or --fork A,B,C' })
+  }
+  if (join !== undefined && fork.length === 0)
+    throw new UsageError('--join needs --fork', { hint: `--fork A,B --join ${join}` })
+  const attributes = attributesOf(options)
+  const operation = {
+    op: 'advance',
+    event,
+    forks: fork.map(name => ({ ...attributes, name })),
+    ...(next === undefined ? {} : { next: { ...attributes, name: next } }),
+    ...(join === undefined ? {} : { join: { ...attributes, name: join } }),
+    ...(more ? { more } : {}),
+    ...claimantOf(options, runtime),
+  } as const
+  return changeEvent(options, operation, 'advanced', runtime)
+}
+
+export type CompleteOptions = EventOptions
+
+export function registerComplete(parent: Command, runtime: Runtime, go: Run<CompleteOptions> = runComplete): void {
+  const description = {
+    summary: 'ends an event as completed; what it closes above closes too',
+    examples: [
+      ['event complete orders/4711 01.02.00 --fence 41 -m "12 results"', 'with a result'],
+      ['event complete orders/4711 01.02.00 --owner worker-7', 'by owner'],
+    ],
+  } as const
+  writes(eventCommand(parent, 'complete'), runtime, description, parseEvent<CompleteOptions>, go)
+}
+
+const runComplete: Run<CompleteOptions> = async (options, runtime) => {
+  const { event } = options
+  const operation = { op: 'complete', event, ...msgOf(options), ...claimantOf(options, runtime) } as const
+  return changeEvent(options, operation, 'completed', runtime)
+}
+
+export type FailOptions = EventOptions
+
+export function registerFail(parent: Command, runtime: Runtime, go: Run<FailOptions> = runFail): void {
+  const description = {
+    summary: 'ends an event as aborted with a message; what is open below becomes canceled',
+    examples: [
+      ['event fail orders/4711 01.02.00 --fence 41 -m "no answer from the shop"', 'with the error'],
+      ['event fail orders/4711 01.02.00 --owner worker-7', 'by owner'],
+    ],
+  } as const
+  writes(eventCommand(parent, 'fail'), runtime, description, parseEvent<FailOptions>, go)
+}
+
+const runFail: Run<FailOptions> = async (options, runtime) => {
+  const { event } = options
+  const operation = { op: 'fail', event, ...msgOf(options), ...claimantOf(options, runtime) } as const
+  return changeEvent(options, operation, 'failed', runtime)
+}
+
+export type ReleaseOptions = EventOptions
+
+export function registerRelease(parent: Command, runtime: Runtime, go: Run<ReleaseOptions> = runRelease): void {
+  const description = {
+    summary: 'hands an event back: init again, same attempt',
+    examples: [
+      ['event release orders/4711 01.02.00 --fence 41', 'another worker may start it'],
+      ['event release orders/4711 01.02.00 --owner worker-7', 'by owner'],
+    ],
+  } as const
+  writes(eventCommand(parent, 'release'), runtime, description, parseEvent<ReleaseOptions>, go)
+}
+
+const runRelease: Run<ReleaseOptions> = async (options, runtime) => {
+  const { event } = options
+  const operation = { op: 'release', event, ...claimantOf(options, runtime) } as const
+  return changeEvent(options, operation, 'released', runtime)
+}
+
+export interface SetOptions extends EventOptions, AttributeFlags {
+  readonly name?: string
+}
+
+export function registerSet(parent: Command, runtime: Runtime, go: Run<SetOptions> = runSet): void {
+  const command = eventCommand(parent, 'set').addOption(
+    new Option('--name <text>', 'name of the step').argParser(requiredText('--name')),
+  )
+  const description = {
+    summary: 'changes attributes of an event; an empty value removes one',
+    examples: [
+      ['event set orders/4711 01.02.00 --timeout 10m', 'more time'],
+      ['event set orders/4711 01.02.00 --tag ""', 'removes the tag'],
+    ],
+  } as const
+  writes(attributeFlags(command, { clearing: true }), runtime, description, parseEvent<SetOptions>, go)
+}
+
+const runSet: Run<SetOptions> = async (options, runtime) => {
+  const { event } = options
+  const attributes: SettableAttributes = Object.fromEntries(
+    SETTABLE.flatMap(name => (options[name] === undefined ? [] : [[name, options[name]]])),
+  )
+  if (Object.keys(attributes).length === 0)
+    throw new UsageError('set needs an attribute', { hint: 'for example --timeout 10m' })
+  const operation = { op: 'set', event, attributes, ...claimantOf(options, runtime) } as const
+  return changeEvent(options, operation, 'changed', runtime)
+}
+
+export interface StartOptions extends ClaimOptions {
+  readonly takeOver?: boolean
+}
+
+export function registerStart(parent: Command, runtime: Runtime, go: Run<StartOptions> = runStart): void {
+  const command = claimFlag(eventCommand(parent, 'start')).option(
+    '--take-over',
+    "even if a foreign worker's event has not outlived its time",
+  )
+  const description = {
+    summary: 'claims an event for a worker; prints the fence, which proves the claim',
+    examples: [
+      ['event start orders/4711 01.02.00 --owner worker-7', 'for 60 s; touch it in time'],
+      ['event start orders/4711 01.02.00 -q', 'the fence alone: fence=$(…)'],
+    ],
+  } as const
+  writes(command, runtime, description, parseEvent<StartOptions>, go)
+}
+
+const runStart: Run<StartOptions> = async (options, runtime) => {
+  const { changeOne } = await import('./event/run.ts')
+  const { stream, event, fence, takeOver } = options
+  return changeOne(
+    {
+      stream,
+      options,
+      operation: {
+        op: 'start',
+        event,
+        owner: ownerOf(options, runtime),
+        claimMs: claimMs(options),
+        ...(fence === undefined ? {} : { fence }),
+        ...(takeOver ? { takeOver } : {}),
+      },
+      word: 'started',
+      purpose: `event start ${event}`,
+      quietText: ({ result }) => (result.claim === undefined ? '' : `${result.claim.fence}\n`),
+    },
+    runtime,
+  )
+}
+
+export type TouchOptions = ClaimOptions
+
+export function registerTouch(parent: Command, runtime: Runtime, go: Run<TouchOptions> = runTouch): void {
+  const command = claimFlag(eventCommand(parent, 'touch'))
+  const description = {
+    summary: 'a sign of life: extends the claim; -m is the progress',
+    examples: [
+      ['event touch orders/4711 01.02.00 --fence 41', 'another 60 s'],
+      ['event touch orders/4711 01.02.00 --fence 41 -m "40 of 100"', 'with progress'],
+    ],
+  } as const
+  writes(command, runtime, description, parseEvent<TouchOptions>, go)
+}
+
+const runTouch: Run<TouchOptions> = async (options, runtime) => {
+  const { event } = options
+  const operation = {
+    op: 'touch',
+    event,
+    claimMs: claimMs(options),
+    ...msgOf(options),
+    ...claimantOf(options, runtime),
+  } as const
+  return changeEvent(options, operation, 'touched', runtime)
+}
+
+/**
+ * What a worker does to its event, in the life of the stream in which its claim was made.
+ *
+ * @param word what it is called when it is done: `completed`
+ */
+async function changeEvent(
+  options: EventOptions,
+  operation: Operation,
+  word: string,
+  runtime: Runtime,
+): Promise<Problem | undefined> {
+  const { changeOne } = await import('./event/run.ts')
+  const { stream, event } = options
+  const purpose = `event ${operation.op} ${event}`
+  return changeOne({ stream, options, operation, life: lifeOf(options, runtime), word, purpose }, runtime)
 }

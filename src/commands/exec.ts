@@ -1,10 +1,9 @@
 import { type Command, Option } from 'commander'
-import { eventId, streamName } from '../cli/arguments.ts'
 import { act, describe, parsed, type Run } from '../cli/command.ts'
 import { everyWorkerChange } from '../cli/options.ts'
 import { UsageError } from '../cli/problem.ts'
 import type { Runtime } from '../cli/runtime.ts'
-import { choice, duration } from '../cli/values.ts'
+import { choice, duration, eventId, streamName } from '../cli/values.ts'
 import { attributeFlags, claimFlag, ownerFlag, successorFlags } from './event/flags.ts'
 import type { ExecOptions } from './exec/options.ts'
 

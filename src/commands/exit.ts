@@ -1,9 +1,8 @@
 import { commandIn, ownWords, valuesIn } from '../cli/argv.ts'
 import { type ColourChoice, hasColour, paintFor } from '../cli/color.ts'
-import { errorProblem, interruptedProblem } from '../cli/error-problem.ts'
+import { errorProblem, interruptedProblem, withoutSecrets } from '../cli/error-problem.ts'
 import { EndsWith, type Problem } from '../cli/problem.ts'
 import type { Runtime } from '../cli/runtime.ts'
-import { withoutSecrets } from '../cli/without-secrets.ts'
 
 /** Tells why a command failed, in the format the arguments ask for, and returns the exit code. */
 export async function exitCodeOf(error: unknown, runtime: Runtime): Promise<number> {
@@ -40,7 +39,7 @@ function codeHere(code: number, runtime: Runtime): number {
 
 async function explained(what: Problem, { opened }: Runtime): Promise<Problem> {
   if (what.code !== 'stream-not-found') return what
-  const { withMissingFile } = await import('../cli/missing-file.ts')
+  const { withMissingFile } = await import('../cli/store.ts')
   return withMissingFile(what, opened?.store.address)
 }
 

@@ -1,9 +1,8 @@
 import { type Command, Option } from 'commander'
-import { streamNames } from '../cli/arguments.ts'
 import { act, describe, parsed, type Run } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { selectionFlags } from '../cli/selection/flags.ts'
-import { nonEmpty } from '../cli/values.ts'
+import { nonEmpty, streamNames } from '../cli/values.ts'
 import type { ExportOptions } from './export/run.ts'
 import { transferFlags } from './transfer/flags.ts'
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { act, describe, type Run } from '../cli/command.ts'
 import { UsageError } from '../cli/problem.ts'
 import type { Runtime } from '../cli/runtime.ts'
-import { nearest } from '../util/nearest.ts'
+import { nearest } from '../util/strings.ts'
 
 export interface HelpOptions {
   readonly words: readonly string[]

@@ -1,8 +1,7 @@
 import { type Command, Option } from 'commander'
-import { streamName } from '../cli/arguments.ts'
 import { parsed, type Run, writes } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
-import { names, nonEmpty, requiredText } from '../cli/values.ts'
+import { names, nonEmpty, requiredText, streamName } from '../cli/values.ts'
 import { attributeFlags } from './event/flags.ts'
 import type { InitOptions } from './init/run.ts'
 

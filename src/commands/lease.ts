@@ -1,13 +1,19 @@
-import type { Command } from 'commander'
-import { describeGroup } from '../cli/command.ts'
+import { type Command, Option } from 'commander'
+import { describeGroup, parsed, type Run, reads } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
-import * as acquire from './lease/acquire.ts'
-import * as breakLease from './lease/break.ts'
-import * as change from './lease/change.ts'
-import * as ls from './lease/ls.ts'
-import * as release from './lease/release.ts'
-import * as renew from './lease/renew.ts'
-import * as show from './lease/show.ts'
+import { duration, leaseId, pattern, requiredText, storedText } from '../cli/values.ts'
+import type { BreakLeaseOptions } from './lease/break-lease.ts'
+import {
+  breakPeriod,
+  type HeldLeaseOptions,
+  heldLease,
+  holderOf,
+  type LeaseOptions,
+  leaseAction,
+  leaseCommand,
+  leaseDuration,
+} from './lease/flags.ts'
+import type { ListLeasesOptions } from './lease/list.ts'
 
 /** `lease …`: leases by hand. */
 export function register(parent: Command, runtime: Runtime): void {
@@ -21,5 +27,203 @@ export function register(parent: Command, runtime: Runtime): void {
       ['lease break orders/4711', 'takes it from whoever holds it; asks first'],
     ],
   })
-  for (const command of [ls, show, acquire, renew, change, release, breakLease]) command.register(group, runtime)
+  for (const registerIn of [
+    registerLs,
+    registerShow,
+    registerAcquire,
+    registerRenew,
+    registerChange,
+    registerRelease,
+    registerBreak,
+  ])
+    registerIn(group, runtime)
+}
+
+export interface AcquireLeaseOptions extends LeaseOptions {
+  /** Seconds; -1 is infinite. */
+  readonly duration?: number
+  readonly leaseId?: string
+  readonly reason?: string
+  readonly by?: string
+}
+
+export function registerAcquire(parent: Command, runtime: Runtime, go: Run<AcquireLeaseOptions> = runAcquire): void {
+  const command = leaseCommand(parent, 'acquire')
+    .addOption(new Option('--duration <duration>', '15s to 60s, or infinite (default: 60s)').argParser(leaseDuration))
+    .addOption(
+      new Option('--lease-id <id>', 'propose this id; repeating with the same one is safe').argParser(
+        leaseId('--lease-id'),
+      ),
+    )
+    .addOption(new Option('-m, --reason <text>', 'what for: others see it').argParser(storedText('-m', 'reason')))
+    .addOption(new Option('--by <actor>', 'who holds it (default: user@host)').argParser(requiredText('--by')))
+  const description = {
+    kind: 'writes',
+    summary: 'takes the lease of a stream and prints its id',
+    examples: [
+      ['lease acquire orders/4711', 'prints the id: id=$(…)'],
+      ['lease acquire orders/4711 --duration infinite -m "repair"', 'until it is released or broken'],
+    ],
+    formats: ['text', 'json'],
+  } as const
+  leaseAction(command, runtime, description, go)
+}
+
+const DEFAULT_DURATION_S = 60
+
+const runAcquire: Run<AcquireLeaseOptions> = async (options, runtime) => {
+  const { acquireLease } = await import('./lease/run.ts')
+  const purpose = options.reason ?? 'lease acquire'
+  return acquireLease(
+    {
+      ...options,
+      leaseId: options.leaseId ?? runtime.newId(),
+      durationS: options.duration ?? DEFAULT_DURATION_S,
+      holder: holderOf(options, purpose, runtime),
+    },
+    runtime,
+  )
+}
+
+export function registerBreak(parent: Command, runtime: Runtime, go: Run<BreakLeaseOptions> = runBreak): void {
+  const command = leaseCommand(parent, 'break')
+    .addOption(
+      new Option('--period <duration>', '0s to 60s until the lease ends (default: 0s, at once)').argParser(breakPeriod),
+    )
+    .option('--yes', "do not ask for the stream's name")
+  const description = {
+    kind: 'writes',
+    summary: "ends another's lease; what its holder is doing is lost. Asks for the stream's name",
+    examples: [
+      ['lease show orders/4711', 'look first: who holds it, since when and what for'],
+      ['lease break orders/4711', 'asks, then ends it at once'],
+      ['lease break orders/4711 --yes --period 10s', 'for scripts; the holder has ten seconds'],
+    ],
+    formats: ['text', 'json'],
+  } as const
+  leaseAction(command, runtime, description, go)
+}
+
+const runBreak: Run<BreakLeaseOptions> = async (options, runtime) => {
+  const { breakLease } = await import('./lease/break-lease.ts')
+  return breakLease(options, runtime)
+}
+
+export interface ChangeLeaseOptions extends HeldLeaseOptions {
+  readonly newId?: string
+}
+
+export function registerChange(parent: Command, runtime: Runtime, go: Run<ChangeLeaseOptions> = runChange): void {
+  const command = heldLease(leaseCommand(parent, 'change')).addOption(
+    new Option('--new-id <id>', 'the new id (default: a fresh one)').argParser(leaseId('--new-id')),
+  )
+  const description = {
+    kind: 'writes',
+    summary: 'gives a lease another id and prints it: whoever knew the old one has lost it',
+    examples: [['lease change orders/4711 --lease-id $id', 'prints the new id']],
+    formats: ['text', 'json'],
+  } as const
+  leaseAction(command, runtime, description, go)
+}
+
+const runChange: Run<ChangeLeaseOptions> = async (options, runtime) => {
+  const { changeLease } = await import('./lease/run.ts')
+  const newId = options.newId ?? runtime.newId()
+  return changeLease(options, 'changed', store => store.change(options.stream, options.leaseId, newId), runtime)
+}
+
+export function registerLs(parent: Command, runtime: Runtime, go: Run<ListLeasesOptions> = runLs): void {
+  const command = parent
+    .command('ls')
+    .alias('list')
+    .addOption(
+      new Option(
+        '--match <glob>',
+        'names like this: * stays within a /, ** does not; also ? [a-z] [!a-z] {a,b}',
+      ).argParser(pattern('--match')),
+    )
+    .addOption(
+      new Option(
+        '--stale [duration]',
+        'only those that look left behind, and why: held for longer than this (default: 5m); infinite with a holder ' +
+          'nobody knows; held for over a minute by a process of this host that no longer runs, as one taken by hand is',
+      ).argParser(duration('--stale')),
+    )
+  const description = {
+    summary: 'who holds which lease, since when and what for',
+    examples: [
+      ['lease ls', 'all that are held'],
+      ['lease ls --stale', 'those that look left behind'],
+      ["lease ls --match 'orders/**' -o json", 'for scripts'],
+    ],
+    formats: ['table', 'json', 'ndjson'],
+  } as const
+  reads(command, runtime, description, parse, go)
+}
+
+/** `--stale` alone. */
+const STALE_AFTER_MS = 5 * 60_000
+
+function parse(command: Command): ListLeasesOptions {
+  const { stale, ...options } = parsed<Omit<ListLeasesOptions, 'stale'> & { stale?: number | true }>(command, [])
+  return stale === undefined ? options : { ...options, stale: stale === true ? STALE_AFTER_MS : stale }
+}
+
+const runLs: Run<ListLeasesOptions> = async (options, runtime) => {
+  const { listLeases } = await import('./lease/list.ts')
+  return listLeases(options, runtime)
+}
+
+export type ReleaseLeaseOptions = HeldLeaseOptions
+
+export function registerRelease(parent: Command, runtime: Runtime, go: Run<ReleaseLeaseOptions> = runRelease): void {
+  const description = {
+    kind: 'writes',
+    summary: 'gives a lease back',
+    examples: [['lease release orders/4711 --lease-id $id', 'others may write at once']],
+    formats: ['text', 'json'],
+  } as const
+  leaseAction(heldLease(leaseCommand(parent, 'release')), runtime, description, go)
+}
+
+const runRelease: Run<ReleaseLeaseOptions> = async (options, runtime) => {
+  const { changeLease } = await import('./lease/run.ts')
+  return changeLease(options, 'released', store => store.release(options.stream, options.leaseId), runtime)
+}
+
+export type RenewLeaseOptions = HeldLeaseOptions
+
+export function registerRenew(parent: Command, runtime: Runtime, go: Run<RenewLeaseOptions> = runRenew): void {
+  const description = {
+    kind: 'writes',
+    summary: 'starts the time of a lease anew',
+    examples: [['lease renew orders/4711 --lease-id $id', 'another 60 s']],
+    formats: ['text', 'json'],
+  } as const
+  leaseAction(heldLease(leaseCommand(parent, 'renew')), runtime, description, go)
+}
+
+const runRenew: Run<RenewLeaseOptions> = async (options, runtime) => {
+  const { changeLease } = await import('./lease/run.ts')
+  return changeLease(options, 'renewed', store => store.renew(options.stream, options.leaseId), runtime)
+}
+
+export type ShowLeaseOptions = LeaseOptions
+
+export function registerShow(parent: Command, runtime: Runtime, go: Run<ShowLeaseOptions> = runShow): void {
+  const description = {
+    kind: 'reads',
+    summary: 'who holds the lease of a stream, since when and what for',
+    examples: [
+      ['lease show orders/4711', 'in one line'],
+      ['lease show orders/4711 -o json', 'for scripts'],
+    ],
+    formats: ['text', 'json'],
+  } as const
+  leaseAction(leaseCommand(parent, 'show'), runtime, description, go)
+}
+
+const runShow: Run<ShowLeaseOptions> = async (options, runtime) => {
+  const { showLease } = await import('./lease/run.ts')
+  return showLease(options, runtime)
 }

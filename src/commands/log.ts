@@ -1,11 +1,10 @@
 import { type Command, Option } from 'commander'
-import { streamNames } from '../cli/arguments.ts'
 import { parsed, type Run, reads } from '../cli/command.ts'
 import { UsageError } from '../cli/problem.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { selectionFlags } from '../cli/selection/flags.ts'
 import { pointInTime } from '../cli/time-points.ts'
-import { choices, inFlag, lineCount, nonEmpty, withWords } from '../cli/values.ts'
+import { choices, inFlag, lineCount, nonEmpty, streamNames, withWords } from '../cli/values.ts'
 import { globOf } from '../ops/glob.ts'
 import type { LogCommandOptions } from './log/run.ts'
 

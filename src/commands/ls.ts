@@ -4,8 +4,7 @@ import type { Runtime } from '../cli/runtime.ts'
 import { filterFlags } from '../cli/selection/flags.ts'
 import { choice, choices, count, duration, withWords } from '../cli/values.ts'
 import { LISTING_CHOICES } from '../formats/listing/fields.ts'
-import type { LsOptions } from './ls/options.ts'
-import { SORT_FIELDS, sortKey } from './ls/sort-key.ts'
+import { type LsOptions, SORT_FIELDS, sortKey } from './ls/options.ts'
 
 export function register(parent: Command, runtime: Runtime, go: Run<LsOptions> = run): void {
   const command = parent.command('ls').alias('list')

@@ -5,7 +5,6 @@ import type { Runtime } from '../cli/runtime.ts'
 import * as abort from './abort.ts'
 import * as cancel from './cancel.ts'
 import * as check from './check.ts'
-import * as complete from './completion/complete.ts'
 import * as completion from './completion.ts'
 import * as context from './context.ts'
 import * as demo from './demo.ts'
@@ -61,7 +60,7 @@ const GROUPS: readonly Group[] = [
   {
     title: 'Settings and help:',
     names: ['context', 'completion', '__complete', 'demo', 'help'],
-    commands: [context, completion, complete, demo, help],
+    commands: [context, completion, { register: completion.registerComplete }, demo, help],
   },
 ]
 

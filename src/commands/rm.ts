@@ -1,10 +1,9 @@
 import type { Command } from 'commander'
-import { blobNames, streamNames } from '../cli/arguments.ts'
 import type { Run } from '../cli/command.ts'
 import { everyRemoval } from '../cli/options.ts'
 import type { Runtime } from '../cli/runtime.ts'
-import { onStreams } from './batch/command.ts'
-import { batchFlags, RUN_FILES } from './batch/flags.ts'
+import { blobNames, streamNames } from '../cli/values.ts'
+import { batchFlags, onStreams, RUN_FILES } from './batch/command.ts'
 import type { OnStreamsOptions } from './batch/options.ts'
 
 export function register(parent: Command, runtime: Runtime, go: Run<OnStreamsOptions> = run): void {

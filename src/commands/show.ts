@@ -1,10 +1,8 @@
 import { type Command, Option } from 'commander'
-import { streamNames } from '../cli/arguments.ts'
 import { parsed, type Run, reads } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
-import { duration, nonEmpty } from '../cli/values.ts'
-import type { ShowOptions } from './show/options.ts'
-import { versionOrTime } from './show/version-or-time.ts'
+import { duration, nonEmpty, streamNames } from '../cli/values.ts'
+import { type ShowOptions, versionOrTime } from './show/options.ts'
 
 export function register(parent: Command, runtime: Runtime, go: Run<ShowOptions> = run): void {
   const command = parent

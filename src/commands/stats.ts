@@ -1,9 +1,8 @@
 import { type Command, Option } from 'commander'
-import { streamNames } from '../cli/arguments.ts'
 import { parsed, type Run, reads } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { selectionFlags } from '../cli/selection/flags.ts'
-import { choice, count } from '../cli/values.ts'
+import { choice, count, streamNames } from '../cli/values.ts'
 import type { StatsOptions } from './stats/options.ts'
 
 const NOTES = `

@@ -1,11 +1,9 @@
 import { type Command, Option } from 'commander'
-import { streamNames } from '../cli/arguments.ts'
 import { parsed, type Run, reads } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { selectionFlags } from '../cli/selection/flags.ts'
-import { count, duration, lineCount } from '../cli/values.ts'
-import type { TailOptions } from './tail/options.ts'
-import { pattern } from './tail/patterns.ts'
+import { count, duration, lineCount, streamNames } from '../cli/values.ts'
+import { pattern, type TailOptions } from './tail/options.ts'
 
 const NOTES = `
 Several streams are put in order of time; with -f those of one look at a time. -n counts the transactions of all streams

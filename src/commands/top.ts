@@ -1,8 +1,7 @@
 import { type Command, Option } from 'commander'
-import { streamName } from '../cli/arguments.ts'
 import { parsed, type Run, reads } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
-import { choice, duration, pattern } from '../cli/values.ts'
+import { choice, duration, pattern, streamName } from '../cli/values.ts'
 import { THEMES, type TopOptions } from './top/options.ts'
 
 const NOTES = `

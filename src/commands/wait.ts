@@ -1,11 +1,9 @@
 import { type Command, Option } from 'commander'
-import { streamNames } from '../cli/arguments.ts'
 import { parsed, type Run, reads } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { selectionFlags } from '../cli/selection/flags.ts'
-import { duration } from '../cli/values.ts'
-import type { WaitCommandOptions } from './wait/options.ts'
-import { waitTarget } from './wait/target.ts'
+import { duration, streamNames } from '../cli/values.ts'
+import { type WaitCommandOptions, waitTarget } from './wait/options.ts'
 
 const NOTES = `
 What is waited for (--for):

@@ -1,12 +1,11 @@
 import { type Command, Option } from 'commander'
-import { act, describe, parsed, type Run } from '../cli/command.ts'
+import { act, describe, parsed, type Run, reads } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { choice, count, duration, nonEmpty, pattern } from '../cli/values.ts'
 import { ON_DUE } from '../stream/operations/operation.ts'
-import { listenAddress } from './watchdog/listen-value.ts'
 import type { WatchdogCommandOptions } from './watchdog/settings.ts'
-import { hookCommand, shareValue } from './watchdog/values.ts'
-import * as status from './watchdog/watchdog-status.ts'
+import type { WatchdogStatusOptions } from './watchdog/status.ts'
+import { hookCommand, listenAddress, shareValue } from './watchdog/values.ts'
 
 const NOTES = `
 What it ends: events whose timeout has ended, by the clock of the store, and the stream where the root's has. It judges by
@@ -98,7 +97,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<WatchdogComm
     effect: 'Writes: each end is one change under the lease of its stream.',
   })
   act(command, runtime, 'writes', parse, go)
-  status.register(command, runtime)
+  registerStatus(command, runtime)
 }
 
 function hook(flag: string, what: string): Option {
@@ -112,4 +111,23 @@ function parse(command: Command): WatchdogCommandOptions {
 export const run: Run<WatchdogCommandOptions> = async (options, runtime) => {
   const { watchdog } = await import('./watchdog/run.ts')
   return watchdog(options, runtime)
+}
+
+export function registerStatus(parent: Command, runtime: Runtime, go: Run<WatchdogStatusOptions> = runStatus): void {
+  const command = parent.command('status').option('-w, --watch', 'draw it again in place, on a terminal')
+  const description = {
+    summary: 'who watches this store, what they did and what ends next',
+    examples: [
+      ['watchdog status', 'the watchdogs of this store, wherever they run'],
+      ['watchdog status -w', 'drawn again in place, until Ctrl-C'],
+      ['watchdog status -o json', 'for scripts'],
+    ],
+    formats: ['table', 'json'],
+  } as const
+  reads(command, runtime, description, at => parsed<WatchdogStatusOptions>(at, []), go)
+}
+
+const runStatus: Run<WatchdogStatusOptions> = async (options, runtime) => {
+  const { watchdogStatus } = await import('./watchdog/status.ts')
+  return watchdogStatus(options, runtime)
 }

@@ -4,7 +4,7 @@ import type { ChangeResult } from '../stream/operations/operation.ts'
 import { visibleName, visibleText } from '../stream/text.ts'
 import { formatDuration } from '../stream/time/durations.ts'
 import { jsonTimeOf, orNull } from './json.ts'
-import { lookOf } from './stream/status.ts'
+import { lookOf } from './stream/view.ts'
 import { clock } from './terminal/numbers.ts'
 import { noPaint, type Paint } from './terminal/style.ts'
 

@@ -1,5 +1,5 @@
-import type { StoreExamination } from '../ops/doctor/examine-store.ts'
 import type { ProbeStep } from '../ops/doctor/probe.ts'
+import type { StoreExamination } from '../ops/doctor/store.ts'
 import type { Finding, Severity } from '../ops/doctor/stream.ts'
 import type { AzureAuth, StoreFacts } from '../store/facts.ts'
 import { visibleName, visibleText } from '../stream/text.ts'

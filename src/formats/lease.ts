@@ -1,7 +1,9 @@
-import type { Holder, LeaseView } from '../store/store.ts'
-import { visibleText } from '../stream/text.ts'
-import { jsonTime } from './json.ts'
-import { roughSpan, span } from './terminal/numbers.ts'
+import type { StaleReason } from '../ops/stale-lease.ts'
+import type { Holder, LeaseView, Listed } from '../store/store.ts'
+import { visibleName, visibleText } from '../stream/text.ts'
+import { jsonTime, orNull } from './json.ts'
+import { roughSpan, span, type TimeStyle, timeText } from './terminal/numbers.ts'
+import type { Cell, Column } from './terminal/table.ts'
 
 /** Who holds the lease: `worker-7@aks-3 (pid 41) for 41s, "event complete 01.02.00"`. */
 export function holderText(holder: Holder, nowMs: number): string {
@@ -40,4 +42,84 @@ export function leaseJson(lease: LeaseView) {
 /** A holder as JSON shows it. */
 export function holderJson(holder: Holder) {
   return { by: holder.by, host: holder.host, pid: holder.pid, purpose: holder.purpose, since: jsonTime(holder.sinceMs) }
+}
+
+/** A lease that somebody holds. */
+export interface HeldLease {
+  readonly listed: Listed
+  /** Why it looks stale; empty if it does not. */
+  readonly stale: readonly StaleReason[]
+}
+
+/** A lease as JSON shows it; fields are only ever added. Nobody but its holder learns its id. */
+export function heldLeaseJson({ listed, stale }: HeldLease) {
+  const { state, duration, until, holder } = leaseJson(listed.lease)
+  return {
+    stream: listed.name,
+    state,
+    leaseId: null,
+    duration,
+    until,
+    holder,
+    lastBy: orNull(listed.summary?.lastBy),
+    stale: stale.length > 0,
+    staleBecause: stale,
+  }
+}
+
+/** The columns of `lease ls`; `why` adds why a lease looks stale. */
+export function leaseColumns(why: boolean): Column[] {
+  return [
+    { title: 'STREAM', give: 1, min: 12, cut: 'middle' },
+    { title: 'STATE' },
+    { title: 'HOLDER', give: 3, min: 8 },
+    { title: 'HOST', give: 4, min: 6 },
+    { title: 'PID', align: 'right' },
+    { title: 'PURPOSE', give: 5, min: 8 },
+    { title: 'SINCE' },
+    { title: 'ENDS' },
+    ...(why ? [{ title: 'STALE BECAUSE', give: 2, min: 10 }] : []),
+  ]
+}
+
+/** One row of it. */
+export function leaseRow({ listed, stale }: HeldLease, why: boolean, nowMs: number, time: TimeStyle): Cell[] {
+  const { lease, summary, name } = listed
+  const { holder } = lease
+  return [
+    visibleName(name),
+    { text: lease.state, style: 'warn' },
+    holder === undefined ? unknownHolder(summary?.lastBy) : visibleText(holder.by),
+    visibleText(holder?.host ?? '') || '-',
+    holder !== undefined && holder.pid > 0 ? String(holder.pid) : '-',
+    visibleText(holder?.purpose ?? '') || '-',
+    sinceText(holder?.sinceMs, nowMs, time),
+    endText(listed, nowMs, time),
+    ...(why ? [staleText(stale, listed, nowMs)] : []),
+  ]
+}
+
+/** Why a lease looks stale, in words. */
+function staleText(stale: readonly StaleReason[], { lease: { holder } }: Listed, nowMs: number): string {
+  const words: { readonly [Reason in StaleReason]: string } = {
+    'held-long': `held for ${span(nowMs - (holder?.sinceMs ?? nowMs))}`,
+    'holder-unknown': 'infinite, holder unknown',
+    'process-gone': `process ${holder?.pid ?? ''} no longer runs here`,
+  }
+  return stale.map(reason => words[reason]).join('; ')
+}
+
+function unknownHolder(lastBy: string | undefined): string {
+  return lastBy ? `unknown, last written by ${visibleText(lastBy)}` : 'unknown'
+}
+
+function sinceText(ms: number | undefined, nowMs: number, time: TimeStyle): string {
+  return ms !== undefined && time === 'relative' ? `${span(nowMs - ms)} ago` : timeText(ms, nowMs, time)
+}
+
+function endText({ lease: { duration, untilMs } }: Listed, nowMs: number, time: TimeStyle): string {
+  if (duration === 'infinite') return 'never'
+  return untilMs !== undefined && time === 'relative'
+    ? `in ${roughSpan(untilMs - nowMs)}`
+    : timeText(untilMs, nowMs, time)
 }

@@ -1,8 +1,8 @@
-import type { AwaitedStream } from '../ops/wait-types.ts'
+import type { AwaitedStream } from '../ops/wait.ts'
 import { ROOT_ID } from '../stream/event-id.ts'
 import { visibleName, visibleText } from '../stream/text.ts'
 import { jsonTime, orNull } from './json.ts'
-import { lookOf, statusWord } from './stream/status.ts'
+import { lookOf, statusWord } from './stream/view.ts'
 import { dueText, span, type TimeStyle } from './terminal/numbers.ts'
 import { noPaint, type Paint } from './terminal/style.ts'
 

@@ -1,6 +1,5 @@
 import { lengthsJson } from '../formats/stats/json.ts'
-import { jainIndex } from './fairness.ts'
-import { type Overlap, overlapsIn } from './overlap.ts'
+import { type Overlap, overlapsIn } from './lease-test.ts'
 import { histogramOf, type Turn } from './samples.ts'
 import type { PaceName } from './strategies.ts'
 import type { Member } from './worker-processes.ts'
@@ -96,4 +95,14 @@ export function leaseReportJson(report: LeaseReport) {
     exclusive: overlaps.length === 0,
     overlaps: overlaps.map(({ ms, ...who }) => ({ ...who, ms: Number(ms.toFixed(3)) })),
   }
+}
+
+/**
+ * Jain's index of how evenly something was shared out: 1 where all got the same, 1/n where one of n got it all.
+ * Nothing shared out at all is even.
+ */
+export function jainIndex(shares: readonly number[]): number {
+  const sum = shares.reduce((total, share) => total + share, 0)
+  const squares = shares.reduce((total, share) => total + share * share, 0)
+  return squares === 0 ? 1 : (sum * sum) / (shares.length * squares)
 }

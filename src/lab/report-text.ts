@@ -1,10 +1,10 @@
-import { shortLength } from '../formats/stats/length.ts'
-import { shareText } from '../formats/stats/table.ts'
-import { counted, countText } from '../formats/terminal/count-text.ts'
+import { binsOf } from '../formats/stats/json.ts'
+import { shareText, shortLength } from '../formats/stats/table.ts'
+import { counted, countText } from '../formats/terminal/numbers.ts'
 import type { Paint } from '../formats/terminal/style.ts'
 import { type Cell, type Column, table } from '../formats/terminal/table.ts'
+import type { LogHistogram } from '../ops/stats/histogram.ts'
 import { visibleText } from '../stream/text.ts'
-import { histogramLines } from './histogram-lines.ts'
 import { type LeaseReport, type LeaseWorker, sumOf } from './lease-report.ts'
 import { histogramOf } from './samples.ts'
 import { rateOf, type StreamReport, type StreamWorker, worstShare } from './stream-report.ts'
@@ -129,4 +129,29 @@ function verdict(faults: readonly string[], good: string, { paint }: TextOptions
   if (faults.length === 0) return [paint('good', `✓ ${good}`)]
   const more = faults.length > MOST_FAULTS ? [`and ${faults.length - MOST_FAULTS} more`] : []
   return [...faults.slice(0, MOST_FAULTS), ...more].map(fault => paint('bad', `✗ ${fault}`))
+}
+
+/** Where stdout is no terminal, columns. */
+const USUAL_WIDTH = 72
+const LEAST_BAR = 8
+const PARTS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'] as const
+
+/** How often it took how long: a bar for each of 1, 2, 5, 10, … ms up to which there is something, the longest the most frequent. */
+export function histogramLines(histogram: LogHistogram, paint: Paint, width = USUAL_WIDTH): string[] {
+  const bins = binsOf(histogram)
+  const most = Math.max(0, ...bins.map(({ count }) => count))
+  const labels = bins.map(({ toMs }) => `≤ ${shortLength(toMs)}`)
+  const labelWidth = Math.max(0, ...labels.map(label => label.length))
+  const countWidth = countText(most).length
+  const room = Math.max(LEAST_BAR, Math.min(width, USUAL_WIDTH) - labelWidth - countWidth - 4)
+  return bins.map(({ count }, at) => {
+    const label = (labels[at] ?? '').padStart(labelWidth)
+    return `${label}  ${countText(count).padStart(countWidth)}  ${paint('active', bar((count / most) * room))}`
+  })
+}
+
+/** To an eighth of a column; never nothing. */
+function bar(columns: number): string {
+  const eighths = Math.max(1, Math.round(columns * 8))
+  return '█'.repeat(Math.floor(eighths / 8)) + (PARTS[eighths % 8] ?? '')
 }

@@ -37,3 +37,8 @@ export function histogramOf(lengthsMs: readonly number[]): LogHistogram {
   for (const ms of lengthsMs) histogram.add(Math.max(0, ms))
   return histogram
 }
+
+/** The monotonic clock of the machine, ms: the same for all its processes. */
+export function machineMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6
+}

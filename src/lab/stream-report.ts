@@ -1,7 +1,7 @@
 import { lengthsJson } from '../formats/stats/json.ts'
 import type { StreamView } from '../ops/read-stream.ts'
 import type { WriteMode } from '../store/store.ts'
-import { jainIndex } from './fairness.ts'
+import { jainIndex } from './lease-report.ts'
 import { type Change, histogramOf } from './samples.ts'
 import type { PaceName } from './strategies.ts'
 import { type ProofFault, prove } from './verify.ts'

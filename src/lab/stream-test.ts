@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { readStream } from '../ops/read-stream.ts'
 import { documentCache } from '../ops/transact/document-cache.ts'
-import { transact } from '../ops/transact/transact.ts'
-import type { TransactOutcome } from '../ops/transact/types.ts'
-import type { EventStore, WriteMode } from '../store/store.ts'
+import { type TransactOptions, type TransactOutcome, transact } from '../ops/transact/transact.ts'
+import type { EventStore, Holder, WriteMode } from '../store/store.ts'
 import { isFinal, type StreamEvent } from '../stream/event.ts'
 import { ROOT_ID } from '../stream/event-id.ts'
 import type { Operation } from '../stream/operations/operation.ts'
 import { claimRuns } from '../stream/time/deadlines.ts'
-import { pause } from '../util/pause.ts'
-import { referenceChange } from './reference.ts'
+import { pause } from '../util/concurrency.ts'
 import type { Change } from './samples.ts'
 import type { PaceName } from './strategies.ts'
 import type { Pace } from './wait-strategy.ts'
@@ -166,4 +164,36 @@ async function changed(store: EventStore, stream: string, operation: Operation, 
 function notMade(stream: string, op: string, outcome: TransactOutcome): Error {
   const cause = 'cause' in outcome ? { cause: outcome.cause } : {}
   return new Error(`${op} in ${stream} was not made: ${outcome.kind}`, cause)
+}
+
+/** Seconds; what that library asked for. */
+const LEASE_S = 60
+
+/**
+ * One change as the library of 2013 made it: four calls one after the other, acquire, GET, PUT under the lease, release; where
+ * the lease is held by another it sleeps between 750 and 2 500 ms and tries again, without end.
+ *
+ * @throws the store's faults; the signal's reason
+ */
+export async function referenceChange(
+  store: EventStore,
+  stream: string,
+  operation: Operation,
+  how: Pick<TransactOptions, 'by' | 'commandId'> & { readonly signal: AbortSignal; readonly pace: Pace },
+): Promise<TransactOutcome> {
+  const { by, commandId, signal, pace } = how
+  const leaseId = randomUUID()
+  const holder: Holder = { by, host: '', pid: process.pid, purpose: operation.op, sinceMs: store.nowMs() }
+  for (;;) {
+    signal.throwIfAborted()
+    const outcome = await store.acquire(stream, { leaseId, durationS: LEASE_S, holder })
+    if (outcome.kind === 'missing') return outcome
+    if (outcome.kind === 'acquired') break
+    await pause(pace.retryMs(0), signal)
+  }
+  try {
+    return await transact(store, stream, operation, { by, commandId, leaseId, leaseWaitMs: 0 })
+  } finally {
+    await store.release(stream, leaseId)
+  }
 }

@@ -1,11 +1,10 @@
 import { type DocumentView, viewDocument } from '../ops/read-stream.ts'
-import type { Editing } from '../ops/transact/editing.ts'
+import type { Editing } from '../ops/transact/edit.ts'
 import type { Claimant, Operation } from '../stream/operations/operation.ts'
 import { flag, needed, objectOf, requiredText } from '../stream/values.ts'
 import { CLAIMANT, claimMs, readClaimant, readMsg, storedMsg } from './operations.ts'
-import { EventReader, type EventSource } from './reader.ts'
+import { EventReader, type EventSource, StreamReader } from './reader.ts'
 import { type AttributeChanges, readAttributes, SUCCESSORS, type SuccessorSpecs, type Successors } from './specs.ts'
-import { StreamReader } from './stream-reader.ts'
 
 /** What `EventEditor.start` needs to know. */
 export interface StartOptions {

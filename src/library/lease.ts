@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { acquireWaiting, type HeldLease, type LeaseScopeOutcome, leaseScope as scope } from '../ops/lease-scope.ts'
-import { thisHost } from '../ops/transact/enqueue.ts'
+import { thisHost } from '../ops/transact/transact.ts'
 import type { AcquireOutcome, BreakOutcome, EventStore, Holder, LeaseOutcome } from '../store/store.ts'
 import {
   callback,

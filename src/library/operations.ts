@@ -1,4 +1,4 @@
-import { LONGEST_CLAIM_MS } from '../ops/transact/check-operation.ts'
+import { LONGEST_CLAIM_MS } from '../ops/transact/transact.ts'
 import type { Claimant, Operation, SeenLimit } from '../stream/operations/operation.ts'
 import {
   flag,
@@ -15,7 +15,7 @@ import {
   uuid,
   whole,
 } from '../stream/values.ts'
-import type { Ending } from '../worker/job.ts'
+import type { Ending } from '../worker/types.ts'
 import { readAttributes, readEvent, SUCCESSORS } from './specs.ts'
 
 /** How long a claim holds, ms. */

@@ -1,5 +1,5 @@
 import { globOf } from '../ops/glob.ts'
-import { thisHost } from '../ops/transact/enqueue.ts'
+import { thisHost } from '../ops/transact/transact.ts'
 import type { EventStore } from '../store/store.ts'
 import type { ChangeResult } from '../stream/operations/operation.ts'
 import {
@@ -20,12 +20,18 @@ import {
   word,
   wrong,
 } from '../stream/values.ts'
-import type { Ending, Job } from '../worker/job.ts'
 import { workLoop } from '../worker/loop.ts'
-import type { Happening, LoopOptions, LoopReport, Work } from '../worker/types.ts'
+import type {
+  Ending,
+  Happening,
+  Job,
+  LoopOptions,
+  LoopReport,
+  Work,
+  WorkOptions,
+  WorkOutcome,
+} from '../worker/types.ts'
 import { workEvent } from '../worker/work-event.ts'
-import type { WorkOptions } from '../worker/work-options.ts'
-import type { WorkOutcome } from '../worker/work-outcome.ts'
 import { checkStore, checkTarget, reason, waitMs, write } from './checks.ts'
 import { claimMs, readEnding } from './operations.ts'
 import { type Successors, successorSpecs } from './specs.ts'
@@ -218,5 +224,34 @@ class Calls {
     } catch (error) {
       this.#fault ??= { error }
     }
+  }
+}
+
+/**
+ * For `afterWrite`: calls `fire` with the id of each join that the change released, all its branches having ended. However many
+ * workers end the branches at the same time, exactly one of them sees that.
+ *
+ * ```ts
+ * afterWrite: onJoined(join => queue.send({ stream: 'orders/4711', event: join }))
+ * ```
+ *
+ * A worker's `afterWrite` gets the job too, and so does `fire`.
+ */
+export function onJoined<Rest extends readonly unknown[]>(
+  fire: (join: string, result: ChangeResult, ...rest: Rest) => void | Promise<void>,
+): (result: ChangeResult, ...rest: Rest) => Promise<void> {
+  callback(fire, 'fire')
+  return async (result, ...rest) => {
+    for (const join of result.joined) await fire(join, result, ...rest)
+  }
+}
+
+/** For `afterWrite`: calls `fire` when the change ended the stream. Of all who change the stream exactly one sees that. */
+export function onDone<Rest extends readonly unknown[]>(
+  fire: (result: ChangeResult, ...rest: Rest) => void | Promise<void>,
+): (result: ChangeResult, ...rest: Rest) => Promise<void> {
+  callback(fire, 'fire')
+  return async (result, ...rest) => {
+    if (result.done && result.outcome === 'done') await fire(result, ...rest)
   }
 }

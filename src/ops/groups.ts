@@ -1,7 +1,5 @@
-import { failureShape } from './failure-shape.ts'
-import { type GroupBy, type Totals, together, totalsOf } from './group-totals.ts'
+import type { Summary } from '../stream/summary.ts'
 import type { SummarizedStream } from './summaries.ts'
-import { type AwaitedEvent, namesOfWaits, waitsOf } from './waits.ts'
 
 /** What all streams of a group have in common; absent: it differs, is not known, or does not matter here. */
 export interface GroupName extends Partial<AwaitedEvent> {
@@ -109,4 +107,180 @@ function failureOf({ summary }: SummarizedStream): GroupName | undefined {
   if (summary === undefined || summary.failed === 0) return undefined
   const { root, failedId: event, failure } = summary
   return { group: failureShape(failure) || 'no message', root, event }
+}
+
+/** What streams are put together by: their status, the text of their last failure, or the events they wait on. */
+export type GroupBy = 'status' | 'failure' | 'waiting-on'
+
+/** The time of a stream by which it is the oldest or newest of its group. */
+export const TIME_OF = { status: 'created', failure: 'failedAt', 'waiting-on': 'modified' } as const
+
+/** What streams add up to. */
+interface Totals {
+  readonly count: number
+  /** Of these, streams with an open event past its limit. */
+  readonly overdue: number
+  /** Of these, streams with an event that was aborted or canceled. */
+  readonly failed: number
+  /** Epoch ms, of the time in `TIME_OF`; `undefined` where none of them is known. */
+  readonly oldestMs: number | undefined
+  readonly newestMs: number | undefined
+  /** Name of one of them: with `failure` the one that failed last, else the oldest. */
+  readonly example: string
+}
+
+/** One stream alone. */
+function totalsOf(item: SummarizedStream, by: GroupBy, nowMs: number): Totals {
+  const { listed, summary } = item
+  const ms = timeOf(item, by)
+  return {
+    count: 1,
+    overdue: summary?.dueMs !== undefined && summary.dueMs <= nowMs ? 1 : 0,
+    failed: summary !== undefined && summary.failed > 0 ? 1 : 0,
+    oldestMs: ms,
+    newestMs: ms,
+    example: listed.name,
+  }
+}
+
+/** Both together. */
+function together(a: Totals | undefined, b: Totals, by: GroupBy): Totals {
+  if (a === undefined) return b
+  const oldestMs = outermost(Math.min, a.oldestMs, b.oldestMs)
+  const newestMs = outermost(Math.max, a.newestMs, b.newestMs)
+  const isOlder = by === 'failure' ? newestMs === a.newestMs : oldestMs === a.oldestMs
+  return {
+    count: a.count + b.count,
+    overdue: a.overdue + b.overdue,
+    failed: a.failed + b.failed,
+    oldestMs,
+    newestMs,
+    example: isOlder ? a.example : b.example,
+  }
+}
+
+/** The earlier or later of two times, either of which may be unknown. */
+function outermost(
+  of: (a: number, b: number) => number,
+  aMs: number | undefined,
+  bMs: number | undefined,
+): number | undefined {
+  return aMs === undefined || bMs === undefined ? (aMs ?? bMs) : of(aMs, bMs)
+}
+
+function timeOf({ listed, summary }: SummarizedStream, by: GroupBy): number | undefined {
+  if (by === 'waiting-on') return listed.modifiedMs
+  return by === 'failure' ? summary?.failedAtMs : summary?.createdMs
+}
+
+/** What differs from one occurrence of a failure to the next: ids, times, addresses, numbers. */
+const VARYING = new RegExp(
+  [
+    String.raw`\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`,
+    String.raw`\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?\b`,
+    String.raw`\b0x[0-9a-f]+\b`,
+    String.raw`\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,}\b`,
+    // a code says what happened: HTTP 503 is not HTTP 404, exit code 137 not exit code 2
+    String.raw`(?<![\d.])(?<!\b(?:http|status|code|exit|errno|signal)(?:/\d(?:\.\d)?)?[\s:=(/]{1,2})\d+(?:[.,:/-]\d+)*`,
+  ].join('|'),
+  'gi',
+)
+
+/**
+ * The text of a failure without what differs from one stream to the next: `order 4711: timeout` becomes
+ * `order #: timeout`. Codes are kept: numbers behind `HTTP`, `status`, `code`, `exit`, `errno` and `signal`.
+ */
+export function failureShape(text: string): string {
+  return text.replace(VARYING, '#').replace(/\s+/g, ' ').trim()
+}
+
+/** What a stream waits on, as far as its summary tells. */
+export type Waits = Pick<Summary, 'root' | 'waitingOn' | 'ready'> & { readonly held?: true }
+
+/** An event that streams wait on: by name and topic where they are known, else by id. */
+interface AwaitedEvent {
+  /** Name of the root event: the kind of stream. */
+  readonly root: string
+  readonly event?: string
+  readonly name?: string
+  readonly topic?: string
+  /** `held`: the whole stream waits for its release. Absent where it is not known. */
+  readonly state?: 'not started' | 'started' | 'held'
+}
+
+/** `undefined` for a stream that waits on nothing or whose summary is not known. */
+function waitsOf({ summary }: SummarizedStream): Waits | undefined {
+  if (summary === undefined || summary.waitingOn.length === 0) return undefined
+  const { root, waitingOn, ready, status } = summary
+  return { root, waitingOn, ready, ...(status === 'init' && ready.length === 0 ? { held: true } : {}) }
+}
+
+/**
+ * Names what streams wait on. A summary has the ids of all open leaves, and name and topic of those that can be started,
+ * but not which is which. Where all can be started they stand in the same order: that tells the names of ids for the
+ * other streams with the same root event.
+ */
+export function namesOfWaits(all: readonly Waits[]): (waits: Waits) => readonly (AwaitedEvent & { group: string })[] {
+  const known = new Map<string, string>()
+  for (const { root, waitingOn, ready } of all) {
+    if (sizeOf(ready) !== sizeOf(waitingOn)) continue
+    for (const [at, item] of ready.entries()) if (isItem(item)) known.set(keyOf(root, waitingOn[at] ?? ''), item)
+  }
+  return waits => distinct(eventsOf(waits, known)).map(event => ({ group: textOf(event), ...event }))
+}
+
+function eventsOf({ root, waitingOn, ready, held }: Waits, known: ReadonlyMap<string, string>): AwaitedEvent[] {
+  if (held) return waitingOn.map(event => ({ root, event, state: 'held' }))
+  const startable = ready.filter(isItem)
+  const events: AwaitedEvent[] = []
+  const nameless: AwaitedEvent[] = []
+  for (const event of waitingOn.filter(isItem)) {
+    const item = known.get(keyOf(root, event))
+    const at = item === undefined ? -1 : startable.indexOf(item)
+    if (item === undefined) nameless.push({ root, event })
+    else events.push(named(root, item, at >= 0 ? 'not started' : 'started'))
+    if (at >= 0) startable.splice(at, 1)
+  }
+  const rest = startable.map(item => named(root, item, 'not started'))
+  // as many ids as names are left: they are the same events
+  if (nameless.length <= rest.length) return [...events, ...rest]
+  const state = ready.length === 0 ? { state: 'started' as const } : {}
+  return [...events, ...rest, ...nameless.map(event => ({ ...event, ...state }))]
+}
+
+function named(root: string, item: string, state: 'not started' | 'started'): AwaitedEvent {
+  const [name = '', topic = ''] = item.split('|').map(decoded)
+  return { root, name, ...(topic === '' ? {} : { topic }), state }
+}
+
+/** A stream counts once for events of the same name. */
+function distinct(events: readonly AwaitedEvent[]): AwaitedEvent[] {
+  return [...new Map(events.map(event => [JSON.stringify(event), event])).values()]
+}
+
+function textOf({ root, event, name, state }: AwaitedEvent): string {
+  if (state === 'held') return `${root}: held`
+  const what = name === undefined ? `${root} ${event ?? ''}` : `${root}: ${name}`
+  return state === undefined ? what : `${what} ${state}`
+}
+
+function keyOf(root: string, event: string): string {
+  return JSON.stringify([root, event])
+}
+
+/** How many items a list has, those that were cut from it too: its last item `+N` tells them. */
+function sizeOf(items: readonly string[]): number {
+  return items.reduce((sum, item) => sum + (isItem(item) ? 1 : Number(item)), 0)
+}
+
+function isItem(item: string): boolean {
+  return !/^\+\d+$/.test(item)
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { backOff } from '../store/backoff.ts'
 import type { AcquireOutcome, EventStore, Holder } from '../store/store.ts'
-import { pause } from '../util/pause.ts'
+import { pause } from '../util/concurrency.ts'
 
 export interface LeaseScopeOptions {
   readonly holder: Holder

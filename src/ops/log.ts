@@ -1,8 +1,7 @@
 import type { EventStore } from '../store/store.ts'
 import type { Glob } from './glob.ts'
-import { readSelected, type Unread } from './read-selected.ts'
 import type { SeenTransaction, StreamView } from './read-stream.ts'
-import type { Selection } from './selection.ts'
+import { readSelected, type Selection, type Unread } from './selection.ts'
 
 /** Which transactions are asked for; all that is given must hold. */
 export interface LogQuery {

@@ -2,13 +2,12 @@ import type { EventStore, Listed, ListQuery, Stored } from '../store/store.ts'
 import type { StreamDocument } from '../stream/document.ts'
 import { StreamFault } from '../stream/errors.ts'
 import { sumOf } from '../stream/fingerprint.ts'
-import { settledDocument } from '../stream/operations/settled.ts'
+import { settledDocument } from '../stream/operations/transaction.ts'
 import type { Pin } from '../stream/precondition.ts'
 import { summarize } from '../stream/summarize.ts'
 import type { Summary } from '../stream/summary.ts'
 import { mayPass, type StreamFilter, verdictOf } from './filter.ts'
 import { viewOf } from './read-stream.ts'
-import { rowOf } from './row-of.ts'
 
 /** Why a stream cannot be read. */
 export interface Unreadable {
@@ -153,4 +152,16 @@ export function unreadableOf({ code, message, hint }: StreamFault): Unreadable {
 /** What was read must not be held as long as the row of a listing is. */
 function withoutBody({ name, etag, size, modifiedMs, lease, summary }: Stored): Listed {
   return { name, etag, size, modifiedMs, lease, ...(summary === undefined ? {} : { summary }) }
+}
+
+/** The row of one stream, if there is one of that name: the first name that begins with a name is the name itself. */
+export async function rowOf(
+  store: EventStore,
+  name: string,
+  signal: AbortSignal | undefined,
+): Promise<Listed | undefined> {
+  for await (const [row] of store.list({ prefix: name, limit: 1, ...(signal && { signal }) })) {
+    return row?.name === name ? row : undefined
+  }
+  return undefined
 }

@@ -1,11 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync } from 'node:fs'
-import type { ErrorPipe } from './error-pipe.ts'
 import { openInputFile } from './input-file.ts'
-import { pumped } from './output.ts'
-import { RunningGroups } from './process-group.ts'
-import { stopGroupOn } from './stop-group.ts'
-import { Tail } from './tail.ts'
+import { type ErrorPipe, pumped, Tail } from './output.ts'
+import { RunningGroups, stopGroupOn } from './process-group.ts'
 
 /** So much of the end of what a program writes to stderr is kept. */
 const TAIL_BYTES = 8 * 1_024

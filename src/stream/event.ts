@@ -2,7 +2,7 @@
  * One event of a stream: a step of the process with a place in the tree of threads.
  *
  * Every attribute is kept as the text it has on the wire, `''` when absent, so that what a foreign writer wrote
- * comes back unchanged. Readers that need a number or a time parse it (`fenceOf`, `attemptOf`, `due.ts`).
+ * comes back unchanged. Readers that need a number or a time parse it (`fenceOf`, `attemptOf`, `time/deadlines.ts`).
  */
 
 /** The five statuses. Any other text is an *unknown* status: open, and kept as it is. */

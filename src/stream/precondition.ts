@@ -1,8 +1,8 @@
 import type { StreamDocument } from './document.ts'
 import { sumOf } from './fingerprint.ts'
 import type { ForeignWrite } from './journal/history.ts'
+import { refuse } from './operations/checks.ts'
 import type { Refusal } from './operations/operation.ts'
-import { refuse } from './operations/refuse.ts'
 
 /** The state of a stream that somebody looked at: what was previewed is what is changed (stream-format 5). */
 export interface Pin {

@@ -2,8 +2,7 @@ import type { StreamDocument } from './document.ts'
 import { isFailed, isFinal, isSuperseded, type StreamEvent } from './event.ts'
 import { EventStream } from './event-stream.ts'
 import { openWork } from './ready-events.ts'
-import { encodedIdLength, type Summary } from './summary.ts'
-import { cutList, READY_LIMIT_BYTES, WAITING_ON_LIMIT_BYTES } from './summary-limits.ts'
+import { cutList, encodedIdLength, READY_LIMIT_BYTES, type Summary, WAITING_ON_LIMIT_BYTES } from './summary.ts'
 import { claimEndMs, dueMs, type TimeReader, timeReaderFor } from './time/deadlines.ts'
 
 /** Most characters kept of the last failure's message. */

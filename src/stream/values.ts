@@ -1,9 +1,8 @@
-import { nearest } from '../util/nearest.ts'
+import { nearest } from '../util/strings.ts'
 import { InvalidValue } from './errors.ts'
 import { checkText, visibleText } from './text.ts'
 import { isoTime } from './time/dates.ts'
-import { formatDuration, parseDuration } from './time/durations.ts'
-import { parseTimeout, timeoutFromInput } from './time/timeouts.ts'
+import { formatDuration, parseDuration, parseTimeout, timeoutFromInput } from './time/durations.ts'
 
 /**
  * Values that a program gives, read where they enter: a program in JavaScript may give anything. What is read has the type

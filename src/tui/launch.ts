@@ -1,4 +1,4 @@
-import type { DashboardEnd, DashboardHost, DashboardOptions } from './host.ts'
+import type { DashboardEnd, DashboardHost, DashboardOptions } from './options.ts'
 import type { Size } from './state/state.ts'
 import { Ending } from './terminal/shutdown.ts'
 import { HeldTalk } from './terminal/stderr-buffer.ts'

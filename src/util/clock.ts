@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { pause } from './pause.ts'
+import { pause } from './concurrency.ts'
 
 /** Time and chance; tests bring their own. */
 export interface Timing {

@@ -57,3 +57,82 @@ class Turns {
     return this.#change
   }
 }
+
+/**
+ * Reads items in their order, some of them at a time: while the consumer works on one, the next are on their way. What a
+ * consumer that stops early no longer asks for is let go of.
+ */
+export async function* readAhead<Item, Result>(
+  items: AsyncIterable<Item> | Iterable<Item>,
+  atOnce: number,
+  read: (item: Item) => Promise<Result>,
+): AsyncGenerator<Result> {
+  const under: Promise<Result>[] = []
+  for await (const item of items) {
+    const result = read(item)
+    // A fault is thrown where its turn comes; until then nobody listens, and Node would end the process.
+    result.catch(() => {})
+    under.push(result)
+    if (under.length >= atOnce) yield await (under.shift() as Promise<Result>)
+  }
+  for (const result of under) yield await result
+}
+
+/** Waits, unless the signal aborts. Nothing to wait for still lets other work go on. */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  if (signal?.aborted) return Promise.resolve()
+  // Not by timers/promises, which makes an error with a stack whenever it is aborted: workers do that with each event.
+  return new Promise(resolve => {
+    const end = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, Math.max(0, ms))
+    signal?.addEventListener('abort', end)
+  })
+}
+
+/** Places for what is under way; who finds none waits for his turn. */
+export class Room {
+  readonly #waiting: { readonly places: number; readonly go: (has: boolean) => void }[] = []
+  readonly #total: number
+  #free: number
+  #isClosed = false
+
+  constructor(places: number) {
+    this.#total = places
+    this.#free = places
+  }
+
+  get isEmpty(): boolean {
+    return this.#free === this.#total && this.#waiting.length === 0
+  }
+
+  /** Takes so many places, of too many all there are. False: it was closed meanwhile, and there are none. */
+  async take(places = 1): Promise<boolean> {
+    const wanted = Math.min(places, this.#total)
+    if (this.#isClosed) return false
+    if (this.#waiting.length === 0 && wanted <= this.#free) {
+      this.#free -= wanted
+      return true
+    }
+    return new Promise(go => this.#waiting.push({ places: wanted, go }))
+  }
+
+  /** Gives as many back as were taken. */
+  leave(places = 1): void {
+    this.#free += Math.min(places, this.#total)
+    for (let next = this.#waiting[0]; next !== undefined && next.places <= this.#free; next = this.#waiting[0]) {
+      this.#waiting.shift()
+      this.#free -= next.places
+      next.go(true)
+    }
+  }
+
+  /** Nobody gets in any more. */
+  close(): void {
+    this.#isClosed = true
+    for (const { go } of this.#waiting.splice(0)) go(false)
+  }
+}

@@ -1,12 +1,11 @@
 import type { EventStore } from '../store/store.ts'
 import type { Timing } from '../util/clock.ts'
 import { machineTiming } from '../util/clock.ts'
-import { Audience } from './audience.ts'
-import type { Moment } from './blind-spots.ts'
+import { codeOf, messageOf } from './execute.ts'
+import type { Moment } from './observation-gaps.ts'
 import type { WatchdogOptions } from './options.ts'
 import { Watch } from './pass.ts'
-import type { FailedPass, PassReport } from './report.ts'
-import { codeOf, messageOf } from './watchdog-execute.ts'
+import { Audience, type FailedPass, type PassReport } from './report.ts'
 
 /** At most so much is added by chance to the time between two sweeps: the share of it, and ms. */
 const JITTER = { share: 0.1, mostMs: 1_000 } as const

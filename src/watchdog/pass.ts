@@ -1,14 +1,13 @@
 import type { EventStore } from '../store/store.ts'
-import { Audience } from './audience.ts'
+import { machineTiming } from '../util/clock.ts'
 import { Breaker } from './breaker.ts'
 import { type Carried, dueMsOf, endsOf } from './decision.ts'
 import { carryOutAll } from './execute.ts'
 import type { WatchdogOptions } from './options.ts'
-import { begin, type Progress, reportOf } from './pass-report.ts'
+import { begin, type Progress, reportOf, surveyOf } from './pass-report.ts'
 import { Roll } from './registry/registry.ts'
-import type { BreakerState, PassReport } from './report.ts'
+import { Audience, type BreakerState, type PassReport } from './report.ts'
 import { Lookout, type LookoutSettings } from './scan/scanner.ts'
-import { surveyOf } from './survey.ts'
 
 export interface PassSettings extends LookoutSettings {
   /** Nothing is changed; what would be is told to the observers. */
@@ -131,4 +130,19 @@ export class Watch {
     const survey = surveyOf(this.#roll, now.nowMs, this.#lookout.owns)
     return reportOf(progress, now, { ...survey, breaker, unreadable: this.#lookout.unreadable() })
   }
+}
+
+/**
+ * One sweep and what follows from it. There is no second look to wait for, so the clock alone decides; what shows life
+ * between look and lease is spared all the same. A dry run changes nothing and tells what it would do.
+ *
+ * @throws the store's faults
+ */
+export async function runOnce(
+  store: EventStore,
+  options: WatchdogOptions,
+  { isDryRun, signal }: { readonly isDryRun: boolean; readonly signal: AbortSignal },
+): Promise<PassReport> {
+  const timing = options.timing ?? machineTiming
+  return new Watch(store, options, { trustsClock: true, isDryRun, timing }).pass('sweep', signal)
 }

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
-import { isFinal, isSuperseded, type StreamEvent } from '../stream/event.ts'
+import { attemptOf, isFinal, isSuperseded, type StreamEvent } from '../stream/event.ts'
 import type { EventStream } from '../stream/event-stream.ts'
-import { seenLimit } from '../stream/operations/expired.ts'
+import { seenLimit } from '../stream/operations/cancel-abort.ts'
 import { isOnDue, type OnDue, type SeenLimit } from '../stream/operations/operation.ts'
+import { cleanProgramText, cutBytes, encodeCommandId } from '../stream/text.ts'
+import { isoTime } from '../stream/time/dates.ts'
 import { type Limit, limitOf, type TimeReader } from '../stream/time/deadlines.ts'
-import { allBelow, OpenCount } from './below.ts'
-import { type BlindSpot, judgedDueMs } from './blind-spots.ts'
 import type { Expiry } from './decision.ts'
-import { expiryCommandId, expiryText } from './wording.ts'
+import { type BlindSpot, judgedDueMs } from './observation-gaps.ts'
 
 /** What is kept of an event past its limit from look to look. Times of a clock that only goes forward, ms. */
 export interface Sighting {
@@ -169,4 +169,102 @@ function commandIdOf({ version, isUsed }: Subject, event: StreamEvent, dueMs: nu
   const short = (text: string) => hash('sha256', text, 'hex').slice(0, 32)
   const id = expiryCommandId(event, dueMs, short)
   return isUsed(id) ? expiryCommandId(event, dueMs, short, `:v${version}`) : id
+}
+
+/** Positions below any of these; of those in a cycle the first is not. Each is passed once: a stranger's chain may be long. */
+function allBelow(stream: EventStream, positions: readonly number[]): ReadonlySet<number> {
+  const below = new Set<number>()
+  for (const first of positions) {
+    if (below.has(first)) continue
+    const left = [first]
+    for (let at = left.pop(); at !== undefined; at = left.pop()) {
+      for (const next of stream.successorPositions(at)) {
+        if (next === first || below.has(next)) continue
+        below.add(next)
+        left.push(next)
+      }
+    }
+  }
+  return below
+}
+
+/**
+ * Counts the open events that are ended with one after another: each counts with the first that it is at or below. So they
+ * add up to what is ended in truth, and each is passed once, however strangers link them.
+ */
+class OpenCount {
+  readonly #stream: EventStream
+  readonly #passed = new Set<number>()
+
+  constructor(stream: EventStream) {
+    this.#stream = stream
+  }
+
+  /** Open events at and below a position that have not been counted yet. */
+  from(position: number): number {
+    // below the root is everything, linked or not
+    const left = position === 0 ? [0, ...this.#stream.childrenFirst()] : [position]
+    let open = 0
+    for (let at = left.pop(); at !== undefined; at = left.pop()) {
+      if (this.#passed.has(at)) continue
+      this.#passed.add(at)
+      if (this.#isOpen(at)) open += 1
+      for (const next of this.#stream.followingPositions(at)) if (!this.#passed.has(next)) left.push(next)
+    }
+    return open
+  }
+
+  #isOpen(position: number): boolean {
+    const event = this.#stream.at(position)
+    return event !== undefined && !isFinal(event) && !isSuperseded(event)
+  }
+}
+
+/** Names, ids and timeouts come from strangers and are cut to so many bytes each: the whole is far below a reason's limit. */
+const PART_BYTES = 200
+/** A longer one makes no command id. */
+const MAX_ID_LENGTH = 150
+
+/** Which limit ended, and since when. The same to the letter whoever finds it: it is part of what a command id stands for. */
+export function expiryText(event: StreamEvent, limit: Limit, isTarget: boolean): string {
+  const { id, name, timeout } = event
+  const who = isTarget ? '' : `${part(id)}${name === '' ? '' : ` ${part(name)}`} `
+  return `${who}timed out: ${reasonOf(limit, part(timeout))}`
+}
+
+function reasonOf({ kind, dueMs, from }: Limit, timeout: string): string {
+  const since = isoTime(from?.ms ?? dueMs)
+  switch (kind) {
+    case 'stream':
+      return `the stream has run since ${since} (timeout ${timeout})`
+    case 'never-started':
+      return `not started since ${since} (timeout ${timeout})`
+    case 'no-sign-of-life':
+      return `no sign of life since ${since} (timeout ${timeout})`
+    case 'absolute':
+      return `it was to end by ${isoTime(dueMs)}`
+    default:
+      return kind satisfies never
+  }
+}
+
+/**
+ * One id for one end of a limit: `watchdog:{event}:{attempt}:{due}`. Two events never share one: `%` stands for nothing
+ * but what is encoded, and an id too long for it gives way to its hash.
+ *
+ * @param again tells it from an earlier end of the same limit, after a foreign writer opened the event again; mostly `''`
+ */
+export function expiryCommandId(event: StreamEvent, dueMs: number, hash: (text: string) => string, again = ''): string {
+  const rest = `:${attemptOf(event)}:${isoTime(dueMs)}${again}`
+  const short = event.id.length <= MAX_ID_LENGTH ? event.id.replaceAll('%', '%25') : hash(event.id)
+  try {
+    return encodeCommandId(`watchdog:${short}${rest}`)
+  } catch {
+    return encodeCommandId(`watchdog:${hash(event.id)}${rest}`)
+  }
+}
+
+/** Cut first: to clean a text takes the square of its length where a stranger means it to. */
+function part(text: string): string {
+  return cleanProgramText(cutBytes(text, 4 * PART_BYTES), PART_BYTES)
 }

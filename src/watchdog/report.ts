@@ -1,6 +1,6 @@
 import type { SummarizedStream } from '../ops/summaries.ts'
-import type { Blindness } from './blind-spots.ts'
 import type { Carried, Decision, DecisionOutcome } from './decision.ts'
+import type { Blindness } from './observation-gaps.ts'
 
 /** How the breaker judged a pass. */
 export interface BreakerState {
@@ -103,4 +103,43 @@ export interface Observer {
 /** Which streams are this watchdog's. */
 export interface Ownership {
   owns(stream: string): boolean
+}
+
+/**
+ * Those who want to know what a watchdog does, told in their order. One that throws keeps neither the others from hearing
+ * nor the watchdog from going on: the others are told, once for each that does.
+ */
+export class Audience {
+  readonly #observers: readonly Observer[]
+  readonly #faulty = new Set<Observer>()
+
+  constructor(observers: readonly Observer[]) {
+    this.#observers = observers
+  }
+
+  async tell(what: (observer: Observer) => void | Promise<void>): Promise<void> {
+    for (const observer of this.#observers) {
+      try {
+        await what(observer)
+      } catch (error) {
+        await this.#report(observer, error)
+      }
+    }
+  }
+
+  async #report(faulty: Observer, error: unknown): Promise<void> {
+    if (this.#faulty.has(faulty)) return
+    this.#faulty.add(faulty)
+    await this.tell(observer => (observer === faulty ? undefined : observer.faulty?.(error)))
+  }
+}
+
+/**
+ * Whether a pass carried out what it wanted. `nothing`: the store let none of its decisions, so the watchdog sees and cannot
+ * act. `undefined`: it tells nothing, for it wanted nothing and yet something is past its limit.
+ */
+export function doneBy({ kind, outcomes, overdue }: PassReport): 'some' | 'nothing' | undefined {
+  const all = Object.values(outcomes).reduce((sum, count) => sum + count, 0)
+  if (all === 0) return kind === 'sweep' && overdue === 0 ? 'some' : undefined
+  return (outcomes.failed ?? 0) + (outcomes.unknown ?? 0) === all ? 'nothing' : 'some'
 }

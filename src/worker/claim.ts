@@ -1,17 +1,17 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { readStream } from '../ops/read-stream.ts'
 import { documentCache } from '../ops/transact/document-cache.ts'
-import { transact } from '../ops/transact/transact.ts'
+import { parseBody } from '../ops/transact/plan.ts'
+import { type TransactOptions, type TransactOutcome, transact } from '../ops/transact/transact.ts'
 import { silenceDelay } from '../store/backoff.ts'
 import { StoreUnreachable } from '../store/errors.ts'
-import type { EventStore } from '../store/store.ts'
+import type { EventStore, Stored } from '../store/store.ts'
 import type { StreamDocument } from '../stream/document.ts'
 import { attemptOf, fenceOf, type StreamEvent } from '../stream/event.ts'
-import type { ChangeResult, RefusalCode } from '../stream/operations/operation.ts'
+import { applyOperation } from '../stream/operations/apply.ts'
+import type { ChangeResult, Operation, Refusal, RefusalCode } from '../stream/operations/operation.ts'
 import { elapsedMs, type Moment, momentOf, type Timing } from '../util/clock.ts'
-import { authorship } from './authorship.ts'
-import { claimMsOf, type EventWorkOptions, type WorkTarget } from './work-options.ts'
-import type { Undone } from './work-outcome.ts'
+import { claimMsOf, type EventWorkOptions, type Undone, type WorkOptions, type WorkTarget } from './types.ts'
 
 /** An event that is ours for now. */
 export interface Claim extends WorkTarget {
@@ -97,4 +97,98 @@ async function eventAfter(
 function notClaimed({ event }: WorkTarget, status: string, code: RefusalCode, why: string): ClaimOutcome {
   const refusal = { code, event, status, message: `${event} is not to be worked on: ${why}` }
   return { kind: 'not-claimed', undone: { kind: 'refused', refusal, commandId: '' } }
+}
+
+type Done = Extract<TransactOutcome, { readonly kind: 'done' }>
+type Missing = Extract<Undone, { readonly kind: 'missing' }>
+
+/**
+ * A change made under a claim. A stream that was removed and created anew may have the same fence, so a claim holds in the life
+ * of the stream in which it was made: with another one that stream is `missing`.
+ */
+export async function underClaim(
+  store: EventStore,
+  { stream, born }: Claim,
+  operation: Operation,
+  { commandId, ...options }: WorkOptions & { readonly commandId: string },
+): Promise<Done | Undone> {
+  const outcome = await transact(store, stream, operation, { ...authorship(options), commandId, ...pinOf(born) })
+  return outcome.kind === 'refused' && isAnotherLife(outcome.refusal) ? REPLACED : outcome
+}
+
+/** What such a change would come to. */
+export type Foreseen =
+  | { readonly kind: 'legal'; readonly result: ChangeResult }
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | Missing
+
+/**
+ * What such a change would come to in the document as it was read: a lease that another holds keeps nobody from reading.
+ *
+ * @param nowMs the store's clock, epoch ms
+ * @throws BadDocument
+ */
+export function foreseen(
+  stored: Stored | undefined,
+  { born }: Claim,
+  operation: Operation,
+  by: string,
+  nowMs: number,
+): Foreseen {
+  if (stored === undefined) return { kind: 'missing' }
+  const { body, name, versionFloor, modifiedMs: lastModifiedMs } = stored
+  const document = parseBody(body, name)
+  const context = { nowMs, versionFloor, lastModifiedMs, born, ...pinOf(born) }
+  const applied = applyOperation(document, operation, { commandId: randomUUID(), by }, context)
+  if (applied.kind !== 'refused') return { kind: 'legal', result: applied.result }
+  return isAnotherLife(applied.refusal) ? REPLACED : { kind: 'refused', refusal: applied.refusal }
+}
+
+const REPLACED: Missing = { kind: 'missing', isReplaced: true }
+
+/** A writer who knows nothing of lives may have left none. */
+function pinOf(born: string): { readonly ifBorn?: string } {
+  return born === '' ? {} : { ifBorn: born }
+}
+
+function isAnotherLife({ code }: Refusal): boolean {
+  return code === 'changed'
+}
+
+/** What all transactions of a worker have in common, down to the signal: only then changes of one stream share a write. */
+function authorship({ owner, by, why, leaseWaitMs, write, signal }: WorkOptions): Omit<TransactOptions, 'commandId'> {
+  return {
+    by: by ?? owner,
+    ...(why === undefined ? {} : { why }),
+    ...(leaseWaitMs === undefined ? {} : { leaseWaitMs }),
+    ...(write === undefined ? {} : { write }),
+    ...(signal === undefined ? {} : { stopWaiting: signal }),
+  }
+}
+
+/** Fits a command id with something in front of it, and the name of a file. */
+const MOST_LENGTH = 150
+
+/**
+ * Names one attempt of one event in one life of its stream: `BORN_EVENT_ATTEMPT`. It has only letters, digits, `.`, `-`, `_`
+ * and `%`, and is the same for whoever takes up the same attempt after it was handed back. What would be too long is hashed.
+ */
+export function attemptKey(born: string, event: string, attempt: number): string {
+  const key = `${encoded(born)}_${encoded(event)}`
+  const short = key.length <= MOST_LENGTH ? key : createHash('sha256').update(key).digest('hex')
+  return `${short}_${attempt}`
+}
+
+/** `encodeURIComponent`, and what it leaves that is not in the set; the separator is not in it. */
+function encoded(text: string): string {
+  return encodeURIComponent(text.toWellFormed()).replace(
+    /[!'()*~_]/g,
+    character => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+}
+
+/** What became of a claim's stream that is `missing`: a sentence. */
+export function goneText(stream: string, isReplaced: boolean | undefined): string {
+  if (isReplaced) return `the stream ${stream} of this claim was removed, and another has its name now`
+  return `the stream ${stream} is gone`
 }

@@ -1,16 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { silenceDelay } from '../store/backoff.ts'
 import type { EventStore } from '../store/store.ts'
-import type { Refusal } from '../stream/operations/operation.ts'
+import type { StreamEvent } from '../stream/event.ts'
+import type { Operation, Refusal } from '../stream/operations/operation.ts'
+import { parseTimeout } from '../stream/time/deadlines.ts'
 import { elapsedMs, type Moment, momentOf, type Timing } from '../util/clock.ts'
-import { beatMs } from './cadence.ts'
-import type { Claim } from './claim.ts'
-import { goneText } from './gone-text.ts'
-import type { LostClaim } from './job.ts'
-import { Sentry } from './sentry.ts'
-import { type Foreseen, foreseen, underClaim } from './under-claim.ts'
-import { claimMsOf, type EventWorkOptions } from './work-options.ts'
-import type { Undone } from './work-outcome.ts'
+import { type Claim, type Foreseen, foreseen, goneText, underClaim } from './claim.ts'
+import { claimMsOf, type EventWorkOptions, type LostClaim, type Undone } from './types.ts'
 
 /** How often it is looked whether the claim can still be trusted, ms: timers sleep with the machine. */
 const LOOK_MS = 1_000
@@ -230,4 +226,80 @@ export class Heartbeat {
     this.#over.abort()
     this.#lost({ kind: 'lost', code, message })
   }
+}
+
+/** What takes longer to read is left to the heartbeats, bytes. */
+const MOST_BYTES = 1024 * 1024
+
+/**
+ * Sees what the next heartbeat will be told: that its event was ended or taken away, or has another timeout. Only where a store
+ * tells for little that nothing was written: else every look would cost a request.
+ */
+class Sentry {
+  readonly #store: EventStore
+  readonly #claim: Claim
+  readonly #touch: Operation
+  #mark: string | undefined
+  #etag: string | undefined
+  #isLooking = false
+
+  /** @param touch the heartbeat */
+  constructor(store: EventStore, claim: Claim, touch: Operation) {
+    this.#store = store
+    this.#claim = claim
+    this.#touch = touch
+  }
+
+  /** `undefined`: nothing is new, or it cannot be seen; heartbeats find out all the same. Only one look at a time. */
+  async look(signal: AbortSignal): Promise<Foreseen | undefined> {
+    if (this.#store.changeMark === undefined || this.#isLooking || signal.aborted) return undefined
+    this.#isLooking = true
+    try {
+      const mark = await this.#store.changeMark(signal)
+      if (mark === undefined || mark === this.#mark) return undefined
+      const stored = await this.#store.read(this.#claim.stream, signal)
+      this.#mark = mark
+      if (stored !== undefined && (stored.etag === this.#etag || stored.body.length > MOST_BYTES)) return undefined
+      this.#etag = stored?.etag
+      return foreseen(stored, this.#claim, this.#touch, '', this.#store.nowMs())
+    } catch {
+      return undefined
+    } finally {
+      this.#isLooking = false
+    }
+  }
+}
+
+/** Heartbeats for the sake of an event's timeout come no more often, ms: each writes the document anew. */
+const FASTEST_MS = 500
+
+/**
+ * The usual time between two heartbeats, ms: a third of the claim or of what the event's own timeout allows, whichever is
+ * shorter. One of 0 has ended whatever is heard.
+ *
+ * @param silenceMs how long the event may give no sign of life; `undefined` without such a limit
+ */
+function beatMs(claimMs: number, silenceMs: number | undefined): number {
+  if (silenceMs === undefined || silenceMs === 0) return claimMs / 3
+  return Math.min(claimMs / 3, Math.max(FASTEST_MS, silenceMs / 3))
+}
+
+/**
+ * Why an event's own timeout may end it while it is worked on, whatever heartbeats are sent: a clause; `undefined` without such
+ * a reason.
+ *
+ * @param nowMs the store's clock, epoch ms
+ */
+export function limitWarning(
+  { timeout: text }: Pick<StreamEvent, 'timeout'>,
+  silenceMs: number | undefined,
+  nowMs: number,
+): string | undefined {
+  const timeout = parseTimeout(text)
+  if (silenceMs === 0 || (timeout.kind === 'at' && timeout.ms <= nowMs)) {
+    return 'its timeout is over: a watchdog ends it while it is worked on'
+  }
+  if (silenceMs === undefined || silenceMs >= 3 * FASTEST_MS) return undefined
+  const [given, least] = [silenceMs / 1_000, (3 * FASTEST_MS) / 1_000]
+  return `its timeout of ${given}s is too short for heartbeats, which keep up with ${least}s: a watchdog may end it while it is worked on`
 }

@@ -1,11 +1,9 @@
 import { StoreUnreachable } from '../store/errors.ts'
 import type { EventStore } from '../store/store.ts'
 import { machineTiming, type WorkerTiming } from '../util/clock.ts'
-import { Contact } from './contact.ts'
 import { Finder, type Found } from './finder.ts'
 import { Idle } from './poll-backoff.ts'
-import { Attempts } from './runner.ts'
-import { Tally } from './tally.ts'
+import { Attempts, Contact, Tally } from './runner.ts'
 import type { LoopOptions, LoopReport, Work } from './types.ts'
 
 /** With time and chance of its own, for tests. */

@@ -1,16 +1,11 @@
 import { StoreUnreachable } from '../store/errors.ts'
 import type { EventStore } from '../store/store.ts'
 import type { WorkerTiming } from '../util/clock.ts'
-import type { Contact } from './contact.ts'
-import { RELEASE } from './endings.ts'
 import type { Finder, Found } from './finder.ts'
-import type { Ending, Job } from './job.ts'
 import type { Idle } from './poll-backoff.ts'
 import { type Aftermath, aftermathOf } from './self-reported.ts'
-import type { Tally } from './tally.ts'
-import type { Happening, LoopOptions, Work } from './types.ts'
-import { workEvent } from './work-event.ts'
-import type { Undone, WorkOutcome } from './work-outcome.ts'
+import type { Ending, Happening, Job, LoopOptions, LoopReport, OwnEnd, Undone, Work, WorkOutcome } from './types.ts'
+import { RELEASE, workEvent } from './work-event.ts'
 
 type Target = Extract<Found, { readonly kind: 'found' }>
 
@@ -156,5 +151,75 @@ function givenUp(attempts: number, owner: string): Ending {
   return {
     op: 'fail',
     msg: `given up after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}; the last was ${owner}'s`,
+  }
+}
+
+/** Counts what a loop does. */
+export class Tally {
+  readonly #counts = { claimed: 0, completed: 0, failed: 0, released: 0, lost: 0, racesLost: 0, givenUp: 0, faults: 0 }
+
+  get counts(): Omit<LoopReport, 'locked'> {
+    return { ...this.#counts }
+  }
+
+  fault(): void {
+    this.#counts.faults += 1
+  }
+
+  gaveUp(): void {
+    this.#counts.givenUp += 1
+  }
+
+  /** Claimed, and nobody knows what became of it. */
+  threw(): void {
+    this.#counts.claimed += 1
+    this.#counts.lost += 1
+  }
+
+  /** @param ownEnd what the work did itself, where its end could not be reported */
+  ended(outcome: WorkOutcome, ownEnd?: OwnEnd): void {
+    const counts = this.#counts
+    if (outcome.kind === 'not-claimed') {
+      counts.racesLost += outcome.undone.kind === 'refused' ? 1 : 0
+      return
+    }
+    counts.claimed += 1
+    const op = outcome.kind === 'reported' ? outcome.ending.op : ownEnd?.op
+    if (op === undefined) counts.lost += 1
+    else if (op === 'fail') counts.failed += 1
+    else if (op === 'release') counts.released += 1
+    else counts.completed += 1
+  }
+}
+
+/** What a store was asked for: to find events, or to change them. */
+type Asked = 'look' | 'change'
+
+/** Tells of an outage once, when it begins, and of its end; and of what keeps it from looking for events, once. */
+export class Contact {
+  readonly #tell: (happening: Happening) => void
+  readonly #silent = new Set<Asked>()
+  #lookFault: string | undefined
+
+  constructor(tell: (happening: Happening) => void) {
+    this.#tell = tell
+  }
+
+  /** An answer of one kind says nothing of the other: a store may be read and not written. */
+  answered(asked: Asked): void {
+    if (asked === 'look') this.#lookFault = undefined
+    if (this.#silent.delete(asked) && this.#silent.size === 0) this.#tell({ kind: 'resumed' })
+  }
+
+  /** The store could not do what it was asked for. */
+  failed(asked: Asked, error: unknown, where: { readonly stream?: string; readonly event?: string } = {}): void {
+    if (!(error instanceof StoreUnreachable)) {
+      const fault = asked === 'look' ? String(error) : undefined
+      if (fault === undefined || fault !== this.#lookFault) this.#tell({ kind: 'fault', ...where, error })
+      this.#lookFault = fault ?? this.#lookFault
+    } else {
+      if (this.#silent.size === 0) this.#tell({ kind: 'interrupted', cause: error })
+      this.#silent.add(asked)
+    }
   }
 }

@@ -1,9 +1,12 @@
 import { type Glob, globOf } from '../ops/glob.ts'
 import type { EventStore, Listed } from '../store/store.ts'
+import { attemptOf, isWaitingJoin, type StreamEvent } from '../stream/event.ts'
+import type { EventStream } from '../stream/event-stream.ts'
+import { openEvents, openWork } from '../stream/ready-events.ts'
+import type { Summary } from '../stream/summary.ts'
+import { claimEndMs, claimRuns } from '../stream/time/deadlines.ts'
 import type { Timing } from '../util/clock.ts'
-import { LookedAt, Sample } from './memory.ts'
 import type { LoopOptions } from './types.ts'
-import type { Wanted } from './wanted.ts'
 
 /** A stream that is worth a look, as it was listed. */
 export interface Lead {
@@ -113,5 +116,149 @@ export class Survey {
       this.#locked += 1
     } else if (summary === undefined) unknown.offer({ name, etag })
     else ready.offer({ name, etag, born: summary.born, version: summary.version })
+  }
+}
+
+/** An event that can be claimed now. */
+export interface Opening {
+  readonly event: string
+  /** Its claim ran out: who has gone silent on it, and how often it was tried until then. */
+  readonly silent?: { readonly owner: string; readonly attempts: number }
+}
+
+export interface Openings {
+  readonly openings: readonly Opening[]
+  /** When the next claim may run out after which there may be something, epoch ms; else `Infinity`. */
+  readonly againMs: number
+}
+
+/** Which events a loop works on. */
+export class Wanted {
+  readonly #names: ReadonlySet<string>
+  readonly #topic: string | undefined
+  readonly #encodedNames: ReadonlySet<string>
+  readonly #encodedTopic: string | undefined
+
+  constructor({ names, topic }: Pick<LoopOptions, 'names' | 'topic'>) {
+    this.#names = new Set(names)
+    this.#topic = topic
+    this.#encodedNames = new Set(names.map(encoded))
+    this.#encodedTopic = topic === undefined ? undefined : encoded(topic)
+  }
+
+  /** What a listing says of a stream: when its document is worth a look, epoch ms; `Infinity` for not while it stays so. */
+  worthFrom(summary: Summary): number {
+    const isReady = summary.ready.some(item => item.startsWith('+') || this.#isListed(item))
+    return isReady ? Number.NEGATIVE_INFINITY : (summary.claimEndMs ?? Number.POSITIVE_INFINITY)
+  }
+
+  openingsIn(stream: EventStream, nowMs: number): Openings {
+    const open = openEvents(stream)
+    const openings: Opening[] = openWork(stream, open)
+      .ready.filter(event => this.#isWanted(event))
+      .map(event => ({ event: event.id }))
+    let againMs = Number.POSITIVE_INFINITY
+    for (const event of open) {
+      if (!isClaimed(stream, event)) continue
+      const isWanted = this.#isWanted(event)
+      if (!claimRuns(event, nowMs)) {
+        if (isWanted) {
+          openings.push({ event: event.id, silent: { owner: event.lc.owner ?? '', attempts: attemptOf(event) } })
+        }
+        continue
+      }
+      // One that only its claim keeps open closes then, and a join that waits for it is ready.
+      if (isWanted || !stream.isLeaf(stream.positionOf(event.id))) {
+        againMs = Math.min(againMs, claimEndMs(event) ?? againMs)
+      }
+    }
+    return { openings, againMs }
+  }
+
+  #isWanted({ name, topic }: StreamEvent): boolean {
+    return this.#names.has(name) && (this.#topic === undefined || this.#topic === topic)
+  }
+
+  #isListed(item: string): boolean {
+    const [name = '', topic] = item.split('|')
+    return this.#encodedNames.has(name) && (this.#encodedTopic === undefined || this.#encodedTopic === topic)
+  }
+}
+
+/** Whether there is a claim that another may take over once it has run out. */
+function isClaimed(stream: EventStream, event: StreamEvent): boolean {
+  if (event.status === 'init' || event.lc.owner === undefined || stream.held || isWaitingJoin(event)) return false
+  return !stream.openSuccessors(event) && stream.finalAncestor(stream.positionOf(event.id)) === undefined
+}
+
+/** As `summarize` writes it. */
+function encoded(text: string): string {
+  return encodeURIComponent(text.toWellFormed())
+}
+
+/** So many streams in which there was nothing to do are remembered: some 30 MB. */
+const MOST_STREAMS = 200_000
+
+/** Streams that were looked at, and from when on it is worth to look again although they stay as they are, epoch ms. */
+class LookedAt {
+  readonly #streams = new Map<string, { readonly etag: string; readonly againMs: number }>()
+  readonly #most: number
+
+  constructor(most = MOST_STREAMS) {
+    this.#most = most
+  }
+
+  remember(name: string, etag: string, againMs: number): void {
+    this.#streams.delete(name)
+    this.#streams.set(name, { etag, againMs })
+    if (this.#streams.size <= this.#most) return
+    for (const oldest of this.#streams.keys()) {
+      this.#streams.delete(oldest)
+      return
+    }
+  }
+
+  /** When to look again at the stream in this state; `undefined` if it is not known: now. */
+  againMs(name: string, etag: string): number | undefined {
+    const seen = this.#streams.get(name)
+    return seen?.etag === etag ? seen.againMs : undefined
+  }
+}
+
+/** A uniform sample of what is offered, in an order of chance: workers that see the same do not all begin with the same. */
+class Sample<Item> {
+  readonly #items: Item[] = []
+  readonly #most: number
+  readonly #random: () => number
+  #offered = 0
+
+  constructor(most: number, random: () => number) {
+    this.#most = most
+    this.#random = random
+  }
+
+  offer(item: Item): void {
+    this.#offered += 1
+    if (this.#items.length < this.#most) this.#items.push(item)
+    else {
+      const at = Math.floor(this.#random() * this.#offered)
+      if (at < this.#most) this.#items[at] = item
+    }
+  }
+
+  /** More was offered than is kept. */
+  get isCut(): boolean {
+    return this.#offered > this.#items.length
+  }
+
+  take(): readonly Item[] {
+    for (let at = this.#items.length - 1; at > 0; at--) {
+      const other = Math.floor(this.#random() * (at + 1))
+      const [item, swapped] = [this.#items[at], this.#items[other]]
+      if (item === undefined || swapped === undefined) break
+      this.#items[at] = swapped
+      this.#items[other] = item
+    }
+    return this.#items
   }
 }

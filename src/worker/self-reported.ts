@@ -1,9 +1,7 @@
 import { readStream } from '../ops/read-stream.ts'
 import type { EventStore } from '../store/store.ts'
 import { rebuildResult } from '../stream/operations/result.ts'
-import type { Job } from './job.ts'
-import type { OwnEnd } from './types.ts'
-import type { WorkOutcome } from './work-outcome.ts'
+import type { Job, OwnEnd, WorkOutcome } from './types.ts'
 
 /** What the stream says of an event whose claim is gone. */
 export interface Aftermath {

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
 import { duration } from '../../src/cli/values.ts'
 import { readWatchdogConfig } from '../../src/commands/watchdog/config.ts'
-import { changeStream, createStream } from '../../src/library/change-stream.ts'
-import { mustReadStream } from '../../src/library/streams.ts'
+import { changeStream, createStream, mustReadStream } from '../../src/library/streams.ts'
 import { parseDuration } from '../../src/stream/time/durations.ts'
-import { readOutput } from '../../src/worker/program/output-text.ts'
+import { readOutput } from '../../src/worker/program/output-file.ts'
 import { cli, newWorld } from './support.ts'
 
 const TAKEN = [

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import * as lease from '../../src/commands/lab/lab-lease.ts'
-import * as stream from '../../src/commands/lab/lab-stream.ts'
+import { registerLease, registerStream } from '../../src/commands/lab.ts'
 import { ContainerMissing } from '../../src/store/errors.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { holdingTogether, inProcess, telling } from '../lab/workers.ts'
@@ -21,12 +20,12 @@ async function namesIn(store: EventStore): Promise<string[]> {
 
 describe('what is typed', () => {
   test('lab lease', async () => {
-    expect(await optionsFrom(lease.register, ['lease', '--procs', '3', '--duration', '2s', '--hold', '0s'])).toEqual({
+    expect(await optionsFrom(registerLease, ['lease', '--procs', '3', '--duration', '2s', '--hold', '0s'])).toEqual({
       procs: 3,
       duration: 2_000,
       hold: 0,
     })
-    expect(await optionsFrom(lease.register, ['lease', '--pace', 'reference', '--create-container'])).toEqual({
+    expect(await optionsFrom(registerLease, ['lease', '--pace', 'reference', '--create-container'])).toEqual({
       pace: 'reference',
       createContainer: true,
     })
@@ -45,7 +44,7 @@ describe('what is typed', () => {
       '3s',
       '--kill',
     ]
-    expect(await optionsFrom(stream.register, words)).toEqual({
+    expect(await optionsFrom(registerStream, words)).toEqual({
       events: 12,
       atOnce: true,
       write: 'optimistic',

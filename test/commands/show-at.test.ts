@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { versionOrTime } from '../../src/commands/show/version-or-time.ts'
+import { versionOrTime } from '../../src/commands/show/options.ts'
 import { summarize } from '../../src/stream/summarize.ts'
 import { readDocument } from '../../src/stream/xml/read.ts'
 import { cli, json, NOON, newWorld, type World } from './support.ts'

@@ -7,13 +7,13 @@ import type { Run } from '../../src/cli/command.ts'
 import type { Kind, OpenedStore, Runtime, StoreSource, Terminal } from '../../src/cli/runtime.ts'
 import { runCommandLine } from '../../src/commands/main.ts'
 import { buildProgram } from '../../src/commands/program.ts'
-import type { Talker } from '../../src/lab/talk.ts'
+import type { Talker } from '../../src/lab/worker-processes.ts'
 import { readStream } from '../../src/ops/read-stream.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { openStore as openRealStore } from '../../src/store/open.ts'
 import type { EventStore } from '../../src/store/store.ts'
-import type { DashboardEnd, DashboardOptions } from '../../src/tui/host.ts'
 import type { LiveView } from '../../src/tui/live-view.ts'
+import type { DashboardEnd, DashboardOptions } from '../../src/tui/options.ts'
 
 /** 2026-03-01T12:00:00Z: the clock of these tests stands unless a test moves it. */
 export const NOON = Date.UTC(2026, 2, 1, 12)

@@ -1,8 +1,7 @@
-import { hookFormat } from '../../src/commands/watchdog/open-hooks.ts'
+import { hookFormat } from '../../src/commands/watchdog/hooks.ts'
 import { readStream } from '../../src/ops/read-stream.ts'
 import type { EventStore } from '../../src/store/store.ts'
-import { documentOf } from '../../src/watchdog/hooks/document.ts'
-import { happeningsIn, noticeOf } from '../../src/watchdog/hooks/events.ts'
+import { documentOf, happeningsIn, noticeOf } from '../../src/watchdog/hooks/events.ts'
 import { HOOK_KINDS } from '../../src/watchdog/hooks/target.ts'
 import { everything } from './json-world.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { EXIT_CODES } from '../../src/cli/exit-codes.ts'
-import { OUTCOME_WORDS } from '../../src/commands/batch/outcome-words.ts'
+import { OUTCOME_WORDS } from '../../src/commands/batch/options.ts'
 
 const DOCS = new URL('../../docs/', import.meta.url)
 const PAGES = readdirSync(DOCS).filter(name => name.endsWith('.md'))

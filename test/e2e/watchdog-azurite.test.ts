@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readWatchdogState } from '../../src/ops/watchdog-state/read-watchdog-state.ts'
+import { readWatchdogState } from '../../src/ops/watchdog-state/parse.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { shardOf } from '../../src/watchdog/shards/quota.ts'
 import type { FaultKind, FaultProxy } from '../support/fault-proxy.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { counted, countText, moreThanText } from '../../src/formats/terminal/count-text.ts'
+import { counted, countText, moreThanText } from '../../src/formats/terminal/numbers.ts'
 
 test('thousands stand apart', () => {
   expect([0, 999, 1_000, 12_431, 1_234_567].map(countText)).toEqual(['0', '999', '1 000', '12 431', '1 234 567'])

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { mermaidOf, mermaidOfAll } from '../../src/formats/stream/mermaid.ts'
 import type { ShownStream } from '../../src/formats/stream/view.ts'
-import { timeReaderFor } from '../../src/stream/time/reader.ts'
+import { timeReaderFor } from '../../src/stream/time/dates.ts'
 import { aStrangeDocument } from '../support/arbitraries.ts'
 import { documentText, Play, spec } from '../support/stream-builder.ts'
 

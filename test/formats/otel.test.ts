@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { otelSpans, resourceSpans } from '../../src/formats/traces/otel.ts'
-import type { KeyValue, OtelSpan } from '../../src/formats/traces/otel-json.ts'
+import { type KeyValue, type OtelSpan, otelSpans, resourceSpans } from '../../src/formats/traces/otel.ts'
 import type { StreamView } from '../../src/ops/read-stream.ts'
 import { anInit, aScript, aStrangeDocument, RUNS } from '../support/arbitraries.ts'
 import { BORN, Play, START_MS, spec } from '../support/stream-builder.ts'

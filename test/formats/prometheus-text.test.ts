@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { exposition } from '../../src/formats/check/prometheus-text.ts'
+import { exposition } from '../../src/formats/check/prometheus.ts'
 
 test('each gauge has its help and type before its samples, and every line its end', () => {
   const samples = [{ labels: { status: 'init', store: undefined }, value: 2 }, { value: 0.25 }]

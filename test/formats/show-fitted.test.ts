@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Layout, type Shown, showFitted, showLines } from '../../src/formats/stream/layout.ts'
-import { timeReaderFor } from '../../src/stream/time/reader.ts'
+import { timeReaderFor } from '../../src/stream/time/dates.ts'
 import { Play } from '../support/stream-builder.ts'
 
 /** Eight branches: five have ended well, one has failed, two are left. */

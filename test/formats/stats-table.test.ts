@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { lengthBars, scaleOf, scaleTitle } from '../../src/formats/stats/bars.ts'
-import { shortLength } from '../../src/formats/stats/length.ts'
-import { shareText, stepTable } from '../../src/formats/stats/table.ts'
+import { lengthBars, scaleOf, scaleTitle, shareText, shortLength, stepTable } from '../../src/formats/stats/table.ts'
 import { noPaint } from '../../src/formats/terminal/style.ts'
 import { LogHistogram } from '../../src/ops/stats/histogram.ts'
 import { type Step, StepTally } from '../../src/ops/stats/stats.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { threadTree } from '../../src/formats/stream/thread-tree.ts'
+import { threadTree } from '../../src/formats/stream/tree.ts'
 import { newEvent, type StreamEvent } from '../../src/stream/event.ts'
 import { EventStream } from '../../src/stream/event-stream.ts'
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { ShowOptions } from '../../src/formats/stream/header.ts'
-import { threadTree } from '../../src/formats/stream/thread-tree.ts'
 import { timeline } from '../../src/formats/stream/timeline.ts'
+import { threadTree } from '../../src/formats/stream/tree.ts'
 import type { ShownStream } from '../../src/formats/stream/view.ts'
 import { widthOf } from '../../src/formats/terminal/width.ts'
-import { timeReaderFor } from '../../src/stream/time/reader.ts'
+import { timeReaderFor } from '../../src/stream/time/dates.ts'
 import { documentText, Play, spec } from '../support/stream-builder.ts'
 
 function linesOf(play: Play, options: Partial<ShowOptions> = {}): string[] {

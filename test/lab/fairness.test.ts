@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { jainIndex } from '../../src/lab/fairness.ts'
+import { jainIndex } from '../../src/lab/lease-report.ts'
 
 describe("Jain's index", () => {
   const cases: readonly (readonly [what: string, shares: readonly number[], index: number])[] = [

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { noPaint } from '../../src/formats/terminal/style.ts'
 import { widthOf } from '../../src/formats/terminal/width.ts'
-import { histogramLines } from '../../src/lab/histogram-lines.ts'
+import { histogramLines } from '../../src/lab/report-text.ts'
 import { histogramOf } from '../../src/lab/samples.ts'
 
 const SAMPLES = histogramOf([...Array.from({ length: 16 }, () => 1.5), 4, 4, 4, 4, 900])

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { takeTurns } from '../../src/lab/lease-test.ts'
-import { overlapsIn } from '../../src/lab/overlap.ts'
+import { overlapsIn, takeTurns } from '../../src/lab/lease-test.ts'
 import type { Turn } from '../../src/lab/samples.ts'
 import { type Pace, paceOf } from '../../src/lab/wait-strategy.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'

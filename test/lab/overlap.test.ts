@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { overlapsIn } from '../../src/lab/overlap.ts'
+import { overlapsIn } from '../../src/lab/lease-test.ts'
 
 const held = (process: string, fromMs: number, toMs: number) => ({ process, fromMs, toMs })
 

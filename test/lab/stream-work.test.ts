@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { referenceChange } from '../../src/lab/reference.ts'
 import type { Change } from '../../src/lab/samples.ts'
-import { claimable, type WorkOptions, workAtOnce, workInLoop } from '../../src/lab/stream-test.ts'
+import { claimable, referenceChange, type WorkOptions, workAtOnce, workInLoop } from '../../src/lab/stream-test.ts'
 import { paceOf } from '../../src/lab/wait-strategy.ts'
 import { readStream } from '../../src/ops/read-stream.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'

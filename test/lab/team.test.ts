@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Talker } from '../../src/lab/talk.ts'
-import { runTeam } from '../../src/lab/worker-processes.ts'
+import { runTeam, type Talker } from '../../src/lab/worker-processes.ts'
 
 const NEVER = new AbortController().signal
 

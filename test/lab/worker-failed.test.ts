@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { WorkerFailed } from '../../src/lab/worker-failed.ts'
+import { WorkerFailed } from '../../src/lab/worker-processes.ts'
 
 test('a worker fails with the code, the words and the hint of its own error', () => {
   const error = { code: 'store-unreachable', exit: 9, message: 'it does not answer', hint: 'Start it.' }

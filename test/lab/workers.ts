@@ -1,7 +1,7 @@
 import type { Runtime } from '../../src/cli/runtime.ts'
 import { runCommandLine } from '../../src/commands/main.ts'
 import type { Turn } from '../../src/lab/samples.ts'
-import type { Talker } from '../../src/lab/talk.ts'
+import type { Talker } from '../../src/lab/worker-processes.ts'
 import { fakeRuntime, type World } from '../commands/support.ts'
 
 /** A worker of a lab that runs in this process, over the world's own store. */

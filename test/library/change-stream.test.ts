@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { changeStream, createStream, transact } from '../../src/library/change-stream.ts'
 import type { StreamEditor } from '../../src/library/editor.ts'
-import { mustReadStream } from '../../src/library/streams.ts'
+import { changeStream, createStream, mustReadStream, transact } from '../../src/library/streams.ts'
 import { xpath } from '../../src/library/xpath.ts'
 import { memoryStore } from '../ops/support.ts'
 import { storeWith, textOf } from './support.ts'

@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest'
-import { changeStream, createStream, transact } from '../../src/library/change-stream.ts'
-import { follow } from '../../src/library/follow.ts'
 import { acquireLease, changeLease, leaseScope } from '../../src/library/lease.ts'
-import { mustReadStream, readStream } from '../../src/library/streams.ts'
+import { changeStream, createStream, follow, mustReadStream, readStream, transact } from '../../src/library/streams.ts'
 import { complete, type WorkerOptions, worker, workOn } from '../../src/library/worker.ts'
 import { storeWith, textOf } from './support.ts'
 

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { changeStream } from '../../src/library/change-stream.ts'
-import { mustReadStream } from '../../src/library/streams.ts'
+import { changeStream, mustReadStream } from '../../src/library/streams.ts'
 import { complete, workOn } from '../../src/library/worker.ts'
 import { parseBody } from '../../src/ops/transact/plan.ts'
 import type { EventStore } from '../../src/store/store.ts'

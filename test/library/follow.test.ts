@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { changeStream } from '../../src/library/change-stream.ts'
-import { follow } from '../../src/library/follow.ts'
+import { changeStream, follow } from '../../src/library/streams.ts'
 import { storeWith } from './support.ts'
 
 test('a stream is followed from its beginning, or from a version, until the loop breaks or the signal aborts', async () => {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { changeStream } from '../../src/library/change-stream.ts'
 import { acquireLease, breakLease, changeLease, leaseScope, releaseLease, renewLease } from '../../src/library/lease.ts'
-import { mustReadStream } from '../../src/library/streams.ts'
+import { changeStream, mustReadStream } from '../../src/library/streams.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { InvalidValue } from '../../src/stream/errors.ts'
 import { storeWith } from './support.ts'

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { changeStream } from '../../src/library/change-stream.ts'
 import { EventNotFound, StreamNotFound } from '../../src/library/errors.ts'
-import { mustReadStream, readStream } from '../../src/library/streams.ts'
+import { changeStream, mustReadStream, readStream } from '../../src/library/streams.ts'
 import { xpath } from '../../src/library/xpath.ts'
 import { InvalidValue } from '../../src/stream/errors.ts'
 import { memoryStore, writeForeign } from '../ops/support.ts'

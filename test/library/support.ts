@@ -1,5 +1,4 @@
-import type { NewStream } from '../../src/library/change-stream.ts'
-import { createStream } from '../../src/library/change-stream.ts'
+import { createStream, type NewStream } from '../../src/library/streams.ts'
 import { parseBody } from '../../src/ops/transact/plan.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { summarize } from '../../src/stream/summarize.ts'

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { changeStream, createStream, transact } from '../../src/library/change-stream.ts'
-import { mustReadStream } from '../../src/library/streams.ts'
+import { changeStream, createStream, mustReadStream, transact } from '../../src/library/streams.ts'
 import { advance, worker } from '../../src/library/worker.ts'
 import { storeWith } from './support.ts'
 

@@ -1,12 +1,9 @@
 import { expect, test } from 'vitest'
-import { onDone, onJoined } from '../../src/library/after-write.ts'
-import { changeStream, createStream, transact } from '../../src/library/change-stream.ts'
-import { mustReadStream } from '../../src/library/streams.ts'
-import { advance, complete, fail, release, worker, workOn } from '../../src/library/worker.ts'
+import { changeStream, createStream, mustReadStream, transact } from '../../src/library/streams.ts'
+import { advance, complete, fail, onDone, onJoined, release, worker, workOn } from '../../src/library/worker.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { EventStore } from '../../src/store/store.ts'
-import type { Job } from '../../src/worker/job.ts'
-import type { Happening } from '../../src/worker/types.ts'
+import type { Happening, Job } from '../../src/worker/types.ts'
 
 const EMPTY = 'until-empty'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { failureShape } from '../../src/ops/failure-shape.ts'
+import { failureShape } from '../../src/ops/groups.ts'
 
 test.each([
   ['order 4711: timeout', 'order #: timeout'],

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import type { GroupBy } from '../../src/ops/group-totals.ts'
-import { groupsOf, type StreamGroup } from '../../src/ops/groups.ts'
+import { type GroupBy, groupsOf, type StreamGroup } from '../../src/ops/groups.ts'
 import { type SummarizedStream, summaries } from '../../src/ops/summaries.ts'
 import type { Summary } from '../../src/stream/summary.ts'
 import { init, memoryStore, NOW, run } from './support.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readAhead } from '../../src/util/read-ahead.ts'
+import { readAhead } from '../../src/util/concurrency.ts'
 
 /** Reads that end when the test says so, and what has been begun. */
 function gates() {

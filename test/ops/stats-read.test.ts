@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Selection } from '../../src/ops/selection.ts'
-import { readTried, type TriedOptions } from '../../src/ops/stats/read.ts'
+import { readTried, type TriedOptions } from '../../src/ops/stats/attempts.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { listing, storeWith } from '../commands/store-with.ts'
 import { init, memoryStore, NOW, run } from './support.ts'

@@ -1,5 +1,4 @@
-import { transact } from '../../src/ops/transact/transact.ts'
-import type { TransactOptions, TransactOutcome } from '../../src/ops/transact/types.ts'
+import { type TransactOptions, type TransactOutcome, transact } from '../../src/ops/transact/transact.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { ChangeOutcome, Decision, EventStore, Holder, Stored } from '../../src/store/store.ts'
 import type { Operation } from '../../src/stream/operations/operation.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { eventVerdict, streamVerdict } from '../../src/ops/wait-target.ts'
+import { eventVerdict, streamVerdict } from '../../src/ops/wait.ts'
 import { EventStream } from '../../src/stream/event-stream.ts'
 import { Play } from '../support/stream-builder.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { namesOfWaits, type Waits } from '../../src/ops/waits.ts'
+import { namesOfWaits, type Waits } from '../../src/ops/groups.ts'
 
 const waits = (waitingOn: string, ready = '', root = 'Order'): Waits => ({
   root,

@@ -1,5 +1,4 @@
-import { followMany } from '../../src/ops/follow/follow-many.ts'
-import type { FollowManyItem, FollowManyOptions } from '../../src/ops/follow/many-types.ts'
+import { type FollowManyItem, type FollowManyOptions, followMany } from '../../src/ops/follow/follow-many.ts'
 import type { Selection } from '../../src/ops/selection.ts'
 import { type WatchItem, watch } from '../../src/ops/watch/watch.ts'
 import { StoreUnreachable } from '../../src/store/errors.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { EventStore, Stored } from '../../src/store/store.ts'
-import { runOnce } from '../../src/watchdog/once.ts'
 import type { WatchdogOptions } from '../../src/watchdog/options.ts'
+import { runOnce } from '../../src/watchdog/pass.ts'
 import { trustRow } from '../trust/record.ts'
 import { sized } from '../trust/size.ts'
 import { live, type WorldOutcome, type WorldSettings } from './world.ts'

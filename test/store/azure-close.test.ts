@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { RunningChanges } from '../../src/store/azure/in-flight.ts'
-import { within } from '../../src/store/azure/releases.ts'
+import { RunningChanges, within } from '../../src/store/azure/in-flight.ts'
 import { StoreUnreachable } from '../../src/store/errors.ts'
 import type { ChangeOutcome, EventStore } from '../../src/store/store.ts'
 import { bytes, changeOptions, given, leased, put, stored, summary, text } from '../contract/harness.ts'

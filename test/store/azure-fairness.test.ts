@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { jainIndex } from '../../src/lab/fairness.ts'
+import { jainIndex } from '../../src/lab/lease-report.ts'
 import type { WriteMode } from '../../src/store/store.ts'
 import { contend } from './contenders.ts'
 

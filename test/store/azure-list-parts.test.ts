@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { findCuts } from '../../src/store/azure/list/cuts.ts'
 import type { ListedPage, PageRequest, PageSource, TakeRows, Wanted } from '../../src/store/azure/list/pages.ts'
-import { listInParts, type Parting } from '../../src/store/azure/list/partitions.ts'
+import { findCuts, listInParts, type Parting } from '../../src/store/azure/list/partitions.ts'
 import { StoreIncompatible } from '../../src/store/errors.ts'
 import type { Listed } from '../../src/store/store.ts'
 

@@ -61,7 +61,7 @@ describe('loadSqlite', () => {
   it('drops the warning of node:sqlite and no other', async () => {
     // Others may have loaded it before.
     vi.resetModules()
-    const { loadSqlite } = await import('../../src/store/sqlite/load.ts')
+    const { loadSqlite } = await import('../../src/store/sqlite/open.ts')
     const { emitWarning, getBuiltinModule } = process
     const passed: unknown[] = []
     process.emitWarning = (...args: unknown[]): void => void passed.push(args[0])

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { LockWait, lockDelay, StandBack } from '../../src/store/sqlite/patience.ts'
+import { LockWait, lockDelay, StandBack } from '../../src/store/sqlite/file.ts'
 
 afterEach(() => void vi.useRealTimers())
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { settledDocument } from '../../src/stream/operations/settled.ts'
+import { settledDocument } from '../../src/stream/operations/transaction.ts'
 import { summarize } from '../../src/stream/summarize.ts'
+import { timeReaderFor } from '../../src/stream/time/dates.ts'
 import { dueMs } from '../../src/stream/time/deadlines.ts'
-import { timeReaderFor } from '../../src/stream/time/reader.ts'
 import { BORN, documentText, Play, START_MS, spec } from '../support/stream-builder.ts'
 
 const MINUTE = 60_000

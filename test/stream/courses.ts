@@ -1,5 +1,5 @@
 import { type Course, phasesOf } from '../../src/stream/journal/phases.ts'
-import { timeReaderFor } from '../../src/stream/time/reader.ts'
+import { timeReaderFor } from '../../src/stream/time/dates.ts'
 import { type Play, START_MS } from '../support/stream-builder.ts'
 
 /** What each event of a play has been through. */

@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { EMPTY_DOCUMENT } from '../../src/stream/document.ts'
 import { newEvent } from '../../src/stream/event.ts'
-import { decideDates, isoTime, readTime } from '../../src/stream/time/dates.ts'
-import { timeReaderFor } from '../../src/stream/time/reader.ts'
+import { decideDates, isoTime, readTime, timeReaderFor } from '../../src/stream/time/dates.ts'
 
 const at = (text: string) => Date.parse(text)
 const NOW = at('2026-07-31T12:00:00Z')

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { differences } from '../../src/stream/journal/differences.ts'
-import { eventsAfter } from '../../src/stream/journal/versions.ts'
+import { differences, eventsAfter } from '../../src/stream/journal/versions.ts'
 import { Play } from '../support/stream-builder.ts'
 
 /** What differs between two versions of a play, the later one being the present unless given. */

@@ -1,7 +1,7 @@
 import { EventStream } from '../../src/stream/event-stream.ts'
-import { seenLimit } from '../../src/stream/operations/expired.ts'
+import { seenLimit } from '../../src/stream/operations/cancel-abort.ts'
 import type { SeenLimit } from '../../src/stream/operations/operation.ts'
-import { settledDocument } from '../../src/stream/operations/settled.ts'
+import { settledDocument } from '../../src/stream/operations/transaction.ts'
 import { limitOf, timeReaderFor } from '../../src/stream/time/deadlines.ts'
 import { BORN, documentText, type EventText, Play, START_MS } from '../support/stream-builder.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { seenLimit } from '../../src/stream/operations/expired.ts'
+import { seenLimit } from '../../src/stream/operations/cancel-abort.ts'
 import { documentText, Play, START_MS, spec } from '../support/stream-builder.ts'
 import { ago, expire, HOUR, look, MINUTE, ROOT, WORKED, worked } from './expired-play.ts'
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { replayStatuses } from '../../src/stream/journal/history.ts'
-import type { Transaction } from '../../src/stream/journal/journal.ts'
 import {
   appendTransaction,
   findCommand,
@@ -8,7 +7,8 @@ import {
   lastVersion,
   lateWriters,
   parseJournal,
-} from '../../src/stream/journal/text.ts'
+  type Transaction,
+} from '../../src/stream/journal/journal.ts'
 import { Play } from '../support/stream-builder.ts'
 
 const entry = (more: Partial<Transaction> = {}): Transaction => ({

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { nearest } from '../../src/util/nearest.ts'
+import { nearest } from '../../src/util/strings.ts'
 
 it.each<[string, readonly string[], string | undefined]>([
   // replaced, missing, too much, swapped: up to four tenths of the letters

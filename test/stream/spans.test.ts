@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isFinal } from '../../src/stream/event.ts'
-import { type EventSpan, eventSpans } from '../../src/stream/journal/spans.ts'
+import { type EventSpan, eventSpans } from '../../src/stream/journal/phases.ts'
 import { aWholeStory, played, viewOfEvents, viewOfPlay } from '../formats/views.ts'
 import { anInit, aScript, aStrangeDocument, RUNS } from '../support/arbitraries.ts'
 import { documentText, Play, START_MS } from '../support/stream-builder.ts'

@@ -4,8 +4,7 @@ import { EMPTY_DOCUMENT } from '../../src/stream/document.ts'
 import { type EventAttributes, newEvent, type StreamEvent } from '../../src/stream/event.ts'
 import { MAX_READ_EVENTS } from '../../src/stream/limits.ts'
 import { summarize } from '../../src/stream/summarize.ts'
-import { decodeSummary, encodeSummary, type Summary } from '../../src/stream/summary.ts'
-import { cutCount, cutList, shortened } from '../../src/stream/summary-limits.ts'
+import { cutCount, cutList, decodeSummary, encodeSummary, type Summary, shortened } from '../../src/stream/summary.ts'
 
 const NOW = Date.parse('2026-07-01T12:00:00.000Z')
 const time = (clock: string) => `2026-07-01T${clock}:00.000Z`

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { timeReaderFor } from '../../src/stream/time/reader.ts'
+import { timeReaderFor } from '../../src/stream/time/dates.ts'
 import { readDocument } from '../../src/stream/xml/read.ts'
 import { documentText, type EventText } from '../support/stream-builder.ts'
 

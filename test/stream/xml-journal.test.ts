@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isNormalJournal } from '../../src/stream/xml/journal-form.ts'
+import { isNormalJournal } from '../../src/stream/xml/journal.ts'
 import { readDocument } from '../../src/stream/xml/read.ts'
 import { writeDocument } from '../../src/stream/xml/write.ts'
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Limit } from '../../src/stream/time/deadlines.ts'
-import { type BlindSpot, judgedDueMs, withSpot } from '../../src/watchdog/blind-spots.ts'
-import { Vision } from '../../src/watchdog/observation-gaps.ts'
+import { type BlindSpot, judgedDueMs, Vision, withSpot } from '../../src/watchdog/observation-gaps.ts'
 import { RUNS } from '../support/arbitraries.ts'
 import { DAY, HOUR, INTERVAL, MINUTE, SECOND, START_MS } from './watch-world.ts'
 

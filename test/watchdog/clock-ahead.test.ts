@@ -8,7 +8,7 @@ import { readStream } from '../../src/ops/read-stream.ts'
 import { transact } from '../../src/ops/transact/transact.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Operation } from '../../src/stream/operations/operation.ts'
-import { runOnce } from '../../src/watchdog/once.ts'
+import { runOnce } from '../../src/watchdog/pass.ts'
 import { DAY, dogOf, HOUR, INTERVAL, MINUTE, NEVER_ABORTED, optionsOf, START_MS, World } from './watch-world.ts'
 
 const YEAR = 365 * DAY

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { StoreUnreachable } from '../../src/store/errors.ts'
-import { runOnce } from '../../src/watchdog/once.ts'
 import type { WatchdogOptions } from '../../src/watchdog/options.ts'
+import { runOnce } from '../../src/watchdog/pass.ts'
 import { INTERVAL, MINUTE, NEVER_ABORTED, Notes, optionsOf, World } from './watch-world.ts'
 
 async function once(

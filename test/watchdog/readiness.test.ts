@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { openMemoryStore } from '../../src/store/memory.ts'
-import { touching } from '../../src/watchdog/http/heart-store.ts'
-import { openHeart } from '../../src/watchdog/http/liveness.ts'
+import { openHeart, touching } from '../../src/watchdog/http/liveness.ts'
 import { openReadiness, type ReadyState, ready } from '../../src/watchdog/http/readiness.ts'
 import { AT, carried, failedPass, OPEN_BREAKER, sweepReport } from './reports.ts'
 

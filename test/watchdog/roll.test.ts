@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { SeenLimit } from '../../src/stream/operations/operation.ts'
 import type { Sightings } from '../../src/watchdog/plan.ts'
-import { markOf } from '../../src/watchdog/registry/etag-mark.ts'
+import { markOf } from '../../src/watchdog/registry/columns.ts'
 import { type Kept, Roll } from '../../src/watchdog/registry/registry.ts'
 
 const NEVER = Number.POSITIVE_INFINITY

@@ -1,9 +1,8 @@
 import { changeAside } from '../../src/ops/system-documents.ts'
-import { WATCHDOG_STATE } from '../../src/ops/watchdog-state/read-watchdog-state.ts'
+import { WATCHDOG_STATE } from '../../src/ops/watchdog-state/parse.ts'
 import type { WatchdogEntry } from '../../src/ops/watchdog-state/state.ts'
 import type { EventStore } from '../../src/store/store.ts'
-import { newEntry } from '../../src/watchdog/state/entry.ts'
-import { withEntry } from '../../src/watchdog/state/text.ts'
+import { newEntry, withEntry } from '../../src/watchdog/state/entry.ts'
 
 /** A watchdog of a machine, as it was 4 s after a sweep. */
 export function aWatchdog(nowMs: number, more: Partial<WatchdogEntry> = {}): WatchdogEntry {

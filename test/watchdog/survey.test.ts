@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { surveyOf } from '../../src/watchdog/pass-report.ts'
 import { Roll } from '../../src/watchdog/registry/registry.ts'
-import { surveyOf } from '../../src/watchdog/survey.ts'
 import { seededRandom } from '../support/faults.ts'
 
 const NOW = 1_000

@@ -2,8 +2,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openSystemd, type Systemd, type SystemdOptions } from '../../src/watchdog/systemd.ts'
-import { notifyProgram } from '../../src/watchdog/systemd-notify.ts'
+import { notifyProgram, openSystemd, type Systemd, type SystemdOptions } from '../../src/watchdog/systemd.ts'
 import { failedPass, OPEN_BREAKER, sweepReport } from './reports.ts'
 
 const PID = 4711

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { newEvent } from '../../src/stream/event.ts'
 import { checkCommandId, checkText } from '../../src/stream/text.ts'
 import type { Limit } from '../../src/stream/time/deadlines.ts'
-import { expiryCommandId, expiryText } from '../../src/watchdog/wording.ts'
+import { expiryCommandId, expiryText } from '../../src/watchdog/plan.ts'
 import { RUNS } from '../support/arbitraries.ts'
 import { MINUTE, START_MS } from './watch-world.ts'
 

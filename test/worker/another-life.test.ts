@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readStream } from '../../src/ops/read-stream.ts'
 import type { EventStore } from '../../src/store/store.ts'
-import type { Job } from '../../src/worker/job.ts'
+import type { Job } from '../../src/worker/types.ts'
 import { init, resultOf, run, writeForeign } from '../ops/support.ts'
 import { Bench } from './one-worker.ts'
 

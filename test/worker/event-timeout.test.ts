@@ -3,7 +3,7 @@ import { readStream } from '../../src/ops/read-stream.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { isoTime } from '../../src/stream/time/dates.ts'
 import { isDue } from '../../src/stream/time/deadlines.ts'
-import type { Job } from '../../src/worker/job.ts'
+import type { Job } from '../../src/worker/types.ts'
 import { intercept, resultOf, run } from '../ops/support.ts'
 import { Bench, START_MS } from './one-worker.ts'
 

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
-import { OutputFile } from '../../src/worker/program/output-file.ts'
-import { readOutput } from '../../src/worker/program/output-text.ts'
+import { OutputFile, readOutput } from '../../src/worker/program/output-file.ts'
 
 let file: OutputFile | undefined
 afterEach(() => file?.remove())

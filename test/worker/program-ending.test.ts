@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { Tail } from '../../src/process/output.ts'
 import type { ProgramFate } from '../../src/process/run-program.ts'
-import { Tail } from '../../src/process/tail.ts'
-import { lastLines } from '../../src/worker/program/last-lines.ts'
-import { programEnding, type Successors } from '../../src/worker/program/result.ts'
+import { lastLines, programEnding, type Successors } from '../../src/worker/program/result.ts'
 
 function ended(fate: ProgramFate | number, { said = '', stderr = '', ...successors }: Given = {}) {
   const tail = new Tail(100)

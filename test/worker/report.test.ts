@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { onDone } from '../../src/library/after-write.ts'
+import { onDone } from '../../src/library/worker.ts'
 import { StoreUnreachable } from '../../src/store/errors.ts'
-import type { Ending } from '../../src/worker/job.ts'
+import type { Ending } from '../../src/worker/types.ts'
 import { intercept } from '../ops/support.ts'
 import { Bench } from './one-worker.ts'
 

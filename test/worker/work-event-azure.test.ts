@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import type { Job } from '../../src/worker/job.ts'
+import type { Job } from '../../src/worker/types.ts'
 import { workEvent } from '../../src/worker/work-event.ts'
 import { stored } from '../contract/harness.ts'
 import { init, resultOf, run } from '../ops/support.ts'

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { readStream } from '../../src/ops/read-stream.ts'
 import { NotPermitted, StoreUnreachable } from '../../src/store/errors.ts'
-import { attemptKey } from '../../src/worker/attempt-key.ts'
-import type { Ending, Job } from '../../src/worker/job.ts'
-import type { Work } from '../../src/worker/types.ts'
+import { attemptKey } from '../../src/worker/claim.ts'
+import type { Ending, Job, Work } from '../../src/worker/types.ts'
 import { intercept, run } from '../ops/support.ts'
 import { Bench, START_MS } from './one-worker.ts'
 

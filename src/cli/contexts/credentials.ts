@@ -1,7 +1,7 @@
 import { accountUrl, EMULATOR_ACCOUNT, parseAddress, type StoreAddress } from '../../store/address.ts'
 import { accountFrom, credentialFor } from '../../store/azure/account.ts'
 import { BadAddress } from '../../store/errors.ts'
-import { nearest } from '../../util/nearest.ts'
+import { nearest } from '../../util/strings.ts'
 import { UsageError } from '../problem.ts'
 import { readPrivateFile } from './private-file.ts'
 

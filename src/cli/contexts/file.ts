@@ -1,8 +1,12 @@
-import { dirname, join } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
+import { formatAddress, parseAddress } from '../../store/address.ts'
+import { BadAddress } from '../../store/errors.ts'
+import { nearest } from '../../util/strings.ts'
 import { configFolder } from '../folders.ts'
-import { type Contexts, NO_CONTEXTS } from './contexts.ts'
+import { UsageError } from '../problem.ts'
+import { contextName } from '../values.ts'
+import { type Context, type Contexts, NO_CONTEXTS } from './contexts.ts'
 import { checkFolder, readPrivateFile } from './private-file.ts'
-import { parseContexts } from './text.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -21,4 +25,107 @@ export function readContexts(env: Environment): Contexts {
   if (text === undefined) return NO_CONTEXTS
   checkFolder(dirname(path))
   return parseContexts(text, path)
+}
+
+const KEYS = ['current', 'previous', 'contexts'] as const
+const CONTEXT_KEYS = ['store', 'protected', 'credentialFile'] as const
+
+/**
+ * Reads the text of contexts.json. What it does not know it refuses: a misspelt `protected` must not go unnoticed.
+ * @param where path of the file, for the messages
+ * @throws UsageError that names the place and how to write it
+ */
+function parseContexts(text: string, where: string): Contexts {
+  const { current, previous, contexts = {} } = fieldsOf(json(text, where), KEYS, where)
+  const named = fieldsOf(contexts, undefined, `${where}: contexts`)
+  const byName = new Map(Object.entries(named).map(([name, value]) => [name, context(name, value, where)]))
+  return {
+    current: optional(current, 'string', `${where}: current`),
+    previous: optional(previous, 'string', `${where}: previous`),
+    byName,
+  }
+}
+
+/** The text of contexts.json; `parseContexts` reads it back. */
+export function contextsText({ current, previous, byName }: Contexts): string {
+  const contexts = Object.fromEntries(
+    [...byName.values()].map(({ name, store, isProtected, credentialFile }) => [
+      name,
+      {
+        store,
+        ...(isProtected ? { protected: true } : {}),
+        ...(credentialFile === undefined ? {} : { credentialFile }),
+      },
+    ]),
+  )
+  return `${JSON.stringify({ current, previous, contexts }, null, 2)}\n`
+}
+
+function context(name: string, value: unknown, file: string): Context {
+  const where = `${file}: ${name}`
+  contextName(file)(name)
+  const { store, protected: isProtected, credentialFile } = fieldsOf(value, CONTEXT_KEYS, where)
+  const path = optional(credentialFile, 'string', `${where}: credentialFile`)
+  if (path !== undefined && !isAbsolute(path)) throw relative(`${where}: credentialFile ${JSON.stringify(path)}`)
+  return {
+    name,
+    store: address(store, where),
+    isProtected: optional(isProtected, 'boolean', `${where}: protected`) ?? false,
+    credentialFile: path,
+  }
+}
+
+function address(value: unknown, where: string): string {
+  const text = optional(value, 'string', `${where}: store`)
+  if (text === undefined)
+    throw new UsageError(`${where}: "store" is missing`, { hint: 'The address, as --store has it.' })
+  try {
+    const parsed = parseAddress(text)
+    if (parsed.kind === 'sqlite' && !isAbsolute(parsed.path)) throw relative(`${where}: store ${JSON.stringify(text)}`)
+    return formatAddress(parsed)
+  } catch (cause) {
+    if (!(cause instanceof BadAddress)) throw cause
+    throw new UsageError(`${where}: ${cause.message}`, { cause, ...(cause.hint ? { hint: cause.hint } : {}) })
+  }
+}
+
+function relative(what: string): UsageError {
+  return new UsageError(`${what} is a relative path`, {
+    hint: 'It would mean another file in each folder: write it whole.',
+  })
+}
+
+function json(text: string, where: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    // the parser's message may quote the text, and with it what was never meant to stand there
+    const place = cause instanceof Error ? (/ \(line \d+ column \d+\)$/.exec(cause.message)?.[0] ?? '') : ''
+    throw new UsageError(`${where} is not JSON${place}`, { hint: 'Mend it, or move it away and add them anew.' })
+  }
+}
+
+/** The fields of an object, of which only those are known. */
+function fieldsOf(value: unknown, known: readonly string[] | undefined, where: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new UsageError(`${where} is not an object`, { hint: 'Mend it, or move it away and add them anew.' })
+  const unknown = known && Object.keys(value).find(key => !known.includes(key))
+  if (known === undefined || unknown === undefined) return { ...value }
+  const near = nearest(unknown, known)
+  throw new UsageError(`${where}: ${JSON.stringify(unknown)} is not known`, {
+    hint:
+      near === undefined ? `Known are ${known.join(', ')}.` : `did you mean ${near}? Known are ${known.join(', ')}.`,
+  })
+}
+
+interface Types {
+  readonly string: string
+  readonly boolean: boolean
+}
+
+/** `null` stands for nothing, as some programs write it. */
+function optional<Name extends keyof Types>(value: unknown, type: Name, where: string): Types[Name] | undefined {
+  if (value === undefined || value === null) return undefined
+  if (typeof value === type && value !== '') return value as Types[Name]
+  throw new UsageError(`${where} is not ${type === 'boolean' ? 'true or false' : 'a text'}`)
 }

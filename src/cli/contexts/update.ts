@@ -6,9 +6,8 @@ import { shellWord } from '../command-line.ts'
 import { configFolder } from '../folders.ts'
 import { CommandFailed, problem, UsageError } from '../problem.ts'
 import type { Contexts } from './contexts.ts'
-import { contextsPath, type Environment, readContexts } from './file.ts'
+import { contextsPath, contextsText, type Environment, readContexts } from './file.ts'
 import { statusOf } from './private-file.ts'
-import { contextsText } from './text.ts'
 
 export interface UpdateOptions {
   readonly signal?: AbortSignal

@@ -1,11 +1,12 @@
+import { createHash } from 'node:crypto'
 import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import type { SummarizedStream } from '../../ops/summaries.ts'
-import type { TransactOutcome } from '../../ops/transact/types.ts'
+import type { TransactOutcome } from '../../ops/transact/transact.ts'
 import type { EventStore } from '../../store/store.ts'
 import type { Pin } from '../../stream/precondition.ts'
+import { encodeCommandId } from '../../stream/text.ts'
 import type { SignedOptions } from './options.ts'
-import type { Target } from './targets.ts'
 
 export type Done = Extract<TransactOutcome, { kind: 'done' }>
 
@@ -61,4 +62,40 @@ export function unreadable({ listed, fault }: SummarizedStream): Problem | undef
     fault &&
     problem(fault.code, fault.message, { stream: listed.name, hint: fault.hint ?? 'show -o xml prints it as it is.' })
   )
+}
+
+/** One change of a batch: a stream, or one event of it. */
+export interface Target {
+  readonly stream: string
+  readonly event: string | undefined
+}
+
+/** A stream as a whole, or these events of it. */
+export function targetsOf(stream: string, events: readonly string[]): Target[] {
+  return events.length === 0 ? [{ stream, event: undefined }] : events.map(event => ({ stream, event }))
+}
+
+/** Each change of a batch has an id of its own, made from the command's: so repeating the batch is safe too. */
+export function targetCommandId(commandId: string, { stream, event }: Target, batch: boolean): string {
+  if (!batch) return commandId
+  const id = `${commandId}/${event === undefined ? stream : `${stream}:${event}`}`
+  try {
+    return encodeCommandId(id)
+  } catch {
+    return `${commandId.slice(0, 160)}/${createHash('sha256').update(id).digest('hex').slice(0, 32)}`
+  }
+}
+
+/** The pin of a stream's first change: as it was previewed, or at the version that `--if-version` names. */
+export function firstPin(previewed: Pin, ifVersion: number | undefined): Pin {
+  if (ifVersion === undefined) return previewed
+  return { ifVersion, ...(previewed.ifBorn === undefined ? {} : { ifBorn: previewed.ifBorn }) }
+}
+
+/** The pin of the next change of the same stream: our own change before it is no surprise. */
+export function pinAfter(pin: Pin, outcome: Done | Problem): Pin {
+  if ('exit' in outcome || outcome.result.outcome === 'already') return pin
+  // A stream that had no identity of its own was given one.
+  const born = pin.ifBorn === undefined || pin.ifBorn === '' ? {} : { ifBorn: pin.ifBorn }
+  return { ifVersion: outcome.result.version, ...born }
 }

@@ -1,7 +1,7 @@
 import { confirmByTyping, confirmYesNo } from '../../cli/confirm.ts'
 import type { Output } from '../../cli/output.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
-import { counted, countText } from '../../formats/terminal/count-text.ts'
+import { counted, countText } from '../../formats/terminal/numbers.ts'
 import { visibleText } from '../../stream/text.ts'
 import type { Plan } from './plan.ts'
 import { countOf, sayPreview } from './preview.ts'

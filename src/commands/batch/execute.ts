@@ -1,13 +1,16 @@
+import { errorProblem, interruptedProblem } from '../../cli/error-problem.ts'
+import type { Output } from '../../cli/output.ts'
 import type { Problem } from '../../cli/problem.ts'
 import type { EventStore } from '../../store/store.ts'
-import type { EndedBatch } from './end.ts'
-import { perform } from './perform.ts'
-import type { Plan } from './plan.ts'
-import type { Result, Told } from './result.ts'
+import { visibleText } from '../../stream/text.ts'
+import { runBatch } from '../../util/concurrency.ts'
+import { type Change, type Done, firstPin, pinAfter, type Target, targetCommandId } from './action.ts'
+import type { Job, Plan } from './plan.ts'
+import { type EndedBatch, endProblem, openReport, printSingle, type Report, tellEnd } from './report.ts'
+import { isProblem, type Result, type Told } from './result.ts'
 import { openRunFile, type RunFile } from './run-file.ts'
-import { type Target, targetCommandId } from './targets.ts'
 
-export interface Means {
+interface Means {
   readonly store: EventStore
   readonly commandId: string
   /** More than one target was asked for, or may have been. */
@@ -54,4 +57,105 @@ async function runFileFor(
 ): Promise<RunFile | Problem | undefined> {
   if (plan.targets.length === 0) return undefined
   return openRunFile({ verb: verb.name, store: store.address, commandId, options, rerunOf }, plan, runtime, onFault)
+}
+
+export interface Performance {
+  readonly store: EventStore
+  readonly commandId: string
+  /** Each change has an id of its own. */
+  readonly isBatch: boolean
+  readonly onResult: (result: Result) => void
+}
+
+const USUALLY_AT_ONCE = 8
+/** The embedded store writes what is asked for together in one transaction. */
+const AT_ONCE_EMBEDDED = 32
+/** After so many in a row that the store as a whole refused, nothing more is begun. */
+const MOST_FAULTS = 8
+
+/** Changes the streams of a plan, some at a time; the events of one stream one after the other. */
+async function perform(jobs: readonly Job[], { verb, options, runtime }: Told, how: Performance): Promise<void> {
+  const stop = stopWith(runtime.signal)
+  const isEmbedded = how.store.address.startsWith('sqlite:')
+  const concurrency = options.concurrency ?? (isEmbedded ? AT_ONCE_EMBEDDED : USUALLY_AT_ONCE)
+  let faults = 0
+  await runBatch(jobs, { concurrency, stop: stop.signal }, async ({ targets, pin: previewed, ...job }) => {
+    let pin = firstPin(previewed, options.ifVersion)
+    for (const target of targets) {
+      if (stop.signal.aborted) return
+      const commandId = targetCommandId(how.commandId, target, how.isBatch)
+      const change = { ...job, target, commandId, pin, store: how.store, options, runtime }
+      const outcome = await outcomeOf(verb.change, change)
+      pin = pinAfter(pin, outcome)
+      faults = isProblem(outcome) && STORE_FAULTS.has(outcome.code) ? faults + 1 : 0
+      if (faults >= MOST_FAULTS) stop.abort()
+      how.onResult({ target, commandId, outcome })
+    }
+  })
+}
+
+/** Not `AbortSignal.any`: that one looks at its sources whenever it is asked. */
+function stopWith(signal: AbortSignal): AbortController {
+  const stop = new AbortController()
+  if (signal.aborted) stop.abort()
+  else signal.addEventListener('abort', () => stop.abort(), { once: true })
+  return stop
+}
+
+/** They say nothing of the one stream: the next one would meet them too. */
+const STORE_FAULTS: ReadonlySet<string> = new Set([
+  'store-unreachable',
+  'store-full',
+  'store-damaged',
+  'store-incompatible',
+  'not-permitted',
+  'container-missing',
+])
+
+async function outcomeOf(change: (what: Change) => Promise<Done | Problem>, what: Change): Promise<Done | Problem> {
+  try {
+    return await change(what)
+  } catch (error) {
+    return { ...errorProblem(error, what.runtime), stream: what.target.stream }
+  }
+}
+
+/** Does what was planned and shown, and tells what became of each target. */
+export async function carryOut(
+  plan: Plan,
+  given: Omit<Means, 'commandId'>,
+  told: Told,
+  output: Output,
+): Promise<Problem | undefined> {
+  const means = { ...given, commandId: told.options.commandId ?? told.runtime.newId() }
+  return means.isBatch ? carryOutMany(plan, means, told, output) : carryOutOne(plan, means, told, output)
+}
+
+async function carryOutMany(plan: Plan, means: Means, told: Told, output: Output): Promise<Problem | undefined> {
+  const { signal } = told.runtime
+  let report: Report | undefined
+  let nameIt = () => {}
+  const ended = await doPlan(plan, means, told, {
+    began(path) {
+      // A second Ctrl-C ends the process at once: whoever gives it has to know by then how to go on.
+      if (path !== undefined) nameIt = () => void output.say(`run file ${visibleText(path)}; --rerun does the rest`)
+      signal.addEventListener('abort', nameIt, { once: true })
+      report = openReport(plan.targets, told, output)
+    },
+    onResult: result => report?.add(result),
+    onFault: message => void output.say(visibleText(message)),
+  })
+  signal.removeEventListener('abort', nameIt)
+  await report?.end()
+  if ('exit' in ended) return ended
+  await tellEnd(ended, report?.counts ?? new Map(), told, output)
+  return endProblem(ended, told)
+}
+
+/** One target that was named, and for once asked about. */
+async function carryOutOne(plan: Plan, means: Means, told: Told, output: Output): Promise<Problem | undefined> {
+  const ended = await doPlan(plan, means, told, { began() {}, onResult() {}, onFault() {} })
+  if ('exit' in ended) return ended
+  const [result] = ended.results
+  return result === undefined ? interruptedProblem(told.runtime.signal) : printSingle(result, told, output)
 }

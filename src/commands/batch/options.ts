@@ -1,6 +1,8 @@
+import type { Description } from '../../cli/command.ts'
 import type { ChangeFlags, GlobalOptions } from '../../cli/options.ts'
 import type { SelectionOptions } from '../../cli/selection/flags.ts'
-import type { OutcomeWord } from './outcome-words.ts'
+import { choices } from '../../cli/values.ts'
+import type { Operation } from '../../stream/operations/operation.ts'
 
 /** Arguments and flags of the commands that do one thing to streams, or to events of them. */
 export interface OnStreamsOptions extends GlobalOptions, ChangeFlags, SelectionOptions {
@@ -26,3 +28,24 @@ export interface OnStreamsOptions extends GlobalOptions, ChangeFlags, SelectionO
 export interface SignedOptions extends OnStreamsOptions {
   readonly by: string
 }
+
+/** `cancel`, `abort`, `retry`: what differs between them. */
+export interface OnStreams extends Omit<Description, 'kind' | 'formats' | 'effect'> {
+  readonly verb: 'cancel' | 'abort' | 'retry'
+  /** What it does, for the question. */
+  readonly does: string
+  /** What was done, for the line that says so. */
+  readonly word: string
+  /** Help of `-e`. */
+  readonly eventHelp: string
+  /** The operation on one event or, without one, on the stream as a whole. */
+  readonly operation: (event: { readonly event?: string }, options: OnStreamsOptions) => Operation
+}
+
+/** What became of one stream of a batch, in the words that scripts compare. */
+export const OUTCOME_WORDS = ['done', 'already', 'refused', 'busy', 'changed', 'failed', 'unknown'] as const
+
+export type OutcomeWord = (typeof OUTCOME_WORDS)[number]
+
+/** Words joined by commas. */
+export const outcomeWords = choices('--only', OUTCOME_WORDS)

@@ -2,12 +2,10 @@ import { type Problem, problem } from '../../cli/problem.ts'
 import { problemJson } from '../../cli/problem-text.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { type Changed, changeJson } from '../../formats/change.ts'
-import { countText } from '../../formats/terminal/count-text.ts'
+import { countText } from '../../formats/terminal/numbers.ts'
 import { visibleName } from '../../stream/text.ts'
-import type { Done, Verb } from './action.ts'
-import type { SignedOptions } from './options.ts'
-import type { OutcomeWord } from './outcome-words.ts'
-import type { Target } from './targets.ts'
+import type { Done, Target, Verb } from './action.ts'
+import type { OutcomeWord, SignedOptions } from './options.ts'
 
 /** What became of one target. */
 export interface Result {
@@ -92,3 +90,14 @@ function isUnknown({ outcome }: Result): boolean {
 export function isProblem(outcome: Done | Problem): outcome is Problem {
   return 'exit' in outcome
 }
+
+/** How the outcome of one stream looks in a table, wherever streams are changed or moved. */
+export const OUTCOME_LOOKS = {
+  done: { glyph: '✓', style: 'good' },
+  already: { glyph: '✓', style: 'dim' },
+  refused: { glyph: '✗', style: 'bad' },
+  busy: { glyph: '◷', style: 'warn' },
+  changed: { glyph: '!', style: 'warn' },
+  failed: { glyph: '✗', style: 'bad' },
+  unknown: { glyph: '?', style: 'warn' },
+} as const satisfies { readonly [Word in OutcomeWord]: object }

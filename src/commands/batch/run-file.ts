@@ -4,10 +4,10 @@ import { stateFolder } from '../../cli/folders.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { jsonLine, jsonTime, orNull } from '../../formats/json.ts'
+import type { Target } from './action.ts'
 import type { SignedOptions } from './options.ts'
 import type { Job, Plan } from './plan.ts'
 import { type Result, wordOf } from './result.ts'
-import type { Target } from './targets.ts'
 import { Chunks } from './write-buffer.ts'
 
 /** What a run file says first. */

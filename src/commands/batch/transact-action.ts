@@ -1,11 +1,10 @@
 import { outcomeProblem } from '../../cli/outcome-problem.ts'
-import { transactOptions } from '../../cli/request.ts'
+import { transactOptions } from '../../cli/store.ts'
 import { summaryOf } from '../../ops/summaries.ts'
-import { transact } from '../../ops/transact/transact.ts'
-import type { TransactOutcome } from '../../ops/transact/types.ts'
+import { type TransactOutcome, transact } from '../../ops/transact/transact.ts'
 import type { Pin } from '../../stream/precondition.ts'
 import { type Change, type Standing, unreadable, type Verb } from './action.ts'
-import type { OnStreams } from './description.ts'
+import type { OnStreams } from './options.ts'
 
 const LEFT_OUT: { readonly [Name in OnStreams['verb']]: NonNullable<Verb['leavesOut']> } = {
   cancel: { test: isEnded, because: 'already final' },

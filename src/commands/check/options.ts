@@ -1,4 +1,7 @@
 import type { GlobalOptions } from '../../cli/options.ts'
+import { UsageError } from '../../cli/problem.ts'
+import type { CheckLimits, CountLimits } from '../../ops/check/check.ts'
+import type { LagRule } from '../../ops/check/watchdogs.ts'
 
 /** Durations in ms. */
 export interface CheckOptions extends GlobalOptions {
@@ -15,4 +18,43 @@ export interface CheckOptions extends GlobalOptions {
   readonly warnLag?: number
   readonly critLag?: number
   readonly requireWatchdog?: boolean
+}
+
+/** @throws UsageError for a warning that would come after the critical one */
+export function limitsOf(options: CheckOptions): CheckLimits {
+  const { warnOverdue, critOverdue, warnStuck, critStuck, warnUnreadable, critUnreadable } = options
+  return {
+    overdue: countLimits('overdue', warnOverdue, critOverdue, 10),
+    stuck: countLimits('stuck', warnStuck, critStuck, 10),
+    unreadable: countLimits('unreadable', warnUnreadable, critUnreadable, undefined),
+    lag: lagRule(options),
+  }
+}
+
+function countLimits(
+  name: string,
+  warn: number = 1,
+  givenCrit: number | undefined,
+  usualCrit: number | undefined,
+): CountLimits {
+  const crit = givenCrit ?? usualCrit
+  if (crit === undefined) return { warn }
+  if (warn <= crit) return { warn, crit }
+  const usual = givenCrit === undefined ? ', which it is unless you say otherwise' : ''
+  throw new UsageError(`--warn-${name} ${warn} is above --crit-${name} ${crit}${usual}`, {
+    hint: `It would never warn. Give --crit-${name} ${warn} or more.`,
+  })
+}
+
+/** Of a lag one limit that is given moves the usual other one: that depends on the watchdog's interval. */
+function lagRule({ warnLag, critLag, match, requireWatchdog = false }: CheckOptions): LagRule {
+  if (warnLag !== undefined && critLag !== undefined && warnLag > critLag) {
+    throw new UsageError('--warn-lag is above --crit-lag', { hint: 'It would never warn; swap them.' })
+  }
+  return {
+    isRequired: requireWatchdog,
+    ...(match === undefined ? {} : { match }),
+    ...(warnLag === undefined ? {} : { warnMs: warnLag }),
+    ...(critLag === undefined ? {} : { critMs: critLag }),
+  }
 }

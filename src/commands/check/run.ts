@@ -1,11 +1,10 @@
 import { setImmediate as otherWork } from 'node:timers/promises'
 import { showCount } from '../../cli/counter.ts'
-import { requireFile } from '../../cli/missing-file.ts'
 import { type Output, openOutput } from '../../cli/output.ts'
-import { EndsWith } from '../../cli/problem.ts'
+import { CommandFailed, EndsWith, problem } from '../../cli/problem.ts'
 import { openProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import { openStoreFor } from '../../cli/store.ts'
+import { openStoreFor, requireFile } from '../../cli/store.ts'
 import { type CheckContext, checkJson, EXITS } from '../../formats/check/json.ts'
 import { nagiosLines } from '../../formats/check/nagios.ts'
 import { checkMetrics } from '../../formats/check/prometheus.ts'
@@ -15,11 +14,11 @@ import { Looking, type StoreLook } from '../../ops/check/scan.ts'
 import { watchedBy } from '../../ops/check/watchdogs.ts'
 import { globOf } from '../../ops/glob.ts'
 import { summaries } from '../../ops/summaries.ts'
-import { readWatchdogState } from '../../ops/watchdog-state/read-watchdog-state.ts'
+import { readWatchdogState } from '../../ops/watchdog-state/parse.ts'
 import type { EventStore } from '../../store/store.ts'
-import { inTime } from './in-time.ts'
-import { limitsOf } from './limits.ts'
-import type { CheckOptions } from './options.ts'
+import { formatDuration } from '../../stream/time/durations.ts'
+import { Deadline } from '../wait/run.ts'
+import { type CheckOptions, limitsOf } from './options.ts'
 
 const WITHIN_MS = 30_000
 const OVERDUE_FOR_MS = 60_000
@@ -77,4 +76,36 @@ function print(format: string | undefined, result: CheckResult, context: CheckCo
     default:
       return output.lines(nagiosLines(result))
   }
+}
+
+/**
+ * Does something that must come to an end in time. What does not listen to the signal, as signing in, is left behind: the
+ * process ends soon.
+ *
+ * @throws CommandFailed with `timed-out`, the signal's reason, what `work` throws
+ */
+async function inTime<Result>(
+  ms: number,
+  runtime: Runtime,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const deadline = new Deadline(ms)
+  deadline.cutLooks()
+  const signal = AbortSignal.any([runtime.signal, deadline.signal])
+  try {
+    return await Promise.race([work(signal), endOf(signal)])
+  } catch (cause) {
+    if (!deadline.passed || runtime.signal.aborted) throw cause
+    throw new CommandFailed(problem('timed-out', `no answer within ${formatDuration(ms)} (--within)`, { cause }))
+  } finally {
+    deadline.clear()
+  }
+}
+
+function endOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const end = () => reject(signal.reason)
+    if (signal.aborted) end()
+    else signal.addEventListener('abort', end, { once: true })
+  })
 }

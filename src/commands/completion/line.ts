@@ -1,3 +1,4 @@
+import type { Command, Option } from 'commander'
 import type { Shell } from './shells.ts'
 
 /** A command line up to the cursor, as the shell would read it. */
@@ -83,4 +84,108 @@ function endWord(state: State): void {
   state.text = ''
   state.isOpen = false
   state.kept = 0
+}
+
+/** What is looked for at the cursor, and what was said before it. */
+export interface Place {
+  readonly command: Command
+  /** Arguments of the command that stand before the cursor. */
+  readonly operands: readonly string[]
+  /** Flags with their values, by attribute; the last one of each. */
+  readonly given: Readonly<Record<string, string>>
+  readonly wanted:
+    | { readonly kind: 'flag' }
+    /** `lead` stands before the value in the same word: `--status=`. */
+    | { readonly kind: 'value'; readonly option: Option; readonly lead: string }
+    /** A command, or the next argument. `flags`: one may stand here as well. */
+    | { readonly kind: 'operand'; readonly flags: boolean }
+}
+
+/** Reads the words before the cursor as the parser would, without complaint. */
+export function placeOf(program: Command, before: readonly string[], current: string): Place {
+  const walk = new Walk(program)
+  for (const word of before) walk.take(word)
+  return { command: walk.command, operands: walk.operands, given: walk.given, wanted: walk.wanted(current) }
+}
+
+class Walk {
+  command: Command
+  operands: string[] = []
+  readonly given: Record<string, string> = {}
+  /** The flag whose value comes next. */
+  #waiting: Option | undefined
+  /** After `--` everything is an argument. */
+  #onlyOperands = false
+
+  constructor(program: Command) {
+    this.command = program
+  }
+
+  take(word: string): void {
+    if (this.#waiting !== undefined) {
+      this.#give(this.#waiting, word)
+      this.#waiting = undefined
+    } else if (this.#onlyOperands || word === '-' || !word.startsWith('-')) {
+      this.#operand(word)
+    } else if (word === '--') {
+      this.#onlyOperands = true
+    } else {
+      this.#flag(word)
+    }
+  }
+
+  wanted(current: string): Place['wanted'] {
+    if (this.#waiting !== undefined) return { kind: 'value', option: this.#waiting, lead: '' }
+    if (this.#onlyOperands || !current.startsWith('-')) return { kind: 'operand', flags: !this.#onlyOperands }
+    const [, lead = '', name = ''] = /^((--[^=]+)=)/.exec(current) ?? []
+    const option = this.#option(name)
+    return option !== undefined && takesValue(option) ? { kind: 'value', option, lead } : { kind: 'flag' }
+  }
+
+  #operand(word: string): void {
+    const next = commandNamed(this.command, word)
+    if (next !== undefined && this.operands.length === 0 && !this.#onlyOperands) this.command = next
+    else this.operands.push(word)
+  }
+
+  #flag(word: string): void {
+    const [, long, value] = /^(--[^=]+)(?:=(.*))?$/s.exec(word) ?? []
+    if (long === undefined) {
+      this.#shortFlags(word.slice(1))
+      return
+    }
+    const option = this.#option(long)
+    if (option === undefined || !takesValue(option)) return
+    if (value === undefined) this.#waiting = option
+    else this.#give(option, value)
+  }
+
+  /** `-qc prod`, `-cprod`: the first that takes a value takes the rest of the word, if there is one. */
+  #shortFlags(letters: string): void {
+    for (let at = 0; at < letters.length; at++) {
+      const option = this.#option(`-${letters.charAt(at)}`)
+      if (option === undefined || !takesValue(option)) continue
+      const value = letters.slice(at + 1)
+      if (value === '') this.#waiting = option
+      else this.#give(option, value)
+      return
+    }
+  }
+
+  #give(option: Option, value: string): void {
+    this.given[option.attributeName()] = value
+  }
+
+  #option(flag: string): Option | undefined {
+    return this.command.options.find(({ short, long }) => short === flag || long === flag)
+  }
+}
+
+/** The command of a group that has this name, or this one besides. */
+export function commandNamed(group: Command, word: string): Command | undefined {
+  return group.commands.find(command => command.name() === word || command.aliases().includes(word))
+}
+
+function takesValue({ required, optional }: Option): boolean {
+  return required || optional
 }

@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
+import type { GlobalOptions } from '../../cli/options.ts'
+import type { Problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import { answerText } from './answer.ts'
 import { candidatesAt } from './candidates.ts'
-import { typedLine } from './line.ts'
-import { placeOf } from './place.ts'
+import { placeOf, typedLine } from './line.ts'
+import { answerText, SCRIPTS } from './scripts.ts'
 import { SHELLS, type Shell } from './shells.ts'
 
 /** @param words the line up to the cursor; for bash also the characters at which it breaks words */
@@ -26,4 +27,13 @@ export async function printCandidates(
 
 function isShell(word: string): word is Shell {
   return (SHELLS as readonly string[]).includes(word)
+}
+
+export interface CompletionOptions extends GlobalOptions {
+  readonly shell: Shell
+}
+
+export async function printScript({ shell }: CompletionOptions, runtime: Runtime): Promise<Problem | undefined> {
+  await runtime.stdout.write(SCRIPTS[shell])
+  return undefined
 }

@@ -1,13 +1,24 @@
 import { resolve } from 'node:path'
-import { type Context, type Contexts, contextNamed, withContext, withCurrent } from '../../cli/contexts/contexts.ts'
+import { commandLine } from '../../cli/command-line.ts'
+import {
+  type Context,
+  type Contexts,
+  contextNamed,
+  withContext,
+  withCurrent,
+  withoutContext,
+} from '../../cli/contexts/contexts.ts'
+import { readContexts } from '../../cli/contexts/file.ts'
 import { updateContexts } from '../../cli/contexts/update.ts'
 import type { GlobalOptions } from '../../cli/options.ts'
-import { openOutput } from '../../cli/output.ts'
+import { type Output, openOutput } from '../../cli/output.ts'
 import { CommandFailed, type Problem, problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { jsonDocument } from '../../formats/json.ts'
+import { type Cell, table } from '../../formats/terminal/table.ts'
 import { formatAddress, parseAddress } from '../../store/address.ts'
-import { contextJson, contextLine } from './text.ts'
+import { compareNames } from '../../store/names.ts'
+import { visibleText } from '../../stream/text.ts'
 
 export interface AddContextOptions extends GlobalOptions {
   readonly name: string
@@ -82,4 +93,142 @@ function isSame(one: Context, other: Context): boolean {
   return (
     one.store === other.store && one.isProtected === other.isProtected && one.credentialFile === other.credentialFile
   )
+}
+
+/** All contexts, sorted by name. */
+export async function listContexts(options: GlobalOptions, runtime: Runtime): Promise<Problem | undefined> {
+  const output = await openOutput(options, runtime)
+  const contexts = readContexts(runtime.env)
+  const sorted = [...contexts.byName.values()].sort((a, b) => compareNames(a.name, b.name))
+  await print(options.output, sorted, contexts, output)
+  if (sorted.length === 0)
+    await output.say(`no contexts; ${commandLine(runtime, ['context', 'add', 'NAME', '--store', 'ADDRESS'])} adds one`)
+  const before = contexts.current === undefined ? undefined : overriding(runtime)
+  if (before !== undefined) await output.say(before)
+  return undefined
+}
+
+async function print(
+  format: string | undefined,
+  sorted: readonly Context[],
+  contexts: Contexts,
+  output: Output,
+): Promise<void> {
+  switch (format) {
+    case 'json':
+      return output.text(jsonDocument({ items: sorted.map(context => contextJson(context, contexts)) }))
+    case 'name':
+      return output.lines(sorted.map(({ name }) => name))
+    default: {
+      const rows = sorted.map(context => row(context, contexts))
+      const width = output.width === undefined ? {} : { width: output.width }
+      return output.lines(table(COLUMNS, rows, { paint: output.paint, ...width }))
+    }
+  }
+}
+
+const COLUMNS = [
+  { title: ' ' },
+  { title: 'NAME' },
+  { title: 'STORE', give: 1, min: 20 },
+  { title: 'PROTECTED' },
+  { title: 'CREDENTIALS', give: 2, min: 11 },
+]
+
+function row({ name, store, isProtected, credentialFile = '' }: Context, { current }: Contexts): Cell[] {
+  return [
+    name === current ? { text: '*', style: 'active' } : '',
+    name === current ? { text: name, style: 'active' } : name,
+    visibleText(store),
+    isProtected ? { text: 'yes', style: 'warn' } : '',
+    visibleText(credentialFile),
+  ]
+}
+
+export interface RemoveContextOptions extends GlobalOptions {
+  readonly name: string
+}
+
+/** Forgets a context; tells what it was, so that it can be added again. */
+export async function removeContext(options: RemoveContextOptions, runtime: Runtime): Promise<Problem | undefined> {
+  const output = await openOutput(options, runtime)
+  const { name } = options
+  const { before } = await updateContexts(
+    runtime.env,
+    contexts => withoutContext(contexts, contextNamed(contexts, name, 'context remove').name),
+    { signal: runtime.signal },
+  )
+  const removed = contextNamed(before, name, 'context remove')
+  if (options.output === 'json')
+    await output.text(jsonDocument({ outcome: 'removed', context: contextJson(removed, before) }))
+  else if (!options.quiet) await output.lines([`removed: ${contextLine(removed)}`])
+  if (before.current === name) await output.say('it was the current context; none is now')
+  if (removed.isProtected) await output.say('its store is not protected any more, unless by another context')
+  return undefined
+}
+
+export interface ContextOptions extends GlobalOptions {
+  /** `context -`: back to the one before. */
+  readonly back: boolean
+}
+
+/** The current context, or the one of `-c`. */
+export async function showContext(options: ContextOptions, runtime: Runtime): Promise<Problem | undefined> {
+  const output = await openOutput(options, runtime)
+  const contexts = readContexts(runtime.env)
+  const name = options.context ?? contexts.current
+  const how = options.context === undefined ? 'the current context' : '-c'
+  const shown = name === undefined ? undefined : contextNamed(contexts, name, how)
+  if (options.output === 'json')
+    await output.text(jsonDocument({ context: shown === undefined ? null : contextJson(shown, contexts) }))
+  else if (shown !== undefined) await output.lines([contextLine(shown)])
+  if (shown === undefined) await output.say('no context is current')
+  const before = options.context === undefined ? overriding(runtime) : undefined
+  if (before !== undefined) await output.say(before)
+  return undefined
+}
+
+export interface UseContextOptions extends GlobalOptions {
+  /** `-` is the one before; `undefined` with `--none`. */
+  readonly name: string | undefined
+}
+
+/** Makes a context the current one. */
+export async function useContext(options: UseContextOptions, runtime: Runtime): Promise<Problem | undefined> {
+  const output = await openOutput(options, runtime)
+  const { after: contexts } = await updateContexts(runtime.env, before => used(before, options.name), {
+    signal: runtime.signal,
+  })
+  const current = contexts.current === undefined ? undefined : contextNamed(contexts, contexts.current, 'context use')
+  if (options.output === 'json')
+    await output.text(jsonDocument({ context: current === undefined ? null : contextJson(current, contexts) }))
+  else if (!options.quiet) await output.lines([current === undefined ? 'no context is current' : contextLine(current)])
+  const before = overriding(runtime)
+  if (before !== undefined) await output.say(before)
+  return undefined
+}
+
+function used(contexts: Contexts, name: string | undefined): Contexts {
+  if (name === undefined) return withCurrent(contexts, undefined)
+  if (name !== '-') return withCurrent(contexts, contextNamed(contexts, name, 'context use').name)
+  if (contexts.previous === undefined)
+    throw new UsageError('there was no context before', { hint: 'context use NAME makes one the current one.' })
+  return withCurrent(contexts, contextNamed(contexts, contexts.previous, 'the context before').name)
+}
+
+/** A context in one line. */
+function contextLine({ name, store, isProtected, credentialFile }: Context): string {
+  const credential = credentialFile === undefined ? '' : `, credentials in ${visibleText(credentialFile)}`
+  return `${name}  ${visibleText(store)}${isProtected ? ', protected' : ''}${credential}`
+}
+
+/** A context as JSON; fields are only ever added. */
+function contextJson({ name, store, isProtected, credentialFile }: Context, { current }: Contexts) {
+  return { name, store, protected: isProtected, credentialFile: credentialFile ?? null, current: name === current }
+}
+
+/** What of the environment comes before the current context; `undefined` if nothing does. */
+function overriding({ env }: Runtime): string | undefined {
+  const name = ['LEASECTL_STORE', 'LEASECTL_CONTEXT'].find(variable => env[variable])
+  return name === undefined ? undefined : `${name} is set: it comes before the current context`
 }

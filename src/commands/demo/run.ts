@@ -1,18 +1,18 @@
-import { clockName } from '../../cli/clock-name.ts'
 import { shellWord } from '../../cli/command-line.ts'
+import { clockName } from '../../cli/folders.ts'
 import type { GlobalOptions } from '../../cli/options.ts'
 import { type Output, openOutput } from '../../cli/output.ts'
-import { ownAddress } from '../../cli/own-address.ts'
 import { type Problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
+import { ownAddress } from '../../cli/store.ts'
 import { type Played, play, type WorkerProcess } from '../../demo/play.ts'
 import { type DemoWorkerReport, runDemoWorker } from '../../demo/worker.ts'
 import { transactionLines } from '../../formats/journal.ts'
-import { shownStream } from '../../formats/stream/shown-stream.ts'
 import { showTree } from '../../formats/stream/tree.ts'
+import { shownStream } from '../../formats/stream/view.ts'
 import type { SeenTransaction, StreamView } from '../../ops/read-stream.ts'
 import type { EventStore } from '../../store/store.ts'
-import { noScreen } from '../top/terminal.ts'
+import { noScreen } from '../top/run.ts'
 
 export interface DemoOptions extends GlobalOptions {
   readonly speed?: number

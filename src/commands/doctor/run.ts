@@ -9,13 +9,12 @@ import { readSelection } from '../../cli/selection/read.ts'
 import { openStoreFor } from '../../cli/store.ts'
 import { VERSION } from '../../cli/version.ts'
 import type { ShownFinding } from '../../formats/doctor.ts'
-import { examineStore, type StoreExamination } from '../../ops/doctor/examine-store.ts'
+import { examineStore, type StoreExamination } from '../../ops/doctor/store.ts'
 import type { Finding } from '../../ops/doctor/stream.ts'
 import { examineStreams } from '../../ops/doctor/streams.ts'
 import type { Selection } from '../../ops/selection.ts'
 import type { EventStore } from '../../store/store.ts'
-import { type DoctorOutput, openDoctorOutput } from './output.ts'
-import { DoctorTally } from './tally.ts'
+import { type DoctorOutput, DoctorTally, openDoctorOutput } from './output.ts'
 
 export interface DoctorOptions extends GlobalOptions, SelectionOptions {
   readonly readOnly?: boolean

@@ -1,9 +1,19 @@
 import { type Command, Option } from 'commander'
-import { eventId, streamName } from '../../cli/arguments.ts'
 import { parsed } from '../../cli/command.ts'
 import type { ChangeFlags, GlobalOptions } from '../../cli/options.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import { choice, count, duration, names, requiredText, storedText, timeout, withWords } from '../../cli/values.ts'
+import {
+  choice,
+  count,
+  duration,
+  eventId,
+  names,
+  requiredText,
+  storedText,
+  streamName,
+  timeout,
+  withWords,
+} from '../../cli/values.ts'
 import { type Claimant, type EventSpec, ON_DUE, type OnDue } from '../../stream/operations/operation.ts'
 
 /** What every command of the worker's side takes. */

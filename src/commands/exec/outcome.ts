@@ -6,12 +6,10 @@ import type { Output } from '../../cli/output.ts'
 import { EndsWith, type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import type { EventStore } from '../../store/store.ts'
-import type { Job } from '../../worker/job.ts'
 import { fateText } from '../../worker/program/result.ts'
 import { NO_OUTPUT_FILE, type ProgramRun } from '../../worker/program/run.ts'
 import { endedByHolder } from '../../worker/self-reported.ts'
-import type { WorkTarget } from '../../worker/work-options.ts'
-import type { Undone, WorkOutcome } from '../../worker/work-outcome.ts'
+import type { Job, Undone, WorkOutcome, WorkTarget } from '../../worker/types.ts'
 import type { ExecOptions } from './options.ts'
 
 interface Came {

@@ -2,16 +2,15 @@ import { errorProblem } from '../../cli/error-problem.ts'
 import { missingProblem } from '../../cli/outcome-problem.ts'
 import { openOutput } from '../../cli/output.ts'
 import { CommandFailed, EndsWith, type Problem, UsageError } from '../../cli/problem.ts'
-import { DEFAULT_LEASE_WAIT_MS } from '../../cli/request.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import { openStoreFor } from '../../cli/store.ts'
+import { DEFAULT_LEASE_WAIT_MS, openStoreFor } from '../../cli/store.ts'
 import { findProgram } from '../../process/find-program.ts'
 import type { EventStore } from '../../store/store.ts'
 import { visibleText } from '../../stream/text.ts'
-import type { Job } from '../../worker/job.ts'
 import { type OutputFile, outputFile } from '../../worker/program/output-file.ts'
 import type { Successors } from '../../worker/program/result.ts'
 import { NO_OUTPUT_FILE, type ProgramRun, programWork } from '../../worker/program/run.ts'
+import type { Job } from '../../worker/types.ts'
 import { workEvent } from '../../worker/work-event.ts'
 import { attributesOf, ownerOf } from '../event/flags.ts'
 import type { ExecOptions, ProgramFlags } from './options.ts'
@@ -150,7 +149,7 @@ export function environment({ env, opened }: Runtime): Runtime['env'] {
 export async function jobText(store: EventStore, { stream, event }: Job): Promise<string> {
   const [{ readStream }, { shownStream }, { jobJson }, { jsonDocument }] = await Promise.all([
     import('../../ops/read-stream.ts'),
-    import('../../formats/stream/shown-stream.ts'),
+    import('../../formats/stream/view.ts'),
     import('../../formats/stream/json.ts'),
     import('../../formats/json.ts'),
   ])

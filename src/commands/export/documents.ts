@@ -1,9 +1,15 @@
+import { errorProblem } from '../../cli/error-problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
 import { jsonDocument } from '../../formats/json.ts'
-import { exportJson } from '../../formats/stream/export-json.ts'
+import { exportJson } from '../../formats/stream/json.ts'
 import { mermaidOf } from '../../formats/stream/mermaid.ts'
-import { shownStream } from '../../formats/stream/shown-stream.ts'
-import type { StreamView } from '../../ops/read-stream.ts'
+import { shownStream } from '../../formats/stream/view.ts'
+import { type StreamView, viewOf } from '../../ops/read-stream.ts'
+import type { EventStore, Stored } from '../../store/store.ts'
+import { BadDocument } from '../../stream/errors.ts'
+import { MAX_READ_BYTES } from '../../stream/limits.ts'
 import type { Extension } from '../transfer/file-names.ts'
+import { type Transferred, undone } from '../transfer/outcome.ts'
 import type { DocumentFormat } from './target.ts'
 
 export const EXTENSION_OF: { readonly [Format in DocumentFormat]: Extension } = {
@@ -24,4 +30,35 @@ export function documentOf(view: StreamView, format: DocumentFormat): Uint8Array
     default:
       return format satisfies never
   }
+}
+
+/** A stream as it was read, once: a snapshot. */
+export type Loaded =
+  | { readonly kind: 'view'; readonly view: StreamView }
+  /** Its document cannot be read. `isWhole`: all of its bytes are here; a store does not hand out larger ones than may be. */
+  | { readonly kind: 'unreadable'; readonly stored: Stored; readonly isWhole: boolean; readonly error: BadDocument }
+  | { readonly kind: 'gone' }
+
+export async function load(store: EventStore, name: string, signal?: AbortSignal): Promise<Loaded> {
+  const stored = await store.read(name, signal)
+  if (stored === undefined) return { kind: 'gone' }
+  try {
+    return { kind: 'view', view: viewOf(stored, store.nowMs()) }
+  } catch (error) {
+    if (!(error instanceof BadDocument)) throw error
+    return { kind: 'unreadable', stored, isWhole: stored.body.length <= MAX_READ_BYTES, error }
+  }
+}
+
+export function gone(stream: string): Transferred {
+  return { stream, word: 'gone', note: 'vanished meanwhile' }
+}
+
+/** True where the bytes of what cannot be read are written as they are. */
+export function isCopied(loaded: Extract<Loaded, { readonly kind: 'unreadable' }>, format: string): boolean {
+  return format === 'xml' && loaded.isWhole
+}
+
+export function unreadable(stream: string, error: BadDocument, runtime: Runtime): Transferred {
+  return undone('failed', stream, errorProblem(error, runtime))
 }

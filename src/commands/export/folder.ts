@@ -1,13 +1,17 @@
-import type { Problem } from '../../cli/problem.ts'
-import { isDiskFull } from '../transfer/files.ts'
+import { constants } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { type Problem, problem } from '../../cli/problem.ts'
+import { sameBytes } from '../../ops/copy.ts'
+import { type Extension, filePathOf } from '../transfer/file-names.ts'
+import { errorCode, fileProblem, isDiskFull } from '../transfer/files.ts'
 import { SAME, type Transferred, undone } from '../transfer/outcome.ts'
 import { openReport } from '../transfer/report.ts'
 import { DEFAULT_CONCURRENCY, finished, transfer } from '../transfer/transfer.ts'
-import { documentOf, EXTENSION_OF } from './documents.ts'
-import { openFolderTarget, type WriteOutcome } from './folder-target.ts'
-import { gone, isCopied, load, unreadable } from './load.ts'
-import type { ExportRequest } from './request.ts'
-import type { DocumentFormat } from './target.ts'
+import { documentOf, EXTENSION_OF, gone, isCopied, load, unreadable } from './documents.ts'
+import { type Draft, openDraft } from './output-file.ts'
+import { LeadsElsewhere, openSafeFolder, type SafeFolder } from './safe-folder.ts'
+import type { DocumentFormat, ExportRequest } from './target.ts'
 
 /** A file a stream, in folders as their names have them. Repeating it goes on: what is there alike is left. */
 export async function exportToFolder(
@@ -50,5 +54,151 @@ function outcomeOf(stream: string, outcome: WriteOutcome, note: string): Transfe
       return { ...undone(outcome.kind, stream, outcome.problem), stop: isDiskFull(outcome.problem) }
     default:
       return outcome satisfies never
+  }
+}
+
+/** A folder that streams are written to, a file each. */
+export interface FolderTarget {
+  write(stream: string, content: Uint8Array, modifiedMs: number): Promise<WriteOutcome>
+}
+
+type WriteOutcome =
+  | { readonly kind: 'written' | 'already'; readonly path: string }
+  | { readonly kind: 'refused' | 'failed'; readonly problem: Problem }
+
+export interface FolderOptions {
+  readonly extension: Extension
+  /** Write over files that are there with another content. */
+  readonly replace: boolean
+}
+
+/** Opens the folder, which is made if it is missing. */
+async function openFolderTarget(path: string, options: FolderOptions): Promise<FolderTarget> {
+  const folder = await openSafeFolder(path)
+  /** By device and inode which stream's file it is: where `A` and `a` are one file, the second stream finds the first. */
+  const owners = new Map<string, string>()
+  const inTurn = turns()
+  return {
+    write(stream, content, modifiedMs) {
+      const file = filePathOf(stream, options.extension)
+      const shown = join(path, file)
+      const writing = { folder, file, shown, stream, content, modifiedMs, options, owners }
+      // Names that may be one file must not be written at the same time.
+      return inTurn(file.normalize('NFC').toLowerCase(), () => settled(writing))
+    },
+  }
+}
+
+async function settled(writing: Writing): Promise<WriteOutcome> {
+  try {
+    return await writeFile(writing)
+  } catch (error) {
+    if (error instanceof LeadsElsewhere) return refused(`${error.message}: nothing is written through it`)
+    return { kind: 'failed', problem: fileProblem(error, writing.shown) }
+  }
+}
+
+/** Does what has the same key one after the other. */
+function turns() {
+  const last = new Map<string, Promise<unknown>>()
+  return async <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {
+    const before = last.get(key)
+    const mine = before === undefined ? work() : before.then(work, work)
+    last.set(key, mine)
+    try {
+      return await mine
+    } finally {
+      if (last.get(key) === mine) last.delete(key)
+    }
+  }
+}
+
+interface Writing {
+  readonly folder: SafeFolder
+  readonly file: string
+  /** The path as people see it. */
+  readonly shown: string
+  readonly stream: string
+  readonly content: Uint8Array
+  readonly modifiedMs: number
+  readonly options: FolderOptions
+  readonly owners: Map<string, string>
+}
+
+async function writeFile(writing: Writing): Promise<WriteOutcome> {
+  const folder = await writing.folder.folderOf(writing.file)
+  const path = join(folder, basename(writing.file))
+  const known = await overExisting(path, writing)
+  if (known !== undefined) return known
+  const draft = await openDraft(folder)
+  try {
+    await writing.folder.check(folder)
+    const inode = await fill(draft, writing)
+    if (writing.options.replace) await draft.replace(path)
+    else if (!(await draft.publish(path))) {
+      // Somebody was quicker, or the file system takes the name for that of another file.
+      return (await overExisting(path, writing)) ?? refused(`${writing.shown} came and went`)
+    }
+    writing.owners.set(inode, writing.stream)
+    return { kind: 'written', path: writing.shown }
+  } finally {
+    await draft.discard()
+  }
+}
+
+async function fill({ handle }: Draft, { content, modifiedMs }: Writing): Promise<string> {
+  await handle.writeFile(content)
+  await handle.utimes(modifiedMs / 1_000, modifiedMs / 1_000)
+  return inodeOf(await handle.stat({ bigint: true }))
+}
+
+/** `undefined`: nothing is in the way. */
+async function overExisting(path: string, writing: Writing): Promise<WriteOutcome | undefined> {
+  const found = await existing(path, writing.content)
+  if (found === undefined) return undefined
+  const { shown, stream, owners, options } = writing
+  if (found.kind === 'no file') return refused(`${shown} is there and is no plain file: nothing is written through it`)
+  const owner = owners.get(found.inode)
+  if (owner !== undefined && owner !== stream) {
+    return refused(`${shown} is the file of ${owner}: this file system does not tell the two names apart`)
+  }
+  if (found.kind === 'same') {
+    owners.set(found.inode, stream)
+    return { kind: 'already', path: shown }
+  }
+  if (options.replace) return undefined
+  return refused(`${shown} is there with another content`, '--replace writes over it.')
+}
+
+type Existing = { readonly kind: 'no file' } | { readonly kind: 'same' | 'other'; readonly inode: string }
+
+async function existing(path: string, content: Uint8Array): Promise<Existing | undefined> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+  let handle: FileHandle
+  try {
+    handle = await open(path, O_RDONLY | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0))
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined
+    if (errorCode(error) === 'ELOOP' || errorCode(error) === 'EMLINK') return { kind: 'no file' }
+    throw error
+  }
+  try {
+    const stat = await handle.stat({ bigint: true })
+    if (!stat.isFile()) return { kind: 'no file' }
+    const same = stat.size === BigInt(content.length) && sameBytes(await handle.readFile(), content)
+    return { kind: same ? 'same' : 'other', inode: inodeOf(stat) }
+  } finally {
+    await handle.close()
+  }
+}
+
+function inodeOf({ dev, ino }: { readonly dev: bigint; readonly ino: bigint }): string {
+  return `${dev}:${ino}`
+}
+
+function refused(message: string, hint?: string): WriteOutcome {
+  return {
+    kind: 'refused',
+    problem: problem('exists', message, { exit: 5, ...(hint === undefined ? {} : { hint }) }),
   }
 }

@@ -1,17 +1,22 @@
 import type { GlobalOptions } from '../../cli/options.ts'
-import { openOutput } from '../../cli/output.ts'
-import type { Problem } from '../../cli/problem.ts'
+import { missingProblem } from '../../cli/outcome-problem.ts'
+import { type Output, openOutput } from '../../cli/output.ts'
+import { type Problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import type { SelectionOptions } from '../../cli/selection/flags.ts'
 import { requireSelection } from '../../cli/selection/read.ts'
 import { openStoreFor } from '../../cli/store.ts'
+import { type Selection, selected } from '../../ops/selection.ts'
+import type { EventStore } from '../../store/store.ts'
+import { visibleName, visibleText } from '../../stream/text.ts'
+import { ownText } from '../../util/strings.ts'
+import { copyItems, openCopies } from '../transfer/copy.ts'
 import type { TransferFlags } from '../transfer/flags.ts'
+import type { Item } from '../transfer/item.ts'
+import { openReport } from '../transfer/report.ts'
+import { documentOf, isCopied, type Loaded, load, unreadable } from './documents.ts'
 import { exportToFolder } from './folder.ts'
-import type { ExportRequest } from './request.ts'
-import { selectNames } from './selected-names.ts'
-import { exportToStdout } from './stdout.ts'
-import { exportToStore } from './store.ts'
-import { type ExportTarget, exportTarget } from './target.ts'
+import { type DocumentFormat, type ExportRequest, type ExportTarget, exportTarget } from './target.ts'
 import { exportTraces } from './traces.ts'
 
 export interface ExportOptions extends GlobalOptions, SelectionOptions, TransferFlags {
@@ -52,4 +57,125 @@ function perform(target: ExportTarget, request: ExportRequest): Promise<Problem 
     default:
       return target satisfies never
   }
+}
+
+/** The streams of a selection by name, or why there is nothing to begin with. */
+export type SelectedNames =
+  | { readonly kind: 'names'; readonly names: AsyncIterable<string> }
+  | { readonly kind: 'missing'; readonly problem: Problem }
+
+/** Names that were given are all looked up first: if one is missing nothing is begun. A filter is listed as it goes. */
+async function selectNames(
+  store: EventStore,
+  selection: Selection,
+  { skipMissing }: { readonly skipMissing?: boolean },
+  output: Output,
+  { signal }: Runtime,
+): Promise<SelectedNames> {
+  if (selection.kind === 'filter') return { kind: 'names', names: listed(store, selection, output, signal) }
+  const names: string[] = []
+  const missing: string[] = []
+  for await (const page of selected(store, selection, signal)) {
+    names.push(...page.found.map(({ listed: { name } }) => name))
+    missing.push(...page.missing)
+  }
+  const [first, ...others] = missing
+  if (first !== undefined && !(skipMissing && names.length > 0)) {
+    return { kind: 'missing', problem: missingOf(first, others, names.length + missing.length > 1) }
+  }
+  for (const name of missing) await output.say(`skipped: there is no stream ${visibleName(name)}`)
+  return { kind: 'names', names: each(names) }
+}
+
+const MOST_NAMED = 20
+
+function missingOf(first: string, others: readonly string[], many: boolean): Problem {
+  const what = missingProblem(first)
+  if (!many) return what
+  const named = others.slice(0, MOST_NAMED).map(name => ['also', `there is no stream ${name}`] as const)
+  const more = others.length - named.length
+  return {
+    ...what,
+    facts: more > 0 ? [...named, ['also', `${more} more`]] : named,
+    hint: 'Nothing was exported. --skip-missing goes on with the others.',
+  }
+}
+
+async function* listed(store: EventStore, selection: Selection, output: Output, signal: AbortSignal) {
+  let any = false
+  for await (const { found } of selected(store, selection, signal)) {
+    for (const { listed: row } of found) yield ownText(row.name)
+    any ||= found.length > 0
+  }
+  if (any) return
+  await output.say(`no such streams in ${visibleText(store.address)}`)
+}
+
+async function* each(names: readonly string[]) {
+  yield* names
+}
+
+/** One stream to stdout: byte by byte into a pipe or file, with its control characters made visible on a terminal. */
+async function exportToStdout(
+  format: DocumentFormat,
+  { store, names, output, runtime }: ExportRequest,
+): Promise<Problem | undefined> {
+  const name = await onlyOne(names, format)
+  if (name === undefined) return undefined
+  const loaded = await load(store, name, runtime.signal)
+  if (loaded.kind === 'gone') return missingProblem(name)
+  if (loaded.kind === 'unreadable' && !isCopied(loaded, format)) return unreadable(name, loaded.error, runtime).problem
+  const bytes = bytesOf(loaded, format)
+  if (!runtime.stdout.isTty) await output.text(bytes)
+  else await output.lines(Buffer.from(bytes).toString('utf8').trimEnd().split(/\r?\n/).map(visibleText))
+  if (loaded.kind === 'unreadable') {
+    await output.say(`${visibleText(loaded.error.message)}; these are its bytes as they are stored`)
+  }
+  return undefined
+}
+
+function bytesOf(loaded: Exclude<Loaded, { readonly kind: 'gone' }>, format: DocumentFormat): Uint8Array {
+  return loaded.kind === 'unreadable' ? loaded.stored.body : documentOf(loaded.view, format)
+}
+
+async function onlyOne(names: AsyncIterable<string>, format: DocumentFormat): Promise<string | undefined> {
+  let only: string | undefined
+  for await (const name of names) {
+    if (only !== undefined) {
+      throw new UsageError(`-o ${format} writes one stream to stdout, and these are several`, {
+        hint: '--to FOLDER writes a file each.',
+      })
+    }
+    only = name
+  }
+  return only
+}
+
+/** Copies streams into another store, byte by byte. Nothing is removed here. */
+async function exportToStore(
+  address: string,
+  { store, names, options, output, runtime }: ExportRequest,
+): Promise<Problem | undefined> {
+  const { output: _, ...talk } = options
+  const other = await runtime.openOther(address)
+  if (other.address === runtime.opened?.address) {
+    throw new UsageError('--to names the store that is exported', { hint: 'Name another.' })
+  }
+  return copyItems(
+    {
+      items: itemsOf(names, store),
+      copies: openCopies(other.store, options, 'export', runtime),
+      flags: options,
+      options: talk,
+      isProtected: other.isProtected,
+      address: other.address,
+    },
+    openReport('text', talk, output, runtime),
+    runtime,
+  )
+}
+
+/** Streams of a store. */
+async function* itemsOf(names: AsyncIterable<string>, store: EventStore): AsyncGenerator<Item> {
+  for await (const name of names) yield { name, read: async () => (await store.read(name))?.body }
 }

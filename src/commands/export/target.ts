@@ -1,6 +1,11 @@
 import { extname } from 'node:path'
+import type { GlobalOptions } from '../../cli/options.ts'
+import type { Output } from '../../cli/output.ts'
 import { UsageError } from '../../cli/problem.ts'
-import { placeOf } from '../transfer/place.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import type { EventStore } from '../../store/store.ts'
+import { placeOf } from '../transfer/files.ts'
+import type { TransferFlags } from '../transfer/flags.ts'
 import { endpointUrl } from './otlp.ts'
 
 /** Formats with a document a stream. */
@@ -75,4 +80,13 @@ function notIntoStore(format: string): UsageError {
 
 function needs(flag: string, other: string): UsageError {
   return new UsageError(`${flag} needs ${other}`)
+}
+
+/** What every kind of export works with. */
+export interface ExportRequest {
+  readonly store: EventStore
+  readonly names: AsyncIterable<string>
+  readonly options: GlobalOptions & TransferFlags
+  readonly output: Output
+  readonly runtime: Runtime
 }

@@ -1,14 +1,18 @@
 import type { Problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { VERSION } from '../../cli/version.ts'
+import { jsonText } from '../../formats/json.ts'
+import { CHROME_TRACE, chromeTraceText } from '../../formats/traces/chrome.ts'
+import { type OtelOptions, type ResourceSpans, resourceSpans } from '../../formats/traces/otel.ts'
+import type { StreamView } from '../../ops/read-stream.ts'
+import { ownText } from '../../util/strings.ts'
+import { type Transferred, undone } from '../transfer/outcome.ts'
 import { openReport } from '../transfer/report.ts'
 import { DEFAULT_CONCURRENCY, finished, transfer } from '../transfer/transfer.ts'
-import { gone, load, unreadable } from './load.ts'
-import { openEndpoint } from './otlp.ts'
+import { gone, load, unreadable } from './documents.ts'
+import { type Endpoint, openEndpoint } from './otlp.ts'
 import { openFileSink, type Sink } from './output-file.ts'
-import type { ExportRequest } from './request.ts'
-import type { ExportTarget } from './target.ts'
-import { chromeTarget, endpointTarget, otlpTarget, type TraceTarget } from './trace-targets.ts'
+import type { ExportRequest, ExportTarget } from './target.ts'
 
 type Traces = Extract<ExportTarget, { readonly kind: 'traces' }>
 
@@ -48,4 +52,120 @@ async function openTarget({ format, to }: Traces, replace: boolean, runtime: Run
 
 function stdoutSink({ stdout }: Runtime): Sink {
   return { write: text => stdout.write(text), finish: async () => {}, abandon: async () => {} }
+}
+
+/** Where traces of many streams go together. Outcomes come once it is known what became of the streams. */
+interface TraceTarget {
+  add(view: StreamView): Promise<readonly Transferred[]>
+  end(): Promise<readonly Transferred[]>
+  abandon(): Promise<void>
+}
+
+/** Spans of one line or request: collectors limit the size of both. */
+const MAX_SPANS = 500
+
+/** One document for a trace viewer. What is in it is done when all of it is. `file`: the name of what it goes to. */
+function chromeTarget(sink: Sink, file?: string): TraceTarget {
+  const names: string[] = []
+  return {
+    async add(view) {
+      names.push(ownText(view.name))
+      await sink.write((names.length === 1 ? CHROME_TRACE.head : ',\n') + chromeTraceText(view, names.length))
+      return []
+    },
+    async end() {
+      await sink.write(names.length === 0 ? CHROME_TRACE.head + CHROME_TRACE.tail : CHROME_TRACE.tail)
+      await sink.finish()
+      return names.map(name => written(name, file))
+    },
+    abandon: () => sink.abandon(),
+  }
+}
+
+/** A JSON document a line, as OpenTelemetry's file format has it. */
+function otlpTarget(sink: Sink, options: OtelOptions, file?: string): TraceTarget {
+  const names: string[] = []
+  return {
+    async add(view) {
+      names.push(ownText(view.name))
+      for (const part of resourceSpans(view, options, MAX_SPANS)) await sink.write(otlpText([part]))
+      return []
+    },
+    async end() {
+      await sink.finish()
+      return names.map(name => written(name, file))
+    },
+    abandon: () => sink.abandon(),
+  }
+}
+
+/** Requests to a collector, of several small streams together or of a part of a large one. */
+function endpointTarget(endpoint: Endpoint, options: OtelOptions): TraceTarget {
+  let parts: ResourceSpans[] = []
+  let spans = 0
+  const send = async (request: readonly ResourceSpans[], streams: readonly string[]) => {
+    const why = await endpoint.send(otlpText(request))
+    return streams.map(stream => sent(stream, why))
+  }
+  let waiting: string[] = []
+  const flush = async () => {
+    const [request, streams] = [parts, waiting]
+    parts = []
+    waiting = []
+    spans = 0
+    return streams.length === 0 ? [] : send(request, streams)
+  }
+  return {
+    async add(view) {
+      const own = resourceSpans(view, options, MAX_SPANS)
+      const first = own.next()
+      if (first.done) return [empty(view.name)]
+      const count = spansIn(first.value)
+      const before = spans + count > MAX_SPANS ? await flush() : []
+      if (count === MAX_SPANS) return [...before, await sendAll(startingWith(first.value, own), view.name, send)]
+      parts.push(first.value)
+      spans += count
+      waiting.push(view.name)
+      return before
+    },
+    end: flush,
+    abandon: async () => {},
+  }
+}
+
+type Send = (request: readonly ResourceSpans[], streams: readonly string[]) => Promise<readonly Transferred[]>
+
+async function sendAll(parts: Iterable<ResourceSpans>, stream: string, send: Send): Promise<Transferred> {
+  for (const part of parts) {
+    const refused = (await send([part], [stream])).find(({ problem }) => problem !== undefined)
+    if (refused !== undefined) return refused
+  }
+  return sent(stream, undefined)
+}
+
+function* startingWith<T>(first: T, others: Iterable<T>): Generator<T> {
+  yield first
+  yield* others
+}
+
+/** One that takes nothing now takes nothing of the other streams either. */
+function sent(stream: string, why: Problem | undefined): Transferred {
+  if (why === undefined) return { stream, word: 'done', note: 'sent' }
+  return { ...undone('failed', stream, why), stop: why.code !== 'spans-refused' }
+}
+
+function empty(stream: string): Transferred {
+  return { stream, word: 'done', note: 'holds no event: no span' }
+}
+
+function spansIn({ scopeSpans }: ResourceSpans): number {
+  return scopeSpans.reduce((sum, scope) => sum + scope.spans.length, 0)
+}
+
+function otlpText(parts: readonly ResourceSpans[]): string {
+  return `${jsonText({ resourceSpans: parts }, 0)}\n`
+}
+
+function written(stream: string, file: string | undefined): Transferred {
+  return { stream, word: 'done', note: 'written', ...(file === undefined ? {} : { place: file }) }
 }

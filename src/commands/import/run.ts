@@ -4,11 +4,9 @@ import { type Problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { openStoreFor } from '../../cli/store.ts'
 import { globOf } from '../../ops/glob.ts'
-import { openCopies } from '../transfer/copies.ts'
-import { copyItems } from '../transfer/copy.ts'
+import { copyItems, openCopies } from '../transfer/copy.ts'
 import type { TransferFlags } from '../transfer/flags.ts'
-import { openReport } from '../transfer/report.ts'
-import type { ReportFormat } from '../transfer/report-printer.ts'
+import { openReport, type ReportFormat } from '../transfer/report.ts'
 import { allItems, openSources } from './sources.ts'
 
 export interface ImportOptions extends GlobalOptions, TransferFlags {

@@ -3,9 +3,9 @@ import { choice, timeout } from '../../cli/values.ts'
 import { isFinal, type StreamEvent } from '../../stream/event.ts'
 import { EventStream } from '../../stream/event-stream.ts'
 import { type EventSpec, ON_DUE } from '../../stream/operations/operation.ts'
-import { parseTimeout } from '../../stream/time/timeouts.ts'
+import { parseTimeout } from '../../stream/time/durations.ts'
 import { readDocument } from '../../stream/xml/read.ts'
-import { nearest } from '../../util/nearest.ts'
+import { nearest } from '../../util/strings.ts'
 import type { Template } from './template.ts'
 
 /** A stream document as its own beginning: a root with direct forks, nothing that has run. */

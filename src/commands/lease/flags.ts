@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
-import { streamName } from '../../cli/arguments.ts'
 import { act, type Description, describe, parsed, type Run } from '../../cli/command.ts'
 import type { GlobalOptions } from '../../cli/options.ts'
+import { UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import { leaseId } from '../../cli/values.ts'
+import { duration, leaseId, streamName } from '../../cli/values.ts'
 import type { Holder } from '../../store/store.ts'
 
 export interface LeaseOptions extends GlobalOptions {
@@ -46,4 +46,19 @@ function parseLease<Options extends LeaseOptions>(command: Command): Options {
 /** What others see of the holder. */
 export function holderOf({ by }: { readonly by?: string }, purpose: string, runtime: Runtime): Holder {
   return { by: by ?? runtime.actor, host: runtime.host, pid: runtime.pid, purpose, sinceMs: runtime.nowMs() }
+}
+
+/** Seconds of a lease: 15 to 60, or -1 for an infinite one. */
+export function leaseDuration(text: string): number {
+  if (text === 'infinite') return -1
+  const seconds = duration('--duration')(text) / 1000
+  if (Number.isInteger(seconds) && seconds >= 15 && seconds <= 60) return seconds
+  throw new UsageError(`--duration ${text}: a lease lasts 15s to 60s`, { hint: 'or --duration infinite' })
+}
+
+/** Whole seconds from 0 to 60 until a broken lease ends. */
+export function breakPeriod(text: string): number {
+  const seconds = duration('--period', { zero: true })(text) / 1000
+  if (Number.isInteger(seconds) && seconds <= 60) return seconds
+  throw new UsageError(`--period ${text}: at most 60s, in whole seconds`, { hint: '--period 0s ends it at once' })
 }

@@ -1,13 +1,13 @@
-import { heldProblem, missingProblem, unknownProblem } from '../../cli/outcome-problem.ts'
+import { heldProblem, missingProblem, serviceFacts, unknownProblem } from '../../cli/outcome-problem.ts'
 import { openOutput } from '../../cli/output.ts'
-import type { Problem } from '../../cli/problem.ts'
+import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { openStoreFor } from '../../cli/store.ts'
-import { jsonDocument } from '../../formats/json.ts'
-import type { Holder, LeaseView } from '../../store/store.ts'
+import { jsonDocument, orNull } from '../../formats/json.ts'
+import { leaseJson, leaseText } from '../../formats/lease.ts'
+import type { EventStore, Holder, LeaseOutcome, LeaseView, Stored } from '../../store/store.ts'
 import { visibleName, visibleText } from '../../stream/text.ts'
-import type { LeaseOptions } from './flags.ts'
-import { leaseState } from './run-show.ts'
+import type { HeldLeaseOptions, LeaseOptions } from './flags.ts'
 
 interface Acquisition extends LeaseOptions {
   readonly leaseId: string
@@ -57,4 +57,69 @@ export async function acquireLease(options: Acquisition, runtime: Runtime): Prom
 function leaseTaken(durationS: number, holder: Holder, startedMs: number): LeaseView {
   if (durationS < 0) return { state: 'leased', duration: 'infinite', holder }
   return { state: 'leased', duration: 'fixed', holder, untilMs: startedMs + durationS * 1_000 }
+}
+
+/** renew, change, release: under the id of a lease one holds. A changed lease prints its new id alone. */
+export async function changeLease(
+  options: HeldLeaseOptions,
+  word: 'renewed' | 'changed' | 'released',
+  act: (store: EventStore) => Promise<LeaseOutcome>,
+  runtime: Runtime,
+): Promise<Problem | undefined> {
+  const output = await openOutput(options, runtime)
+  const store = await openStoreFor(options, runtime, output)
+  const outcome = await act(store)
+  if (outcome.kind !== 'ok') return leaseProblem(options.stream, outcome, runtime)
+  const state = word === 'released' ? 'available' : 'leased'
+  if (options.output === 'json') {
+    const known = leaseState(
+      { name: options.stream, lease: { state } },
+      word === 'released' ? undefined : outcome.leaseId,
+    )
+    await output.text(jsonDocument({ ...known, outcome: 'done' }))
+  } else {
+    if (word === 'changed') await output.lines([outcome.leaseId])
+    await output.say(`the lease of ${visibleName(options.stream)} was ${word}`)
+  }
+  return undefined
+}
+
+/** Why renew, change or release did nothing; `undefined` if it did. */
+function leaseProblem(stream: string, outcome: LeaseOutcome, runtime: Runtime): Problem | undefined {
+  switch (outcome.kind) {
+    case 'ok':
+      return undefined
+    case 'lost':
+      return problem('lease-lost', `the given lease is not the lease of ${stream} (any longer)`, {
+        stream,
+        facts: serviceFacts(outcome.code, runtime),
+      })
+    case 'missing':
+      return missingProblem(stream)
+    case 'unknown':
+      return unknownProblem(stream, undefined, outcome.cause, runtime)
+    default:
+      return outcome satisfies never
+  }
+}
+
+export async function showLease(options: LeaseOptions, runtime: Runtime): Promise<Problem | undefined> {
+  const output = await openOutput(options, runtime)
+  const store = await openStoreFor(options, runtime, output)
+  const stored = await store.read(options.stream, runtime.signal)
+  if (stored === undefined) return missingProblem(options.stream)
+  if (options.output === 'json') await output.text(jsonDocument(leaseState(stored)))
+  else await output.lines([leaseLine(stored, store)])
+  return undefined
+}
+
+/** The lease of a stream in one line, with the holder or who wrote last. */
+export function leaseLine(stored: Pick<Stored, 'name' | 'lease' | 'summary'>, store: EventStore): string {
+  return `${visibleName(stored.name)}  ${leaseText(stored.lease, store.nowMs(), stored.summary?.lastBy)}`
+}
+
+/** The same as JSON; fields are only ever added. Nobody but its holder learns the lease's id. */
+export function leaseState({ name, lease, summary }: Pick<Stored, 'name' | 'lease' | 'summary'>, leaseId?: string) {
+  const { state, duration, until, holder } = leaseJson(lease)
+  return { stream: name, state, leaseId: orNull(leaseId), duration, until, holder, lastBy: orNull(summary?.lastBy) }
 }

@@ -1,8 +1,9 @@
 import type { GlobalOptions } from '../../cli/options.ts'
+import { UsageError } from '../../cli/problem.ts'
 import type { FilterOptions } from '../../cli/selection/flags.ts'
+import { choice } from '../../cli/values.ts'
 import type { ListingChoice } from '../../formats/listing/fields.ts'
-import type { GroupBy } from '../../ops/group-totals.ts'
-import type { SortKey } from './sort-key.ts'
+import type { GroupBy } from '../../ops/groups.ts'
 
 export interface LsOptions extends GlobalOptions, FilterOptions {
   readonly sort?: SortKey
@@ -12,4 +13,41 @@ export interface LsOptions extends GlobalOptions, FilterOptions {
   readonly watch?: boolean
   /** ms between two looks. */
   readonly interval?: number
+}
+
+/** By what `--sort` sorts: fields of the JSON, and `age`, which is `created` the other way round. */
+export const SORT_FIELDS = [
+  'name',
+  'status',
+  'due',
+  'age',
+  'created',
+  'modified',
+  'failedAt',
+  'failed',
+  'open',
+  'total',
+  'version',
+  'root',
+  'key',
+  'topic',
+  'tag',
+  'trackingId',
+  'outcome',
+  'lastBy',
+] as const
+
+export interface SortKey {
+  readonly field: (typeof SORT_FIELDS)[number]
+  readonly descending: boolean
+}
+
+/** Reads `due`, `-due`, `due:desc` and `due:asc`. */
+export function sortKey(text: string): SortKey {
+  const [, minus = '', field = '', order = ''] = /^(-?)(.*?)(:asc|:desc)?$/s.exec(text) ?? []
+  if (minus !== '' && order !== '') {
+    throw new UsageError(`--sort ${text} names the order twice`, { hint: `Write --sort ${field}${order}.` })
+  }
+  const known = choice('--sort', SORT_FIELDS)(field)
+  return { field: known as SortKey['field'], descending: minus !== '' || order === ':desc' }
 }

@@ -1,7 +1,5 @@
-import { itemsWriter, writeTexts } from '../../cli/items-writer.ts'
-import type { Output } from '../../cli/output.ts'
-import { tableWriter } from '../../cli/table-writer.ts'
-import type { Tally } from '../../cli/tally.ts'
+import type { Tally } from '../../cli/counter.ts'
+import { itemsWriter, type Output, tableWriter, writeTexts } from '../../cli/output.ts'
 import { API_VERSION, jsonLine, jsonText } from '../../formats/json.ts'
 import {
   fieldColumns,

@@ -1,6 +1,6 @@
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import { compareNames } from '../../store/names.ts'
-import type { SortKey } from './sort-key.ts'
+import type { SortKey } from './options.ts'
 
 /** The first rows of a listing in some order. Of more than `limit` streams only the first are kept. */
 export interface Ranking<Row> {

@@ -1,19 +1,15 @@
-import { nothingText, shownOf } from '../../cli/counter.ts'
+import { nothingText, shownOf, type Tally } from '../../cli/counter.ts'
 import { type Output, openOutput } from '../../cli/output.ts'
-import type { Problem } from '../../cli/problem.ts'
+import { type Problem, UsageError } from '../../cli/problem.ts'
 import { openProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { filterOf } from '../../cli/selection/read.ts'
 import { openStoreFor } from '../../cli/store.ts'
-import type { Tally } from '../../cli/tally.ts'
 import type { StreamFilter } from '../../ops/filter.ts'
 import type { EventStore } from '../../store/store.ts'
-import { checkTogether } from './check.ts'
-import { writeAsListed, writeSorted } from './deliver.ts'
-import type { LsOptions } from './options.ts'
+import type { LsOptions, SortKey } from './options.ts'
 import { type ListFormat, withListFormat } from './output.ts'
-import { listsInOrder, pagesOf } from './pages.ts'
-import type { SortKey } from './sort-key.ts'
+import { listsInOrder, pagesOf, writeAsListed, writeSorted } from './pages.ts'
 
 const TERMINAL_LIMIT = 200
 const BY_NAME: SortKey = { field: 'name', descending: false }
@@ -74,4 +70,40 @@ function truncatedText(tally: Tally, uncounted: boolean): string {
   const what =
     uncounted && !tally.exact ? `showing the first ${tally.shown}, there are more` : `showing ${shownOf(tally)}`
   return `${what} (--limit N shows more, filters such as --match fewer)`
+}
+
+/** Refuses flags that do not go together. @throws UsageError */
+function checkTogether(options: LsOptions, runtime: Runtime): void {
+  const { output = 'table', fields, groupBy, sort, interval, watch } = options
+  if (interval !== undefined && !watch) throw new UsageError('--interval needs -w')
+  if (fields !== undefined && (output === 'name' || output === 'wide')) {
+    throw new UsageError(`--fields does not go with -o ${output}`, { hint: 'It takes -o table, json, ndjson or yaml.' })
+  }
+  if (groupBy !== undefined) checkGroups(output, fields !== undefined, sort !== undefined)
+  if (watch) checkWatch(output, runtime)
+}
+
+function checkGroups(output: string, fields: boolean, sort: boolean): void {
+  if (output === 'name' || output === 'wide') {
+    throw new UsageError(`--group-by does not go with -o ${output}`, {
+      hint: 'It takes -o table, json, ndjson or yaml.',
+    })
+  }
+  const other = fields ? '--fields' : sort ? '--sort' : undefined
+  if (other !== undefined) {
+    throw new UsageError(`--group-by does not go with ${other}`, { hint: 'Groups are sorted by how many they are.' })
+  }
+}
+
+function checkWatch(output: string, { stdout, env }: Runtime): void {
+  if (output !== 'table' && output !== 'wide') {
+    throw new UsageError(`-w does not go with -o ${output}`, {
+      hint: 'tail -f -o ndjson tells each change as it happens; or run ls again in a loop.',
+    })
+  }
+  if (!stdout.isTty || env.TERM === 'dumb') {
+    throw new UsageError('-w draws in place, and standard output is no terminal that can', {
+      hint: 'tail -f tells each change as it happens; or run ls again in a loop.',
+    })
+  }
 }

@@ -1,5 +1,7 @@
 import type { GlobalOptions } from '../../cli/options.ts'
-import type { VersionOrTime } from './version-or-time.ts'
+import { UsageError } from '../../cli/problem.ts'
+import { atMs, type PointInTime, pointInTime } from '../../cli/time-points.ts'
+import type { VersionPoint } from '../../ops/read-stream.ts'
 
 export interface ShowOptions extends GlobalOptions {
   readonly streams: readonly string[]
@@ -11,4 +13,34 @@ export interface ShowOptions extends GlobalOptions {
   readonly watch?: boolean
   /** ms between two looks. */
   readonly interval?: number
+}
+
+/** Which version is meant: by its number, or the one that was valid at a time. */
+export type VersionOrTime = { readonly kind: 'version'; readonly version: number } | PointInTime
+
+/** Reads `12`, `v12`, and whatever `pointInTime` reads. */
+export function versionOrTime(flag: string): (text: string) => VersionOrTime {
+  const time = pointInTime(flag)
+  return text => {
+    const version = /^v?(\d{1,15})$/i.exec(text)?.[1]
+    if (version !== undefined) return { kind: 'version', version: Number(version) }
+    try {
+      return time(text)
+    } catch (cause) {
+      throw new UsageError(`${flag}: ${JSON.stringify(text)} is neither a version nor a point in time`, {
+        cause,
+        hint: 'Write a version (12), how long ago (30m, 2h), a time (14:00), a date and time here (2026-11-20 14:00) or RFC 3339.',
+      })
+    }
+  }
+}
+
+/** @throws UsageError for a time that is still to come */
+export function versionPoint(point: VersionOrTime, flag: string, nowMs: number): VersionPoint {
+  if (point.kind === 'version') return { version: point.version }
+  const ms = atMs(point, nowMs)
+  if (ms <= nowMs) return { atMs: ms }
+  throw new UsageError(`${flag}: ${new Date(ms).toISOString()} is still to come`, {
+    hint: 'Without it the stream is shown as it is now.',
+  })
 }

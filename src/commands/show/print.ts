@@ -1,10 +1,20 @@
+import { missingProblem } from '../../cli/outcome-problem.ts'
 import type { Output } from '../../cli/output.ts'
+import { type Problem, UsageError } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
 import { jsonDocument } from '../../formats/json.ts'
+import { diffJson, diffLines, type StreamDifference } from '../../formats/stream/diff.ts'
 import type { ShowOptions as Look } from '../../formats/stream/header.ts'
 import { showJson } from '../../formats/stream/json.ts'
 import { type Layout, showLines } from '../../formats/stream/layout.ts'
 import type { ShownStream } from '../../formats/stream/view.ts'
-import { countText } from '../../formats/terminal/count-text.ts'
+import { countText } from '../../formats/terminal/numbers.ts'
+import { type StreamView, type ViewAt, viewNow } from '../../ops/read-stream.ts'
+import type { EventStore } from '../../store/store.ts'
+import { BadDocument } from '../../stream/errors.ts'
+import { differences } from '../../stream/journal/versions.ts'
+import { visibleName, visibleText } from '../../stream/text.ts'
+import { checkLength, decodeDocument } from '../../stream/xml/decode.ts'
 import type { Picture } from './snapshot.ts'
 
 /** Streams one after the other, in the format asked for. As JSON one is a document, of several named it has items. */
@@ -77,4 +87,55 @@ export function layoutOf(format: string | undefined): Layout {
 /** How lines are drawn on this output. */
 export function lookOf({ time, paint, width }: Output): Look {
   return { time, paint, ...(width === undefined ? {} : { width }) }
+}
+
+/**
+ * The stored document: byte by byte into a pipe or file, with its control characters made visible on a terminal.
+ * @throws BadDocument for one of which a store hands out only a part
+ */
+export async function showXml(
+  name: string,
+  store: EventStore,
+  output: Output,
+  runtime: Runtime,
+): Promise<Problem | undefined> {
+  const stored = await store.read(name, runtime.signal)
+  if (stored === undefined) return missingProblem(name)
+  try {
+    checkLength(stored.body)
+    if (!runtime.stdout.isTty) await output.text(stored.body)
+    else await output.lines(decodeDocument(stored.body).trimEnd().split(/\r?\n/).map(visibleText))
+  } catch (error) {
+    throw error instanceof BadDocument ? error.in(name) : error
+  }
+  return undefined
+}
+
+/** What has become of a stream from one version to another, or to now. @throws UsageError if the first is the later one */
+export function differenceOf(view: StreamView, from: ViewAt, until: ViewAt | undefined): StreamDifference {
+  const to = until ?? viewNow(view)
+  if (from.past.length > to.past.length)
+    throw new UsageError(`--diff: v${from.version} of ${view.name} is later than v${to.version}`, {
+      hint: 'Give the earlier version to --diff and the later one to --at.',
+    })
+  const between = to.past.slice(from.past.length)
+  const events = differences(from.document.events, to.document.events, between)
+  return { name: view.name, from, to, events, between, nowMs: view.nowMs }
+}
+
+/** Prints differences one after the other. */
+export async function printDifferences(
+  all: readonly StreamDifference[],
+  format: string | undefined,
+  several: boolean,
+  output: Output,
+): Promise<void> {
+  if (format === 'json' || format === 'yaml') await printDocuments(all.map(diffJson), format, several, output)
+  else
+    for (const [at, diff] of all.entries()) {
+      const lines = diffLines(diff, lookOf(output))
+      await output.lines(at === 0 ? lines : ['', ...lines])
+    }
+  for (const { name, from, events } of all)
+    if (events.length === 0) await output.say(`${visibleName(name)}: nothing has changed since v${from.version}`)
 }

@@ -1,13 +1,15 @@
+import { errorProblem } from '../../cli/error-problem.ts'
+import { missingProblem } from '../../cli/outcome-problem.ts'
 import { type Output, openOutput } from '../../cli/output.ts'
-import type { Problem } from '../../cli/problem.ts'
+import { type Problem, problem, UsageError } from '../../cli/problem.ts'
+import { tellProblem } from '../../cli/problem-text.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { openStoreFor } from '../../cli/store.ts'
-import { tellProblem } from '../../cli/tell-problem.ts'
-import type { StreamView } from '../../ops/read-stream.ts'
-import { checkOptions } from './check-options.ts'
+import { readStream, type StreamView } from '../../ops/read-stream.ts'
+import type { EventStore } from '../../store/store.ts'
+import { StreamFault } from '../../stream/errors.ts'
 import type { ShowOptions } from './options.ts'
 import { printPictures } from './print.ts'
-import { type ReadViews, readViews, unreadableProblem } from './read-views.ts'
 import { findVersion, isProblem, type Picture, pictureAt, pictureNow } from './snapshot.ts'
 
 /**
@@ -26,7 +28,7 @@ export async function showStreams(options: ShowOptions, runtime: Runtime): Promi
     return undefined
   }
   if (options.output === 'xml' && select === undefined) {
-    const { showXml } = await import('./xml.ts')
+    const { showXml } = await import('./print.ts')
     return showXml(names[0] ?? '', store, output, runtime)
   }
   const read = await readViews(names, store, runtime)
@@ -71,7 +73,7 @@ async function printDiffs(
   { diff, at, output: format, streams }: ShowOptions,
   output: Output,
 ): Promise<Problem | undefined> {
-  const { differenceOf, printDifferences } = await import('./print-diff.ts')
+  const { differenceOf, printDifferences } = await import('./print.ts')
   const all: ReturnType<typeof differenceOf>[] = []
   for (const view of views) {
     const from = diff && findVersion(view, diff, '--diff', output.time)
@@ -89,4 +91,67 @@ async function printDiffs(
 async function unreadable(read: ReadViews, options: ShowOptions, runtime: Runtime): Promise<Problem | undefined> {
   if (read.unreadable.length > 1) for (const one of read.unreadable) await tellProblem(one, options, runtime)
   return unreadableProblem(read)
+}
+
+/** @throws UsageError for flags that make no sense together */
+function checkOptions(options: ShowOptions, runtime: Runtime): void {
+  const { output = 'tree', at, diff, select, must, watch, interval, streams } = options
+  if (output === 'xml' && new Set(streams).size > 1)
+    throw new UsageError('-o xml shows one stream', { hint: 'Name one.' })
+  if (must && select === undefined) throw new UsageError('--must needs --select')
+  if (interval !== undefined && !watch) throw new UsageError('--interval needs -w')
+  if (at !== undefined && output === 'xml')
+    throw new UsageError('--at does not go with -o xml: the stored document is only as it is now', {
+      hint: 'Use -o json or -o yaml.',
+    })
+  if (diff !== undefined && select !== undefined) throw new UsageError('--diff does not go with --select')
+  if (diff !== undefined && !['tree', 'table', 'json', 'yaml'].includes(output))
+    throw new UsageError(`--diff does not go with -o ${output}`, { hint: 'It is a table, json or yaml.' })
+  if (watch) checkWatch(options, output, runtime)
+}
+
+function checkWatch({ at, must }: ShowOptions, output: string, { stdout, env }: Runtime): void {
+  if (!stdout.isTty || env.TERM === 'dumb')
+    throw new UsageError('-w draws in place, and standard output is no terminal that can', {
+      hint: 'tail -f tells each change as it happens; or run show again in a loop.',
+    })
+  if (!['tree', 'table', 'timeline'].includes(output))
+    throw new UsageError(`-w does not go with -o ${output}`, { hint: 'It draws a tree, a table or a timeline.' })
+  if (at !== undefined) throw new UsageError('-w does not go with --at: what has been does not change')
+  if (must) throw new UsageError('-w does not go with --must', { hint: 'wait --for event=ID:STATUS waits for one.' })
+}
+
+/** What became of the streams named. */
+interface ReadViews {
+  readonly views: readonly StreamView[]
+  /** Documents that cannot be read. */
+  readonly unreadable: readonly Problem[]
+}
+
+/** Reads all streams named before anything is shown; a missing one is a problem. @throws the store's faults */
+async function readViews(names: readonly string[], store: EventStore, runtime: Runtime): Promise<ReadViews | Problem> {
+  const views: StreamView[] = []
+  const unreadable: Problem[] = []
+  for (const name of names) {
+    try {
+      const view = await readStream(store, name, runtime.signal)
+      if (view === undefined) return missingProblem(name)
+      views.push(view)
+    } catch (error) {
+      if (!(error instanceof StreamFault)) throw error
+      unreadable.push(errorProblem(error, runtime))
+    }
+  }
+  return { views, unreadable }
+}
+
+/** The problem that unreadable documents are; with several each has been told before. `undefined` if there is none. */
+function unreadableProblem({ views, unreadable }: ReadViews): Problem | undefined {
+  const [only, ...others] = unreadable
+  if (only === undefined || others.length === 0) return only
+  const all = views.length + unreadable.length
+  const isStored = unreadable.every(({ code }) => code === 'bad-document')
+  return problem('bad-document', `${unreadable.length} of ${all} streams cannot be read`, {
+    ...(isStored ? { hint: 'show -o xml prints each as it is stored.' } : {}),
+  })
 }

@@ -2,11 +2,14 @@ import type { Output } from '../../cli/output.ts'
 import { type Problem, problem, UsageError } from '../../cli/problem.ts'
 import { selectedJson } from '../../formats/stream/json.ts'
 import { type Layout, showLines } from '../../formats/stream/layout.ts'
+import type { ShownStream } from '../../formats/stream/view.ts'
+import { EMPTY_DOCUMENT, type StreamDocument } from '../../stream/document.ts'
 import { InvalidValue } from '../../stream/errors.ts'
-import type { StreamEvent } from '../../stream/event.ts'
+import { nextIds, type StreamEvent } from '../../stream/event.ts'
+import { EventStream } from '../../stream/event-stream.ts'
 import { visibleText } from '../../stream/text.ts'
+import { writeDocument } from '../../stream/xml/write.ts'
 import { isNothing, parseXPath, type Selected } from '../../stream/xpath/xpath.ts'
-import { excerptOf, excerptXml } from './excerpt.ts'
 import { layoutOf, lookOf, printDocuments, printMermaid } from './print.ts'
 import type { Picture } from './snapshot.ts'
 
@@ -86,4 +89,25 @@ async function printOne(
   const layout: Layout = layoutOf(format)
   const lines = showLines({ shown, layout, transactions, only }, lookOf(output))
   return output.lines(first ? lines : ['', ...lines])
+}
+
+/** A stream reduced to some of its events and the links among them. */
+function excerptOf(shown: ShownStream, events: readonly StreamEvent[]): ShownStream {
+  const ids = new Set(events.map(({ id }) => id))
+  const linked = events.map(event => ({
+    ...event,
+    next: nextIds(event)
+      .filter(id => ids.has(id))
+      .join('|'),
+    prev: ids.has(event.prev) ? event.prev : '',
+  }))
+  return { ...shown, stream: new EventStream(linked) }
+}
+
+/** Some events as XML, as they are stored, in a document element without version and history. */
+function excerptXml(document: StreamDocument, events: readonly StreamEvent[], visible: boolean): string[] {
+  const { element, attributes, prefix } = document
+  const { text } = writeDocument({ ...EMPTY_DOCUMENT, element, attributes, prefix, events })
+  const lines = text.trimEnd().split('\n')
+  return visible ? lines.map(visibleText) : lines
 }

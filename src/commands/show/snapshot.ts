@@ -1,13 +1,18 @@
 import { type Problem, problem } from '../../cli/problem.ts'
 import { wallClock } from '../../formats/stream/header.ts'
-import { shownStream } from '../../formats/stream/shown-stream.ts'
-import type { ShownStream } from '../../formats/stream/view.ts'
+import { type ShownStream, shownStream } from '../../formats/stream/view.ts'
 import { clock, type TimeStyle } from '../../formats/terminal/numbers.ts'
-import type { SeenTransaction, StreamView } from '../../ops/read-stream.ts'
-import { type KnownVersions, type ViewAt, viewAt, viewBefore } from '../../ops/view-at.ts'
+import {
+  type KnownVersions,
+  type SeenTransaction,
+  type StreamView,
+  type ViewAt,
+  viewAt,
+  viewBefore,
+} from '../../ops/read-stream.ts'
 import type { StreamDocument } from '../../stream/document.ts'
 import { EventStream } from '../../stream/event-stream.ts'
-import { type VersionOrTime, versionPoint } from './version-or-time.ts'
+import { type VersionOrTime, versionPoint } from './options.ts'
 
 /** A stream, now or at an earlier version, ready to be shown. */
 export interface Picture {

@@ -1,16 +1,14 @@
 import { missingProblem } from '../../cli/outcome-problem.ts'
 import type { Output } from '../../cli/output.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
+import { tellProblem } from '../../cli/problem-text.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import { tellProblem } from '../../cli/tell-problem.ts'
 import { atMs } from '../../cli/time-points.ts'
-import { followMany } from '../../ops/follow/follow-many.ts'
-import type { FollowManyItem } from '../../ops/follow/many-types.ts'
+import { type FollowManyItem, followMany } from '../../ops/follow/follow-many.ts'
 import type { Selection } from '../../ops/selection.ts'
 import type { EventStore } from '../../store/store.ts'
 import { DEFAULT_INTERVAL_MS, linesOf, type TailOptions } from './options.ts'
-import { openPrinter } from './output.ts'
-import { sentencesOfMany } from './sentences.ts'
+import { openPrinter, sentencesOfMany } from './output.ts'
 
 /** The last transactions of several streams in order of time, and with `-f` those to come. */
 export async function tailMany(

@@ -1,25 +1,25 @@
+import { commandLine } from '../../cli/command-line.ts'
 import { CommandFailed } from '../../cli/problem.ts'
 import { problemLines } from '../../cli/problem-text.ts'
 import type { OpenedStore, Runtime } from '../../cli/runtime.ts'
 import { changeLines } from '../../formats/change.ts'
-import { checkText, visibleText } from '../../stream/text.ts'
-import type { ChangeEnd, ChangeTarget, ChangeVerb, Outcome } from '../../tui/ports.ts'
+import { lookOf, statusWord } from '../../formats/stream/view.ts'
+import { counted, countText } from '../../formats/terminal/numbers.ts'
+import { tableRows, tableWidths } from '../../formats/terminal/table.ts'
+import { checkText, visibleName, visibleText } from '../../stream/text.ts'
+import type { ChangeEnd, ChangeTarget, ChangeVerb, Outcome, Preview } from '../../tui/ports.ts'
+import { commandWords } from '../../util/strings.ts'
 import { ABORT } from '../abort.ts'
 import type { Verb } from '../batch/action.ts'
 import { confirmationFor } from '../batch/confirm.ts'
-import { type EndedBatch, endProblem, endText } from '../batch/end.ts'
 import { doPlan } from '../batch/execute.ts'
-import { whatText } from '../batch/outcome-rows.ts'
-import { makePlan, type Plan } from '../batch/plan.ts'
-import { countOf, ROWS_SHOWN } from '../batch/preview.ts'
-import { countsOf } from '../batch/progress.ts'
+import { makePlan, type Plan, type PreviewRow } from '../batch/plan.ts'
+import { countOf, planText, ROWS_SHOWN } from '../batch/preview.ts'
+import { countsOf, type EndedBatch, endProblem, endText, whatText, whyNot } from '../batch/report.ts'
 import { changedOf, isProblem, type Result, type Told, wordOf } from '../batch/result.ts'
 import { transactVerb } from '../batch/transact-action.ts'
 import { CANCEL } from '../cancel.ts'
 import { RETRY } from '../retry.ts'
-import { changeCommand, changeWords, groups } from './change-line.ts'
-import { changing, eventsByStream, type Prepared } from './prepared.ts'
-import { previewLines } from './preview-lines.ts'
 
 const VERBS = { cancel: CANCEL, abort: ABORT, retry: RETRY } as const
 
@@ -126,4 +126,106 @@ function singleLines({ results: [result] }: EndedBatch, { verb, options, runtime
     ? problemLines(outcome, runtime.nowMs())
     : changeLines(changedOf(result, outcome, options), verb.word, runtime.nowMs())
   return lines.slice(1).map(line => line.trimStart())
+}
+
+/** Names that nothing has, beyond which they are counted. */
+const MOST_MISSING = 5
+
+/** What would be changed, line by line, and why the rest would not. Safe to print. */
+function previewLines(plan: Plan, verb: Verb, only: ChangeTarget | undefined): readonly string[] {
+  const { rows, targets, missing, leftOut } = plan
+  const more = targets.length - rows.length
+  const untold = missing.length - MOST_MISSING
+  return [
+    ...tableOf(rows, verb),
+    ...(more > 0 ? [`and ${countText(more)} more`] : []),
+    ...missing.slice(0, MOST_MISSING).map(({ message }) => `not tried: ${visibleText(message)}`),
+    ...(untold > 0 ? [`and ${countText(untold)} more that are not there`] : []),
+    ...(only === undefined ? [planText(plan, verb.leavesOut?.because)] : []),
+    ...(only !== undefined && leftOut > 0 ? [`${targetName(only)} is ${verb.leavesOut?.because}`] : []),
+  ]
+}
+
+function targetName({ stream, event }: ChangeTarget): string {
+  return visibleText(event === undefined ? stream : `${event} of ${stream}`)
+}
+
+function tableOf(rows: readonly PreviewRow[], verb: Verb): string[] {
+  const withEvents = rows.some(({ target }) => target.event !== undefined)
+  const cells = rows.map(row => [
+    visibleName(row.target.stream),
+    ...(withEvents ? [visibleText(row.target.event ?? '')] : []),
+    row.objection === undefined ? `${lookOf(row.status).glyph} ${statusWord(row.status)}` : '✗ not tried',
+    effectOf(row, verb),
+  ])
+  const columns = (cells[0] ?? []).map(() => ({ title: '' }))
+  return tableRows(columns, cells, tableWidths(columns, cells)).map(line => line.trimEnd())
+}
+
+/** What follows from it, or why it is left as it is. */
+function effectOf({ target, item, openBelow, objection }: PreviewRow, { name }: Verb): string {
+  if (objection !== undefined) return whyNot(objection, target)
+  if (name !== 'retry') return openBelow === 0 ? '' : `${counted(openBelow, 'open event')} below`
+  const failed = item.summary?.failed ?? 0
+  return target.event !== undefined || failed === 0 ? '' : counted(failed, 'failed event')
+}
+
+/** A change that was looked at, and how to do it. */
+export interface Prepared {
+  readonly preview: Preview
+  carryOut(reason: string, onOutcome: (outcome: Outcome) => void, signal: AbortSignal): Promise<ChangeEnd>
+}
+
+/** The runtime as the command would have it that does the same. */
+export function changing(runtime: Runtime, argv: readonly string[], signal: AbortSignal): Runtime {
+  return { ...runtime, argv, signal, kind: 'writes' }
+}
+
+/** Streams in the order given, each with the events that are meant of it; none: the stream as a whole. */
+function eventsByStream(targets: readonly ChangeTarget[]): ReadonlyMap<string, readonly string[]> {
+  const streams = new Map<string, Set<string>>()
+  const whole = new Set(targets.flatMap(({ stream, event }) => (event === undefined ? [stream] : [])))
+  for (const { stream, event } of targets) {
+    const events = streams.get(stream) ?? new Set()
+    streams.set(stream, events)
+    // an event of a stream that is meant as a whole is meant with it
+    if (event !== undefined && !whole.has(stream)) events.add(event)
+  }
+  return new Map([...streams].map(([stream, events]) => [stream, [...events]]))
+}
+
+type Events = ReadonlyMap<string, readonly string[]>
+
+/** What is longer no terminal takes from a clipboard, and nobody reads. */
+const MOST_CHARACTERS = 4_000
+
+/** The words of one command: streams of which the same events are meant. */
+function changeWords(verb: string, [names, events]: NamesOf, reason: string): readonly string[] {
+  const why = reason === '' ? [] : ['-m', reason]
+  const which = events.flatMap(event => ['-e', event])
+  return commandWords(verb.split(' '), names, [...which, ...why])
+}
+
+type NamesOf = readonly [names: readonly string[], events: readonly string[]]
+
+/** The command lines that do the same as a change of the dashboard, in one. */
+function changeCommand(verb: string, targets: Events, reason: string, runtime: Runtime): string {
+  const lines = groups(targets).map(group => commandLine(runtime, changeWords(verb, group, reason)))
+  const text = lines.join(' && ')
+  if (text.length <= MOST_CHARACTERS) return text
+  const why = reason === '' ? [] : ['-m', reason]
+  const rest = commandLine(runtime, [verb, '--streams', '-', ...why])
+  return `${rest}  # ${countText(targets.size)} names on standard input`
+}
+
+/** Streams by the events that are meant of them. */
+function groups(targets: Events): readonly NamesOf[] {
+  const found = new Map<string, { readonly names: string[]; readonly events: readonly string[] }>()
+  for (const [name, events] of targets) {
+    const key = JSON.stringify(events)
+    const group = found.get(key) ?? { names: [], events }
+    found.set(key, group)
+    group.names.push(name)
+  }
+  return [...found.values()].map(({ names, events }) => [names, events])
 }

@@ -1,11 +1,12 @@
-import type { OpenedStore, Runtime } from '../../cli/runtime.ts'
-import { withoutSecrets } from '../../cli/without-secrets.ts'
+import { StringDecoder } from 'node:string_decoder'
+import { stripVTControlCharacters } from 'node:util'
+import { withoutSecrets } from '../../cli/error-problem.ts'
+import { UsageError } from '../../cli/problem.ts'
+import type { Kind, OpenedStore, Runtime, StoreChoice, Terminal } from '../../cli/runtime.ts'
+import { countText } from '../../formats/terminal/numbers.ts'
 import { visibleText } from '../../stream/text.ts'
 import type { LineOutput } from '../../tui/ports.ts'
 import { typedLine } from '../completion/line.ts'
-import { CapturedLines } from './captured-lines.ts'
-import { capturedRuntime } from './captured-runtime.ts'
-import type { Writing } from './writing.ts'
 
 export interface LineOptions {
   /** Changes can be unlocked. */
@@ -78,4 +79,210 @@ function wordsOf(line: string): readonly string[] | string {
 
 function safeLine(line: string): string {
   return visibleText(withoutSecrets(line))
+}
+
+export interface Surroundings {
+  /** The dashboard's own. */
+  readonly runtime: Runtime
+  /** The store that is meant where the line names none. */
+  readonly opened: OpenedStore
+  /** Others that were opened for lines, by address. */
+  readonly others: Map<string, OpenedStore>
+  readonly mayWrite: boolean
+  /** Changes can be unlocked. */
+  readonly mayUnlock: boolean
+  readonly signal: AbortSignal
+  /** Called when the command begins to change something, or does so no more. */
+  onKind(kind: Kind): void
+}
+
+/** What holds the terminal, starts processes or never ends, and why it has no place here. */
+const REFUSED: Readonly<Record<string, string>> = {
+  top: 'it runs already',
+  exec: 'it starts a program that needs the terminal',
+  work: 'it runs for good',
+  watchdog: 'it runs for good; 4 shows what it does, D what it would do',
+  demo: 'it runs for itself, with demo --top',
+  lab: 'it starts processes of its own',
+  completion: 'it is for the shell',
+  __complete: 'it is for the shell',
+}
+
+/**
+ * The runtime of a command that runs inside the dashboard: what it writes is caught, nobody can be asked, and nothing is
+ * drawn in place. The store of the dashboard is used and stays open.
+ */
+function capturedRuntime(argv: readonly string[], lines: CapturedLines, around: Surroundings): Runtime {
+  const { runtime, mayWrite, mayUnlock, signal } = around
+  const stdout = lines.terminal(runtime.stdout.columns)
+  const stderr = lines.terminal(undefined)
+  let kind: Kind = 'reads'
+  let opened: OpenedStore | undefined
+  return {
+    ...runtime,
+    // lines as wide as the screen, but no colours and nothing in place
+    env: { ...runtime.env, TERM: 'dumb', NO_COLOR: '1' },
+    argv,
+    stdout,
+    stderr,
+    stdin: { isTty: false, readAll: async () => '', ask: async () => undefined },
+    signal,
+    get kind() {
+      return kind
+    },
+    get opened() {
+      return opened
+    },
+    begin(what, command) {
+      if (command !== undefined) checkCommand(command, argv)
+      if (what === 'writes' && !mayWrite) throw new UsageError(...lockedWords(mayUnlock))
+      kind = what
+      around.onKind(what)
+    },
+    describeStore: choice => described(choice, around),
+    async openStore(choice) {
+      opened = await openedFor(choice, around)
+      return opened
+    },
+    openOther: address => openedFor({ store: address }, around),
+    startSelf: () => refuse('processes are not started from here'),
+    openLiveView: () => refuse('nothing is drawn in place here'),
+    openDashboard: () => refuse('it runs already'),
+    runCommand: () => refuse('one command at a time'),
+    close: async () => {
+      stdout.end()
+      stderr.end()
+    },
+  }
+}
+
+function lockedWords(mayUnlock: boolean): ConstructorParameters<typeof UsageError> {
+  if (!mayUnlock) return ['read-only: it was started so that nothing can be changed']
+  return ['changes are locked', { hint: '! unlocks them; nothing was changed' }]
+}
+
+/** @throws UsageError for what has no place in the dashboard */
+function checkCommand(command: string, argv: readonly string[]): void {
+  const [name = ''] = command.split(' ')
+  const why = Object.hasOwn(REFUSED, name) && command !== 'watchdog status' ? REFUSED[name] : undefined
+  if (why !== undefined) throw new UsageError(`${name} does not run inside the dashboard: ${why}`)
+  if (name === 'tail' && argv.some(word => word === '--follow' || /^-[qv]*f/.test(word)))
+    throw new UsageError('tail -f never ends: it does not run inside the dashboard', {
+      hint: 'enter opens a stream with what happens to it; 5 shows what happens to all',
+    })
+}
+
+async function described(choice: StoreChoice, { runtime, opened }: Surroundings): Promise<Omit<OpenedStore, 'store'>> {
+  if (!isNamed(choice)) return opened
+  return runtime.describeStore(choice)
+}
+
+async function openedFor(choice: StoreChoice, around: Surroundings): Promise<OpenedStore> {
+  const { runtime, opened, others } = around
+  if (!isNamed(choice)) return opened
+  const where = await runtime.describeStore(choice)
+  if (where.address === opened.address) return { ...opened, ...where }
+  const other = others.get(where.address) ?? (await runtime.openOther(where.address))
+  others.set(where.address, other)
+  return { ...other, ...where, isProtected: other.isProtected || where.isProtected }
+}
+
+function isNamed({ store, container, context }: StoreChoice): boolean {
+  return (store ?? container ?? context) !== undefined
+}
+
+function refuse(message: string): never {
+  throw new UsageError(message)
+}
+
+/** What is beyond nobody reads in a dialog. */
+const MOST_LINES = 2_000
+const MOST_COLUMNS = 2_000
+
+/** What a command writes, as safe lines without colours, up to a bound. */
+class CapturedLines {
+  readonly #onFull: () => void
+  readonly #lines: string[] = []
+  #dropped = 0
+
+  /** @param onFull called once, when more comes than is kept */
+  constructor(onFull: () => void) {
+    this.#onFull = onFull
+  }
+
+  get isFull(): boolean {
+    return this.#dropped > 0
+  }
+
+  /** A stream to write to. What is written to it stands in lines of its own. */
+  terminal(columns: number | undefined): Terminal & { end(): void } {
+    const decoder = new StringDecoder('utf8')
+    let open = ''
+    const add = (text: string) => {
+      const lines = (open + text).split('\n')
+      open = (lines.pop() ?? '').slice(0, MOST_COLUMNS)
+      for (const line of lines) this.#add(line)
+    }
+    return {
+      isTty: columns !== undefined,
+      columns,
+      write: async chunk => add(typeof chunk === 'string' ? chunk : decoder.write(Buffer.from(chunk))),
+      end: () => {
+        if (open !== '') this.#add(open)
+        open = ''
+      },
+    }
+  }
+
+  /** All lines, with a last one that tells how many are missing. */
+  end(): readonly string[] {
+    if (this.#dropped === 0) return this.#lines
+    return [...this.#lines, `… more than ${countText(MOST_LINES)} lines; the rest is left out`]
+  }
+
+  #add(line: string): void {
+    if (this.#lines.length < MOST_LINES) {
+      const plain = stripVTControlCharacters(line.slice(0, MOST_COLUMNS)).replace(/\r$/, '').replaceAll('\t', '  ')
+      this.#lines.push(visibleText(plain))
+      return
+    }
+    this.#dropped++
+    if (this.#dropped === 1) this.#onFull()
+  }
+}
+
+/**
+ * Makes the program one that writes for as long as anything in the dashboard does: where the terminal goes away it does not
+ * end then, and a store is not opened without knowing whether it is protected.
+ */
+export class Writing {
+  readonly #runtime: Runtime
+  #count = 0
+  #before: Kind = 'reads'
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime
+  }
+
+  async during<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.begin()
+    try {
+      return await work()
+    } finally {
+      this.end()
+    }
+  }
+
+  begin(): void {
+    if (this.#count === 0) {
+      this.#before = this.#runtime.kind
+      this.#runtime.begin('writes')
+    }
+    this.#count += 1
+  }
+
+  end(): void {
+    this.#count -= 1
+    if (this.#count === 0) this.#runtime.begin(this.#before)
+  }
 }

@@ -1,16 +1,21 @@
+import { commandLine, shellWord } from '../../cli/command-line.ts'
 import { readContexts } from '../../cli/contexts/file.ts'
-import { errorProblem } from '../../cli/error-problem.ts'
+import { errorProblem, withoutSecrets } from '../../cli/error-problem.ts'
 import type { OpenedStore, Runtime } from '../../cli/runtime.ts'
-import { withoutSecrets } from '../../cli/without-secrets.ts'
+import { tableRows, tableWidths } from '../../formats/terminal/table.ts'
+import type { EventStore } from '../../store/store.ts'
 import { visibleName, visibleText } from '../../stream/text.ts'
-import type { ChangeEnd, Outcome, Ports, Preview } from '../../tui/ports.ts'
-import { prepareChange } from './changes.ts'
-import { LineRunner } from './command-prompt.ts'
-import { dryRun } from './dry-run.ts'
-import { commandFor } from './for.ts'
+import type { ChangeEnd, Outcome, Ports, Preview, Subject } from '../../tui/ports.ts'
+import { commandWords } from '../../util/strings.ts'
+import { runOnce } from '../../watchdog/pass.ts'
+import type { Observer } from '../../watchdog/report.ts'
+import { decisionColumns, decisionRow, type Told } from '../watchdog/decisions.ts'
+import { breakerText } from '../watchdog/once.ts'
+import { watchdogOptions } from '../watchdog/run.ts'
+import { readSettings } from '../watchdog/settings.ts'
+import { type Prepared, prepareChange } from './changes.ts'
+import { LineRunner, Writing } from './command-prompt.ts'
 import { prepareBreak } from './lease-breaks.ts'
-import type { Prepared } from './prepared.ts'
-import { Writing } from './writing.ts'
 
 export interface PortsOptions {
   /** The pattern that `--match` gave. */
@@ -91,4 +96,73 @@ function explain(error: unknown, runtime: Runtime): { readonly code: string; rea
   const { code, message, hint } = errorProblem(error, runtime)
   const text = code === 'unexpected' || hint === undefined ? message : `${message}; ${hint}`
   return { code, message: visibleText(withoutSecrets(text)) }
+}
+
+/** The command line that shows the same as the dashboard. @param match the pattern of `top --match` */
+function commandFor(subject: Subject, match: string | undefined, runtime: Runtime): string {
+  const matching = match === undefined ? [] : ['--match', match]
+  switch (subject.kind) {
+    case 'streams':
+      return [commandLine(runtime, ['ls', ...matching]), ...greps(subject.filter)].join(' | ')
+    case 'stream': {
+      const format = { tree: [], timeline: ['-o', 'timeline'], xml: ['-o', 'xml'] }[subject.pane]
+      return commandLine(runtime, commandWords(['show'], [subject.stream], format))
+    }
+    case 'event': {
+      const select = ['--select', `./Event[@id=${xpathText(subject.event)}]`]
+      return commandLine(runtime, commandWords(['show'], [subject.stream], select))
+    }
+    case 'leases':
+      return commandLine(runtime, ['lease', 'ls'])
+    case 'watchdog':
+      return commandLine(runtime, ['watchdog', 'status'])
+    case 'activity':
+      return commandLine(runtime, ['tail', '-f', ...matching])
+    default:
+      return subject satisfies never
+  }
+}
+
+/** Words of the filter, as the shell would look for them in what `ls` prints. */
+function greps(filter: string): readonly string[] {
+  return filter
+    .split(/\s+/)
+    .filter(word => word !== '' && word !== '!')
+    .map(word => (word.startsWith('!') ? `grep -ivF -e ${shellWord(word.slice(1))}` : `grep -iF -e ${shellWord(word)}`))
+}
+
+/** XPath has no escapes: a text with both quotes is put together. */
+function xpathText(text: string): string {
+  if (!text.includes("'")) return `'${text}'`
+  if (!text.includes('"')) return `"${text}"`
+  return `concat(${text
+    .split("'")
+    .map(part => `'${part}'`)
+    .join(`, "'", `)})`
+}
+
+/** So many decisions are told; all are counted. */
+const MOST_TOLD = 200
+
+/** What `watchdog --once --dry-run` would tell. Changes nothing. */
+async function dryRun(store: EventStore, runtime: Runtime, signal: AbortSignal): ReturnType<Ports['dryRun']> {
+  const told: Told[] = []
+  let total = 0
+  const teller: Observer = {
+    planned(decision) {
+      if (total++ < MOST_TOLD) told.push({ decision })
+    },
+  }
+  const options = { ...watchdogOptions(await readSettings({}), store, runtime), observers: [teller] }
+  const report = await runOnce(store, options, { isDryRun: true, signal })
+  const rows = told.map(one => decisionRow(one, store.nowMs()))
+  const columns = decisionColumns(true).map(column => ({ ...column, title: '' }))
+  return {
+    kind: 'done',
+    atMs: report.startedMs,
+    tookMs: report.tookMs,
+    total,
+    decisions: tableRows(columns, rows, tableWidths(columns, rows)).map(line => line.trimEnd()),
+    breaker: report.breaker.isOpen ? breakerText(report) : undefined,
+  }
 }

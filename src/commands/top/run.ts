@@ -5,7 +5,6 @@ import { openStoreFor, storeChoice } from '../../cli/store.ts'
 import { globOf } from '../../ops/glob.ts'
 import type { TopStart } from './open.ts'
 import type { TopOptions } from './options.ts'
-import { noScreen } from './terminal.ts'
 
 /** The dashboard on a terminal, elsewhere lines. */
 export async function top(options: TopOptions, runtime: Runtime): Promise<Problem | undefined> {
@@ -63,4 +62,13 @@ function startOf(options: TopOptions): TopStart {
     ...(ascii === undefined ? {} : { isAscii: ascii }),
     ...(time === undefined ? {} : { time: time === 'iso' ? 'utc' : time }),
   }
+}
+
+/** Why nothing can be drawn on a screen here; `undefined` if it can. */
+export function noScreen({ stdin, stdout, env }: Pick<Runtime, 'stdin' | 'stdout' | 'env'>): string | undefined {
+  if (!stdout.isTty) return 'standard output is no terminal'
+  if (!stdin.isTty) return 'standard input is no terminal'
+  if (env.TERM === 'dumb') return 'TERM is dumb'
+  if (env.CI) return 'CI is set'
+  return env.ACCESSIBLE === '1' ? 'ACCESSIBLE is set' : undefined
 }

@@ -1,12 +1,18 @@
-import type { Problem } from '../../cli/problem.ts'
+import { confirmByTyping, confirmYesNo } from '../../cli/confirm.ts'
+import type { GlobalOptions } from '../../cli/options.ts'
+import { CommandFailed, type Problem, problem } from '../../cli/problem.ts'
+import { openProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import type { CopyOptions } from '../../ops/copy.ts'
-import { consent } from './consent.ts'
-import type { Copies } from './copies.ts'
-import type { CopyRequest } from './copy-request.ts'
+import { counted } from '../../formats/terminal/numbers.ts'
+import { type CopyOptions, type CopyOutcome, copyInto, lookAt, type Standing } from '../../ops/copy.ts'
+import { parseBody } from '../../ops/transact/plan.ts'
+import { ContainerMissing } from '../../store/errors.ts'
+import type { EventStore, Holder } from '../../store/store.ts'
+import { visibleName, visibleText } from '../../stream/text.ts'
+import { confirmationFor } from '../batch/confirm.ts'
+import type { TransferFlags } from './flags.ts'
 import { bytesOf, type Item, marked, placeOf } from './item.ts'
-import { copiedOutcome, type Transferred } from './outcome.ts'
-import { type Job, planCopies } from './plan-copies.ts'
+import { copiedOutcome, existsProblem, SAME, type Transferred, undone, unreplaceable } from './outcome.ts'
 import type { TransferReport } from './report.ts'
 import { DEFAULT_CONCURRENCY, finished, transfer } from './transfer.ts'
 
@@ -56,4 +62,211 @@ async function copyOne(
   const body = await bytesOf(item)
   if (!(body instanceof Uint8Array)) return body
   return { ...copiedOutcome(item.name, await copies.put(item.name, body, existing), runtime), ...placeOf(item) }
+}
+
+/** What is to be done with one document. */
+type Job =
+  /** Nothing: this became of it. */
+  | { readonly kind: 'settled'; readonly outcome: Transferred }
+  | {
+      readonly kind: 'copy'
+      readonly item: Item
+      readonly existing: CopyOptions['existing']
+      /** What would become of it. */
+      readonly outcome: Transferred
+    }
+
+interface CopyPlan {
+  readonly jobs: readonly Job[]
+  /** How many would be new. */
+  readonly created: number
+  /** Names of those that would be written over. */
+  readonly replaced: readonly string[]
+  /** Looking ended before its end. */
+  readonly stopped: Problem | undefined
+}
+
+/** Looks at every document and at what has its name, before anything is written. */
+async function planCopies(request: CopyRequest, atOnce: number, runtime: Runtime): Promise<CopyPlan> {
+  const { items, flags, options } = request
+  const jobs: Job[] = []
+  const progress = openProgressLine(options, runtime)
+  const note = async (job: Job) => {
+    jobs.push(job)
+    if (jobs.length % 100 === 0) await progress.show(`looking: ${jobs.length} streams`)
+  }
+  const work = async (item: Item) => {
+    const job = await look(item, request)
+    return async () => {
+      await note(job)
+      return []
+    }
+  }
+  // Faults of single streams come as outcomes: they are part of the plan.
+  const faults = { add: (outcome: Transferred) => note({ kind: 'settled', outcome }) }
+  const stopped = await transfer({ items, nameOf: ({ name }) => name, work, atOnce }, faults, runtime)
+  await progress.clear()
+  const copied = jobs.filter(job => job.kind === 'copy')
+  const replaced = flags.replace ? copied.filter(({ outcome }) => outcome.note === WOULD.replace) : []
+  return {
+    jobs,
+    stopped,
+    created: copied.length - replaced.length,
+    replaced: replaced.map(({ item }) => item.name),
+  }
+}
+
+const WOULD = { create: 'would be created', replace: 'would be written over' } as const
+
+async function look(item: Item, { copies, flags }: CopyRequest): Promise<Job> {
+  const body = await bytesOf(item)
+  if (!(body instanceof Uint8Array)) return { kind: 'settled', outcome: body }
+  const standing = await copies.look(item.name, body)
+  if (standing !== undefined && standing.kind !== 'other') {
+    return { kind: 'settled', outcome: { ...settled(item.name, standing), ...placeOf(item) } }
+  }
+  if (standing !== undefined && !flags.replace) {
+    return { kind: 'settled', outcome: { ...left(item.name, flags), ...placeOf(item) } }
+  }
+  const note = standing === undefined ? WOULD.create : WOULD.replace
+  return {
+    kind: 'copy',
+    item,
+    existing: flags.replace ? { replace: standing?.etag } : flags.skipExisting ? 'skip' : 'refuse',
+    outcome: { stream: item.name, word: 'todo', note, ...placeOf(item) },
+  }
+}
+
+function settled(stream: string, standing: Exclude<Standing, { readonly kind: 'other' }>): Transferred {
+  if (standing.kind === 'same') return { stream, word: 'already', note: SAME }
+  return undone('refused', stream, unreplaceable(stream, standing))
+}
+
+/** Another document has the name. */
+function left(stream: string, { skipExisting }: TransferFlags): Transferred {
+  return skipExisting
+    ? { stream, word: 'skipped', note: 'another document has the name: left as it is' }
+    : undone('refused', stream, existsProblem(stream))
+}
+
+const NAMES_SHOWN = 20
+
+/** From so many streams on a yes needs their number too. */
+const MANY = 50
+
+/** Asks for what writes over streams, and for every copy into a protected store. `undefined` means: go on. */
+async function consent(
+  { created, replaced }: CopyPlan,
+  { flags, options, isProtected, address }: CopyRequest,
+  runtime: Runtime,
+): Promise<Problem | undefined> {
+  const streams = replaced.length + (isProtected ? created : 0)
+  if (flags.expect !== undefined && flags.expect !== streams) return unexpected(flags.expect, streams)
+  const how = confirmationFor({ streams, isNamed: false, isProtected, asksAlways: true })
+  if (how === 'none' || (flags.yes && (streams < MANY || flags.expect !== undefined))) return undefined
+  const isForPrograms = options.output === 'json' || options.output === 'ndjson'
+  if (!options.quiet && !isForPrograms) await runtime.stderr.write(preview(replaced))
+  const parts = [
+    ...(replaced.length > 0 ? [`writes over ${counted(replaced.length, 'stream')}`] : []),
+    ...(isProtected && created > 0 ? [`creates ${counted(created, 'stream')}`] : []),
+  ]
+  const where = `${visibleText(address)}${isProtected ? ', a protected store' : ''}`
+  const what = `This ${parts.join(' and ')} in ${where}`
+  const answer = streams < MANY ? '--yes' : `--yes --expect ${streams}`
+  return how === 'the number'
+    ? confirmByTyping(String(streams), what, answer, runtime)
+    : confirmYesNo(what, answer, runtime)
+}
+
+function preview(replaced: readonly string[]): string {
+  if (replaced.length === 0) return ''
+  const more = replaced.length - NAMES_SHOWN
+  const names = replaced.slice(0, NAMES_SHOWN).map(name => `  ${visibleName(name)}\n`)
+  return `written over:\n${names.join('')}${more > 0 ? `  and ${more} more\n` : ''}`
+}
+
+function unexpected(expected: number, found: number): Problem {
+  return problem('changed', `expected to write over ${expected} streams, found ${found}; nothing was changed`, {
+    exit: 5,
+    hint: '--dry-run shows which they are.',
+  })
+}
+
+/** Documents to be put into a store. */
+interface CopyRequest {
+  readonly items: AsyncIterable<Item>
+  readonly copies: Copies
+  readonly flags: TransferFlags
+  readonly options: GlobalOptions
+  /** Of the store that is written to. */
+  readonly isProtected: boolean
+  readonly address: string
+}
+
+const DEFAULT_LEASE_WAIT_MS = 10_000
+
+/** A store that documents are copied into. */
+interface Copies {
+  /** @param existing what to do where another document has the name */
+  put(name: string, body: Uint8Array, existing: CopyOptions['existing']): Promise<CopyOutcome>
+  /** What stands there now; nothing is written. `undefined` for nothing. @throws BadDocument */
+  look(name: string, body: Uint8Array): Promise<Standing | undefined>
+}
+
+/** @param purpose shown to others while a lease is held */
+export function openCopies(store: EventStore, flags: TransferFlags, purpose: string, runtime: Runtime): Copies {
+  const holder: Holder = {
+    by: flags.by ?? runtime.actor,
+    host: runtime.host,
+    pid: runtime.pid,
+    purpose,
+    sinceMs: runtime.nowMs(),
+  }
+  const ready = containerMaker(store, flags)
+  return {
+    put: (name, body, existing) =>
+      ready(() =>
+        copyInto(store, name, body, {
+          existing,
+          holder,
+          leaseWaitMs: flags.leaseWait ?? DEFAULT_LEASE_WAIT_MS,
+          stopWaiting: runtime.signal,
+        }),
+      ),
+    async look(name, body) {
+      const document = parseBody(body, name)
+      try {
+        return await lookAt(store, name, { body, document })
+      } catch (error) {
+        // Where a container is to be made there is nothing yet.
+        if (error instanceof ContainerMissing && mayCreate(store, flags)) return undefined
+        throw error instanceof ContainerMissing ? containerProblem(error) : error
+      }
+    },
+  }
+}
+
+function mayCreate(store: EventStore, { createContainer }: TransferFlags): boolean {
+  return createContainer === true || store.address.startsWith('azurite:')
+}
+
+/** Does what finds the container missing once more after it was made, at most once for all. */
+function containerMaker(store: EventStore, flags: TransferFlags) {
+  let made: Promise<void> | undefined
+  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof ContainerMissing)) throw error
+      if (!mayCreate(store, flags)) throw containerProblem(error)
+      made ??= store.createContainer()
+      await made
+      return work()
+    }
+  }
+}
+
+function containerProblem(error: ContainerMissing): CommandFailed {
+  const hint = 'Repeat the command with --create-container.'
+  return new CommandFailed(problem('container-missing', error.message, { cause: error, hint }))
 }

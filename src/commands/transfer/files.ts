@@ -1,4 +1,9 @@
-import { type Problem, problem } from '../../cli/problem.ts'
+import { constants } from 'node:fs'
+import { open, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { CommandFailed, type Problem, problem, UsageError } from '../../cli/problem.ts'
+import { formatAddress, parseAddress } from '../../store/address.ts'
+import { MAX_READ_BYTES } from '../../stream/limits.ts'
 
 /** What is wrong with a file or folder that was named, or with one below it. */
 export function fileProblem(error: unknown, path: string): Problem {
@@ -43,4 +48,78 @@ export function errorCode(error: unknown): string | undefined {
 /** Codes after which no other file can be written either. */
 export function isDiskFull({ code }: Problem): boolean {
   return code === 'store-full'
+}
+
+/** The bytes of a document's file, a little more than any may have at most; `undefined` if it is gone. @throws CommandFailed */
+export async function readDocumentFile(path: string): Promise<Uint8Array | undefined> {
+  try {
+    const handle = await open(path, constants.O_RDONLY)
+    try {
+      return await firstBytes(handle.createReadStream({ autoClose: false }))
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined
+    throw new CommandFailed(fileProblem(error, path))
+  }
+}
+
+async function firstBytes(source: AsyncIterable<Buffer>): Promise<Uint8Array> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of source) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size > MAX_READ_BYTES) break
+  }
+  return Buffer.concat(chunks)
+}
+
+export interface FoundFile {
+  /** With `/` between segments, from the folder on. */
+  readonly relative: string
+  readonly path: string
+  /** `false` for links, pipes and the like: nothing is read through them. */
+  readonly isFile: boolean
+}
+
+/** All that is below a folder but folders, in the order of names within each. Links are not followed. */
+export async function* filesBelow(folder: string): AsyncGenerator<FoundFile> {
+  const pending = ['']
+  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+    const folders: string[] = []
+    for (const entry of await entriesOf(join(folder, at))) {
+      const relative = at === '' ? entry.name : `${at}/${entry.name}`
+      if (entry.isDirectory()) folders.push(relative)
+      else yield { relative, path: join(folder, relative), isFile: entry.isFile() }
+    }
+    pending.push(...folders.reverse())
+  }
+}
+
+async function entriesOf(path: string) {
+  try {
+    const entries = await readdir(path, { withFileTypes: true })
+    return entries.sort((a, b) => (a.name < b.name ? -1 : 1))
+  } catch (error) {
+    throw new CommandFailed(fileProblem(error, path))
+  }
+}
+
+/** Where streams come from or go to. */
+export type Place =
+  | { readonly kind: 'store'; readonly address: string }
+  | { readonly kind: 'path'; readonly path: string }
+
+const SCHEME = /^(?:memory|sqlite|azure|azurite|https?):/i
+
+/** What begins like an address is one; a path that does is written with `./` in front. */
+export function placeOf(text: string, what: string): Place {
+  if (!SCHEME.test(text)) return { kind: 'path', path: text }
+  const address = parseAddress(text)
+  if (address.kind === 'memory') {
+    throw new UsageError(`${what}: memory: is gone when this command ends`, { hint: 'Name a store that lasts.' })
+  }
+  return { kind: 'store', address: formatAddress(address) }
 }

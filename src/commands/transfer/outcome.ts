@@ -1,9 +1,8 @@
 import { heldProblem } from '../../cli/outcome-problem.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import type { CopyOutcome } from '../../ops/copy.ts'
-import type { Standing } from '../../ops/copy-standing.ts'
-import type { OutcomeWord } from '../batch/outcome-words.ts'
+import type { CopyOutcome, Standing } from '../../ops/copy.ts'
+import type { OutcomeWord } from '../batch/options.ts'
 
 /** What became of one stream: as in every batch, `skipped` as asked for, `gone` when it vanished meanwhile, `todo` in a dry run. */
 export type TransferWord = OutcomeWord | 'skipped' | 'gone' | 'todo'

@@ -2,7 +2,7 @@ import { errorProblem, interruptedProblem } from '../../cli/error-problem.ts'
 import { CommandFailed, type Problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { LeasectlError } from '../../stream/errors.ts'
-import { readAhead } from '../../util/read-ahead.ts'
+import { readAhead } from '../../util/concurrency.ts'
 import { type Transferred, undone } from './outcome.ts'
 import type { TransferReport } from './report.ts'
 

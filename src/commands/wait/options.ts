@@ -1,6 +1,9 @@
 import type { GlobalOptions } from '../../cli/options.ts'
+import { UsageError } from '../../cli/problem.ts'
 import type { SelectionOptions } from '../../cli/selection/flags.ts'
-import type { WaitTarget } from '../../ops/wait-target.ts'
+import { choice, eventId } from '../../cli/values.ts'
+import type { StreamEnd, WaitTarget } from '../../ops/wait.ts'
+import { nearest } from '../../util/strings.ts'
 
 export interface WaitCommandOptions extends GlobalOptions, SelectionOptions {
   readonly for?: WaitTarget
@@ -11,4 +14,34 @@ export interface WaitCommandOptions extends GlobalOptions, SelectionOptions {
   readonly within?: number
   /** ms between two looks. */
   readonly interval?: number
+}
+
+const ENDS: readonly StreamEnd[] = ['success', 'completed', 'done', 'canceled', 'aborted']
+const EVENT_STATUSES = ['init', 'inprocess', 'completed', 'aborted', 'canceled', 'done']
+const EVENT = 'event='
+
+/** Reads what `--for` says: a way to end, or `event=ID:STATUS`. */
+export function waitTarget(text: string): WaitTarget {
+  const end = ENDS.find(word => word === text)
+  if (end !== undefined) return { kind: 'stream', end }
+  if (text.startsWith(EVENT)) return eventTarget(text.slice(EVENT.length))
+  const near = nearest(text, ENDS)
+  throw new UsageError(`--for does not take ${JSON.stringify(text)}`, {
+    hint: `${near === undefined ? '' : `did you mean ${near}? `}One of ${ENDS.join(', ')}, event=ID:STATUS.`,
+  })
+}
+
+/** An id of strangers may have a colon, a status has none. */
+function eventTarget(text: string): WaitTarget {
+  const colon = text.lastIndexOf(':')
+  if (colon < 0) {
+    throw new UsageError(`--for event=${text}: which status?`, { hint: 'Write event=01.02.00:completed.' })
+  }
+  const event = eventId(text.slice(0, colon))
+  return { kind: 'event', event, status: choice(`--for event=${event}:`, EVENT_STATUSES)(text.slice(colon + 1)) }
+}
+
+/** As `--for` takes it. */
+export function targetText(target: WaitTarget): string {
+  return target.kind === 'stream' ? target.end : `${EVENT}${target.event}:${target.status}`
 }

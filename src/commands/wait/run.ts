@@ -1,24 +1,17 @@
 import { type Output, openOutput } from '../../cli/output.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
+import { tellProblem } from '../../cli/problem-text.ts'
 import { openProgressLine, type ProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { requireSelection } from '../../cli/selection/read.ts'
-import { openStoreFor } from '../../cli/store.ts'
-import { tellProblem } from '../../cli/tell-problem.ts'
-import { usualIntervalMs } from '../../cli/usual-interval.ts'
+import { openStoreFor, usualIntervalMs } from '../../cli/store.ts'
 import { keepHeapSmall } from '../../cli/v8-flags.ts'
-import { countText } from '../../formats/terminal/count-text.ts'
-import { span } from '../../formats/terminal/numbers.ts'
-import { waitFor } from '../../ops/wait.ts'
-import type { WaitTarget } from '../../ops/wait-target.ts'
-import type { AwaitedStream, WaitItem } from '../../ops/wait-types.ts'
+import { countText, span } from '../../formats/terminal/numbers.ts'
+import { type AwaitedStream, type WaitItem, type WaitTarget, waitFor } from '../../ops/wait.ts'
 import type { EventStore } from '../../store/store.ts'
 import { visibleText } from '../../stream/text.ts'
-import { Deadline } from './deadline.ts'
 import type { WaitCommandOptions } from './options.ts'
-import { openWaitPrinter, type WaitPrinter } from './output.ts'
-import { missingProblems, noMatchProblem, resultOf } from './result.ts'
-import type { Tally } from './tally.ts'
+import { missingProblems, noMatchProblem, openWaitPrinter, resultOf, type Tally, type WaitPrinter } from './output.ts'
 
 const SUCCESS: WaitTarget = { kind: 'stream', end: 'success' }
 
@@ -135,4 +128,50 @@ class Waiting implements Tally {
 function hintOf({ code, hint }: Extract<WaitItem, { kind: 'unreadable' }>): string {
   if (code === 'bad-name') return hint ?? ''
   return `Waiting goes on: its writer may mend it. ${hint ?? 'show -o xml prints it as it is stored.'}`
+}
+
+/** Node's timers cannot be longer, ms. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+/** A limit of time for looking again and again. */
+export class Deadline {
+  readonly #abort = new AbortController()
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #passed = false
+  #cuts = false
+
+  /** @param ms from now on; 0 has passed already, without it there is no limit */
+  constructor(ms: number | undefined) {
+    if (ms === 0) this.#pass()
+    else if (ms !== undefined) this.#arm(ms)
+  }
+
+  /** Aborts when the limit passes, once it may cut looks short. */
+  get signal(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  get passed(): boolean {
+    return this.#passed
+  }
+
+  /** From now on a look, and the pause before the next, may be cut short. */
+  cutLooks(): void {
+    this.#cuts = true
+    if (this.#passed) this.#abort.abort()
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer)
+  }
+
+  #arm(ms: number): void {
+    const part = Math.min(ms, LONGEST_TIMER_MS)
+    this.#timer = setTimeout(() => (ms > part ? this.#arm(ms - part) : this.#pass()), part)
+  }
+
+  #pass(): void {
+    this.#passed = true
+    if (this.#cuts) this.#abort.abort()
+  }
 }

@@ -1,15 +1,16 @@
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { UsageError } from '../../cli/problem.ts'
 import { choice, count, duration, pattern } from '../../cli/values.ts'
 import { ON_DUE, type OnDue } from '../../stream/operations/operation.ts'
 import type { ListenAddress } from '../../watchdog/http/server.ts'
-import { hooksOf } from './config-hooks.ts'
-import { ruled, type WebhookRule, webhookRuleOf } from './config-webhooks.ts'
+import { errorCode } from '../transfer/files.ts'
+import { hooksOf, ruled, type WebhookRule, webhookRuleOf } from './config-hooks.ts'
 import { type Field, itemsOf, mappingOf, readYaml, textOf } from './config-yaml.ts'
-import { listenAddress, listenName } from './listen-value.ts'
-import { type HookSetting, shareValue } from './values.ts'
+import { type HookSetting, listenAddress, listenName, shareValue } from './values.ts'
 
 /** What a configuration file says, under the names of the flags; what it leaves out is absent. Durations in ms. */
-export interface WatchdogConfig {
+interface WatchdogConfig {
   readonly interval?: number
   readonly match?: string
   readonly onDue?: OnDue
@@ -25,7 +26,7 @@ export interface WatchdogConfig {
 }
 
 /** A longer file is none. */
-export const MAX_CONFIG_BYTES = 64 * 1_024
+const MAX_CONFIG_BYTES = 64 * 1_024
 
 /** Each value is read as that of the flag is, so that both are refused for the same reasons. */
 const READERS = {
@@ -78,4 +79,51 @@ function each<Value>(parser: (where: string) => (text: string) => Value): (field
 
 function namesOf(field: Field): readonly string[] {
   return (itemsOf(field) ?? [field]).map(item => listenName(item.where)(textOf(item)))
+}
+
+/** What was read, and what is not as it should be. */
+export interface ReadConfig {
+  readonly config: WatchdogConfig
+  readonly warnings: readonly string[]
+}
+
+/** Reads the file of `--config`. @throws UsageError that says what is wrong with the file, or where in it */
+export async function readConfigFile(path: string): Promise<ReadConfig> {
+  const { text, mode } = await readSmallFile(path, `--config ${path}`, MAX_CONFIG_BYTES)
+  const isOpen = (mode & 0o002) !== 0
+  return {
+    config: readWatchdogConfig(text, path),
+    warnings: isOpen ? [`${path} may be written by everyone: whoever does has programs started (chmod o-w)`] : [],
+  }
+}
+
+export interface SmallFile {
+  readonly text: string
+  /** Rights and kind, as `stat` has them. */
+  readonly mode: number
+}
+
+/**
+ * The text of a file that somebody named in the settings.
+ * @param called what it is and its path, for messages
+ * @throws UsageError for what is no file, cannot be read, is too long or no UTF-8; what it holds is never repeated
+ */
+export async function readSmallFile(path: string, called: string, maxBytes: number): Promise<SmallFile> {
+  try {
+    // a pipe that nobody writes to is not waited for
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    try {
+      const { mode, isFile } = await file.stat().then(found => ({ mode: found.mode, isFile: found.isFile() }))
+      if (!isFile) throw new UsageError(`${called} is not a file`)
+      const bytes = Buffer.alloc(maxBytes + 1)
+      const { bytesRead } = await file.read(bytes, 0, bytes.length, 0)
+      if (bytesRead > maxBytes) throw new UsageError(`${called} is too long`, { hint: `at most ${maxBytes} bytes` })
+      return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, bytesRead)), mode }
+    } finally {
+      await file.close()
+    }
+  } catch (cause) {
+    if (cause instanceof UsageError) throw cause
+    throw new UsageError(`${called} cannot be read (${errorCode(cause) ?? 'unknown'})`, { cause })
+  }
 }

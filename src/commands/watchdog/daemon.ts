@@ -3,26 +3,24 @@ import { EndsWith, type Problem } from '../../cli/problem.ts'
 import type { OpenedStore, Runtime } from '../../cli/runtime.ts'
 import { sourceText } from '../../cli/store.ts'
 import { VERSION } from '../../cli/version.ts'
-import { readWatchdogState } from '../../ops/watchdog-state/read-watchdog-state.ts'
+import { readWatchdogState } from '../../ops/watchdog-state/parse.ts'
 import { shardCounts } from '../../ops/watchdog-state/state.ts'
+import { StoreUnreachable } from '../../store/errors.ts'
 import type { EventStore } from '../../store/store.ts'
 import type { HookFeed } from '../../watchdog/hooks/hooks.ts'
 import type { Hooks } from '../../watchdog/hooks/target.ts'
-import { touching } from '../../watchdog/http/heart-store.ts'
-import { type Heart, openHeart } from '../../watchdog/http/liveness.ts'
+import { type Heart, openHeart, touching } from '../../watchdog/http/liveness.ts'
 import { runWatchdog } from '../../watchdog/loop.ts'
 import type { WatchdogOptions } from '../../watchdog/options.ts'
-import type { Observer } from '../../watchdog/report.ts'
+import type { FailedPass, Observer } from '../../watchdog/report.ts'
 import { openShards, type Shards } from '../../watchdog/shards/shards.ts'
 import { StateWriter } from '../../watchdog/state/writer.ts'
 import { openSystemd, type Systemd } from '../../watchdog/systemd.ts'
-import { drained } from './drain.ts'
 import { hookTargets } from './hook-targets.ts'
 import { daemonHooks, HOOKS_DRAIN_MS } from './hooks.ts'
 import { type Operation, openOperation } from './http.ts'
 import { easedEntry, listeningEntry, startEntry, stopEntry, stoppingEntry, troubleEntry } from './log/entries.ts'
 import { openLog, type WatchdogLog } from './log/log.ts'
-import { Refusal } from './refusal.ts'
 import type { Settings, WatchdogCommandOptions } from './settings.ts'
 
 /** What others have left word of is waited for so long, ms. */
@@ -205,5 +203,57 @@ class Daemon {
     const from = { source: sourceText(this.#opened), protected: this.#opened.isProtected }
     const settings = { ...from, by, intervalMs, match, onDue, maxPerPass, maxShare, shards }
     return startEntry({ version: VERSION, store: address, pid: this.#runtime.pid, settings })
+  }
+}
+
+/**
+ * After the signal what is in flight has so long, ms; then it is left: a repetition finds out by its command id. What is
+ * left of the 10 s in which the process is gone is for the store, which waits 2 s for a change before it is closed.
+ */
+const DRAIN_MS = 7_500
+
+/** True if the work came to its end by itself, false if the signal fired and it then took longer than a drain may. */
+async function drained(work: Promise<void>, signal: AbortSignal): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<false>(resolve => {
+    const begin = () => {
+      timer = setTimeout(() => resolve(false), DRAIN_MS)
+    }
+    if (signal.aborted) begin()
+    else signal.addEventListener('abort', begin, { once: true })
+  })
+  try {
+    return await Promise.race([work.then(() => true), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/**
+ * A watchdog whose first pass fails for lack of rights, or of a container, was set up wrongly: it ends at once and says so.
+ * Once it has watched, nothing that is wrong with the store ends it; a store that does not answer never does.
+ */
+class Refusal implements Observer {
+  readonly #controller = new AbortController()
+  #hasWatched = false
+  #error: unknown
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  /** @throws why it could not begin, if so */
+  throwIfAny(): void {
+    if (this.signal.aborted) throw this.#error
+  }
+
+  passed(): void {
+    this.#hasWatched = true
+  }
+
+  failed({ error }: FailedPass): void {
+    if (this.#hasWatched || error instanceof StoreUnreachable) return
+    this.#error = error
+    this.#controller.abort()
   }
 }

@@ -2,10 +2,15 @@ import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import { delimiter, resolve } from 'node:path'
 import { UsageError } from '../../cli/problem.ts'
-import { SigningSecret } from '../../watchdog/hooks/signature.ts'
-import { DEFAULT_TIMEOUT_MS, DEFAULT_TRIES, type Hooks, type HookTarget } from '../../watchdog/hooks/target.ts'
+import {
+  DEFAULT_TIMEOUT_MS,
+  DEFAULT_TRIES,
+  type Hooks,
+  type HookTarget,
+  SigningSecret,
+} from '../../watchdog/hooks/target.ts'
 import { errorCode } from '../transfer/files.ts'
-import { readSmallFile } from './small-file.ts'
+import { readSmallFile } from './config.ts'
 import type { CommandSetting, HookSetting, WebhookSetting } from './values.ts'
 
 /** The hooks by kind, as flags or a configuration file have them. */

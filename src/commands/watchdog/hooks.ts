@@ -1,12 +1,16 @@
 import type { Runtime } from '../../cli/runtime.ts'
+import { VERSION } from '../../cli/version.ts'
+import { transactionJson } from '../../formats/journal.ts'
+import { jsonLine } from '../../formats/json.ts'
 import type { EventStore } from '../../store/store.ts'
-import type { HookFeed } from '../../watchdog/hooks/hooks.ts'
+import type { HookFormat } from '../../watchdog/hooks/events.ts'
+import { type HookFeed, openHooks } from '../../watchdog/hooks/hooks.ts'
+import type { HookOptions } from '../../watchdog/hooks/options.ts'
 import type { Hooks } from '../../watchdog/hooks/target.ts'
+import { hookMemory } from '../../watchdog/hooks/watermarks.ts'
 import type { Operation } from './http.ts'
-import { troubleEntry } from './log/entries.ts'
-import { deliveryEntry, paceEntry } from './log/hooks.ts'
+import { deliveryEntry, paceEntry, troubleEntry } from './log/entries.ts'
 import type { WatchdogLog } from './log/log.ts'
-import { watchdogHooks } from './open-hooks.ts'
 import type { Settings } from './settings.ts'
 
 /** Of the drain the hooks have so long for what they began, ms. */
@@ -38,4 +42,31 @@ export function daemonHooks(
   })
   operation?.metrics.hooksPending(() => hooks.pending)
   return hooks
+}
+
+/** Documents of hooks are printed as all others are: the same transaction as in `tail -o ndjson`. */
+export const hookFormat: HookFormat = {
+  transaction: (stream, transaction) => transactionJson(stream, transaction, transaction.provisional),
+  document: jsonLine,
+}
+
+/** The hooks of a watchdog, with their progress kept in the store. */
+export function watchdogHooks(
+  store: EventStore,
+  hooks: Hooks,
+  runtime: Runtime,
+  options: Pick<HookOptions, 'match' | 'shards' | 'onDelivery' | 'onTrouble' | 'onPace' | 'limits' | 'timing'> & {
+    readonly by: string
+  },
+): HookFeed {
+  const { by, ...others } = options
+  return openHooks({
+    ...others,
+    store,
+    hooks,
+    memory: hookMemory(store, by),
+    format: hookFormat,
+    userAgent: `leasectl/${VERSION}`,
+    environment: runtime.env,
+  })
 }

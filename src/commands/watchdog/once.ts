@@ -1,26 +1,23 @@
 import { commandLine } from '../../cli/command-line.ts'
 import type { GlobalOptions } from '../../cli/options.ts'
-import type { Output } from '../../cli/output.ts'
+import { type Output, tableWriter } from '../../cli/output.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import { tableWriter } from '../../cli/table-writer.ts'
-import { jsonDocument } from '../../formats/json.ts'
-import { counted, countText } from '../../formats/terminal/count-text.ts'
+import { jsonDocument, jsonTime } from '../../formats/json.ts'
+import { counted, countText } from '../../formats/terminal/numbers.ts'
 import type { EventStore } from '../../store/store.ts'
 import { visibleName, visibleText } from '../../stream/text.ts'
 import { machineTiming } from '../../util/clock.ts'
 import type { DecisionOutcome } from '../../watchdog/decision.ts'
 import type { HookFeed } from '../../watchdog/hooks/hooks.ts'
 import { paceText } from '../../watchdog/hooks/lag.ts'
-import { runOnce } from '../../watchdog/once.ts'
 import type { WatchdogOptions } from '../../watchdog/options.ts'
+import { runOnce } from '../../watchdog/pass.ts'
 import type { Observer, PassReport } from '../../watchdog/report.ts'
 import { decisionColumns, decisionJson, decisionRow, type Told } from './decisions.ts'
 import { hookTargets } from './hook-targets.ts'
-import { HOOKS_DRAIN_MS } from './hooks.ts'
-import { deliveryEntry } from './log/hooks.ts'
-import { watchdogHooks } from './open-hooks.ts'
-import { passJson } from './pass-json.ts'
+import { HOOKS_DRAIN_MS, watchdogHooks } from './hooks.ts'
+import { deliveryEntry } from './log/entries.ts'
 import type { Settings } from './settings.ts'
 
 export interface OnceOptions extends GlobalOptions {
@@ -137,4 +134,32 @@ export function breakerText({ breaker }: PassReport): string {
   const { wouldEnd, openEvents, maxShare } = breaker
   const share = openEvents === 0 ? 100 : Math.round((wouldEnd / openEvents) * 100)
   return `${countText(wouldEnd)} of ${counted(openEvents, 'open event')} (${share}%) are due, more than ${Math.round(maxShare * 100)}%`
+}
+
+/** What a pass saw and did, for programs. Lengths of time in whole ms. */
+function passJson(report: PassReport): object {
+  const { breaker } = report
+  return {
+    kind: report.kind,
+    started: jsonTime(report.startedMs),
+    tookMs: Math.round(report.tookMs),
+    streams: report.streams,
+    total: report.total,
+    watched: report.watched,
+    openEvents: report.openEvents,
+    overdue: report.overdue,
+    documents: report.documents,
+    outcomes: report.outcomes,
+    endedEvents: report.endedEvents,
+    deferred: report.deferred,
+    breaker: {
+      open: breaker.isOpen,
+      wouldEnd: breaker.wouldEnd,
+      openEvents: breaker.openEvents,
+      maxShare: breaker.maxShare,
+    },
+    next: report.next.map(({ stream, dueMs }) => ({ stream, due: jsonTime(dueMs) })),
+    unreadable: report.unreadable,
+    skewMs: Math.round(report.skewMs),
+  }
 }

@@ -3,7 +3,7 @@ import { UsageError } from '../../cli/problem.ts'
 import type { OnDue } from '../../stream/operations/operation.ts'
 import type { ListenAddress } from '../../watchdog/http/server.ts'
 import { MOST_SHARDS } from '../../watchdog/shards/quota.ts'
-import { readConfigFile } from './config-file.ts'
+import { readConfigFile } from './config.ts'
 import type { HookSettings } from './hook-targets.ts'
 
 /** Flags that stand in a configuration file too. */

@@ -1,13 +1,14 @@
 import { errorProblem } from '../../cli/error-problem.ts'
 import type { Output } from '../../cli/output.ts'
+import { tellProblem } from '../../cli/problem-text.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import { tellProblem } from '../../cli/tell-problem.ts'
-import type { Job } from '../../worker/job.ts'
+import { jsonLine, jsonTime, orNull } from '../../formats/json.ts'
+import { counted, span } from '../../formats/terminal/numbers.ts'
+import { visibleName, visibleText } from '../../stream/text.ts'
+import { goneText } from '../../worker/claim.ts'
+import { fateText } from '../../worker/program/result.ts'
 import type { ProgramRun } from '../../worker/program/run.ts'
-import type { Happening, OwnEnd } from '../../worker/types.ts'
-import type { WorkOutcome } from '../../worker/work-outcome.ts'
-import { type Ended, endedFrom, givenUp } from './ended.ts'
-import { endedLine, endedText, limitText, startedText } from './lines.ts'
+import type { Happening, Job, LoopReport, OwnEnd, WorkOutcome } from '../../worker/types.ts'
 import type { WorkCommandOptions } from './options.ts'
 
 type Claimed = Exclude<WorkOutcome, { readonly kind: 'not-claimed' }>
@@ -107,4 +108,182 @@ export class Teller {
 
 function keyOf({ stream, event, fence }: Job): string {
   return `${stream}\n${event.id}\n${fence}`
+}
+
+/** So much of a message stands on a line. */
+const MESSAGE_LENGTH = 200
+
+/** `started    orders/4711 01.00 Pay, attempt 2` */
+function startedText({ stream, event, attempt }: Job): string {
+  const again = attempt > 1 ? `, attempt ${attempt}` : ''
+  return line('started', stream, event.id, `${visibleText(event.name)}${again}`)
+}
+
+/** Of an event that its own timeout may end while it is worked on. */
+function limitText({ stream, event }: Job, warning: string): string {
+  return line('beware', stream, event.id, `${visibleText(event.name)}: ${warning}`)
+}
+
+/** `completed  orders/4711 01.00 Pay in 12s: 12 results` */
+function endedText({ outcome, stream, event, name, tookMs, code, message }: Ended): string {
+  const took = tookMs === undefined ? '' : ` in ${tookMs < 10_000 ? `${(tookMs / 1_000).toFixed(1)}s` : span(tookMs)}`
+  const why = [code, message === undefined ? undefined : firstLine(message)].filter(
+    text => text !== undefined && text !== '',
+  )
+  const rest = `${visibleText(name ?? '')}${took}${why.length === 0 ? '' : `: ${why.join(': ')}`}`
+  return line(outcome, stream, event, rest)
+}
+
+/** What a loop did, in a sentence. */
+export function reportText(report: LoopReport): string {
+  const { claimed, completed, failed, released, lost, givenUp, faults, locked } = report
+  const parts = [
+    [completed, 'done'],
+    [failed, 'failed'],
+    [released, 'handed back'],
+    [lost, 'lost'],
+  ] as const
+  const told = parts.flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`]))
+  const besides = [
+    ...(givenUp === 0 ? [] : [`${counted(givenUp, 'event')} given up`]),
+    ...(faults === 0 ? [] : [counted(faults, 'fault')]),
+    ...(locked === 0 ? [] : [`${counted(locked, 'stream')} left, leased until released or broken`]),
+  ]
+  if (claimed > 0) besides.unshift(`worked on ${counted(claimed, 'event')}: ${told.join(', ')}`)
+  return besides.length === 0 ? 'there was nothing to do' : besides.join('; ')
+}
+
+/** One line of `-o ndjson`. */
+function endedLine({ run, startedMs, tookMs, ...ended }: Ended): string {
+  const { fate } = run ?? {}
+  return jsonLine({
+    stream: ended.stream,
+    event: ended.event,
+    name: orNull(ended.name),
+    outcome: ended.outcome,
+    attempt: ended.attempt ?? null,
+    attemptKey: orNull(ended.attemptKey),
+    owner: orNull(ended.owner),
+    fence: ended.fence ?? null,
+    exit: fate?.kind === 'exited' ? fate.code : null,
+    signal: fate?.kind === 'killed' ? fate.signal : null,
+    code: orNull(ended.code),
+    message: orNull(ended.message),
+    startedAt: jsonTime(startedMs),
+    tookMs: tookMs === undefined ? null : Math.round(tookMs),
+    version: ended.version ?? null,
+    added: ended.added,
+    done: ended.done,
+  })
+}
+
+function line(word: string, stream: string, event: string, rest: string): string {
+  return `${word.padEnd(10)} ${visibleName(stream)} ${visibleText(event)} ${rest}`.trimEnd()
+}
+
+function firstLine(text: string): string {
+  const [first = ''] = text.trim().split('\n', 1)
+  return visibleText([...first.slice(0, 2 * MESSAGE_LENGTH)].slice(0, MESSAGE_LENGTH).join(''))
+}
+
+/** What became of an event, as it is told. */
+interface Ended {
+  readonly stream: string
+  readonly event: string
+  readonly name: string | undefined
+  readonly owner: string | undefined
+  readonly fence: number | undefined
+  readonly attempt: number | undefined
+  readonly attemptKey: string | undefined
+  readonly outcome: 'completed' | 'advanced' | 'failed' | 'released' | 'lost' | 'unreported' | 'given-up'
+  /** Why it was lost or not reported. */
+  readonly code: string | undefined
+  /** For people: what it failed with, or what became of it. */
+  readonly message: string | undefined
+  readonly run: ProgramRun | undefined
+  readonly startedMs: number | undefined
+  readonly tookMs: number | undefined
+  readonly version: number | undefined
+  readonly added: readonly string[]
+  /** The stream ended with it. */
+  readonly done: boolean
+}
+
+/** How it ran: what the outcome does not say. */
+export interface Course {
+  readonly startedMs: number
+  readonly endedMs: number
+  readonly run: ProgramRun | undefined
+  /** What the command did to its event itself. */
+  readonly ownEnd: OwnEnd | undefined
+}
+
+const WORDS = { complete: 'completed', advance: 'advanced', fail: 'failed', release: 'released' } as const
+
+function endedFrom(outcome: Claimed, { startedMs, endedMs, run, ownEnd }: Course): Ended {
+  return {
+    ...ofJob(outcome.job),
+    code: undefined,
+    message: undefined,
+    version: undefined,
+    added: [],
+    done: false,
+    run,
+    startedMs,
+    tookMs: Math.max(0, endedMs - startedMs),
+    ...(ownEnd === undefined ? specific(outcome) : ofOwn(ownEnd)),
+    ...(run?.fate.kind === 'not-started' ? { message: fateText(run.fate) } : {}),
+  }
+}
+
+function ofJob({ stream, event, owner, fence, attempt, attemptKey }: Job) {
+  return { stream, event: event.id, name: event.name, owner, fence, attempt, attemptKey }
+}
+
+function ofOwn({ op, msg, version, added, done }: OwnEnd) {
+  return { outcome: WORDS[op], message: msg, version, added, done }
+}
+
+function specific(outcome: Claimed): Pick<Ended, 'outcome'> & Partial<Ended> {
+  switch (outcome.kind) {
+    case 'reported': {
+      const { ending, result } = outcome
+      const message = 'msg' in ending ? ending.msg : undefined
+      const { version, added, done } = result
+      return { outcome: WORDS[ending.op], message, version, added, done }
+    }
+    case 'lost':
+      return { outcome: 'lost', code: outcome.lost.code, message: outcome.lost.message }
+    case 'unreported': {
+      const { undone, job } = outcome
+      if (undone.kind === 'missing') {
+        return { outcome: 'unreported', code: undone.kind, message: goneText(job.stream, undone.isReplaced) }
+      }
+      if (undone.kind !== 'refused') return { outcome: 'unreported', code: undone.kind }
+      return { outcome: 'unreported', code: undone.refusal.code, message: undone.refusal.message }
+    }
+    default:
+      return outcome satisfies never
+  }
+}
+
+function givenUp(stream: string, event: string, attempts: number): Ended {
+  return {
+    stream,
+    event,
+    name: undefined,
+    owner: undefined,
+    fence: undefined,
+    attempt: attempts,
+    attemptKey: undefined,
+    outcome: 'given-up',
+    code: undefined,
+    message: `tried ${attempts} times, and each time its worker went silent`,
+    run: undefined,
+    startedMs: undefined,
+    tookMs: undefined,
+    version: undefined,
+    added: [],
+    done: false,
+  }
 }

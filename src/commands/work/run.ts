@@ -1,9 +1,8 @@
 import { errorProblem } from '../../cli/error-problem.ts'
 import { type Output, openOutput } from '../../cli/output.ts'
 import { EndsWith, type Problem, problem } from '../../cli/problem.ts'
-import { DEFAULT_LEASE_WAIT_MS } from '../../cli/request.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import { openStoreFor } from '../../cli/store.ts'
+import { DEFAULT_LEASE_WAIT_MS, openStoreFor } from '../../cli/store.ts'
 import { findProgram } from '../../process/find-program.ts'
 import type { EventStore } from '../../store/store.ts'
 import { workLoop } from '../../worker/loop.ts'
@@ -11,9 +10,8 @@ import { programWork } from '../../worker/program/run.ts'
 import type { LoopOptions, LoopReport } from '../../worker/types.ts'
 import { execEnd, notStarted } from '../exec/outcome.ts'
 import { environment, jobText, NOT_THE_COMMAND, ownProblem, successorsIn, takeAsSigterm } from '../exec/run.ts'
-import { reportText } from './lines.ts'
 import type { WorkCommandOptions } from './options.ts'
-import { Teller } from './output.ts'
+import { reportText, Teller } from './output.ts'
 
 const DEFAULT_GRACE_MS = 10_000
 

@@ -1,6 +1,6 @@
 import type { Check, CheckResult } from '../../ops/check/check.ts'
 import { MAX_EXAMPLES } from '../../ops/check/scan.ts'
-import { counted } from '../terminal/count-text.ts'
+import { counted } from '../terminal/numbers.ts'
 import { checkSentence, exampleLines, monitorText, watchdogLine, worstFirst } from './text.ts'
 
 /**

@@ -2,7 +2,6 @@ import type { Check, CheckResult } from '../../ops/check/check.ts'
 import { STATUS_KINDS } from '../../ops/check/scan.ts'
 import { visibleText } from '../../stream/text.ts'
 import { type CheckContext, EXITS } from './json.ts'
-import { exposition, type Gauge, type Sample } from './prometheus-text.ts'
 
 /** What a check found, as metrics. All carry the store, so that those of several stores can stand side by side. */
 export function checkMetrics(result: CheckResult, context: CheckContext): string {
@@ -86,4 +85,43 @@ function one(name: string, help: string, value: number): Gauge {
 
 function many(name: string, help: string, samples: readonly Sample[]): Gauge {
   return { name: `leasectl_check_${name}`, help, samples }
+}
+
+/** One value that goes up and down, with its labels. */
+interface Sample {
+  readonly labels?: { readonly [label: string]: string | undefined }
+  readonly value: number
+}
+
+/** What is measured, in a unit that its name ends with. */
+interface Gauge {
+  readonly name: string
+  readonly help: string
+  readonly samples: readonly Sample[]
+}
+
+/**
+ * The text format of Prometheus (https://prometheus.io/docs/instrumenting/exposition_formats). Gauges without samples are
+ * left out, labels without a value too. Texts of strangers cannot leave their label.
+ */
+export function exposition(gauges: readonly Gauge[]): string {
+  return gauges
+    .filter(({ samples }) => samples.length > 0)
+    .flatMap(({ name, help, samples }) => [
+      `# HELP ${name} ${help}`,
+      `# TYPE ${name} gauge`,
+      ...samples.map(sample => `${name}${labelsText(sample)} ${sample.value}`),
+    ])
+    .map(line => `${line}\n`)
+    .join('')
+}
+
+function labelsText({ labels = {} }: Sample): string {
+  const pairs = Object.entries(labels).flatMap(([label, text]) => (text ? [`${label}="${escaped(text)}"`] : []))
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
+}
+
+/** No text has a line break here: `visibleText` shows it as a sign. */
+function escaped(text: string): string {
+  return visibleText(text.toWellFormed()).replace(/[\\"]/g, '\\$&')
 }

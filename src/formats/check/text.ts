@@ -4,8 +4,7 @@ import type { CheckStatus, WatchdogFault, WatchdogSeen, WatchdogVerdict } from '
 import { visibleName, visibleText } from '../../stream/text.ts'
 import { formatDuration } from '../../stream/time/durations.ts'
 import { holderText } from '../lease.ts'
-import { counted, countText } from '../terminal/count-text.ts'
-import { span } from '../terminal/numbers.ts'
+import { counted, countText, span } from '../terminal/numbers.ts'
 import { cut, cutInside } from '../terminal/width.ts'
 
 /** Monitoring shows a line of some length, and cuts what is longer anywhere. */

@@ -1,10 +1,8 @@
-import { type GroupBy, TIME_OF } from '../../ops/group-totals.ts'
-import type { Groups, StreamGroup } from '../../ops/groups.ts'
+import { type GroupBy, type Groups, type StreamGroup, TIME_OF } from '../../ops/groups.ts'
 import { visibleText } from '../../stream/text.ts'
 import { jsonTime, orNull } from '../json.ts'
-import { lookOf } from '../stream/status.ts'
-import { counted, countText } from '../terminal/count-text.ts'
-import { span, type TimeStyle, timeText } from '../terminal/numbers.ts'
+import { lookOf } from '../stream/view.ts'
+import { counted, countText, span, type TimeStyle, timeText } from '../terminal/numbers.ts'
 import type { Cell, Column } from '../terminal/table.ts'
 
 /** What a document of groups says besides its items. */

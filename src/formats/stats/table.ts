@@ -1,11 +1,11 @@
+import type { LogHistogram } from '../../ops/stats/histogram.ts'
 import { endedAttempts, failedAttempts, type Step, type StepBy } from '../../ops/stats/stats.ts'
 import { visibleText } from '../../stream/text.ts'
-import { countText } from '../terminal/count-text.ts'
+import { formatDuration } from '../../stream/time/durations.ts'
+import { countText } from '../terminal/numbers.ts'
 import type { Paint } from '../terminal/style.ts'
 import { type Cell, type Column, table } from '../terminal/table.ts'
 import { pad, widthOf } from '../terminal/width.ts'
-import { lengthBars, scaleOf, scaleTitle } from './bars.ts'
-import { shortLength } from './length.ts'
 
 export interface StepTableOptions {
   readonly by: StepBy
@@ -92,4 +92,63 @@ function failedCell(step: Step): Cell {
 export function shareText(share: number): string {
   if (share > 0 && share < 0.01) return '<1%'
   return `${share < 1 ? Math.min(99, Math.round(share * 100)) : 100}%`
+}
+
+const HEIGHTS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
+
+/** A stretch of lengths of time, each column as many times as long as the one before it. */
+export interface LengthScale {
+  readonly fromMs: number
+  readonly toMs: number
+  readonly columns: number
+}
+
+/** From the shortest to the longest of all, so that steps can be compared; `undefined` where nothing was measured. */
+export function scaleOf(histograms: readonly LogHistogram[], columns: number): LengthScale | undefined {
+  const measured = histograms.filter(({ count }) => count > 0)
+  if (measured.length === 0) return undefined
+  const fromMs = Math.min(...measured.map(({ minMs = 0 }) => minMs))
+  const toMs = Math.max(...measured.map(({ maxMs = 0 }) => maxMs))
+  return { fromMs, toMs, columns }
+}
+
+/** How often which length occurs, the highest column being the most frequent; a blank where none does. */
+export function lengthBars(histogram: LogHistogram, scale: LengthScale): string {
+  const counts = new Array<number>(scale.columns).fill(0)
+  for (const { ms, count } of histogram.buckets()) {
+    const column = columnOf(scale, ms)
+    counts[column] = (counts[column] ?? 0) + count
+  }
+  const most = Math.max(...counts)
+  return counts.map(count => (count === 0 ? ' ' : heightOf(count / most))).join('')
+}
+
+/** What the scale begins and ends with: `350ms ───── 2h5m`. */
+export function scaleTitle({ fromMs, toMs, columns }: LengthScale): string {
+  const [from, to] = [shortLength(fromMs), shortLength(toMs)]
+  const gap = columns - widthOf(from) - widthOf(to)
+  if (fromMs === toMs || gap < 1) return from
+  return from + (gap < 3 ? ' '.repeat(gap) : ` ${'─'.repeat(gap - 2)} `) + to
+}
+
+function columnOf({ fromMs, toMs, columns }: LengthScale, ms: number): number {
+  if (fromMs === toMs) return 0
+  const share = logOf(ms / Math.max(1, fromMs)) / logOf(Math.max(1, toMs) / Math.max(1, fromMs))
+  return Math.min(columns - 1, Math.max(0, Math.floor(share * columns)))
+}
+
+/** What is shorter than a millisecond stands with it. */
+function logOf(ratio: number): number {
+  return Math.log(Math.max(1, ratio))
+}
+
+function heightOf(share: number): string {
+  return HEIGHTS[Math.min(HEIGHTS.length, Math.ceil(share * HEIGHTS.length)) - 1] ?? HEIGHTS[0]
+}
+
+/** A length of time, short ones to two digits: `350ms`, `1.9s`, `41s`, `2m14s`; `-` for none. */
+export function shortLength(ms: number | undefined): string {
+  if (ms === undefined) return '-'
+  const whole = Math.round(ms)
+  return whole >= 1_000 && whole < 10_000 ? `${(Math.floor(whole / 100) / 10).toFixed(1)}s` : formatDuration(whole)
 }

@@ -4,8 +4,7 @@ import { leaseText } from '../lease.ts'
 import type { TimeStyle } from '../terminal/numbers.ts'
 import { clock, dueText, span, timeText } from '../terminal/numbers.ts'
 import { noPaint, type Paint } from '../terminal/style.ts'
-import { lookOf } from './status.ts'
-import { failures, type ShownStream, soonestDueMs, timeOf, waitingOn } from './view.ts'
+import { failures, lookOf, type ShownStream, soonestDueMs, timeOf, waitingOn } from './view.ts'
 
 export interface ShowOptions {
   readonly time: TimeStyle

@@ -1,5 +1,7 @@
+import type { StreamView } from '../../ops/read-stream.ts'
 import { attemptOf, fenceOf, isFailed, isSuperseded, nextIds, type StreamEvent } from '../../stream/event.ts'
 import type { EventStream } from '../../stream/event-stream.ts'
+import { transactionJson } from '../journal.ts'
 import { jsonTime, orNull } from '../json.ts'
 import { leaseJson } from '../lease.ts'
 import { eventDueMs, type ShownStream, soonestDueMs, stateOf, timeOf, waitingOn } from './view.ts'
@@ -86,5 +88,14 @@ function eventJson(shown: ShownStream, event: StreamEvent) {
     failed: orNull(event.lc.failed),
     opened: jsonTime(timeOf(shown, event.lc.opened)),
     superseded: event.lc.superseded !== undefined,
+  }
+}
+
+/** A stream as `export -o json` writes it: as `show -o json`, and its history. For reading: import takes the XML. */
+export function exportJson(shown: ShownStream, view: StreamView) {
+  return {
+    ...showJson(shown),
+    born: view.document.born === '' ? null : view.document.born,
+    transactions: view.transactions().map(tx => transactionJson(view.name, tx, tx.provisional)),
   }
 }

@@ -1,11 +1,10 @@
 import { isFailed, isFinal, isSuperseded, type StreamEvent } from '../../stream/event.ts'
 import type { Transaction } from '../../stream/journal/journal.ts'
-import { countText } from '../terminal/count-text.ts'
+import { countText } from '../terminal/numbers.ts'
 import { noPaint } from '../terminal/style.ts'
 import { failureLines, type ShowOptions, showHeader } from './header.ts'
-import { type TreeRow, threadTree } from './thread-tree.ts'
 import { timeline } from './timeline.ts'
-import { eventTable, flatRows } from './tree.ts'
+import { eventTable, flatRows, type TreeRow, threadTree } from './tree.ts'
 import { type ShownStream, stateOf } from './view.ts'
 
 /** How the events of a stream stand below its header. */

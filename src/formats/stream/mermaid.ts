@@ -1,8 +1,7 @@
 import { attemptOf, isFinal, isSuperseded, isWaitingJoin, STATUSES, type StreamEvent } from '../../stream/event.ts'
-import { linkEvents } from '../../stream/graph.ts'
+import { linkEvents } from '../../stream/event-stream.ts'
 import { visibleText } from '../../stream/text.ts'
-import { lookOf, statusWord } from './status.ts'
-import type { ShownStream } from './view.ts'
+import { lookOf, type ShownStream, statusWord } from './view.ts'
 
 /**
  * A stream as a Mermaid flowchart: each event a node with its status as class, an arrow to each successor, a dotted

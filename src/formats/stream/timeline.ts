@@ -4,10 +4,8 @@ import { visibleText } from '../../stream/text.ts'
 import { noPaint, type Paint, type Style } from '../terminal/style.ts'
 import { cut, pad, padLeft, widthOf } from '../terminal/width.ts'
 import type { ShowOptions } from './header.ts'
-import type { TreeRow } from './thread-tree.ts'
-import { barLegend, spentText, timeBar } from './time-bar.ts'
-import { type TimeScale, timeAxis } from './time-scale.ts'
-import { statusCell } from './tree.ts'
+import { barLegend, spentText, type TimeScale, timeAxis, timeBar } from './time-scale.ts'
+import { statusCell, type TreeRow } from './tree.ts'
 import type { ShownStream } from './view.ts'
 
 /** Columns where stdout is no terminal. */

@@ -1,9 +1,12 @@
+import type { StreamView } from '../../ops/read-stream.ts'
+import type { SummarizedStream } from '../../ops/summaries.ts'
 import type { LeaseView } from '../../store/store.ts'
 import { isFailed, isFinal, isSuperseded, isWaitingJoin, type StreamEvent } from '../../stream/event.ts'
 import type { EventStream } from '../../stream/event-stream.ts'
 import { openEvents, openWork } from '../../stream/ready-events.ts'
+import { visibleText } from '../../stream/text.ts'
 import { dueMs, type TimeReader } from '../../stream/time/deadlines.ts'
-import type { State } from './status.ts'
+import type { Style } from '../terminal/style.ts'
 
 /** What a picture of a stream is made from. Times in epoch ms. */
 export interface ShownStream {
@@ -77,4 +80,57 @@ export function soonestDueMs(shown: ShownStream): number | undefined {
     if (ms !== undefined && (soonest === undefined || ms < soonest)) soonest = ms
   }
   return soonest
+}
+
+/** The first ids, and how many more there are; a last `+N` among them counts. Not made safe to print. */
+export function idsText(ids: readonly string[], most: number): string {
+  const named = ids.filter(id => !id.startsWith('+'))
+  const cutOff = ids.reduce((sum, id) => sum + (id.startsWith('+') ? Number(id.slice(1)) || 0 : 0), 0)
+  const more = Math.max(0, named.length - most) + cutOff
+  return `${named.slice(0, most).join(' ')}${more > 0 ? ` +${more}` : ''}`
+}
+
+/** Why the document cannot be read, without the stream's name in front; `undefined` where it can. Not made safe to print. */
+export function faultText({ listed, fault }: SummarizedStream): string | undefined {
+  if (fault === undefined) return undefined
+  const named = `${listed.name}: `
+  return fault.message.startsWith(named) ? fault.message.slice(named.length) : fault.message
+}
+
+/** How an event stands, one step finer than its status. */
+type State = 'init' | 'ready' | 'running' | 'waiting' | 'overdue' | 'completed' | 'aborted' | 'canceled'
+
+/** A glyph, a word and a colour: each tells the status without the others. */
+export interface StatusLook {
+  readonly glyph: string
+  readonly style: Style
+}
+
+const LOOKS: { readonly [status: string]: StatusLook } = {
+  init: { glyph: '○', style: 'plain' },
+  ready: { glyph: '○', style: 'plain' },
+  inprocess: { glyph: '▶', style: 'active' },
+  running: { glyph: '▶', style: 'active' },
+  waiting: { glyph: '◷', style: 'dim' },
+  overdue: { glyph: '!', style: 'warn' },
+  completed: { glyph: '✓', style: 'good' },
+  aborted: { glyph: '✗', style: 'bad' },
+  canceled: { glyph: '⊘', style: 'warn' },
+}
+
+const UNKNOWN: StatusLook = { glyph: '?', style: 'warn' }
+
+/** The look of a status or state; a status that only its writer knows gets a question mark. */
+export function lookOf(status: string): StatusLook {
+  return Object.hasOwn(LOOKS, status) ? (LOOKS[status] ?? UNKNOWN) : UNKNOWN
+}
+
+/** The word for a status; documents of others may hold an event without one. */
+export function statusWord(status: string): string {
+  return status === '' ? 'no status' : visibleText(status)
+}
+
+/** What the pictures of a stream are made from. */
+export function shownStream({ name, document, stored, stream, time, nowMs }: StreamView): ShownStream {
+  return { name, version: document.version, lease: stored.lease, stream, time, nowMs }
 }

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto'
 import type { StreamView } from '../../ops/read-stream.ts'
 import { attemptOf, isFailed, isFinal, isSuperseded, type StreamEvent } from '../../stream/event.ts'
+import type { EventStream } from '../../stream/event-stream.ts'
 import { declaredJoins } from '../../stream/journal/history.ts'
-import { type KeyValue, keyValues, type OtelSpan, type ResourceSpans, STATUS_CODE, unixNano } from './otel-json.ts'
-import { parentsOf } from './otel-parents.ts'
 import { type EventBar, eventBars } from './spans.ts'
 
 /**
@@ -161,4 +160,101 @@ function joinedBranches({ stream, transactions }: StreamView): ReadonlyMap<strin
 function idOf(text: string, bytes: number): string {
   const id = hash('sha256', text, 'hex').slice(0, bytes * 2)
   return /^0+$/.test(id) ? `${id.slice(0, -1)}1` : id
+}
+
+/**
+ * The part of OTLP's JSON that traces need (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding): names in
+ * lowerCamelCase, ids as hex, 64-bit integers as decimal texts, enums as numbers.
+ */
+
+export interface KeyValue {
+  readonly key: string
+  readonly value: { readonly stringValue: string } | { readonly intValue: string } | { readonly boolValue: boolean }
+}
+
+export interface OtelSpan {
+  readonly traceId: string
+  readonly spanId: string
+  /** Absent for the root of the trace. */
+  readonly parentSpanId?: string
+  readonly name: string
+  readonly kind: number
+  readonly startTimeUnixNano: string
+  readonly endTimeUnixNano: string
+  readonly attributes: readonly KeyValue[]
+  readonly events: readonly {
+    readonly timeUnixNano: string
+    readonly name: string
+    readonly attributes: readonly KeyValue[]
+  }[]
+  readonly links: readonly {
+    readonly traceId: string
+    readonly spanId: string
+    readonly attributes: readonly KeyValue[]
+  }[]
+  /** How many links there were beyond those. Absent for none. */
+  readonly droppedLinksCount?: number
+  readonly status: { readonly code?: number; readonly message?: string }
+}
+
+export interface ResourceSpans {
+  readonly resource: { readonly attributes: readonly KeyValue[] }
+  readonly scopeSpans: readonly {
+    readonly scope: { readonly name: string; readonly version: string }
+    readonly spans: readonly OtelSpan[]
+  }[]
+}
+
+const STATUS_CODE = { ok: 1, error: 2 } as const
+
+/** Attributes of what is there: absent and empty values are left out. */
+function keyValues(values: Readonly<Record<string, string | number | boolean | undefined>>): KeyValue[] {
+  return Object.entries(values).flatMap(([key, value]): KeyValue[] => {
+    if (value === undefined || value === '') return []
+    if (typeof value === 'string') return [{ key, value: { stringValue: value } }]
+    if (typeof value === 'boolean') return [{ key, value: { boolValue: value } }]
+    return [{ key, value: { intValue: String(value) } }]
+  })
+}
+
+/** Nanoseconds, more than a JSON number holds. */
+function unixNano(ms: number): string {
+  return String(BigInt(Math.round(ms)) * 1_000_000n)
+}
+
+/**
+ * The parent of each event's span: the event it follows, the root where that is missing or follows the event itself.
+ * The root has none. Events with an id that an earlier one has are left out.
+ */
+function parentsOf(stream: EventStream): ReadonlyMap<string, string | undefined> {
+  const { root } = stream
+  const parents = new Map<string, string | undefined>()
+  if (root === undefined) return parents
+  /** From these the root is reached by `parents`. */
+  const anchored = new Set([root.id])
+  parents.set(root.id, undefined)
+  for (const [at, { id }] of stream.events.entries()) {
+    if (stream.counts(at)) anchor(id, stream, root.id, parents, anchored)
+  }
+  return parents
+}
+
+/** Walks up until something anchored; what leads nowhere or in a circle hangs below the root. */
+function anchor(
+  start: string,
+  stream: EventStream,
+  root: string,
+  parents: Map<string, string | undefined>,
+  anchored: Set<string>,
+): void {
+  const walked = new Set<string>()
+  for (let id = start; !anchored.has(id); ) {
+    walked.add(id)
+    const prev = stream.find(id)?.prev ?? ''
+    const usable = prev !== '' && stream.find(prev) !== undefined && !walked.has(prev)
+    const parent = usable ? prev : root
+    parents.set(id, parent)
+    id = parent
+  }
+  for (const id of walked) anchored.add(id)
 }

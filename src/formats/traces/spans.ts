@@ -1,6 +1,6 @@
 import type { StreamView } from '../../ops/read-stream.ts'
 import { isFinal } from '../../stream/event.ts'
-import { type EventSpan, eventSpans } from '../../stream/journal/spans.ts'
+import { type EventSpan, eventSpans } from '../../stream/journal/phases.ts'
 
 /** An event as a bar over time for traces, which know no open end. Epoch ms. */
 export interface EventBar extends EventSpan {

@@ -2,7 +2,7 @@ import { LC_NAMESPACE } from '../../stream/event.ts'
 import { findForeignWrite, highestVersion } from '../../stream/journal/history.ts'
 import { MAX_WRITTEN_BYTES, MAX_WRITTEN_EVENTS } from '../../stream/limits.ts'
 import { summarize } from '../../stream/summarize.ts'
-import { commandWords } from '../../util/command-words.ts'
+import { commandWords } from '../../util/strings.ts'
 import type { Examined } from './examined-stream.ts'
 import { type Finding, idList, quoted, sizeText } from './finding.ts'
 

@@ -1,10 +1,9 @@
 import type { Stored } from '../../store/store.ts'
 import type { StreamDocument } from '../../stream/document.ts'
 import { isFinal, isSuperseded, type StreamEvent } from '../../stream/event.ts'
-import { EventStream } from '../../stream/event-stream.ts'
-import { type Graph, linkEvents } from '../../stream/graph.ts'
+import { EventStream, type Graph, linkEvents } from '../../stream/event-stream.ts'
 import { type TimeReader, timeReaderFor } from '../../stream/time/deadlines.ts'
-import { commandWords } from '../../util/command-words.ts'
+import { commandWords } from '../../util/strings.ts'
 
 /** A stream under examination, with what all checks ask for. It has at least one event. */
 export interface Examined {

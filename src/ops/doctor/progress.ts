@@ -4,11 +4,10 @@ import { applyOperation } from '../../stream/operations/apply.ts'
 import { isWrittenFarAhead } from '../../stream/operations/transaction.ts'
 import { claimEndMs, dueMs } from '../../stream/time/deadlines.ts'
 import { formatDuration } from '../../stream/time/durations.ts'
-import { commandWords } from '../../util/command-words.ts'
-import { nearest } from '../../util/nearest.ts'
+import { commandWords, nearest } from '../../util/strings.ts'
 import { type Examined, endCommand, open } from './examined-stream.ts'
 import { type Finding, idList, quoted } from './finding.ts'
-import { parentInit } from './parent-init.ts'
+import { parentInit } from './structure.ts'
 
 /** A claim that ended this long ago is not just being taken over, ms. */
 const LONG_AGO_MS = 3_600_000

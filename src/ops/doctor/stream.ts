@@ -1,6 +1,6 @@
 import type { Stored } from '../../store/store.ts'
 import { BadDocument } from '../../stream/errors.ts'
-import { commandWords } from '../../util/command-words.ts'
+import { commandWords } from '../../util/strings.ts'
 import { parseBody } from '../transact/plan.ts'
 import { documentFindings } from './document.ts'
 import { examine } from './examined-stream.ts'

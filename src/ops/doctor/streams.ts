@@ -1,6 +1,6 @@
 import type { EventStore, Listed } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
-import { readAhead } from '../../util/read-ahead.ts'
+import { readAhead } from '../../util/concurrency.ts'
 import { type Verdict, verdictOf } from '../filter.ts'
 import type { Selection } from '../selection.ts'
 import { summarizeStored } from '../summaries.ts'

@@ -1,7 +1,7 @@
-import { isFinal, isWaitingJoin, nextIds } from '../../stream/event.ts'
+import { isFinal, isWaitingJoin, nextIds, type StreamEvent } from '../../stream/event.ts'
 import { isLinkable } from '../../stream/event-id.ts'
-import { reach } from '../../stream/graph.ts'
-import { cyclesOf } from './cycles.ts'
+import { reach } from '../../stream/event-stream.ts'
+import { commandWords } from '../../util/strings.ts'
 import { type Examined, endCommand } from './examined-stream.ts'
 import { type Finding, idList, quoted } from './finding.ts'
 
@@ -148,5 +148,99 @@ function* unreachable({ root, graph, counted }: Examined): Generator<Finding> {
       message: `nothing leads from the root ${root.id} to it, so nothing waits for it or for what follows it`,
       hint: 'It is ended with the whole stream, and can be ended by its id.',
     }
+  }
+}
+
+/**
+ * The cycles of a graph: its strongly connected components of more than one node, each in the order in which it is
+ * walked (Tarjan). Without recursion: chains of strangers may be as long as a document allows.
+ */
+function cyclesOf(successors: readonly (readonly number[])[]): readonly (readonly number[])[] {
+  const search = new Search(successors)
+  for (let at = 0; at < successors.length; at++) search.from(at)
+  return search.found
+}
+
+interface Visit {
+  readonly at: number
+  following: number
+}
+
+class Search {
+  readonly found: number[][] = []
+  readonly #successors: readonly (readonly number[])[]
+  /** When a node was first met, and the earliest of those it leads back to. */
+  readonly #met = new Map<number, number>()
+  readonly #lowest = new Map<number, number>()
+  readonly #trail: number[] = []
+  readonly #onTrail = new Set<number>()
+
+  constructor(successors: readonly (readonly number[])[]) {
+    this.#successors = successors
+  }
+
+  from(start: number): void {
+    if (this.#met.has(start)) return
+    const visits = [this.#enter(start)]
+    for (let top = visits.at(-1); top !== undefined; top = visits.at(-1)) {
+      const next = this.#successors[top.at]?.[top.following++]
+      if (next === undefined) {
+        visits.pop()
+        this.#leave(top.at, visits.at(-1)?.at)
+      } else if (!this.#met.has(next)) visits.push(this.#enter(next))
+      else if (this.#onTrail.has(next)) this.#lower(top.at, this.#met.get(next))
+    }
+  }
+
+  #enter(at: number): Visit {
+    this.#met.set(at, this.#met.size)
+    this.#lowest.set(at, this.#met.size - 1)
+    this.#trail.push(at)
+    this.#onTrail.add(at)
+    return { at, following: 0 }
+  }
+
+  #leave(at: number, from: number | undefined): void {
+    if (from !== undefined) this.#lower(from, this.#lowest.get(at))
+    if (this.#lowest.get(at) !== this.#met.get(at)) return
+    const component = this.#trail.splice(this.#trail.lastIndexOf(at))
+    for (const member of component) this.#onTrail.delete(member)
+    if (component.length > 1) this.found.push(component)
+  }
+
+  #lower(at: number, to = Number.POSITIVE_INFINITY): void {
+    this.#lowest.set(at, Math.min(this.#lowest.get(at) ?? to, to))
+  }
+}
+
+/** An event that was gone on from, or worked below, without ever having been started itself. */
+export function* parentInit(subject: Examined, event: StreamEvent, at: number): Generator<Finding> {
+  const { name, stream } = subject
+  if (event.status !== 'init') return
+  if (stream.held) {
+    if (at === 0) yield* heldThoughBegun(subject)
+    return
+  }
+  if (stream.successorPositions(at).length === 0) return
+  yield {
+    severity: 'warning',
+    code: 'parent-init',
+    subject: event.id,
+    message: 'it has successors but is still init; leasectl takes it for begun, .NET never closes it',
+    command: commandWords(['event', 'start'], [name, event.id]),
+  }
+}
+
+/** Another program forgot the root: leasectl takes the stream for held, though somebody works on it. */
+function* heldThoughBegun({ name, root, counted }: Examined): Generator<Finding> {
+  const begun = counted.find(({ event, at }) => at !== 0 && event.status !== 'init' && !isWaitingJoin(event))
+  if (begun === undefined) return
+  const { id, status } = begun.event
+  yield {
+    severity: 'warning',
+    code: 'parent-init',
+    subject: root.id,
+    message: `it is still init, though ${idList([id])} is ${status}: the stream counts as held, so nothing in it is handed out or falls due`,
+    command: commandWords(['event', 'start'], [name, root.id]),
   }
 }

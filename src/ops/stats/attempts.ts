@@ -1,6 +1,8 @@
+import type { EventStore } from '../../store/store.ts'
 import { isFinal, type StreamEvent } from '../../stream/event.ts'
 import { type Course, type Phase, phasesOf, type Span } from '../../stream/journal/phases.ts'
 import type { StreamView } from '../read-stream.ts'
+import { readSelected, type Selection, type Unread } from '../selection.ts'
 
 /**
  * One try at an event: from when it was created, or reopened by a retry, until it ended. Lengths are `undefined` where
@@ -98,4 +100,33 @@ function total(spans: readonly Span[], wanted: Phase): number {
 
 function outcomeOf(status: string): AttemptOutcome {
   return status === 'completed' || status === 'aborted' ? status : 'canceled'
+}
+
+/** What became of reading one stream. */
+export type TriedStream =
+  | { readonly kind: 'read'; readonly stream: string; readonly events: readonly TriedEvent[] }
+  | Unread
+
+export interface TriedOptions {
+  /** Only what ended at or after it is wanted, epoch ms: streams last written before are not read. */
+  readonly sinceMs?: number
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Reads the history of many streams, each document once, in the order of the selection. A stream that vanishes between
+ * listing and reading is `missing`.
+ *
+ * @throws the store's faults, the signal's reason
+ */
+export function readTried(
+  store: EventStore,
+  selection: Selection,
+  { sinceMs = Number.NEGATIVE_INFINITY, signal }: TriedOptions = {},
+): AsyncGenerator<TriedStream> {
+  return readSelected<TriedStream>(store, selection, { floorMs: () => sinceMs, signal }, view => ({
+    kind: 'read',
+    stream: view.name,
+    events: triedEvents(view),
+  }))
 }

@@ -1,10 +1,22 @@
 import { randomUUID } from 'node:crypto'
-import type { EventStore } from '../../store/store.ts'
-import type { Operation } from '../../stream/operations/operation.ts'
-import { checkOperation } from './check-operation.ts'
-import { authorIn, enqueue, newNonce, pinIn } from './enqueue.ts'
+import { hostname } from 'node:os'
+import { checkStreamName } from '../../store/names.ts'
+import type { EventStore, Holder, LeaseView, WriteMode } from '../../store/store.ts'
+import { InvalidValue, LeasectlError } from '../../stream/errors.ts'
+import {
+  type Authorship,
+  type ChangeResult,
+  type EventSpec,
+  type Operation,
+  type Refusal,
+  SETTABLE,
+  type SettableAttributes,
+} from '../../stream/operations/operation.ts'
+import type { Pin } from '../../stream/precondition.ts'
+import { checkCommandId, checkText } from '../../stream/text.ts'
+import { type CommitOutcome, commit } from './commit.ts'
+import { commitQueue } from './commit-queue.ts'
 import type { PlannedOperation } from './plan.ts'
-import type { TransactOptions, TransactOutcome } from './types.ts'
 
 /**
  * One change of one stream: read, apply, write once, under the lease. It lands whole or not at all.
@@ -40,4 +52,214 @@ export async function transact(
   const isWritten = outcome.kind === 'done' && outcome.result.outcome === 'done'
   if (afterWrite !== undefined && isWritten) await afterWrite(outcome.result)
   return outcome
+}
+
+/** With a pin the change is refused (`changed`) unless the stream still stands as it was looked at. */
+export interface TransactOptions extends Authorship, Pin {
+  /** How long to wait for a lease held by another, ms. Default 10 000. */
+  readonly leaseWaitMs?: number
+  /** Write under this lease, which the caller holds. */
+  readonly leaseId?: string
+  /** How others are kept away. Default `lease`. */
+  readonly write?: WriteMode
+  /**
+   * Called once the change is durable and before `transact` returns, for what follows from it: a message to the worker of a
+   * join that this change released. Not called for a duplicate, nor where all is so already. What it throws `transact`
+   * throws; the change stays made. A process that dies in between never calls it: it is a short cut, what must happen stands
+   * in the stream.
+   */
+  readonly afterWrite?: (result: ChangeResult) => void | Promise<void>
+  /** Shown to others while the lease is held: the command, in words. */
+  readonly purpose?: string
+  /** Ends the wait for a lease held by another: `held`. A change under way goes on to its end. */
+  readonly stopWaiting?: AbortSignal
+  readonly signal?: AbortSignal
+}
+
+/** What became of one transaction. Faults (no rights, unreachable, bad document) are thrown. */
+export type TransactOutcome =
+  | { readonly kind: 'done'; readonly result: ChangeResult; readonly commandId: string }
+  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly commandId: string }
+  /** There is no such stream. */
+  | { readonly kind: 'missing' }
+  /** Leased by another for longer than `leaseWaitMs`; nothing was changed. */
+  | { readonly kind: 'held'; readonly lease: LeaseView; readonly waitedMs: number; readonly lastBy?: string }
+  /** The given lease was lost; nothing was changed. */
+  | { readonly kind: 'lost'; readonly code: string }
+  /**
+   * Sent, unanswered, unresolved: repeat with the same command id. With the cause `StreamReplaced` the stream it was sent to is
+   * gone, and repeated it would be made in the one that has its name.
+   */
+  | { readonly kind: 'unknown'; readonly commandId: string; readonly cause: unknown }
+
+/** What an event may be created with. */
+const SPEC = [...SETTABLE, 'msg']
+
+/** Refuses what can never be right before anything is sent: wrong names, ids and texts. @throws InvalidValue */
+export function checkOperation(name: string, operation: Operation, author: Authorship): void {
+  checkStreamName(name)
+  checkCommandId(author.commandId)
+  if (author.by === '') throw new InvalidValue('an actor is needed: who makes this change')
+  checkText('by', author.by)
+  if (author.why !== undefined) checkText('reason', author.why)
+  if ('msg' in operation && operation.msg !== undefined) checkText('msg', operation.msg)
+  if ('owner' in operation && operation.owner !== undefined) checkOwner(operation.owner)
+  if ('claimMs' in operation) checkClaimMs(operation.claimMs)
+  checkSpecs(operation)
+}
+
+function checkOwner(owner: string): void {
+  if (owner === '') throw new InvalidValue('an owner must not be empty')
+  checkText('owner', owner)
+}
+
+/** ms. */
+export const LONGEST_CLAIM_MS = 366 * 24 * 3_600_000
+
+function checkClaimMs(claimMs: number): void {
+  if (Number.isFinite(claimMs) && claimMs > 0 && claimMs <= LONGEST_CLAIM_MS) return
+  throw new InvalidValue(`a claim lasts between 1 ms and a year, not ${claimMs} ms`)
+}
+
+function checkSpecs(operation: Operation): void {
+  if (operation.op === 'init') {
+    for (const spec of [operation.root, ...operation.forks, ...present(operation.join)]) checkSpec(spec)
+  } else if (operation.op === 'advance') {
+    const { next, forks, join } = operation
+    if (next === undefined && forks.length === 0)
+      throw new InvalidValue('advance adds at least one successor: a next step or a fork')
+    for (const spec of [...present(next), ...forks, ...present(join)]) checkSpec(spec)
+  } else if (operation.op === 'set') {
+    checkTexts(operation.attributes, SETTABLE)
+  }
+  if ('join' in operation && operation.join !== undefined && operation.forks.length === 0) {
+    throw new InvalidValue('a join needs a fork whose branches it waits for')
+  }
+}
+
+function checkSpec(spec: EventSpec): void {
+  if (spec.name === '') throw new InvalidValue('an event needs a name')
+  checkTexts(spec, SPEC)
+}
+
+/** What is not among the names would be written all the same, `status` or `prev` too. */
+function checkTexts(attributes: EventSpec | SettableAttributes, names: readonly string[]): void {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (!names.includes(name)) throw new InvalidValue(`${name} is no attribute that can be given: ${names.join(', ')}`)
+    if (value !== undefined) checkText(name, value)
+  }
+}
+
+function present(spec: EventSpec | undefined): EventSpec[] {
+  return spec === undefined ? [] : [spec]
+}
+
+const DEFAULT_LEASE_WAIT_MS = 10_000
+
+/**
+ * Puts a change into the queue of its stream, in this process, and waits until what became of it is durable.
+ *
+ * @param alone never written together with others
+ */
+export async function enqueue(
+  store: EventStore,
+  name: string,
+  planned: PlannedOperation,
+  options: TransactOptions,
+  alone: boolean,
+): Promise<TransactOutcome> {
+  const queue = commitQueue(store, name)
+  const outcome = await queue.add(planned, {
+    alone,
+    key: `${options.leaseId ?? ''} ${options.write ?? ''} ${options.leaseWaitMs ?? DEFAULT_LEASE_WAIT_MS}`,
+    // Who holds the lease waits for nobody, least of all behind one who waits for that very lease.
+    waitMs: options.leaseId === undefined ? (options.leaseWaitMs ?? DEFAULT_LEASE_WAIT_MS) : 0,
+    signal: options.signal,
+    stopWaiting: options.stopWaiting,
+    commit: (group, how) =>
+      commit(store, name, group, { ...changeOptions(options, group, Date.now()), ...how }, queue.written),
+  })
+  return report(name, planned, outcome)
+}
+
+/** The authorship among other options. */
+export function authorIn({ commandId, by, why }: Authorship): Authorship {
+  return { commandId, by, ...(why === undefined ? {} : { why }) }
+}
+
+/** What tells the entries of one call from those of others with its command id. 32 bits: two calls in four thousand million are alike. */
+export function newNonce(): string {
+  return randomUUID().slice(0, 8)
+}
+
+/** The pin among other options. */
+export function pinIn({ ifVersion, ifBorn, ifSum }: Pin): Pin {
+  return {
+    ...(ifVersion === undefined ? {} : { ifVersion }),
+    ...(ifBorn === undefined ? {} : { ifBorn }),
+    ...(ifSum === undefined ? {} : { ifSum }),
+  }
+}
+
+function changeOptions(options: TransactOptions, group: readonly PlannedOperation[], sinceMs: number) {
+  const holder: Holder = {
+    by: options.by,
+    host: thisHost(),
+    pid: process.pid,
+    purpose: group.length === 1 ? (options.purpose ?? describe(group[0])) : `${group.length} changes`,
+    sinceMs,
+  }
+  return {
+    holder,
+    ...(options.leaseId === undefined ? {} : { leaseId: options.leaseId }),
+    ...(options.write === undefined ? {} : { write: options.write }),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  }
+}
+
+let host: string | undefined
+
+/** Asked once: it is a system call. */
+export function thisHost(): string {
+  host ??= hostname()
+  return host
+}
+
+function describe(planned: PlannedOperation | undefined): string {
+  if (planned === undefined) return ''
+  const { operation } = planned
+  return 'event' in operation && operation.event !== undefined ? `${operation.op} ${operation.event}` : operation.op
+}
+
+function report(name: string, planned: PlannedOperation, outcome: CommitOutcome): TransactOutcome {
+  const { commandId } = planned.author
+  switch (outcome.kind) {
+    case 'settled':
+      break
+    case 'unknown':
+      return { ...outcome, commandId }
+    case 'missing':
+    case 'held':
+    case 'lost':
+      return outcome
+    default:
+      return outcome satisfies never
+  }
+  const { applied } = planned
+  if (applied === undefined) throw new Error('a committed group has planned each of its operations')
+  if (applied.kind === 'failed') throw applied.error
+  if (applied.kind === 'replaced') {
+    const cause = new StreamReplaced(`${name} was removed meanwhile, and another stream has its name now`)
+    return { kind: 'unknown', commandId, cause }
+  }
+  if (applied.kind === 'refused') return { kind: 'refused', refusal: applied.refusal, commandId }
+  return { kind: 'done', result: applied.result, commandId }
+}
+
+/**
+ * The stream was removed while a change of it was under way, and another one has its name: whether the change was made before,
+ * only the journal that is gone could tell. It is not made in the other one.
+ */
+export class StreamReplaced extends LeasectlError {
+  readonly code = 'unknown'
 }

@@ -1,10 +1,11 @@
+import { Readable } from 'node:stream'
 import type { BlobHTTPHeaders, BlockBlobClient } from '@azure/storage-blob'
+import { MAX_READ_BYTES } from '../../stream/limits.ts'
 import type { Summary } from '../../stream/summary.ts'
-import { checkReadableName, isStoredName } from '../names.ts'
-import type { Listed, Stored } from '../store.ts'
+import { checkReadableName, checkStoredName, isStoredName } from '../names.ts'
+import type { CreateOutcome, Listed, Stored } from '../store.ts'
 import type { AzureContainer } from './client.ts'
-import { download, hex } from './download.ts'
-import { isBlobMissing, ServiceError } from './errors.ts'
+import { isBlobMissing, isHeldByAnother, isSomebodyWrote, ServiceError } from './errors.ts'
 import {
   foreignMetadata,
   leaseHash,
@@ -169,4 +170,77 @@ function metadataOf({ body, summary, base, leaseId }: Write, md5: string): Recor
   const holder =
     recorded !== undefined && leaseId !== undefined && recorded.leaseHash === leaseHash(leaseId) ? recorded : undefined
   return writeMetadata({ foreign, summary, md5, size: body.length, holder })
+}
+
+/** One GET of the whole blob. `contentMD5`: the mark the service keeps, unless the body was not taken in whole. */
+export async function download(blob: BlockBlobClient, name: string, abortSignal: AbortSignal) {
+  const got = await blob.download(0, undefined, { abortSignal, maxRetryRequests: 0 })
+  if (got.blobType !== undefined && got.blobType !== 'BlockBlob') {
+    // Streams are written by Put Blob, which changes no type: to read it would only put the refusal off.
+    if (got.readableStreamBody instanceof Readable) got.readableStreamBody.destroy()
+    throw new ServiceError('InvalidBlobType', { status: 409 })
+  }
+  const body = await collect(got.readableStreamBody)
+  const metadata = got.metadata ?? {}
+  const md5 = md5Of(body).toString('hex')
+  const { summary, versionFloor } = readSummary(metadata, { md5, size: body.length })
+  const stored: Stored = {
+    name,
+    etag: got.etag ?? '',
+    size: body.length,
+    modifiedMs: got.lastModified?.getTime() ?? 0,
+    lease: leaseView(got.leaseState, got.leaseDuration, metadata),
+    ...(summary === undefined ? {} : { summary }),
+    body,
+    versionFloor,
+  }
+  const headers: BlobHTTPHeaders = {
+    ...(got.contentType === undefined ? {} : { blobContentType: got.contentType }),
+    ...(got.contentEncoding === undefined ? {} : { blobContentEncoding: got.contentEncoding }),
+    ...(got.contentLanguage === undefined ? {} : { blobContentLanguage: got.contentLanguage }),
+    ...(got.contentDisposition === undefined ? {} : { blobContentDisposition: got.contentDisposition }),
+    ...(got.cacheControl === undefined ? {} : { blobCacheControl: got.cacheControl }),
+  }
+  const contentMD5 = body.length > MAX_READ_BYTES ? undefined : hex(got.contentMD5)
+  return { stored, md5, metadata, headers, date: got.date, contentMD5 }
+}
+
+/** What is larger than any document is not taken in whole: a little more than the limit is enough to be refused. */
+async function collect(stream: NodeJS.ReadableStream | undefined): Promise<Uint8Array> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of stream ?? []) {
+    chunks.push(chunk as Buffer)
+    size += chunk.length
+    if (size > MAX_READ_BYTES) break
+  }
+  const whole = Buffer.concat(chunks)
+  return new Uint8Array(whole.buffer, whole.byteOffset, whole.length)
+}
+
+/** Lower-case hex; `undefined` for no bytes. */
+function hex(mark: Uint8Array | undefined): string | undefined {
+  return mark === undefined || mark.length === 0 ? undefined : Buffer.from(mark).toString('hex')
+}
+
+/** One Put that succeeds only if nothing has the name. Of one that was given up while it was under way nothing is known. */
+export async function createBlob(
+  { calls, bodies }: { readonly calls: AzureCalls; readonly bodies: AzureBodies },
+  name: string,
+  content: { readonly body: Uint8Array; readonly summary: Summary },
+  signal: AbortSignal | undefined,
+): Promise<CreateOutcome> {
+  signal?.throwIfAborted()
+  checkStoredName(name)
+  const answer = await bodies.put(name, { ...content, signal }).catch(error => {
+    if (signal?.aborted) return { kind: 'given up', error } as const
+    throw error
+  })
+  if (answer.kind === 'given up') return { kind: 'unknown', cause: answer.error }
+  if (answer.kind === 'done') return { kind: 'created', etag: answer.value.etag }
+  const { error } = answer
+  if (isSomebodyWrote(error) || isHeldByAnother(error)) return { kind: 'exists' }
+  const fault = calls.fault(error, name)
+  if (answer.kind === 'refused' || answer.silences === 0) throw fault
+  return { kind: 'unknown', cause: fault }
 }

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { storeClosed } from './requests.ts'
 
 /**
@@ -32,4 +32,60 @@ export class RunningChanges {
       await nextTurn()
     }
   }
+}
+
+/** How long a store waits for what is its own, ms. */
+export interface OwnWaits {
+  /** A change for the release of the one before. */
+  readonly releaseMs: number
+  /** `close` for what is still under way. */
+  readonly closeMs: number
+}
+
+export const OWN_WAITS: OwnWaits = { releaseMs: 1_000, closeMs: 2_000 }
+
+/** Releases that go on after the result of their change was returned. They never fail: a lease also ends by itself. */
+export class PendingReleases {
+  readonly #limitMs: number
+  readonly #pending = new Map<string, Promise<unknown>>()
+
+  /** @param limitMs so long a change of the same stream waits for the release before it; then it takes its chance */
+  constructor(limitMs: number) {
+    this.#limitMs = limitMs
+  }
+
+  /** Starts a release and remembers it until it ends. Resolves to its result, to `false` if it threw. */
+  start(name: string, release: () => Promise<boolean>): Promise<boolean> {
+    const released = release().catch(() => false)
+    const before = this.#pending.get(name)
+    const all = Promise.all([before, released]).then(() => {
+      if (this.#pending.get(name) === all) this.#pending.delete(name)
+    })
+    this.#pending.set(name, all)
+    return released
+  }
+
+  /**
+   * Waits for this process's own release of the stream: an acquire before it would only be refused.
+   *
+   * @returns whether there was one to wait for
+   */
+  async settled(name: string): Promise<boolean> {
+    const pending = this.#pending.get(name)
+    if (pending !== undefined) await within(this.#limitMs, pending)
+    return pending !== undefined
+  }
+
+  /** Waits for all. */
+  async drain(): Promise<void> {
+    await Promise.all(this.#pending.values())
+  }
+}
+
+/** Waits for the work, at most so long. */
+export async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
+  const done = new AbortController()
+  const limit = sleep(limitMs, undefined, { signal: done.signal }).catch(() => {})
+  await Promise.race([work, limit])
+  done.abort()
 }

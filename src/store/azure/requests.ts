@@ -4,7 +4,6 @@ import { StoreClosed } from '../errors.ts'
 import { Outage } from './circuit-breaker.ts'
 import { type MachineClock, ServiceClock } from './clock.ts'
 import { faultOf, ServiceError, type Site } from './errors.ts'
-import { TryScope } from './try-scope.ts'
 
 /** How long one try of a request may take, ms. The SDK's own try limit never ends a silent socket; an abort does. */
 export interface TryLimits {
@@ -175,4 +174,36 @@ function dateOf(thrown: unknown): Date | undefined {
 /** A bug must not pass for a network that does not answer. The SDK's argument checks are RangeErrors. */
 function isProgrammingError(thrown: unknown): boolean {
   return thrown instanceof TypeError || thrown instanceof ReferenceError || thrown instanceof RangeError
+}
+
+/** One abort signal for several reasons to stop and a time limit; cheaper than `AbortSignal.any`, and it cleans up. */
+class TryScope {
+  readonly #controller = new AbortController()
+  readonly #sources: readonly (AbortSignal | undefined)[]
+  readonly #timer: NodeJS.Timeout | undefined
+  readonly #stop = (): void => this.#controller.abort()
+  timedOut = false
+
+  constructor(sources: readonly (AbortSignal | undefined)[], limitMs: number | undefined) {
+    this.#sources = sources
+    for (const source of sources) {
+      if (source?.aborted) this.#stop()
+      source?.addEventListener('abort', this.#stop)
+    }
+    if (limitMs !== undefined) this.#timer = setTimeout(() => this.#expire(), Math.max(limitMs, 1))
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  end(): void {
+    clearTimeout(this.#timer)
+    for (const source of this.#sources) source?.removeEventListener('abort', this.#stop)
+  }
+
+  #expire(): void {
+    this.timedOut = true
+    this.#stop()
+  }
 }

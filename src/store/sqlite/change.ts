@@ -1,8 +1,13 @@
+import { randomUUID } from 'node:crypto'
+import { NO_LEASE } from '../../stream/lease.ts'
 import { backOff, Patience, pause } from '../backoff.ts'
-import type { ChangeOptions, ChangeOutcome } from '../store.ts'
+import { StoreDamaged } from '../errors.ts'
+import { writeGate } from '../local-lease.ts'
+import type { ChangeOptions, ChangeOutcome, Decision, Stored } from '../store.ts'
 import { CommitFault, type Connection } from './connection.ts'
 import type { SqliteFile } from './file.ts'
-import { ChangeTransaction, type Decide, DecideFault } from './transaction.ts'
+import { type Gate, gateOf, instant, leaseValues, type Row, storedOf, summaryValues } from './rows.ts'
+import { SELECT_GATE, SELECT_STORED, UPDATE_BODY, UPDATE_DUE, UPDATE_LEASE, UPDATE_STREAM } from './schema.ts'
 
 /** How often a change whose COMMIT was not confirmed is looked up and tried again. */
 const COMMIT_TRIES = 4
@@ -60,4 +65,228 @@ async function changeResolved(
       if (error !== fault || tries === COMMIT_TRIES) return { kind: 'unknown', cause: fault.cause }
     }
   }
+}
+
+/** A decision made before the transaction stands for so long, ms: it bears the time at which it was made. */
+const STANDS_MS = 100
+
+type Decide = (current: Stored, nowMs: number) => Decision
+
+/** Keeps what the caller's function throws apart from the faults of the store. */
+class DecideFault extends Error {
+  constructor(cause: unknown) {
+    super('decide failed', { cause })
+  }
+}
+
+export interface ChangeTask {
+  readonly name: string
+  readonly decide: Decide
+  readonly leaseId: string | undefined
+  readonly clock: () => number
+}
+
+/** A stream as it was when it was looked at. */
+interface Look {
+  readonly row: Row
+  readonly stream: Gate
+  readonly nowMs: number
+}
+
+/** What is to be written over the stream that was looked at. */
+interface Ahead extends Look {
+  readonly decision: Written
+}
+
+/**
+ * One change of one stream: read, check that no other lease is live, decide, write. From BEGIN to COMMIT nobody else
+ * writes: the transaction is the lease, so no row says that one was taken.
+ */
+class ChangeTransaction {
+  readonly #task: ChangeTask
+  #ahead: Ahead | undefined
+  /** What was written in a transaction of which no COMMIT is known yet. */
+  #written: Written | undefined
+
+  constructor(task: ChangeTask) {
+    this.#task = task
+  }
+
+  /**
+   * Decides on the state that can be read now, while another program writes. What needs no write is the outcome as of
+   * this read; a write waits for the transaction, and is made there unless the stream has moved.
+   */
+  prepare(connection: Connection): { readonly result: ChangeOutcome } | undefined {
+    this.#forgetRolledBack()
+    const look = this.#look(connection)
+    if (!('stream' in look)) return { result: this.#without(look) }
+    const closed = this.#closed(look)
+    if (closed !== undefined) return { result: this.#without(closed) }
+    if (stands(this.#ahead, look)) return undefined
+    this.#discard()
+    const decision = this.#decided(connection, look)
+    if (decision.kind === 'leave') return { result: { kind: 'left' } }
+    this.#ahead = { ...look, decision }
+    return undefined
+  }
+
+  /** In a write transaction. Called again, the one before was rolled back, perhaps for what another change in it met. */
+  write(connection: Connection): ChangeOutcome {
+    this.#forgetRolledBack()
+    const look = this.#look(connection)
+    if (!('stream' in look)) return this.#without(look)
+    const closed = this.#closed(look)
+    if (closed !== undefined) return this.#without(closed)
+    const ahead = this.#ahead
+    if (stands(ahead, look)) {
+      this.#ahead = undefined
+      return this.#rewrite(connection, ahead)
+    }
+    this.#discard()
+    return this.#decideAndWrite(connection, look)
+  }
+
+  #without(outcome: ChangeOutcome): ChangeOutcome {
+    this.#discard()
+    return outcome
+  }
+
+  #forgetRolledBack(): void {
+    this.#written?.discard?.()
+    this.#written = undefined
+  }
+
+  /** What was decided ahead is not written: another may do the same meanwhile, under the same command id. */
+  #discard(): void {
+    this.#ahead?.decision.discard?.()
+    this.#ahead = undefined
+  }
+
+  /**
+   * In a write transaction, after a COMMIT that was not confirmed. Only the stream itself tells whether that was applied;
+   * a closed gate does not, nor does what was known before.
+   */
+  repeat(connection: Connection): ChangeOutcome {
+    const look = this.#look(connection)
+    if (!('stream' in look)) return look
+    const closed = this.#closed(look)
+    if (closed === undefined) return this.#decideAndWrite(connection, look)
+    return this.#decided(connection, look).kind === 'leave' ? { kind: 'left' } : closed
+  }
+
+  #look(connection: Connection): Look | { readonly kind: 'missing' } {
+    const row = connection.get(SELECT_GATE, this.#task.name)
+    return row === undefined ? { kind: 'missing' } : { row, stream: gateOf(row), nowMs: this.#task.clock() }
+  }
+
+  #closed({ stream, nowMs }: Look): ChangeOutcome | undefined {
+    const gate = writeGate(stream, this.#task.leaseId, nowMs)
+    if (gate.kind === 'open') return undefined
+    return gate.kind === 'held' ? { ...gate, waitedMs: 0 } : gate
+  }
+
+  #decideAndWrite(connection: Connection, look: Look): ChangeOutcome {
+    const decision = this.#decided(connection, look)
+    return decision.kind === 'leave' ? { kind: 'left' } : this.#rewrite(connection, { ...look, decision })
+  }
+
+  #decided(connection: Connection, { stream, nowMs }: Look): Decision {
+    const current = new StoredOnDemand(connection, this.#task.name, stream, nowMs)
+    try {
+      return this.#task.decide(current.stored, nowMs)
+    } catch (error) {
+      current.end()
+      throw new DecideFault(error)
+    } finally {
+      current.end()
+    }
+  }
+
+  #rewrite(connection: Connection, { stream, nowMs, decision }: Ahead): ChangeOutcome {
+    const { name, leaseId } = this.#task
+    const etag = randomUUID()
+    const { body, summary } = decision
+    this.#written = decision
+    if (connection.update(UPDATE_BODY, body, stream.bodyId) === 0) throw bodyMissing(name)
+    connection.run(UPDATE_STREAM, etag, body.length, instant(nowMs), ...summaryValues(summary), name)
+    if (instant(summary.dueMs) !== instant(stream.dueMs)) connection.run(UPDATE_DUE, instant(summary.dueMs), name)
+    // Without a lease id the gate is open only over a lease that has ended: a write makes it history.
+    if (stream.lease.record.id !== '' && leaseId === undefined) {
+      connection.run(UPDATE_LEASE, ...leaseValues({ record: NO_LEASE, holder: undefined }), name)
+    }
+    return { kind: 'committed', etag }
+  }
+}
+
+/** Neither the stream nor its lease have moved since, nor has the clock gone back or far. */
+function stands(ahead: Ahead | undefined, { row, nowMs }: Look): ahead is Ahead {
+  if (ahead === undefined || nowMs < ahead.nowMs || nowMs > ahead.nowMs + STANDS_MS) return false
+  return row.every((value, at) => value === ahead.row[at])
+}
+
+type Written = Extract<Decision, { kind: 'put' }>
+
+/**
+ * A stream as a change sees it inside its transaction. Who remembers the document by its ETag asks neither for the body
+ * nor for the summary: those are read when they are first asked for, which costs more than all the rest.
+ */
+class StoredOnDemand {
+  readonly stored: Stored
+  readonly #connection: Connection
+  readonly #nowMs: number
+  #whole: Stored | undefined
+  /** A fault of the store, not of who asked. */
+  #fault: { readonly error: unknown } | undefined
+  #hasEnded = false
+
+  constructor(connection: Connection, name: string, { etag, modifiedMs, version }: Gate, nowMs: number) {
+    this.#connection = connection
+    this.#nowMs = nowMs
+    const whole = (): Stored => this.#read(name)
+    this.stored = {
+      name,
+      etag,
+      modifiedMs,
+      versionFloor: version,
+      get size() {
+        return whole().size
+      },
+      get lease() {
+        return whole().lease
+      },
+      get summary() {
+        return whole().summary
+      },
+      get body() {
+        return whole().body
+      },
+    } as Stored
+  }
+
+  /**
+   * What was not asked for by now is not told any more: outside the transaction it may be another's.
+   * @throws what reading threw, whatever was made of it
+   */
+  end(): void {
+    this.#hasEnded = true
+    if (this.#fault !== undefined) throw this.#fault.error
+  }
+
+  #read(name: string): Stored {
+    if (this.#whole !== undefined) return this.#whole
+    if (this.#hasEnded) throw new Error('a stream can be looked at only while its change is decided')
+    try {
+      const row = this.#connection.get(SELECT_STORED, name)
+      if (row === undefined) throw bodyMissing(name)
+      this.#whole = storedOf(row, this.#nowMs)
+      return this.#whole
+    } catch (error) {
+      this.#fault = { error }
+      throw error
+    }
+  }
+}
+
+function bodyMissing(name: string): StoreDamaged {
+  return new StoreDamaged(`the document of ${name} is missing`, { hint: 'Restore the file from a copy.' })
 }

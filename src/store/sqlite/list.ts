@@ -1,7 +1,11 @@
 import type { SQLInputValue } from 'node:sqlite'
+import { setImmediate as otherWork } from 'node:timers/promises'
 import { compareNames, endOfPrefix, RESERVED_PREFIX } from '../names.ts'
 import type { Listed, ListQuery } from '../store.ts'
-import { LISTED_COLUMNS } from './sql.ts'
+import type { Connection } from './connection.ts'
+import type { SqliteFile } from './file.ts'
+import { isLeasedRow, listedOf } from './rows.ts'
+import { LISTED_COLUMNS, SELECT_LEASED, SELECT_LISTED } from './schema.ts'
 
 /** Few enough that what a page leaves behind is collected young: a whole listing stays near 100 MB. */
 export const PAGE_ROWS = 200
@@ -29,7 +33,7 @@ function pageByName(query: ListQuery, cursor: Cursor | undefined, rows: number):
 }
 
 /** Names and ETags of the next page, without which it is not known which rows are asked for. */
-export function skippingQuery(query: ListQuery, after: string | undefined, rows: number): PageQuery {
+function skippingQuery(query: ListQuery, after: string | undefined, rows: number): PageQuery {
   const names = namesOf(query, after ?? query.after)
   return {
     sql: `SELECT name, etag FROM streams WHERE ${names.sql} ORDER BY name LIMIT ?`,
@@ -60,3 +64,67 @@ function namesOf({ prefix = '' }: ListQuery, after: string | undefined): PageQue
 }
 
 const NOT_RESERVED = `NOT (name >= '${RESERVED_PREFIX}' AND name < '${endOfPrefix(RESERVED_PREFIX)}')`
+
+/** So many names are looked at between two turns of the event loop. */
+const NAMES_AT_ONCE = 1_000
+
+/** A listing of which most is skipped. Making a whole row costs ten times what is asked of it. */
+export type SkippingQuery = ListQuery & { readonly skip: NonNullable<ListQuery['skip']> }
+
+/** The rows by name that are not skipped. Only of those more is read than `skip` is told. */
+export async function* listSkipping(
+  file: SqliteFile,
+  clock: () => number,
+  query: SkippingQuery,
+): AsyncGenerator<readonly Listed[]> {
+  let left = query.limit ?? Number.POSITIVE_INFINITY
+  let after: string | undefined
+  while (left > 0) {
+    if (after !== undefined) await otherWork()
+    const { signal } = query
+    const part = await file.read(connection => partAfter(connection, query, after, clock()), { signal })
+    if (part === undefined) return
+    const rows = part.rows.slice(0, left)
+    left -= rows.length
+    if (rows.length > 0) yield rows
+    if (part.last === undefined) return
+    after = part.last
+  }
+}
+
+interface Part {
+  readonly rows: readonly Listed[]
+  /** The name at which the next part begins; `undefined` after the last. */
+  readonly last: string | undefined
+}
+
+function partAfter(connection: Connection, query: SkippingQuery, after: string | undefined, nowMs: number): Part {
+  const { sql, values } = skippingQuery(query, after, NAMES_AT_ONCE)
+  const names = connection.all(sql, ...values)
+  const rows: Listed[] = []
+  let leased: ReadonlySet<unknown> | undefined
+  let asked: unknown
+  const isLeased = (): boolean => {
+    leased ??= leasedBetween(connection, names[0]?.[0], names.at(-1)?.[0], nowMs)
+    return leased.has(asked)
+  }
+  for (const [name, etag] of names) {
+    asked = name
+    if (typeof name !== 'string' || query.skip(name, typeof etag === 'string' ? etag : '', isLeased)) continue
+    const row = connection.get(SELECT_LISTED, name)
+    if (row !== undefined) rows.push(listedOf(row, nowMs))
+  }
+  const last = names.length < NAMES_AT_ONCE ? undefined : names.at(-1)?.[0]
+  return { rows, last: typeof last === 'string' ? last : undefined }
+}
+
+/** Asked for only where somebody wants to know: columns that are nearly always empty make each row a third dearer. */
+function leasedBetween(
+  connection: Connection,
+  first: SQLInputValue | undefined,
+  last: SQLInputValue | undefined,
+  nowMs: number,
+): ReadonlySet<unknown> {
+  const rows = connection.all(SELECT_LEASED, first ?? null, last ?? null)
+  return new Set(rows.flatMap(([name, ...lease]) => (isLeasedRow(lease, nowMs) ? [name] : [])))
+}

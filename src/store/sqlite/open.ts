@@ -1,13 +1,11 @@
-import { closeSync, openSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, realpathSync, rmdirSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { BadAddress } from '../errors.ts'
+import { BadAddress, StoreIncompatible } from '../errors.ts'
 import { BUSY_TIMEOUT_MS } from './connection.ts'
 import { isIndexFull, sqliteCode } from './errors.ts'
 import { databaseIdentityOf, type OpenedFile, Replaced } from './file-identity.ts'
-import { createFolder } from './folder.ts'
-import { loadSqlite } from './load.ts'
 import { createSchema, mayWriteWith, schemaState } from './schema.ts'
 
 /**
@@ -123,4 +121,110 @@ function hasContent(path: string): boolean {
 
 function statusOf(path: string): Stats | undefined {
   return statSync(path, { throwIfNoEntry: false })
+}
+
+type SqliteModule = typeof import('node:sqlite')
+
+let loaded: SqliteModule | undefined
+
+/**
+ * `node:sqlite`, loaded at the first use. Node 22 prints an ExperimentalWarning for it while it loads: that one warning
+ * is dropped, every other one passes.
+ */
+export function loadSqlite(): SqliteModule {
+  loaded ??= withoutSqliteWarning(() => process.getBuiltinModule('node:sqlite'))
+  return loaded
+}
+
+/** Loading is synchronous, so nothing else runs while the function stands in for Node's. */
+function withoutSqliteWarning<T>(load: () => T): T {
+  const { emitWarning } = process
+  const filtered = (...args: unknown[]): void => {
+    if (!isSqliteWarning(args)) Reflect.apply(emitWarning, process, args)
+  }
+  process.emitWarning = filtered
+  try {
+    return load()
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}
+
+function isSqliteWarning([message, type]: unknown[]): boolean {
+  return type === 'ExperimentalWarning' && /sqlite/i.test(String(message))
+}
+
+/**
+ * Makes a folder and those above it that are missing, for their owner only, and has their names on the disk: SQLite
+ * syncs what lies in the folder, but not that there is one. One after the other: `recursive` never ends where a file
+ * system takes no folders at all, as /proc does.
+ */
+function createFolder(path: string): void {
+  if (isFolder(path)) return
+  const parent = dirname(path)
+  if (parent !== path) createFolder(parent)
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    // Another process may have been faster.
+    if (!isFolder(path)) throw error
+  }
+  try {
+    syncFolder(parent)
+  } catch (error) {
+    // Who tries again must not take it for one that lasts.
+    removeEmpty(path)
+    throw error
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}
+
+/** Faults of the disk. Others say that folders cannot be synced here: by this user, or on this system at all. */
+const FAULTS: readonly unknown[] = ['EIO', 'ENOSPC', 'EDQUOT']
+
+function syncFolder(path: string): void {
+  try {
+    const folder = openSync(path, 'r')
+    try {
+      fsyncSync(folder)
+    } finally {
+      closeSync(folder)
+    }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && FAULTS.includes(error.code)) throw error
+  }
+}
+
+function removeEmpty(path: string): void {
+  try {
+    rmdirSync(path)
+  } catch {
+    // Another process uses it already.
+  }
+}
+
+/** Which SQLite this process has, asked when it is first needed. */
+export class SqliteVersion {
+  #name: string | undefined
+
+  /** @param name overrides `sqlite_version()`. For tests. */
+  constructor(name: string | undefined) {
+    this.#name = name
+  }
+
+  get name(): string {
+    this.#name ??= sqliteVersion()
+    return this.#name
+  }
+
+  /** @throws StoreIncompatible if it may only read */
+  checkMayWrite(): void {
+    if (mayWriteWith(this.name)) return
+    throw new StoreIncompatible(`SQLite ${this.name} in this Node can damage a store that several programs write`, {
+      hint: 'Use Node 22.22.3, 24.15, 26 or later. Reading works.',
+    })
+  }
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
 import { setImmediate as otherWork } from 'node:timers/promises'
 import type { Summary } from '../../stream/summary.ts'
@@ -11,6 +12,7 @@ import {
   type LeaseStep,
   releaseStep,
   renewStep,
+  writeGate,
 } from '../local-lease.ts'
 import { checkReadableName, checkStoredName } from '../names.ts'
 import type {
@@ -32,12 +34,17 @@ import { changeOnceFree } from './change.ts'
 import { CommitFault, type Connection } from './connection.ts'
 import { SqliteFile, type SqliteFileOptions } from './file.ts'
 import { inspectSqlite } from './inspect.ts'
-import { leaseInTransaction } from './leases.ts'
-import { type Cursor, PAGE_ROWS, pageQuery } from './list.ts'
-import { dueOf, listedOf, storedOf } from './rows.ts'
-import { listSkipping } from './skipping.ts'
-import { SELECT_STORED } from './sql.ts'
-import { createInTransaction, removeInTransaction } from './streams.ts'
+import { type Cursor, listSkipping, PAGE_ROWS, pageQuery } from './list.ts'
+import { bodyIdOf, dueOf, instant, leasedOf, leaseValues, listedOf, storedOf, summaryValues } from './rows.ts'
+import {
+  DELETE_BODY,
+  DELETE_STREAM,
+  INSERT_BODY,
+  INSERT_STREAM,
+  SELECT_LISTED,
+  SELECT_STORED,
+  UPDATE_LEASE,
+} from './schema.ts'
 
 export interface SqliteStoreOptions extends Partial<SqliteFileOptions> {
   /** Epoch ms. Default `Date.now`. */
@@ -210,4 +217,47 @@ async function orUnknown<T>(write: Promise<T>): Promise<T | Unknown> {
     if (error instanceof CommitFault) return { kind: 'unknown', cause: error.cause }
     throw error
   }
+}
+
+/** Inside a write transaction: adds a stream unless something has its name. */
+function createInTransaction(
+  connection: Connection,
+  { name, body, summary, nowMs }: { name: string; body: Uint8Array; summary: Summary; nowMs: number },
+): CreateOutcome {
+  if (connection.get(SELECT_LISTED, name) !== undefined) return { kind: 'exists' }
+  const etag = randomUUID()
+  const bodyId = connection.run(INSERT_BODY, body)
+  const stamp = [etag, body.length, instant(nowMs)]
+  connection.run(INSERT_STREAM, name, bodyId, ...stamp, instant(summary.dueMs), ...summaryValues(summary))
+  return { kind: 'created', etag }
+}
+
+/** Inside a write transaction: removes a stream that is neither held by another nor written since. */
+function removeInTransaction(
+  connection: Connection,
+  { name, etag, leaseId, nowMs }: { name: string; etag?: string; leaseId?: string; nowMs: number },
+): RemoveOutcome {
+  const row = connection.get(SELECT_LISTED, name)
+  if (row === undefined) return { kind: 'missing' }
+  const stream = leasedOf(row)
+  const gate = writeGate(stream, leaseId, nowMs)
+  if (gate.kind === 'held') return { kind: 'held', lease: gate.lease }
+  if (gate.kind === 'lost') return gate
+  if (etag !== undefined && etag !== stream.etag) return { kind: 'changed' }
+  connection.run(DELETE_BODY, bodyIdOf(row))
+  connection.run(DELETE_STREAM, name)
+  return { kind: 'removed' }
+}
+
+/** Runs one lease operation inside a write transaction. It touches neither body nor etag nor the due index. */
+function leaseInTransaction<T>(
+  connection: Connection,
+  name: string,
+  step: (stream: LeasedStream) => LeaseStep<T>,
+): T | { readonly kind: 'missing' } {
+  const row = connection.get(SELECT_LISTED, name)
+  if (row === undefined) return { kind: 'missing' }
+  const { outcome, keep } = step(leasedOf(row))
+  if (keep) connection.run(UPDATE_LEASE, ...leaseValues(keep), name)
+  return outcome
 }

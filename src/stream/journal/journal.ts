@@ -1,3 +1,6 @@
+import { SaxesParser } from 'saxes'
+import { escapeAttribute } from '../xml/text.ts'
+
 /** How an event came to change: as the target, by a cascade from above, by closing, by a join, or added. */
 export type How = 'target' | 'cascade' | 'close' | 'join' | 'add'
 
@@ -35,4 +38,143 @@ export interface Transaction {
   /** A foreign write changed more than statuses. */
   readonly other: boolean
   readonly changes: readonly JournalChange[]
+}
+
+/**
+ * The journal as text inside the document. Appending and looking for a command id work on the raw text; it is parsed
+ * only when history is asked for or a foreign write was found.
+ */
+
+/** One entry as it is written, on a line of its own. */
+export function formatTransaction(transaction: Transaction, prefix: string): string {
+  const { version, at, by, op, on, commandId, nonce = '', hash, why, other } = transaction
+  const open = `<${prefix}:tx${attributes({ v: String(version), at, by, op, on, cmd: commandId, n: nonce, h: hash, why, other: other ? 'yes' : '' })}`
+  if (transaction.changes.length === 0) return `${open}/>`
+  return `${open}>${transaction.changes.map(change => formatChange(change, prefix)).join('')}</${prefix}:tx>`
+}
+
+/** The journal's raw text with one more entry at its end. */
+export function appendTransaction(journal: string, transaction: Transaction, prefix: string): string {
+  const line = formatTransaction(transaction, prefix)
+  return journal === '' ? line : `${journal}\n${line}`
+}
+
+function formatChange(change: JournalChange, prefix: string): string {
+  const { event, from, to, how, owner = '', attempt, attr = '' } = change
+  const attemptText = attempt === undefined ? '' : String(attempt)
+  return `<${prefix}:change${attributes({ event, from, to, how, owner, attempt: attemptText, attr })}/>`
+}
+
+function attributes(values: Readonly<Record<string, string>>): string {
+  let text = ''
+  for (const [name, value] of Object.entries(values)) if (value !== '') text += ` ${name}="${escapeAttribute(value)}"`
+  return text
+}
+
+/** All entries, oldest first. Elements and attributes that are not the journal's own are passed over. */
+export function parseJournal(journal: string, prefix: string): Transaction[] {
+  if (journal === '') return []
+  const transactions: Transaction[] = []
+  let changes: JournalChange[] = []
+  const parser = new SaxesParser({ xmlns: false, position: false, fragment: true })
+  parser.on('error', error => {
+    throw error
+  })
+  parser.on('opentag', tag => {
+    if (tag.name === `${prefix}:tx`) {
+      changes = []
+      transactions.push(readTransaction(tag.attributes, changes))
+    } else if (tag.name === `${prefix}:change`) {
+      changes.push(readChange(tag.attributes))
+    }
+  })
+  parser.write(journal).close()
+  return transactions
+}
+
+/**
+ * The entry a command id left, if any. Ids hold neither quotes nor `<`, and the reader brings the journal into
+ * the form that `formatTransaction` writes, so a plain search for ` cmd="ID"` finds every entry.
+ */
+export function findCommand(journal: string, prefix: string, commandId: string): Transaction | undefined {
+  if (!journal.includes(` cmd="${commandId}"`)) return undefined
+  return parseJournal(journal, prefix).find(transaction => transaction.commandId === commandId)
+}
+
+/** The version of the last entry, 0 for an empty journal. */
+export function lastVersion(journal: string, prefix: string): number {
+  const start = journal.lastIndexOf(`<${prefix}:tx `)
+  if (start < 0) return 0
+  const end = journal.indexOf(`</${prefix}:tx>`, start)
+  const entry = journal.slice(start, end < 0 ? undefined : end)
+  return naturalNumber(/ v="(\d+)"/.exec(entry)?.[1])
+}
+
+/** No more of the last entries than this are looked at for their writers. */
+const MOST_LATE_ENTRIES = 200
+
+/** Who wrote of late, in turns of one or more entries each. */
+export interface LateWriters {
+  /** As they are escaped in the journal. */
+  readonly names: ReadonlySet<string>
+  /** How often one wrote behind another. */
+  readonly changes: number
+  /** From the first of these entries to the last. */
+  readonly tookMs: number
+}
+
+/** Who wrote the entries since then. Who created the stream does not count for that alone. */
+export function lateWriters(journal: string, prefix: string, sinceIso: string): LateWriters {
+  const names = new Set<string>()
+  const head = new RegExp(`<${prefix}:tx v="\\d+" at="([^"]*)"(?: by="([^"]*)")? op="([^"]*)"`, 'y')
+  let [first, last, later, changes] = ['', '', '', 0]
+  let start = journal.length
+  for (let entries = 0; entries < MOST_LATE_ENTRIES && start > 0; entries += 1) {
+    start = journal.lastIndexOf(`<${prefix}:tx `, start - 1)
+    if (start < 0) break
+    head.lastIndex = start
+    const [, at = '', by, op] = head.exec(journal) ?? []
+    if (at < sinceIso) break
+    if (by === undefined || op === 'init') continue
+    names.add(by)
+    if (last === '') last = at
+    else if (by !== later) changes += 1
+    first = at
+    later = by
+  }
+  return { names, changes, tookMs: last === '' ? 0 : Math.max(0, Date.parse(last) - Date.parse(first)) }
+}
+
+function readTransaction(values: Readonly<Record<string, string>>, changes: JournalChange[]): Transaction {
+  return {
+    version: naturalNumber(values.v),
+    at: values.at ?? '',
+    by: values.by ?? '',
+    op: values.op ?? '',
+    on: values.on ?? '',
+    commandId: values.cmd ?? '',
+    ...(values.n === undefined ? {} : { nonce: values.n }),
+    hash: values.h ?? '',
+    why: values.why ?? '',
+    other: values.other === 'yes',
+    changes,
+  }
+}
+
+const HOWS: readonly string[] = ['target', 'cascade', 'close', 'join', 'add'] satisfies How[]
+
+function readChange(values: Readonly<Record<string, string>>): JournalChange {
+  return {
+    event: values.event ?? '',
+    from: values.from ?? '',
+    to: values.to ?? '',
+    how: HOWS.includes(values.how ?? '') ? (values.how as How) : 'target',
+    ...(values.owner === undefined ? {} : { owner: values.owner }),
+    ...(values.attempt === undefined ? {} : { attempt: naturalNumber(values.attempt) }),
+    ...(values.attr === undefined ? {} : { attr: values.attr }),
+  }
+}
+
+function naturalNumber(text: string | undefined): number {
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : 0
 }

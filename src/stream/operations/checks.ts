@@ -1,8 +1,7 @@
 import { fenceOf, isFinal, isWaitingJoin, type StreamEvent } from '../event.ts'
 import { claimRuns } from '../time/deadlines.ts'
 import type { Draft } from './draft.ts'
-import type { Claimant, Refusal } from './operation.ts'
-import { refuse } from './refuse.ts'
+import type { Claimant, Refusal, RefusalCode } from './operation.ts'
 
 /**
  * Whether the caller may move the event while somebody may hold it. A fence that is given must be the event's own, and so
@@ -77,4 +76,18 @@ export function checkNotWaitingJoin(event: StreamEvent): Refusal | undefined {
     event,
     `${event.id} is a join that waits for its branches; it becomes init when they have ended`,
   )
+}
+
+/** A refusal about one event: its code, its status and a sentence that says what would be legal. */
+export function refuse(code: RefusalCode, event: StreamEvent, message: string): Refusal {
+  const { owner, until } = event.lc
+  const claim = code === 'claimed' || code === 'fenced'
+  return {
+    code,
+    event: event.id,
+    status: event.status,
+    message,
+    ...(claim && owner !== undefined ? { owner } : {}),
+    ...(claim && until !== undefined ? { until } : {}),
+  }
 }

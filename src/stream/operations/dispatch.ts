@@ -1,14 +1,11 @@
 import { ROOT_ID } from '../event-id.ts'
-import { init } from './add-events.ts'
-import { advance } from './advance.ts'
-import { end } from './cancel-abort.ts'
+import { advance, init } from './add-events.ts'
+import { checkExpired, end } from './cancel-abort.ts'
 import { checkOpen } from './checks.ts'
 import type { Draft } from './draft.ts'
-import { checkExpired } from './expired.ts'
 import type { ChangeResult, Operation, Refusal } from './operation.ts'
 import { retry } from './retry.ts'
-import { start } from './start.ts'
-import { claimOf, complete, fail, release, set, touch } from './work.ts'
+import { claimOf, complete, fail, release, set, start, touch } from './work.ts'
 
 /** What became of an operation on the draft. */
 export type Verdict =

@@ -8,8 +8,7 @@ import {
   type StreamEvent,
 } from '../event.ts'
 import { EventStream, shareLinks } from '../event-stream.ts'
-import type { How, JournalChange, Transaction } from '../journal/journal.ts'
-import { parseJournal } from '../journal/text.ts'
+import { type How, type JournalChange, parseJournal, type Transaction } from '../journal/journal.ts'
 import type { TimeReader } from '../time/deadlines.ts'
 
 /** A patch of an event: attributes to set, and those of ours to set or, with `undefined`, to remove. */

@@ -1,7 +1,7 @@
 import type { Status } from '../event.ts'
 import type { How } from '../journal/journal.ts'
 
-/** Attributes a caller may give to an event it creates. Texts are checked at the edge (see `texts.ts`). */
+/** Attributes a caller may give to an event it creates. Texts are checked at the edge (see `stream/text.ts`). */
 export interface EventSpec {
   readonly name: string
   readonly topic?: string
@@ -10,7 +10,7 @@ export interface EventSpec {
   readonly ref?: string
   readonly tag?: string
   readonly trackingId?: string
-  /** As written on the wire: a .NET TimeSpan or an ISO date-time; `due.ts` makes it from what people type. */
+  /** As written on the wire: a .NET TimeSpan or an ISO date-time; `time/deadlines.ts` makes it from what people type. */
   readonly timeout?: string
   readonly onDue?: OnDue
 }

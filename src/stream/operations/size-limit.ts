@@ -3,8 +3,8 @@ import { ATTRIBUTES, type ForeignAttribute, LC_ATTRIBUTES, type StreamEvent } fr
 import { MAX_READ_BYTES, MAX_WRITTEN_BYTES, MAX_WRITTEN_EVENTS } from '../limits.ts'
 import { escapeAttribute } from '../xml/text.ts'
 import { writtenBytes } from '../xml/write.ts'
+import { refuse } from './checks.ts'
 import type { Refusal } from './operation.ts'
-import { refuse } from './refuse.ts'
 
 /**
  * Refuses a document that grew beyond what is written. For what lets a stream grow that is 8 MiB and 20 000 events:

@@ -1,8 +1,13 @@
 import type { StreamDocument } from '../document.ts'
-import { type ForeignWrite, highestVersion, UNWRITTEN_SUM } from '../journal/history.ts'
-import type { Transaction } from '../journal/journal.ts'
-import { restoreDropped, withoutEndedClaims } from '../journal/restore.ts'
-import { appendTransaction, parseJournal } from '../journal/text.ts'
+import {
+  type ForeignWrite,
+  findForeignWrite,
+  highestVersion,
+  restoreDropped,
+  UNWRITTEN_SUM,
+  withoutEndedClaims,
+} from '../journal/history.ts'
+import { appendTransaction, parseJournal, type Transaction } from '../journal/journal.ts'
 import { isFarAhead } from '../time/clock-ahead.ts'
 import { isoTime, readTime } from '../time/dates.ts'
 import { timeReaderFor } from '../time/deadlines.ts'
@@ -91,4 +96,27 @@ function restored(document: StreamDocument, { changes }: ForeignWrite): StreamDo
   const dropped = restoreDropped(document.events, parseJournal(document.journal, document.prefix))
   const events = withoutEndedClaims(dropped, changes)
   return events === document.events ? document : { ...document, events }
+}
+
+/** A document as the next transaction will find it before it does its own work. */
+export interface SettledDocument {
+  readonly document: StreamDocument
+  /** Foreign writers left something half done: a transaction of `settle` would write it. */
+  readonly isSettleDue: boolean
+  /** That would end events or release joins: nobody sees them so before it is written. */
+  readonly moves: boolean
+}
+
+/**
+ * What every transaction does first, as a look: a foreign write is made up for (attributes of ours that it dropped are
+ * back) and what can close is closed. Who plans a change has to look at this, not at the text as it is stored.
+ */
+export function settledDocument(document: StreamDocument, context: TransactionContext): SettledDocument {
+  if (document.events.length === 0) return { document, isSettleDue: false, moves: false }
+  const draft = openTransaction(document, context, findForeignWrite(document, context.versionFloor))
+  return {
+    document: draft.finish(),
+    isSettleDue: hasWork(draft) || isWrittenFarAhead(document, context.nowMs),
+    moves: draft.changes.length > 0,
+  }
 }

@@ -1,3 +1,5 @@
+import type { StreamDocument } from '../document.ts'
+
 /** Reads a time of one document: epoch ms, `undefined` when missing or unreadable. */
 export interface TimeReader {
   (text: string): number | undefined
@@ -13,7 +15,7 @@ export interface LimitClock {
 }
 
 /** How texts such as `06/05/2013` are read: month first, day first, or undecided. */
-export type DateOrder = '' | 'mdy' | 'dmy'
+type DateOrder = '' | 'mdy' | 'dmy'
 
 /** What a text of its own does not tell. */
 export interface DateContext {
@@ -172,4 +174,40 @@ function notBefore1970(ms: number): number | undefined {
 function daysIn(year: number, month: number): number {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
+}
+
+/**
+ * A reader that knows how the ambiguous dates of this document are meant: as `lc:dates` says, else as its own texts
+ * and the blob's Last-Modified tell. `dates` is what the next transaction fixes.
+ */
+export function timeReaderFor(
+  document: StreamDocument,
+  clock: { readonly lastModifiedMs?: number | undefined; readonly nowMs: number },
+): { readonly read: TimeReader; readonly dates: DateOrder } {
+  const dates = document.dates === '' ? decided(document, clock) : document.dates
+  const context = { dates, nowMs: clock.nowMs }
+  // What one transaction has touched carries one time: the same text comes again and again.
+  let last = ''
+  let lastMs: number | undefined
+  const read = (text: string): number | undefined => {
+    if (text === last) return lastMs
+    last = text
+    lastMs = readTime(text, context)
+    return lastMs
+  }
+  const { nowMs, lastModifiedMs = nowMs } = clock
+  return { read: Object.assign(read, { clock: { nowMs, writtenMs: Math.min(lastModifiedMs, nowMs) } }), dates }
+}
+
+/** Nearly always nothing is to be decided: a date of the old cultures has a slash. */
+function decided(document: StreamDocument, clock: Parameters<typeof decideDates>[1]): DateOrder {
+  const some = document.events.some(({ created, timestamp }) => created.includes('/') || timestamp.includes('/'))
+  return some ? decideDates(timesOf(document), clock) : ''
+}
+
+function* timesOf(document: StreamDocument): Iterable<string> {
+  for (const event of document.events) {
+    yield event.created
+    yield event.timestamp
+  }
 }

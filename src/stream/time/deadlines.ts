@@ -2,11 +2,11 @@ import { isFinal, isSuperseded, isWaitingJoin, type StreamEvent } from '../event
 import type { EventStream } from '../event-stream.ts'
 import { isAhead } from './clock-ahead.ts'
 import { readTime, type TimeReader } from './dates.ts'
-import { parseTimeout } from './timeouts.ts'
+import { parseTimeout } from './durations.ts'
 
 export type { TimeReader } from './dates.ts'
-export { timeReaderFor } from './reader.ts'
-export { parseTimeout, timeoutFromInput } from './timeouts.ts'
+export { timeReaderFor } from './dates.ts'
+export { parseTimeout, timeoutFromInput } from './durations.ts'
 
 /**
  * What a limit counts from (stream-format 6). `stream`: the root's opening, for the whole stream. `never-started`: the

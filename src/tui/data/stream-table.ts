@@ -1,7 +1,7 @@
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import { isHeld } from '../../store/local-lease.ts'
-import type { Listed } from '../../store/store.ts'
-import { entryOf, leaseNow, listedItem } from './stream-entry.ts'
+import type { LeaseView, Listed } from '../../store/store.ts'
+import { beat, type Pulse, restingPulse } from './activity-rate.ts'
 import type { StreamEntry, StreamTable } from './types.ts'
 
 /** The streams of the listing. Each method says how many entries are other ones now. */
@@ -103,4 +103,63 @@ export class StreamRows implements StreamTable {
     this.#revision++
     return 1
   }
+}
+
+/** The lease as it is by now: one that has run out since it was seen says so, though nothing was written. */
+export function leaseNow(lease: LeaseView, nowMs: number): LeaseView {
+  if (!isHeld(lease) || lease.untilMs === undefined || lease.untilMs > nowMs) return lease
+  return { state: lease.state === 'breaking' ? 'broken' : 'expired' }
+}
+
+/** A row of a listing. What was read of the document counts on as long as the ETag stands; later it is what was known. */
+function listedItem(before: StreamEntry | undefined, listed: Listed): SummarizedStream {
+  const { summary } = listed
+  if (summary !== undefined) {
+    return { listed, summary, fault: undefined, pin: { ifVersion: summary.version, ifBorn: summary.born } }
+  }
+  if (before === undefined) return { listed, summary: undefined, fault: undefined, pin: {} }
+  if (before.item.listed.etag === listed.etag) return { ...before.item, listed }
+  return { listed, summary: before.item.summary, fault: undefined, pin: {} }
+}
+
+/** Whether anything of the stream is known as it stands: its summary, why it cannot be read, or that it holds nothing. */
+function isKnown({ listed, fault, pin }: SummarizedStream): boolean {
+  return listed.summary !== undefined || fault !== undefined || pin.ifVersion !== undefined
+}
+
+/** The entry in place of `before`; the same one where nothing is new. `isNew`: it was not there when all were listed. */
+function entryOf(before: StreamEntry | undefined, item: SummarizedStream, isNew: boolean, nowMs: number): StreamEntry {
+  const isRead = isKnown(item)
+  if (before !== undefined && before.isRead === isRead && isSame(before.item, item)) return before
+  const { pulse, pulseAt } = pulseOf(before, item, isNew, nowMs)
+  // Names from an answer are made anew each time: one of them is enough.
+  const name = before?.name ?? item.listed.name
+  return { name, item, isRead, pulse, pulseAt, leasedSinceMs: leasedSince(before, item.listed.lease, nowMs) }
+}
+
+/** Equal ETags mean equal bytes: only the lease can be another one, and what was read meanwhile. */
+function isSame(a: SummarizedStream, b: SummarizedStream): boolean {
+  return a.listed.etag === b.listed.etag && a.fault?.message === b.fault?.message && isSameLease(a.listed, b.listed)
+}
+
+function isSameLease({ lease: a }: Listed, { lease: b }: Listed): boolean {
+  if (a === b) return true
+  if (a.state !== b.state || a.duration !== b.duration || a.untilMs !== b.untilMs) return false
+  return a.holder?.by === b.holder?.by && a.holder?.sinceMs === b.holder?.sinceMs
+}
+
+function pulseOf(before: StreamEntry | undefined, item: SummarizedStream, isNew: boolean, nowMs: number): Pulse {
+  if (before === undefined) return isNew ? beat(restingPulse(nowMs), 1, nowMs) : restingPulse(nowMs)
+  return before.item.listed.etag === item.listed.etag ? before : beat(before, changesBetween(before.item, item), nowMs)
+}
+
+/** Versions count changes, as long as the stream is the same one. */
+function changesBetween({ summary: before }: SummarizedStream, { summary: after }: SummarizedStream): number {
+  if (before === undefined || after === undefined || before.born !== after.born) return 1
+  return Math.max(1, after.version - before.version)
+}
+
+function leasedSince(before: StreamEntry | undefined, lease: LeaseView, nowMs: number): number | undefined {
+  if (!isHeld(lease)) return undefined
+  return lease.holder?.sinceMs ?? before?.leasedSinceMs ?? nowMs
 }

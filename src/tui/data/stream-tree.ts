@@ -1,9 +1,9 @@
+import { type TreeRow, threadTree } from '../../formats/stream/tree.ts'
 import type { SeenTransaction, StreamView } from '../../ops/read-stream.ts'
 import { isFailed, isSuperseded, type StreamEvent } from '../../stream/event.ts'
+import type { EventStream } from '../../stream/event-stream.ts'
 import { summarize } from '../../stream/summarize.ts'
 import type { Summary } from '../../stream/summary.ts'
-import { JournalIndex } from './journal-index.ts'
-import { formOf, type TreeForm } from './tree-form.ts'
 import { type Below, TAIL_LENGTH, type TreeNode } from './types.ts'
 
 /** Running totals over the nodes of a tree: of what is below one of them without walking there. */
@@ -112,4 +112,131 @@ const NOTHING: Below = { done: 0, failed: 0, total: 0 }
 function summaryOf({ stored, document, nowMs }: StreamView): Summary | undefined {
   if (stored.summary !== undefined || document.events.length === 0) return stored.summary
   return summarize(document, { lastModifiedMs: stored.modifiedMs, nowMs, lastBy: '' })
+}
+
+/** Which events there are and how they hang together: what outlives their statuses. */
+interface TreeForm {
+  /** The stream as it stands, with the links of the one before it where they are the same. */
+  readonly stream: EventStream
+  readonly nodes: readonly TreeNode[]
+}
+
+/** The form of a stream. What is the same as in the one before it is taken over, so that it costs next to nothing. */
+export function formOf(stream: EventStream, before: TreeForm | undefined): TreeForm {
+  const { events } = stream
+  if (before !== undefined && isLinkedAlike(events, before.stream.events)) {
+    return { stream: before.stream.withStates(events), nodes: before.nodes }
+  }
+  const nodes = nodesOf(threadTree(stream))
+  const isSame = before !== undefined && isSameTree(nodes, before.nodes)
+  return { stream, nodes: isSame ? before.nodes : nodes }
+}
+
+function isLinkedAlike(a: readonly StreamEvent[], b: readonly StreamEvent[]): boolean {
+  if (a === b) return true
+  if (a.length !== b.length) return false
+  for (let at = 0; at < a.length; at++) {
+    const left = a[at]
+    const right = b[at]
+    if (left === right) continue
+    if (left?.id !== right?.id || left?.next !== right?.next || left?.prev !== right?.prev) return false
+  }
+  return true
+}
+
+function isSameTree(a: readonly TreeNode[], b: readonly TreeNode[]): boolean {
+  if (a.length !== b.length) return false
+  return a.every(({ key, lines, end, again }, at) => {
+    const other = b[at]
+    return key === other?.key && lines === other.lines && end === other.end && again === other.again
+  })
+}
+
+/** The fold mark at the end of a row's lines is the screen's own to draw. */
+const MARK_LENGTH = 2
+
+function nodesOf(rows: readonly TreeRow[]): readonly TreeNode[] {
+  const ends = endsOf(rows)
+  const used = new Set<string>()
+  return rows.map(({ id, depth, lines, again }, at) => {
+    const key = freeKey(id, used)
+    used.add(key)
+    return { key, id, depth, lines: lines.slice(0, -MARK_LENGTH), end: ends[at] ?? at + 1, again }
+  })
+}
+
+function freeKey(id: string, used: ReadonlySet<string>): string {
+  let key = id
+  for (let number = 2; used.has(key); number++) key = `${id}#${number}`
+  return key
+}
+
+/** What is below a row ends with the next one that is no deeper. */
+function endsOf(rows: readonly TreeRow[]): Int32Array {
+  const ends = new Int32Array(rows.length)
+  const open: number[] = []
+  const close = (depth: number, end: number) => {
+    for (let last = open.at(-1); last !== undefined && (rows[last]?.depth ?? 0) >= depth; last = open.at(-1)) {
+      ends[last] = end
+      open.pop()
+    }
+  }
+  for (const [at, { depth }] of rows.entries()) {
+    close(depth, at)
+    open.push(at)
+  }
+  close(0, rows.length)
+  return ends
+}
+
+type Journal = readonly SeenTransaction[]
+
+/**
+ * Which transactions tell of which event. A journal only grows, so the states of a stream share one index, and only what is
+ * new is looked at; each state sees as much of it as its own journal has.
+ */
+class JournalIndex {
+  readonly #places = new Map<string, number[]>()
+  #seen = 0
+  #last: SeenTransaction | undefined
+
+  /** The index of this journal: the one before it where the journal goes on from there. */
+  static of(journal: Journal, before = new JournalIndex()): JournalIndex {
+    const index = before.#isBeginningOf(journal) ? before : new JournalIndex()
+    index.#add(journal)
+    return index
+  }
+
+  /** What tells of an event in this journal or an earlier state of it, oldest first. */
+  transactionsOf(id: string, journal: Journal): Journal {
+    const places = this.#places.get(id) ?? []
+    const found = places.flatMap(at => journal[at] ?? [])
+    const last = journal.at(-1)
+    return last?.provisional && isAbout(last, id) ? [...found, last] : found
+  }
+
+  #isBeginningOf(journal: Journal): boolean {
+    const same = journal[this.#seen - 1]
+    return this.#seen === 0 || (same?.version === this.#last?.version && same?.commandId === this.#last?.commandId)
+  }
+
+  /** What nobody has recorded yet has no place: others come to stand there. */
+  #add(journal: Journal): void {
+    for (; this.#seen < journal.length; this.#seen++) {
+      const tx = journal[this.#seen]
+      if (tx === undefined || tx.provisional) return
+      this.#last = tx
+      for (const id of new Set([tx.on, ...tx.changes.map(({ event }) => event)])) this.#put(id, this.#seen)
+    }
+  }
+
+  #put(id: string, place: number): void {
+    const places = this.#places.get(id)
+    if (places === undefined) this.#places.set(id, [place])
+    else places.push(place)
+  }
+}
+
+function isAbout({ on, changes }: SeenTransaction, id: string): boolean {
+  return on === id || changes.some(({ event }) => event === id)
 }

@@ -1,8 +1,9 @@
-import { Box } from 'ink'
-import { useSyncExternalStore } from 'react'
+import { Box, Text } from 'ink'
+import { memo, useSyncExternalStore } from 'react'
+import type { Row } from '../view/row.ts'
 import type { Theme } from '../view/theme.ts'
+import { rowText, sameRow } from './ansi-row.ts'
 import type { FrameSource } from './frame-source.ts'
-import { RowView } from './RowView.tsx'
 
 /** The whole screen. A row is known by its place: what moves is the text. */
 export function Screen({ source, theme }: { readonly source: FrameSource; readonly theme: Theme }) {
@@ -15,3 +16,20 @@ export function Screen({ source, theme }: { readonly source: FrameSource; readon
     </Box>
   )
 }
+
+interface RowProps {
+  readonly row: Row
+  readonly columns: number
+  readonly theme: Theme
+}
+
+/**
+ * One row, as one text with its colours in it: Ink's time goes by nodes, and a `Text` for each colour would be five times as
+ * many. The text is fitted: `truncate` only keeps one that the layout measures otherwise from taking a second row.
+ */
+const RowView = memo(
+  function RowView({ row, columns, theme }: RowProps) {
+    return <Text wrap="truncate">{rowText(row, columns, theme) || ' '}</Text>
+  },
+  (a, b) => a.columns === b.columns && a.theme === b.theme && sameRow(a.row, b.row),
+)

@@ -1,14 +1,13 @@
+import { counted, countText } from '../../formats/terminal/numbers.ts'
 import { InvalidValue } from '../../stream/errors.ts'
-import { checkText } from '../../stream/text.ts'
-import type { Preview } from '../ports.ts'
-import { fieldOf, fociOf, focusMoved, focusOn } from './change-focus.ts'
+import { checkText, visibleText } from '../../stream/text.ts'
+import type { ChangeTarget, ChangeVerb, Preview } from '../ports.ts'
 import type { World } from './context.ts'
-import { copied } from './copy.ts'
-import type { ChangeDialog, Field, KeyPress, State } from './state.ts'
-import { edited, pasted } from './text-field.ts'
-import { noted, only, type Step } from './transition.ts'
-import { refusalOf } from './update-change.ts'
-import { withoutMarks } from './update-list.ts'
+import { cursorKey, isRoot, openStreamOf, withoutMarks } from './cursor.ts'
+import type { Batch, ChangeDialog, Field, KeyPress, State } from './state.ts'
+import { EMPTY_FIELD, edited, pasted } from './text-field.ts'
+import { copied, listOf, noted, only, type Step } from './transition.ts'
+import { lockReason } from './write-lock.ts'
 
 /** A key while it is asked whether a change shall be. Only `enter` on `yes` begins it. */
 export function changeKey(state: State, world: World, dialog: ChangeDialog, press: KeyPress): Step {
@@ -105,3 +104,168 @@ function begun(state: State, preview: Preview, reason: string): Step {
   }
   return only(next, { kind: 'carry-out', preview, reason })
 }
+
+/** A change is being carried out. */
+export function isRunning(batch: Batch | undefined): batch is Batch & { readonly end: undefined } {
+  return batch !== undefined && batch.end === undefined
+}
+
+/** Asks for a look at what a change would do, in front of the screen. Nothing is changed by that. */
+export function asked(state: State, world: World, verb: ChangeVerb): Step {
+  const refusal = refusalOf(state, world)
+  if (refusal !== undefined) return only(noted(state, world, refusal, 'warn'))
+  const { targets, note } = targetsOf(state, world, verb)
+  const told = note === undefined ? state : noted(state, world, note, 'warn')
+  if (targets.length === 0) return only(told)
+  const request = state.requests + 1
+  const dialog: ChangeDialog = {
+    kind: 'change',
+    request,
+    verb,
+    targets,
+    preview: undefined,
+    fault: undefined,
+    reason: EMPTY_FIELD,
+    typed: EMPTY_FIELD,
+    focus: verb === 'break' ? 'no' : 'reason',
+  }
+  return only({ ...told, requests: request, dialog }, { kind: 'preview', request, verb, targets })
+}
+
+/** Why nothing can be begun now; `undefined` where it can. */
+function refusalOf(state: State, world: World): string | undefined {
+  return lockReason(state, world) ?? (isRunning(state.batch) ? 'a change is under way: o shows it' : undefined)
+}
+
+/** The answer to what was asked last; others came too late. */
+export function previewed(state: State, request: number, preview: Preview): State {
+  const { dialog } = state
+  if (dialog?.kind !== 'change' || dialog.request !== request) return state
+  const isReasonTaken = preview.takesReason && preview.count > 0
+  const focus = dialog.focus === 'reason' && isReasonTaken ? 'reason' : 'no'
+  return { ...state, dialog: { ...dialog, preview, focus } }
+}
+
+export function previewFailed(state: State, request: number, fault: string): State {
+  const { dialog } = state
+  if (dialog?.kind !== 'change' || dialog.request !== request) return state
+  return { ...state, dialog: { ...dialog, fault, focus: 'no' } }
+}
+
+/** How a change went on. */
+export function withOutcome(state: State, outcome: Batch['outcomes'][number]): State {
+  const { batch } = state
+  return isRunning(batch) ? { ...state, batch: { ...batch, outcomes: [...batch.outcomes, outcome] } } : state
+}
+
+/** A change has come to its end: told where its dialog is closed. Who wanted to quit by then does. */
+export function ended(state: State, world: World, end: NonNullable<Batch['end']>): Step {
+  const { batch, dialog } = state
+  if (!isRunning(batch)) return only(state)
+  const after: Batch = { ...batch, end }
+  const next: State = { ...state, batch: after, dialog: dialog?.kind === 'quit' ? undefined : dialog }
+  if (batch.isLast) return only(next, { kind: 'quit' })
+  if (dialog?.kind === 'outcomes') return only(next)
+  const { text, isGood } = summaryOf(after)
+  return only(noted(next, world, `${text}: o shows it`, isGood ? 'good' : 'warn'))
+}
+
+/** What a change is about: all that is marked on this screen, else the row under the cursor. */
+export interface Targets {
+  readonly targets: readonly ChangeTarget[]
+  /** What is left out, or why there is nothing. */
+  readonly note: string | undefined
+}
+
+function targetsOf(state: State, world: World, verb: ChangeVerb): Targets {
+  return state.screen === 'stream' ? inStream(state, world, verb) : ofStreams(state, world)
+}
+
+function ofStreams(state: State, world: World): Targets {
+  const { marks } = listOf(state)
+  const names = marks.size > 0 ? [...marks] : [cursorKey(state, world)].filter(name => name !== undefined)
+  const there = names.filter(name => world.data.streams.get(name) !== undefined)
+  return told(
+    there.map(stream => ({ stream })),
+    names.length - there.length,
+    'stream',
+  )
+}
+
+/** The root stands for the whole stream, of which a lease is too. The XML has no cursor: it shows the whole. */
+function inStream(state: State, world: World, verb: ChangeVerb): Targets {
+  const open = openStreamOf(state, world)
+  const { stream, pane } = state
+  if (open === undefined || !HAS_STREAM.has(open.presence)) return { targets: [], note: 'there is no stream to change' }
+  if (verb === 'break' || pane === 'xml' || open.nodes.length === 0) return { targets: [{ stream }], note: undefined }
+  const { marks } = listOf(state)
+  const cursor = cursorKey(state, world)
+  const keys = marks.size > 0 ? marks : new Set(cursor === undefined ? [] : [cursor])
+  const nodes = open.nodes.filter(node => keys.has(node.key))
+  if (nodes.some(node => isRoot(node, open))) return told([{ stream }], keys.size - nodes.length, 'event')
+  const events = new Set(nodes.map(node => node.id))
+  return told(
+    Array.from(events, event => ({ stream, event })),
+    keys.size - nodes.length,
+    'event',
+  )
+}
+
+const HAS_STREAM: ReadonlySet<string> = new Set(['there', 'unreadable'])
+
+function told(targets: readonly ChangeTarget[], gone: number, what: string): Targets {
+  if (gone > 0) return { targets, note: `${counted(gone, what)} left out: not there any more` }
+  return { targets, note: targets.length === 0 ? `no ${what} under the cursor` : undefined }
+}
+
+export type Focus = ChangeDialog['focus']
+
+/** What of the dialog can have the keys now, in the order of `tab`. `yes` only where something would be done. */
+export function fociOf({ preview, fault, verb }: ChangeDialog): readonly Focus[] {
+  if (fault !== undefined) return ['no']
+  if (preview === undefined) return verb === 'break' ? ['no'] : ['reason', 'no']
+  if (preview.count <= 0) return ['no']
+  return [
+    ...(preview.takesReason ? (['reason'] as const) : []),
+    ...(preview.confirm.kind === 'type' ? (['typed'] as const) : []),
+    'no',
+    'yes',
+  ]
+}
+
+function focusMoved(dialog: ChangeDialog, by: 1 | -1): ChangeDialog {
+  const foci = fociOf(dialog)
+  const at = foci.indexOf(dialog.focus)
+  return { ...dialog, focus: foci[(at + by + foci.length) % foci.length] ?? 'no' }
+}
+
+/** From a field on to the next one, at last to `no`: never to `yes`. */
+function focusOn(dialog: ChangeDialog): ChangeDialog {
+  const isTypedNext = dialog.focus === 'reason' && fociOf(dialog).includes('typed')
+  return { ...dialog, focus: isTypedNext ? 'typed' : 'no' }
+}
+
+/** The field that is typed into; `undefined` on `no` and `yes`. */
+function fieldOf({ focus }: Pick<ChangeDialog, 'focus'>): 'reason' | 'typed' | undefined {
+  return focus === 'reason' || focus === 'typed' ? focus : undefined
+}
+
+export function hasField(dialog: Pick<ChangeDialog, 'focus'>): boolean {
+  return fieldOf(dialog) !== undefined
+}
+
+/** A change in one line: `cancel: 3 done, 1 refused`. Safe to print. */
+export function summaryOf({ preview, outcomes, end }: Pick<Batch, 'preview' | 'outcomes' | 'end'>): {
+  readonly text: string
+  readonly isGood: boolean
+} {
+  const counts = new Map<string, number>()
+  for (const { word } of outcomes) counts.set(word, (counts.get(word) ?? 0) + 1)
+  const parts = Array.from(counts, ([word, count]) => `${countText(count)} ${word}`)
+  const fault = end !== undefined && 'fault' in end ? end.fault : undefined
+  if (fault !== undefined) parts.push(visibleText(fault))
+  const text = `${VERBS[preview.verb]}: ${parts.length === 0 ? 'nothing was done' : parts.join(', ')}`
+  return { text, isGood: fault === undefined && outcomes.every(({ isGood }) => isGood) }
+}
+
+const VERBS = { cancel: 'cancel', abort: 'abort', retry: 'retry', break: 'break lease' } as const

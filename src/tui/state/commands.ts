@@ -1,18 +1,36 @@
 import type { ChangeVerb } from '../ports.ts'
+import { asked, isRunning } from './change.ts'
 import type { World } from './context.ts'
-import { copied } from './copy.ts'
-import { heightOf, movedBy, movedByPages } from './cursor.ts'
+import {
+  heightOf,
+  marked,
+  markedAll,
+  matched,
+  movedBy,
+  movedByPages,
+  movedToEnd,
+  reversed,
+  sortedByNext,
+  subjectOf,
+  withoutMarks,
+} from './cursor.ts'
 import type { KeyCommand } from './keys.ts'
 import { layoutOf, PANES_COLUMNS, PANES_ROWS } from './layout.ts'
-import { isScrolled, matchedLine, scrolledTo } from './panes.ts'
+import {
+  back,
+  foldedOrUp,
+  foldToggled,
+  isScrolled,
+  matchedLine,
+  opened,
+  paneToggled,
+  scrolledTo,
+  shown,
+  unfoldedOrDown,
+} from './panes.ts'
 import { filterPrompt, linePrompt } from './prompt.ts'
 import type { Screen, State } from './state.ts'
-import { subjectOf } from './subject.ts'
-import { noted, only, type Step } from './transition.ts'
-import { asked, isRunning } from './update-change.ts'
-import { marked, markedAll, matched, movedToEnd, reversed, sortedByNext, withoutMarks } from './update-list.ts'
-import { back, opened, paneToggled, shown } from './update-screen.ts'
-import { foldedOrUp, foldToggled, unfoldedOrDown } from './update-tree.ts'
+import { copied, noted, only, type Step } from './transition.ts'
 import { toggleWrites } from './write-lock.ts'
 
 /** What a key of the screen does. */

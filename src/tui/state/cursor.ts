@@ -1,7 +1,10 @@
+import { counted, countText } from '../../formats/terminal/numbers.ts'
+import type { OpenStream, TreeNode } from '../data/types.ts'
+import type { Subject } from '../ports.ts'
 import type { World } from './context.ts'
 import { layoutOf, listHeight, windowTop } from './layout.ts'
-import type { State } from './state.ts'
-import { clamp, listOf, withList } from './transition.ts'
+import { SORTS, type Sort, type State } from './state.ts'
+import { clamp, listOf, noted, withList } from './transition.ts'
 
 /** Where the cursor stands: with its row, or where that row was. 0 in an empty list. */
 export function cursorIndex(state: Pick<State, 'lists' | 'screen'>, { listing }: Pick<World, 'listing'>): number {
@@ -34,7 +37,7 @@ export function movedByPages(state: State, world: World, pages: number): State {
 }
 
 /** Puts the cursor on a row of the list, `offset` rows below the top of the window as far as the list allows. */
-export function movedTo(state: State, world: World, to: number, offset: number): State {
+function movedTo(state: State, world: World, to: number, offset: number): State {
   const { keys } = world.listing
   if (keys.length === 0) return state
   const index = clamp(to, 0, keys.length - 1)
@@ -70,4 +73,106 @@ export function settled(state: State, world: World): State {
   const at = cursorIndex(state, world)
   const key = world.listing.keys[at]
   return at === index && key === cursor ? state : withList(state, { cursor: key, index: at })
+}
+
+/** The stream of the row under the cursor, on the screens that list streams or what belongs to one. */
+export function streamUnderCursor(state: State, world: World): string | undefined {
+  const key = cursorKey(state, world)
+  if (key === undefined || state.screen !== 'activity') return key
+  return world.data.activity.items.find(item => item.key === key)?.stream
+}
+
+/** What is known of the stream of the second screen; `undefined` while that is still another one. */
+export function openStreamOf(state: State, { data }: Pick<World, 'data'>): OpenStream | undefined {
+  return data.open?.name === state.stream ? data.open : undefined
+}
+
+/** The tree node under the cursor. */
+function nodeUnderCursor(state: State, world: World): TreeNode | undefined {
+  const key = cursorKey(state, world)
+  return key === undefined ? undefined : openStreamOf(state, world)?.nodes.find(node => node.key === key)
+}
+
+/** What the command line that shows the same is about. */
+export function subjectOf(state: State, world: World): Subject {
+  const { screen, pane, stream } = state
+  if (screen === 'streams') return { kind: 'streams', filter: listOf(state).filter }
+  if (screen !== 'stream') return { kind: screen }
+  const node = pane === 'tree' ? nodeUnderCursor(state, world) : undefined
+  if (node === undefined || isRoot(node, openStreamOf(state, world))) return { kind: 'stream', stream, pane }
+  return { kind: 'event', stream, event: node.id }
+}
+
+/** Stands for the stream as a whole. */
+export function isRoot({ id }: TreeNode, open: OpenStream | undefined): boolean {
+  return id === open?.nodes[0]?.id
+}
+
+/** Marks the row under the cursor, or takes the mark away, and goes one down. */
+export function marked(state: State, world: World): State {
+  const key = cursorKey(state, world)
+  if (key === undefined) return state
+  const marks = new Set(listOf(state).marks)
+  if (!marks.delete(key)) marks.add(key)
+  return movedBy(withList(state, { marks }), world, 1)
+}
+
+/** Marks all rows that pass the filter, and says how many. */
+export function markedAll(state: State, world: World): State {
+  const { keys, isFaint } = passing(world)
+  const rows = keys.filter(key => !isFaint(key))
+  const marks = new Set([...listOf(state).marks, ...rows])
+  const inAll = marks.size > rows.length ? `, ${countText(marks.size)} in all` : ''
+  const soFar = state.screen === 'streams' && !world.data.streams.isComplete ? '; the list is not complete yet' : ''
+  return noted(withList(state, { marks }), world, `marked ${counted(rows.length, 'row')}${inAll}${soFar}`)
+}
+
+export function withoutMarks(state: State): State {
+  return listOf(state).marks.size === 0 ? state : withList(state, { marks: new Set() })
+}
+
+/** To the next row that passes the filter, or to the one before, beyond the ends too. */
+export function matched(state: State, world: World, by: 1 | -1): State {
+  if (listOf(state).filter === '') return noted(state, world, 'no filter: / sets one')
+  const { keys, isFaint } = passing(world)
+  const from = cursorIndex(state, world)
+  for (let step = 1; step <= keys.length; step++) {
+    const at = (from + by * step + keys.length) % keys.length
+    const key = keys[at]
+    if (key !== undefined && !isFaint(key)) return movedBy(state, world, at - from)
+  }
+  return noted(state, world, 'nothing matches the filter')
+}
+
+/** By the next column; behind the last one stands the first again, the usual order. */
+export function sortedByNext(state: State, world: World): State {
+  const columns: readonly string[] = SORTS[state.screen]
+  const by = columns[columns.indexOf(sortOf(state).by) + 1]
+  const sort = by === undefined ? undefined : { by, isDescending: false }
+  return withSort(state, world, sort)
+}
+
+/** Turns the order round. */
+export function reversed(state: State, world: World): State {
+  const { by, isDescending } = sortOf(state)
+  return withSort(state, world, { by, isDescending: !isDescending })
+}
+
+function sortOf(state: State): Sort {
+  return listOf(state).sort ?? { by: SORTS[state.screen][0] ?? '', isDescending: false }
+}
+
+function withSort(state: State, world: World, sort: Sort | undefined): State {
+  const next = withList(state, { sort })
+  const { by, isDescending } = sortOf(next)
+  return noted(next, world, `sorted by ${by}${isDescending ? ', turned round' : ''}`)
+}
+
+/** To the first row or the last. */
+export function movedToEnd(state: State, world: World, end: 'first' | 'last'): State {
+  return end === 'first' ? movedTo(state, world, 0, 0) : movedTo(state, world, world.listing.keys.length - 1, Infinity)
+}
+
+function passing({ listing }: World) {
+  return { keys: listing.keys, isFaint: (key: string) => listing.isFaint(key) }
 }

@@ -1,6 +1,5 @@
-import { widthOf } from '../../formats/terminal/width.ts'
-import { wrapped } from '../../formats/terminal/wrap.ts'
-import { HELP, type HelpGroup } from './bindings.ts'
+import { widthOf, wrapped } from '../../formats/terminal/width.ts'
+import { HELP, type HelpGroup } from './keys.ts'
 
 /** A line of one column of the help. A key without `keys` goes on with the line above it. */
 export type HelpText =

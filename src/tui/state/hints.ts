@@ -1,9 +1,8 @@
-import { keyLabel, worksOn } from './bindings.ts'
-import { KEYS, type KeyCommand } from './keys.ts'
+import { isRunning } from './change.ts'
+import { KEYS, type KeyCommand, keyLabel, worksOn } from './keys.ts'
 import { isScrolled } from './panes.ts'
 import type { Screen, State } from './state.ts'
 import { listOf } from './transition.ts'
-import { isRunning } from './update-change.ts'
 
 /** A key and what it does here and now, for the line at the foot. */
 export interface Hint {

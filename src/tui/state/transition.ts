@@ -1,6 +1,6 @@
+import { visibleText } from '../../stream/text.ts'
 import type { World } from './context.ts'
-import type { Effect, ListState, Notice, State } from './state.ts'
-import { NOTICE_MS } from './state.ts'
+import { type Effect, type ListState, NOTICE_MS, type Notice, type State } from './state.ts'
 
 /** What an action leads to: the next state, and what has to be done besides drawing. */
 export type Step = readonly [State, readonly Effect[]]
@@ -43,4 +43,9 @@ export const FRESH_LIST: ListState = {
 
 export function clamp(value: number, least: number, most: number): number {
   return Math.max(least, Math.min(value, most))
+}
+
+/** Hands a command line to the clipboard and says which. */
+export function copied(state: State, world: World, text: string): Step {
+  return only(noted(state, world, `copied: ${visibleText(text)}`, 'good'), { kind: 'copy', text })
 }

@@ -1,5 +1,4 @@
-import { type Demand, NO_DEMAND } from '../data/demand.ts'
-import type { Data } from '../data/types.ts'
+import { type Data, type Demand, NO_DEMAND } from '../data/types.ts'
 import type { Listing } from './context.ts'
 import { cursorIndex, heightOf } from './cursor.ts'
 import { windowTop } from './layout.ts'

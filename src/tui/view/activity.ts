@@ -1,12 +1,13 @@
-import { counted } from '../../formats/terminal/count-text.ts'
+import { changePieces, orderedChanges } from '../../formats/journal.ts'
+import { counted } from '../../formats/terminal/numbers.ts'
+import type { SeenTransaction } from '../../ops/read-stream.ts'
+import type { JournalChange } from '../../stream/journal/journal.ts'
 import type { Activity } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { PANES_COLUMNS, WIDE_COLUMNS } from '../state/layout.ts'
-import { whatText } from './change-text.ts'
 import { gutter, type ListColumn, listRow, lookOfRow, placed, titleRow } from './columns.ts'
 import { emptyRows, noMatch, waitingRows } from './empty.ts'
-import { filled, rowOf } from './fit.ts'
-import type { Area, Row } from './row.ts'
+import { type Area, filled, type Row, rowOf, type Span } from './row.ts'
 import { safeName, safeText } from './safe-text.ts'
 import { isTiny, marksOf } from './streams.ts'
 import { AGE_WIDTH, agoText } from './times.ts'
@@ -87,4 +88,19 @@ const WIDE: readonly ListColumn<Activity>[] = [
 function styleOf({ op, provisional }: Activity['tx']) {
   if (provisional || op === 'foreign' || op === 'adopt') return 'warn'
   return op === 'abort' || op === 'fail' || op === 'cancel' || op === 'timeout' ? 'bad' : 'plain'
+}
+
+/** What a transaction did, in a few words: `complete 01.02 → completed +2`. */
+function whatText(tx: SeenTransaction): string {
+  const [first, ...others] = orderedChanges(tx)
+  const moved = first === undefined || first.to === first.from ? '' : `→ ${first.to === '' ? 'removed' : first.to}`
+  const more = others.length > 0 ? `+${others.length}` : ''
+  const how = tx.provisional ? 'somebody else wrote' : tx.op
+  return safeText([how, first?.event ?? tx.on, moved, more].filter(part => part !== '').join(' '))
+}
+
+/** One event's part in a transaction: `01.02  inprocess → ✓ completed`. */
+export function changeSpans(change: JournalChange, tx: SeenTransaction): Span[] {
+  const pieces = changePieces(change, tx).map(([text, style]): Span => [safeText(text), style])
+  return [[`${safeText(change.event)}  `, 'plain'], ...pieces]
 }

@@ -1,8 +1,7 @@
-import { countText } from '../../formats/terminal/count-text.ts'
+import { countText } from '../../formats/terminal/numbers.ts'
 import type { Style } from '../../formats/terminal/style.ts'
 import type { Scene } from '../state/context.ts'
-import { rowOf } from './fit.ts'
-import { type Area, BLANK, type Row } from './row.ts'
+import { type Area, BLANK, type Row, rowOf } from './row.ts'
 import { safeText } from './safe-text.ts'
 
 /** What stands in place of a list without rows: why, and what to do. */

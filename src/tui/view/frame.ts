@@ -1,13 +1,13 @@
 import type { Scene } from '../state/context.ts'
-import { type Layout, layoutOf } from '../state/layout.ts'
+import { dialogHeight, type Layout, layoutOf } from '../state/layout.ts'
 import { activityRows } from './activity.ts'
 import { asciiRow } from './ascii.ts'
-import { filled, rowOf } from './fit.ts'
+import { dialogRows } from './dialogs/dialog.ts'
 import { footRow } from './footer.ts'
+import { helpRows } from './help.ts'
 import { leaseRows } from './leases.ts'
 import { listDetailRows } from './list-detail.ts'
-import { withDialog } from './overlay.ts'
-import type { Area, Frame, Row } from './row.ts'
+import { type Area, type Frame, filled, type Row, rowOf } from './row.ts'
 import { statusRow } from './status-line.ts'
 import { detailRows } from './stream/detail.ts'
 import { tailRows } from './stream/journal.ts'
@@ -71,4 +71,15 @@ function bodyRows(scene: Scene, area: Area): readonly Row[] {
     default:
       return screen satisfies never
   }
+}
+
+/** The screen with the dialog, if there is one, as a band of full width over its middle. Title and foot stay where there is room. */
+function withDialog(scene: Scene, rows: readonly Row[]): readonly Row[] {
+  const { dialog, size } = scene.state
+  if (dialog === undefined) return rows
+  const area = { columns: size.columns, rows: Math.min(rows.length, dialogHeight(size, dialog)) }
+  const band = dialog.kind === 'help' ? helpRows(scene, dialog, area) : dialogRows(scene, dialog, area)
+  const shown = band.slice(0, area.rows)
+  const top = Math.floor((rows.length - shown.length) / 2)
+  return [...rows.slice(0, top), ...shown, ...rows.slice(top + shown.length)]
 }

@@ -2,8 +2,7 @@ import { pad } from '../../formats/terminal/width.ts'
 import type { Scene } from '../state/context.ts'
 import { HELP_INDENT, HELP_KEYS_WIDTH, type HelpText, helpLayout } from '../state/help.ts'
 import type { Dialog } from '../state/state.ts'
-import { cell, rowOf, ruleRow, widthOfSpans } from './fit.ts'
-import type { Area, Row, Span } from './row.ts'
+import { type Area, cell, type Row, rowOf, ruleRow, type Span, widthOfSpans } from './row.ts'
 
 /** All keys with what they do, in two columns where there is room for them. It scrolls. */
 export function helpRows({ facts }: Scene, dialog: Extract<Dialog, { kind: 'help' }>, area: Area): Row[] {

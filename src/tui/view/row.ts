@@ -1,4 +1,5 @@
 import type { Style } from '../../formats/terminal/style.ts'
+import { cut, pad, padLeft, widthOf } from '../../formats/terminal/width.ts'
 
 /** A run of text in one look. The text is safe to print, fitted, and has no line break. */
 export type Span = readonly [text: string, style: Style]
@@ -27,3 +28,73 @@ export interface Area {
 
 /** An empty row. */
 export const BLANK: Row = { spans: [] }
+
+/** Columns that spans take together. */
+export function widthOfSpans(spans: readonly Span[]): number {
+  return spans.reduce((sum, [text]) => sum + widthOf(text), 0)
+}
+
+/** As much of the spans as fits into so many columns, with `…` at the end where something is missing. */
+function fitSpans(spans: readonly Span[], width: number): Span[] {
+  const kept: Span[] = []
+  let left = Math.max(0, width)
+  for (const [text, style] of spans) {
+    if (text === '') continue
+    const taken = widthOf(text)
+    if (taken > left) return [...(left > 0 ? kept : kept.slice(0, -1)), ...endOf(kept, text, style, left)]
+    kept.push([text, style])
+    left -= taken
+  }
+  return kept
+}
+
+/** The last span that is seen: the part that still fits, or the one before it with a `…`. Blanks may go without a sign. */
+function endOf(kept: readonly Span[], text: string, style: Style, left: number): Span[] {
+  if (left > 0) return [[cut(text, left), style]]
+  const last = kept.at(-1)
+  if (last === undefined || text.trim() === '') return last === undefined ? [] : [last]
+  return [[cut(`${last[0]}…`, widthOf(last[0])), last[1]]]
+}
+
+/** A row of at most so many columns; neighbours in one look become one span, for each of them costs. */
+export function rowOf(spans: readonly Span[], width: number, look?: Row['look']): Row {
+  const merged: Span[] = []
+  for (const [text, style] of fitSpans(spans, width)) {
+    const last = merged.at(-1)
+    if (last !== undefined && last[1] === style) merged[merged.length - 1] = [last[0] + text, style]
+    else merged.push([text, style])
+  }
+  return look === undefined ? { spans: merged } : { spans: merged, look }
+}
+
+/** A text in exactly so many columns. */
+export function cell(text: string, width: number, style: Style = 'plain', align: 'left' | 'right' = 'left'): Span {
+  const fitted = cut(text, width)
+  return [align === 'right' ? padLeft(fitted, width) : pad(fitted, width), style]
+}
+
+/** Parts in one line with a gap between them; empty ones are left out. */
+export function joined(parts: readonly (readonly Span[])[], gap: string): Span[] {
+  const shown = parts.filter(part => part.some(([text]) => text !== ''))
+  return shown.flatMap((part, at) => (at === 0 ? [...part] : [[gap, 'plain'] as const, ...part]))
+}
+
+/** `─ title ─────`, or a line without title. */
+export function ruleRow(title: string, width: number, style: Style = 'strong'): Row {
+  if (title === '' || width < 6) return { spans: [['─'.repeat(Math.max(0, width)), 'dim']] }
+  const text = cut(title, width - 4)
+  const rest = '─'.repeat(Math.max(0, width - 3 - widthOf(text)))
+  return rowOf(
+    [
+      ['─ ', 'dim'],
+      [text, style],
+      [` ${rest}`, 'dim'],
+    ],
+    width,
+  )
+}
+
+/** Exactly as many rows as the area has. */
+export function filled(rows: readonly Row[], area: Area): Row[] {
+  return Array.from({ length: Math.max(0, area.rows) }, (_, at) => rows[at] ?? BLANK)
+}

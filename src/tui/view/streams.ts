@@ -1,16 +1,16 @@
-import { lookOf } from '../../formats/stream/status.ts'
+import { faultText, idsText, lookOf, statusWord } from '../../formats/stream/view.ts'
+import type { Cell } from '../../formats/terminal/table.ts'
 import { cutInside, widthOf } from '../../formats/terminal/width.ts'
+import type { Summary } from '../../stream/summary.ts'
+import { type Pulse, pulseNow } from '../data/activity-rate.ts'
 import type { StreamEntry } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { layoutOf, PANES_COLUMNS, WIDE_COLUMNS } from '../state/layout.ts'
-import { gutter, type ListColumn, listRow, lookOfRow, placed, type RowMarks, titleRow } from './columns.ts'
+import { gutter, type ListColumn, listRow, lookOfRow, type Moment, placed, type RowMarks, titleRow } from './columns.ts'
 import { noStreams } from './empty.ts'
-import { filled } from './fit.ts'
-import type { Area, Row } from './row.ts'
+import { type Area, filled, type Row } from './row.ts'
 import { safeName, safeText } from './safe-text.ts'
-import { sparkline } from './sparkline.ts'
-import * as cells from './stream-cells.ts'
-import { AGE_WIDTH, agoText, DUE_WIDTH } from './times.ts'
+import { AGE_WIDTH, agoText, DUE_WIDTH, dueCell } from './times.ts'
 import { listWindow } from './window.ts'
 
 /** The list of streams, its titles included where the screen has them. */
@@ -82,13 +82,13 @@ const NAME: ListColumn<StreamEntry> = {
   cut: 'middle',
   cell: ({ name }) => safeName(name),
 }
-const STATUS: ListColumn<StreamEntry> = { title: 'STATUS', width: 14, spare: 1, cell: cells.statusCell }
+const STATUS: ListColumn<StreamEntry> = { title: 'STATUS', width: 14, spare: 1, cell: statusCell }
 const PROGRESS: ListColumn<StreamEntry> = {
   title: 'DONE/OPEN/✗',
   align: 'right',
   width: 11,
   from: PANES_COLUMNS,
-  cell: cells.progressCell,
+  cell: progressCell,
 }
 const WAITING: ListColumn<StreamEntry> = {
   title: 'WAITING ON',
@@ -96,17 +96,17 @@ const WAITING: ListColumn<StreamEntry> = {
   share: 3,
   from: WIDE_COLUMNS,
   spare: 7,
-  cell: cells.waitingCell,
+  cell: waitingCell,
 }
-const DUE: ListColumn<StreamEntry> = { title: 'DUE', align: 'right', width: DUE_WIDTH, spare: 2, cell: cells.dueOf }
-const AGE: ListColumn<StreamEntry> = { title: 'AGE', align: 'right', width: AGE_WIDTH, spare: 6, cell: cells.ageOf }
+const DUE: ListColumn<StreamEntry> = { title: 'DUE', align: 'right', width: DUE_WIDTH, spare: 2, cell: dueOf }
+const AGE: ListColumn<StreamEntry> = { title: 'AGE', align: 'right', width: AGE_WIDTH, spare: 6, cell: ageOf }
 const LEASE: ListColumn<StreamEntry> = {
   title: 'LEASE',
   width: 9,
   share: 1,
   from: WIDE_COLUMNS,
   spare: 8,
-  cell: cells.leaseCell,
+  cell: leaseCell,
 }
 const CHANGES: ListColumn<StreamEntry> = {
   title: 'CHANGES',
@@ -118,19 +118,21 @@ const CHANGES: ListColumn<StreamEntry> = {
 
 const USUAL: readonly ListColumn<StreamEntry>[] = [NAME, STATUS, PROGRESS, WAITING, DUE, AGE, LEASE, CHANGES]
 
+const BARS = '▁▂▃▄▅▆▇█'
+
 /** Where they do not all fit, those that were not asked for by `w` go first. */
 const WIDE: readonly ListColumn<StreamEntry>[] = [
   ...USUAL.map(column => (column === NAME ? { ...NAME, width: 22 } : column)),
-  extra('VERSION', 7, 2, { align: 'right', cell: cells.textOf(({ version }) => String(version)) }),
-  extra('ROOT', 11, 3, { share: 1, cell: cells.textOf(({ root }) => root) }),
-  extra('KEY', 8, 4, { share: 1, cell: cells.textOf(({ key }) => key) }),
-  extra('TOPIC', 8, 5, { share: 1, cell: cells.textOf(({ topic }) => topic) }),
+  extra('VERSION', 7, 2, { align: 'right', cell: textOf(({ version }) => String(version)) }),
+  extra('ROOT', 11, 3, { share: 1, cell: textOf(({ root }) => root) }),
+  extra('KEY', 8, 4, { share: 1, cell: textOf(({ key }) => key) }),
+  extra('TOPIC', 8, 5, { share: 1, cell: textOf(({ topic }) => topic) }),
   extra('CHANGED', AGE_WIDTH, 4, {
     align: 'right',
     cell: ({ item }, moment) => agoText(item.listed.modifiedMs, moment),
   }),
-  extra('LAST BY', 9, 4, { share: 1, cell: cells.textOf(({ lastBy }) => lastBy) }),
-  extra('FAILURE', 12, 5, { share: 3, cell: cells.textOf(failure) }),
+  extra('LAST BY', 9, 4, { share: 1, cell: textOf(({ lastBy }) => lastBy) }),
+  extra('FAILURE', 12, 5, { share: 3, cell: textOf(failure) }),
 ]
 
 function failure({ failedId, failure: text }: { readonly failedId: string; readonly failure: string }): string {
@@ -144,4 +146,70 @@ function extra(
   rest: Omit<ListColumn<StreamEntry>, 'title' | 'width' | 'spare' | 'from'>,
 ): ListColumn<StreamEntry> {
   return { title, width, spare, from: PANES_COLUMNS, ...rest }
+}
+
+/** A glyph and a word. What nothing is known of yet is `…`, what cannot be read says so. */
+export function statusCell({ item: { summary, fault }, isRead }: StreamEntry): Cell {
+  if (summary === undefined && !isRead) return { text: '…', style: 'dim' }
+  if (summary === undefined) return { text: safeText(`? ${fault?.code ?? 'not started'}`), style: 'warn' }
+  const { glyph, style } = lookOf(summary.status)
+  const hasErrors = summary.outcome === 'errors' && summary.status === 'completed'
+  if (hasErrors) return { text: `${glyph} with errors`, style: 'warn' }
+  return { text: `${glyph} ${safeText(statusWord(summary.status))}`, style }
+}
+
+/** Ended well, open, failed: together all events that count. */
+function progressCell(entry: StreamEntry): Cell {
+  return known(entry, ({ total, open, failed }) => {
+    const text = `${total - open - failed}/${open}/${failed}`
+    return failed > 0 ? { text, style: 'bad' } : text
+  })
+}
+
+/** What it waits on, or why it cannot be read. */
+function waitingCell(entry: StreamEntry): Cell {
+  const fault = faultText(entry.item)
+  if (fault !== undefined) return { text: safeText(fault), style: 'warn' }
+  return known(entry, ({ waitingOn }) => safeText(idsText(waitingOn, 3)) || '-')
+}
+
+function dueOf(entry: StreamEntry, moment: Moment): Cell {
+  return known(entry, ({ dueMs }) => dueCell(dueMs, moment))
+}
+
+function ageOf(entry: StreamEntry, moment: Moment): Cell {
+  return known(entry, ({ createdMs }) => agoText(createdMs, moment))
+}
+
+/** Who has the lease. Azure tells only that somebody has. */
+function leaseCell({ item: { listed } }: StreamEntry): Cell {
+  const { state, holder } = listed.lease
+  if (state !== 'leased' && state !== 'breaking') return '-'
+  return { text: holder === undefined ? state : safeText(holder.by), style: 'warn' }
+}
+
+/** A text of the summary. */
+function textOf(read: (summary: Summary) => string): (entry: StreamEntry) => Cell {
+  return entry => known(entry, summary => safeText(read(summary)) || '-')
+}
+
+/** A value of the summary, of an older one while a newer is read; `…` before the first, `?` where nobody knows it. */
+function known({ item: { summary, fault }, isRead }: StreamEntry, read: (summary: Summary) => Cell): Cell {
+  if (summary !== undefined) return read(summary)
+  if (!isRead) return { text: '…', style: 'dim' }
+  return fault === undefined ? '-' : '?'
+}
+
+/**
+ * Recent changes, a bar for each stretch of time, the latest at the right; `''` where there were none. The scale is the same
+ * for all streams and doubles from bar to bar, so that rows compare and nothing shrinks because of a peak.
+ */
+export function sparkline(pulse: Pulse, nowMs: number): string {
+  const counts = pulseNow(pulse, nowMs)
+  return counts.every(count => count === 0) ? '' : counts.map(barOf).join('')
+}
+
+function barOf(count: number): string {
+  const level = count < 1 ? 0 : Math.min(BARS.length - 1, 1 + Math.floor(Math.log2(count)))
+  return BARS.charAt(level)
 }

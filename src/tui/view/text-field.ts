@@ -1,7 +1,6 @@
 import { cut, widthOf } from '../../formats/terminal/width.ts'
 import type { Field } from '../state/state.ts'
-import { cell } from './fit.ts'
-import type { Span } from './row.ts'
+import { cell, type Span } from './row.ts'
 import { safeText } from './safe-text.ts'
 
 /** Stands where the next character goes: a cell of its own, so that it is seen without colours too. */

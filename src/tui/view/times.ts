@@ -1,6 +1,7 @@
 import { calmSpan, parts } from '../../formats/terminal/numbers.ts'
 import type { Cell } from '../../formats/terminal/table.ts'
 import type { Moment } from './columns.ts'
+import type { Span } from './row.ts'
 
 /** Columns that times take: the widest text of each kind. */
 export const AGE_WIDTH = 9
@@ -50,4 +51,16 @@ export function wholeTimeText(ms: number | undefined, { nowMs, time }: Moment): 
 
 function isDate(ms: number): boolean {
   return Math.abs(ms) < 8.64e15 - 86_400_000
+}
+
+/** When something is due, in eleven columns, with its style: `in 22s`, `2m14s ago`, or a time, `! 14:02:49` of a past one. */
+export function dueSpan(dueMs: number, moment: Moment): Span {
+  const { nowMs, time } = moment
+  if (dueMs > nowMs) return [time === 'relative' ? `in ${calmSpan(dueMs - nowMs)}` : clockText(dueMs, moment), 'plain']
+  return [time === 'relative' ? `${calmSpan(nowMs - dueMs)} ago` : `! ${clockText(dueMs, moment)}`, 'bad']
+}
+
+/** The clock of times that are not ages: here, or in UTC where that is asked for. */
+export function clockOnly({ nowMs, time }: Moment): Moment {
+  return { nowMs, time: time === 'relative' ? 'local' : time }
 }

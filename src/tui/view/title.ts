@@ -1,10 +1,8 @@
-import { countText } from '../../formats/terminal/count-text.ts'
-import { calmSpan } from '../../formats/terminal/numbers.ts'
+import { calmSpan, countText } from '../../formats/terminal/numbers.ts'
 import { cutInside, widthOf } from '../../formats/terminal/width.ts'
 import type { Freshness } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
-import { joined, rowOf, widthOfSpans } from './fit.ts'
-import type { Row, Span } from './row.ts'
+import { joined, type Row, rowOf, type Span, widthOfSpans } from './row.ts'
 import { safeName, safeText } from './safe-text.ts'
 
 /** The first line: where we are, how old that is, and whether anything can be changed. */

@@ -1,11 +1,25 @@
+import { calmSpan, counted, countText } from '../../formats/terminal/numbers.ts'
+import type { Cell } from '../../formats/terminal/table.ts'
+import {
+  byLiveness,
+  isThere,
+  LIVENESS_LOOKS,
+  outcomeStyle,
+  shardsText,
+  tookText,
+} from '../../formats/watchdog-status.ts'
+import { type CarriedDecision, livenessOf, type WatchdogEntry } from '../../ops/watchdog-state/state.ts'
 import { upcoming } from '../../ops/watchdog-state/upcoming.ts'
+import type { DryRun, StreamEntry } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
+import { PANES_COLUMNS, WIDE_COLUMNS } from '../state/layout.ts'
+import { type ListColumn, listRow, type Moment, placed, titleRow } from './columns.ts'
 import { emptyRows, noMatch, waitingRows } from './empty.ts'
-import { filled } from './fit.ts'
-import { type Area, BLANK, type Row } from './row.ts'
-import { isTiny } from './streams.ts'
-import { dogRows, troubleRows } from './watchdog-dogs.ts'
-import { decisionRows, dryRunRows, nextRows } from './watchdog-parts.ts'
+import { type Area, BLANK, filled, type Row, rowOf, type Span } from './row.ts'
+import { safeName, safeText } from './safe-text.ts'
+import { isTiny, marksOf, statusCell } from './streams.ts'
+import { DUE_WIDTH, dueCell, pastText } from './times.ts'
+import { listWindow } from './window.ts'
 
 /** The watchdogs, what ends next (the list with the cursor), what was decided last, what a pass would do now. */
 export function watchdogRows(scene: Scene, area: Area): Row[] {
@@ -52,3 +66,204 @@ function nextPart(scene: Scene, area: Area): Row[] {
   const text = known > 0 ? 'the limits of the streams are not known yet' : 'no stream has a limit that could end'
   return emptyRows({ ...area, rows: 1 }, text, [], 'dim')
 }
+
+/** One row a watchdog, those who are there first; the last row tells of those there is no room for. */
+function dogRows({ data, nowMs, state }: Scene, area: Area): Row[] {
+  const dogs = (data.watchdog.state?.watchdogs ?? []).toSorted(byLiveness(nowMs))
+  const columns = placed(COLUMNS, area.columns)
+  const room = Math.max(1, area.rows - 1)
+  const shown = dogs.slice(0, dogs.length > room ? Math.max(1, room - 1) : room)
+  const rows = shown.map(dog => listRow(columns, dog, { nowMs, time: state.time }))
+  const rest = dogs.length - shown.length
+  const more = rest === 0 ? [] : [rowOf([[`   and ${countText(rest)} more`, 'dim']], area.columns)]
+  return [titleRow(columns), ...rows, ...more]
+}
+
+/** What keeps those who are there from their work, a row each. */
+function troubleRows({ data, nowMs }: Scene, { columns }: Area): Row[] {
+  const { watchdogs = [], damaged = false } = data.watchdog.state ?? {}
+  const there = watchdogs.filter(dog => isThere(livenessOf(dog, nowMs)))
+  const lines = there.flatMap(({ host, pid, failure, breaker }) => [
+    ...(failure === undefined
+      ? []
+      : [
+          `${host}:${pid}: no pass ends for ${calmSpan(nowMs - failure.sinceMs)}: ${failure.message} [${failure.code}]`,
+        ]),
+    ...(breaker?.isOpen
+      ? [
+          `${host}:${pid}: the breaker is open: a pass would end ${countText(breaker.wouldEnd)} of ${counted(breaker.openEvents, 'open event')}: it ends nothing`,
+        ]
+      : []),
+  ])
+  const all = damaged ? [...lines, 'some of what watchdogs wrote cannot be read'] : lines
+  return all.map(line => rowOf([[` ! ${safeText(line)}`, 'bad']], columns))
+}
+
+function stateCell(dog: WatchdogEntry, { nowMs }: Moment): Cell {
+  const liveness = livenessOf(dog, nowMs)
+  if (dog.failure !== undefined && liveness === 'live') return { text: '! failing', style: 'bad' }
+  const { glyph, style } = LIVENESS_LOOKS[liveness]
+  return { text: `${glyph} ${liveness}`, style }
+}
+
+/** By how much its next pass is late. */
+function lagCell(dog: WatchdogEntry, { nowMs }: Moment): Cell {
+  if (dog.lastSweepMs === undefined || livenessOf(dog, nowMs) === 'stopped') return '-'
+  const lagMs = nowMs - dog.lastSweepMs - Math.max(dog.intervalMs, dog.tookMs)
+  // A pass takes its time, and what it wrote is read a look later.
+  return lagMs < 5_000 ? '-' : { text: calmSpan(lagMs), style: lagMs > 3 * dog.intervalMs ? 'warn' : 'plain' }
+}
+
+function overdueCell({ lastPass }: WatchdogEntry): Cell {
+  if (lastPass === undefined) return '-'
+  return lastPass.overdue === 0 ? '0' : { text: countText(lastPass.overdue), style: 'warn' }
+}
+
+const COLUMNS: readonly ListColumn<WatchdogEntry>[] = [
+  { title: 'STATE', width: 9, cell: stateCell },
+  { title: 'WATCHDOG', width: 14, share: 1, cut: 'middle', cell: dog => safeText(`${dog.host}:${dog.pid}`) },
+  { title: 'LAST PASS', align: 'right', width: 10, cell: (dog, moment) => pastText(dog.lastSweepMs, moment) },
+  { title: 'LAG', align: 'right', width: 6, spare: 1, cell: lagCell },
+  { title: 'EVERY', align: 'right', width: 5, from: PANES_COLUMNS, spare: 4, cell: dog => calmSpan(dog.intervalMs) },
+  { title: 'TOOK', align: 'right', width: 6, from: WIDE_COLUMNS, spare: 6, cell: dog => tookText(dog.tookMs) },
+  {
+    title: 'WATCHED',
+    align: 'right',
+    width: 7,
+    from: PANES_COLUMNS,
+    spare: 3,
+    cell: ({ lastPass }) => (lastPass === undefined ? '-' : countText(lastPass.watched)),
+  },
+  { title: 'OVERDUE', align: 'right', width: 7, from: PANES_COLUMNS, spare: 2, cell: overdueCell },
+  {
+    title: 'ENDED',
+    align: 'right',
+    width: 6,
+    from: WIDE_COLUMNS,
+    spare: 5,
+    cell: ({ totals }) => countText(totals.ended),
+  },
+  {
+    title: 'BREAKER',
+    width: 7,
+    from: WIDE_COLUMNS,
+    spare: 5,
+    cell: ({ breaker }) => (breaker?.isOpen ? { text: '! open', style: 'bad' } : 'closed'),
+  },
+  {
+    title: 'SHARDS',
+    width: 8,
+    share: 1,
+    from: WIDE_COLUMNS,
+    spare: 6,
+    // Others have long taken those of one that is gone.
+    cell: (dog, { nowMs }) => (livenessOf(dog, nowMs) === 'silent' ? '-' : shardsText(dog.shards)),
+  },
+]
+
+interface Next {
+  readonly stream: string
+  readonly dueMs: number | undefined
+  readonly entry: StreamEntry | undefined
+}
+
+/** The streams whose limits end next, with the cursor. */
+function nextRows(scene: Scene, area: Area): Row[] {
+  const moment = { nowMs: scene.nowMs, time: scene.state.time }
+  const columns = placed(NEXT, area.columns)
+  const titles = isTiny(scene) ? [] : [titleRow(columns)]
+  const { keys, cursor } = listWindow(scene, area.rows - titles.length)
+  const limits = limitsOf(scene)
+  const rows = keys.map(stream => {
+    const entry = scene.data.streams.get(stream)
+    const item = { stream, dueMs: limits.get(stream) ?? entry?.item.summary?.dueMs, entry }
+    return listRow(columns, item, moment, marksOf(scene, stream, cursor))
+  })
+  return [...titles, ...rows]
+}
+
+type Limits = Scene['data']['watchdog']['next']
+const BY_STREAM = new WeakMap<Limits, ReadonlyMap<string, number>>()
+
+/** The limits by stream, made once for each list of them. */
+function limitsOf({ data }: Scene): ReadonlyMap<string, number> {
+  const { next } = data.watchdog
+  const known = BY_STREAM.get(next)
+  if (known !== undefined) return known
+  const made = new Map(next.map(({ stream, dueMs }) => [stream, dueMs]))
+  BY_STREAM.set(next, made)
+  return made
+}
+
+/** What watchdogs decided last, the latest first. */
+function decisionRows({ data, nowMs, state }: Scene, area: Area): Row[] {
+  const dogs = data.watchdog.state?.watchdogs ?? []
+  const latest = dogs.flatMap(({ decisions }) => decisions).sort((a, b) => b.atMs - a.atMs)
+  if (latest.length === 0) return []
+  const columns = placed(DECISIONS, area.columns)
+  const moment: Moment = { nowMs, time: state.time }
+  return [titleRow(columns), ...latest.slice(0, area.rows - 1).map(decision => listRow(columns, decision, moment))]
+}
+
+/** What a pass would do now, where somebody asked. */
+function dryRunRows({ data, nowMs, state }: Scene, area: Area): Row[] {
+  const { dryRun } = data.watchdog
+  if (dryRun === undefined) return []
+  const style = dryRun.kind === 'failed' ? 'bad' : 'strong'
+  const head = rowOf([[`   ${dryRunTitle(dryRun, { nowMs, time: state.time })}`, style]], area.columns)
+  if (dryRun.kind !== 'done') return [head]
+  const { breaker, decisions, total } = dryRun
+  const warning: Span[] =
+    breaker === undefined ? [] : [[`   ! the breaker would hold it back: ${safeText(breaker)}`, 'bad']]
+  const room = Math.max(0, area.rows - 1 - warning.length)
+  const shown = decisions.slice(0, total > room ? Math.max(0, room - 1) : room)
+  const rest = total - shown.length
+  const lines: Span[] = shown.map(line => [`   ${safeText(line)}`, 'plain'])
+  const more: Span[] = rest > 0 ? [[`   and ${countText(rest)} more`, 'dim']] : []
+  return [head, ...[...warning, ...lines, ...more].map(span => rowOf([span], area.columns))]
+}
+
+function dryRunTitle(dryRun: DryRun, moment: Moment): string {
+  switch (dryRun.kind) {
+    case 'running':
+      return `dry run: looking for ${calmSpan(moment.nowMs - dryRun.sinceMs)} …`
+    case 'failed':
+      return `dry run failed: ${safeText(dryRun.message)}`
+    case 'done': {
+      const { total, tookMs, atMs } = dryRun
+      const what = total === 0 ? 'nothing to do' : counted(total, 'decision')
+      return `dry run ${pastText(atMs, moment)}: ${what}, took ${tookText(tookMs)}; nothing was changed`
+    }
+    default:
+      return dryRun satisfies never
+  }
+}
+
+const NEXT: readonly ListColumn<Next>[] = [
+  { title: 'ENDS NEXT', width: DUE_WIDTH, cell: ({ dueMs }, moment) => dueCell(dueMs, moment) },
+  { title: 'STREAM', width: 12, share: 1, cut: 'middle', cell: ({ stream }) => safeName(stream) },
+  {
+    title: 'STATUS',
+    width: 14,
+    from: PANES_COLUMNS,
+    spare: 1,
+    cell: ({ entry }) => (entry === undefined ? '-' : statusCell(entry)),
+  },
+]
+
+function lateCell({ atMs, dueMs }: CarriedDecision): Cell {
+  return dueMs === undefined ? '-' : tookText(Math.max(0, atMs - dueMs))
+}
+
+const DECISIONS: readonly ListColumn<CarriedDecision>[] = [
+  { title: 'DECIDED', align: 'right', width: 10, cell: ({ atMs }, moment) => pastText(atMs, moment) },
+  {
+    title: 'OUTCOME',
+    width: 11,
+    cell: ({ outcome }) => ({ text: safeText(outcome), style: outcomeStyle(outcome) }),
+  },
+  { title: 'STREAM', width: 12, share: 2, cut: 'middle', cell: ({ stream }) => safeName(stream) },
+  { title: 'EVENT', width: 8, share: 1, spare: 2, cell: ({ event }) => safeText(event ?? '') || '-' },
+  { title: 'LIMIT', width: 9, from: PANES_COLUMNS, spare: 1, cell: ({ limit }) => safeText(limit ?? '') || '-' },
+  { title: 'LATE', align: 'right', width: 7, from: PANES_COLUMNS, spare: 3, cell: lateCell },
+]

@@ -1,8 +1,7 @@
 import type { Timing } from '../../util/clock.ts'
-import { Room } from '../../util/room.ts'
+import { Room } from '../../util/concurrency.ts'
 import type { Attempt } from './attempt.ts'
 import { runCommand } from './command.ts'
-import { RetryLimit } from './retry-limit.ts'
 import { type HookKind, type HookTarget, labelOf } from './target.ts'
 import { postWebhook } from './webhook.ts'
 
@@ -196,5 +195,32 @@ export class Courier {
     this.#rooms.set(target, room)
     if (this.#ending.signal.aborted) room.close()
     return room
+  }
+}
+
+/** For how long what fails is tried again: a delivery, and a target to which nothing gets through. Times are monotonic, ms. */
+class RetryLimit {
+  readonly #limitMs: number
+  readonly #failingSinceMs = new Map<HookTarget, number>()
+
+  constructor(limitMs = Number.POSITIVE_INFINITY) {
+    this.#limitMs = limitMs
+  }
+
+  /** What became of a try that began then. A target that refuses a document answers all the same. */
+  tried(target: HookTarget, { kind }: Attempt, startedMs: number): void {
+    if (kind === 'delivered' || kind === 'hopeless') this.#failingSinceMs.delete(target)
+    else if (!this.#failingSinceMs.has(target)) this.#failingSinceMs.set(target, startedMs)
+  }
+
+  /** Whether it makes no sense to try another delivery to it. */
+  isHopeless(target: HookTarget, nowMs: number): boolean {
+    const sinceMs = this.#failingSinceMs.get(target)
+    return sinceMs !== undefined && this.isOver(sinceMs, nowMs)
+  }
+
+  /** Whether a delivery that was tried first then is not to be tried again at that time. */
+  isOver(firstMs: number, againMs: number): boolean {
+    return againMs - firstMs > this.#limitMs
   }
 }

@@ -1,9 +1,8 @@
 import type { Courier } from './delivery.ts'
-import { documentOf, environmentOf } from './document.ts'
-import type { Happening } from './events.ts'
+import { documentOf, environmentOf, type Happening } from './events.ts'
 import type { HookOptions } from './options.ts'
 import { HOOK_KINDS, type HookKind, type HookTarget, hookKey } from './target.ts'
-import { shortId, type Told, toldKey } from './told.ts'
+import { shortId, type Told, toldKey } from './watermarks.ts'
 
 /** A hook, and the key of its progress. */
 interface Subscription {

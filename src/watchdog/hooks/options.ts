@@ -2,10 +2,10 @@ import type { EventStore } from '../../store/store.ts'
 import type { Timing } from '../../util/clock.ts'
 import type { Observer } from '../report.ts'
 import type { DeliveryReport } from './delivery.ts'
-import type { HookFormat } from './document.ts'
+import type { HookFormat } from './events.ts'
 import type { HookPace } from './lag.ts'
-import type { HookMemory } from './memory.ts'
 import type { Hooks } from './target.ts'
+import type { HookMemory } from './watermarks.ts'
 
 export interface HookOptions {
   readonly store: EventStore

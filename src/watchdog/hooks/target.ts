@@ -1,5 +1,4 @@
-import { hash } from 'node:crypto'
-import type { SigningSecret } from './signature.ts'
+import { createHmac, hash } from 'node:crypto'
 
 /**
  * What hooks are told. `expired`: a watchdog ended an event whose limit had ended, or found one that is only to be told
@@ -51,4 +50,41 @@ export function labelOf(target: HookTarget): string {
 export function hookKey(kind: HookKind, target: HookTarget, match: string | undefined): string {
   const what = target.kind === 'command' ? target.argv : target.url
   return hash('sha256', JSON.stringify([kind, target.kind, what, match ?? null]), 'hex').slice(0, 16)
+}
+
+const PREFIX = 'whsec_'
+const MIN_BYTES = 16
+
+/**
+ * The secret that a webhook's receiver shares, kept where neither logs nor errors can show it.
+ * Signs as Standard Webhooks has it: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ */
+export class SigningSecret {
+  readonly #key: Uint8Array
+
+  private constructor(key: Uint8Array) {
+    this.#key = key
+  }
+
+  /** Reads `whsec_` and base64, or any other text as it is. @returns why not, never with the text in it */
+  static read(text: string): SigningSecret | string {
+    const trimmed = text.trim()
+    if (trimmed === '') return 'it is empty'
+    const key = keyOf(trimmed)
+    if (key === undefined) return `what follows ${PREFIX} is not base64`
+    if (key.length < MIN_BYTES) return `it is too short to be one: at least ${MIN_BYTES} bytes`
+    return new SigningSecret(key)
+  }
+
+  /** The value of `webhook-signature`. @param timestampS when this try is sent, whole seconds since 1970 */
+  sign(id: string, timestampS: number, body: string): string {
+    const signed = createHmac('sha256', this.#key).update(`${id}.${timestampS}.${body}`)
+    return `v1,${signed.digest('base64')}`
+  }
+}
+
+function keyOf(text: string): Uint8Array | undefined {
+  if (!text.startsWith(PREFIX)) return Buffer.from(text)
+  const encoded = text.slice(PREFIX.length)
+  return /^[A-Za-z0-9+/_-]+=*$/.test(encoded) ? Buffer.from(encoded, 'base64') : undefined
 }

@@ -1,9 +1,8 @@
+import { changeAside, readAside } from '../../ops/system-documents.ts'
 import { StoreUnreachable } from '../../store/errors.ts'
+import type { EventStore } from '../../store/store.ts'
 import type { Timing } from '../../util/clock.ts'
 import { shardOf } from '../shards/quota.ts'
-import { type Marks, markOf } from './marks.ts'
-import type { HookMemory } from './memory.ts'
-import { shortId, type Told, toldKey } from './told.ts'
 
 /** How far it has come is written when it has come so much further, and so much where nothing was delivered meanwhile. */
 const WRITE_EVERY_MS = 10_000
@@ -189,4 +188,135 @@ export class Progress {
       return false
     }
   }
+}
+
+/** How far a hook has come. */
+export interface Marks {
+  /** Up to when all was delivered, epoch ms by the store's clock, for each shard of the store; `undefined`: not known. */
+  readonly since: readonly (number | undefined)[]
+  /** What was delivered last, in short; some of it is later than that, or in the margin before. */
+  readonly told: readonly string[]
+}
+
+/** What is new of it. */
+export interface MarkNews {
+  readonly total: number
+  /** By shard. */
+  readonly since: ReadonlyMap<number, number>
+  readonly told: readonly string[]
+}
+
+const API_VERSION = 'leasectl/v1'
+const KIND = 'watchdog-hook'
+/** So much of what was delivered is kept: some 10 KiB. */
+const MAX_TOLD = 500
+
+/** `undefined` for a text that is none of ours. */
+export function parseMarks(text: string): Marks | undefined {
+  const fields = fieldsOf(text)
+  if (!Array.isArray(fields?.since) || fields.since.length === 0) return undefined
+  const since: readonly unknown[] = fields.since
+  const told: readonly unknown[] = Array.isArray(fields.told) ? fields.told : []
+  return {
+    since: since.map(ms => (Number.isSafeInteger(ms) ? Number(ms) : undefined)),
+    told: told.filter(id => typeof id === 'string'),
+  }
+}
+
+export function marksText({ since, told }: Marks): string {
+  const fields = { apiVersion: API_VERSION, kind: KIND, since: since.map(ms => ms ?? null), told }
+  return `${JSON.stringify(fields)}\n`
+}
+
+/** The mark of a shard. Where the store was divided otherwise, or nobody had the shard yet, the earliest of all. */
+export function markOf({ since }: Marks, shard: number, total: number): number | undefined {
+  return (since.length === total ? since[shard] : undefined) ?? earliest(since)
+}
+
+/** What is known after some shards got on. Whoever delivered it, it is delivered: marks never go back. */
+export function withNews(old: Marks | undefined, { total, since, told }: MarkNews): Marks {
+  const marks = Array.from({ length: total }, (_, shard) => {
+    const before = old === undefined ? undefined : markOf(old, shard, total)
+    const now = since.get(shard)
+    return now === undefined || (before !== undefined && before > now) ? before : now
+  })
+  const own = new Set(told)
+  const others = (old?.told ?? []).filter(id => !own.has(id))
+  return { since: marks, told: [...others, ...own].slice(-MAX_TOLD) }
+}
+
+function earliest(since: Marks['since']): number | undefined {
+  const known = since.filter(ms => ms !== undefined)
+  return known.length === 0 ? undefined : Math.min(...known)
+}
+
+function fieldsOf(text: string): { readonly since?: unknown; readonly told?: unknown } | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Where the progress of one hook is kept, so that nothing is lost while nobody watches. */
+export interface HookMemory {
+  /** `undefined`: nothing is known, or what is there cannot be read. @throws the store's faults */
+  read(): Promise<Marks | undefined>
+  /** Notes how far it has come. False: not now, somebody else is at it. @throws the store's faults */
+  write(news: MarkNews): Promise<boolean>
+}
+
+/** The progress of hooks in the store itself, by their keys: whichever machine goes on finds it there. */
+export function hookMemory(store: EventStore, by: string): (key: string) => HookMemory {
+  return key => {
+    const name = `.leasectl/watchdog/hooks/${key}`
+    return {
+      async read() {
+        const text = await readAside(store, name)
+        return text === undefined ? undefined : parseMarks(text)
+      },
+      async write(news) {
+        const change = (text: string | undefined) =>
+          marksText(withNews(text === undefined ? undefined : parseMarks(text), news))
+        const outcome = await changeAside(store, name, change, { by, purpose: 'watchdog: progress of a hook' })
+        return outcome === 'written' || outcome === 'left'
+      },
+    }
+  }
+}
+
+/** What was told already; of very much the latest. */
+export class Told {
+  readonly #keys = new Set<string>()
+  readonly #limit: number
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** False if it is there already; then it counts as told just now. */
+  add(key: string): boolean {
+    const isNew = !this.#keys.delete(key)
+    this.#keys.add(key)
+    if (this.#keys.size > this.#limit) this.#forgetOldest()
+    return isNew
+  }
+
+  #forgetOldest(): void {
+    for (const oldest of this.#keys) {
+      this.#keys.delete(oldest)
+      return
+    }
+  }
+}
+
+/** A delivery of a hook in short, 64 bits of its id: whether it was told already. */
+export function toldKey(key: string, shortId: string): string {
+  return `${key} ${shortId}`
+}
+
+/** Of `done-0123456789abcdef0123456789abcdef` the first half of the number. */
+export function shortId(deliveryId: string): string {
+  return deliveryId.slice(-32, -16)
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestOptions } from 'node:http'
 import type { Timing } from '../../util/clock.ts'
+import { AddressRefused, guardedLookup, literalOf, type Resolve, refusalOf } from './address-policy.ts'
 import { type Attempt, Excerpt, errorCode, whyCut } from './attempt.ts'
-import { AddressRefused, guardedLookup, literalOf, type Resolve, refusalOf } from './reach.ts'
 import type { WebhookTarget } from './target.ts'
 
 /** So much of an answer is read. */

@@ -1,5 +1,4 @@
-import { doneBy } from '../not-done.ts'
-import type { Observer, PassReport } from '../report.ts'
+import { doneBy, type Observer, type PassReport } from '../report.ts'
 
 /** What a probe is answered: whether all is well, and why; never a text of strangers. */
 export interface Health {

@@ -1,9 +1,16 @@
 import type { Carried } from '../decision.ts'
 import type { DeliveryReport } from '../hooks/delivery.ts'
 import type { Observer, PassReport } from '../report.ts'
-import { type Instruments, openInstruments } from './instruments.ts'
-import { FAILURE_CODES, known, OUTCOMES, STATUSES } from './labels.ts'
-import { type LoopDelay, watchLoopDelay } from './loop-delay.ts'
+import {
+  FAILURE_CODES,
+  type Instruments,
+  known,
+  type LoopDelay,
+  OUTCOMES,
+  openInstruments,
+  STATUSES,
+  watchLoopDelay,
+} from './instruments.ts'
 
 export interface MetricsOptions {
   /** Of leasectl, for `build_info`. */

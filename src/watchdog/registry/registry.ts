@@ -1,12 +1,8 @@
-import type { Moment } from '../blind-spots.ts'
+import type { Moment } from '../observation-gaps.ts'
 import type { Sightings } from '../plan.ts'
-import { Columns, NO_VERSION, Statuses } from './columns.ts'
-import { markOf } from './etag-mark.ts'
-import { Rows } from './roll-rows.ts'
+import { Columns, markOf, NO_VERSION, Rows, Statuses } from './columns.ts'
 import { Agenda } from './schedule.ts'
-import { Setbacks } from './setbacks.ts'
-import { Silences } from './side-tables.ts'
-import { ToldMoves } from './told-moves.ts'
+import { Setbacks, Silences, ToldMoves } from './side-tables.ts'
 
 /** What is kept of a stream from look to look. */
 export interface Kept {

@@ -1,5 +1,4 @@
-import type { Columns } from './columns.ts'
-import { type Rows, Sums } from './roll-rows.ts'
+import { type Columns, type Rows, Sums } from './columns.ts'
 
 const NEVER = Number.POSITIVE_INFINITY
 const AT_ONCE = Number.NEGATIVE_INFINITY

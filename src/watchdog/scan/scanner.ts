@@ -3,17 +3,14 @@ import { StoreUnreachable } from '../../store/errors.ts'
 import type { EventStore } from '../../store/store.ts'
 import type { Timing } from '../../util/clock.ts'
 import { runBatch } from '../../util/concurrency.ts'
-import type { Audience } from '../audience.ts'
-import type { Moment } from '../blind-spots.ts'
+import { messageOf } from '../execute.ts'
 import { Tolerance } from '../failure-budget.ts'
-import { Vision } from '../observation-gaps.ts'
+import { type Moment, Vision } from '../observation-gaps.ts'
 import type { WatchdogOptions } from '../options.ts'
 import type { Progress } from '../pass-report.ts'
 import type { LookRules } from '../plan.ts'
 import type { Roll } from '../registry/registry.ts'
-import type { MovedStream, PassReport } from '../report.ts'
-import { messageOf } from '../watchdog-execute.ts'
-import { FaultList } from './fault-list.ts'
+import type { Audience, MovedStream, PassReport } from '../report.ts'
 import { type Looked, look, UNREADABLE } from './inspect.ts'
 import { movedFrom, sweep } from './sweep.ts'
 
@@ -188,5 +185,28 @@ export class Lookout {
 
   #inAnInterval(): number {
     return this.#store.nowMs() + this.#options.intervalMs
+  }
+}
+
+/** So many documents that cannot be read are named. */
+const MAX_NAMED = 20
+
+/** Some of the documents that cannot be read, and why. */
+class FaultList {
+  readonly #messages = new Map<string, string>()
+
+  add(stream: string, message: string): void {
+    this.#messages.delete(stream)
+    if (this.#messages.size < MAX_NAMED) this.#messages.set(stream, message)
+  }
+
+  remove(stream: string): void {
+    this.#messages.delete(stream)
+  }
+
+  /** Those that still are: who was put right is met by the sweep, without a look. */
+  list(isStill: (stream: string) => boolean): PassReport['unreadable'] {
+    for (const stream of this.#messages.keys()) if (!isStill(stream)) this.#messages.delete(stream)
+    return [...this.#messages].map(([stream, message]) => ({ stream, message }))
   }
 }

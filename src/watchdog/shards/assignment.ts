@@ -1,7 +1,5 @@
-import { inParallel, type ShardDocuments } from './documents.ts'
-import type { ShardLease } from './lease.ts'
-import { shardName } from './names.ts'
-import { shardOf } from './quota.ts'
+import { inParallel, type ShardDocuments, type ShardLease } from './lease.ts'
+import { shardName, shardOf } from './quota.ts'
 
 /** The shards that one watchdog holds, or may hold. */
 export class Holdings {

@@ -1,7 +1,5 @@
-import type { ShardDocuments } from './documents.ts'
-import type { ShardLease } from './lease.ts'
-import { seatName } from './names.ts'
-import { freeSeat, quotaOf, seatsFor, seatsToLookAt } from './quota.ts'
+import type { ShardDocuments, ShardLease } from './lease.ts'
+import { freeSeat, quotaOf, seatName, seatsFor, seatsToLookAt } from './quota.ts'
 
 /** Once in so many looks all seats are looked at: some half a minute. */
 const ALL_EVERY = 25

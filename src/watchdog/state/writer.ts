@@ -1,13 +1,12 @@
 import { changeAside } from '../../ops/system-documents.ts'
-import { WATCHDOG_STATE } from '../../ops/watchdog-state/read-watchdog-state.ts'
+import { WATCHDOG_STATE } from '../../ops/watchdog-state/parse.ts'
 import type { WatchdogEntry } from '../../ops/watchdog-state/state.ts'
 import type { EventStore } from '../../store/store.ts'
 import type { Timing } from '../../util/clock.ts'
 import { machineTiming } from '../../util/clock.ts'
 import type { Carried } from '../decision.ts'
 import type { FailedPass, Observer, PassReport } from '../report.ts'
-import { newEntry, type StateIdentity, withDecision, withFailure, withPass } from './entry.ts'
-import { withEntry } from './text.ts'
+import { newEntry, type StateIdentity, withDecision, withEntry, withFailure, withPass } from './entry.ts'
 
 export interface StateOptions extends Omit<StateIdentity, 'startedMs'> {
   /** Into how many shards it divides the streams; none where it watches all of them. */

@@ -1,10 +1,9 @@
 import { resolve } from 'node:path'
 import { type Argv, type ProgramEnd, runProgram } from '../../process/run-program.ts'
 import type { EventStore } from '../../store/store.ts'
-import { RELEASE } from '../endings.ts'
-import type { Ending, Job, StopReason } from '../job.ts'
 import { endedByHolder } from '../self-reported.ts'
-import type { Work } from '../types.ts'
+import type { Ending, Job, StopReason, Work } from '../types.ts'
+import { RELEASE } from '../work-event.ts'
 import { type OutputFile, outputFile } from './output-file.ts'
 import { type ProgramEnding, programEnding, type Successors } from './result.ts'
 

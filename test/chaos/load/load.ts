@@ -1,7 +1,6 @@
 import { readStream } from '../../../src/ops/read-stream.ts'
 import { type RemoveStreamOutcome, removeStream } from '../../../src/ops/remove.ts'
-import { transact } from '../../../src/ops/transact/transact.ts'
-import type { TransactOptions, TransactOutcome } from '../../../src/ops/transact/types.ts'
+import { type TransactOptions, type TransactOutcome, transact } from '../../../src/ops/transact/transact.ts'
 import type { EventStore } from '../../../src/store/store.ts'
 import type { Operation } from '../../../src/stream/operations/operation.ts'
 import type { Entry, HistoryWriter, Told } from '../history/history.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ContainerClient } from '@azure/storage-blob'
-import { download } from '../../../src/store/azure/download.ts'
+import { download } from '../../../src/store/azure/blobs.ts'
 import { ServiceError } from '../../../src/store/azure/errors.ts'
 import type { EventStore } from '../../../src/store/store.ts'
 import type { Fault } from '../../support/fault-proxy.ts'

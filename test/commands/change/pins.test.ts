@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { problem } from '../../../src/cli/problem.ts'
-import type { Done } from '../../../src/commands/batch/action.ts'
-import { firstPin, pinAfter } from '../../../src/commands/batch/pins.ts'
+import { type Done, firstPin, pinAfter } from '../../../src/commands/batch/action.ts'
 
 const done = (outcome: 'done' | 'already', version: number): Done => ({
   kind: 'done',

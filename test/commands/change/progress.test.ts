@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { countsText, openProgress, progressText } from '../../../src/commands/batch/progress.ts'
+import { countsText, openProgress, progressText } from '../../../src/commands/batch/report.ts'
 import { fakeRuntime, newWorld, type Setting } from '../support.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))

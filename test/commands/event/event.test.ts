@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest'
-import * as advance from '../../../src/commands/event/advance.ts'
-import * as complete from '../../../src/commands/event/complete.ts'
-import * as fail from '../../../src/commands/event/fail.ts'
-import * as release from '../../../src/commands/event/release.ts'
-import * as set from '../../../src/commands/event/set.ts'
-import * as start from '../../../src/commands/event/start.ts'
-import * as touch from '../../../src/commands/event/touch.ts'
+import {
+  registerAdvance,
+  registerComplete,
+  registerFail,
+  registerRelease,
+  registerSet,
+  registerStart,
+  registerTouch,
+} from '../../../src/commands/event.ts'
 import { bodyOf, cli, json, newWorld, optionsFrom, statuses, type World } from '../support.ts'
 
 const S = { stream: 's', event: '01.00' }
@@ -13,21 +15,21 @@ const S = { stream: 's', event: '01.00' }
 test('argv → options of every command', async () => {
   const arg = ['s', '01.00', '--owner', 'w', '--fence', '41']
   const claimed = { ...S, owner: 'w', fence: 41 }
-  expect(await optionsFrom(start.register, ['start', ...arg, '--claim', '2m', '--take-over'])).toEqual({
+  expect(await optionsFrom(registerStart, ['start', ...arg, '--claim', '2m', '--take-over'])).toEqual({
     ...claimed,
     claim: 120_000,
     takeOver: true,
   })
-  expect(await optionsFrom(touch.register, ['touch', ...arg, '--claim', '30s', '-m', 'half'])).toEqual({
+  expect(await optionsFrom(registerTouch, ['touch', ...arg, '--claim', '30s', '-m', 'half'])).toEqual({
     ...claimed,
     claim: 30_000,
     reason: 'half',
   })
-  expect(await optionsFrom(release.register, ['release', ...arg])).toEqual(claimed)
-  expect(await optionsFrom(complete.register, ['complete', ...arg, '-q'])).toEqual({ ...claimed, quiet: true })
-  expect(await optionsFrom(fail.register, ['fail', ...arg])).toEqual(claimed)
+  expect(await optionsFrom(registerRelease, ['release', ...arg])).toEqual(claimed)
+  expect(await optionsFrom(registerComplete, ['complete', ...arg, '-q'])).toEqual({ ...claimed, quiet: true })
+  expect(await optionsFrom(registerFail, ['fail', ...arg])).toEqual(claimed)
   const names = ['--next', 'N', '--fork', 'A,B', '--join', 'J', '--more', '--topic', 't', '--timeout', '1h']
-  expect(await optionsFrom(advance.register, ['advance', ...arg, ...names])).toEqual({
+  expect(await optionsFrom(registerAdvance, ['advance', ...arg, ...names])).toEqual({
     ...claimed,
     next: 'N',
     fork: ['A', 'B'],
@@ -37,7 +39,7 @@ test('argv → options of every command', async () => {
     timeout: '01:00:00',
   })
   const attributes = ['--name', 'N', '--key', 'k', '--tag', '', '--ref', 'r', '--tracking-id', 'x', '--on-due', '']
-  expect(await optionsFrom(set.register, ['set', 's', '01.00', ...attributes, '--timeout', ''])).toEqual({
+  expect(await optionsFrom(registerSet, ['set', 's', '01.00', ...attributes, '--timeout', ''])).toEqual({
     ...S,
     name: 'N',
     key: 'k',

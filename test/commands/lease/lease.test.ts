@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
-import * as acquire from '../../../src/commands/lease/acquire.ts'
-import * as breakLease from '../../../src/commands/lease/break.ts'
-import * as change from '../../../src/commands/lease/change.ts'
-import * as release from '../../../src/commands/lease/release.ts'
-import * as renew from '../../../src/commands/lease/renew.ts'
-import * as show from '../../../src/commands/lease/show.ts'
+import {
+  registerAcquire,
+  registerBreak,
+  registerChange,
+  registerRelease,
+  registerRenew,
+  registerShow,
+} from '../../../src/commands/lease.ts'
 import type { EventStore } from '../../../src/store/store.ts'
 import { cli, json, newWorld, optionsFrom, type World } from '../support.ts'
 
@@ -14,24 +16,24 @@ const OTHER = '22222222-2222-4222-8222-222222222222'
 test('argv → options of every command', async () => {
   const held = { stream: 's', leaseId: ID }
   const id = ['s', '--lease-id', ID.toUpperCase()]
-  expect(await optionsFrom(acquire.register, ['acquire', ...id, '--duration', '30s', '--by', 'ops'])).toEqual({
+  expect(await optionsFrom(registerAcquire, ['acquire', ...id, '--duration', '30s', '--by', 'ops'])).toEqual({
     ...held,
     duration: 30,
     by: 'ops',
   })
-  expect(await optionsFrom(acquire.register, ['acquire', 's', '--duration', 'infinite'])).toEqual({
+  expect(await optionsFrom(registerAcquire, ['acquire', 's', '--duration', 'infinite'])).toEqual({
     stream: 's',
     duration: -1,
   })
-  expect(await optionsFrom(renew.register, ['renew', ...id])).toEqual(held)
-  expect(await optionsFrom(release.register, ['release', ...id])).toEqual(held)
-  expect(await optionsFrom(change.register, ['change', ...id, '--new-id', OTHER])).toEqual({ ...held, newId: OTHER })
-  expect(await optionsFrom(breakLease.register, ['break', 's', '--period', '10s', '--yes'])).toEqual({
+  expect(await optionsFrom(registerRenew, ['renew', ...id])).toEqual(held)
+  expect(await optionsFrom(registerRelease, ['release', ...id])).toEqual(held)
+  expect(await optionsFrom(registerChange, ['change', ...id, '--new-id', OTHER])).toEqual({ ...held, newId: OTHER })
+  expect(await optionsFrom(registerBreak, ['break', 's', '--period', '10s', '--yes'])).toEqual({
     stream: 's',
     period: 10,
     yes: true,
   })
-  expect(await optionsFrom(show.register, ['show', 's', '-o', 'json'])).toEqual({ stream: 's', output: 'json' })
+  expect(await optionsFrom(registerShow, ['show', 's', '-o', 'json'])).toEqual({ stream: 's', output: 'json' })
 })
 
 async function leased(): Promise<World> {

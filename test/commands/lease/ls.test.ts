@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { register } from '../../../src/commands/lease/ls.ts'
+import { registerLs as register } from '../../../src/commands/lease.ts'
 import type { EventStore, LeaseView } from '../../../src/store/store.ts'
 import { listing, storeWith } from '../store-with.ts'
 import { cli, json, newWorld, optionsFrom, type World } from '../support.ts'

@@ -4,7 +4,7 @@ import * as demo from '../../../src/commands/demo.ts'
 import { runCommandLine } from '../../../src/commands/main.ts'
 import { readStream } from '../../../src/ops/read-stream.ts'
 import { openMemoryStore } from '../../../src/store/memory.ts'
-import type { DashboardEnd, DashboardOptions } from '../../../src/tui/host.ts'
+import type { DashboardEnd, DashboardOptions } from '../../../src/tui/options.ts'
 import { storeWith } from '../store-with.ts'
 import { cli, fakeRuntime, newWorld, optionsFrom, type Setting } from '../support.ts'
 

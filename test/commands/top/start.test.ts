@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { UsageError } from '../../../src/cli/problem.ts'
 import { runCommandLine } from '../../../src/commands/main.ts'
 import * as top from '../../../src/commands/top.ts'
-import type { DashboardEnd, DashboardOptions } from '../../../src/tui/host.ts'
+import type { DashboardEnd, DashboardOptions } from '../../../src/tui/options.ts'
 import { cli, fakeRuntime, newWorld, optionsFrom, type Setting } from '../support.ts'
 
 const SCREEN = { terminal: true, columns: 120 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { UsageError } from '../../../src/cli/problem.ts'
-import { listenAddress } from '../../../src/commands/watchdog/listen-value.ts'
+import { listenAddress } from '../../../src/commands/watchdog/values.ts'
 
 const parse = listenAddress('--listen')
 

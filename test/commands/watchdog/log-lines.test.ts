@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import {
+  deliveryEntry,
   easedEntry,
   listeningEntry,
+  shortTime,
   startEntry,
   stopEntry,
   stoppingEntry,
   troubleEntry,
 } from '../../../src/commands/watchdog/log/entries.ts'
-import { deliveryEntry } from '../../../src/commands/watchdog/log/hooks.ts'
 import { jsonSink } from '../../../src/commands/watchdog/log/sink.ts'
-import { shortTime } from '../../../src/commands/watchdog/log/times.ts'
 import { StoreUnreachable } from '../../../src/store/errors.ts'
 import { carried, expiry, failedPass, sweepReport } from '../../watchdog/reports.ts'
 import { logWorld } from './log-world.ts'

@@ -1,6 +1,5 @@
-import type { Ending, Job } from '../../../src/worker/job.ts'
 import { workLoop } from '../../../src/worker/loop.ts'
-import type { Happening } from '../../../src/worker/types.ts'
+import type { Ending, Happening, Job } from '../../../src/worker/types.ts'
 import { Clock, type ClockFault } from '../clock.ts'
 import { Actor } from '../scheduler.ts'
 import { viewOf, type World } from '../world.ts'

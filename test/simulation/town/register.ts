@@ -1,5 +1,5 @@
 import type { ChangeResult } from '../../../src/stream/operations/operation.ts'
-import type { Job } from '../../../src/worker/job.ts'
+import type { Job } from '../../../src/worker/types.ts'
 import type { Actor } from '../scheduler.ts'
 
 /** An end that a worker was told is written. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isFinal } from '../../../src/stream/event.ts'
-import { restoreDropped } from '../../../src/stream/journal/restore.ts'
+import { restoreDropped } from '../../../src/stream/journal/history.ts'
 import { anInit, aScript, briefOf, RUNS } from '../../support/arbitraries.ts'
 import { Play } from '../../support/stream-builder.ts'
 import { freeze, legacyStep, perform } from './perform.ts'

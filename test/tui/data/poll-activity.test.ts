@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { WATCHDOG_STATE } from '../../../src/ops/watchdog-state/read-watchdog-state.ts'
+import { WATCHDOG_STATE } from '../../../src/ops/watchdog-state/parse.ts'
 import { given } from '../../contract/harness.ts'
 import { init, memoryStore, run, writeForeign } from '../../ops/support.ts'
 import { probe } from '../../ops/watch-support.ts'

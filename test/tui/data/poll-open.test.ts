@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { NO_DEMAND } from '../../../src/tui/data/demand.ts'
+import { NO_DEMAND } from '../../../src/tui/data/types.ts'
 import { changeOptions, given, leased, put } from '../../contract/harness.ts'
 import { init, memoryStore, run } from '../../ops/support.ts'
 import { probe } from '../../ops/watch-support.ts'

@@ -1,9 +1,8 @@
 import type { EventStore } from '../../../src/store/store.ts'
 import { LeasectlError } from '../../../src/stream/errors.ts'
-import type { Demand } from '../../../src/tui/data/demand.ts'
-import { NO_DEMAND } from '../../../src/tui/data/demand.ts'
 import { Poll, type PollClock, type PollOptions } from '../../../src/tui/data/poll/poll.ts'
 import { DataStore } from '../../../src/tui/data/store.ts'
+import { type Demand, NO_DEMAND } from '../../../src/tui/data/types.ts'
 
 /** A clock that goes on only when the test says so. */
 export class StepClock implements PollClock {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { clipboardSequence } from '../../../src/tui/terminal/clipboard.ts'
+import { clipboardSequence } from '../../../src/tui/terminal/terminal.ts'
 
 test('a text is handed to the terminal as OSC 52', () => {
   expect(clipboardSequence('leasectl ls ä', false)).toBe(

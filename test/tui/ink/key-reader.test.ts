@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Action } from '../../../src/tui/state/state.ts'
-import { KeyReader } from '../../../src/tui/terminal/key-reader.ts'
+import { KeyReader } from '../../../src/tui/terminal/keyboard.ts'
 
 /** Names of keys, `<text>` for a paste. */
 function names(actions: readonly Action[]): string[] {

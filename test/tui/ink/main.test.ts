@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { DashboardEnd } from '../../../src/tui/host.ts'
-import type { TerminalRequests } from '../../../src/tui/options.ts'
+import type { DashboardEnd, TerminalRequests } from '../../../src/tui/options.ts'
 import { type Drawable, runDashboard } from '../../../src/tui/run.ts'
 import type { Action, Size } from '../../../src/tui/state/state.ts'
 import { Ending } from '../../../src/tui/terminal/shutdown.ts'

@@ -1,5 +1,5 @@
 import { type StreamView, viewOf } from '../../../src/ops/read-stream.ts'
-import { formOf } from '../../../src/tui/data/tree-form.ts'
+import { formOf } from '../../../src/tui/data/stream-tree.ts'
 import type { OpenStream, TreeNode } from '../../../src/tui/data/types.ts'
 import { documentText, type EventText, Play } from '../../support/stream-builder.ts'
 import { NOW_MS, streamEntry } from './world.ts'

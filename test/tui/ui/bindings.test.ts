@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { bindingFor, HELP, keyLabel } from '../../../src/tui/state/bindings.ts'
 import { hintsOf } from '../../../src/tui/state/hints.ts'
-import { KEYS } from '../../../src/tui/state/keys.ts'
+import { bindingFor, HELP, KEYS, keyLabel } from '../../../src/tui/state/keys.ts'
 import { SCREENS, type State } from '../../../src/tui/state/state.ts'
 import { openStream } from '../support/open-stream.ts'
 import { Stage } from '../support/stage.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { NO_DEMAND } from '../../../src/tui/data/demand.ts'
 import { DataStore } from '../../../src/tui/data/store.ts'
+import { NO_DEMAND } from '../../../src/tui/data/types.ts'
 import { Lists } from '../../../src/tui/state/lists/lists.ts'
 import type { State } from '../../../src/tui/state/state.ts'
 import { demandOf } from '../../../src/tui/state/visible-data.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { type ListColumn, listRow, placed, titleRow } from '../../../src/tui/view/columns.ts'
-import { sparkline } from '../../../src/tui/view/sparkline.ts'
+import { sparkline } from '../../../src/tui/view/streams.ts'
 
 const MOMENT = { nowMs: 0, time: 'relative' } as const
 const COLUMNS: readonly ListColumn<readonly string[]>[] = [

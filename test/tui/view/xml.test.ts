@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { openedStream, withGlimpse } from '../../../src/tui/data/open-stream.ts'
 import type { OpenStream } from '../../../src/tui/data/types.ts'
-import { xmlLines } from '../../../src/tui/state/xml-lines.ts'
+import { xmlLines } from '../../../src/tui/state/panes.ts'
 import { xmlRows } from '../../../src/tui/view/stream/xml.ts'
 import { NAME, opened, sceneOf, searchOrder, storedOf, textOf, widest } from './stream-scene.ts'
 

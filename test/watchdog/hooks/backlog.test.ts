@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Expiry } from '../../../src/watchdog/decision.ts'
 import { Backlog, type Reading } from '../../../src/watchdog/hooks/backlog.ts'
-import { Holds } from '../../../src/watchdog/hooks/pending.ts'
-import { Rounds } from '../../../src/watchdog/hooks/rounds.ts'
+import { Holds, Rounds } from '../../../src/watchdog/hooks/pending.ts'
 
 /** A backlog whose readers are all busy. */
 function busy(limit?: number) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Summary } from '../../../src/stream/summary.ts'
-import { type FilterRules, MARGIN_MS, mayTell } from '../../../src/watchdog/hooks/filter.ts'
+import { type FilterRules, MARGIN_MS, mayTell } from '../../../src/watchdog/hooks/events.ts'
 import { HOOK_KINDS } from '../../../src/watchdog/hooks/target.ts'
 import type { MovedStream } from '../../../src/watchdog/report.ts'
 import { NOW } from '../../ops/support.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Marks, markOf, marksText, parseMarks, withNews } from '../../../src/watchdog/hooks/marks.ts'
+import { type Marks, markOf, marksText, parseMarks, withNews } from '../../../src/watchdog/hooks/watermarks.ts'
 
 const marks = (...since: Marks['since']): Marks => ({ since, told: [] })
 const news = (total: number, since: [number, number][], told: string[] = []) => ({ total, since: new Map(since), told })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { StoreUnreachable } from '../../../src/store/errors.ts'
 import type { EventStore } from '../../../src/store/store.ts'
-import { readPatiently } from '../../../src/watchdog/hooks/patient-read.ts'
+import { readPatiently } from '../../../src/watchdog/hooks/backlog.ts'
 import { storeWith } from '../../commands/store-with.ts'
 import { init, memoryStore, run } from '../../ops/support.ts'
 import { hurriedTiming } from './support.ts'

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { SigningSecret } from '../../../src/watchdog/hooks/signature.ts'
-import type { WebhookTarget } from '../../../src/watchdog/hooks/target.ts'
+import { SigningSecret, type WebhookTarget } from '../../../src/watchdog/hooks/target.ts'
 import { postWebhook, type WebhookInput } from '../../../src/watchdog/hooks/webhook.ts'
 import { NOW } from '../../ops/support.ts'
 import { heldTiming, LOOPBACK, type Receiver, receiver } from './support.ts'

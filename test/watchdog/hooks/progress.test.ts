@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest'
 import { StoreUnreachable } from '../../../src/store/errors.ts'
-import type { Marks } from '../../../src/watchdog/hooks/marks.ts'
-import type { HookMemory } from '../../../src/watchdog/hooks/memory.ts'
-import { hookMemory } from '../../../src/watchdog/hooks/memory.ts'
-import { Told, toldKey } from '../../../src/watchdog/hooks/told.ts'
-import { Progress } from '../../../src/watchdog/hooks/watermarks.ts'
+import {
+  type HookMemory,
+  hookMemory,
+  type Marks,
+  Progress,
+  Told,
+  toldKey,
+} from '../../../src/watchdog/hooks/watermarks.ts'
 import { memoryStore, NOW } from '../../ops/support.ts'
 import { hurriedTiming } from './support.ts'
 

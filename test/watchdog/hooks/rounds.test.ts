@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Rounds } from '../../../src/watchdog/hooks/rounds.ts'
+import { Rounds } from '../../../src/watchdog/hooks/pending.ts'
 
 test('a sweep is through when it has ended and all that it led to is delivered', () => {
   const rounds = new Rounds()

@@ -1,10 +1,9 @@
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { Room } from '../../../src/util/room.ts'
+import { Room } from '../../../src/util/concurrency.ts'
 import { Excerpt } from '../../../src/watchdog/hooks/attempt.ts'
-import { SigningSecret } from '../../../src/watchdog/hooks/signature.ts'
-import { type HookTarget, hookKey, labelOf } from '../../../src/watchdog/hooks/target.ts'
-import { Told } from '../../../src/watchdog/hooks/told.ts'
+import { type HookTarget, hookKey, labelOf, SigningSecret } from '../../../src/watchdog/hooks/target.ts'
+import { Told } from '../../../src/watchdog/hooks/watermarks.ts'
 
 describe('what was told', () => {
   test('is told once', () => {

@@ -4,8 +4,7 @@ import { isBlobMissing, isCondition, isSomebodyWrote } from '../errors.ts'
 import type { Answer } from '../requests.ts'
 import type { ChangeCourse, CourseParts, Put } from './attempt.ts'
 import type { AzureTurns } from './fairness.ts'
-import { AzureTenure, type TenureParts } from './held-lease.ts'
-import type { ParkedTenures } from './parked.ts'
+import { AzureTenure, type ParkedTenures, type TenureParts } from './held-lease.ts'
 import { type WrittenStates, writtenState } from './write-cache.ts'
 
 export interface ChangeParts extends TenureParts, CourseParts {

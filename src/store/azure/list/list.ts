@@ -1,8 +1,7 @@
 import { compareNames, isReservedName } from '../../names.ts'
 import type { Listed, ListQuery } from '../../store.ts'
-import type { Wanted } from './pages.ts'
+import type { AzureListReader, Wanted } from './pages.ts'
 import { listInParts } from './partitions.ts'
-import type { AzureListReader } from './reader.ts'
 
 /**
  * The streams of a container, page by page. By name a page is asked for when the one before was taken; in any order, and

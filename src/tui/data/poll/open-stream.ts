@@ -1,11 +1,10 @@
 import { viewOf } from '../../../ops/read-stream.ts'
-import { rowOf } from '../../../ops/row-of.ts'
-import { unreadableOf } from '../../../ops/summaries.ts'
+import { rowOf, unreadableOf } from '../../../ops/summaries.ts'
 import type { EventStore, Stored } from '../../../store/store.ts'
 import { StreamFault } from '../../../stream/errors.ts'
 import type { Glimpse } from '../open-stream.ts'
 import type { DataStore } from '../store.ts'
-import { leaseNow } from '../stream-entry.ts'
+import { leaseNow } from '../stream-table.ts'
 
 /** Keeps the open stream as the store has it: read at first and when its ETag moved; of the others nothing is listed. */
 export class OpenLook {

@@ -1,13 +1,12 @@
 import type { Glob } from '../../../ops/glob.ts'
 import { StoreUnreachable } from '../../../store/errors.ts'
 import type { EventStore } from '../../../store/store.ts'
-import { pause } from '../../../util/pause.ts'
-import { type Demand, NO_DEMAND } from '../demand.ts'
+import { pause } from '../../../util/concurrency.ts'
 import type { DataStore } from '../store.ts'
 import { type Explain, Troubles } from '../store-errors.ts'
+import { type Demand, NO_DEMAND } from '../types.ts'
 import { ActivityLook } from './activity.ts'
 import { OpenLook } from './open-stream.ts'
-import { Pace } from './pace.ts'
 import { StreamsLook } from './streams.ts'
 import { UnreadLook } from './unread.ts'
 import { WatchdogLook } from './watchdog.ts'
@@ -177,4 +176,34 @@ const MACHINE: PollClock = { nowMs: () => performance.now(), pause }
 function isMore(before: Demand, { streams, open, activity, watchdog }: Demand): boolean {
   if (open !== undefined && open !== before.open) return true
   return (streams && !before.streams) || (activity && !before.activity) || (watchdog && !before.watchdog)
+}
+
+/** A look is followed by the next one after so many times as long as it took: the store is left to others. */
+const SHARE = 4
+const LONGEST_MS = 60_000
+/** A store that does not answer is asked again at the latest after so many ms. */
+const LONGEST_BACK_OFF_MS = 10_000
+
+/** How long it is from the start of one look to the start of the next. */
+export class Pace {
+  readonly #askedMs: number
+  #failures = 0
+
+  /** @param askedMs at least so long, ms */
+  constructor(askedMs: number) {
+    this.#askedMs = askedMs
+  }
+
+  /** After a look that took so long. */
+  answered(tookMs: number): number {
+    this.#failures = 0
+    return Math.max(this.#askedMs, Math.min(LONGEST_MS, Math.ceil(SHARE * tookMs)))
+  }
+
+  /** After one that failed: twice as long each time. */
+  failed(): number {
+    const waitMs = this.#askedMs * 2 ** Math.min(this.#failures, 20)
+    this.#failures++
+    return Math.max(this.#askedMs, Math.min(LONGEST_BACK_OFF_MS, waitMs))
+  }
 }

@@ -1,7 +1,7 @@
-import { readWatchdogState } from '../../../ops/watchdog-state/read-watchdog-state.ts'
+import { readWatchdogState } from '../../../ops/watchdog-state/parse.ts'
 import { compareNames } from '../../../store/names.ts'
 import type { EventStore } from '../../../store/store.ts'
-import { firstOf } from '../../../util/first-of.ts'
+import { firstOf } from '../../../util/top-n.ts'
 import type { DataStore } from '../store.ts'
 import type { StreamTable, WatchdogView } from '../types.ts'
 

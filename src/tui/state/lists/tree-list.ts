@@ -1,12 +1,10 @@
-import { statusWord } from '../../../formats/stream/status.ts'
-import { shownStatus } from '../../../formats/stream/view.ts'
+import { shownStatus, statusWord } from '../../../formats/stream/view.ts'
 import type { StreamEvent } from '../../../stream/event.ts'
 import type { OpenStream, TreeNode } from '../../data/types.ts'
 import type { Listing } from '../context.ts'
 import { shownOf } from '../shown-stream.ts'
 import type { ListState } from '../state.ts'
-import { filterWords, SearchTexts } from './filter-words.ts'
-import { listingOf, NO_ROWS } from './rows.ts'
+import { filterWords, listingOf, NO_ROWS, SearchTexts } from './rows.ts'
 
 /** From what the rows were made. */
 interface Made {

@@ -1,5 +1,4 @@
-import { rowOf, ruleRow } from '../fit.ts'
-import type { Area, Row, Span } from '../row.ts'
+import { type Area, type Row, rowOf, ruleRow, type Span } from '../row.ts'
 
 /** A line of a dialog. The higher its rank, the sooner it gives way where there is no room for all; 0 stays. */
 export interface DialogLine {

@@ -1,6 +1,5 @@
-import { countText } from '../../../formats/terminal/count-text.ts'
-import { widthOf } from '../../../formats/terminal/width.ts'
-import { wrapped } from '../../../formats/terminal/wrap.ts'
+import { countText } from '../../../formats/terminal/numbers.ts'
+import { widthOf, wrapped } from '../../../formats/terminal/width.ts'
 import type { Scene } from '../../state/context.ts'
 import { type Dialog, UNLOCKED_MS } from '../../state/state.ts'
 import type { Area, Row } from '../row.ts'
@@ -8,8 +7,7 @@ import { safeText } from '../safe-text.ts'
 import { fieldSpans } from '../text-field.ts'
 import { band, bandWidth, type DialogLine } from './band.ts'
 import { changeRows } from './change.ts'
-import { outcomeRows } from './outcomes.ts'
-import { outputRows } from './output.ts'
+import { outcomeRows, outputRows } from './outcomes.ts'
 
 /** The dialogs that are drawn here; the help is a screen of its own. */
 export type BandDialog = Exclude<Dialog, { kind: 'help' }>

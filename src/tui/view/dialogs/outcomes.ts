@@ -1,10 +1,9 @@
-import { countText } from '../../../formats/terminal/count-text.ts'
+import { countText } from '../../../formats/terminal/numbers.ts'
 import type { Outcome } from '../../ports.ts'
-import { summaryOf } from '../../state/batch-text.ts'
+import { summaryOf } from '../../state/change.ts'
 import type { Scene } from '../../state/context.ts'
 import type { Batch, Dialog } from '../../state/state.ts'
-import { joined } from '../fit.ts'
-import type { Area, Row, Span } from '../row.ts'
+import { type Area, joined, type Row, type Span } from '../row.ts'
 import { safeName, safeText } from '../safe-text.ts'
 import { band, type DialogLine, windowFrom } from './band.ts'
 
@@ -80,4 +79,26 @@ function hints({ end, isStopping }: Batch, place: string): string {
   const keys =
     end !== undefined ? 'esc closes' : isStopping ? 'esc leaves it to itself' : 's stops   esc leaves it to itself'
   return place === '' ? keys : `${place}   j/k   ${keys}`
+}
+
+/** What a line of the command line answered; how it ended where that is not well. */
+export function outputRows({ line, output, top }: Extract<Dialog, { kind: 'output' }>, area: Area): Row[] {
+  const title = `:${safeText(line)}`
+  if (output === undefined) {
+    return band(title, [{ spans: [['running…', 'active']], rank: 0 }, hint('esc stops it')], area)
+  }
+  const failed: DialogLine[] = output.exit === 0 ? [] : [{ spans: [[`✗ exit code ${output.exit}`, 'bad']], rank: 0 }]
+  const { lines } = output
+  const seen = windowFrom(lines.length, top, area.rows - AROUND_OUTPUT - failed.length, at => safeText(lines[at] ?? ''))
+  const shown = seen.items.map((text): DialogLine => ({ spans: [[text, 'plain']], rank: 1 }))
+  const empty: DialogLine[] = lines.length === 0 ? [{ spans: [['nothing was printed', 'dim']], rank: 1 }] : []
+  const keys = seen.place === '' ? 'esc closes' : `${seen.place}   j/k   esc closes`
+  return band(title, [...shown, ...empty, ...failed, hint(keys)], area)
+}
+
+/** Rules and keys. */
+const AROUND_OUTPUT = 3
+
+function hint(text: string): DialogLine {
+  return { spans: [[text, 'dim']], rank: 2 }
 }

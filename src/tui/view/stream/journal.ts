@@ -1,8 +1,12 @@
+import { changePieces, orderedChanges } from '../../../formats/journal.ts'
+import type { Piece } from '../../../formats/terminal/style.ts'
+import type { SeenTransaction } from '../../../ops/read-stream.ts'
 import type { Scene } from '../../state/context.ts'
 import { WIDE_COLUMNS } from '../../state/layout.ts'
-import { filled, rowOf, ruleRow } from '../fit.ts'
-import type { Area, Row } from '../row.ts'
-import { journalSpans } from './journal-line.ts'
+import type { Moment } from '../columns.ts'
+import { type Area, filled, joined, type Row, rowOf, ruleRow, type Span } from '../row.ts'
+import { safeText } from '../safe-text.ts'
+import { clockOnly, clockText } from '../times.ts'
 import { openOf } from './open.ts'
 
 /** The end of the journal below a rule, the newest at the bottom. */
@@ -13,4 +17,54 @@ export function tailRows(scene: Scene, area: Area): Row[] {
   const transactions = room > 0 ? (openOf(scene)?.tail.slice(-room) ?? []) : []
   const rows = transactions.map(tx => rowOf([[' ', 'plain'], ...journalSpans(tx, look)], area.columns))
   return filled([ruleRow('tail', area.columns), ...rows], area)
+}
+
+export interface JournalLook {
+  readonly moment: Moment
+  /** Of which event it tells; without it of its target, and of how many others. */
+  readonly event?: string
+  readonly withOp: boolean
+}
+
+/** One transaction in one line: when, its number, what was done, what became of it, by whom and why. */
+export function journalSpans(tx: SeenTransaction, look: JournalLook): Span[] {
+  const change = changeSpans(tx, look)
+  const op: Span[] = look.withOp || change.length === 0 ? [[safeText(tx.op).padEnd(8), 'plain']] : []
+  const parts: Span[][] = [[...headSpans(tx, look.moment), ...(op.length > 0 ? [[' ', 'plain'] as const] : []), ...op]]
+  return joined([...parts, change, ...authorSpans(tx)], '  ')
+}
+
+/** The same without what became of it: several stand beside each other. */
+export function shortJournalSpans(tx: SeenTransaction, moment: Moment): Span[] {
+  const by = tx.by === '' ? '' : `  ${safeText(tx.by)}`
+  return [...headSpans(tx, moment), [` ${safeText(tx.op)}${by}`, 'plain']]
+}
+
+function headSpans({ at, version, provisional }: SeenTransaction, moment: Moment): Span[] {
+  const ms = Date.parse(at)
+  const time = Number.isNaN(ms) ? '?' : clockText(ms, clockOnly(moment))
+  return [[`${time} ${provisional ? 'v?' : `v${version}`}`, 'dim']]
+}
+
+function changeSpans(tx: SeenTransaction, { event }: JournalLook): Span[] {
+  const [first, ...others] = orderedChanges(tx)
+  if (event !== undefined) {
+    const own = tx.changes.find(change => change.event === event)
+    return own === undefined ? [] : changePieces(own, tx).map(safePiece)
+  }
+  if (first === undefined) return tx.on === '' ? [] : [[safeText(tx.on), 'plain']]
+  const more: Span[] = others.length > 0 ? [[` +${others.length}`, 'dim']] : []
+  return [[`${safeText(first.event)} `, 'plain'], ...changePieces(first, tx).map(safePiece), ...more]
+}
+
+function safePiece([text, style]: Piece): Span {
+  return [safeText(text), style]
+}
+
+function authorSpans({ by, why, provisional }: SeenTransaction): Span[][] {
+  return [
+    [[safeText(by), 'plain']],
+    [[provisional ? 'not recorded yet' : '', 'dim']],
+    [[why === '' ? '' : `"${safeText(why)}"`, 'plain']],
+  ]
 }

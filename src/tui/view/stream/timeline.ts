@@ -1,21 +1,26 @@
-import { type BarSign, barPieces, spentText } from '../../../formats/stream/time-bar.ts'
-import { columnOf, type TimeScale, timeAxis } from '../../../formats/stream/time-scale.ts'
-import { type Extent, timeOf } from '../../../formats/stream/timeline.ts'
+import {
+  type BarSign,
+  barPieces,
+  barSigns,
+  columnOf,
+  spentText,
+  type TimeScale,
+  timeAxis,
+} from '../../../formats/stream/time-scale.ts'
+import { type Extent, extentOf, timeOf } from '../../../formats/stream/timeline.ts'
 import { eventDueMs, type ShownStream } from '../../../formats/stream/view.ts'
-import type { Course } from '../../../stream/journal/phases.ts'
+import type { StreamView } from '../../../ops/read-stream.ts'
+import { type Course, phasesOf } from '../../../stream/journal/phases.ts'
 import type { OpenStream } from '../../data/types.ts'
 import type { Scene } from '../../state/context.ts'
 import { layoutOf, WIDE_COLUMNS } from '../../state/layout.ts'
 import { shownOf } from '../../state/shown-stream.ts'
 import { noDocument } from '../empty.ts'
-import { cell, filled, joined, rowOf } from '../fit.ts'
-import type { Area, Row, Span } from '../row.ts'
-import { dueSpan } from '../view-times.ts'
+import { type Area, cell, filled, joined, type Row, rowOf, type Span } from '../row.ts'
+import { dueSpan } from '../times.ts'
 import { listWindow } from '../window.ts'
-import { type Courses, coursesOf } from './courses.ts'
-import { statusSpan } from './event-cells.ts'
 import { openOf } from './open.ts'
-import { labelSpans, lookOfRow, type SeenNode, visibleNodes } from './tree.ts'
+import { labelSpans, lookOfRow, type SeenNode, statusSpan, visibleNodes } from './tree.ts'
 
 /**
  * A bar over time for each event that is seen, below the times. Behind now there is room for limits that end soon; the
@@ -148,4 +153,24 @@ function legendRow(signs: readonly BarSign[], width: number): Row {
     [` ${word.replace(/ (?:to|for) .*/, '')}`, 'dim'],
   ])
   return rowOf([[' ', 'plain'], ...joined(parts, '   ')], width)
+}
+
+/** What all events of a stream have been through. */
+interface Courses {
+  readonly of: ReadonlyMap<string, Course>
+  readonly extent: Extent
+  /** The signs of its bars. */
+  readonly signs: readonly BarSign[]
+}
+
+const COURSES = new WeakMap<StreamView, Courses>()
+
+/** Worked out once for each state that was read: it costs the whole journal. */
+function coursesOf(view: StreamView): Courses {
+  const known = COURSES.get(view)
+  if (known !== undefined) return known
+  const of = phasesOf(view.stream.events, view.transactions(), view.time)
+  const made = { of, extent: extentOf(of.values()), signs: barSigns(of.values()) }
+  COURSES.set(view, made)
+  return made
 }

@@ -1,19 +1,20 @@
-import { lookOf, statusWord } from '../../../formats/stream/status.ts'
-import { shownStatus } from '../../../formats/stream/view.ts'
+import { eventDueMs, lookOf, type ShownStream, shownStatus, statusWord, timeOf } from '../../../formats/stream/view.ts'
+import { calmSpan } from '../../../formats/terminal/numbers.ts'
 import { cut, cutInside, widthOf } from '../../../formats/terminal/width.ts'
-import { isSuperseded, type StreamEvent } from '../../../stream/event.ts'
+import { attemptOf, fenceOf, isFinal, isSuperseded, type StreamEvent } from '../../../stream/event.ts'
+import { claimEndMs } from '../../../stream/time/deadlines.ts'
 import type { OpenStream, TreeNode } from '../../data/types.ts'
 import type { Scene } from '../../state/context.ts'
-import { layoutOf } from '../../state/layout.ts'
+import { layoutOf, PANES_COLUMNS, WIDE_COLUMNS } from '../../state/layout.ts'
 import { shownOf } from '../../state/shown-stream.ts'
+import type { State } from '../../state/state.ts'
+import type { Moment } from '../columns.ts'
 import { emptyRows, noDocument, noMatch } from '../empty.ts'
-import { cell, filled, rowOf } from '../fit.ts'
-import type { Area, Row, Span } from '../row.ts'
+import { type Area, cell, filled, type Row, rowOf, type Span } from '../row.ts'
 import { safeText } from '../safe-text.ts'
+import { agoText, dueSpan } from '../times.ts'
 import { type ListWindow, listWindow } from '../window.ts'
-import { type CellContext, eventCell } from './event-cells.ts'
 import { openOf, positionsOf } from './open.ts'
-import { CURSOR_COLUMNS, LINE_COLUMNS, TREE_GAP, type TreeColumn, treeColumns } from './tree-columns.ts'
 
 /** The thread tree of the open stream: its titles where the screen has room for them, and the rows around the cursor. */
 export function treeRows(scene: Scene, area: Area): Row[] {
@@ -159,4 +160,162 @@ function lineRow(item: SeenNode, { shown, width }: TreeLook): Row {
 function emptyTree(scene: Scene, open: OpenStream, area: Area): Row[] {
   if (open.nodes.length === 0) return emptyRows(area, 'no events yet', [], 'dim')
   return scene.state.lists.stream.filter === '' ? [] : noMatch(scene, area, 'event')
+}
+
+type TreeColumnId =
+  | 'event'
+  | 'status'
+  | 'owner'
+  | 'age'
+  | 'due'
+  | 'attempt'
+  | 'fence'
+  | 'topic'
+  | 'key'
+  | 'tag'
+  | 'message'
+
+/** A column of the tree. Its width depends on the screen alone: rows that come and go move nothing. */
+interface TreeColumn {
+  readonly id: TreeColumnId
+  readonly title: string
+  readonly width: number
+  readonly align: 'left' | 'right'
+}
+
+/** Columns between two columns. */
+const TREE_GAP = 2
+/** The cursor in front of all. */
+const CURSOR_COLUMNS = 1
+/** Below so many columns a row is a line without columns. */
+const LINE_COLUMNS = 40
+
+/** The columns in so many columns of the screen; together with gaps and cursor they fill them. */
+function treeColumns(columns: number, isWide: boolean, time: State['time']): readonly TreeColumn[] {
+  const base = [...baseColumns(columns, time)]
+  const least = columns < WIDE_COLUMNS ? LEAST_EVENT : ROOMY_EVENT + TREE_GAP + LEAST_MESSAGE
+  for (const column of isWide ? MORE : []) if (eventColumns(columns, [...base, column]) >= least) base.push(column)
+  const room = eventColumns(columns, base)
+  if (columns < WIDE_COLUMNS) return [eventColumn(room), ...base]
+  // What the event does not need goes to its message.
+  const part = Math.floor(columns / (isWide ? 4 : 3))
+  const event = Math.max(ROOMY_EVENT, Math.min(part, room - TREE_GAP - LEAST_MESSAGE))
+  const message = room - event - TREE_GAP
+  if (message < LEAST_MESSAGE) return [eventColumn(room), ...base]
+  return [eventColumn(event), ...base, { id: 'message', title: 'MESSAGE', width: message, align: 'left' }]
+}
+
+const LEAST_EVENT = 22
+/** With a message beside it. */
+const ROOMY_EVENT = 34
+const LEAST_MESSAGE = 10
+
+function eventColumn(width: number): TreeColumn {
+  return { id: 'event', title: 'EVENT', width, align: 'left' }
+}
+
+function eventColumns(columns: number, others: readonly TreeColumn[]): number {
+  return columns - CURSOR_COLUMNS - others.reduce((sum, { width }) => sum + width + TREE_GAP, 0)
+}
+
+const MORE: readonly TreeColumn[] = [
+  { id: 'attempt', title: 'TRY', width: 3, align: 'right' },
+  { id: 'fence', title: 'FENCE', width: 5, align: 'right' },
+  { id: 'topic', title: 'TOPIC', width: 10, align: 'left' },
+  { id: 'key', title: 'KEY', width: 10, align: 'left' },
+  { id: 'tag', title: 'TAG', width: 10, align: 'left' },
+]
+
+function baseColumns(columns: number, time: State['time']): readonly TreeColumn[] {
+  const isClock = time !== 'relative'
+  const isRoomy = columns >= WIDE_COLUMNS
+  const status: TreeColumn = { id: 'status', title: 'STATUS', width: isRoomy ? 14 : 13, align: 'left' }
+  const due: TreeColumn = { id: 'due', title: 'DUE', width: 11, align: 'right' }
+  if (columns < 52) return [status]
+  if (columns < PANES_COLUMNS) return [status, due]
+  const owner: TreeColumn = { id: 'owner', title: 'OWNER', width: isRoomy ? 20 : 10, align: 'left' }
+  return [
+    status,
+    owner,
+    isClock
+      ? { id: 'age', title: 'CREATED', width: 9, align: 'right' }
+      : { id: 'age', title: 'AGE', width: 7, align: 'right' },
+    due,
+  ]
+}
+
+/** What the cells of an event are made from. */
+interface CellContext {
+  readonly shown: ShownStream
+  readonly time: State['time']
+  readonly columns: readonly TreeColumn[]
+}
+
+/** What one column says of an event, not yet fitted. */
+function eventCell(id: TreeColumnId, event: StreamEvent, width: number, context: CellContext): Span {
+  switch (id) {
+    case 'event':
+      return [`${safeText(event.id)} ${safeText(event.name)}`, 'plain']
+    case 'status':
+      return statusSpan(event, context)
+    case 'owner':
+      return ownerSpan(event, width, context)
+    case 'age':
+      return [agoText(timeOf(context.shown, event.lc.opened ?? event.created), momentOf(context)), 'plain']
+    case 'due':
+      return dueCell(event, context)
+    case 'attempt':
+      return [String(attemptOf(event)), 'plain']
+    case 'fence':
+      return [String(fenceOf(event) ?? '-'), 'plain']
+    case 'topic':
+      return [safeText(event.topic), 'plain']
+    case 'key':
+      return [safeText(event.key), 'plain']
+    case 'tag':
+      return [safeText(event.tag), 'plain']
+    case 'message':
+      return [safeText(event.msg), 'plain']
+    default:
+      return id satisfies never
+  }
+}
+
+/** Glyph, word and colour of an event as it stands; with the number of its attempt where no column has it. */
+export function statusSpan(event: StreamEvent, { shown, columns }: CellContext): Span {
+  const state = shownStatus(shown, event)
+  const { glyph, style } = lookOf(state)
+  if (isSuperseded(event)) return [`${glyph} replaced`, 'dim']
+  const attempt = attemptOf(event)
+  const number = attempt > 1 && columns.every(({ id }) => id !== 'attempt') ? ` #${attempt}` : ''
+  return [`${glyph} ${safeText(statusWord(state))}${number}`, style]
+}
+
+/** Who works on it and how long that claim still holds; in a narrow column the due time says the latter. */
+function ownerSpan(event: StreamEvent, width: number, { shown }: CellContext): Span {
+  const { owner } = event.lc
+  if (isFinal(event) || owner === undefined) return ['-', 'plain']
+  const [left, style] = claimSpan(event, shown.nowMs)
+  if (left === '' || width < 20) return [safeText(owner), style]
+  const name = safeText(owner)
+  return [`${name.length + left.length + 1 > width ? `${name.slice(0, 7)}…` : name} ${left}`, style]
+}
+
+/** `41s left` of a claim, `ran out` after its end; `''` without one. */
+export function claimSpan(event: StreamEvent, nowMs: number): Span {
+  const until = isFinal(event) ? undefined : claimEndMs(event)
+  if (until === undefined) return ['', 'plain']
+  return until > nowMs ? [`${calmSpan(until - nowMs)} left`, 'plain'] : ['ran out', 'warn']
+}
+
+function dueCell(event: StreamEvent, context: CellContext): Span {
+  const { shown, columns } = context
+  const due = eventDueMs(shown, event)
+  if (due !== undefined) return dueSpan(due, momentOf(context))
+  const hasRoom = (columns.find(({ id }) => id === 'owner')?.width ?? 0) >= 20
+  return hasRoom ? ['', 'plain'] : claimSpan(event, shown.nowMs)
+}
+
+function momentOf({ shown, time }: CellContext): Moment {
+  return { nowMs: shown.nowMs, time }
 }

@@ -1,8 +1,7 @@
 import type { OpenStream } from '../../data/types.ts'
 import type { Scene } from '../../state/context.ts'
-import { xmlGutter, xmlLines } from '../../state/xml-lines.ts'
-import { filled, rowOf } from '../fit.ts'
-import type { Area, Row, Span } from '../row.ts'
+import { xmlGutter, xmlLines } from '../../state/panes.ts'
+import { type Area, filled, type Row, rowOf, type Span } from '../row.ts'
 import { safeText } from '../safe-text.ts'
 import { openOf } from './open.ts'
 
