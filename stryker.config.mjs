@@ -1,8 +1,8 @@
 const OWN = 'coverage/stryker'
 /** What the tests of the domain need is copied, nothing else. */
-const COPIED = ['src/**', 'test/{stream,support,fixtures,formats,ops,trust}/**', 'build/vitest.mutate.*.ts']
+const COPIED = ['src/**', 'test/{unit/stream,unit/formats,unit/ops,support,guarantees}/**', 'build/vitest.mutate.*.ts']
 
-/** Mutation tests of the domain: `npm run mutate`. test/trust/mutation-score.ts reads the report. */
+/** Mutation tests of the domain: `npm run mutate`. test/guarantees/mutation-score.ts reads the report. */
 export default {
   testRunner: 'vitest',
   vitest: { configFile: 'build/vitest.mutate.config.ts', related: false },

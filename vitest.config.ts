@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** These wait for leases to run out, or start processes: begun first, the short ones run beside them. */
 const LONG =
-  /test\/(contract\/azure|facts|chaos|docs\/examples|e2e|hostile|simulation\/watchdog|store\/(azure-change|sqlite-(kills|io|power)))/
+  /test\/(contract\/azure|service-facts|faults|docs\/examples|e2e|security\/hostile|simulation\/watchdog|unit\/store\/azure\/change\/leased)/
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -15,10 +15,10 @@ class LongFirst extends BaseSequencer {
 
 /** They double modules, or measure the time of their process. All others share what they import: half of their time. */
 const ALONE = [
-  'test/chaos/outage/*.test.ts',
-  'test/hostile/{graphs,names,xml-pace}.test.ts',
-  'test/simulation/town/teeth.test.ts',
-  'test/stream/properties/model.test.ts',
+  'test/faults/outage/outage.test.ts',
+  'test/security/hostile/{graphs,names,xml-pace}.test.ts',
+  'test/simulation/system/negative-controls.test.ts',
+  'test/unit/stream/properties/model.test.ts',
 ]
 
 export default defineConfig({

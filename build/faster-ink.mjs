@@ -6,7 +6,7 @@ const WIDTHS = JSON.stringify(fileURLToPath(new URL('../src/formats/terminal/wid
 /**
  * Ink draws each frame from nothing: it measures, tokenises and joins every text again, though most rows are as before. These
  * edits keep what was found out about a text, and finished rows, from frame to frame, and measure as we do. The bytes that
- * are written stay the same, which `test/build/faster-ink.test.ts` compares; without them everything works and takes longer.
+ * are written stay the same, which `test/release/faster-ink.test.ts` compares; without them everything works and takes longer.
  *
  * The edits are made for one version of Ink: where a text is not found the build fails.
  */

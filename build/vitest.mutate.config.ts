@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-const SLOW = ['test/stream/properties/model.test.ts', 'test/stream/limits.test.ts']
+const SLOW = ['test/unit/stream/properties/model.test.ts', 'test/unit/stream/limits.test.ts']
 
 /**
  * What mutants of src/stream are tried against: the tests of the domain that are quick, so a mutant takes seconds. What
@@ -8,7 +8,7 @@ const SLOW = ['test/stream/properties/model.test.ts', 'test/stream/limits.test.t
  */
 export default defineConfig({
   test: {
-    include: ['test/stream/**/*.test.ts'],
+    include: ['test/unit/stream/**/*.test.ts'],
     exclude: SLOW,
     env: { LEASECTL_RUNS: '40' },
     setupFiles: ['build/vitest.mutate.setup.ts'],

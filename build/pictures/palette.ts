@@ -1,4 +1,4 @@
-import type { Cell, Colour } from '../../test/tui/support/terminal.ts'
+import type { Cell, Colour } from '../../test/unit/tui/support/terminal.ts'
 
 /** What a terminal with a dark background makes of the sixteen colours of its theme. */
 const THEME: readonly string[] = [

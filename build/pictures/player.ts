@@ -3,7 +3,12 @@ import type { OpenedStore, Runtime } from '../../src/cli/runtime.ts'
 import { runCommandLine } from '../../src/commands/main.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { openDashboard } from '../../src/tui/launch.ts'
-import { type Cell, type EmulatedTerminal, openTerminal, type TerminalSize } from '../../test/tui/support/terminal.ts'
+import {
+  type Cell,
+  type EmulatedTerminal,
+  openTerminal,
+  type TerminalSize,
+} from '../../test/unit/tui/support/terminal.ts'
 
 const PATIENCE_MS = 10_000
 

@@ -1,4 +1,4 @@
-import type { Cell } from '../../test/tui/support/terminal.ts'
+import type { Cell } from '../../test/unit/tui/support/terminal.ts'
 import { ORDER, order } from './order.ts'
 import { Player } from './player.ts'
 import { Stage } from './stage.ts'

@@ -1,4 +1,4 @@
-import type { Cell } from '../../test/tui/support/terminal.ts'
+import type { Cell } from '../../test/unit/tui/support/terminal.ts'
 import { strokesOf } from './box-drawing.ts'
 import { BACKGROUND, type CellLook, lookOfCell } from './palette.ts'
 

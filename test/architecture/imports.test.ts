@@ -1,19 +1,24 @@
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { violations } from './rules.ts'
+import { shareOfParts, violations } from './rules.ts'
 
 const SRC = fileURLToPath(new URL('../../src/', import.meta.url))
 
 describe('the sources', () => {
   const paths = globSync('**/*.{ts,tsx}', { cwd: SRC })
+  const sources = new Map(paths.map(path => [path, readFileSync(`${SRC}${path}`, 'utf8')]))
 
   test('are found', () => {
     expect(paths).toContain('stream/event.ts')
   })
 
   test('import one way, without cycles, and keep the rules of their rooms', () => {
-    expect(violations(new Map(paths.map(path => [path, readFileSync(`${SRC}${path}`, 'utf8')])))).toEqual([])
+    expect(violations(sources)).toEqual([])
+  })
+
+  test('are concepts: at most a quarter exists for a single neighbour', () => {
+    expect(shareOfParts(sources)).toBeLessThanOrEqual(0.25)
   })
 })
 
@@ -120,6 +125,16 @@ describe('the checker', () => {
       ['cycle: ops/a.ts → ops/b.ts → ops/c.ts → ops/a.ts'],
     ],
     [
+      'a folder has at most 30 files',
+      Object.fromEntries(Array.from({ length: 31 }, (_, at) => [`ops/${at < 30 ? 'all' : 'one'}/f${at}.ts`, ''])),
+      [],
+    ],
+    [
+      'a folder with more than 30 files is crowded',
+      Object.fromEntries(Array.from({ length: 31 }, (_, at) => [`ops/f${at}.ts`, ''])),
+      ['ops has 31 files, more than 30'],
+    ],
+    [
       'files have at most 400 lines',
       { 'ops/a.ts': 'f()\n'.repeat(401), 'ops/b.ts': 'f()\n'.repeat(400) },
       ['ops/a.ts has 401 lines, more than 400'],
@@ -128,5 +143,16 @@ describe('the checker', () => {
 
   test.each(cases)('%s', (_, sources, found) => {
     expect(violations(new Map(Object.entries(sources)))).toEqual([...found].sort())
+  })
+
+  test('counts what a single neighbour imports', () => {
+    const sources = {
+      'ops/a.ts': `import './part.ts'; import './shared.ts'; import './folder/own.ts'`,
+      'ops/b.ts': `import './shared.ts'`,
+      'ops/part.ts': '',
+      'ops/shared.ts': '',
+      'ops/folder/own.ts': '',
+    }
+    expect(shareOfParts(new Map(Object.entries(sources)))).toBe(1 / 5)
   })
 })

@@ -1,6 +1,8 @@
+import { dirname } from 'node:path/posix'
 import { type ModuleFacts, moduleFacts } from './module-facts.ts'
 
 const MAX_LINES = 400
+const MAX_FILES = 30
 
 /** Which folders a folder of `src/` may import from, besides itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -43,7 +45,31 @@ const IMPURE =
 /** Every breach of the direction of imports and of the rooms' own rules, one sentence each; empty if there is none. */
 export function violations(sources: ReadonlyMap<string, string>): string[] {
   const modules = [...sources].map(([path, source]) => moduleFacts(path, source))
-  return [...modules.flatMap(ownViolations), ...cycles(modules)].sort()
+  return [...modules.flatMap(ownViolations), ...crowded(modules), ...cycles(modules)].sort()
+}
+
+/**
+ * Share of the files that are imported by one file only, in their own folder: parts of it, and no concepts that a reader would
+ * look up.
+ */
+export function shareOfParts(sources: ReadonlyMap<string, string>): number {
+  const modules = [...sources].map(([path, source]) => moduleFacts(path, source))
+  const importers = new Map<string, string[]>()
+  for (const { path, files } of modules)
+    for (const file of files) importers.set(file, [...(importers.get(file) ?? []), path])
+  const isPart = ({ path }: ModuleFacts) => {
+    const [only, ...others] = importers.get(path) ?? []
+    return only !== undefined && others.length === 0 && dirname(only) === dirname(path)
+  }
+  return modules.filter(isPart).length / modules.length
+}
+
+/** Folders in which nobody finds anything any more. */
+function crowded(modules: readonly ModuleFacts[]): string[] {
+  const folders = Map.groupBy(modules, ({ path }) => dirname(path))
+  return [...folders].flatMap(([folder, { length }]) =>
+    length > MAX_FILES ? [`${folder} has ${length} files, more than ${MAX_FILES}`] : [],
+  )
 }
 
 function ownViolations(module: ModuleFacts): string[] {

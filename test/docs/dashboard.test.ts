@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { HELP, type HelpLine } from '../../src/tui/state/keys.ts'
 import { SCREENS } from '../../src/tui/state/state.ts'
-import { allCommands } from '../commands/support.ts'
+import { allCommands } from '../unit/commands/support.ts'
 
 const PAGE = new URL('../../docs/dashboard.md', import.meta.url)
 const BETWEEN = /(<!-- made from the key table[^\n]*-->\n)([\s\S]*?)(<!-- end of the key table -->)/

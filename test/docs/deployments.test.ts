@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { register } from '../../src/commands/watchdog.ts'
 import { PATHS } from '../../src/watchdog/http/server.ts'
-import { optionsFrom } from '../commands/support.ts'
+import { optionsFrom } from '../unit/commands/support.ts'
 
 const EXAMPLES = new URL('../../examples/', import.meta.url)
 

@@ -1,4 +1,4 @@
-import { holdingTogether, inProcess, telling } from '../lab/workers.ts'
+import { holdingTogether, inProcess, telling } from '../unit/lab/workers.ts'
 import { both, type Case, CLAIMED, EVERYTHING, HELD, line, MIXED, TWO } from './json-case.ts'
 import * as stores from './json-stores.ts'
 import * as given from './json-world.ts'

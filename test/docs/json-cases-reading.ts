@@ -1,5 +1,5 @@
 import type { EventStore } from '../../src/store/store.ts'
-import type { Setting } from '../commands/support.ts'
+import type { Setting } from '../unit/commands/support.ts'
 import { both, type Case, EVERYTHING, line } from './json-case.ts'
 import * as stores from './json-stores.ts'
 import * as given from './json-world.ts'

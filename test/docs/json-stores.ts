@@ -1,8 +1,8 @@
 import { NotPermitted, StoreUnreachable } from '../../src/store/errors.ts'
 import type { StoreFacts } from '../../src/store/facts.ts'
 import type { EventStore, LeaseView, Listed, Stored } from '../../src/store/store.ts'
-import { listing, storeWith } from '../commands/store-with.ts'
-import { run } from '../ops/support.ts'
+import { listing, storeWith } from '../unit/commands/store-with.ts'
+import { run } from '../unit/ops/support.ts'
 
 /** As a store is that others write to: what stands beside their documents does not count. */
 export function unsummarized(store: EventStore): EventStore {

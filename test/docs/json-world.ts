@@ -1,9 +1,9 @@
 import type { EventStore } from '../../src/store/store.ts'
 import type { EventSpec, Operation } from '../../src/stream/operations/operation.ts'
-import { newWorld, type World } from '../commands/support.ts'
-import { init, run, writeForeign } from '../ops/support.ts'
 import { documentText } from '../support/stream-builder.ts'
-import { aWatchdog, failingWatchdog, writeState } from '../watchdog/state-world.ts'
+import { newWorld, type World } from '../unit/commands/support.ts'
+import { init, run, writeForeign } from '../unit/ops/support.ts'
+import { aWatchdog, failingWatchdog, writeState } from '../unit/watchdog/state/world.ts'
 
 export const LEASE_ID = '11111111-1111-4111-8111-111111111111'
 

@@ -3,9 +3,9 @@ import { setImmediate as otherWork } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
 import type { EventStore } from '../../src/store/store.ts'
-import { filesIn, textOf } from '../commands/transfer/support.ts'
 import { listed, stored, text } from '../contract/harness.ts'
-import { init, resultOf, run } from '../ops/support.ts'
+import { filesIn, textOf } from '../unit/commands/transfer/support.ts'
+import { init, resultOf, run } from '../unit/ops/support.ts'
 import { newUser, type User } from './program.ts'
 
 /** Backups of a store that is written meanwhile, at the built program. */

@@ -13,9 +13,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { given, leased } from '../contract/harness.ts'
-import { inFile, NOBODY } from '../store/sqlite-support.ts'
 import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
 import { ACCOUNT, connectionStringAt } from '../support/azurite-process.ts'
+import { inFile, NOBODY } from '../unit/store/sqlite/support.ts'
 import { type Ended, newUser, type User } from './program.ts'
 
 /** What cannot work, at the built program: each time the right code, words that help, no secret, nothing changed. */

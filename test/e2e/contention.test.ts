@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
+import { trustRow } from '../guarantees/record.ts'
 import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
-import { trustRow } from '../trust/record.ts'
 import { CHANGES, contend, PROCESSES } from './contention.ts'
 
 const row = trustRow('changes')

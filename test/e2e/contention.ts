@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 import { readStream } from '../../src/ops/read-stream.ts'
 import { transact } from '../../src/ops/transact/transact.ts'
 import type { EventStore } from '../../src/store/store.ts'
-import { sized } from '../trust/size.ts'
+import { sized } from '../guarantees/size.ts'
 import { programFolder, warmStart } from './program.ts'
 
 const CONTENDER = fileURLToPath(new URL('./contender.ts', import.meta.url))

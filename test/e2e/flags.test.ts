@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Command, Option } from 'commander'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { allCommands, cli, newWorld } from '../commands/support.ts'
+import { allCommands, cli, newWorld } from '../unit/commands/support.ts'
 import { newUser, type User } from './program.ts'
 
 /** Every flag of every command with a value that makes no sense: a new flag has to be entered here. */

@@ -7,9 +7,9 @@ import { transact } from '../../src/ops/transact/transact.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { given, leased } from '../contract/harness.ts'
-import { integrity } from '../store/sqlite-support.ts'
 import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { integrity } from '../unit/store/sqlite/support.ts'
 import { type Ended, newUser, type Running, type User } from './program.ts'
 
 /** The built program, stopped in the middle of what it does. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { trustRow } from '../trust/record.ts'
+import { trustRow } from '../guarantees/record.ts'
 import { slownessMs } from './watchdog/figure.ts'
 import { complaints, type Evidence, type Fate, starved } from './watchdog/judge.ts'
 import { type Life, livesOf, type Signs } from './watchdog/lives.ts'

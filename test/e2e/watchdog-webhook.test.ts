@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Receiver, receiver } from '../watchdog/hooks/support.ts'
+import { type Receiver, receiver } from '../unit/watchdog/hooks/support.ts'
 import { newUser, type User } from './program.ts'
 
 let user: User

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { allCommands } from '../commands/support.ts'
+import { allCommands } from '../unit/commands/support.ts'
 
 const ID = ['--lease-id', '11111111-1111-4111-8111-111111111111']
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newUser, type User } from '../e2e/program.ts'
-import { trustRow } from '../trust/record.ts'
+import { trustRow } from '../guarantees/record.ts'
 import { connectionStrings, hitsIn, KEY, SAS, secretEnvironment } from './canaries.ts'
 
 const row = trustRow('secrets')

@@ -10,8 +10,8 @@ import { hookCommand } from '../../src/commands/watchdog/values.ts'
 import { machineTiming } from '../../src/util/clock.ts'
 import { runCommand } from '../../src/watchdog/hooks/command.ts'
 import { documentOf, environmentOf } from '../../src/watchdog/hooks/events.ts'
-import { cli, newWorld } from '../commands/support.ts'
-import { trustRow } from '../trust/record.ts'
+import { trustRow } from '../guarantees/record.ts'
+import { cli, newWorld } from '../unit/commands/support.ts'
 import { NAMES, VALUES } from './shell-values.ts'
 
 const row = trustRow('shells')

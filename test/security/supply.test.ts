@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { publishedManifest } from '../../build/manifest.mjs'
-import { trustRow } from '../trust/record.ts'
+import { trustRow } from '../guarantees/record.ts'
 
 const row = trustRow('supply')
 
@@ -32,7 +32,7 @@ const BROUGHT = [
 ]
 const AT_INSTALL = ['preinstall', 'install', 'postinstall', 'prepare', 'preprepare', 'postprepare', 'dependencies']
 
-/** What installing a package brings with it, and what it runs. test/packaging compares the manifest with what is packed. */
+/** What installing a package brings with it, and what it runs. test/release compares the manifest with what is packed. */
 function burdenOf(manifest: Manifest): { dependencies: string[]; scripts: string[] } {
   const namesOf = (key: string) => Object.keys((manifest[key] as object | undefined) ?? {})
   return {

@@ -7,8 +7,8 @@ import { machineTiming } from '../../src/util/clock.ts'
 import { guardedLookup, type Resolve, sideOf } from '../../src/watchdog/hooks/address-policy.ts'
 import type { Attempt } from '../../src/watchdog/hooks/attempt.ts'
 import { postWebhook, type WebhookInput } from '../../src/watchdog/hooks/webhook.ts'
-import { trustRow } from '../trust/record.ts'
-import { repeatWith, sized, trustSeed } from '../trust/size.ts'
+import { trustRow } from '../guarantees/record.ts'
+import { repeatWith, sized, trustSeed } from '../guarantees/size.ts'
 import { CLOSED, INNER, LOOPBACK_FORMS, PUBLIC } from './addresses.ts'
 
 const row = trustRow('webhooks')

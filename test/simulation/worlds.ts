@@ -1,4 +1,4 @@
-import { SIZE } from '../trust/size.ts'
+import { SIZE } from '../guarantees/size.ts'
 import type { DogPlan } from './dog.ts'
 import { NO_FAULTS, type Outage } from './faults.ts'
 import { timeOf } from './trace.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { fenceOf, isFinal, type StreamEvent } from '../../src/stream/event.ts'
 import type { EventSpec } from '../../src/stream/operations/operation.ts'
-import { sized } from '../trust/size.ts'
+import { sized } from '../guarantees/size.ts'
 import type { Brief, EventText } from './stream-builder.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestProject } from 'vitest/node'
-import { SIZE } from '../trust/size.ts'
+import { SIZE } from '../guarantees/size.ts'
 import { type Azurite, startAzurite } from './azurite-process.ts'
 
 declare module 'vitest' {

@@ -1,4 +1,4 @@
-import type { trustRow } from '../../trust/record.ts'
+import type { trustRow } from '../../guarantees/record.ts'
 import type { Ended, Running } from '../program.ts'
 
 /** Measures how long programs take to end, and tells the report. How long is no matter of the tests: machines are slow. */

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import type { trustRow } from '../../trust/record.ts'
-import { SIZE } from '../../trust/size.ts'
+import type { trustRow } from '../../guarantees/record.ts'
+import { SIZE } from '../../guarantees/size.ts'
 import { type Played, TOO_SLOW_MS } from './figure.ts'
 import { complaints, type Evidence, starved } from './judge.ts'
 

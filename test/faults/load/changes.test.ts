@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { trustRow } from '../../guarantees/record.ts'
+import { repeatWith, SIZE, sized, trustSeed } from '../../guarantees/size.ts'
+import { type Azurite, startAzurite } from '../../support/azurite.ts'
+import { buildCrewProgram, type CrewProgram } from './crew-program.ts'
+import { type Crew, type Played, play, type Round, type Without } from './play.ts'
+import { caching, hasty, unconditional } from './unprotected.ts'
+
+const { figure, control, injected } = trustRow('changes')
+const SEED = trustSeed(1)
+const REPEAT = repeatWith('test/faults/load/changes.test.ts', SEED)
+const CREW: Size = { processes: 4, workersEach: 5, everyMs: 1_000, everyChanges: sized(150, 10) }
+const SMALL_CREW: Size = { processes: 2, workersEach: 3, everyMs: 1_000, everyChanges: 60 }
+/** How many of them, and how often they are disturbed. */
+type Size = Omit<Crew, 'program'>
+/** Streams grow with each change: so many in a round, then with fresh ones. */
+const IN_A_ROUND = 5_000
+const TIMEOUT = { timeout: sized(480_000, 6 * 3_600_000) }
+
+/** Of its own: on one that others share, their requests would wait for many seconds. */
+let emulator: Azurite
+let program: CrewProgram
+beforeAll(async () => {
+  program = await buildCrewProgram()
+  emulator = await startAzurite({ onDisk: SIZE === 'nightly' })
+})
+afterAll(async () => {
+  await emulator.stop()
+  program.remove()
+})
+
+const totals = { violations: 0, unresolved: 0 }
+afterAll(() => {
+  figure('violations', totals.violations, '0')
+  figure('unknown left unresolved', totals.unresolved, '0')
+})
+
+sized(describe.concurrent, describe)('over a bad network, with workers that are killed and stopped', () => {
+  test(
+    'no change is lost, doubled or reordered, and what became of each is known: 5 % of faults',
+    TIMEOUT,
+    async () => {
+      figure('updates at 5 %', await changesAt(5, sized(5_000, 100_000), CREW))
+    },
+  )
+
+  test('and so it is with 20 % of faults', TIMEOUT, async () => {
+    figure('updates at 20 %', await changesAt(20, sized(600, 20_000), sized(SMALL_CREW, CREW)))
+  })
+
+  test.each<[string, Without]>([
+    ['writes are not conditional', { store: unconditional }],
+    ['changes are told of before they are made', { store: hasty }],
+    ['reads come from a cache', { store: caching, reads: 0.6 }],
+    ['what is repeated has a new command id', withNewIds()],
+  ])('the checker finds out where %s', TIMEOUT, async (name, without) => {
+    expect(await isFoundOut(without), REPEAT).toBe(true)
+    control(name, true)
+  })
+})
+
+/**
+ * @param percent of faults
+ * @returns how many changes were made
+ */
+async function changesAt(percent: number, changes: number, size: Size): Promise<number> {
+  let made = 0
+  const sums = new Map<string, number>()
+  for (let at = 0; made < changes; at++) {
+    const seed = SEED + at
+    const left = Math.min(changes - made, IN_A_ROUND)
+    const played = await playFresh(
+      { share: percent / 100, changes: left, streams: sized(60, 100), seed },
+      { ...size, program },
+    )
+    made += played.made
+    totals.violations += played.violations.length
+    totals.unresolved += played.unresolved.length
+    const repeat = repeatWith('test/faults/load/changes.test.ts', seed, `${percent} % of faults`)
+    expect(played.violations, [repeat, ...played.evidence].join('\n')).toEqual([])
+    expect(played.unresolved, repeat).toEqual([])
+    expect(played.strange, repeat).toEqual([])
+    for (const [kind, count] of played.injected) sums.set(kind, (sums.get(kind) ?? 0) + count)
+  }
+  for (const [kind, count] of sums) injected(`${kind} at ${percent} %`, count)
+  const never = [...sums].filter(([, count]) => count === 0).map(([kind]) => kind)
+  expect(never, REPEAT).toEqual([])
+  return made
+}
+
+/** In CI all on one emulator; else each round on its own, on the disk. */
+async function playFresh(round: Round, crew: Crew): Promise<Played> {
+  if (SIZE === 'ci') return play(emulator.port, round, crew)
+  const azurite = await startAzurite({ onDisk: true })
+  try {
+    return await play(azurite.port, round, crew)
+  } finally {
+    await azurite.stop()
+  }
+}
+
+/** Chance may spare a round or two. */
+async function isFoundOut(without: Without): Promise<boolean> {
+  const { port } = emulator
+  for (let at = 0; at < 10; at++) {
+    const round = { share: 0.05, changes: 120, streams: 4, seed: SEED + at }
+    const { violations } = await play(port, round, undefined, without)
+    if (violations.length > 0) return true
+  }
+  return false
+}
+
+function withNewIds(): Without {
+  let ids = 0
+  return { commandId: id => `${id}+${++ids}`, idOf: commandId => commandId.replace(/[+]\d+$/, '') }
+}

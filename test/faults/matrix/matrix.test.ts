@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { accountUrl } from '../../../src/store/address.ts'
+import { openContainer } from '../../../src/store/azure/client.ts'
+import { openAzureBlobStore } from '../../../src/store/azure/store.ts'
+import type { EventStore } from '../../../src/store/store.ts'
+import { runBatch } from '../../../src/util/concurrency.ts'
+import { trustRow } from '../../guarantees/record.ts'
+import { sized } from '../../guarantees/size.ts'
+import { LIVE_STORE, NOT_LIVE, removeContainers, type TestAccount, testAccount } from '../../support/live-store.ts'
+import { type Course, endsByLimit, type Place, type Play, play } from './cell.ts'
+import { CONTROLS, spoilt } from './controls.ts'
+import { FAULTS, formOf, LASTING } from './faults.ts'
+import { complaints } from './judge.ts'
+import { type Cell, gaps, pageText, readPage } from './page.ts'
+import { SUBJECTS } from './subject.ts'
+
+/** What every ambiguous answer comes to: the tables of docs/ambiguity.md, played. */
+const row = trustRow('ambiguity')
+const page = readPage(pageText())
+/** `LEASECTL_MATRIX_CELL='reset × write'` plays that one alone, in all its forms. */
+const ONLY = process.env.LEASECTL_MATRIX_CELL
+/** Seven operations by fourteen faults that strike once; by fifteen that last. */
+const [CELLS, LASTING_CELLS] = [98, 105]
+/** Most of them wait; more at a time only make each other slow. */
+const LANES = 24
+
+/** Past the proxy nothing is a matter of time. */
+const PATIENT = { leaseMs: 60_000, bodyMs: 60_000 }
+
+let account: TestAccount
+let container: string
+let direct: EventStore
+let place: Place
+
+beforeAll(async () => {
+  account = await testAccount()
+  container = account.newContainer()
+  direct = await account.open(container, { limits: PATIENT })
+  await direct.createContainer()
+  place = {
+    target: account.target,
+    direct,
+    open: async (port, limits) => openAzureBlobStore({ ...(await account.over(port, container)), limits }),
+    client: async port => {
+      const { address, credential } = await account.over(port, container)
+      return (await openContainer(accountUrl(address), container, credential)).client
+    },
+  }
+})
+
+afterAll(async () => {
+  await direct.close()
+  await removeContainers(account, [container])
+})
+
+describe('the page of ambiguous answers', () => {
+  test('has an outcome for each operation and each fault, and each outcome has a meaning', () => {
+    expect(page.once).toHaveLength(CELLS)
+    expect(gapsOf(page)).toEqual([])
+  })
+
+  test('without a cell, or with one that nobody can play, it is not complete', () => {
+    const text = pageText()
+    const isCaught = (changed: string) => changed !== text && gapsOf(readPage(changed)).length > 0
+    expect(isCaught(text.replace(/\n\| reset .*/, ''))).toBe(true)
+    expect(isCaught(text.replace('| reset |', '| eaten by a dog |'))).toBe(true)
+    expect(isCaught(text.replace('| reset | done |', '| reset | splendid |'))).toBe(true)
+    row.control('a cell of the page is missing', isCaught(text.replace(/\n\| reset .*/, '')))
+  })
+})
+
+describe('each cell comes to what the page says', () => {
+  const timeout = sized(400_000, 600_000)
+
+  test('of a fault that strikes once, and of one that lasts', { timeout }, async () => {
+    if (LIVE_STORE === undefined) row.skipped('the matrix on a live account', NOT_LIVE)
+    const all = [...playsOf(page.lasting, true), ...playsOf(page.once, false)].filter(({ cell }) => isWanted(cell))
+    const isSlow = ({ play: { fault } }: (typeof all)[number]) => endsByLimit(fault)
+    // What waits is begun first; the others are played beside it.
+    const plays = [...all.filter(isSlow), ...all.filter(one => !isSlow(one))]
+    const wrong: string[] = []
+    const [came, strayed] = [new Set<Cell>(), new Set<Cell>()]
+    let injected = 0
+    let anew = 0
+    await runBatch(plays, { concurrency: LANES }, async ({ cell, play: one }) => {
+      const course = await played(place, one)
+      const against = verdict(cell, one, course)
+      wrong.push(...against)
+      const side = against.length === 0 ? came : strayed
+      side.add(cell)
+      if ('error' in course) return
+      injected += course.injected
+      anew += course.slow
+    })
+    expect(wrong).toEqual([])
+    expect(injected).toBeGreaterThanOrEqual(plays.length)
+    if (ONLY !== undefined) return
+    // A cell counts once, and only if each of its plays came to what the page says.
+    const kept = (cells: readonly Cell[]) =>
+      new Set(cells.filter(cell => came.has(cell) && !strayed.has(cell)).map(nameOf)).size
+    const [once, lasting] = [kept(page.once), kept(page.lasting)]
+    expect({ once, lasting }).toEqual({ once: CELLS, lasting: LASTING_CELLS })
+    row.injected('faults', injected)
+    const slow = `${plays.length} plays, ${anew} of them begun anew on a slow machine`
+    const where = LIVE_STORE === undefined ? '' : ` on ${LIVE_STORE}`
+    row.figure('cells', `${once} of ${CELLS} that strike once${where}`, `at least ${CELLS}; ${slow}`)
+    row.figure('cells', `${lasting} of ${LASTING_CELLS} that last${where}`, `at least ${LASTING_CELLS}`)
+  })
+
+  test.each(CONTROLS)('not without its protection: $name', async ({ name, operation, fault, form, spoil }) => {
+    const cell = page.once.find(one => one.operation === operation && one.fault === fault)
+    if (cell === undefined) throw new Error(`no cell ${fault} × ${operation}`)
+    const one: Play = { operation, fault: form, lasts: false, write: 'lease' }
+    const wrong = verdict(cell, one, await played(spoilt(place, spoil), one))
+    expect(wrong).not.toEqual([])
+    row.control(name, wrong.length > 0)
+  })
+})
+
+function gapsOf(read: typeof page): string[] {
+  return gaps(read, Object.keys(SUBJECTS), Object.keys(FAULTS), Object.keys(LASTING))
+}
+
+const nameOf = ({ fault, operation }: Cell): string => `${fault} × ${operation}`
+
+const isWanted = (cell: Cell): boolean => ONLY === undefined || nameOf(cell) === ONLY
+
+/** In CI each in the form that comes soonest to its end; both ways of writing where it is cheap. */
+function playsOf(cells: readonly Cell[], lasts: boolean): { readonly cell: Cell; readonly play: Play }[] {
+  const faults = lasts ? LASTING : FAULTS
+  const isFull = sized(false, true) || ONLY !== undefined
+  return cells.flatMap(cell => {
+    const forms = (faults[cell.fault] ?? []).filter(({ silent }) => isFull || silent !== true)
+    const modes =
+      cell.operation === 'write' && (isFull || !lasts) ? (['lease', 'optimistic'] as const) : (['lease'] as const)
+    return forms.flatMap(fault =>
+      modes.map(write => ({ cell, play: { operation: cell.operation, fault, lasts, write } })),
+    )
+  })
+}
+
+async function played(where: Place, one: Play): Promise<Course | { readonly error: unknown }> {
+  return play(where, one).catch(error => ({ error }))
+}
+
+function verdict(cell: Cell, { fault, lasts, write }: Play, course: Course | { readonly error: unknown }): string[] {
+  const wrong =
+    'error' in course
+      ? [`failed: ${String(course.error)}`]
+      : complaints(course, cell.outcome, page.meanings.get(cell.outcome))
+  const title = `${lasts ? 'lasting' : 'once'}: ${nameOf(cell)} (${formOf(fault)}, ${write})`
+  const repeat = `repeat: LEASECTL_MATRIX_CELL='${nameOf(cell)}' npx vitest run test/faults/matrix`
+  return wrong.map(what => `${title}: ${what}; ${repeat}`)
+}

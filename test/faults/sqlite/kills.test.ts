@@ -1,0 +1,150 @@
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { trustRow } from '../../guarantees/record.ts'
+import { repeatWith, sized, trustSeed } from '../../guarantees/size.ts'
+import { seededRandom } from '../../support/faults.ts'
+import { inFile } from '../../unit/store/sqlite/support.ts'
+import type { WriterOptions } from './disk/child-writer.ts'
+import { type Disk, openDisk, shortFolder } from './disk/disk.ts'
+import { startScript } from './disk/script.ts'
+import { faultsOf } from './judgement.ts'
+
+const FILE = 'test/faults/sqlite/kills.test.ts'
+const seed = trustSeed(9_311)
+const row = trustRow('sqlite')
+
+/** Rounds of each kind; two writers are killed in each. */
+const ROUNDS = sized(3, 130)
+const AT_CALLS = sized(6, 220)
+const FOR_LONG = 1_000_000
+
+type Task = 'change' | 'create'
+
+interface Writer {
+  readonly kill: () => void
+  /** The ids that it printed. */
+  readonly acknowledged: readonly string[]
+  readonly ended: Promise<number | string>
+}
+
+function start(task: Task, path: string, options: WriterOptions, more: MoreOptions = {}): Writer {
+  const acknowledged: string[] = []
+  const { process, ended } = startScript('child-writer.ts', [task, path, JSON.stringify(options)], {
+    environment: more.environment ?? {},
+    onLine: line => {
+      acknowledged.push(line)
+      more.onLine?.()
+    },
+  })
+  return { kill: () => void process.kill('SIGKILL'), acknowledged, ended }
+}
+
+interface MoreOptions {
+  readonly environment?: Readonly<Record<string, string>>
+  readonly onLine?: () => void
+}
+
+/** Two writers on one file, both killed at a moment soon after a number of changes. Returns what was acknowledged. */
+async function killTwo(task: Task, path: string, options: WriterOptions, random: () => number): Promise<string[]> {
+  const writers: Writer[] = []
+  let left = 1 + Math.floor(random() * (task === 'create' ? 8 : 40))
+  const waitMs = random() * 6
+  const kill = () => {
+    for (const writer of writers) writer.kill()
+  }
+  const onLine = () => {
+    left -= 1
+    if (left === 0) setTimeout(kill, waitMs)
+  }
+  for (const who of ['a', 'b']) {
+    writers.push(start(task, path, { ...options, who: `${options.who}${who}` }, { onLine }))
+  }
+  expect(await Promise.all(writers.map(({ ended }) => ended))).toEqual(['SIGKILL', 'SIGKILL'])
+  return writers.flatMap(({ acknowledged }) => acknowledged)
+}
+
+/** Those of one file of several, `FILE-NUMBER`, made one after the other: `who-NUMBER` and `who-NUMBER-made`. */
+const ofFile = (ids: readonly string[], file: number): string[] => ids.filter(id => id.split('-')[1] === String(file))
+
+/** What is wrong with all files that writers made or were about to make. */
+async function faultsOfSeries(path: string, ids: readonly string[]): Promise<string[]> {
+  const faults: string[] = []
+  const last = Math.max(0, ...ids.map(id => Number(id.split('-')[1])))
+  for (let file = 0; file <= last + 1; file += 1) {
+    faults.push(...(await faultsOf(`${path}-${file}`, { acknowledged: ofFile(ids, file) })))
+  }
+  return faults
+}
+
+const KINDS = [
+  ['changes are written', 'change', {}],
+  ['each change is checkpointed', 'change', { checkpointPages: 1 }],
+  ['stores are created', 'create', {}],
+] as const
+
+it.each(KINDS)(
+  'keeps what writers acknowledged that are killed while %s',
+  { timeout: sized(240_000, 3_600_000) },
+  async (when, task, options) => {
+    const random = seededRandom(seed)
+    let path = ''
+    let acknowledged: string[] = []
+    for (let round = 0; round < ROUNDS; round += 1) {
+      // The next writers find what the killed ones left; a fresh file now and then, for documents grow.
+      if (round % 10 === 0 || task === 'create') {
+        path = join(shortFolder(), 'new', 'streams.db')
+        acknowledged = []
+      }
+      acknowledged.push(...(await killTwo(task, path, { ...options, who: String(round), count: FOR_LONG }, random)))
+      const faults =
+        task === 'create' ? await faultsOfSeries(path, acknowledged) : await faultsOf(path, { acknowledged })
+      expect(faults, repeatWith(FILE, seed)).toEqual([])
+    }
+    row.figure('kills', 2 * ROUNDS)
+    row.figure('acknowledged changes lost', 0, '0')
+    row.injected(`killed while ${when}`, 2 * ROUNDS)
+  },
+)
+
+/** Kills at the very call, one after the other from the first call of a file that is made. */
+async function killedAt(disk: Disk, call: number): Promise<{ readonly path: string; readonly writer: Writer }> {
+  const folder = shortFolder()
+  const path = join(folder, 'disk', 'streams.db')
+  const failing = { errno: 'KILL', first: call, times: 1, kinds: 'wstu' } as const
+  const options = { who: 'a', count: FOR_LONG, checkpointPages: 4, failing }
+  const writer = start('change', path, options, { environment: disk.environment(join(folder, 'disk')) })
+  expect(await writer.ended).toBe('SIGKILL')
+  return { path, writer }
+}
+
+it('keeps what was acknowledged before a kill at any call of a creation or checkpoint', {
+  timeout: sized(240_000, 3_600_000),
+}, async () => {
+  const disk = openDisk()
+  if ('why' in disk) return row.skipped('kills at each call', disk.why)
+  for (let at = 0; at < AT_CALLS; at += 1) {
+    const call = 1 + at * sized(11, 1)
+    const { path, writer } = await killedAt(disk, call)
+    const faults = await faultsOf(path, writer)
+    expect(faults, `killed at call ${call}; ${repeatWith(FILE, seed)}`).toEqual([])
+  }
+  row.figure('kills', AT_CALLS)
+  row.injected('killed at a chosen call', AT_CALLS)
+})
+
+it('keeps what was acknowledged before a kill during a migration', async ctx => {
+  const path = join(shortFolder(), 'streams.db')
+  expect(await faultsOf(path, { acknowledged: [] })).toEqual([])
+  // With a second schema this fails, and kills during its migration are to be written here.
+  expect(inFile(path, db => db.prepare('PRAGMA user_version').get())).toEqual({ user_version: 1 })
+  row.skipped('kill during a migration', 'there is only one schema yet')
+  ctx.skip('there is only one schema yet')
+})
+
+it('would see it if changes were reported before their COMMIT', { timeout: 60_000 }, async () => {
+  const path = join(shortFolder(), 'streams.db')
+  const writer = start('change', path, { who: 'a', count: 1, tooEarly: true })
+  expect(await writer.ended).toBe('SIGKILL')
+  expect(await faultsOf(path, writer)).toEqual(['lost: a-0'])
+  row.control('reported before the COMMIT', true)
+})

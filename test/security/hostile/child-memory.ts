@@ -1,0 +1,37 @@
+// A program of its own beside the tests, whose heap is limited: node --max-old-space-size=MB child-memory.ts
+// Runs the command lines that it reads from standard input, one after the other, and says of each how it ended. What they
+// print is counted and thrown away.
+import { writeSync } from 'node:fs'
+import { processRuntime } from '../../../src/cli/process-runtime.ts'
+import type { Terminal } from '../../../src/cli/runtime.ts'
+import { runCommandLine } from '../../../src/commands/main.ts'
+
+const MAX_STDERR = 500
+
+const input = await Array.fromAsync(process.stdin)
+const lines: readonly (readonly string[])[] = JSON.parse(Buffer.concat(input).toString('utf8'))
+
+for (const argv of lines) {
+  let bytes = 0
+  let stderr = ''
+  const runtime = Object.create(processRuntime(new AbortController().signal, runCommandLine), {
+    argv: { value: argv },
+    stdout: {
+      value: sink(chunk => {
+        bytes += Buffer.byteLength(chunk)
+      }),
+    },
+    stderr: {
+      value: sink(chunk => {
+        stderr = `${stderr}${Buffer.from(chunk).toString('utf8')}`.slice(0, MAX_STDERR)
+      }),
+    },
+  })
+  const exit = await runCommandLine(runtime)
+  // At once: what is still under way when the heap is full would be lost.
+  writeSync(1, `${JSON.stringify({ exit, bytes, stderr })}\n`)
+}
+
+function sink(take: (chunk: string | Uint8Array) => void): Terminal {
+  return { isTty: false, columns: undefined, write: async chunk => take(chunk) }
+}

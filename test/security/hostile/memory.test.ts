@@ -1,0 +1,194 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
+import { trustRow } from '../../guarantees/record.ts'
+import { sized } from '../../guarantees/size.ts'
+import { allCommands } from '../../unit/commands/support.ts'
+import { formatsOf } from './command-formats.ts'
+import { LARGE_DOCUMENTS } from './large-documents.ts'
+import { summaryAfter } from './summary-after.ts'
+
+const row = trustRow('graphs')
+
+/** About so many events has each document; what needs memory for each pair of them does not get by with this heap. */
+const EVENTS = sized(1_000, 20_000)
+const HEAP_MB = sized(128, 384)
+/** A command prints so many times the bytes of the document at most, and this on top. */
+const MAX_PRINTED = 50
+const ROOM_BYTES = 100_000
+
+let folder = ''
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'leasectl-memory-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** What reads one stream, in each format, as it came and once it is ours; then what changes it. */
+const linesFor = (stream: string): string[] => [
+  ...inEachFormat(`show ${stream}`),
+  ...inEachFormat(`show ${stream} --select //Event`),
+  ...inEachFormat(`log ${stream}`),
+  ...inEachFormat(`tail ${stream} -n all`),
+  ...inEachFormat(`stats ${stream}`),
+  ...inEachFormat(`doctor ${stream}`),
+  ...inEachFormat(`wait ${stream} --within 0s`),
+  `wait ${stream} --within 0s --for event=1:completed`,
+  ...inEachFormat(`export ${stream}`),
+  `export ${stream} --to ${folder}/files -o json`,
+  `export ${stream} --to sqlite:${folder}/copies.db`,
+  ...inEachFormat(`cancel ${stream} --dry-run`),
+  `event set ${stream} 00 --tag t`,
+  ...inEachFormat(`show ${stream} --at 1`).filter(line => !line.endsWith('xml')),
+  ...['tree', 'table', 'json', 'yaml'].map(format => `show ${stream} --diff 1 -o ${format}`),
+  `event start ${stream} 1 --owner w`,
+  `cancel ${stream} -e 2`,
+  ...inEachFormat(`abort ${stream} --reason x`),
+  ...inEachFormat(`retry ${stream} --dry-run`),
+  `retry ${stream}`,
+  ...inEachFormat(`log ${stream}`),
+  ...inEachFormat(`show ${stream} --diff 1`).filter(line => / (tree|table|json|yaml)$/.test(line)),
+]
+
+/** What goes through all streams. */
+const linesForAll = (): string[] => [
+  ...inEachFormat('ls'),
+  ...['table', 'json', 'yaml'].map(format => `ls --group-by waiting-on -o ${format}`),
+  'ls --group-by failure -o json',
+  ...inEachFormat('check'),
+  ...inEachFormat('doctor --all'),
+  ...inEachFormat('log --all'),
+  ...inEachFormat('tail --all'),
+  ...inEachFormat('stats --all'),
+  ...['chrome', 'otlp'].map(format => `export --all -o ${format} --to ${folder}/all.${format}`),
+  `export --all --to ${folder}/all`,
+  'wait --all --within 0s',
+  'watchdog --once --dry-run',
+  'work --name E --once -- true',
+  'cancel --all --dry-run',
+]
+
+function inEachFormat(line: string): string[] {
+  const [name] = line.split(' ')
+  const command = allCommands().find(known => known.name() === name)
+  if (command === undefined) throw new Error(`no command ${name}`)
+  return formatsOf(command).map(format => `${line} -o ${format}`)
+}
+
+interface Task {
+  readonly line: string
+  /** What the command may print, bytes. */
+  readonly mayPrint: number
+}
+
+/** 1 is a bug, and 2 a line that asks for nothing. */
+const SURVIVED = [0, 3, 5, 6, 7, 8, 9, 12, 124]
+
+test('each command, in each of its formats, gets by with a small heap on each document', {
+  timeout: sized(600_000, 3_600_000),
+}, async () => {
+  const sizes = await storeAll()
+  const tasks = [...sizes].flatMap(([stream, size]) =>
+    linesFor(stream).map(line => ({ line, mayPrint: size * MAX_PRINTED + ROOM_BYTES })),
+  )
+  const all = [...sizes.values()].reduce((sum, size) => sum + size, 0)
+  tasks.push(...linesForAll().map(line => ({ line, mayPrint: all * MAX_PRINTED + ROOM_BYTES })))
+  const ends = await runAll(tasks, HEAP_MB)
+  expect(ends.filter(({ wrong }) => wrong !== undefined)).toEqual([])
+  row.injected('commands with a small heap on large documents', ends.length)
+})
+
+test('what does not get by with its heap is found, and the others are run', { timeout: 120_000 }, async () => {
+  await storeAll()
+  const line = 'show s0 -o json'
+  const tooSmall = await runAll([{ line, mayPrint: 1e9 }], 8)
+  expect(tooSmall).toMatchObject([{ wrong: expect.stringContaining('heap') }])
+  const printed = await runAll(
+    [
+      { line, mayPrint: 10 },
+      { line: 'show s0 --at', mayPrint: 1e9 },
+    ],
+    HEAP_MB,
+  )
+  expect(printed).toMatchObject([
+    { wrong: expect.stringContaining('bytes') },
+    { wrong: expect.stringContaining('exit 2') },
+  ])
+  row.control('a heap that is too small', tooSmall[0]?.wrong !== undefined)
+})
+
+/** @returns bytes of the documents by the name under which they are stored */
+async function storeAll(): Promise<ReadonlyMap<string, number>> {
+  const listed = await summaryAfter('init s')
+  const store = openSqliteStore(storePath())
+  const sizes = new Map<string, number>()
+  for (const [at, { text }] of LARGE_DOCUMENTS.entries()) {
+    const body = Buffer.from(text(EVENTS))
+    sizes.set(`s${at}`, body.length)
+    await store.create(`s${at}`, body, listed)
+  }
+  await store.close()
+  return sizes
+}
+
+const storePath = () => join(folder, 'streams.db')
+
+interface End {
+  readonly line: string
+  /** `undefined` where all is well. */
+  readonly wrong?: string
+}
+
+/** One after the other in one process; in another one from where the heap was not enough. */
+async function runAll(tasks: readonly Task[], heapMb: number): Promise<readonly End[]> {
+  const ends: End[] = []
+  while (ends.length < tasks.length) {
+    const rest = tasks.slice(ends.length)
+    const said = await run(rest, heapMb)
+    ends.push(...rest.slice(0, said.ends.length).map((task, at) => judged(task, said.ends[at])))
+    const died = rest[said.ends.length]
+    if (died !== undefined)
+      ends.push({ line: described(died), wrong: `the heap of ${heapMb} MB is full: ${said.stderr.slice(0, 200)}` })
+  }
+  return ends
+}
+
+interface Said {
+  readonly exit: number
+  readonly bytes: number
+  readonly stderr: string
+}
+
+function judged(task: Task, said: Said | undefined): End {
+  const line = described(task)
+  if (said === undefined || !SURVIVED.includes(said.exit)) return { line, wrong: `exit ${said?.exit}: ${said?.stderr}` }
+  return said.bytes > task.mayPrint ? { line, wrong: `prints ${said.bytes} bytes of ${task.mayPrint}` } : { line }
+}
+
+function described({ line }: Task): string {
+  const [, at] = / s(\d+)\b/.exec(line) ?? []
+  return at === undefined ? line : `${line} (${LARGE_DOCUMENTS[Number(at)]?.what})`
+}
+
+async function run(tasks: readonly Task[], heapMb: number): Promise<{ ends: readonly Said[]; stderr: string }> {
+  const program = join(import.meta.dirname, 'child-memory.ts')
+  const child = spawn(process.execPath, [`--max-old-space-size=${heapMb}`, program], {
+    env: { PATH: process.env.PATH, HOME: folder, TMPDIR: folder, LEASECTL_STORE: `sqlite:${storePath()}` },
+    stdio: 'pipe',
+  })
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', text => {
+    stderr += text
+  })
+  // It may be gone before it has read all of it.
+  child.stdin.on('error', () => {})
+  child.stdin.end(JSON.stringify(tasks.map(({ line }) => line.split(' '))))
+  const ended = new Promise(resolve => child.on('close', resolve))
+  const ends: Said[] = []
+  for await (const line of createInterface({ input: child.stdout })) ends.push(JSON.parse(line))
+  await ended
+  return { ends, stderr }
+}

@@ -1,0 +1,91 @@
+import { describe, expect, it, vi } from 'vitest'
+import type { EventStore, Stored } from '../../../src/store/store.ts'
+import { trustRow } from '../../guarantees/record.ts'
+import { sized } from '../../guarantees/size.ts'
+import type { WorldSettings } from '../world.ts'
+import { planTown, type TownSettings } from './settings.ts'
+import { lineOf, smallestTown } from './smaller.ts'
+import { liveTown } from './system.ts'
+
+/** Towns are judged without a protection: that has to be seen, and the town has to become small. */
+
+const row = trustRow('domain')
+const timeout = sized(120_000, 600_000)
+const MOST_TRIES = 60
+const planted = vi.hoisted(() => ({ fencesAreChecked: true }))
+
+vi.mock('../../../src/stream/operations/checks.ts', async importOriginal => {
+  const real = await importOriginal<typeof import('../../../src/stream/operations/checks.ts')>()
+  const unless = <Given extends readonly unknown[], Answer>(check: (...given: Given) => Answer) => {
+    return (...given: Given) => (planted.fencesAreChecked ? check(...given) : undefined)
+  }
+  return { ...real, checkClaim: unless(real.checkClaim), checkHolder: unless(real.checkHolder) }
+})
+
+describe('a town shows', { timeout }, () => {
+  it('that the late work against others where fences are not checked, and becomes small', async () => {
+    const live = async (town: TownSettings) => {
+      planted.fencesAreChecked = false
+      return liveTown(town).finally(() => {
+        planted.fencesAreChecked = true
+      })
+    }
+    const { town, wrong } = await firstWrong(live)
+    expect(wrong).toContain('journal')
+    const { world, tries } = await smallestTown(town, live, MOST_TRIES)
+    expect((await live(world)).wrong).not.toEqual([])
+    expect(world.streams).toHaveLength(1)
+    expect(world.workers.length).toBeLessThanOrEqual(2)
+    expect(world.troubles.length).toBeLessThan(town.troubles.length / 2)
+    expect(world.livesMs).toBeLessThan(town.livesMs)
+    expect(tries).toBeGreaterThan(5)
+    // With the protection nothing is wrong with it, and the line that is printed is all there is to it.
+    expect((await liveTown(world)).wrong).toEqual([])
+    expect(townIn(lineOf(world))).toEqual(world)
+    row.control('fences are not checked', true)
+  })
+
+  it('that changes are lost where one decides by what was read before', async () => {
+    const { wrong } = await firstWrong(town => liveTown(town, STALE))
+    expect(wrong).toContain('journal')
+    row.control('decided by what was read before', true)
+  })
+})
+
+/** The first of some towns in which something is wrong, and what. */
+async function firstWrong(live: (town: TownSettings) => ReturnType<typeof liveTown>) {
+  for (let seed = 1; seed <= 20; seed++) {
+    const town = planTown(`teeth ${seed}`, 8)
+    const { wrong } = await live(town)
+    if (wrong.length > 0) return { town, wrong: wrong.map(({ kind }) => kind) }
+  }
+  throw new Error('nothing was wrong in any town')
+}
+
+function townIn(line: string): unknown {
+  return JSON.parse(/LEASECTL_TOWN='([^']+)'/.exec(line)?.[1] ?? '')
+}
+
+/** What is decided under the lease is decided by what was read last, and written all the same. */
+const STALE: WorldSettings['sabotage'] = {
+  store(view: EventStore): EventStore {
+    const seen = new Map<string, Stored>()
+    const changeUnderLease: EventStore['changeUnderLease'] = (name, decide, options) =>
+      view.changeUnderLease(
+        name,
+        (current, nowMs) => {
+          const known = seen.get(name) ?? current
+          seen.set(name, current)
+          return decide(known, nowMs)
+        },
+        options,
+      )
+    return new Proxy(view, {
+      get(target, name) {
+        if (name === 'changeUnderLease') return changeUnderLease
+        const inner: unknown = Reflect.get(target, name)
+        return typeof inner === 'function' ? inner.bind(target) : inner
+      },
+    })
+  },
+}

@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto'
+import { openMemoryStore } from '../../../src/store/memory.ts'
+import type { EventStore } from '../../../src/store/store.ts'
+import type { Operation } from '../../../src/stream/operations/operation.ts'
+import { resultOf, run } from '../../unit/ops/support.ts'
+import { check } from '../checker.ts'
+import type { ClockFault } from '../clock.ts'
+import { Dog } from '../dog.ts'
+import { NO_FAULTS, Weather } from '../faults.ts'
+import { Random } from '../random.ts'
+import { Actor, Scheduler } from '../scheduler.ts'
+import { Sights } from '../sights.ts'
+import { Trace } from '../trace.ts'
+import { START_MS, viewOf, type World, type WorldSettings } from '../world.ts'
+import { audit, type Wrong } from './audit.ts'
+import { Employee } from './employee.ts'
+import { carryOut } from './operator.ts'
+import { Register } from './register.ts'
+import { withSeededIds } from './seeded-ids.ts'
+import { type TownSettings, TROUBLED_MS, type Trouble, WHOLE_LIFE_MS } from './settings.ts'
+
+const INTERVAL_MS = 60_000
+const SLICE_MS = 300_000
+
+/** How a town fared. */
+export interface TownOutcome {
+  readonly trace: Trace
+  readonly wrong: readonly Wrong[]
+  readonly register: Register
+  readonly steps: number
+}
+
+/** Lets a town live until all its streams are done, and judges what was done. The same settings, the same bytes. */
+export async function liveTown(
+  settings: TownSettings,
+  sabotage: WorldSettings['sabotage'] = undefined,
+): Promise<TownOutcome> {
+  return withSeededIds(settings.seed, () => new Town(settings, sabotage).live())
+}
+
+class Town {
+  readonly #settings: TownSettings
+  readonly #world: World
+  readonly #register = new Register()
+  readonly #workers: ReadonlyMap<string, Employee>
+  readonly #dogs: ReadonlyMap<string, Dog>
+
+  constructor(settings: TownSettings, sabotage: WorldSettings['sabotage']) {
+    this.#settings = settings
+    const scheduler = new Scheduler(START_MS)
+    const random = new Random(settings.seed)
+    const base = openMemoryStore({ clock: () => Math.round(scheduler.nowMs), random: random.for('store').fraction })
+    const { rates, skewMs } = settings
+    this.#world = {
+      scheduler,
+      random,
+      trace: new Trace(START_MS),
+      base,
+      sights: new Sights(),
+      weather: new Weather(outagesIn(settings.troubles)),
+      settings: { intervalMs: INTERVAL_MS, rates, clock: {}, skewMs, ...(sabotage === undefined ? {} : { sabotage }) },
+    }
+    this.#workers = named('worker', settings.workers, name => {
+      return new Employee(this.#world, this.#register, name, machineOf(name, settings.troubles))
+    })
+    this.#dogs = named('dog', settings.dogs, name => new Dog(this.#world, { name, machine: {} }))
+  }
+
+  async live(): Promise<TownOutcome> {
+    const { trace, scheduler, base, random } = this.#world
+    for (const number of this.#settings.streams) {
+      const actor = new Actor(scheduler, `s-${number}`, random)
+      const beginsMs = actor.random.between(0, TROUBLED_MS)
+      scheduler.at(START_MS + beginsMs, () => actor.spawn(() => this.#found(actor.name, actor.random)))
+    }
+    for (const process of [...this.#workers.values(), ...this.#dogs.values()]) process.begin()
+    for (const [number, trouble] of this.#settings.troubles.entries()) {
+      scheduler.at(START_MS + trouble.atMs, () => this.#befall(trouble, number))
+    }
+    const { livesMs } = this.#settings
+    await scheduler.run(START_MS + Math.min(livesMs, TROUBLED_MS + SLICE_MS))
+    let open = await namesOfOpen(base)
+    for (let ms = TROUBLED_MS + 2 * SLICE_MS; ms <= livesMs && open.length > 0; ms += SLICE_MS) {
+      await scheduler.run(START_MS + ms)
+      open = await namesOfOpen(base)
+    }
+    if (livesMs < WHOLE_LIFE_MS) open = []
+    return { trace, wrong: await this.#judge(open), register: this.#register, steps: scheduler.steps }
+  }
+
+  /** A stream comes into being, by somebody whom nothing befalls. */
+  async #found(name: string, random: Random): Promise<void> {
+    const { scheduler, settings } = this.#world
+    const calm = { ...this.#world, weather: new Weather([]), settings: { ...settings, rates: NO_FAULTS, skewMs: 0 } }
+    const store = viewOf(calm, new Actor(scheduler, 'founder', random))
+    resultOf(await run(store, name, streamOf(name, random), { commandId: `born:${name}` }))
+  }
+
+  #befall(trouble: Trouble, number: number): void {
+    const { scheduler, trace, base, random } = this.#world
+    const untilMs = scheduler.nowMs + ('forMs' in trouble ? trouble.forMs : 0)
+    const process = 'who' in trouble ? (this.#workers.get(trouble.who) ?? this.#dogs.get(trouble.who)) : undefined
+    switch (trouble.kind) {
+      case 'crash':
+        process?.crash(trouble.forMs)
+        break
+      case 'pause':
+        process?.stopUntil(untilMs)
+        break
+      case 'outage':
+        trace.add({ kind: 'outage', atMs: scheduler.nowMs, who: trouble.who, untilMs })
+        break
+      case 'lease':
+        void takeLease(base, `s-${trouble.stream}`, trouble.forMs)
+        trace.add({ kind: 'leased', atMs: scheduler.nowMs, who: 'holder', stream: `s-${trouble.stream}`, untilMs })
+        break
+      case 'order': {
+        const actor = new Actor(scheduler, 'operator', random.for(`order ${number}`))
+        const store = viewOf(this.#world, actor)
+        actor.spawn(() => carryOut(trouble, { actor, store, register: this.#register, number }))
+        break
+      }
+      case 'clock':
+      case 'rate':
+        break
+      default:
+        trouble satisfies never
+    }
+  }
+
+  async #judge(open: readonly string[]): Promise<Wrong[]> {
+    const { trace, base, scheduler } = this.#world
+    const ofDogs = check(trace.happenings, {
+      dogs: [...this.#dogs.values()].map(dog => dog.settings),
+      skewMs: 2 * this.#settings.skewMs,
+      graceMs: 0,
+      onDue: 'abort-event',
+      endMs: scheduler.nowMs,
+      storeMs: trueMs => trueMs,
+    })
+    return [
+      ...ofDogs.map(({ kind, stream, event, why }) => ({ kind, stream, why: `${event}: ${why}` })),
+      ...(await audit(base, trace.happenings, this.#register)),
+      ...open.map(stream => ({ kind: 'stuck' as const, stream, why: 'it did not come to its end' })),
+    ]
+  }
+}
+
+function named<Value>(
+  kind: string,
+  numbers: readonly number[],
+  make: (name: string) => Value,
+): ReadonlyMap<string, Value> {
+  return new Map(numbers.map(number => [`${kind}-${number}`, make(`${kind}-${number}`)]))
+}
+
+function outagesIn(troubles: readonly Trouble[]) {
+  return troubles
+    .filter(trouble => trouble.kind === 'outage')
+    .map(({ atMs, forMs, who }) => ({ fromMs: START_MS + atMs, toMs: START_MS + atMs + forMs, who }))
+}
+
+function machineOf(name: string, troubles: readonly Trouble[]): ClockFault {
+  const own = troubles.filter(trouble => 'who' in trouble && trouble.who === name)
+  const rate = own.find(trouble => trouble.kind === 'rate')?.rate ?? 1
+  const jumps = own
+    .filter(trouble => trouble.kind === 'clock')
+    .map(({ atMs, byMs }) => ({ atMs: START_MS + atMs, byMs }))
+  return { rate, jumps }
+}
+
+function streamOf(name: string, random: Random): Operation {
+  const forks = Array.from({ length: random.whole(1, 3) }, () => {
+    // Nobody here works on the last: watchdogs have to end it.
+    const name = random.pick(['A', 'A', 'B', 'Nobody'])
+    const isLimited = name === 'Nobody' || random.chance(0.7)
+    return { name, ...(isLimited ? { timeout: random.pick(['00:04:00', '00:10:00', '00:30:00']) } : {}) }
+  })
+  const join = random.chance(0.5) ? { join: { name: 'J' } } : {}
+  const root = { name: 'Start', ...(random.chance(0.2) ? { timeout: '02:00:00' } : {}) }
+  return { op: 'init', root, forks, ...join, hold: false, born: name }
+}
+
+async function takeLease(base: EventStore, stream: string, forMs: number): Promise<void> {
+  const holder = { by: 'holder', host: '', pid: 0, purpose: 'by hand', sinceMs: 0 }
+  await base.acquire(stream, { leaseId: randomUUID(), durationS: Math.round(forMs / 1_000), holder })
+}
+
+async function namesOfOpen(base: EventStore): Promise<string[]> {
+  const open: string[] = []
+  for await (const page of base.list({})) {
+    const stand = page.filter(({ summary }) => summary === undefined || summary.open > 0)
+    open.push(...stand.map(({ name }) => name))
+  }
+  return open
+}

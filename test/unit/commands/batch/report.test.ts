@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { countsText, openProgress, progressText } from '../../../../src/commands/batch/report.ts'
+import { fakeRuntime, newWorld, type Setting } from '../support.ts'
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
+afterEach(() => void vi.useRealTimers())
+
+const counts = new Map([
+  ['busy', 3],
+  ['done', 408],
+  ['changed', 1],
+] as const)
+
+test('how far a batch is, and with what', () => {
+  expect(progressText(new Map(), 1000)).toBe('0 of 1 000')
+  expect(progressText(counts, 1000)).toBe('412 of 1 000: 408 done, 3 busy, 1 changed')
+  expect(countsText(counts)).toBe('408 done, 3 busy, 1 changed')
+})
+
+function opened(setting: Setting, options = {}) {
+  const { runtime, written } = fakeRuntime(newWorld(), [], setting)
+  return { progress: openProgress(counts, 1000, options, runtime), written }
+}
+
+const LINE = '412 of 1 000: 408 done, 3 busy, 1 changed'
+
+test('on a terminal a line is drawn in its place, five times a second, and taken away at the end', async () => {
+  const { progress, written } = opened({ terminal: true })
+  expect(written.stderr).toBe('')
+  vi.advanceTimersByTime(200)
+  expect(written.stderr).toMatch(new RegExp(`^\\r.*${LINE}$`))
+  await progress.end()
+  const ended = written.stderr
+  expect(ended).toMatch(/\r[^\n]*\r[^\n]*$/)
+  expect(ended.endsWith(LINE)).toBe(false)
+  vi.advanceTimersByTime(1000)
+  expect(written.stderr).toBe(ended)
+})
+
+test('it stands aside while something else is printed', async () => {
+  const { progress, written } = opened({ terminal: true })
+  vi.advanceTimersByTime(200)
+  await progress.aside(async () => {
+    written.stderr = ''
+    vi.advanceTimersByTime(1000)
+    expect(written.stderr).toBe('')
+  })
+  vi.advanceTimersByTime(200)
+  expect(written.stderr).toContain(LINE)
+})
+
+test('what the first Ctrl-C says does not run into it', () => {
+  const interruption = new AbortController()
+  const { written } = opened({ terminal: true, signal: interruption.signal })
+  vi.advanceTimersByTime(200)
+  interruption.abort('SIGINT')
+  expect(written.stderr.endsWith(LINE)).toBe(false)
+})
+
+test.each([
+  ['a pipe', {}, {}],
+  ['-q', { terminal: true }, { quiet: true }],
+  ['a dumb terminal', { terminal: true, env: { TERM: 'dumb' } }, {}],
+])('%s gets none', (_what, setting, options) => {
+  const { written } = opened(setting, options)
+  vi.advanceTimersByTime(1000)
+  expect(written.stderr).toBe('')
+})

@@ -1,0 +1,378 @@
+import { describe, expect, test } from 'vitest'
+import { register } from '../../../src/commands/check.ts'
+import { runCommandLine } from '../../../src/commands/main.ts'
+import { createAside } from '../../../src/ops/system-documents.ts'
+import { WATCHDOG_STATE } from '../../../src/ops/watchdog-state/parse.ts'
+import { NotPermitted, StoreUnreachable } from '../../../src/store/errors.ts'
+import type { EventStore } from '../../../src/store/store.ts'
+import { ForeignWrites } from '../ops/foreign-writes.ts'
+import { badStream } from './bad-stream.ts'
+import { storeWith } from './store-with.ts'
+import { cli, fakeRuntime, json, NOON, newWorld, optionsFrom, type Setting, type World } from './support.ts'
+
+test('argv → options', async () => {
+  const argv = ['check', '--match', 'a/**', '--within', '5s', '--overdue-for', '0s', '--warn-overdue', '2']
+  const limits = ['--crit-overdue', '5', '--stuck-after', '1h', '--warn-stuck', '3', '--crit-stuck', '4']
+  const others = ['--warn-unreadable', '6', '--crit-unreadable', '7', '--warn-lag', '1m', '--crit-lag', '2m']
+  expect(await optionsFrom(register, [...argv, ...limits, ...others, '--require-watchdog', '-o', 'json'])).toEqual({
+    match: 'a/**',
+    within: 5_000,
+    overdueFor: 0,
+    warnOverdue: 2,
+    critOverdue: 5,
+    stuckAfter: 3_600_000,
+    warnStuck: 3,
+    critStuck: 4,
+    warnUnreadable: 6,
+    critUnreadable: 7,
+    warnLag: 60_000,
+    critLag: 120_000,
+    requireWatchdog: true,
+    output: 'json',
+  })
+})
+
+/** Two streams, one of them overdue for two hours, and one of a stranger that cannot be read. */
+async function troubled(): Promise<World> {
+  const world = newWorld()
+  await cli(world, ['init', 'orders/1', '--timeout', '1h'])
+  world.nowMs += 3 * 3_600_000
+  await cli(world, ['init', 'orders/2'])
+  await badStream(world, 'bad')
+  return world
+}
+
+const checked = async (world: World, line = '', setting?: Setting) =>
+  cli(world, ['check', ...line.split(' ').filter(word => word !== '')], setting)
+
+const withoutSummary = (store: EventStore): EventStore =>
+  storeWith(store, {
+    async *list(query) {
+      for await (const page of store.list(query)) yield page.map(({ summary: _, ...row }) => row)
+    },
+  })
+
+describe('the exit code is that of a plugin', () => {
+  test('0: all is well', async () => {
+    const world = newWorld()
+    await cli(world, ['init', 'a'])
+    expect(await checked(world)).toEqual({
+      exit: 0,
+      stdout: expect.stringMatching(/^LEASECTL OK - 1 stream, nothing overdue for 1m or longer \| overdue=0;1;10;0 /),
+      stderr: '',
+      questions: [],
+    })
+  })
+
+  test('1: a warning, with all that was found', async () => {
+    const world = await troubled()
+    const { exit, stdout, stderr } = await checked(world, '', { store: withoutSummary(world.store) })
+    expect({ exit, stderr }).toEqual({ exit: 1, stderr: '' })
+    expect(stdout.split('\n').map(line => line.split(' | ')[0])).toEqual([
+      'LEASECTL WARNING - 1 overdue (2h, orders/1), 1 unreadable (bad), no watchdog for 1 stream with a time limit, 3 streams',
+      'overdue: orders/1 for 2h',
+      expect.stringMatching(/^unreadable: bad: ./),
+      'watchdog: no watchdog for 1 stream with a time limit',
+      '',
+    ])
+  })
+
+  test('2: critical', async () => {
+    const { exit, stdout } = await checked(await troubled(), '--crit-overdue 1')
+    expect(exit).toBe(2)
+    expect(stdout).toMatch(/^LEASECTL CRITICAL - 1 overdue/)
+  })
+})
+
+describe('limits', () => {
+  test('what is overdue for less than the tolerance is none, and counts from the limit on', async () => {
+    const world = await troubled()
+    const status = async (line: string) =>
+      json((await checked(world, `-o json ${line}`)).stdout).checks as { name: string; status: string; value: number }[]
+    expect((await status('--overdue-for 3h'))[0]).toMatchObject({ name: 'overdue', status: 'ok', value: 0 })
+    expect((await status('--overdue-for 2h'))[0]).toMatchObject({ name: 'overdue', status: 'warning', value: 1 })
+    expect((await status('--warn-overdue 2'))[0]).toMatchObject({ name: 'overdue', status: 'ok', value: 1 })
+  })
+
+  test('--match leaves the others out', async () => {
+    const { stdout } = await checked(await troubled(), '--match orders/2')
+    expect(stdout).toMatch(/^LEASECTL OK - 1 stream, nothing overdue/)
+  })
+
+  test('a pattern that nothing matches is told, and no fault', async () => {
+    const { exit, stdout } = await checked(await troubled(), '--match nope/**')
+    expect(exit).toBe(0)
+    expect(stdout).toMatch(/^LEASECTL OK - nothing matches nope\/\*\*, nothing overdue for 1m or longer \|/)
+    expect((await checked(newWorld())).stdout).toMatch(/^LEASECTL OK - 0 streams, /)
+  })
+
+  test('without a tolerance nothing is overdue at all', async () => {
+    expect((await checked(newWorld(), '--overdue-for 0s')).stdout).toMatch(/, nothing overdue \|/)
+  })
+
+  test('a lease that is held for long is stuck', async () => {
+    const world = newWorld()
+    await cli(world, ['init', 'a'])
+    await cli(world, ['lease', 'acquire', 'a', '--duration', 'infinite', '--by', 'w7', '-m', 'repair'])
+    world.nowMs += 11 * 60_000
+    const { exit, stdout } = await checked(world)
+    expect(exit).toBe(1)
+    expect(stdout).toContain('stuck lease: a, held by w7@testhost (pid 41) for 11m, "repair"\n')
+    expect((await checked(world, '--stuck-after 12m')).exit).toBe(0)
+  })
+
+  test.each([
+    ['--warn-overdue 20', '--crit-overdue'],
+    ['--warn-stuck 3 --crit-stuck 2', '--crit-stuck'],
+    ['--warn-unreadable 3 --crit-unreadable 2', '--crit-unreadable'],
+    ['--warn-lag 5m --crit-lag 1m', '--crit-lag'],
+  ])('%s: a warning that could never be is refused', async (line, flag) => {
+    const { exit, stdout } = await checked(await troubled(), line)
+    expect(exit).toBe(3)
+    expect(stdout).toMatch(/^LEASECTL UNKNOWN - .*\[usage\]\nhint: /)
+    expect(stdout).toContain(flag)
+  })
+})
+
+describe('what another program left to be settled', () => {
+  /** Its root could close: the last branch was ended by somebody who ends nothing else. */
+  async function leftOpen() {
+    const world = newWorld()
+    const foreign = new ForeignWrites(world.store)
+    await cli(world, ['init', 'orders/1', '--fork', 'A'])
+    await foreign.end('orders/1', '01.00')
+    return { world, foreign, store: foreign.store }
+  }
+
+  test('is a warning once nobody has settled it for the tolerance', async () => {
+    const { world, store } = await leftOpen()
+    expect((await checked(world, '', { store })).exit).toBe(0)
+    world.nowMs += 60_000
+    const { exit, stdout } = await checked(world, '', { store })
+    expect(exit).toBe(1)
+    expect(stdout).toMatch(/^LEASECTL WARNING - 1 stream to be settled \(1m, orders\/1\), 1 stream, nothing overdue/)
+    expect(json((await checked(world, '-o json', { store })).stdout)).toMatchObject({
+      checks: [{}, {}, {}, { name: 'watchdog', status: 'warning', faults: ['unsettled'] }],
+    })
+    expect((await checked(world, '-o prometheus', { store })).stdout).toMatch(/^leasectl_check_unsettled_streams.* 1$/m)
+  })
+
+  test('is none once a watchdog has looked, nor where such a program has left nothing to do', async () => {
+    const { world, foreign, store } = await leftOpen()
+    await cli(world, ['init', 'orders/2', '--fork', 'A'])
+    await foreign.write('orders/2', ['name="A"', 'name="A" topic="t"'])
+    world.nowMs += 60_000
+    expect((await cli(world, ['watchdog', '--once'], { store })).exit).toBe(0)
+    expect(await checked(world, '', { store })).toMatchObject({ exit: 0, stdout: expect.not.stringMatching(/settled/) })
+  })
+})
+
+describe('watchdogs', () => {
+  const ENTRY = { id: 'w1', host: 'host-3', pid: 77, intervalMs: 10_000, tookMs: 100, settings: {} }
+
+  async function withState(...watchdogs: object[]): Promise<World> {
+    const world = newWorld()
+    await cli(world, ['init', 'a'])
+    await createAside(world.store, WATCHDOG_STATE, JSON.stringify({ watchdogs }), { by: 'w' })
+    return world
+  }
+
+  test('one that swept a moment ago', async () => {
+    const world = await withState({ ...ENTRY, startedMs: NOON, writtenMs: NOON, lastSweepMs: NOON })
+    world.nowMs += 4_000
+    const { exit, stdout } = await checked(world)
+    expect(exit).toBe(0)
+    expect(stdout).toContain('last sweep 4s ago')
+    expect(stdout).toContain(' watchdogs=1;;;0 lag=4s;40;160;0\n')
+    world.nowMs += 300_000
+    expect(await checked(world)).toMatchObject({ exit: 2, stdout: expect.stringContaining('no sweep for 5m4s') })
+  })
+
+  test('streams with a limit outside of every pattern have none', async () => {
+    const since = { startedMs: NOON, writtenMs: NOON, lastSweepMs: NOON }
+    const of = (match: string) => ({ ...ENTRY, ...since, id: match, settings: { match } })
+    const world = await withState(of('b/*'), of('c/*'))
+    await cli(world, ['init', 'b/1', '--timeout', '1h'])
+    expect((await checked(world)).exit).toBe(0)
+    await cli(world, ['init', 'd/1', '--timeout', '1h'])
+    const { exit, stdout } = await checked(world)
+    expect(exit).toBe(1)
+    expect(stdout).toMatch(/^LEASECTL WARNING - no watchdog for 1 stream with a time limit, such as d\/1, 3 streams, /)
+  })
+
+  test('none where one is required is critical', async () => {
+    const world = newWorld()
+    await cli(world, ['init', 'a'])
+    expect((await checked(world)).exit).toBe(0)
+    expect(await checked(world, '--require-watchdog')).toMatchObject({
+      exit: 2,
+      stdout: expect.stringMatching(/^LEASECTL CRITICAL - no watchdog, 1 stream/),
+    })
+  })
+
+  test('in JSON and as metrics', async () => {
+    const breaker = { isOpen: true, wouldEnd: 120, openEvents: 300, maxShare: 0.2 }
+    const world = await withState({ ...ENTRY, startedMs: NOON, writtenMs: NOON, lastSweepMs: NOON, breaker })
+    world.nowMs += 4_000
+    expect(json((await checked(world, '-o json')).stdout)).toMatchObject({
+      status: 'critical',
+      exit: 2,
+      watchdogs: [{ id: 'w1', lagMs: 4_000, breakerOpen: true, failure: null }],
+    })
+    const { stdout } = await checked(world, '-o prometheus')
+    expect(stdout).toContain('leasectl_check_watchdog_lag_seconds{store="memory:"} 4\n')
+    expect(stdout).toContain('leasectl_check_watchdog_breaker_open{store="memory:"} 1\n')
+  })
+})
+
+describe('prometheus', () => {
+  test('every line is of the text format, with the store and the pattern in each sample', async () => {
+    const { exit, stdout } = await checked(await troubled(), '-o prometheus --match orders/**')
+    expect(exit).toBe(1)
+    const lines = stdout.trimEnd().split('\n')
+    for (const line of lines) {
+      expect(line).toMatch(
+        /^(# (HELP|TYPE) leasectl_check_\w+ .+|leasectl_check_\w+\{store="memory:",match="orders\/\*\*".*\} [\d.]+)$/,
+      )
+    }
+    const names = lines.filter(line => line.startsWith('# TYPE')).map(line => line.split(' ')[2])
+    expect(new Set(names).size).toBe(names.length)
+    expect(stdout).toContain('leasectl_check_status{store="memory:",match="orders/**"} 1\n')
+    expect(stdout).toContain('leasectl_check_overdue_oldest_seconds{store="memory:",match="orders/**"} 7200\n')
+  })
+})
+
+describe('3, unknown: whatever keeps it from looking, on stdout', () => {
+  const failing = (store: EventStore, fail: () => unknown): EventStore =>
+    storeWith(store, {
+      // biome-ignore lint/correctness/useYield: it fails before its first page
+      async *list() {
+        throw fail()
+      },
+    })
+  const away = () => new StoreUnreachable('no route | to the store', { hint: 'Is the network up?' })
+
+  test.each<[string, string, () => unknown]>([
+    ['store-unreachable', 'no route ¦ to the store', away],
+    ['not-permitted', 'no rights', () => new NotPermitted('no rights')],
+    ['unexpected', 'TypeError: nobody foresaw this', () => new TypeError('nobody foresaw this')],
+  ])('%s', async (code, message, fail) => {
+    const world = newWorld()
+    const ran = await checked(world, '', { store: failing(world.store, fail) })
+    expect(ran).toMatchObject({ exit: 3, stderr: '' })
+    expect(ran.stdout.split('\n')[0]).toBe(`LEASECTL UNKNOWN - ${message} [${code}]`)
+  })
+
+  test.each([
+    ['check --nix', "unknown option '--nix'"],
+    ['check orders/1', 'too many arguments'],
+    ['check --warn-overdue 0', '--warn-overdue does not take'],
+    ['check --overdue-for 5', '--overdue-for: 5 what? 5s'],
+    ['check -o docx', '-o does not take'],
+    ['-o docx check', '-o does not take'],
+    ['--nix check', "unknown option '--nix'"],
+  ])('bad usage: %s', async (line, message) => {
+    const ran = await cli(newWorld(), line.split(' '))
+    expect(ran).toMatchObject({ exit: 3, stderr: '' })
+    expect(ran.stdout).toMatch(/^LEASECTL UNKNOWN - .*\[usage\]\n/)
+    expect(ran.stdout).toContain(message)
+  })
+
+  test('-o json is a document with the error', async () => {
+    const world = newWorld()
+    const ran = await checked(world, '-o json', { store: failing(world.store, away) })
+    expect(ran).toMatchObject({ exit: 3, stderr: '' })
+    expect(json(ran.stdout)).toMatchObject({
+      apiVersion: 'leasectl/v1',
+      status: 'unknown',
+      exit: 3,
+      store: 'memory:',
+      checks: [],
+      streams: null,
+      error: { code: 'store-unreachable', exit: 3, hint: 'Is the network up?' },
+    })
+    expect(json((await checked(world, '-o json --nix')).stdout)).toMatchObject({
+      status: 'unknown',
+      error: { code: 'usage' },
+    })
+  })
+
+  test('-o prometheus says so with its status, and why in a comment', async () => {
+    const world = newWorld()
+    const ran = await checked(world, '-o prometheus --match a', { store: failing(world.store, away) })
+    expect(ran).toMatchObject({ exit: 3, stderr: '' })
+    expect(ran.stdout).toMatch(/^# unknown: no route \| to the store \[store-unreachable\]\n# HELP /)
+    expect(ran.stdout).toContain('leasectl_check_status{store="memory:",match="a"} 3\n')
+    expect(ran.stdout).not.toContain('leasectl_check_overdue_streams')
+  })
+
+  test('an embedded store whose file is not there: a mistyped path is not all well', async () => {
+    const world = newWorld()
+    const store = storeWith(world.store, { address: 'sqlite:/nowhere/leasectl.db' })
+    const ran = await checked(world, '', { store })
+    expect(ran).toMatchObject({ exit: 3, stderr: '' })
+    expect(ran.stdout).toContain('sqlite:/nowhere/leasectl.db: the file does not exist')
+  })
+
+  test('no answer in time, whether the store listens to the signal or not', async () => {
+    const world = newWorld()
+    const silent = storeWith(world.store, {
+      async *list() {
+        await new Promise(() => {})
+      },
+    })
+    const ran = await checked(world, '--within 1ms', { store: silent })
+    expect(ran).toMatchObject({ exit: 3, stdout: 'LEASECTL UNKNOWN - no answer within 1ms (--within) [timed-out]\n' })
+  })
+
+  test('a store that answers page by page without end', async () => {
+    const world = newWorld()
+    await cli(world, ['init', 'a'])
+    const endless = storeWith(world.store, {
+      async *list() {
+        for (;;) yield* world.store.list({})
+      },
+    })
+    expect((await checked(world, '--within 20ms', { store: endless })).exit).toBe(3)
+  })
+
+  test('interrupted', async () => {
+    const world = newWorld()
+    const ran = await checked(world, '', { signal: AbortSignal.abort('SIGINT') })
+    expect(ran).toMatchObject({ exit: 3, stdout: 'LEASECTL UNKNOWN - interrupted [interrupted]\n', stderr: '' })
+  })
+})
+
+test('a signal after the answer does not change the code that goes with it', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 'a'])
+  const interruption = new AbortController()
+  const { runtime, written } = fakeRuntime(world, ['check'], { signal: interruption.signal })
+  const write = async (chunk: string | Uint8Array) => {
+    await runtime.stdout.write(chunk)
+    interruption.abort('SIGTERM')
+  }
+  expect(await runCommandLine({ ...runtime, stdout: { ...runtime.stdout, write } })).toBe(0)
+  expect(written.stdout).toMatch(/^LEASECTL OK/)
+})
+
+test('--help is no failure', async () => {
+  expect((await checked(newWorld(), '--help')).exit).toBe(0)
+})
+
+test('it reads, and takes no lease', async () => {
+  const world = await troubled()
+  const calls = new Set<string>()
+  const store = new Proxy(world.store, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key)
+      if (typeof value !== 'function') return value
+      return (...args: unknown[]) => {
+        calls.add(String(key))
+        return value.apply(target, args)
+      }
+    },
+  })
+  await checked(world, '', { store })
+  expect([...calls].sort()).toEqual(['list', 'nowMs', 'read'])
+})

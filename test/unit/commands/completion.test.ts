@@ -1,0 +1,292 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { OpenOptions, StoreChoice } from '../../../src/cli/runtime.ts'
+import { streamNames } from '../../../src/commands/completion/candidates.ts'
+import { typedLine } from '../../../src/commands/completion/line.ts'
+import { answerText } from '../../../src/commands/completion/scripts.ts'
+import { SHELLS } from '../../../src/commands/completion/shells.ts'
+import { register } from '../../../src/commands/completion.ts'
+import { runCommandLine } from '../../../src/commands/main.ts'
+import type { EventStore, ListQuery } from '../../../src/store/store.ts'
+import { allCommands, cli, fakeRuntime, newWorld, optionsFrom, type Setting, type World } from './support.ts'
+
+/** What bash breaks words at. */
+const BREAKS = ' \t\n"\'><=;|&(:'
+
+let world: World
+beforeAll(async () => {
+  world = newWorld()
+  await cli(world, ['init', 'orders/4711', '--fork', 'Search,Pay'])
+  await cli(world, ['init', 'orders/4712'])
+  await cli(world, ['init', 'prod/1'])
+})
+
+async function addStreams(...names: readonly string[]): Promise<void> {
+  const model = await world.store.read('prod/1')
+  if (model?.summary === undefined) throw new Error('there is no stream to copy')
+  for (const name of names) await world.store.create(name, model.body, model.summary)
+}
+
+/** The candidates at the end of a line, without their descriptions. */
+async function at(line: string, setting: Setting = {}): Promise<string[]> {
+  const { exit, stdout, stderr } = await cli(world, ['__complete', 'fish', '--', line], setting)
+  expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' })
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .slice(1)
+    .map(text => text.split('\t')[0] ?? '')
+}
+
+async function bash(line: string): Promise<string[]> {
+  const { stdout } = await cli(world, ['__complete', 'bash', '--', line, BREAKS])
+  return stdout.trimEnd().split('\n')
+}
+
+describe('a typed line', () => {
+  test.each([
+    ['leasectl show or', ['show'], 'or', 0],
+    ['leasectl show ', ['show'], '', 0],
+    ["leasectl show 'a b' c", ['show', 'a b'], 'c', 0],
+    ['leasectl show a\\ b\'c d\'"e \\" f', ['show'], 'a bc de " f', 6],
+    ["leasectl show 'a b", ['show'], 'a b', 0],
+    ["leasectl -m '' show x", ['-m', '', 'show'], 'x', 0],
+    ['leasectl show a:b=c', ['show'], 'a:b=c', 4],
+    ['leasectl show a\\:b', ['show'], 'a:b', 0],
+    ['leasectl show --status=co', ['show'], '--status=co', 9],
+    ['sudo -E /usr/bin/leasectl show x', ['show'], 'x', 0],
+    ['npx leasectl show x', ['show'], 'x', 0],
+    ['lc show x', ['show'], 'x', 0],
+    ['lc', [], 'lc', 0],
+  ])('%s', (line, before, current, kept) => {
+    expect(typedLine(line, 'bash', BREAKS)).toMatchObject({ before, current, kept })
+  })
+
+  test('in fish a quote may be escaped within quotes', () => {
+    expect(typedLine(String.raw`leasectl show 'it\'s`, 'fish')).toMatchObject({ current: "it's" })
+    expect(typedLine(String.raw`leasectl show 'it\'s`, 'bash')).toMatchObject({ current: String.raw`it\s`, quote: '' })
+  })
+})
+
+describe('candidates', () => {
+  test('commands and their commands, without hidden ones', async () => {
+    expect(await at('leasectl ')).toEqual(expect.arrayContaining(['ls', 'context', 'completion', 'help']))
+    expect(await at('leasectl ')).not.toContain('__complete')
+    expect(await at('leasectl ca')).toEqual(['cancel'])
+    expect(await at('leasectl lease br')).toEqual(['break'])
+    expect(await at('leasectl context ')).toEqual(expect.arrayContaining(['add', 'use', 'test']))
+    expect(await at('leasectl nix ')).not.toContain('orders/4711')
+  })
+
+  test('every command that is not hidden is offered', async () => {
+    for (const command of allCommands().filter(({ parent }) => parent !== null)) {
+      const path = command.parent?.parent ? `${command.parent.name()} ` : ''
+      expect(await at(`leasectl ${path}`)).toContain(command.name())
+    }
+  })
+
+  test('flags of the command at hand, with what they mean', async () => {
+    expect(await at('leasectl ls --st')).toEqual(['--status', '--store'])
+    expect(await at('leasectl ls ')).toContain('--status')
+    expect(await at('leasectl show -- --')).toEqual([])
+    const { stdout } = await cli(world, ['__complete', 'fish', '--', 'leasectl ls --lim'])
+    expect(stdout).toMatch(/^words\n--limit\tat most so many/)
+  })
+
+  test.each([
+    ['leasectl ls -o nd', ['ndjson']],
+    ['leasectl ls --output=nd', ['--output=ndjson']],
+    ['leasectl ls --status ab', ['aborted']],
+    ['leasectl ls --status aborted,c', ['aborted,completed', 'aborted,canceled']],
+    ['leasectl ls --status=aborted,a', []],
+    ['leasectl --color ', ['auto', 'always', 'never']],
+    ['leasectl event set s 00 --on-due abort-', ['abort-event', 'abort-stream']],
+    ['leasectl -q --time u', ['utc']],
+    ['leasectl ls -qo na', ['name']],
+    ['leasectl completion ', ['bash', 'zsh', 'fish']],
+    ['leasectl help exi', ['exit-codes']],
+    ['leasectl help lease ac', ['acquire']],
+    ['leasectl help nix ', []],
+    ['leasectl show --store ', ['sqlite:', 'azure:', 'azurite:']],
+    ['leasectl ls --limit ', []],
+    ['leasectl ls --group-by w', ['waiting-on']],
+    ['leasectl ls --sort failedA', ['failedAt']],
+    ['leasectl ls --fields name,du', ['name,due']],
+    ['leasectl log --op canc', ['cancel']],
+    ['leasectl cancel -m ', []],
+  ])('values: %s', async (line, wanted) => {
+    expect(await at(line)).toEqual(wanted)
+  })
+
+  test('names of streams that begin so, but not those given already', async () => {
+    expect(await at('leasectl show or')).toEqual(['orders/4711', 'orders/4712'])
+    expect(await at('leasectl cancel orders/4711 ')).toEqual(['orders/4712', 'prod/1'])
+    expect(await at('leasectl lease show p')).toEqual(['prod/1'])
+    expect(await at('leasectl cancel -m why --by me -q pr')).toEqual(['prod/1'])
+    expect(await at('leasectl init or')).toEqual([])
+    expect(await at('leasectl show nix')).toEqual([])
+  })
+
+  test('ids of the events of the stream named before', async () => {
+    expect(await at('leasectl event start orders/4711 0')).toEqual(['00', '01.00', '02.00'])
+    expect(await at('leasectl cancel orders/4711 -e 01')).toEqual(['01.00'])
+    expect(await at('leasectl cancel -e ')).toEqual([])
+    expect(await at('leasectl event start nix ')).toEqual([])
+  })
+
+  test('files are left to the shell', async () => {
+    for (const line of ['leasectl init s --from ', 'leasectl cancel --streams ', 'leasectl show --store sqlite:']) {
+      const { stdout } = await cli(world, ['__complete', 'zsh', '--', line])
+      expect(stdout).toBe('files\n')
+    }
+  })
+})
+
+describe('contexts', () => {
+  let folder = ''
+  const env = () => ({ env: { XDG_CONFIG_HOME: folder } })
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'leasectl-completion-'))
+    for (const name of ['dev', 'prod']) {
+      await cli(newWorld(), ['context', 'add', name, '--store', `azurite:${name}`], env())
+    }
+  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  test('are offered where one is named', async () => {
+    for (const line of ['leasectl -c ', 'leasectl ls --context ', 'leasectl context use ', 'leasectl context rm ']) {
+      expect(await at(line, env())).toEqual(['dev', 'prod'])
+    }
+    expect(await at('leasectl context add ', env())).toEqual([])
+    expect(await at('leasectl -c p', { env: { XDG_CONFIG_HOME: '/nowhere' } })).toEqual([])
+  })
+})
+
+describe('the store that is asked', () => {
+  async function asked(line: string, openStore?: () => Promise<never>) {
+    const argv = ['__complete', 'fish', '--', line]
+    const { runtime, written } = fakeRuntime(world, argv)
+    const choices: [StoreChoice, OpenOptions | undefined][] = []
+    const open: typeof runtime.openStore = async (choice, options) => {
+      choices.push([choice, options])
+      return openStore === undefined ? runtime.openStore(choice) : openStore()
+    }
+    const exit = await runCommandLine({ ...runtime, openStore: open, close: runtime.close })
+    return { exit, choices, ...written }
+  }
+
+  test('is the one that the line means, and no sign-in is made for it', async () => {
+    expect((await asked('leasectl -c prod show ')).choices).toEqual([[{ context: 'prod' }, { signIn: false }]])
+    expect((await asked('leasectl show --store=azurite:box ')).choices).toMatchObject([[{ store: 'azurite:box' }, {}]])
+    expect((await asked('leasectl show --container box ')).choices).toMatchObject([[{ container: 'box' }, {}]])
+    expect((await asked('leasectl sh')).choices).toEqual([])
+  })
+
+  test('is silent when it cannot be opened', async () => {
+    const failed = await asked('leasectl show ', () => Promise.reject(new Error('no way')))
+    expect(failed).toMatchObject({ exit: 0, stdout: 'words\n', stderr: '' })
+  })
+
+  test('is not waited for', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const { runtime } = fakeRuntime(world, [])
+      const slow = { ...runtime, openStore: () => new Promise<never>(() => {}) }
+      const answer = streamNames('', { choice: {}, runtime: slow })
+      vi.advanceTimersByTime(550)
+      expect(await answer).toEqual([])
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  test('is asked for one page; what all of it begins with is not mistaken for what all names begin with', async () => {
+    await addStreams('q/2', ...Array.from({ length: 201 }, (_, at) => `q/${1000 + at}`))
+    const queries: ListQuery[] = []
+    const store: EventStore = new Proxy(world.store, {
+      get(target, key) {
+        const value: unknown = Reflect.get(target, key)
+        if (key === 'list')
+          return (query: ListQuery) => {
+            queries.push(query)
+            return target.list(query)
+          }
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    const names = await at('leasectl show q/', { store })
+    expect(names).toHaveLength(201)
+    expect(names.at(-1)).toBe('q/2')
+    expect(queries.map(({ limit }) => limit)).toEqual([200, 1])
+  })
+})
+
+describe('strange names', () => {
+  beforeAll(() => addStreams("it's; $HOME `x`", 'a:b=c', 'tilde ~', 'x\u202ey', '~root', 'ü/ß', 'wow!!x'))
+
+  test('are quoted for bash, behind what it leaves alone', async () => {
+    expect(await bash('leasectl show it')).toEqual(['words', String.raw`it\'s\;\ \$HOME\ \`x\``])
+    expect(await bash('leasectl show "it')).toEqual(['words', "it's; \\$HOME \\`x\\`"])
+    expect(await bash("leasectl show 'it")).toEqual(['words'])
+    expect(await bash("leasectl show 'til")).toEqual(['words', 'tilde ~'])
+    expect(await bash('leasectl show a')).toEqual(['words', 'a:b=c'])
+    expect(await bash('leasectl show a:')).toEqual(['words', 'b=c'])
+    expect(await bash('leasectl show a:b=')).toEqual(['words', 'c'])
+    expect(await bash('leasectl show a\\:')).toEqual(['words', 'a:b=c'])
+    expect(await bash('leasectl show "a:')).toEqual(['words', 'a:b=c'])
+    expect(await bash('leasectl show \\~')).toEqual(['words', '\\~root'])
+    expect(await bash('leasectl show ü')).toEqual(['words', 'ü/ß'])
+    expect(await bash('leasectl ls --status=com')).toEqual(['words', 'completed'])
+  })
+
+  test('a ! is never left to the history of bash: in double quotes it cannot be escaped', async () => {
+    expect(await bash('leasectl show "wow')).toEqual(['words'])
+    expect(await bash("leasectl show 'wow")).toEqual(['words', 'wow!!x'])
+    expect(await bash('leasectl show wow')).toEqual(['words', String.raw`wow\!\!x`])
+  })
+
+  test('zsh gets its separator escaped, and quotes by itself', async () => {
+    const { stdout } = await cli(world, ['__complete', 'zsh', '--', 'leasectl show a'])
+    expect(stdout).toBe('words\na\\:b=c:inprocess\n')
+  })
+
+  test('those that could steer a terminal or a reader are left out', async () => {
+    expect(await at('leasectl show x')).toEqual([])
+    const found = [{ text: 'a\u001b[31m' }, { text: 'b\nc' }, { text: 'd', what: 'e\u001b]0;x\u0007\n' }, { text: '' }]
+    const text = answerText({ kind: 'words', found }, 'fish', typedLine('', 'fish'))
+    expect(text).toBe('words\nd\te␛]0;x␇␊\n')
+  })
+})
+
+describe('scripts', () => {
+  test('SHELL is one of three', async () => {
+    expect(await optionsFrom(register, ['completion', 'zsh'])).toEqual({ shell: 'zsh' })
+    const wrong = await cli(newWorld(), ['completion', 'zhs'])
+    expect(wrong).toMatchObject({ exit: 2, stdout: '' })
+    expect(wrong.stderr).toContain('bash, zsh, fish')
+    expect((await cli(newWorld(), ['completion'])).exit).toBe(2)
+  })
+
+  test.each(SHELLS)('the one for %s asks for candidates of its own kind and tells the shell of itself', async shell => {
+    const { exit, stdout } = await cli(newWorld(), ['completion', shell])
+    expect(exit).toBe(0)
+    expect(stdout).toContain(`__complete ${shell} -- `)
+    expect(stdout).toContain('2>/dev/null')
+    expect(stdout).toMatch(
+      { bash: /^complete -F _leasectl leasectl$/m, zsh: /^#compdef leasectl\n/, fish: /^complete -c leasectl -f /m }[
+        shell
+      ],
+    )
+    expect(stdout).not.toContain('undefined')
+  })
+
+  test('an unknown shell gets nothing', async () => {
+    expect(await cli(newWorld(), ['__complete', 'tcsh', '--', 'leasectl '])).toMatchObject({
+      exit: 0,
+      stdout: '',
+      stderr: '',
+    })
+  })
+})

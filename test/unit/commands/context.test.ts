@@ -1,0 +1,267 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { registerAdd as add, register as group, registerUse as use } from '../../../src/commands/context.ts'
+import { NotPermitted, StoreUnreachable } from '../../../src/store/errors.ts'
+import type { EventStore } from '../../../src/store/store.ts'
+import { cli, json, newWorld, optionsFrom, type Setting } from './support.ts'
+
+let folder = ''
+const file = () => join(folder, 'leasectl', 'contexts.json')
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'leasectl-context-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const run = (line: string, setting: Setting = {}, world = newWorld()) =>
+  cli(world, ['context', ...line.split(' ').filter(word => word !== '')], {
+    ...setting,
+    env: { XDG_CONFIG_HOME: folder, ...setting.env },
+  })
+
+async function listed() {
+  return json((await run('list -o json')).stdout).items
+}
+
+describe('arguments', () => {
+  test('add', async () => {
+    const argv = [
+      'add',
+      'prod',
+      '--store',
+      'azure:acc1/box',
+      '--protected',
+      '--credential-file',
+      'k',
+      '--use',
+      '--replace',
+    ]
+    expect(await optionsFrom(add, argv)).toEqual({
+      name: 'prod',
+      store: 'azure:acc1/box',
+      protected: true,
+      credentialFile: 'k',
+      use: true,
+      replace: true,
+    })
+  })
+
+  test('use takes a name, - or --none', async () => {
+    expect(await optionsFrom(use, ['use', 'prod'])).toMatchObject({ name: 'prod' })
+    expect(await optionsFrom(use, ['use', '-'])).toMatchObject({ name: '-' })
+    expect(await optionsFrom(use, ['use', '--none'])).toMatchObject({ name: undefined })
+  })
+
+  test('alone it shows, with - it goes back', async () => {
+    expect(await optionsFrom(group, ['context'])).toEqual({ back: false })
+    expect(await optionsFrom(group, ['context', '-', '-o', 'json'])).toEqual({ back: true, output: 'json' })
+  })
+
+  test.each([
+    ['add', 'missing required argument'],
+    ['add prod', 'which store?'],
+    ['add a/b --store azurite:box', 'letters, digits'],
+    ['add - --store azurite:box', 'letters, digits'],
+    ['add x --store nix', 'no store address'],
+    ['add x --store memory:', 'no longer than one command'],
+    ['add x -c y', 'context add NAME --store ADDRESS'],
+    ['add x --store sqlite:x --credential-file /k', 'needs no credential file'],
+    ['add x --store azurite:box --credential-file /nowhere/k', 'is missing'],
+    ['use', 'which context?'],
+    ['use x --none', 'exclude each other'],
+    ['use nix', 'there is no context nix'],
+    ['remove nix', 'there is no context nix'],
+    ['test x --store azurite:box', 'both name a store'],
+    ['-', 'no context before'],
+    ['use -', 'no context before'],
+    ['lst', 'Did you mean list?'],
+    ['nix', 'One of add, list, ls, use, remove, rm, test.'],
+    ['-o yaml', 'text, json'],
+    ['list --nam', 'unknown option'],
+    ['add x --store azurite:box --protect', 'Did you mean --protected?'],
+  ])('%s is exit 2, and nothing is written', async (line, hint) => {
+    const ran = await run(line)
+    expect(ran).toMatchObject({ exit: 2, stdout: '' })
+    expect(ran.stderr).toContain(hint)
+    expect(await listed()).toEqual([])
+  })
+})
+
+test('a signature in an address is refused and never repeated', async () => {
+  const ran = await run('add x --store https://acc1.blob.core.windows.net/box?sv=1&sig=SECRET --debug')
+  expect(ran.exit).toBe(2)
+  expect(ran.stderr).not.toContain('SECRET')
+  expect(() => readFileSync(file())).toThrow('ENOENT')
+})
+
+test('what is added is listed, in its normal form and for this user alone', async () => {
+  expect(await run('add prod --store https://acc1.blob.core.windows.net/box --protected')).toMatchObject({
+    exit: 0,
+    stdout: 'added: prod  azure:acc1/box, protected\n',
+  })
+  await run('add dev --store sqlite:some/where.db -q')
+  expect(await listed()).toEqual([
+    {
+      name: 'dev',
+      store: `sqlite:${join(process.cwd(), 'some/where.db')}`,
+      protected: false,
+      credentialFile: null,
+      current: false,
+    },
+    { name: 'prod', store: 'azure:acc1/box', protected: true, credentialFile: null, current: false },
+  ])
+  expect((await run('list -o name')).stdout).toBe('dev\nprod\n')
+  expect((await run('ls')).stdout).toMatch(/^ {3}prod +azure:acc1\/box +yes$/m)
+  expect(statSync(file()).mode & 0o777).toBe(0o600)
+  expect(statSync(join(folder, 'leasectl')).mode & 0o777).toBe(0o700)
+})
+
+test('the same once more is fine; another one of that name needs --replace', async () => {
+  await run('add prod --store azure:acc1/box --protected')
+  expect((await run('add prod --store azure:acc1/box --protected')).stdout).toContain('already: prod')
+  const taken = await run('add prod --store azure:acc1/other -o json')
+  expect(json(taken.stderr)).toMatchObject({ error: { code: 'exists', exit: 5, applied: 'no' } })
+  expect((await run('add prod --store azure:acc1/box')).exit).toBe(5)
+  const replaced = await run('add prod --store azure:acc1/other --replace')
+  expect(replaced.stdout).toBe('replaced: prod  azure:acc1/other\n')
+  expect(replaced.stderr).toContain('it was protected; it is not any more')
+})
+
+test('one is current, - goes back and forth, --none is none', async () => {
+  await run('add dev --store azurite:dev')
+  await run('add prod --store azurite:prod --use')
+  expect(await run('')).toMatchObject({ exit: 0, stdout: 'prod  azurite:prod\n', stderr: '' })
+  expect((await run('use dev')).stdout).toBe('dev  azurite:dev\n')
+  expect((await run('-')).stdout).toBe('prod  azurite:prod\n')
+  expect((await run('use -')).stdout).toBe('dev  azurite:dev\n')
+  expect((await run('use dev')).stdout).toBe('dev  azurite:dev\n')
+  expect((await run('-')).stdout).toBe('prod  azurite:prod\n')
+  expect((await run('list')).stdout).toMatch(/^\* {2}prod/m)
+  expect((await run('use --none')).stdout).toBe('no context is current\n')
+  expect(await run('')).toMatchObject({ exit: 0, stdout: '', stderr: 'no context is current\n' })
+  expect(json((await run('-o json')).stdout)).toEqual({ apiVersion: 'leasectl/v1', context: null })
+  expect(json((await run('- -o json')).stdout)).toMatchObject({ context: { name: 'prod', current: true } })
+  expect((await run('-c dev')).stdout).toBe('dev  azurite:dev\n')
+})
+
+test('what comes before the current context is told', async () => {
+  await run('add dev --store azurite:dev')
+  for (const variable of ['LEASECTL_STORE', 'LEASECTL_CONTEXT']) {
+    const { stderr } = await run('use dev', { env: { [variable]: 'x' } })
+    expect(stderr).toContain(`${variable} is set: it comes before the current context`)
+    expect((await run('', { env: { [variable]: 'x' } })).stderr).toContain(variable)
+  }
+})
+
+test('remove forgets the name, as the current one too', async () => {
+  await run('add dev --store azurite:dev')
+  await run('add prod --store azurite:prod --protected')
+  await run('use dev')
+  await run('use prod')
+  const ran = await run('rm prod')
+  expect(ran.stdout).toBe('removed: prod  azurite:prod, protected\n')
+  expect(ran.stderr).toContain('it was the current context; none is now')
+  expect(ran.stderr).toContain('not protected any more')
+  expect(await run('')).toMatchObject({ exit: 0, stdout: '' })
+  expect(json((await run('remove dev -o json')).stdout)).toMatchObject({
+    outcome: 'removed',
+    context: { name: 'dev', store: 'azurite:dev' },
+  })
+  expect((await run('-')).stderr).toContain('no context before')
+  expect(await listed()).toEqual([])
+})
+
+test('an empty list is its header or [], with a sentence', async () => {
+  expect(await run('list')).toMatchObject({ exit: 0, stdout: '   NAME  STORE  PROTECTED  CREDENTIALS\n' })
+  expect((await run('list')).stderr).toContain('leasectl context add NAME --store ADDRESS adds one')
+  expect(json((await run('list -o json')).stdout)).toEqual({ apiVersion: 'leasectl/v1', items: [] })
+})
+
+test('a current context that was taken out by hand is told; another can be made current', async () => {
+  await run('add dev --store azurite:dev')
+  await run('add prod --store azurite:prod --use')
+  writeFileSync(file(), readFileSync(file(), 'utf8').replace('"prod": {', '"stage": {'))
+  expect(await run('')).toMatchObject({ exit: 2, stdout: '' })
+  expect((await run('')).stderr).toContain('the current context: there is no context prod')
+  expect((await run('list')).exit).toBe(0)
+  expect((await run('use dev')).exit).toBe(0)
+  expect((await run('use -')).stderr).toContain('the context before: there is no context prod')
+})
+
+describe('test', () => {
+  test('does for real what other commands need, and leaves nothing behind', async () => {
+    const world = newWorld()
+    const calls: string[] = []
+    const store: EventStore = new Proxy(world.store, {
+      get(target, key) {
+        const value: unknown = Reflect.get(target, key)
+        if (typeof value !== 'function') return value
+        return (...args: unknown[]) => {
+          calls.push(`${String(key)} ${String(args[0]).slice(0, 15)}`)
+          return value.apply(target, args)
+        }
+      },
+    })
+    const ran = await run('test', { store, source: 'context', context: 'prod' }, world)
+    expect(ran).toMatchObject({ exit: 0, stderr: 'store: memory: (the context prod)\n' })
+    expect(ran.stdout).toMatch(/^lease +ok +[\d.]+ ms$/m)
+    expect(calls).toContain('acquire .leasectl/probe')
+    expect(calls).toContain('remove .leasectl/probe')
+    const {
+      store: address,
+      context,
+      ok,
+      steps,
+    } = json((await run('test -o json', { store, context: 'prod' }, world)).stdout)
+    expect({ address, context, ok }).toEqual({ address: 'memory:', context: 'prod', ok: true })
+    expect(steps).toContainEqual({
+      name: 'write',
+      outcome: 'ok',
+      ms: expect.any(Number),
+      code: null,
+      message: null,
+      hint: null,
+    })
+  })
+
+  test.each([
+    ['list', new StoreUnreachable('no route'), 9, 'store-unreachable'],
+    ['acquire', new NotPermitted('no rights', { hint: 'ask for them' }), 4, 'not-permitted'],
+  ] as const)('%s: the first step that fails makes the exit code', async (method, error, exit, code) => {
+    const world = newWorld()
+    const store: EventStore = new Proxy(world.store, {
+      get(target, key) {
+        const value: unknown = Reflect.get(target, key)
+        if (key === 'list' && method === 'list') return failing(error)
+        if (key === method) return async () => Promise.reject(error)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    const ran = await run('test', { store }, world)
+    expect(ran.exit).toBe(exit)
+    expect(ran.stdout).toContain(error.message)
+    expect(ran.stderr).toContain(`[${code}]`)
+    expect(json((await run('test -o json', { store }, world)).stderr)).toMatchObject({ error: { code, exit } })
+  })
+
+  test('a held probe is a refusal, not a bug', async () => {
+    const world = newWorld()
+    const store: EventStore = new Proxy(world.store, {
+      get(target, key) {
+        const value: unknown = Reflect.get(target, key)
+        if (key === 'acquire') return async () => ({ kind: 'held', lease: { state: 'leased' } })
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    expect((await run('test', { store }, world)).exit).toBe(5)
+  })
+})
+
+function failing(error: Error) {
+  // biome-ignore lint/correctness/useYield: it fails before the first page
+  return async function* () {
+    throw error
+  }
+}

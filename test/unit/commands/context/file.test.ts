@@ -1,0 +1,297 @@
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { withContext } from '../../../../src/cli/contexts/contexts.ts'
+import { credentialEnvironment, needsSignIn } from '../../../../src/cli/contexts/credentials.ts'
+import { contextsPath, readContexts } from '../../../../src/cli/contexts/file.ts'
+import { readPrivateFile } from '../../../../src/cli/contexts/private-file.ts'
+import { type UpdateOptions, updateContexts } from '../../../../src/cli/contexts/update.ts'
+import { contextsFor } from '../../../../src/cli/store-choice.ts'
+import { parseAddress } from '../../../../src/store/address.ts'
+import { credentialFor } from '../../../../src/store/azure/account.ts'
+import { cli, json, newWorld } from '../support.ts'
+
+let folder = ''
+const env = () => ({ XDG_CONFIG_HOME: folder })
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'leasectl-contexts-'))
+  mkdirSync(join(folder, 'leasectl'), { mode: 0o700 })
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+function write(text: string, mode = 0o600): string {
+  const path = contextsPath(env())
+  writeFileSync(path, text)
+  chmodSync(path, mode)
+  return path
+}
+
+const context = (name: string) =>
+  ({ name, store: 'azurite:box', isProtected: false, credentialFile: undefined }) as const
+
+describe('reading', () => {
+  test('without a file there are none', () => {
+    expect(readContexts(env()).byName.size).toBe(0)
+    expect(readContexts({ HOME: join(folder, 'nowhere') }).byName.size).toBe(0)
+  })
+
+  test('what was written is read, whatever the order of its keys', () => {
+    write(
+      '{"contexts": {"b": {"protected": true, "store": "https://acc1.blob.core.windows.net/box"}, "a.1": {"store": "sqlite:/x.db", "protected": null}}, "current": "b"}',
+    )
+    const { current, previous, byName } = readContexts(env())
+    expect({ current, previous }).toEqual({ current: 'b', previous: undefined })
+    expect([...byName.values()]).toEqual([
+      { name: 'b', store: 'azure:acc1/box', isProtected: true, credentialFile: undefined },
+      { name: 'a.1', store: 'sqlite:/x.db', isProtected: false, credentialFile: undefined },
+    ])
+  })
+
+  test.each([
+    ['{', 'is not JSON', 'add them anew'],
+    ['', 'is not JSON', 'add them anew'],
+    ['[]', 'is not an object', 'Mend it'],
+    ['{"contexts": []}', 'contexts is not an object', 'Mend it'],
+    ['{"curent": "x"}', '"curent" is not known', 'did you mean current?'],
+    [
+      '{"contexts": {"p": {"store": "azurite:box", "protect": true}}}',
+      'p: "protect" is not known',
+      'did you mean protected?',
+    ],
+    ['{"contexts": {"p": {"store": "azurite:box", "key": "SECRET"}}}', 'p: "key" is not known', 'Known are store'],
+    ['{"contexts": {"p": {"store": "azurite:box", "protected": "yes"}}}', 'p: protected is not true or false', ''],
+    ['{"contexts": {"p": {"store": 1}}}', 'p: store is not a text', ''],
+    ['{"contexts": {"p": {}}}', 'p: "store" is missing', ''],
+    ['{"contexts": {"p": {"store": "nix:x"}}}', 'p: "nix:x" is no store address', 'Use sqlite:PATH'],
+    ['{"contexts": {"p": {"store": "azure:acc1/box?sig=SECRET"}}}', 'p: an address must not carry', 'AZURE_STORAGE'],
+    ['{"contexts": {"p": {"store": "sqlite:x.db"}}}', 'is a relative path', 'write it whole'],
+    ['{"contexts": {"p": {"store": "azurite:box", "credentialFile": "k"}}}', 'is a relative path', 'write it whole'],
+    ['{"contexts": {"a b": {"store": "azurite:box"}}}', 'does not take "a b"', 'letters'],
+    ['{"contexts": {"__proto__": {"store": "azurite:box"}}}', 'does not take "__proto__"', 'letters'],
+    ['{"current": 1}', 'current is not a text', ''],
+  ])('%s is refused with its place and how to write it', async (text, message, hint) => {
+    const path = write(text)
+    const ran = await cli(newWorld(), ['context', 'list', '-o', 'json'], { env: env() })
+    expect(ran).toMatchObject({ exit: 2, stdout: '' })
+    const { error } = json(ran.stderr) as { error: { message: string; hint: string | null; code: string } }
+    expect(error.code).toBe('usage')
+    expect(error.message).toContain(message)
+    expect(error.message).toContain(path)
+    expect(error.hint ?? '').toContain(hint)
+    expect(ran.stderr).not.toContain('SECRET')
+    expect(readFileSync(path, 'utf8')).toBe(text)
+  })
+
+  test.each([
+    [0o644, 'may be read by others (mode 0644)'],
+    [0o640, 'may be read by others (mode 0640)'],
+    [0o622, 'may be written or run by others (mode 0622)'],
+  ])('a file of mode %o is refused with the command that mends it', async (mode, why) => {
+    const path = write('{}', mode)
+    const ran = await cli(newWorld(), ['context', 'list'], { env: env() })
+    expect(ran.exit).toBe(2)
+    expect(ran.stderr).toContain(why)
+    expect(ran.stderr).toContain(`chmod 600 ${path}`)
+    expect((await cli(newWorld(), ['context', 'add', 'x', '--store', 'azurite:box'], { env: env() })).exit).toBe(2)
+    expect(readFileSync(path, 'utf8')).toBe('{}')
+  })
+
+  test('a file that cannot be read stops all but readers of a store that the command line names', () => {
+    write('{', 0o644)
+    const store = { store: 'azurite:box' }
+    expect(contextsFor(store, env(), 'reads').byName.size).toBe(0)
+    expect(() => contextsFor(store, env(), 'writes')).toThrow('may be read by others')
+    expect(() => contextsFor({}, env(), 'reads')).toThrow('may be read by others')
+  })
+
+  test('a folder in which others may write is refused', () => {
+    write('{}')
+    chmodSync(join(folder, 'leasectl'), 0o777)
+    expect(() => readContexts(env())).toThrow('may be written by others (mode 0777)')
+  })
+
+  test.runIf(process.getuid?.() === 0)('a file of another user is refused, one of root is not', () => {
+    const path = write('{}')
+    chownSync(path, 12_345, 12_345)
+    expect(() => readPrivateFile(path, 0)).toThrow('belongs to another user (12345)')
+    expect(readPrivateFile(path, 12_345)).toBe('{}')
+    chownSync(path, 0, 0)
+    expect(readPrivateFile(path, 12_345)).toBe('{}')
+  })
+
+  test('what is no file, no text or far too large is refused', () => {
+    const path = contextsPath(env())
+    mkdirSync(path)
+    expect(() => readContexts(env())).toThrow('is not a file')
+    rmSync(path, { recursive: true })
+    writeFileSync(path, Buffer.from([0x7b, 0xff, 0x7d]), { mode: 0o600 })
+    expect(() => readContexts(env())).toThrow('cannot be read')
+    write(' '.repeat(1024 * 1024 + 1))
+    expect(() => readContexts(env())).toThrow('larger than')
+  })
+})
+
+describe('writing', () => {
+  test('of many at once none is lost, and none sees half a file', async () => {
+    const names = Array.from({ length: 20 }, (_, at) => `c${at}`)
+    await Promise.all(names.map(name => updateContexts(env(), known => withContext(known, context(name)))))
+    expect([...readContexts(env()).byName.keys()].sort()).toEqual([...names].sort())
+    expect(readdirSync(join(folder, 'leasectl'))).toEqual(['contexts.json'])
+  })
+
+  test('a change that is refused writes nothing and leaves no lock', async () => {
+    const path = write('{"contexts": {}}')
+    const refused = updateContexts(env(), () => {
+      throw new Error('no')
+    })
+    await expect(refused).rejects.toThrow('no')
+    expect(readFileSync(path, 'utf8')).toBe('{"contexts": {}}')
+    expect(readdirSync(join(folder, 'leasectl'))).toEqual(['contexts.json'])
+  })
+
+  test('the lock of another is respected, and an interruption ends the wait', async () => {
+    const lock = `${contextsPath(env())}.lock`
+    writeFileSync(lock, '')
+    const adding = (options: UpdateOptions) => updateContexts(env(), known => withContext(known, context('x')), options)
+    await expect(adding({ signal: AbortSignal.abort('SIGINT') })).rejects.toBe('SIGINT')
+    await expect(adding({ lockWaitMs: 0 })).rejects.toMatchObject({
+      problem: {
+        code: 'contexts-locked',
+        exit: 6,
+        applied: 'no',
+        retryable: true,
+        hint: expect.stringContaining(`rm ${lock}`),
+      },
+    })
+    expect(readFileSync(lock, 'utf8')).toBe('')
+    expect(readContexts(env()).byName.size).toBe(0)
+  })
+
+  test('a link stays a link', async () => {
+    const real = join(folder, 'dotfiles.json')
+    writeFileSync(real, '{}', { mode: 0o600 })
+    symlinkSync(real, contextsPath(env()))
+    await updateContexts(env(), known => withContext(known, context('x')))
+    expect(lstatSync(contextsPath(env())).isSymbolicLink()).toBe(true)
+    expect(readFileSync(real, 'utf8')).toContain('"x"')
+    expect(statSync(real).mode & 0o777).toBe(0o600)
+  })
+
+  test('a place where nothing can be written is told', async () => {
+    writeFileSync(join(folder, 'plain'), '')
+    const add = ['context', 'add', 'x', '--store', 'azurite:box']
+    const ran = await cli(newWorld(), add, { env: { XDG_CONFIG_HOME: join(folder, 'plain') } })
+    expect(ran.exit).toBe(2)
+    expect(ran.stderr).toContain('plain is not a folder')
+    const below = await cli(newWorld(), add, { env: { XDG_CONFIG_HOME: join(folder, 'plain', 'x') } })
+    expect(below.exit).toBe(2)
+    expect(below.stderr).toContain('plain is not a folder')
+    const full = await cli(newWorld(), add, { env: { XDG_CONFIG_HOME: '/proc' } })
+    expect(full.exit).toBe(2)
+    expect(full.stderr).toContain('/proc/leasectl cannot be written')
+  })
+})
+
+describe('a credential file', () => {
+  const KEY = Buffer.from('SECRETSECRET').toString('base64')
+
+  function credentials(text: string, mode = 0o600): string {
+    const path = join(folder, 'credentials')
+    writeFileSync(path, text)
+    chmodSync(path, mode)
+    return path
+  }
+
+  const seen = (store: string, text: string, around: Record<string, string> = {}) => {
+    const address = parseAddress(store)
+    if (address.kind !== 'azure' && address.kind !== 'azurite') throw new Error('not on Azure')
+    return credentialFor(address, credentialEnvironment(store, credentials(text), around))
+  }
+
+  test.each([
+    ['a key', `AZURE_STORAGE_KEY=${KEY}`, { kind: 'key', account: 'acc1', key: KEY }],
+    ['a SAS', 'AZURE_STORAGE_SAS_TOKEN="?sv=1&sig=x%3D"', { kind: 'sas', token: 'sv=1&sig=x%3D' }],
+    [
+      'a connection string',
+      `AZURE_STORAGE_CONNECTION_STRING=AccountName=acc1;AccountKey=${KEY}`,
+      { kind: 'key', key: KEY },
+    ],
+    [
+      'key and account',
+      `# prod\nexport AZURE_STORAGE_ACCOUNT=acc1\nAZURE_STORAGE_KEY='${KEY}'\n`,
+      { kind: 'key', key: KEY },
+    ],
+    [
+      'a sign-in',
+      'AZURE_TENANT_ID=t\nAZURE_CLIENT_ID=c\nAZURE_CLIENT_SECRET=s',
+      { kind: 'entra', source: { kind: 'client-secret', tenantId: 't', clientId: 'c', secret: 's' } },
+    ],
+  ])('holds %s; of the environment nothing else counts', (_what, text, wanted) => {
+    const around = { AZURE_STORAGE_ACCOUNT: 'acc1', AZURE_STORAGE_KEY: 'OTHER', AZURE_STORAGE_AUTH_MODE: 'login' }
+    expect(seen('azure:acc1/box', text, around)).toMatchObject(wanted)
+  })
+
+  test('a key alone is for the endpoint of the address', () => {
+    const text = `AZURE_STORAGE_KEY=${KEY}`
+    expect(seen('https://acc1.blob.core.usgovcloudapi.net/box', text)).toMatchObject({ kind: 'key', key: KEY })
+    expect(seen('azurite://somewhere:1/box', text)).toMatchObject({
+      kind: 'key',
+      account: 'devstoreaccount1',
+      key: KEY,
+    })
+  })
+
+  test.each([
+    ['azure:acc1/box', `AZURE_STORAGE_KEY=${KEY}`, 0o644, 'may be read by others (mode 0644)'],
+    [
+      'azure:acc2/box',
+      `AZURE_STORAGE_CONNECTION_STRING=AccountName=acc1;AccountKey=${KEY}`,
+      0o600,
+      'account acc1, the store is on acc2',
+    ],
+    ['azure:acc1/box', `AZURE_STORAGE_CONNECTION_STRING=AccountKey=${KEY}`, 0o600, 'names no storage account'],
+    ['azure:acc1/box', `${KEY}`, 0o600, 'line 1 sets no variable of Azure'],
+    ['azure:acc1/box', `\nAZURE_STORAGE_KEYS=${KEY}`, 0o600, 'line 2: AZURE_STORAGE_KEYS is not known'],
+    ['azure:acc1/box', '\n# nothing\n', 0o600, 'is empty'],
+  ])('%s with %s (%o) is refused and never repeated', async (store, text, mode, why) => {
+    const path = credentials(text, mode)
+    const argv = ['context', 'add', 'x', '--store', store, '--credential-file', path, '--debug']
+    const ran = await cli(newWorld(), argv, { env: env() })
+    expect(ran).toMatchObject({ exit: 2, stdout: '' })
+    expect(ran.stderr).toContain(why)
+    expect(ran.stderr).toContain(path)
+    expect(ran.stderr).not.toContain(KEY)
+    expect(readContexts(env()).byName.size).toBe(0)
+  })
+
+  test('is kept by its path alone', async () => {
+    const path = credentials(`AZURE_STORAGE_KEY=${KEY}`)
+    await cli(newWorld(), ['context', 'add', 'x', '--store', 'azure:acc1/box', '--credential-file', path], {
+      env: env(),
+    })
+    const { stdout } = await cli(newWorld(), ['context', 'list'], { env: env() })
+    expect(stdout).toContain(path)
+    expect(readFileSync(contextsPath(env()), 'utf8')).not.toContain(KEY)
+  })
+
+  test('tells whether a sign-in would be needed', () => {
+    expect(needsSignIn('azure:acc1/box', {})).toBe(true)
+    expect(needsSignIn('azure:acc1/box', { AZURE_STORAGE_ACCOUNT: 'acc1', AZURE_STORAGE_KEY: KEY })).toBe(false)
+    expect(needsSignIn('azurite:box', {})).toBe(false)
+    expect(needsSignIn('sqlite:x', {})).toBe(false)
+  })
+})

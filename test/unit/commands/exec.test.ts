@@ -1,0 +1,288 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test, vi } from 'vitest'
+import * as exec from '../../../src/commands/exec.ts'
+import { StoreUnreachable } from '../../../src/store/errors.ts'
+import type { EventStore } from '../../../src/store/store.ts'
+import { bodyOf, cli, json, newWorld, optionsFrom, statuses, type World } from './support.ts'
+
+async function order(): Promise<World> {
+  const world = newWorld()
+  await cli(world, ['init', 's', '--fork', 'A,B'])
+  return world
+}
+
+const sh = (script: string): readonly string[] => ['--', '/bin/sh', '-c', script]
+
+test('argv → options: all behind -- belongs to the command', async () => {
+  const flags = ['--owner', 'w', '--claim', '30s', '--grace', '0s', '--stdin', 'json', '--take-over', '-m', 'why']
+  const next = ['--next', 'N', '--fork', 'A,B', '--join', 'J', '--topic', 't']
+  const options = await optionsFrom(exec.register, ['exec', 's', '01.00', ...flags, ...next, '--', 'x', '-o', '--', ''])
+  expect(options).toEqual({
+    stream: 's',
+    event: '01.00',
+    command: ['x', '-o', '--', ''],
+    owner: 'w',
+    claim: 30_000,
+    grace: 0,
+    stdin: 'json',
+    takeOver: true,
+    reason: 'why',
+    next: 'N',
+    fork: ['A', 'B'],
+    join: 'J',
+    topic: 't',
+  })
+})
+
+describe('what is typed wrongly is exit 2, before anything is done', () => {
+  test.each([
+    [['exec', 's', '01.00'], 'a command to run is missing'],
+    [['exec', 's', '01.00', '--'], 'a command to run is missing'],
+    [['exec', 's', '01.00', 'true'], 'has to stand behind --'],
+    [['exec', 's', '01.00', 'true', '--', 'x'], 'has to stand behind --'],
+    [['exec', 's', '01.00', '--', ''], 'name of the command is empty'],
+    [['exec', 's', '01.00', '--join', 'J', '--', 'true'], '--join needs --fork'],
+    [['exec', 's', '01.00', '--command-id', 'x', '--', 'true'], 'unknown option'],
+  ])('%j', async (argv, why) => {
+    const world = await order()
+    const before = await bodyOf(world, 's')
+    const ran = await cli(world, argv)
+    expect(ran).toMatchObject({ exit: 2, stdout: '' })
+    expect(ran.stderr).toContain(why)
+    expect(await bodyOf(world, 's')).toBe(before)
+  })
+})
+
+describe('a command that cannot be run leaves the event as it was', () => {
+  test.each([
+    ['leasectl-no-such-command', 127, 'command-not-found'],
+    ['/nowhere/worker', 127, 'command-not-found'],
+    ['/', 126, 'command-not-executable'],
+    ['/etc/passwd', 126, 'command-not-executable'],
+  ])('%s', async (command, exit, code) => {
+    const world = await order()
+    const before = await bodyOf(world, 's')
+    const ran = await cli(world, ['exec', 's', '01.00', '-o', 'json', '--', command])
+    expect(ran).toMatchObject({ exit, stdout: '' })
+    expect(json(ran.stderr)).toMatchObject({ error: { code, exit, applied: 'no' } })
+    expect(await bodyOf(world, 's')).toBe(before)
+  })
+
+  test('a script without its interpreter', async () => {
+    const world = await order()
+    const folder = mkdtempSync(join(tmpdir(), 'leasectl-exec-'))
+    const script = join(folder, 'script')
+    writeFileSync(script, '#!/nowhere/interpreter\n', { mode: 0o755 })
+    const ran = await cli(world, ['exec', 's', '01.00', '--', script])
+    rmSync(folder, { recursive: true })
+    expect(ran).toMatchObject({ exit: 127, stderr: expect.stringContaining('interpreter') })
+    expect(await statuses(world, 's')).toMatchObject({ '01.00': 'init' })
+  })
+
+  test('flags of the command are not ours: its -o json makes no JSON of our errors', async () => {
+    const ran = await cli(await order(), ['exec', 's', '01.00', '--', '/nowhere/worker', '-o', 'json', '--debug'])
+    expect(ran.stderr).toMatch(/^error: there is no command/)
+  })
+})
+
+describe('what leasectl cannot do is 125, with the code that other commands have', () => {
+  test.each([
+    ['no stream', ['nix', '01.00'], 'stream-not-found', 3],
+    ['no event', ['s', '09.00'], 'event-not-found', 3],
+    ['ended', ['s', '02.00'], 'already-final', 5],
+  ])('%s', async (_, target, code, tableExit) => {
+    const world = await order()
+    await cli(world, ['event', 'complete', 's', '02.00'])
+    const ran = await cli(world, ['exec', ...target, '-o', 'json', ...sh('exit 1')])
+    expect(ran.exit).toBe(125)
+    expect(json(ran.stderr)).toMatchObject({ error: { code, exit: 125, tableExit, applied: 'no' } })
+    const text = await cli(world, ['exec', ...target, ...sh('exit 1')])
+    expect(text.stderr).toMatch(new RegExp(`\\[${code}\\][^]*code {5}${tableExit} in help exit-codes`))
+  })
+
+  test('a store that does not answer the claim', async () => {
+    const world = await order()
+    const store: EventStore = new Proxy(world.store, {
+      get: (target, key) =>
+        key === 'changeUnderLease'
+          ? async () => ({ kind: 'unknown', cause: new Error('silence') })
+          : Reflect.get(target, key),
+    })
+    const argv = ['exec', 's', '01.00', '--claim', '1ms', '-o', 'json', ...sh('exit 1')]
+    const ran = await cli(world, argv, { store })
+    expect(ran.exit).toBe(125)
+    const { error } = json(ran.stderr) as { error: object }
+    expect(error).toMatchObject({ code: 'unknown', tableExit: 10, applied: 'unknown', commandId: null, try: null })
+  })
+
+  test('a store that falls silent: the command is stopped, and nothing hides why', async () => {
+    const world = await order()
+    let isSilent = false
+    const heard =
+      (call: (...args: readonly unknown[]) => unknown, isLast: boolean) =>
+      async (...args: readonly unknown[]) => {
+        if (isSilent) throw new StoreUnreachable('silence')
+        const answer = await call.apply(world.store, [...args])
+        isSilent ||= isLast
+        return answer
+      }
+    const store: EventStore = new Proxy(world.store, {
+      get(target, key) {
+        const value: unknown = Reflect.get(target, key)
+        if (typeof value !== 'function' || key === 'nowMs') return value
+        return heard((...args) => value.apply(target, args), key === 'changeUnderLease')
+      },
+    })
+    const argv = ['exec', 's', '01.00', '--claim', '600ms', '-o', 'json', '--', 'sleep', '4714']
+    const ran = await cli(world, argv, { store })
+    expect(ran.exit).toBe(125)
+    expect(json(ran.stderr)).toMatchObject({ error: { code: 'claim-expired', tableExit: 11 } })
+  })
+
+  test('no place for the output file: nothing is claimed', async () => {
+    const world = await order()
+    const before = await bodyOf(world, 's')
+    vi.stubEnv('TMPDIR', '/nowhere')
+    const ran = await cli(world, ['exec', 's', '01.00', ...sh('exit 0')])
+    vi.unstubAllEnvs()
+    expect(ran).toMatchObject({ exit: 125, stdout: '' })
+    expect(ran.stderr).toMatch(/^error: no file for LEASECTL_OUTPUT can be made in \/nowhere .*\[file-failed\]/)
+    expect(await bodyOf(world, 's')).toBe(before)
+  })
+
+  test('an output file that makes no sense fails the event', async () => {
+    const world = await order()
+    const ran = await cli(world, ['exec', 's', '01.00', '-o', 'json', ...sh('echo nexd=N >> "$LEASECTL_OUTPUT"')])
+    expect(ran.exit).toBe(125)
+    expect(json(ran.stderr)).toMatchObject({ error: { code: 'bad-output', tableExit: 12, applied: 'yes' } })
+    expect(await statuses(world, 's')).toMatchObject({ '01.00': 'aborted' })
+  })
+
+  test('an end that is impossible fails the event', async () => {
+    const world = await order()
+    const seed = await world.store.read('s')
+    if (seed?.summary === undefined) throw new Error('no summary')
+    const events = `<Event name="S" status="inprocess" id="00" next="a'b"/><Event name="A" status="init" id="a'b" prev="00"/>`
+    await world.store.create('odd', Buffer.from(`<EventStream>${events}</EventStream>`), seed.summary)
+    const ran = await cli(world, ['exec', 'odd', "a'b", '--next', 'N', '-o', 'json', '--', 'true'])
+    expect(ran.exit).toBe(125)
+    expect(json(ran.stderr)).toMatchObject({ error: { code: 'end-impossible', tableExit: 5, applied: 'yes' } })
+    expect(await statuses(world, 'odd')).toMatchObject({ "a'b": 'aborted' })
+  })
+})
+
+test('the command names successors itself', async () => {
+  const world = await order()
+  const ran = await cli(world, ['exec', 's', '01.00', ...sh('echo fork=A,B > "$LEASECTL_OUTPUT"')])
+  expect(ran.exit).toBe(0)
+  expect(await statuses(world, 's')).toMatchObject({ '01.00': 'inprocess', '01.01.00': 'init', '01.02.00': 'init' })
+})
+
+test('0 advances it to what the flags name; the message of the command stays with the event', async () => {
+  const world = await order()
+  const flags = ['--next', 'N', '--tag', 'x', '-m', 'nightly', '--by', 'bot', '--owner', 'w1']
+  const ran = await cli(world, ['exec', 's', '01.00', '-v', ...flags, ...sh('echo msg=12 > "$LEASECTL_OUTPUT"')])
+  expect(ran).toMatchObject({ exit: 0, stdout: '' })
+  expect(ran.stderr).toMatch(/claimed s 01\.00 as w1, fence 2, attempt 1\n.*advance reported/s)
+  const { events } = json((await cli(world, ['show', 's', '-o', 'json'])).stdout)
+  expect((events as object[]).filter(event => 'id' in event && String(event.id).startsWith('01'))).toMatchObject([
+    { id: '01.00', msg: '12', next: ['01.01'] },
+    { id: '01.01', name: 'N', tag: 'x', status: 'init' },
+  ])
+  expect((await cli(world, ['log', 's'])).stdout).toMatch(/bot.*nightly/)
+})
+
+test('a timeout that no heartbeat can keep is said before the command runs', async () => {
+  const world = await order()
+  await cli(world, ['event', 'set', 's', '01.00', '--timeout', '500ms'])
+  expect(await cli(world, ['exec', 's', '01.00', ...sh('echo done >&2')])).toMatchObject({
+    exit: 0,
+    stderr: expect.stringMatching(/^s 01\.00: its timeout of 0\.5s is too short for heartbeats, .*\ndone\n$/),
+  })
+})
+
+test('stderr is passed on; the code is the command’s', async () => {
+  const world = await order()
+  expect(await cli(world, ['exec', 's', '01.00', ...sh('echo no >&2; exit 9')])).toMatchObject({
+    exit: 9,
+    stderr: 'no\n',
+  })
+})
+
+test('the command may change its folder: the address of the store holds there too', async () => {
+  const world = await order()
+  Object.defineProperty(world.store, 'address', { value: 'sqlite:a.db' })
+  const ran = await cli(world, ['exec', 's', '01.00', ...sh('echo "$LEASECTL_STORE" >&2')])
+  expect(ran.stderr).toBe(`sqlite:${process.cwd()}/a.db\n`)
+})
+
+test('the command gets no other context than the one of its store', async () => {
+  const script = sh('echo "$LEASECTL_CONTEXT$HOME" >&2')
+  const env = { LEASECTL_CONTEXT: 'other', HOME: '/h' }
+  expect((await cli(await order(), ['exec', 's', '01.00', ...script], { env })).stderr).toBe('/h\n')
+  expect((await cli(await order(), ['exec', 's', '01.00', ...script], { env, context: 'prod' })).stderr).toBe(
+    'prod/h\n',
+  )
+})
+
+describe('commands of an event that a program calls', () => {
+  const env = { LEASECTL_STREAM: 's', LEASECTL_EVENT: '01.00', LEASECTL_FENCE: '1' }
+  const complete =
+    (argv: readonly string[], setting = env) =>
+    async () => {
+      const world = await order()
+      await cli(world, ['event', 'start', 's', '01.00', '--owner', 'w'])
+      return (await cli(world, ['event', 'complete', ...argv], { env: { LEASECTL_OWNER: 'w', ...setting } })).exit
+    }
+
+  test('take its fence, for its own event alone, and where none is given', async () => {
+    expect(await complete(['s', '01.00'])()).toBe(11)
+    expect(await complete(['s', '01.00'], { ...env, LEASECTL_FENCE: '2' })()).toBe(0)
+    expect(await complete(['s', '01.00', '--fence', '2'])()).toBe(0)
+    expect(await complete(['s', '01.00', '--owner', 'w'])()).toBe(0)
+    expect(await complete(['s', '01.00', '--store', 'memory:'])()).toBe(0)
+    expect(await complete(['s', '02.00'])()).toBe(0)
+    expect(await complete(['s', '01.00'], { ...env, LEASECTL_FENCE: '' })()).toBe(0)
+  })
+
+  describe('where the stream was removed, and another of its name came to the same fence', () => {
+    async function replaced() {
+      const world = await order()
+      const fence = await claimed(world)
+      await cli(world, ['rm', 's', '--yes', '--force'])
+      await cli(world, ['init', 's', '--fork', 'Search,Book'])
+      expect(await claimed(world)).toBe(fence)
+      return world
+    }
+    const claimed = async (world: World) =>
+      (await cli(world, ['event', 'start', 's', '01.00', '--owner', 'w', '-q'])).stdout
+    const job = { ...env, LEASECTL_FENCE: '2', LEASECTL_OWNER: 'w', LEASECTL_BORN: 'another' }
+
+    test.each([
+      ['touch'],
+      ['complete'],
+      ['fail'],
+      ['release'],
+      ['advance', '--next', 'N'],
+      ['set', '--tag', 't'],
+      ['complete', '--fence', '2'],
+    ])('event %s %s %s is refused, and nothing is changed', async (name, ...flags) => {
+      const world = await replaced()
+      const before = await world.store.read('s')
+      const ran = await cli(world, ['event', name, 's', '01.00', ...flags], { env: job })
+      expect(ran).toMatchObject({ exit: 3, stdout: '' })
+      expect(ran.stderr).toContain('the stream s of this claim was removed, and another has its name now')
+      expect((await world.store.read('s'))?.etag).toBe(before?.etag)
+    })
+
+    test('what names another claim, or a version, is judged by that', async () => {
+      const complete = async (...flags: string[]) =>
+        (await cli(await replaced(), ['event', 'complete', 's', '01.00', ...flags], { env: job })).exit
+      expect(await complete('--owner', 'w')).toBe(0)
+      expect(await complete('--fence', '1')).toBe(11)
+      expect(await complete('--if-version', '1')).toBe(5)
+    })
+  })
+})

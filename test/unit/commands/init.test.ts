@@ -1,0 +1,175 @@
+import { expect, test } from 'vitest'
+import { register } from '../../../src/commands/init.ts'
+import { ContainerMissing } from '../../../src/store/errors.ts'
+import type { EventStore } from '../../../src/store/store.ts'
+import { cli, json, newWorld, optionsFrom, statuses } from './support.ts'
+
+test('argv → options', async () => {
+  const argv = ['init', 'orders/1', '--root', 'R', '--fork', 'A,B', '--fork', 'C', '--join', 'J', '--timeout', '5m']
+  const more = ['--on-due', 'notify', '--key', 'k', '--hold', '--if-absent', '--create-container', '-m', 'why']
+  expect(await optionsFrom(register, [...argv, ...more])).toEqual({
+    stream: 'orders/1',
+    root: 'R',
+    fork: ['A', 'B', 'C'],
+    join: 'J',
+    timeout: '00:05:00',
+    onDue: 'notify',
+    key: 'k',
+    hold: true,
+    ifAbsent: true,
+    createContainer: true,
+    reason: 'why',
+  })
+})
+
+test('creates the stream and says what is in it', async () => {
+  const world = newWorld()
+  const ran = await cli(world, ['init', 'orders/1', '--fork', 'A,B', '--join', 'J'])
+  expect(ran).toMatchObject({ exit: 0, stderr: '' })
+  expect(ran.stdout).toBe(
+    '✓ orders/1  created  v1\n    00  ▶ inprocess\n    01.00  ○ init\n    02.00  ○ init\n    01  ◷ waiting\n',
+  )
+  expect(await statuses(world, 'orders/1')).toEqual({
+    '00': 'inprocess',
+    '01.00': 'init',
+    '02.00': 'init',
+    '01': 'inprocess',
+  })
+})
+
+test('a stream that exists is exit 5, with --if-absent exit 0 and "already"', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 's'])
+  const again = await cli(world, ['init', 's'])
+  expect(again.exit).toBe(5)
+  expect(again.stderr).toContain('[exists]')
+  expect(again.stderr).toContain('--if-absent')
+  const fine = await cli(world, ['init', 's', '--if-absent', '-o', 'json'])
+  expect(fine.exit).toBe(0)
+  expect(json(fine.stdout)).toMatchObject({ apiVersion: 'leasectl/v1', stream: 's', outcome: 'already', version: 1 })
+})
+
+test('repeating with the same --command-id says "already"', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 's', '--command-id', 'c1'])
+  const ran = await cli(world, ['init', 's', '--command-id', 'c1', '-o', 'json'])
+  expect(ran.exit).toBe(0)
+  expect(json(ran.stdout)).toMatchObject({ outcome: 'already', duplicate: true, commandId: 'c1' })
+})
+
+test('a template in YAML is taken over; flags win over it', async () => {
+  const world = newWorld()
+  const yaml = 'root: Order\nkey: 4711\ntimeout: 1h\nfork: [Pay, {name: Search, topic: t, timeout: 30s}]\njoin: Done\n'
+  const ran = await cli(world, ['init', 's', '--from', 'o.yaml', '--key', 'k2'], { files: { 'o.yaml': yaml } })
+  expect(ran).toMatchObject({ exit: 0, stderr: '' })
+  const events = json((await cli(world, ['show', 's', '-o', 'json'])).stdout).events
+  expect(events).toMatchObject([
+    { id: '00', name: 'Order', key: 'k2', timeout: '01:00:00' },
+    { id: '01.00', name: 'Pay' },
+    { id: '02.00', name: 'Search', topic: 't', timeout: '00:00:30' },
+    { id: '01', name: 'Done', join: 'wait' },
+  ])
+})
+
+test('a stream document is taken over as a template', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 'a', '--root', 'R', '--fork', 'A,B', '--join', 'J', '--tag', 'x', '--timeout', '5m'])
+  const xml = (await cli(world, ['show', 'a', '-o', 'xml'])).stdout
+  const ran = await cli(world, ['init', 'b', '--from', '-'], { stdin: xml })
+  expect(ran).toMatchObject({ exit: 0, stderr: '' })
+  const shape = async (name: string) => {
+    const { events } = json((await cli(world, ['show', name, '-o', 'json'])).stdout) as {
+      events: Record<string, unknown>[]
+    }
+    return events.map(({ name: step, status, tag, timeout, prev, next, join }) => ({
+      step,
+      status,
+      tag,
+      timeout,
+      prev,
+      next,
+      join,
+    }))
+  }
+  expect(await shape('b')).toEqual(await shape('a'))
+})
+
+test('a limit that a document cannot have is written as every reader understands it, any other as it is', async () => {
+  const world = newWorld()
+  const event = (id: string, timeout: string, links: string) =>
+    `<Event name="A" status="init" id="${id}" timeout="${timeout}" ${links}/>`
+  const below = ['2h', '24:00:00', '-00:00:01', 'PT5M'].map((text, at) => event(`0${at + 1}.00`, text, 'prev="00"'))
+  const root = event('00', '1h30m', 'next="01.00|02.00|03.00|04.00"')
+  const stdin = `<EventStream>${root}${below.join('')}</EventStream>`
+  expect(await cli(world, ['init', 's', '--from', '-'], { stdin })).toMatchObject({ exit: 0, stderr: '' })
+  const { events } = json((await cli(world, ['show', 's', '-o', 'json'])).stdout) as { events: { timeout: string }[] }
+  expect(events.map(({ timeout }) => timeout)).toEqual(['01:30:00', '02:00:00', '24:00:00', '-00:00:01', 'PT5M'])
+})
+
+test.each([
+  [
+    'a document that has gone on',
+    '<EventStream><Event name="R" status="inprocess" id="00" next="01"/><Event name="A" status="inprocess" id="01" prev="00"/></EventStream>',
+  ],
+  ['a truncated document', '<EventStream><Event name="R"'],
+  ['an unknown field', 'rot: A'],
+  ['an unknown field of an event', 'fork: [{name: A, tiemout: 2h}]'],
+  ['an attribute that a new event cannot have', '<EventStream><Event name="R" id="00" tiemout="2h"/></EventStream>'],
+  ['an attribute of another', '<EventStream><Event name="R" id="00" xmlns:x="urn:x" x:colour="red"/></EventStream>'],
+  ['a limit that nobody could read', '<EventStream><Event name="R" id="00" timeout="soon"/></EventStream>'],
+  [
+    'what there is not to be done when the limit ends',
+    '<EventStream xmlns:lc="urn:leasectl:v1"><Event name="R" id="00" lc:onDue="abort-evnt"/></EventStream>',
+  ],
+  ['a fork that is no list', 'fork: A'],
+  ['a bare number as timeout', 'timeout: 30'],
+  ['broken YAML', 'a: [1'],
+])('--from refuses %s with exit 2 and creates nothing', async (_what, text) => {
+  const world = newWorld()
+  const ran = await cli(world, ['init', 's', '--from', 'f'], { files: { f: text } })
+  expect(ran.exit).toBe(2)
+  expect(ran.stderr).toContain('--from f')
+  expect(await world.store.read('s')).toBeUndefined()
+})
+
+test('--from a file that is not there is exit 2', async () => {
+  expect(await cli(newWorld(), ['init', 's', '--from', 'nix'])).toMatchObject({ exit: 2, stdout: '' })
+})
+
+/** A store whose container is missing until it is created. */
+function withoutContainer(store: EventStore, address: string): { store: EventStore; created: () => number } {
+  let created = 0
+  const wrapped = new Proxy(store, {
+    get(target, key) {
+      if (key === 'address') return address
+      if (key === 'createContainer') return async () => void created++
+      if (key === 'create' && created === 0)
+        return async () => Promise.reject(new ContainerMissing('no container streams'))
+      const value: unknown = Reflect.get(target, key)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  return { store: wrapped, created: () => created }
+}
+
+test('a missing container is exit 3 and named, unless --create-container', async () => {
+  const world = newWorld()
+  const { store, created } = withoutContainer(world.store, 'azure:acc/streams')
+  const ran = await cli(world, ['init', 's'], { store })
+  expect(ran.exit).toBe(3)
+  expect(ran.stderr).toContain('--create-container')
+  expect(created()).toBe(0)
+  expect((await cli(world, ['init', 's', '--create-container'], { store })).exit).toBe(0)
+  expect(created()).toBe(1)
+})
+
+test('on azurite a missing container is created without asking', async () => {
+  const world = newWorld()
+  const { store, created } = withoutContainer(world.store, 'azurite:streams')
+  expect((await cli(world, ['init', 's'], { store })).exit).toBe(0)
+  expect(created()).toBe(1)
+})
+
+test('--join without --fork is exit 2', async () => {
+  expect((await cli(newWorld(), ['init', 's', '--join', 'J'])).exit).toBe(2)
+})

@@ -1,0 +1,129 @@
+import { expect, test, vi } from 'vitest'
+import { runCommandLine } from '../../../../src/commands/main.ts'
+import { StoreUnreachable } from '../../../../src/store/errors.ts'
+import type { EventStore, Listed, ListQuery } from '../../../../src/store/store.ts'
+import { storeWith } from '../store-with.ts'
+import { cli, fakeRuntime, json, newWorld, type World } from '../support.ts'
+
+/** A store that lists copies of one stream, a page of so many at a time; `page` is called in front of each. */
+async function copies(
+  count: number,
+  page: (number: number, query: ListQuery) => unknown = () => {},
+  pageRows = 1_000,
+): Promise<{ world: World; store: EventStore }> {
+  const world = newWorld()
+  await cli(world, ['init', 's'])
+  let row: Listed | undefined
+  for await (const [first] of world.store.list({})) row = first
+  const copy = (at: number) => ({ ...row, name: `s${String(at).padStart(6, '0')}` }) as Listed
+  const store = storeWith(world.store, {
+    async *list(query) {
+      for (let at = 0, number = 0; at < count; at += pageRows, number++) {
+        await page(number, query)
+        yield Array.from({ length: Math.min(pageRows, count - at) }, (_, index) => copy(at + index))
+      }
+    },
+  })
+  return { world, store }
+}
+
+const rowsOf = (stdout: string) => stdout.trimEnd().split('\n').length - 1
+
+test('a table on a terminal stops at 200 and says out of how many; elsewhere it does not stop', async () => {
+  const { world, store } = await copies(12_431)
+  for (const more of [[], ['-o', 'wide']]) {
+    const terminal = await cli(world, ['ls', ...more], { columns: 80, store })
+    expect(rowsOf(terminal.stdout)).toBe(200)
+    expect(terminal.stderr).toBe('showing 200 of 12 431 (--limit N shows more, filters such as --match fewer)\n')
+  }
+  expect((await cli(world, ['ls', '-o', 'name'], { columns: 80, store })).stdout.trimEnd().split('\n')).toHaveLength(
+    12_431,
+  )
+  expect(rowsOf((await cli(world, ['ls'], { store })).stdout)).toBe(12_431)
+  expect((await cli(world, ['ls', '-q'], { columns: 80, store })).stderr).toBe('')
+})
+
+test('a limit that takes them all is not spoken of', async () => {
+  const { world, store } = await copies(7, () => {}, 7)
+  const ran = await cli(world, ['ls', '--limit', '7', '-o', 'json'], { store })
+  expect(ran.stderr).toBe('')
+  expect(json(ran.stdout)).toMatchObject({ total: 7, truncated: false })
+})
+
+test('what nobody asked to see is counted for two seconds, then it is so many at least', async () => {
+  let nowMs = () => {}
+  const { world, store } = await copies(1_000_000, () => nowMs())
+  nowMs = () => (world.nowMs += 25)
+  const table = await cli(world, ['ls', '--limit', '3'], { store })
+  expect(table.exit).toBe(0)
+  expect(rowsOf(table.stdout)).toBe(3)
+  expect(table.stderr).toMatch(/^showing 3 of more than 8\d 000 \(/)
+  const document = json((await cli(world, ['ls', '--limit', '3', '-o', 'json'], { store })).stdout)
+  expect(document).toMatchObject({ total: null, truncated: true })
+})
+
+test('a page that does not come is not waited for', async () => {
+  const late = (number: number, { signal }: ListQuery) =>
+    number < 2 ? undefined : new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+  const { world, store } = await copies(1_000_000, late)
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const ran = cli(world, ['ls', '--limit', '3'], { store })
+    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1))
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect((await ran).stderr).toMatch(/^showing 3 of more than 1 900 \(/)
+    expect(vi.getTimerCount()).toBe(0)
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test('a store that is lost while only counting goes on does not spoil what was shown; before that it is exit 9', async () => {
+  const lost = (number: number) => {
+    if (number === 2) throw new StoreUnreachable('gone')
+  }
+  const { world, store } = await copies(5_000, lost)
+  const counting = await cli(world, ['ls', '--limit', '3'], { store })
+  expect(counting.exit).toBe(0)
+  expect(counting.stderr).toMatch(/^showing 3 of more than 1 900 \(/)
+  const listing = await cli(world, ['ls'], { store })
+  expect(listing.exit).toBe(9)
+  expect(rowsOf(listing.stdout)).toBe(2_000)
+})
+
+test('Ctrl-C while only counting goes on ends it', async () => {
+  const stop = new AbortController()
+  const { world, store } = await copies(5_000, (number, { signal }) => {
+    if (number === 2) stop.abort('SIGINT')
+    signal?.throwIfAborted()
+  })
+  expect((await cli(world, ['ls', '--limit', '3'], { store, signal: stop.signal })).exit).toBe(130)
+})
+
+test.each(['name', 'ndjson'])('-o %s tells no total: nothing is listed beyond the limit', async format => {
+  let pages = 0
+  const { world, store } = await copies(50, () => pages++, 1)
+  const ran = await cli(world, ['ls', '-o', format, '--limit', '5'], { store })
+  expect(ran.stdout.trimEnd().split('\n')).toHaveLength(5)
+  expect(ran.stderr).toMatch(/^showing the first 5, there are more \(/)
+  expect(pages).toBe(6)
+})
+
+test('rows are written before the listing ends', async () => {
+  const { world, store } = await copies(3, () => {}, 1)
+  let seen = ''
+  const marked = storeWith(store, {
+    async *list(query) {
+      for await (const page of store.list(query)) {
+        seen += `[${page[0]?.name}]`
+        yield page
+      }
+    },
+  })
+  const { runtime } = fakeRuntime(world, ['ls', '-o', 'name'], { store: marked })
+  const write = async (chunk: string | Uint8Array) => {
+    seen += String(chunk)
+  }
+  await runCommandLine({ ...runtime, stdout: { ...runtime.stdout, write } })
+  expect(seen).toBe('[s000000]s000000\n[s000001]s000001\n[s000002]s000002\n')
+})

@@ -1,0 +1,21 @@
+import type { EventStore, Listed } from '../../../src/store/store.ts'
+
+/** The store with some of its methods replaced. */
+export function storeWith(store: EventStore, replaced: Partial<EventStore>): EventStore {
+  return new Proxy(store, {
+    get(target, key) {
+      if (Object.hasOwn(replaced, key)) return Reflect.get(replaced, key)
+      const value: unknown = Reflect.get(target, key)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
+
+/** The rows of a listing, each as `change` makes it. */
+export function listing(store: EventStore, change: (row: Listed) => Listed): Pick<EventStore, 'list'> {
+  return {
+    async *list(query) {
+      for await (const page of store.list(query)) yield page.map(change)
+    },
+  }
+}

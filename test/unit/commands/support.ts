@@ -1,0 +1,223 @@
+import { rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { afterAll } from 'vitest'
+import type { Run } from '../../../src/cli/command.ts'
+import type { Kind, OpenedStore, Runtime, StoreSource, Terminal } from '../../../src/cli/runtime.ts'
+import { runCommandLine } from '../../../src/commands/main.ts'
+import { buildProgram } from '../../../src/commands/program.ts'
+import type { Talker } from '../../../src/lab/worker-processes.ts'
+import { readStream } from '../../../src/ops/read-stream.ts'
+import { openMemoryStore } from '../../../src/store/memory.ts'
+import { openStore as openRealStore } from '../../../src/store/open.ts'
+import type { EventStore } from '../../../src/store/store.ts'
+import type { LiveView } from '../../../src/tui/live-view.ts'
+import type { DashboardEnd, DashboardOptions } from '../../../src/tui/options.ts'
+
+/** 2026-03-01T12:00:00Z: the clock of these tests stands unless a test moves it. */
+export const NOON = Date.UTC(2026, 2, 1, 12)
+
+/** Where batches leave their run files, and where settings are. */
+export const STATE_HOME = join(tmpdir(), `leasectl-state-${process.pid}-${performance.now()}`)
+afterAll(() => rmSync(STATE_HOME, { recursive: true, force: true }))
+
+export interface World {
+  readonly store: EventStore
+  nowMs: number
+}
+
+export function newWorld(): World {
+  const world: { store: EventStore; nowMs: number } = { nowMs: NOON, store: undefined as unknown as EventStore }
+  world.store = openMemoryStore({ clock: () => world.nowMs, random: () => 0.5 })
+  return world
+}
+
+export interface Setting {
+  readonly env?: Record<string, string>
+  /** stdin and stderr are terminals; what is asked gets this answer. */
+  readonly answer?: string | undefined
+  readonly terminal?: boolean
+  /** stdout is a terminal of so many columns. */
+  readonly columns?: number
+  readonly stdin?: string
+  readonly files?: Record<string, string>
+  readonly source?: StoreSource
+  /** The store is one of a protected context. */
+  readonly isProtected?: boolean
+  /** The context that named the store. */
+  readonly context?: string
+  /** Processes of this machine. */
+  readonly running?: readonly number[]
+  readonly startedAs?: string
+  readonly signal?: AbortSignal
+  readonly store?: EventStore
+  /** What `-w` draws on. */
+  readonly live?: LiveView
+  /** What happens on the dashboard, until it is quit. */
+  readonly dashboard?: (options: DashboardOptions, runtime: Runtime) => Promise<DashboardEnd>
+  /** Other processes of this program that are talked with. */
+  readonly startTalking?: (argv: readonly string[], world: World) => Talker
+  /** Lines of standard input as they come. */
+  readonly heard?: AsyncIterable<string>
+  /** Second stores by the address under which they are opened; others are opened for real. */
+  readonly others?: Readonly<Record<string, EventStore>>
+  /** Addresses of protected contexts among them. */
+  readonly protectedOthers?: readonly string[]
+}
+
+export interface Ran {
+  readonly exit: number
+  readonly stdout: string
+  readonly stderr: string
+  readonly questions: readonly string[]
+}
+
+/** Runs a command line over the world's store. */
+export async function cli(world: World, argv: readonly string[], setting: Setting = {}): Promise<Ran> {
+  const { runtime, written } = fakeRuntime(world, argv, setting)
+  const exit = await runCommandLine(runtime)
+  return { exit, stdout: written.stdout, stderr: written.stderr, questions: written.questions }
+}
+
+export function fakeRuntime(world: World, argv: readonly string[], setting: Setting = {}) {
+  const written = { stdout: '', stderr: '', questions: [] as string[] }
+  let kind: Kind = 'reads'
+  let opened: OpenedStore | undefined
+  let ids = 0
+  const otherStores: EventStore[] = []
+  const address = {
+    address: 'memory:',
+    source: setting.source ?? 'default',
+    isProtected: setting.isProtected ?? false,
+    ...(setting.context === undefined ? {} : { context: setting.context }),
+  } as const
+  const runtime: Runtime = {
+    env: { XDG_STATE_HOME: STATE_HOME, XDG_CONFIG_HOME: STATE_HOME, ...setting.env },
+    argv,
+    stdout: sink(setting.columns, text => (written.stdout += text)),
+    stderr: sink(setting.terminal ? 100 : undefined, text => (written.stderr += text)),
+    stdin: {
+      isTty: setting.terminal ?? false,
+      readAll: async () => setting.stdin ?? '',
+      ask: async question => {
+        written.questions.push(question)
+        return setting.answer
+      },
+    },
+    startedAs: setting.startedAs ?? 'leasectl',
+    signal: setting.signal ?? new AbortController().signal,
+    host: 'testhost',
+    pid: 41,
+    actor: 'tester@testhost',
+    get kind() {
+      return kind
+    },
+    get opened() {
+      return opened
+    },
+    nowMs: () => world.nowMs,
+    newId: () => `00000000-0000-7000-8000-${String(++ids + callCount * 100).padStart(12, '0')}`,
+    readFile: async path => {
+      const text = setting.files?.[path]
+      if (text === undefined) throw new Error(`ENOENT: ${path}`)
+      return Buffer.from(text)
+    },
+    begin: what => {
+      kind = what
+    },
+    openStore: async () => {
+      opened = { ...address, store: setting.store ?? world.store }
+      return opened
+    },
+    openOther: async where => {
+      const store = setting.others?.[where] ?? (await openRealStore(where, {}))
+      if (setting.others?.[where] === undefined) otherStores.push(store)
+      return { address: where, source: 'flag', isProtected: setting.protectedOthers?.includes(where) ?? false, store }
+    },
+    describeStore: async ({ store }) =>
+      store !== undefined && setting.others?.[store] !== undefined
+        ? { ...address, address: store, source: 'flag' }
+        : address,
+    embeddedAddress: async () => 'memory:',
+    isRunning: pid => setting.running?.includes(pid) ?? false,
+    startSelf: () => {
+      throw new Error('these tests start no process')
+    },
+    startTalking: async words => {
+      if (setting.startTalking === undefined) throw new Error('these tests start no process')
+      return setting.startTalking(words, world)
+    },
+    hearLines: () => setting.heard ?? emptyLines(),
+    openLiveView: async () => {
+      if (setting.live === undefined) throw new Error('this test has no terminal to draw on')
+      return setting.live
+    },
+    openDashboard: async options => {
+      if (setting.dashboard === undefined) throw new Error('this test has no dashboard')
+      return setting.dashboard(options, runtime)
+    },
+    runCommand: runCommandLine,
+    close: async () => {
+      for (const store of otherStores) await store.close()
+    },
+  }
+  callCount++
+  return { runtime, written }
+}
+
+async function* emptyLines(): AsyncGenerator<string> {}
+
+/** Command ids of different command lines must differ. */
+let callCount = 0
+
+function sink(columns: number | undefined, add: (text: string) => void): Terminal {
+  return {
+    isTty: columns !== undefined,
+    columns,
+    write: async chunk => add(typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8')),
+  }
+}
+
+type Register<Options> = (parent: Command, runtime: Runtime, go: Run<Options>) => void
+
+/** What a command makes of its arguments; they begin with the command's own name. */
+export async function optionsFrom<Options>(register: Register<Options>, argv: readonly string[]): Promise<Options> {
+  const { runtime } = fakeRuntime(newWorld(), argv)
+  const { resolve, promise } = Promise.withResolvers<Options>()
+  const program = new Command('leasectl').exitOverride().enablePositionalOptions()
+  program.configureOutput({ writeErr: () => {}, writeOut: () => {}, outputError: () => {} })
+  register(program, runtime, async options => {
+    resolve(options)
+    return undefined
+  })
+  await program.parseAsync([...argv], { from: 'user' })
+  return promise
+}
+
+/** The bytes of a stream: to show that nothing was changed. */
+export async function bodyOf(world: World, name: string): Promise<string | undefined> {
+  const stored = await world.store.read(name)
+  return stored === undefined ? undefined : Buffer.from(stored.body).toString('utf8')
+}
+
+/** Status by event id. */
+export async function statuses(world: World, name: string): Promise<Record<string, string>> {
+  const view = await readStream(world.store, name)
+  return Object.fromEntries((view?.stream.events ?? []).map(event => [event.id, event.status]))
+}
+
+/** Every command path, with aliases and hidden commands left out. */
+export function allCommands(): Command[] {
+  const { runtime } = fakeRuntime(newWorld(), [])
+  const walk = (command: Command): Command[] => {
+    const visible = command.createHelp().visibleCommands(command)
+    return [command, ...command.commands.filter(sub => visible.includes(sub)).flatMap(walk)]
+  }
+  return walk(buildProgram(runtime, () => {}))
+}
+
+/** The one JSON document of an output. */
+export function json(text: string): Record<string, unknown> {
+  return JSON.parse(text) as Record<string, unknown>
+}

@@ -1,0 +1,264 @@
+import { describe, expect, test } from 'vitest'
+import { portsOf } from '../../../../src/commands/top/ports.ts'
+import { StoreUnreachable } from '../../../../src/store/errors.ts'
+import { given, linesOf, namesOf, runFiles, unreadable } from '../batch/support.ts'
+import { storeWith } from '../store-with.ts'
+import { bodyOf, cli, fakeRuntime, newWorld, statuses, type World } from '../support.ts'
+import { carry, look, never, portsOver, streams, wordsOf } from './support.ts'
+
+async function worldOf(names: readonly string[], forks: readonly string[] = ['A', 'B']): Promise<World> {
+  const world = newWorld()
+  await given(world, names, forks)
+  return world
+}
+
+describe('the preview', () => {
+  test('of one stream names it, how it stands and what follows; nothing is changed', async () => {
+    const world = await worldOf(['orders/1'])
+    const before = await bodyOf(world, 'orders/1')
+    const preview = await look(await portsOver(world), 'cancel', streams('orders/1'))
+    expect(preview).toMatchObject({
+      verb: 'cancel',
+      question: 'This cancels orders/1',
+      lines: ['orders/1  ▶ inprocess  2 open events below'],
+      count: 1,
+      confirm: { kind: 'yes' },
+      takesReason: true,
+    })
+    expect(await bodyOf(world, 'orders/1')).toBe(before)
+  })
+
+  test('of an event counts what is open below that event', async () => {
+    const world = await worldOf(['s'])
+    await cli(world, ['event', 'start', 's', '01.00'])
+    await cli(world, ['event', 'advance', 's', '01.00', '--fork', 'X,Y'])
+    const preview = await look(await portsOver(world), 'abort', [{ stream: 's', event: '01.00' }])
+    expect(preview.question).toBe('This aborts 01.00 of s')
+    expect(preview.lines[0]).toMatch(/^s {2}01\.00 {2}▶ inprocess {2}\d open events below$/)
+  })
+
+  test('of several counts them by status, and leaves out and counts what has ended', async () => {
+    const world = await worldOf(['a', 'b', 'c'])
+    await cli(world, ['cancel', 'b'])
+    const preview = await look(await portsOver(world), 'cancel', streams('a', 'b', 'c'))
+    expect(preview).toMatchObject({ question: 'This cancels 2 streams', count: 2 })
+    expect(preview.lines.at(-1)).toBe('2 streams: 2 inprocess; 1 already final, left out')
+  })
+
+  test('where there is nothing to do the lines say why', async () => {
+    const world = await worldOf(['s'])
+    const ports = await portsOver(world)
+    expect(await look(ports, 'retry', streams('s'))).toMatchObject({
+      question: 'There is nothing to retry',
+      lines: ['s is without a failure'],
+      count: 0,
+    })
+    await cli(world, ['cancel', 's'])
+    expect(await look(ports, 'cancel', streams('s'))).toMatchObject({ lines: ['s is already final'], count: 0 })
+    expect(await look(ports, 'abort', streams('nix'))).toMatchObject({
+      lines: ['not tried: there is no stream nix'],
+      count: 0,
+    })
+    expect(await look(ports, 'abort', [{ stream: 's', event: '07' }])).toMatchObject({
+      lines: ['not tried: s has no event 07'],
+      count: 0,
+    })
+  })
+
+  test('a document that cannot be read is an objection, not a fault; the others go on', async () => {
+    const world = await worldOf(['good'])
+    await unreadable(world, 'bad')
+    const ports = await portsOver(world)
+    const preview = await look(ports, 'abort', streams('bad', 'good'))
+    expect(preview).toMatchObject({ count: 1, question: 'This aborts 1 stream' })
+    expect(preview.lines[0]).toMatch(/^bad {3}✗ not tried {2}.*\[bad-document\]$/)
+    expect(wordsOf(await carry(ports, preview))).toEqual(['done good', 'failed bad'])
+  })
+
+  test('an event of a stream that is marked as a whole is meant with it', async () => {
+    const world = await worldOf(['s'])
+    const ports = await portsOver(world)
+    const preview = await look(ports, 'cancel', [{ stream: 's', event: '01.00' }, { stream: 's' }])
+    expect(preview.count).toBe(1)
+    await carry(ports, preview)
+    expect(await statuses(world, 's')).toMatchObject({ '00': 'canceled' })
+  })
+
+  test('in a protected store, and from 50 streams on, their number is typed', async () => {
+    const world = await worldOf(namesOf(50), [])
+    const typed = (text: string) => ({ kind: 'type', text, what: 'the number of streams' })
+    expect((await look(await portsOver(world), 'cancel', streams(...namesOf(49)))).confirm).toEqual({ kind: 'yes' })
+    expect((await look(await portsOver(world), 'cancel', streams(...namesOf(50)))).confirm).toEqual(typed('50'))
+    const guarded = await look(await portsOver(world, { isProtected: true }), 'cancel', streams('s000'))
+    expect(guarded.confirm).toEqual(typed('1'))
+  })
+
+  test('names the command that does the same, where it was looked and how it was started', async () => {
+    const world = await worldOf(['a', 'b c', '-x'])
+    const setting = { startedAs: 'npx leasectl', source: 'flag' } as const
+    const ports = await portsOver(world, setting)
+    const command = async (...targets: Parameters<typeof look>[2]) =>
+      (await look(ports, 'cancel', targets)).command('it is late')
+    expect(await command({ stream: 'a', event: '01.00' })).toBe(
+      "npx leasectl cancel a -e 01.00 -m 'it is late' --store memory:",
+    )
+    expect(await command(...streams('a', 'b c'))).toBe("npx leasectl cancel a 'b c' -m 'it is late' --store memory:")
+    expect(await command({ stream: 'a', event: '01.00' }, { stream: 'b c' })).toBe(
+      "npx leasectl cancel a -e 01.00 -m 'it is late' --store memory: && npx leasectl cancel 'b c' -m 'it is late' --store memory:",
+    )
+    expect((await look(ports, 'cancel', streams('-x'))).command('')).toBe('npx leasectl cancel --store memory: -- -x')
+    const many = streams(...Array.from({ length: 1_000 }, (_, at) => `nowhere/${at}`))
+    expect((await look(ports, 'cancel', many)).command('')).toBe(
+      'npx leasectl cancel --streams - --store memory:  # 1 000 names on standard input',
+    )
+  })
+})
+
+describe('carried out', () => {
+  test('one stream: its outcome and what followed, with actor and reason in the journal, and no run file', async () => {
+    const world = await worldOf(['s'])
+    const ports = await portsOver(world)
+    const files = runFiles().length
+    const carried = await carry(ports, await look(ports, 'cancel', streams('s')), 'customer called')
+    expect(carried.outcomes).toEqual([
+      { target: { stream: 's' }, word: 'done', isGood: true, text: 'canceled, with 2 more events' },
+    ])
+    expect(carried.end.lines).toContain('01.00  init → ⊘ canceled')
+    expect((await cli(world, ['tail', 's', '-n', '1'])).stdout).toMatch(/tester@testhost +"customer called"/)
+    expect(runFiles()).toHaveLength(files)
+  })
+
+  test('what changed after the preview is left alone and told', async () => {
+    const world = await worldOf(['a', 'b'])
+    const ports = await portsOver(world)
+    const preview = await look(ports, 'cancel', streams('a', 'b'))
+    await cli(world, ['event', 'start', 'a', '01.00'])
+    const before = await bodyOf(world, 'a')
+    const carried = await carry(ports, preview)
+    expect(wordsOf(carried)).toEqual(['changed a', 'done b'])
+    expect(await bodyOf(world, 'a')).toBe(before)
+    expect(carried.outcomes.find(({ isGood }) => !isGood)?.text).toContain('[changed]')
+  })
+
+  test('a batch leaves a run file, which it names with the command for the rest', async () => {
+    const world = await worldOf(['a', 'b'])
+    const ports = await portsOver(world)
+    const preview = await look(ports, 'abort', streams('a', 'b'))
+    await cli(world, ['event', 'start', 'a', '01.00'])
+    const { end } = await carry(ports, preview, 'stuck')
+    expect(end.lines[0]).toBe('1 done, 1 changed')
+    const [, path = ''] = /^run file: (.*)$/.exec(end.lines[1] ?? '') ?? []
+    expect(end.lines[2]).toBe(`the rest: leasectl abort --rerun ${path}`)
+    const [head, ...lines] = linesOf(path)
+    expect(head).toMatchObject({ verb: 'abort', by: 'tester@testhost', reason: 'stuck', total: 2 })
+    expect(lines).toContainEqual(expect.objectContaining({ record: 'outcome', stream: 'a', outcome: 'changed' }))
+    expect(await cli(world, ['abort', '--rerun', path, '--yes'])).toMatchObject({ exit: 0 })
+    expect(await statuses(world, 'a')).toMatchObject({ '00': 'aborted' })
+  })
+
+  test('retry reopens what failed', async () => {
+    const world = await worldOf(['s'])
+    await cli(world, ['event', 'start', 's', '01.00', '--owner', 'w'])
+    await cli(world, ['event', 'fail', 's', '01.00', '--owner', 'w'])
+    const ports = await portsOver(world)
+    const preview = await look(ports, 'retry', streams('s'))
+    expect(preview.lines).toEqual(['s  ▶ inprocess  1 failed event'])
+    expect(wordsOf(await carry(ports, preview, 'gateway is back'))).toEqual(['done s'])
+    expect(await statuses(world, 's')).toMatchObject({ '01.00': 'init' })
+  })
+
+  test('twice is once', async () => {
+    const world = await worldOf(['s'])
+    const ports = await portsOver(world)
+    const preview = await look(ports, 'cancel', streams('s'))
+    await carry(ports, preview)
+    const again = await carry(ports, preview)
+    expect(again.outcomes[0]).toMatchObject({ word: 'already', text: 'this command was done before' })
+  })
+
+  test('a lease held by another is told with its holder', async () => {
+    const world = await worldOf(['s'])
+    await cli(world, ['lease', 'acquire', 's', '--by', 'worker-7', '-m', 'repair'])
+    const held = { state: 'leased', holder: (await world.store.read('s'))?.lease.holder } as const
+    const store = storeWith(world.store, {
+      changeUnderLease: async () => ({
+        kind: 'held',
+        waitedMs: 10_000,
+        lease: { state: 'leased', ...(held.holder === undefined ? {} : { holder: held.holder }) },
+      }),
+    })
+    const ports = await portsOver(world, { store })
+    const { outcomes, end } = await carry(ports, await look(ports, 'cancel', streams('s')), 'now')
+    expect(outcomes[0]).toMatchObject({
+      word: 'busy',
+      isGood: false,
+      text: expect.stringContaining('worker-7@testhost'),
+    })
+    expect(end.lines.join('\n')).toContain('leasectl cancel s -m now --lease-wait 60s')
+  })
+
+  test('the signal stops what has not begun, and the run file has the rest', async () => {
+    const world = await worldOf(namesOf(30), [])
+    const stop = new AbortController()
+    const ports = await portsOver(world)
+    const preview = await look(ports, 'cancel', streams(...namesOf(30)))
+    const outcomes: string[] = []
+    const end = await ports.carryOut(
+      preview,
+      '',
+      ({ word }) => {
+        outcomes.push(word)
+        stop.abort()
+      },
+      stop.signal,
+    )
+    expect(outcomes.length).toBeLessThan(30)
+    expect(end.lines[0]).toMatch(/\d+ done; \d+ not begun/)
+    expect(end.lines.at(-1)).toMatch(/^the rest: leasectl cancel --rerun /)
+  })
+
+  test('a reason that cannot be kept is refused before anything is begun', async () => {
+    const world = await worldOf(['s'])
+    const before = await bodyOf(world, 's')
+    const ports = await portsOver(world)
+    const preview = await look(ports, 'cancel', streams('s'))
+    await expect(carry(ports, preview, 'x'.repeat(1_025))).rejects.toThrow('longer than 1024 bytes')
+    expect(await bodyOf(world, 's')).toBe(before)
+  })
+
+  test('without a run file nothing is begun', async () => {
+    const world = await worldOf(['a', 'b'])
+    const ports = await portsOver(world, { env: { XDG_STATE_HOME: '/dev/null' } })
+    const preview = await look(ports, 'cancel', streams('a', 'b'))
+    await expect(carry(ports, preview)).rejects.toThrow(/run file .* cannot be written/)
+    expect(await statuses(world, 'a')).toMatchObject({ '00': 'inprocess' })
+  })
+
+  test('a preview of somewhere else is not carried out', async () => {
+    const world = await worldOf(['s'])
+    const preview = await look(await portsOver(world), 'cancel', streams('s'))
+    await expect(carry(await portsOver(world), preview)).rejects.toThrow('not previewed here')
+  })
+})
+
+test('a store that does not answer is thrown by the preview, and told in words', async () => {
+  const world = await worldOf(['s'])
+  const store = storeWith(world.store, {
+    read: async () => {
+      throw new StoreUnreachable('no answer', { hint: 'wait' })
+    },
+  })
+  const ports = await portsOver(world, { store })
+  const error: unknown = await ports.preview('cancel', streams('s'), never).catch(reason => reason)
+  expect(ports.explain(error)).toEqual({ code: 'store-unreachable', message: 'no answer; wait' })
+})
+
+test('while something is changed a reader of stdout that goes away ends nothing; afterwards it does again', async () => {
+  const world = await worldOf(['s'])
+  const { runtime } = fakeRuntime(world, ['top'])
+  const ports = portsOf(await runtime.openStore({}), { mayUnlock: true }, runtime)
+  const kinds: string[] = []
+  const preview = await look(ports, 'cancel', streams('s'))
+  await ports.carryOut(preview, '', () => void kinds.push(runtime.kind), never)
+  expect([...kinds, runtime.kind]).toEqual(['writes', 'reads'])
+})

@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest'
+import { given } from '../batch/support.ts'
+import { cli, newWorld, type World } from '../support.ts'
+import { carry, look, portsOver, streams, wordsOf } from './support.ts'
+
+async function leased(...names: readonly string[]): Promise<World> {
+  const world = newWorld()
+  await given(world, [...names, 'free'])
+  for (const name of names) await cli(world, ['lease', 'acquire', name, '--by', 'worker-7', '-m', 'repair'])
+  return world
+}
+
+const ID = '11111111-1111-4111-8111-111111111111'
+
+const state = async (world: World, name = 's') => (await world.store.read(name))?.lease.state
+
+test('the preview names the holder and asks for the name of the stream; no reason is taken', async () => {
+  const ports = await portsOver(await leased('s'))
+  const preview = await look(ports, 'break', [{ stream: 's', event: '01.00' }])
+  expect(preview).toMatchObject({
+    verb: 'break',
+    question: 'This breaks the lease of s',
+    count: 1,
+    confirm: { kind: 'type', text: 's', what: 'the name of the stream' },
+    takesReason: false,
+  })
+  expect(preview.lines[0]).toMatch(/^s {2}leased by worker-7@testhost \(pid 41\) for 0s, "repair"/)
+  expect(preview.command('')).toBe('leasectl lease break s')
+})
+
+test('the same lease is broken', async () => {
+  const world = await leased('s')
+  const ports = await portsOver(world)
+  const carried = await carry(ports, await look(ports, 'break', streams('s')))
+  expect(carried.outcomes).toEqual([
+    { target: { stream: 's' }, word: 'done', isGood: true, text: 'the lease is broken' },
+  ])
+  expect(await state(world)).not.toBe('leased')
+})
+
+test('one that changed hands since is not', async () => {
+  const world = await leased('s')
+  const ports = await portsOver(world)
+  const preview = await look(ports, 'break', streams('s'))
+  await cli(world, ['lease', 'break', 's', '--yes'])
+  world.nowMs += 1_000
+  await cli(world, ['lease', 'acquire', 's', '--by', 'worker-8'])
+  const carried = await carry(ports, preview)
+  expect(wordsOf(carried)).toEqual(['changed s'])
+  expect(carried.outcomes[0]?.text).toContain('changed hands')
+  expect(await state(world)).toBe('leased')
+})
+
+test('one that has ended meanwhile was none any more', async () => {
+  const world = await leased()
+  await cli(world, ['lease', 'acquire', 'free', '--lease-id', ID])
+  const ports = await portsOver(world)
+  const preview = await look(ports, 'break', streams('free'))
+  await cli(world, ['lease', 'release', 'free', '--lease-id', ID])
+  expect(await carry(ports, preview)).toMatchObject({
+    outcomes: [{ word: 'already', isGood: true, text: 'there was no lease any more' }],
+  })
+})
+
+test('of several only those that are held, after their number was typed', async () => {
+  const world = await leased('a', 'b')
+  const ports = await portsOver(world)
+  const preview = await look(ports, 'break', streams('a', 'free', 'b', 'nix', 'a'))
+  expect(preview).toMatchObject({
+    question: 'This breaks the leases of 2 streams',
+    count: 2,
+    confirm: { kind: 'type', text: '2', what: 'the number of leases' },
+  })
+  expect(preview.lines).toContain('1 stream not leased, left out')
+  expect(preview.lines).toContain('1 stream not there any more')
+  const carried = await carry(ports, preview)
+  expect(wordsOf(carried)).toEqual(['done a', 'done b'])
+  expect(carried.end.lines).toEqual(['2 done'])
+})
+
+test('without a lease there is nothing to break', async () => {
+  const preview = await look(await portsOver(await leased()), 'break', streams('free'))
+  expect(preview).toMatchObject({ question: 'There is no lease to break', count: 0, lines: ['nobody holds a lease'] })
+})
+
+test('a name that cannot be typed is not asked for', async () => {
+  const name = `x/${'long'.repeat(20)}`
+  const preview = await look(await portsOver(await leased(name)), 'break', streams(name))
+  expect(preview.confirm).toMatchObject({ text: '1' })
+})
+
+test('the command takes one name: of very many the first are in the line', async () => {
+  const ports = await portsOver(await leased('a', 'b'))
+  expect((await look(ports, 'break', streams('a', 'b'))).command('')).toBe(
+    'leasectl lease break a && leasectl lease break b',
+  )
+  const many = streams(...Array.from({ length: 1_021 }, (_, at) => `nowhere/${at}`))
+  expect((await look(ports, 'break', many)).command('')).toMatch(/nowhere\/19 {2}# and 1 001 more, one by one$/)
+})

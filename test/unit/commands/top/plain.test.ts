@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest'
+import { ContainerMissing, NotPermitted, StoreUnreachable } from '../../../../src/store/errors.ts'
+import type { EventStore } from '../../../../src/store/store.ts'
+import { storeWith } from '../store-with.ts'
+import { cli, newWorld, type Setting, type World } from '../support.ts'
+
+/** `top` in a pipe over a store in which something happens at a look; the last look ends it. */
+async function plain(world: World, line: string, looks: readonly (() => unknown)[], setting: Setting = {}) {
+  const controller = new AbortController()
+  let at = 0
+  const look = async () => {
+    const act = looks[at++]
+    if (at > looks.length) controller.abort('SIGTERM')
+    await act?.()
+  }
+  const store: EventStore = storeWith(world.store, {
+    async *list(query) {
+      await look()
+      yield* world.store.list(query)
+    },
+    read: async (name, signal) => {
+      if (line.split(' ')[1]?.startsWith('--') === false) await look()
+      return world.store.read(name, signal)
+    },
+  })
+  return cli(world, [...line.split(' '), '--interval', '1ms'], { store, signal: controller.signal, ...setting })
+}
+
+const nothing = () => {}
+const cancel = (world: World, name: string) => () => cli(world, ['cancel', name, '-m', 'why'])
+
+test('of a stream: the tree once, then what happens; SIGTERM ends it with 143', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 's', '--fork', 'A,B'])
+  const ran = await plain(world, 'top s', [nothing, nothing, cancel(world, 's')])
+  expect(ran.exit).toBe(143)
+  expect(ran.stdout.match(/▾ 00 Start/g)).toHaveLength(1)
+  expect(ran.stdout).toMatch(/v1\n[\s\S]*01\.00 A +○ init[\s\S]*\n\n.*v2 +cancel +00 +inprocess → ⊘ canceled.*"why"/)
+  expect(ran.stderr).toBe('-- s is done; a retry may reopen it (Ctrl-C ends)\n')
+})
+
+test('a stream that is not there yet is waited for, and said so once', async () => {
+  const world = newWorld()
+  const ran = await plain(world, 'top s', [nothing, nothing, () => cli(world, ['init', 's', '--fork', 'A']), nothing])
+  expect(ran.stderr).toBe('-- there is no stream s yet; waiting for it (Ctrl-C ends)\n')
+  expect(ran.stdout).toMatch(/^s {2}v1\n/)
+  expect(ran.exit).toBe(143)
+})
+
+test('while it waits, an outage is said once, and its end', async () => {
+  const lost = () => {
+    throw new StoreUnreachable('no answer')
+  }
+  const world = newWorld()
+  const ran = await plain(world, 'top s', [nothing, lost, lost, lost, nothing, nothing])
+  expect(ran.stderr.split('\n')).toEqual([
+    '-- there is no stream s yet; waiting for it (Ctrl-C ends)',
+    '-- connection lost: no answer; trying again',
+    '-- connected again; nothing was missed',
+    '',
+  ])
+})
+
+test('of all streams: the listing once, then what moves', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 'a'])
+  await cli(world, ['init', 'b'])
+  world.nowMs += 60_000
+  const ran = await plain(world, 'top --match ?', [nothing, nothing, cancel(world, 'b'), nothing])
+  expect(ran.exit).toBe(143)
+  expect(ran.stdout).toMatch(/^NAME +STATUS[^\n]*\na +▶ inprocess[^\n]*\nb +▶ inprocess[^\n]*\n\nb +\S+ +v2 +cancel/)
+  expect(ran.stdout.match(/^NAME/gm)).toHaveLength(1)
+  expect(ran.stderr).toBe('')
+})
+
+test('of more than 200 streams the first are listed, and how many there are', async () => {
+  const world = newWorld()
+  for (let at = 0; at < 203; at++) await cli(world, ['init', `s/${at}`])
+  world.nowMs += 60_000
+  const ran = await plain(world, 'top', [nothing, nothing])
+  expect(ran.stdout.match(/inprocess/g)).toHaveLength(200)
+  expect(ran.stderr).toContain('showing 200 of 203')
+})
+
+test('nothing is drawn in place, and there are no colours without a terminal', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 's'])
+  const { stdout } = await plain(world, 'top s', [nothing, nothing, cancel(world, 's')])
+  expect(stdout).not.toMatch(/[\u001b\r]/)
+})
+
+test.each([
+  ['no terminal for the output', { terminal: true }],
+  ['no terminal for the input', { columns: 80 }],
+  ['TERM=dumb', { terminal: true, columns: 80, env: { TERM: 'dumb' } }],
+  ['CI', { terminal: true, columns: 80, env: { CI: 'true' } }],
+  ['ACCESSIBLE=1', { terminal: true, columns: 80, env: { ACCESSIBLE: '1' } }],
+])('%s: lines, no screen', async (_why, setting) => {
+  const world = newWorld()
+  await cli(world, ['init', 's'])
+  const ran = await plain(world, 'top s', [nothing, nothing], setting)
+  expect(ran.stdout).toContain('▶ inprocess')
+  expect(ran.exit).toBe(143)
+})
+
+test('--accessible: lines on a terminal too, with nothing that moves the cursor', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 's'])
+  const ran = await plain(world, 'top s --accessible', [nothing, nothing], { terminal: true, columns: 80 })
+  expect(ran.stdout.replace(/\u001b\[[\d;]*m/g, '')).not.toMatch(/[\u001b\r]/)
+})
+
+test.each([
+  [new NotPermitted('no rights'), 4],
+  [new ContainerMissing('no container'), 3],
+  [new StoreUnreachable('no answer'), 9],
+])('a store that answers the first look with %s ends it with %i', async (error, exit) => {
+  const throws = () => {
+    throw error
+  }
+  expect((await plain(newWorld(), 'top s', [throws])).exit).toBe(exit)
+  expect((await plain(newWorld(), 'top', [throws])).exit).toBe(exit)
+})
+
+test('a document that cannot be read is exit 12', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 's'])
+  const stored = await world.store.read('s')
+  const store = storeWith(world.store, { read: async () => stored && { ...stored, body: Buffer.from('<x') } })
+  expect((await cli(world, ['top', 's'], { store })).exit).toBe(12)
+})

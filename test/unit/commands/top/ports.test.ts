@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest'
+import { StoreUnreachable } from '../../../../src/store/errors.ts'
+import type { Subject } from '../../../../src/tui/ports.ts'
+import { init, run } from '../../ops/support.ts'
+import { cli, newWorld } from '../support.ts'
+import { never, portsOver } from './support.ts'
+
+const SUBJECTS: readonly (readonly [subject: Subject, line: string])[] = [
+  [{ kind: 'streams', filter: '' }, 'leasectl ls'],
+  [{ kind: 'streams', filter: 'orders !done' }, 'leasectl ls | grep -iF -e orders | grep -ivF -e done'],
+  [{ kind: 'stream', stream: 'a b', pane: 'tree' }, "leasectl show 'a b'"],
+  [{ kind: 'stream', stream: 's', pane: 'timeline' }, 'leasectl show s -o timeline'],
+  [{ kind: 'stream', stream: '-s', pane: 'xml' }, 'leasectl show -o xml -- -s'],
+  [{ kind: 'event', stream: 's', event: '01.00' }, `leasectl show s --select './Event[@id='\\''01.00'\\'']'`],
+  [{ kind: 'leases' }, 'leasectl lease ls'],
+  [{ kind: 'watchdog' }, 'leasectl watchdog status'],
+  [{ kind: 'activity' }, 'leasectl tail -f'],
+]
+
+test.each(SUBJECTS)('%j is shown by %s', async (subject, line) => {
+  expect((await portsOver(newWorld())).commandFor(subject)).toBe(line)
+})
+
+test('the pattern of the dashboard, the store and how it was started go along', async () => {
+  const ports = await portsOver(newWorld(), { source: 'context', context: 'prod', startedAs: 'npx leasectl' }, 'a/**')
+  expect(ports.commandFor({ kind: 'streams', filter: 'x' })).toBe(
+    "npx leasectl ls --match 'a/**' -c prod | grep -iF -e x",
+  )
+  expect(ports.commandFor({ kind: 'activity' })).toBe("npx leasectl tail -f --match 'a/**' -c prod")
+})
+
+test('an event by its id is found, whatever quotes it has', async () => {
+  const world = newWorld()
+  await run(world.store, 's', init(['A']))
+  const ran = await cli(world, ['show', 's', '--select', "./Event[@id='01.00']", '-o', 'json'])
+  expect(ran.exit).toBe(0)
+  const line = (await portsOver(world)).commandFor({ kind: 'event', stream: 's', event: `a'b"c` })
+  expect(line).toContain('concat(')
+})
+
+test('in a protected store the name of its context is typed, else its address', async () => {
+  expect((await portsOver(newWorld(), { isProtected: true, context: 'prod' })).protectedName).toBe('prod')
+  expect((await portsOver(newWorld(), { isProtected: true })).protectedName).toBe('memory:')
+})
+
+test('errors are told in one safe line, without secrets', async () => {
+  const ports = await portsOver(newWorld())
+  expect(ports.explain(new StoreUnreachable('https://x/?sig=abc&se=1 \u001b[2J'))).toEqual({
+    code: 'store-unreachable',
+    message: 'https://x/?sig=…&se=1 ␛[2J',
+  })
+  expect(ports.explain(new TypeError('a bug'))).toEqual({ code: 'unexpected', message: 'TypeError: a bug' })
+})
+
+test('a dry run of the watchdog tells what a pass would do, as the command does, and changes nothing', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 's', '--fork', 'A', '--timeout', '1m'])
+  world.nowMs += 3_600_000
+  const before = await world.store.read('s')
+  const done = await (await portsOver(world)).dryRun(never)
+  expect(done).toMatchObject({ kind: 'done', total: 1, breaker: undefined })
+  expect(done.decisions).toHaveLength(1)
+  const told = await cli(world, ['watchdog', '--once', '--dry-run'])
+  const squeezed = (text: string) => text.replaceAll(/\s+/g, ' ').trim()
+  expect(squeezed(told.stdout)).toContain(squeezed(done.decisions[0] ?? 'none'))
+  expect(await world.store.read('s')).toEqual(before)
+})
+
+test('of very many decisions 200 are told and all counted', async () => {
+  const world = newWorld()
+  for (let at = 0; at < 210; at++) await cli(world, ['init', `s/${at}`, '--timeout', '1m'])
+  world.nowMs += 3_600_000
+  const done = await (await portsOver(world)).dryRun(never)
+  expect(done.decisions).toHaveLength(200)
+  expect(done.total).toBe(210)
+  expect(done.breaker).toMatch(/210 of 210 open events/)
+})

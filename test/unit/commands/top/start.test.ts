@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest'
+import { UsageError } from '../../../../src/cli/problem.ts'
+import { runCommandLine } from '../../../../src/commands/main.ts'
+import * as top from '../../../../src/commands/top.ts'
+import type { DashboardEnd, DashboardOptions } from '../../../../src/tui/options.ts'
+import { cli, fakeRuntime, newWorld, optionsFrom, type Setting } from '../support.ts'
+
+const SCREEN = { terminal: true, columns: 120 }
+
+/** What the dashboard was opened with, and how the program ended. */
+async function started(line: string, setting: Setting = {}, end: DashboardEnd = { kind: 'quit' }) {
+  const opened: DashboardOptions[] = []
+  const dashboard = async (options: DashboardOptions) => {
+    opened.push(options)
+    return end
+  }
+  const ran = await cli(newWorld(), line.split(' '), { ...SCREEN, dashboard, ...setting })
+  return { ...ran, options: opened[0] }
+}
+
+test('flags and STREAM become its options', async () => {
+  const line = 'top orders/4711 --interval 5s --write --theme light --ascii --accessible --time utc'
+  expect(await optionsFrom(top.register, line.split(' '))).toEqual({
+    stream: 'orders/4711',
+    interval: 5_000,
+    write: true,
+    theme: 'light',
+    ascii: true,
+    accessible: true,
+    time: 'utc',
+  })
+  expect(await optionsFrom(top.register, ['top', '--match', 'a/**', '--read-only'])).toEqual({
+    match: 'a/**',
+    readOnly: true,
+  })
+})
+
+test('on a terminal the dashboard opens, locked, as often as usual for the store; quit is 0', async () => {
+  const { exit, stdout, stderr, options } = await started('top')
+  expect({ exit, stdout, stderr }).toEqual({ exit: 0, stdout: '', stderr: '' })
+  expect(options).toMatchObject({ writes: 'locked', intervalMs: 1_000, isAscii: false, time: 'relative' })
+  expect(options).not.toHaveProperty('stream')
+  expect(options).not.toHaveProperty('match')
+})
+
+test('it is handed what the flags say', async () => {
+  const { options } = await started('top s --interval 3s --ascii --time local')
+  expect(options).toMatchObject({ stream: 's', intervalMs: 3_000, isAscii: true, time: 'local' })
+  const { options: matching } = await started('top --match orders/*')
+  expect(matching?.match?.matches('orders/1')).toBe(true)
+  expect(matching?.match?.matches('orders/1/x')).toBe(false)
+})
+
+test('iso is for programs: the screen shows UTC', async () => {
+  expect((await started('top --time iso')).options?.time).toBe('utc')
+})
+
+test.each([
+  ['top', {}, 'dark'],
+  ['top --theme light', {}, 'light'],
+  ['top', { COLORFGBG: '0;15' }, 'light'],
+  ['top', { NO_COLOR: '1' }, 'mono'],
+  ['top --color never', {}, 'mono'],
+  ['top --color always', { NO_COLOR: '1' }, 'dark'],
+  ['top --theme mono', {}, 'mono'],
+])('%s with %j is %s', async (line, env, theme) => {
+  expect((await started(line, { env })).options?.theme).toBe(theme)
+})
+
+describe('changes', () => {
+  test.each([
+    ['top', 'locked'],
+    ['top --write', 'unlocked'],
+    ['top --read-only', 'never'],
+  ])('%s → %s', async (line, writes) => {
+    expect((await started(line)).options?.writes).toBe(writes)
+  })
+
+  test('of a protected store the dashboard is told, and what has to be typed there', async () => {
+    const { options } = await started('top --write', { isProtected: true })
+    expect(options?.ports).toMatchObject({ isProtected: true, protectedName: expect.stringMatching(/./) })
+  })
+})
+
+test.each([
+  ['top --write --read-only', 'do not go together'],
+  ['top s --match x*', '--match and STREAM'],
+  ['top 01.02.00', 'looks like an event id'],
+  ['top .leasectl/x', 'reserved'],
+  ['top a b', 'too many arguments'],
+  ['top --theme pink', '--theme does not take "pink"'],
+  ['top --interval 5', '5 what?'],
+  ['top --match=', '--match is empty'],
+  ['top -o json', '-o does not take'],
+])('%s is exit 2, and no screen opens', async (line, why) => {
+  const { exit, stderr, options } = await started(line)
+  expect({ exit, options }).toEqual({ exit: 2, options: undefined })
+  expect(stderr).toContain(why)
+})
+
+test('an empty name is exit 2', async () => {
+  expect((await cli(newWorld(), ['top', ''], SCREEN)).exit).toBe(2)
+})
+
+test.each([
+  ['SIGHUP', 129],
+  ['SIGQUIT', 131],
+] as const)('%s ends it quietly with %i', async (signal, exit) => {
+  expect(await started('top', {}, { kind: 'stopped', signal })).toMatchObject({ exit, stderr: '' })
+})
+
+test.each([
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+])('%s from outside ends it with %i', async (reason, exit) => {
+  const controller = new AbortController()
+  const dashboard = async () => {
+    controller.abort(reason)
+    return { kind: 'aborted' } as const
+  }
+  expect(await started('top', { signal: controller.signal, dashboard })).toMatchObject({ exit, stderr: '' })
+})
+
+test('where it cannot be told whether the store is protected it opens with --read-only alone', async () => {
+  const start = async (line: string) => {
+    const opened: DashboardOptions[] = []
+    const { runtime, written } = fakeRuntime(newWorld(), line.split(' '), {
+      ...SCREEN,
+      dashboard: async options => {
+        opened.push(options)
+        return { kind: 'quit' }
+      },
+    })
+    const describeStore = () => {
+      if (runtime.kind === 'reads') return runtime.openStore({})
+      throw new UsageError('contexts.json may be read by others', { hint: 'chmod 600 it' })
+    }
+    const exit = await runCommandLine(Object.assign(runtime, { describeStore }))
+    return { exit, opened: opened.length, stderr: written.stderr }
+  }
+  const { exit, opened, stderr } = await start('top --store memory:')
+  expect([exit, opened]).toEqual([2, 0])
+  expect(stderr).toMatch(/may be read by others[\s\S]*chmod 600 it; with --read-only it opens/)
+  expect(await start('top --store memory: --read-only')).toEqual({ exit: 0, opened: 1, stderr: '' })
+})
+
+test('a change that quitting has stopped is told of when the screen is closed', async () => {
+  const world = newWorld()
+  for (const name of ['a', 'b']) await cli(world, ['init', name])
+  const dashboard = async ({ ports }: DashboardOptions): Promise<DashboardEnd> => {
+    const never = new AbortController().signal
+    const preview = await ports.preview('cancel', [{ stream: 'a' }, { stream: 'b' }], never)
+    await ports.carryOut(preview, '', () => {}, AbortSignal.abort())
+    return { kind: 'quit' }
+  }
+  const { exit, stderr } = await cli(world, ['top'], { ...SCREEN, dashboard })
+  expect(exit).toBe(0)
+  expect(stderr).toMatch(/^cancel was stopped\n2 not begun\nrun file: .*\nthe rest: .*--rerun/)
+})
+
+test('what the dashboard throws is told like every error', async () => {
+  const dashboard = async () => {
+    throw new Error('a bug')
+  }
+  const ran = await started('top', { dashboard })
+  expect(ran).toMatchObject({ exit: 1 })
+  expect(ran.stderr).toContain('Error: a bug')
+})
+
+test.each([
+  ['leasectl top --theme ', 'mono'],
+  ['leasectl top --acc', '--accessible'],
+  ['leasectl top ord', 'orders/1'],
+  ['leasectl demo --t', '--top'],
+])('the shell completes %s to %s', async (line, text) => {
+  const world = newWorld()
+  await cli(world, ['init', 'orders/1'])
+  expect((await cli(world, ['__complete', 'zsh', '--', line])).stdout).toContain(text)
+})

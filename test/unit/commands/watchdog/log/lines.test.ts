@@ -1,0 +1,210 @@
+import { describe, expect, test } from 'vitest'
+import {
+  deliveryEntry,
+  easedEntry,
+  listeningEntry,
+  shortTime,
+  startEntry,
+  stopEntry,
+  stoppingEntry,
+  troubleEntry,
+} from '../../../../../src/commands/watchdog/log/entries.ts'
+import { jsonSink } from '../../../../../src/commands/watchdog/log/sink.ts'
+import { StoreUnreachable } from '../../../../../src/store/errors.ts'
+import { carried, expiry, failedPass, sweepReport } from '../../../watchdog/reports.ts'
+import { logWorld } from './world.ts'
+
+const KEY = 'Zm9vYmFyY2FuYXJ5a2V5Zm9vYmFyY2FuYXJ5a2V5Zm9vYmFyY2FuYXJ5a2V5Zm9vYmFyY2FuYXJ5a2V5MTIzNA=='
+const SIG = 'cANARY%2Bsignature%2Fof%2Fa%2Fsas%3D'
+
+/** OSC 52, CSI, C1, DEL, bidi, zero width, tags, line separators. */
+const HOSTILE =
+  '\u001b]52;c;aGk=\u0007\u001b[2J\u009b31m\u007f\u202e\u2066\u200b\ufeff\u{e0041}\u2028\r\nforged line\u0085'
+
+describe('on a terminal', () => {
+  test('a line is for people: times of the wall, timeouts as they are typed, no JSON', async () => {
+    const { log, lines } = await logWorld({}, true)
+    await log.carried?.(carried('ended'))
+    expect(lines()).toEqual([
+      '14:02:11Z ended    orders/4711 01.02.00 Search: no sign of life since 14:00:11Z (timeout 2m), 0.4s late',
+    ])
+  })
+
+  test('-o json gives JSON there too', async () => {
+    const { log, entries } = await logWorld({ output: 'json' }, true)
+    await log.passed?.(sweepReport())
+    expect(entries()).toMatchObject([{ kind: 'pass', pass: 'sweep', total: 2 }])
+  })
+
+  test('colour marks the word, and is left out without being asked for', async () => {
+    for (const [color, painted] of [
+      ['always', true],
+      ['never', false],
+    ] as const) {
+      const { log, lines } = await logWorld({ color }, true)
+      await log.failed?.(failedPass())
+      expect(lines()[0]?.includes('\u001b[31moutage')).toBe(painted)
+    }
+  })
+
+  test('-q and -v hold as for JSON', async () => {
+    const quiet = await logWorld({ quiet: true }, true)
+    await quiet.log.carried?.(carried('ended'))
+    expect(quiet.lines()).toEqual([])
+    const verbose = await logWorld({ verbose: true }, true)
+    await verbose.log.carried?.(carried('already'))
+    expect(verbose.lines()).toHaveLength(1)
+  })
+})
+
+describe('what goes wrong beside the passes', () => {
+  test.each([
+    ['busy', 'another holds its lease', 'lease-held'],
+    ['unknown', 'no answer tells whether it was written', 'unknown'],
+    [new DOMException('x', 'TimeoutError'), 'the store did not answer in time', 'store-unreachable'],
+    [new StoreUnreachable('no answer'), 'no answer', 'store-unreachable'],
+    ['constructor', 'constructor', 'unexpected'],
+  ])('%s is told as a sentence with a code', (why, message, code) => {
+    expect(troubleEntry('state', 'not written', why)).toEqual({
+      level: 'warn',
+      kind: 'state',
+      text: `not written: ${message} [${code}]`,
+      fields: { code, error: message },
+    })
+  })
+
+  test('is told at the same kind when it is over', () => {
+    expect(easedEntry('state', 'written again')).toEqual({ level: 'info', kind: 'state', text: 'written again' })
+  })
+})
+
+describe.each([
+  ['JSON', false],
+  ['lines for people', true],
+] as const)('%s', (_, terminal) => {
+  test('carry no character of a stranger that drives a terminal, and stay one line each', async () => {
+    const { log, lines } = await logWorld({ verbose: true }, terminal)
+    const decision = expiry({ stream: HOSTILE, event: HOSTILE, name: HOSTILE, message: HOSTILE, commandId: HOSTILE })
+    await log.carried?.(carried('ended', { decision, ended: [HOSTILE] }))
+    await log.carried?.(carried('failed', { decision, code: HOSTILE, message: HOSTILE }))
+    await log.carried?.(carried('settled', { decision: { ...decision, kind: 'settle', operation: { op: 'settle' } } }))
+    await log.planned?.(decision)
+    await log.unreadable?.(HOSTILE, HOSTILE)
+    await log.failed?.(failedPass({ message: HOSTILE, code: HOSTILE }))
+    log.note(deliveryEntry(delivery({ stream: HOSTILE, target: HOSTILE, output: HOSTILE, code: HOSTILE })))
+    log.note(troubleEntry('shards', HOSTILE, new Error(HOSTILE)))
+    log.note(startEntry({ version: '1', store: HOSTILE, pid: 1, settings: { match: HOSTILE } }))
+    const told = lines()
+    expect(told).toHaveLength(9)
+    expect(told.join('')).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/)
+    if (!terminal) expect(told.join('')).not.toMatch(/[\u200b\ufeff]|[\u{e0000}-\u{e007f}]/u)
+  })
+
+  test('carry nothing that signs requests', async () => {
+    const { log, lines } = await logWorld({ verbose: true }, terminal)
+    for (const secret of SECRETS) {
+      const error = Object.assign(new Error(secret), { request: { url: secret }, stack: secret })
+      await log.failed?.(failedPass({ code: 'unexpected', message: secret, error }))
+      await log.carried?.(carried('failed', { code: secret.slice(0, 5), message: secret }))
+      await log.unreadable?.(secret, secret)
+      log.note(troubleEntry('state', 'cannot be written', new StoreUnreachable(secret, { cause: error })))
+      log.note(deliveryEntry(delivery({ output: secret })))
+    }
+    const told = lines().join('\n')
+    expect(told).toContain('sig=…')
+    expect(told).toContain('acct.blob.core.windows.net')
+    expect(told).not.toContain('Zm9vYmFyY2FuYXJ5')
+    expect(told).not.toMatch(/cANARY/i)
+  })
+})
+
+/** What an error of an SDK may carry: a SAS as it is and encoded once more, a connection string, headers, user info. */
+const SECRETS = [
+  `GET https://acct.blob.core.windows.net/box/a?sv=2025-01-05&sp=rw&sig=${SIG} failed`,
+  `GET https://acct.blob.core.windows.net/box/a?sig=${SIG}&sv=2025-01-05 failed`,
+  `https://proxy/?to=${encodeURIComponent(`https://acct.blob.core.windows.net/?sv=1&sig=${SIG}`)}`,
+  `https://proxy/?to=${encodeURIComponent(`https://acct.blob.core.windows.net/?sig=${SIG}`)}`,
+  `DefaultEndpointsProtocol=https;AccountName=acct;AccountKey=${KEY};EndpointSuffix=core.windows.net`,
+  `BlobEndpoint=https://x;SharedAccessSignature=sv=2025&sig=${SIG}`,
+  `{"Authorization":"SharedKey acct:${KEY}"}`,
+  `authorization: Bearer cANARYtoken.cANARY.x`,
+  `https://user:cANARY@proxy.example/`,
+]
+
+describe('where it begins and ends', () => {
+  test('the log says what runs, on which store, and why it stops', async () => {
+    const { log, entries } = await logWorld()
+    log.note(startEntry({ version: '1.2.3', store: 'azure:acct/box', pid: 7, settings: { intervalMs: 10_000 } }))
+    log.note(stoppingEntry('SIGTERM'))
+    log.note(stopEntry(412.4))
+    expect(entries()).toMatchObject([
+      { kind: 'start', version: '1.2.3', store: 'azure:acct/box', pid: 7, intervalMs: 10_000 },
+      { kind: 'stopping', signal: 'SIGTERM' },
+      { kind: 'stop', tookMs: 412, msg: 'stopped after 0.4s' },
+    ])
+  })
+
+  test('an address that others can reach is warned of', async () => {
+    const { log, entries } = await logWorld()
+    log.note(listeningEntry({ address: '127.0.0.1:9464', isLoopback: true }))
+    log.note(listeningEntry({ address: '0.0.0.0:9464', isLoopback: false }))
+    expect(entries()).toMatchObject([
+      { level: 'info', msg: '/livez, /readyz and /metrics are on http://127.0.0.1:9464' },
+      { level: 'warn', msg: expect.stringContaining('without signing in') },
+    ])
+  })
+})
+
+test.each([
+  ['delivered', 'debug'],
+  ['retrying', 'warn'],
+  ['given-up', 'error'],
+  ['left', 'info'],
+] as const)('a delivery to a hook that is %s is of level %s', async (outcome, level) => {
+  const { log, entries } = await logWorld({ verbose: true })
+  log.note(deliveryEntry(delivery({ outcome })))
+  expect(entries()).toMatchObject([{ level, kind: 'hook', hook: 'expired', outcome, tries: 3, code: 'exit-3' }])
+})
+
+test('a reader of stderr that takes nothing neither holds the log up nor fills the memory', async () => {
+  const release = Promise.withResolvers<void>()
+  let written = 0
+  const write = () => {
+    written++
+    return release.promise
+  }
+  const sink = jsonSink({ stderr: { isTty: false, columns: undefined, write }, level: 'info', nowMs: () => 0 })
+  for (let lines = 0; lines < 10_500; lines++) sink(stopEntry(lines))
+  expect(written).toBe(10_000)
+  release.resolve()
+  await new Promise(resolve => setImmediate(resolve))
+  sink(stopEntry(1))
+  expect(written).toBe(10_001)
+})
+
+function delivery(more: Partial<Parameters<typeof deliveryEntry>[0]> = {}): Parameters<typeof deliveryEntry>[0] {
+  return {
+    kind: 'expired',
+    stream: 'orders/4711',
+    deliveryId: 'id',
+    target: '/usr/local/bin/page',
+    outcome: 'retrying',
+    tries: 3,
+    tookMs: 1_234,
+    code: 'exit-3',
+    output: 'no pager',
+    ...more,
+  }
+}
+
+test.each([
+  [0, '0ms'],
+  [99.4, '99ms'],
+  [412, '0.4s'],
+  [9_940, '9.9s'],
+  [10_000, '10s'],
+  [134_000, '2m14s'],
+  [-5, '0ms'],
+])('%d ms are told as %s', (ms, text) => {
+  expect(shortTime(ms)).toBe(text)
+})

@@ -1,0 +1,192 @@
+import { describe, expect, test } from 'vitest'
+import { AT, carried, expiry, failedPass, OPEN_BREAKER, sweepReport } from '../../../watchdog/reports.ts'
+import { logWorld } from './world.ts'
+
+const MINUTE = 60_000
+
+/** Of each line its level and kind. */
+function heads(entries: readonly Record<string, unknown>[]): string[] {
+  return entries.map(({ level, kind }) => `${level} ${kind}`)
+}
+
+describe('what became of a decision', () => {
+  test('is told with all that a program may want to know', async () => {
+    const { log, entries } = await logWorld()
+    await log.carried?.(carried('ended', { version: 9, ended: ['01.02.00', '01.02.00.00'] }))
+    expect(entries()).toEqual([
+      {
+        level: 'info',
+        time: '2026-03-01T14:02:11.000Z',
+        kind: 'ended',
+        stream: 'orders/4711',
+        event: '01.02.00',
+        name: 'Search',
+        action: 'abort-event',
+        outcome: 'ended',
+        commandId: expiry().commandId,
+        limit: 'no-sign-of-life',
+        due: '2026-03-01T14:02:10.600Z',
+        latencyMs: 400,
+        version: 9,
+        ended: ['01.02.00', '01.02.00.00'],
+        endedEvents: 2,
+        msg: 'no sign of life since 2026-03-01T14:00:11.000Z (timeout 00:02:00), 0.4s late, 2 events ended',
+      },
+    ])
+  })
+
+  test.each([
+    ['ended', 'info'],
+    ['settled', 'info'],
+    ['notified', 'info'],
+    ['already', 'debug'],
+    ['showed-life', 'info'],
+    ['busy', 'info'],
+    ['gone', 'debug'],
+    ['refused', 'warn'],
+    ['failed', 'error'],
+    ['unknown', 'warn'],
+  ] as const)('%s is of level %s', async (outcome, level) => {
+    const { log, entries } = await logWorld({ verbose: true })
+    await log.carried?.(carried(outcome))
+    expect(heads(entries())).toEqual([`${level} ${outcome}`])
+  })
+
+  test('that stays the same is told once, and again when it is another', async () => {
+    const { log, entries } = await logWorld()
+    const busy = carried('busy', { code: 'lease-held', message: 'leased by another' })
+    for (let passes = 0; passes < 3; passes++) await log.carried?.(busy)
+    await log.carried?.(carried('failed', { code: 'bad-document', message: 'line 1: no' }))
+    await log.carried?.({ ...busy, decision: expiry({ stream: 'orders/4712' }) })
+    expect(entries().map(({ stream, msg }) => [stream, msg])).toEqual([
+      ['orders/4711', 'leased by another [lease-held]'],
+      ['orders/4711', 'line 1: no [bad-document]'],
+      ['orders/4712', 'leased by another [lease-held]'],
+    ])
+  })
+
+  test('a line carries twenty ids at most, and how many there are', async () => {
+    const { log, entries } = await logWorld()
+    await log.carried?.(carried('ended', { ended: Array.from({ length: 5_000 }, (_, at) => `01.${at}`) }))
+    const [entry] = entries()
+    expect(entry?.ended).toHaveLength(20)
+    expect(entry?.endedEvents).toBe(5_000)
+  })
+})
+
+describe('passes', () => {
+  test('are told where they did something, and the first one; with -v all of them', async () => {
+    for (const [options, kinds] of [
+      [{}, 2],
+      [{ verbose: true }, 3],
+    ] as const) {
+      const { log, entries } = await logWorld(options)
+      await log.passed?.(sweepReport())
+      await log.passed?.(sweepReport({ outcomes: { already: 3, busy: 1 } }))
+      await log.passed?.(sweepReport({ outcomes: { ended: 1 }, endedEvents: 1 }))
+      expect(entries().filter(({ kind, level }) => kind === 'pass' && level)).toHaveLength(kinds)
+    }
+  })
+
+  test('that do nothing show life every ten minutes, with what is next', async () => {
+    const world = await logWorld()
+    const { log } = world
+    await log.passed?.(sweepReport({ endedEvents: 2 }))
+    world.lines()
+    world.nowMs += 10 * MINUTE - 1
+    await log.passed?.(sweepReport())
+    expect(world.lines()).toEqual([])
+    world.nowMs += 1
+    const next = [{ stream: 'orders/17', dueMs: AT + 60 * MINUTE }]
+    await log.passed?.(sweepReport({ next, overdue: 1 }))
+    expect(world.entries()).toMatchObject([
+      {
+        kind: 'summary',
+        passes: 3,
+        endedEvents: 2,
+        next: { stream: 'orders/17', due: '2026-03-01T15:02:11.000Z' },
+        msg: 'watching 2 streams with 6 open events; 2 events ended in 10m; 1 stream overdue; next is orders/17, due 2026-03-01T15:02:11.000Z',
+      },
+    ])
+    await log.passed?.(sweepReport())
+    expect(world.lines()).toEqual([])
+  })
+
+  test('-q leaves warnings and errors', async () => {
+    const world = await logWorld({ quiet: true })
+    await world.log.carried?.(carried('ended'))
+    world.nowMs += 11 * MINUTE
+    await world.log.passed?.(sweepReport({ outcomes: { ended: 1 } }))
+    expect(world.lines()).toEqual([])
+    await world.log.carried?.(carried('refused'))
+    expect(heads(world.entries())).toEqual(['warn refused'])
+  })
+})
+
+describe('an outage', () => {
+  test('is told once, then its end with how long it was', async () => {
+    const world = await logWorld({ quiet: true })
+    const { log } = world
+    for (let tries = 0; tries < 100; tries++) {
+      await log.failed?.(failedPass())
+      world.nowMs += MINUTE
+    }
+    expect(world.entries()).toMatchObject([
+      {
+        level: 'error',
+        kind: 'outage',
+        code: 'store-unreachable',
+        since: '2026-03-01T14:02:11.000Z',
+        msg: 'no pass comes to its end, so nothing is ended: the store does not answer [store-unreachable]',
+      },
+    ])
+    for (let passes = 0; passes < 2; passes++) await log.passed?.(sweepReport())
+    expect(world.entries()).toMatchObject([{ kind: 'recovered', lastedMs: 100 * MINUTE }])
+  })
+
+  test('that turns into another trouble is told again', async () => {
+    const { log, entries } = await logWorld()
+    for (const code of ['store-unreachable', 'store-unreachable', 'not-permitted']) {
+      await log.failed?.(failedPass({ code }))
+    }
+    expect(entries().map(({ code }) => code)).toEqual(['store-unreachable', 'not-permitted'])
+  })
+
+  test('that comes again is told again', async () => {
+    const { log, entries } = await logWorld({ quiet: true })
+    await log.failed?.(failedPass())
+    await log.passed?.(sweepReport())
+    await log.failed?.(failedPass())
+    expect(heads(entries())).toEqual(['error outage', 'warn recovered', 'error outage'])
+  })
+})
+
+test('the breaker is told when it opens and when it closes, with its numbers and what to do', async () => {
+  const { log, entries } = await logWorld({ quiet: true })
+  for (const breaker of [OPEN_BREAKER, OPEN_BREAKER]) await log.passed?.(sweepReport({ breaker }))
+  for (let passes = 0; passes < 2; passes++) await log.passed?.(sweepReport())
+  const told = entries()
+  expect(heads(told)).toEqual(['error breaker', 'warn breaker'])
+  expect(told[0]?.msg).toMatch(/312 of 900 open events.*--max-share 20%.*--once --max-share 100%/)
+})
+
+test('blind spots, unreadable documents and shards are told', async () => {
+  const { log, entries } = await logWorld()
+  await log.blind?.(AT - 60 * MINUTE, AT, 'outage')
+  await log.unreadable?.('orders/9', 'line 3, column 4: mismatched tag')
+  await log.shards?.([1, 2], 8)
+  await log.shards?.([2, 3], 8)
+  await log.shards?.([], 8)
+  expect(entries()).toMatchObject([
+    { level: 'warn', kind: 'blind', from: '2026-03-01T13:02:11.000Z', why: 'outage' },
+    {
+      level: 'warn',
+      kind: 'unreadable',
+      stream: 'orders/9',
+      msg: 'line 3, column 4: mismatched tag; it is never ended',
+    },
+    { held: [1, 2], taken: [1, 2], left: [], msg: 'holds 2 of 8 shards; took 1 2' },
+    { held: [2, 3], taken: [3], left: [1], msg: 'holds 2 of 8 shards; took 3; let go of 1' },
+    { held: [], msg: 'stands by: holds none of 8; let go of 2 3' },
+  ])
+})

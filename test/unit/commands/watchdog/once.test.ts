@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'vitest'
+import type { EventSpec, Operation } from '../../../../src/stream/operations/operation.ts'
+import { init, run } from '../../ops/support.ts'
+import { bodyOf, cli, json, newWorld, statuses, type World } from '../support.ts'
+
+const LIMIT: EventSpec = { name: 'Search', timeout: '00:01:00' }
+
+/** So many streams with one event each whose limit ended a minute ago, and as many open ones without a limit. */
+async function overdue(streams: number, others = streams): Promise<World> {
+  const world = newWorld()
+  const forks = (spec: EventSpec) => ({ ...init(), forks: [spec] }) as Operation
+  for (let at = 0; at < streams; at++) await run(world.store, `late/${String(at).padStart(3, '0')}`, forks(LIMIT))
+  for (let at = 0; at < others; at++) await run(world.store, `open/${at}`, forks({ name: 'B' }))
+  world.nowMs += 120_000
+  return world
+}
+
+describe('watchdog --dry-run', () => {
+  test('tells what would be ended and why, and changes nothing', async () => {
+    const world = await overdue(2)
+    const before = await bodyOf(world, 'late/000')
+    const { exit, stdout, stderr } = await cli(world, ['watchdog', '--dry-run'])
+    expect(exit).toBe(0)
+    expect(stdout.split('\n').map(line => line.trimEnd())).toEqual([
+      'WOULD        STREAM    EVENT         ENDS  LATE  WHY',
+      'abort event  late/000  01.00 Search     1    1m  timed out: not started since 2026-03-01T12:00:00.000Z (timeout 00:01:00)',
+      'abort event  late/001  01.00 Search     1    1m  timed out: not started since 2026-03-01T12:00:00.000Z (timeout 00:01:00)',
+      '',
+    ])
+    expect(stderr).toBe(
+      '4 streams, 8 open events: would end 2; nothing was changed. The clock alone decided: one look\n',
+    )
+    expect(await bodyOf(world, 'late/000')).toBe(before)
+  })
+
+  test('nothing is due: a header, a sentence, exit 0', async () => {
+    const { exit, stdout, stderr } = await cli(newWorld(), ['watchdog', '--dry-run'])
+    expect([exit, stdout, stderr]).toEqual([
+      0,
+      'WOULD  STREAM  EVENT  ENDS  LATE  WHY\n',
+      '0 streams, 0 open events: would end 0; nothing was changed. The clock alone decided: one look\n',
+    ])
+  })
+
+  test('says that the breaker would stop it', async () => {
+    const { exit, stderr } = await cli(await overdue(51), ['watchdog', '--dry-run'])
+    expect(exit).toBe(0)
+    expect(stderr).toContain('the breaker would stop this: 51 of 204 open events (25%) are due, more than 20%')
+  })
+
+  test('names of strangers cannot drive the terminal', async () => {
+    const world = newWorld()
+    await run(world.store, 'x', { ...init(), forks: [{ ...LIMIT, name: 'A\u009b31m' }] } as Operation)
+    world.nowMs += 120_000
+    expect((await cli(world, ['watchdog', '--dry-run'])).stdout).toContain('01.00 A\\u{9b}31m')
+  })
+})
+
+describe('watchdog --once', () => {
+  test('ends what is due and tells the outcome of each', async () => {
+    const world = await overdue(1)
+    const { exit, stdout, stderr } = await cli(world, ['watchdog', '--once'])
+    expect(exit).toBe(0)
+    expect(stdout).toContain('✗ ended  late/000  01.00 Search     1    1m  timed out: not started since')
+    expect(stderr).toBe('2 streams, 3 open events: ended 1. The clock alone decided: one look\n')
+    expect(await statuses(world, 'late/000')).toEqual({ '00': 'completed', '01.00': 'aborted' })
+    expect(await statuses(world, 'open/0')).toEqual({ '00': 'inprocess', '01.00': 'init' })
+  })
+
+  test('what it ended it does not end again', async () => {
+    const world = await overdue(1)
+    await cli(world, ['watchdog', '--once'])
+    const { stdout } = await cli(world, ['watchdog', '--once', '-o', 'json'])
+    expect(json(stdout)).toMatchObject({ items: [], dryRun: false, pass: { overdue: 0, endedEvents: 0 } })
+  })
+
+  test('--match leaves the others alone', async () => {
+    const world = await overdue(1)
+    await cli(world, ['watchdog', '--once', '--match', 'open/*'])
+    expect(await statuses(world, 'late/000')).toMatchObject({ '01.00': 'init' })
+  })
+
+  test('--on-due notify changes nothing', async () => {
+    const world = await overdue(1)
+    const { stdout } = await cli(world, ['watchdog', '--once', '--on-due', 'notify'])
+    expect(stdout).toContain('! notified  late/000')
+    expect(await statuses(world, 'late/000')).toMatchObject({ '01.00': 'init' })
+  })
+
+  test('the breaker stops it: exit 5, nothing ended, and how to go on', async () => {
+    const world = await overdue(51)
+    const { exit, stderr } = await cli(world, ['watchdog', '--once'])
+    expect(exit).toBe(5)
+    expect(stderr).toContain('nothing was ended: 51 of 204 open events (25%) are due, more than 20%')
+    expect(stderr).toContain('[breaker-open]')
+    expect(stderr).toContain('try      leasectl watchdog --once --max-share 100%')
+    expect(await statuses(world, 'late/000')).toMatchObject({ '01.00': 'init' })
+  })
+
+  test('an operator who knows lets it through', async () => {
+    const world = await overdue(51)
+    const { exit, stdout } = await cli(world, ['watchdog', '--once', '--max-share', '100%', '-o', 'json'])
+    expect(exit).toBe(0)
+    expect(json(stdout)).toMatchObject({ pass: { endedEvents: 51, overdue: 0 } })
+  })
+
+  test('--max-per-pass leaves the rest for the next pass and says how many', async () => {
+    const world = await overdue(3)
+    const { stderr } = await cli(world, ['watchdog', '--once', '--max-per-pass', '2'])
+    expect(stderr).toContain('ended 2.')
+    expect(stderr).toContain('1 decision left for the next pass: more than --max-per-pass')
+  })
+
+  test('an unreadable document is told and the others are ended', async () => {
+    const world = await overdue(1, 0)
+    const { summary } = (await world.store.read('late/000')) ?? {}
+    if (summary === undefined) throw new Error('no summary')
+    await world.store.create('late/bad', Buffer.from('<EventStream><Event'), { ...summary, dueMs: 1 })
+    const { exit, stdout, stderr } = await cli(world, ['watchdog', '--once'])
+    expect(exit).toBe(0)
+    expect(stdout).toContain('✗ ended  late/000')
+    expect(stderr).toContain('unreadable: late/bad: ')
+    expect(await bodyOf(world, 'late/bad')).toBe('<EventStream><Event')
+  })
+})
+
+describe('settings', () => {
+  test.each([
+    ['--once', '--interval', '5s'],
+    ['--once', '--listen', ':9464'],
+    ['--once', '--shards', '2'],
+    ['--dry-run', '--shards', '2'],
+    ['--dry-run', '--on-expired', '/bin/true'],
+    ['--interval', '10ms'],
+    ['--interval', '25h'],
+    ['--shards', '257'],
+    ['--max-share', '0%'],
+    ['--config', '/nowhere/at/all.yaml'],
+    ['--once', '--on-failed', '/no/such/program'],
+  ])('what cannot be is refused at the start: %s %s %s', async (...argv) => {
+    const world = await overdue(1)
+    const { exit, stderr } = await cli(world, ['watchdog', ...argv.filter(word => word !== undefined)])
+    expect([exit, stderr]).toEqual([2, expect.stringMatching(/^error: /)])
+    expect(await statuses(world, 'late/000')).toMatchObject({ '01.00': 'init' })
+  })
+
+  test('status takes none of the flags of the daemon', async () => {
+    expect((await cli(newWorld(), ['watchdog', 'status', '--once'])).exit).toBe(2)
+  })
+})

@@ -1,0 +1,214 @@
+import { describe, expect, test } from 'vitest'
+import { registerStatus as register } from '../../../../src/commands/watchdog.ts'
+import { changeAside } from '../../../../src/ops/system-documents.ts'
+import { WATCHDOG_STATE } from '../../../../src/ops/watchdog-state/parse.ts'
+import type { WatchdogEntry } from '../../../../src/ops/watchdog-state/state.ts'
+import { StoreUnreachable } from '../../../../src/store/errors.ts'
+import { aWatchdog, failingWatchdog, writeState } from '../../watchdog/state/world.ts'
+import { storeWith } from '../store-with.ts'
+import { cli, json, NOON, newWorld, optionsFrom, type Setting, type World } from '../support.ts'
+
+const status = (world: World, argv: readonly string[] = [], setting: Setting = {}) =>
+  cli(world, ['watchdog', 'status', ...argv], setting)
+
+async function withWatchdogs(...entries: readonly WatchdogEntry[]): Promise<World> {
+  const world = newWorld()
+  await writeState(world.store, entries)
+  return world
+}
+
+test('argv → options', async () => {
+  expect(await optionsFrom(register, ['status'])).toEqual({})
+  expect(await optionsFrom(register, ['status', '-o', 'json', '-q'])).toEqual({ output: 'json', quiet: true })
+  expect(await optionsFrom(register, ['status', '-w'])).toEqual({ watch: true })
+  await expect(optionsFrom(register, ['status', '-o', 'ndjson'])).rejects.toThrow('-o does not take "ndjson"')
+})
+
+test('each watchdog with its last sweep, what ends next, and what was decided last', async () => {
+  const second = { id: 'w2', host: 'aks-4', pid: 7, shards: { held: [3, 4, 6, 7], total: 8 }, decisions: [] }
+  const next = [
+    { stream: 'orders/4712', dueMs: NOON + 64_000 },
+    { stream: 'orders/9', dueMs: NOON - 2_000 },
+  ]
+  const stopped = aWatchdog(NOON, { id: 'w0', host: 'old', stoppedMs: NOON - 3_000, startedMs: 0, shards: undefined })
+  const world = await withWatchdogs(stopped, aWatchdog(NOON), aWatchdog(NOON, { ...second, next }))
+  const ran = await status(world)
+  expect(ran).toMatchObject({ exit: 0, stderr: '' })
+  expect(ran.stdout.split('\n')).toEqual([
+    'STATE      HOST   PID  EVERY  LAST SWEEP   TOOK  WATCHED  OVERDUE  ENDED  BREAKER  SHARDS',
+    '● live     aks-3   41    10s      4s ago  120ms    5 012        1      2  closed   0-2,5 of 8',
+    '● live     aks-4    7    10s      4s ago  120ms    5 012        1      2  closed   3-4,6-7 of 8',
+    '○ stopped  old     41    10s      4s ago  120ms    5 012        1      2  closed   all',
+    '',
+    'ends next',
+    'DUE         STREAM',
+    'overdue 2s  orders/9',
+    'in 1m4s     orders/4712',
+    '',
+    'decided last',
+    '   WHEN  OUTCOME  STREAM       EVENT  LIMIT             LATE',
+    ' 4s ago  ended    orders/4711  01.00  no-sign-of-life  140ms',
+    ' 4s ago  ended    orders/4711  01.00  no-sign-of-life  140ms',
+    '50s ago  settled  orders/old   -      -                    -',
+    '50s ago  settled  orders/old   -      -                    -',
+    '',
+  ])
+})
+
+test('one that has just started has nothing to tell yet', async () => {
+  const { startedMs, ...more } = aWatchdog(NOON)
+  const nothing = { lastSweepMs: undefined, lastPass: undefined, breaker: undefined, shards: undefined, decisions: [] }
+  const world = await withWatchdogs({
+    ...more,
+    ...nothing,
+    startedMs,
+    tookMs: 0,
+    next: [],
+    totals: { passes: 0, failed: 0, ended: 0 },
+  })
+  expect((await status(world)).stdout.split('\n').slice(1)).toEqual([
+    '● live  aks-3   41    10s           -     -        -        -      0  closed   all',
+    '',
+  ])
+})
+
+test('by when it last wrote it is live, late or silent', async () => {
+  const world = await withWatchdogs(aWatchdog(NOON))
+  const stateAfter = async (ms: number) => {
+    world.nowMs = NOON - 4_000 + ms
+    const { stdout, stderr } = await status(world, ['-o', 'json'])
+    const [item] = json(stdout).items as { state: string }[]
+    return [item?.state, stderr]
+  }
+  expect(await stateAfter(40_000)).toEqual(['live', ''])
+  expect(await stateAfter(41_000)).toEqual(['late', ''])
+  expect(await stateAfter(161_000)).toEqual(['silent', 'no watchdog is there; start one: leasectl watchdog\n'])
+  expect((await status(world)).stdout).toMatch(/^✗ silent .* closed {3}-$/m)
+})
+
+describe('what is wrong', () => {
+  test('passes that fail, and since when', async () => {
+    const { stdout } = await status(await withWatchdogs(failingWatchdog(NOON)))
+    expect(stdout).toContain('! failing  aks-3   42')
+    expect(stdout).toMatch(/\n\n! aks-3 42: no pass ends for 2m: no right to list \[not-permitted\]\n$/)
+    const utc = await status(await withWatchdogs(failingWatchdog(NOON)), ['--time', 'utc'])
+    expect(utc.stdout).toContain('no pass ends since 11:58:00Z')
+  })
+
+  test('a breaker that is open', async () => {
+    const breaker = { isOpen: true, wouldEnd: 2_400, openEvents: 9_000, maxShare: 0.2 }
+    const { stdout } = await status(await withWatchdogs(aWatchdog(NOON, { breaker })))
+    expect(stdout).toMatch(/ 2 {2}! open /)
+    expect(stdout).toContain(
+      '! aks-3 41: the breaker is open: a pass would end 2 400 of 9 000 open events, more than 20%: it ends nothing',
+    )
+  })
+
+  test('the troubles of one who is gone are over', async () => {
+    const { stdout } = await status(await withWatchdogs(failingWatchdog(NOON, { stoppedMs: NOON })))
+    expect(stdout).toContain('○ stopped')
+    expect(stdout).not.toContain('no right to list')
+  })
+
+  test('watchdogs that divide the streams differently share no work, and that is said', async () => {
+    const other = aWatchdog(NOON, { id: 'w2', shards: { held: [0], total: 4 } })
+    const world = await withWatchdogs(aWatchdog(NOON), other, aWatchdog(NOON, { id: 'w3', shards: undefined }))
+    expect((await status(world)).stderr).toBe(
+      'these watchdogs share no work with each other, as they divide it differently: no --shards, --shards 4, --shards 8\n',
+    )
+  })
+
+  test('a document that somebody else wrote is told, and replaced by nobody who reads', async () => {
+    const world = newWorld()
+    const garbage = () => '{"watchdogs":[{"id":7}]}'
+    await changeAside(world.store, WATCHDOG_STATE, garbage, { by: 'x', purpose: 'test' })
+    const ran = await status(world)
+    expect(ran.exit).toBe(0)
+    expect(ran.stderr).toContain('.leasectl/watchdog/state.json is damaged')
+    expect(json((await status(world, ['-o', 'json'])).stdout)).toEqual({
+      apiVersion: 'leasectl/v1',
+      items: [],
+      damaged: true,
+    })
+  })
+})
+
+test('without any watchdog: the header, an empty list, and how to start one', async () => {
+  const ran = await status(newWorld())
+  expect(ran).toMatchObject({
+    exit: 0,
+    stderr: 'no watchdog has written its state in memory:; start one: leasectl watchdog\n',
+  })
+  expect(ran.stdout).toMatch(/^STATE {2}HOST .*SHARDS\n$/)
+  expect(json((await status(newWorld(), ['-o', 'json'])).stdout)).toMatchObject({ items: [], damaged: false })
+  expect((await status(newWorld(), ['-q'])).stderr).toBe('')
+})
+
+test('-o json is all that is known, times in RFC 3339', async () => {
+  const { stdout } = await status(await withWatchdogs(aWatchdog(NOON)), ['-o', 'json'])
+  expect(json(stdout)).toMatchObject({
+    items: [
+      {
+        id: 'w1',
+        state: 'live',
+        written: '2026-03-01T11:59:56.000Z',
+        stopped: null,
+        settings: { match: null, onDue: 'abort-event', maxPerPass: 1_000, maxShare: 0.2 },
+        lastPass: { kind: 'sweep', watched: 5_012, outcomes: { ended: 2, 'showed-life': 1 } },
+        decisions: [
+          { stream: 'orders/4711', action: 'abort-event', outcome: 'ended', due: '2026-03-01T11:59:55.000Z' },
+          { stream: 'orders/old', action: 'settle', event: null, limit: null, due: null },
+        ],
+        next: [{ stream: 'orders/4712', due: '2026-03-01T12:01:05.000Z' }],
+        shards: { held: [0, 1, 2, 5], total: 8 },
+        failure: null,
+      },
+    ],
+  })
+})
+
+test('a narrow terminal loses what can be spared, not what is wrong', async () => {
+  const { stdout } = await status(await withWatchdogs(failingWatchdog(NOON)), [], {
+    columns: 64,
+    env: { NO_COLOR: '1' },
+  })
+  const [header = '', row = ''] = stdout.split('\n')
+  expect(header).not.toContain('TOOK')
+  expect(row).toContain('! failing')
+})
+
+test('a store that does not answer is an error', async () => {
+  const world = newWorld()
+  const store = storeWith(world.store, {
+    read: async () => {
+      throw new StoreUnreachable('no answer')
+    },
+  })
+  expect(await status(world, [], { store })).toMatchObject({ exit: 9, stdout: '' })
+})
+
+describe('-w', () => {
+  test('draws it again until Ctrl-C', async () => {
+    const world = await withWatchdogs(aWatchdog(NOON))
+    const stop = new AbortController()
+    const frames: (readonly string[])[] = []
+    const live = {
+      height: 20,
+      draw: (lines: readonly string[]) => {
+        frames.push(lines)
+        stop.abort('SIGINT')
+      },
+      close: async () => {},
+    }
+    const ran = await status(world, ['-w'], { columns: 100, env: { NO_COLOR: '1' }, live, signal: stop.signal })
+    expect(ran.exit).toBe(130)
+    expect(frames[0]?.[0]).toMatch(/^1 watchdog · memory: · /)
+    expect(frames[0]?.[2]).toMatch(/^● live {2}aks-3/)
+    expect(frames[0]).toContain('decided last')
+  })
+
+  test('needs a terminal and its own format', async () => {
+    expect(await status(newWorld(), ['-w'])).toMatchObject({ exit: 2, stdout: '' })
+    expect(await status(newWorld(), ['-w', '-o', 'json'], { columns: 80 })).toMatchObject({ exit: 2, stdout: '' })
+  })
+})

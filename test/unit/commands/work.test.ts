@@ -1,0 +1,156 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { readStream } from '../../../src/ops/read-stream.ts'
+import { NotPermitted } from '../../../src/store/errors.ts'
+import { intercept } from '../ops/support.ts'
+import { cli, newWorld, type World } from './support.ts'
+
+const PATH = { env: { PATH: '/usr/bin:/bin' } }
+
+async function world(forks = 'A,A'): Promise<World> {
+  const made = newWorld()
+  await cli(made, ['init', 's', '--fork', forks])
+  return made
+}
+
+async function statuses(made: World): Promise<(string | undefined)[]> {
+  const view = await readStream(made.store, 's')
+  return (view?.stream.events ?? []).map(({ status }) => status)
+}
+
+test('until it is empty: runs the command for each event, and says what became of it', async () => {
+  const made = await world()
+  const ran = await cli(made, ['work', '--name', 'A', '--until-empty', '--', 'true'], PATH)
+  expect(ran).toMatchObject({ exit: 0, stdout: '' })
+  expect(ran.stderr).toMatch(/^started {4}s 0[12]\.00 A$/m)
+  expect(ran.stderr).toMatch(/^completed {2}s 01\.00 A in 0\.0s$/m)
+  expect(ran.stderr).toContain('worked on 2 events: 2 done\n')
+  expect(await statuses(made)).toEqual(['completed', 'completed', 'completed'])
+})
+
+test.each(['text', 'ndjson'])(
+  'as %s says on stderr that a watchdog may end an event whose timeout is over',
+  async format => {
+    const made = await world('A')
+    await cli(made, ['event', 'set', 's', '01.00', '--timeout', '0s'])
+    const { exit, stderr } = await cli(made, ['work', '--name', 'A', '--once', '-o', format, '--', 'true'], PATH)
+    expect(exit).toBe(0)
+    expect(stderr).toMatch(/^beware {5}s 01\.00 A: its timeout is over: a watchdog ends it while it is worked on$/m)
+  },
+)
+
+test('an event that failed is 7 at the end, and its message on the line', async () => {
+  const made = await world()
+  const ran = await cli(
+    made,
+    ['work', '--name', 'A', '--until-empty', '--', 'sh', '-c', 'echo no card >&2; exit 3'],
+    PATH,
+  )
+  expect(ran.exit).toBe(7)
+  expect(ran.stderr).toMatch(/^failed {5}s 01\.00 A in 0\.0s: no card$/m)
+})
+
+test('the topic is that of the events it works on, not of what follows', async () => {
+  const made = newWorld()
+  await cli(made, ['init', 's'])
+  await cli(made, ['event', 'advance', 's', '00', '--fork', 'A', '--topic', 'eu'])
+  const other = await cli(made, ['work', '--name', 'A', '--topic', 'us', '--until-empty', '--', 'true'], PATH)
+  expect(other.stderr).toContain('there was nothing to do')
+  await cli(made, ['work', '--name', 'A', '--topic', 'eu', '--next', 'N', '--until-empty', '--', 'true'], PATH)
+  expect((await readStream(made.store, 's'))?.stream.find('01.01')).toMatchObject({ name: 'N', topic: '' })
+})
+
+test('--once hands on the code of the command, and is 0 where there is nothing to do', async () => {
+  const made = await world('A')
+  expect((await cli(made, ['work', '--name', 'A', '--once', '--', 'sh', '-c', 'exit 41'], PATH)).exit).toBe(41)
+  const idle = await cli(made, ['work', '--name', 'A', '--once', '--', 'true'], PATH)
+  expect(idle).toMatchObject({ exit: 0, stdout: '', stderr: 'there was nothing to do\n' })
+})
+
+test('without the right to write: 7 at the end, 125 for one', async () => {
+  const made = await world()
+  const store = intercept(made.store, () => Promise.reject(new NotPermitted('no')))
+  const words = ['work', '--name', 'A', '--', 'true']
+  const ran = await cli(made, words.toSpliced(3, 0, '--until-empty'), { ...PATH, store })
+  expect(ran.exit).toBe(7)
+  expect(ran.stderr).toMatch(/\[not-permitted\](.|\n)*^2 faults$/m)
+  const { exit, stderr } = await cli(made, words.toSpliced(3, 0, '--once'), { ...PATH, store })
+  expect({ exit, told: stderr.match(/\[[a-z-]+\]/g) }).toEqual({
+    exit: 125,
+    told: ['[not-permitted]', '[not-permitted]'],
+  })
+})
+
+test('says that a stream with work was left because it is leased until it is released: 7', async () => {
+  const made = await world()
+  await cli(made, ['lease', 'acquire', 's', '--duration', 'infinite'])
+  const ran = await cli(made, ['work', '--name', 'A', '--until-empty', '--', 'true'], PATH)
+  expect(ran).toMatchObject({ exit: 7, stderr: expect.stringContaining('1 stream left, leased until released') })
+})
+
+test('says of a command that cannot be started why its event was handed back: 7', async () => {
+  const made = await world('A')
+  const folder = mkdtempSync(join(tmpdir(), 'leasectl-work-'))
+  const program = join(folder, 'gone')
+  try {
+    // an interpreter that is not there is only noticed by the start
+    writeFileSync(program, '#!/no/such/interpreter\n', { mode: 0o755 })
+    const ran = await cli(made, ['work', '--name', 'A', '--until-empty', '--', program], PATH)
+    expect(ran.exit).toBe(7)
+    expect(ran.stderr).toMatch(/^released {3}s 01\.00 A in 0\.0s: it cannot be started \(ENOENT\)$/m)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('a signal drains it: 0', async () => {
+  const made = await world()
+  const { signal } = { signal: AbortSignal.abort('SIGTERM') }
+  expect((await cli(made, ['work', '--name', 'A', '--', 'true'], { ...PATH, signal })).exit).toBe(0)
+  expect(await statuses(made)).toEqual(['inprocess', 'init', 'init'])
+})
+
+test('a command that cannot be run is found before anything is claimed', async () => {
+  const made = await world()
+  expect((await cli(made, ['work', '--name', 'A', '--', 'no-such-command'], PATH)).exit).toBe(127)
+  expect((await cli(made, ['work', '--name', 'A', '--', '/etc'], PATH)).exit).toBe(126)
+  expect(await statuses(made)).toEqual(['inprocess', 'init', 'init'])
+})
+
+test.each([
+  [['--', 'true'], 'a name of events'],
+  [['--name', 'A'], 'a command to run is missing'],
+  [['--name', 'A', 'true'], 'behind --'],
+  [['--name', 'A', '--once', '--until-empty', '--', 'true'], '--once and --until-empty'],
+  [['--name', 'A', '--once', '--concurrency', '2', '--', 'true'], 'no --concurrency'],
+  [['--name', 'A', '--join', 'J', '--', 'true'], '--join needs --fork'],
+])('usage: %j', async (words, told) => {
+  const ran = await cli(await world(), ['work', ...words], PATH)
+  expect(ran.exit).toBe(2)
+  expect(ran.stderr).toContain(told)
+})
+
+test('texts of streams cannot steer the terminal', async () => {
+  const made = newWorld()
+  await cli(made, ['init', 's\u202e1', '--fork', 'A\u009b31m'])
+  for (const format of ['text', 'ndjson']) {
+    const words = [
+      'work',
+      '--name',
+      'A\u009b31m',
+      '--once',
+      '-o',
+      format,
+      '--',
+      'sh',
+      '-c',
+      "printf 'x\\302\\233y' >/dev/stderr; exit 1",
+    ]
+    const { stdout, stderr } = await cli(made, words, PATH)
+    const own = stderr.split('\n').filter(line => !line.startsWith('x'))
+    expect(`${stdout}${own.join('')}`).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
+    await cli(made, ['retry', 's\u202e1', '--all'])
+  }
+})

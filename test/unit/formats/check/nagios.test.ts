@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest'
+import { nagiosLines, nagiosUnknown } from '../../../../src/formats/check/nagios.ts'
+import { type CheckLimits, judge } from '../../../../src/ops/check/check.ts'
+import { Looking } from '../../../../src/ops/check/scan.ts'
+import type { WatchdogSeen } from '../../../../src/ops/check/watchdogs.ts'
+import type { SummarizedStream } from '../../../../src/ops/summaries.ts'
+import type { WatchdogState } from '../../../../src/ops/watchdog-state/state.ts'
+import { heldFor, listed, NOW, watchdog } from '../../ops/check/support.ts'
+
+const LIMITS: CheckLimits = {
+  overdue: { warn: 1, crit: 10 },
+  stuck: { warn: 1, crit: 10 },
+  unreadable: { warn: 1 },
+  lag: { isRequired: false },
+}
+
+function lines(page: readonly SummarizedStream[], watchdogs: readonly WatchdogSeen[] = []): string[] {
+  const looking = new Looking({ overdueForMs: 60_000, stuckAfterMs: 600_000, host: 'here', isRunning: () => true })
+  looking.add(page, NOW)
+  const state = { watchdogs, damaged: false } as unknown as WatchdogState
+  return nagiosLines(judge(looking.found(NOW), state, LIMITS))
+}
+
+const overdue = (name: string, ms: number) => listed(name, { summary: { dueMs: NOW - ms } })
+
+test('one line with what is wrong, worst first, and the performance data', () => {
+  const many = Array.from({ length: 11 }, (_, at) => overdue(`orders/${at}`, 3_600_000 + at * 60_000))
+  const [first] = lines([listed('bad', { fault: 'cut off' }), ...many, overdue('orders/17', 7_200_000)], [watchdog()])
+  expect(first).toBe(
+    'LEASECTL CRITICAL - 12 overdue (oldest 2h, orders/17), 1 unreadable (bad), 13 streams, last sweep 4s ago | ' +
+      'overdue=12;1;10;0 stuck=0;1;10;0 unreadable=1;1;;0 oldest_overdue=7200s;;;0 streams=13;;;0 open_events=24;;;0 ' +
+      'watchdogs=1;;;0 lag=4s;40;160;0',
+  )
+})
+
+test('all is well: how many streams there are, and when they were swept', () => {
+  expect(lines([listed('a')], [watchdog()])[0]).toMatch(
+    /^LEASECTL OK - 1 stream, nothing overdue for 1m or longer, last sweep 4s ago \| overdue=0;/,
+  )
+  expect(lines([])[0]).toMatch(/^LEASECTL OK - 0 streams, nothing overdue for 1m or longer \| /)
+})
+
+test('without a watchdog there is no lag in the performance data', () => {
+  expect(lines([])[0]).not.toContain('lag=')
+})
+
+test('the lines after it have examples, a watchdog each', () => {
+  const page = [overdue('a', 120_000), listed('b', { lease: heldFor(3_600_000) }), listed('c', { fault: 'cut off' })]
+  const failure = { startedMs: NOW, sinceMs: NOW, code: 'store-unreachable', message: 'no route' }
+  const watchdogs = [
+    watchdog({ shards: { held: [0, 2], total: 3 }, failure }),
+    watchdog({ pid: 78, stoppedMs: NOW - 60_000, settings: { ...watchdog().settings, match: 'a/**' } }),
+  ]
+  expect(lines(page, watchdogs).slice(1)).toEqual([
+    'overdue: a for 2m',
+    'stuck lease: b, held by w@here (pid 41) for 1h, "repair"',
+    'unreadable: c: cut off',
+    'watchdog: 1 of 3 shards not held (1)',
+    'watchdog pid 77 on host-3: last sweep 4s ago, every 10s, 2 of 3 shards, last pass failed: no route [store-unreachable]',
+    'watchdog pid 78 on host-3: stopped 1m ago, every 10s, of a/**',
+  ])
+})
+
+test('one that is late is told as such and not counted', () => {
+  const found = lines(
+    [listed('a')],
+    [watchdog({ lastSweepMs: NOW - 53_000, shards: { held: [0], total: 6 } }), watchdog()],
+  )
+  expect(found[0]).toContain(' watchdogs=1;;;0 ')
+  expect(found[1]).toBe('watchdog pid 77 on host-3: late, last sweep 53s ago, every 10s')
+  expect(found[2]).toBe('watchdog pid 77 on host-3: last sweep 4s ago, every 10s')
+})
+
+test('of very many 20 examples stand there, and how many more there are', () => {
+  const page = Array.from({ length: 431 }, (_, at) => overdue(`orders/${at}`, 120_000))
+  const found = lines(page, [watchdog()])
+  expect(found).toHaveLength(1 + 20 + 1 + 1)
+  expect(found[21]).toBe('and 411 more')
+})
+
+describe('what is wrong about the watchdog', () => {
+  const sentence = (one: WatchdogSeen) =>
+    lines([listed('a', { summary: { dueMs: NOW + 1 } })], [one])[0]?.split(' | ')[0]
+
+  test.each<[string, Partial<WatchdogSeen>]>([
+    ['no sweep for 5m (pid 77 on host-3, every 10s)', { lastSweepMs: NOW - 300_000 }],
+    [
+      'no sweep since its start for 1m (pid 77 on host-3, every 10s)',
+      { lastSweepMs: undefined, startedMs: NOW - 60_000 },
+    ],
+    [
+      'breaker open: 120 of 300 open events would be ended',
+      { breaker: { isOpen: true, wouldEnd: 120, openEvents: 300, maxShare: 0.2 } },
+    ],
+    ['9 of 10 shards not held (1 2 3 4 5 6 7 8 +1)', { shards: { held: [0], total: 10 } }],
+    ['no watchdog for 1 stream with a time limit', { stoppedMs: NOW }],
+  ])('%s', (text, more) => {
+    expect(sentence(watchdog(more))).toContain(` - ${text}, 1 stream, nothing overdue`)
+  })
+})
+
+describe('texts of strangers', () => {
+  test('cannot begin performance data, end the line or steer a terminal', () => {
+    const name = 'a|x=1\n\u001b[2J\u0085b'
+    for (const line of lines([overdue(name, 120_000), listed(name, { fault: name, lease: heldFor(9e8) })])) {
+      expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/)
+      expect(line.split('|').length).toBe(line.startsWith('LEASECTL') ? 2 : 1)
+    }
+    expect(nagiosUnknown(name, 'x', [name]).join('')).not.toMatch(/[|\u0000-\u001f\u007f-\u009f]/)
+  })
+
+  test('do not make lines long that monitoring would cut', () => {
+    const long = 'x'.repeat(1_000)
+    for (const line of lines([overdue(long, 120_000), listed(long, { fault: long, lease: heldFor(9e8) })])) {
+      expect(line.length).toBeLessThan(500)
+    }
+  })
+})

@@ -1,0 +1,83 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { table } from '../../../../src/formats/terminal/table.ts'
+import { cut, cutInside, pad, widthOf } from '../../../../src/formats/terminal/width.ts'
+
+const COLUMNS = [
+  { title: 'NAME', give: 1, min: 4 },
+  { title: 'N', align: 'right' },
+  { title: 'NOTE', give: 2, min: 4 },
+] as const
+
+test('columns are as wide as their widest cell, the last one is not padded', () => {
+  expect(
+    table(COLUMNS, [
+      ['a', '1', 'x'],
+      ['bcdefg', '1000', ''],
+    ]),
+  ).toEqual(['NAME       N  NOTE', 'a          1  x', 'bcdefg  1000'])
+})
+
+test('wide characters keep columns straight', () => {
+  const [, ...rows] = table(COLUMNS, [
+    ['注文', '1', 'x'],
+    ['e\u0301te', '1', 'x'],
+    ['🚀', '1', 'x'],
+  ])
+  expect(rows.map(row => widthOf(row.slice(0, row.indexOf('1'))))).toEqual([6, 6, 6])
+})
+
+test('only with a width are cells cut, those that may give the most first, and never below their minimum', () => {
+  const rows = [['a'.repeat(20), '7', 'n'.repeat(20)]]
+  expect(table(COLUMNS, rows)[1]).toBe(`${'a'.repeat(20)}  7  ${'n'.repeat(20)}`)
+  expect(table(COLUMNS, rows, { width: 35 })[1]).toBe(`${'a'.repeat(20)}  7  ${'n'.repeat(9)}…`)
+  expect(table(COLUMNS, rows, { width: 15 })[1]).toBe(`${'a'.repeat(5)}…  7  nnn…`)
+  expect(table(COLUMNS, rows, { width: 1 })[1]).toBe('aaa…  7  nnn…')
+})
+
+test('a cut text never exceeds its width and is cut at a whole character', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 0, max: 20 }), (text, width) => {
+      const short = cut(text, width)
+      expect(widthOf(short)).toBeLessThanOrEqual(Math.max(width, 0))
+      expect(short.isWellFormed()).toBe(text.isWellFormed())
+      expect(widthOf(pad(short, width))).toBe(width)
+    }),
+  )
+})
+
+test('a name is cut inside: those that begin alike stay apart', () => {
+  const name = { title: 'NAME', give: 1, min: 8, cut: 'middle' } as const
+  const rows = [['orders/2026-11/0001'], ['orders/2026-11/0002']]
+  expect(table([name], rows, { width: 12 })).toEqual(['NAME', 'ord…-11/0001', 'ord…-11/0002'])
+  expect(table([name], rows, { width: 40 })[1]).toBe('orders/2026-11/0001')
+})
+
+test('a text cut inside never exceeds its width and is cut at whole characters', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 0, max: 20 }), (text, width) => {
+      const short = cutInside(text, width)
+      expect(widthOf(short)).toBeLessThanOrEqual(Math.max(width, 0))
+      expect(short.isWellFormed()).toBe(text.isWellFormed())
+      if (widthOf(text) <= width) expect(short).toBe(text)
+    }),
+  )
+})
+
+test('what runs on is never cut and takes no more than its minimum from the others', () => {
+  const columns = [COLUMNS[0], { title: 'WHY', runsOn: true, min: 6 }]
+  const rows = [['a'.repeat(20), 'w'.repeat(30)]]
+  expect(table(columns, rows, { width: 20 })[1]).toBe(`${'a'.repeat(11)}…  ${'w'.repeat(30)}`)
+  expect(table(columns, rows, { width: 28 })[1]).toBe(`${'a'.repeat(20)}  ${'w'.repeat(30)}`)
+})
+
+test('columns that can be spared go before the one that gives last is cut, and no more of them than needed', () => {
+  const columns = [...COLUMNS, { title: 'AGE', spare: 1 }, { title: 'VERSION', spare: 2 }]
+  const rows = [['a'.repeat(20), '7', 'n'.repeat(20), '3m', '12']]
+  const header = (width: number) => table(columns, rows, { width })[0]?.trim().split(/ +/)
+  expect(header(80)).toEqual(['NAME', 'N', 'NOTE', 'AGE', 'VERSION'])
+  expect(header(43)).toEqual(['NAME', 'N', 'NOTE', 'AGE', 'VERSION'])
+  expect(header(42)).toEqual(['NAME', 'N', 'NOTE', 'AGE'])
+  expect(header(32)).toEqual(['NAME', 'N', 'NOTE'])
+  expect(table(columns, rows)[1]).toContain('12')
+})

@@ -1,0 +1,33 @@
+import fc from 'fast-check'
+import stringWidth from 'string-width'
+import { describe, expect, it } from 'vitest'
+import { cut, widthOf } from '../../../../src/formats/terminal/width.ts'
+
+const text = fc
+  .array(
+    fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('漢', '👨‍👩‍👧', '\u001b[31m', '\u009b0m', 'e\u0301', '🇩🇪', 'ᄀ', 'ᅡ', '…'),
+    ),
+  )
+  .map(parts => parts.join(''))
+
+describe('the width of a text', () => {
+  it('is what the library measures, character by character', () => {
+    fc.assert(
+      fc.property(text, given => {
+        expect(widthOf(given)).toBe(stringWidth(given))
+      }),
+    )
+  })
+
+  it('a text that is cut is never wider than asked for, one that fits stays as it is', () => {
+    fc.assert(
+      fc.property(text, fc.integer({ min: 0, max: 30 }), (given, width) => {
+        const short = cut(given, width)
+        if (stringWidth(given) <= width) expect(short).toBe(given)
+        else expect(short === '' || short.endsWith('…')).toBe(true)
+      }),
+    )
+  })
+})

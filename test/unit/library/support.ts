@@ -1,0 +1,26 @@
+import { createStream, type NewStream } from '../../../src/library/streams.ts'
+import { parseBody } from '../../../src/ops/transact/plan.ts'
+import type { EventStore } from '../../../src/store/store.ts'
+import { summarize } from '../../../src/stream/summarize.ts'
+import { memoryStore } from '../ops/support.ts'
+
+/** A memory store with one stream, `s`; its clock stands still until it is moved. */
+export async function storeWith(stream: NewStream = { forks: ['Search', 'Pay'], join: 'Ship' }) {
+  const made = memoryStore()
+  const outcome = await createStream(made.store, 's', { by: 'shop' }, stream)
+  if (outcome.kind !== 'done') throw new Error(`not created: ${JSON.stringify(outcome)}`)
+  return made
+}
+
+/** The text of the document. */
+export async function textOf(store: EventStore): Promise<string> {
+  return Buffer.from((await store.read('s'))?.body ?? []).toString()
+}
+
+/** A store with a document that others wrote. */
+export async function storeWithText(text: string): Promise<EventStore> {
+  const { store } = memoryStore()
+  const body = Buffer.from(text)
+  await store.create('s', body, summarize(parseBody(body, 's'), { nowMs: store.nowMs(), lastBy: '' }))
+  return store
+}

@@ -1,0 +1,342 @@
+import { describe, expect, test } from 'vitest'
+import { type CopyOptions, copyInto } from '../../../src/ops/copy.ts'
+import { readStream } from '../../../src/ops/read-stream.ts'
+import { StoreClosed, StoreUnreachable } from '../../../src/store/errors.ts'
+import type { CreateOutcome, EventStore } from '../../../src/store/store.ts'
+import { BORN, Play } from '../../support/stream-builder.ts'
+import { storeWith } from '../commands/store-with.ts'
+import { HOLDER, init, intercept, memoryStore, run, writeForeign } from './support.ts'
+
+const OPTIONS: CopyOptions = { existing: 'refuse', holder: HOLDER, leaseWaitMs: 0 }
+const bytes = (text: string) => Buffer.from(text)
+
+/** A document and a later state of the same stream. */
+function twoStates() {
+  const play = Play.started('A', 'B')
+  const older = bytes(play.text)
+  const newer = bytes(play.after({ op: 'start', event: '01.00' }).text)
+  return { older, newer }
+}
+
+const etagOf = async (store: EventStore, name: string) => (await store.read(name))?.etag
+const bodyOf = async (store: EventStore, name: string) => Buffer.from((await store.read(name))?.body ?? []).toString()
+
+/** A store whose creates are answered otherwise. */
+function creating(store: EventStore, answer: (go: () => Promise<CreateOutcome>) => Promise<CreateOutcome>): EventStore {
+  return new Proxy(store, {
+    get(target, property) {
+      const value: unknown = Reflect.get(target, property, target)
+      if (typeof value !== 'function') return value
+      const bound = value.bind(target)
+      return property === 'create' ? (...args: unknown[]) => answer(() => bound(...args)) : bound
+    },
+  })
+}
+
+test('the bytes arrive as they are, with a summary that listings can use', async () => {
+  const { store } = memoryStore()
+  const { newer } = twoStates()
+  expect(await copyInto(store, 's', newer, OPTIONS)).toEqual({ kind: 'created', version: 2 })
+  const stored = await store.read('s')
+  expect(Buffer.from(stored?.body ?? []).equals(newer)).toBe(true)
+  expect(stored?.summary).toMatchObject({ version: 2, status: 'inprocess', open: 3, total: 3, lastBy: 'tester' })
+})
+
+test('work goes on with what was copied', async () => {
+  const { store } = memoryStore()
+  await copyInto(store, 's', twoStates().newer, OPTIONS)
+  expect(await run(store, 's', { op: 'complete', event: '01.00', owner: 'w1' })).toMatchObject({ kind: 'done' })
+  expect((await readStream(store, 's'))?.transactions().map(({ version }) => version)).toEqual([1, 2, 3])
+})
+
+test('what cannot be read is refused, and nothing is written', async () => {
+  const { store } = memoryStore()
+  await expect(copyInto(store, 's', bytes('<EventStream><Event'), OPTIONS)).rejects.toMatchObject({
+    code: 'bad-document',
+    stream: 's',
+  })
+  expect(await store.read('s')).toBeUndefined()
+})
+
+describe('where something has the name', () => {
+  test('the same bytes count as done, whatever is asked for', async () => {
+    const { store } = memoryStore()
+    const { newer } = twoStates()
+    await copyInto(store, 's', newer, OPTIONS)
+    const before = await etagOf(store, 's')
+    for (const existing of ['refuse', 'skip', { replace: undefined }, { replace: before }] as const) {
+      expect(await copyInto(store, 's', newer, { ...OPTIONS, existing })).toEqual({ kind: 'already', version: 2 })
+    }
+    expect(await etagOf(store, 's')).toBe(before)
+  })
+
+  test.each([
+    ['refuse', 'exists'],
+    ['skip', 'skipped'],
+    [{ replace: undefined }, 'changed'],
+    [{ replace: 'another etag' }, 'changed'],
+  ] as const)('with %j another document stays as it is: %s', async (existing, kind) => {
+    const { store } = memoryStore()
+    const { older, newer } = twoStates()
+    await copyInto(store, 's', older, OPTIONS)
+    expect(await copyInto(store, 's', newer, { ...OPTIONS, existing })).toMatchObject({ kind })
+    expect(await bodyOf(store, 's')).toBe(older.toString())
+  })
+
+  test('it is replaced where that was looked at', async () => {
+    const { store } = memoryStore()
+    const { older, newer } = twoStates()
+    await copyInto(store, 's', older, OPTIONS)
+    const existing = { replace: await etagOf(store, 's') }
+    expect(await copyInto(store, 's', newer, { ...OPTIONS, existing })).toEqual({ kind: 'replaced', version: 2 })
+    expect(await bodyOf(store, 's')).toBe(newer.toString())
+    expect((await store.read('s'))?.summary?.version).toBe(2)
+  })
+
+  test('a state of the same stream never replaces a later one', async () => {
+    const { store } = memoryStore()
+    const { older, newer } = twoStates()
+    await copyInto(store, 's', newer, OPTIONS)
+    const existing = { replace: await etagOf(store, 's') }
+    expect(await copyInto(store, 's', older, { ...OPTIONS, existing })).toEqual({ kind: 'older', version: 1, found: 2 })
+    expect(await bodyOf(store, 's')).toBe(newer.toString())
+  })
+
+  test('nor does it where a foreign writer took the version away: fences and the summary still tell it', async () => {
+    const { store } = memoryStore()
+    const { older, newer } = twoStates()
+    await copyInto(store, 's', newer, OPTIONS)
+    await writeForeign(store, 's', ' lc:v="2"', '')
+    const existing = { replace: await etagOf(store, 's') }
+    expect(await copyInto(store, 's', older, { ...OPTIONS, existing })).toMatchObject({ kind: 'older', found: 2 })
+  })
+
+  test('another life of the name may be replaced at any version', async () => {
+    const { store } = memoryStore()
+    const { older, newer } = twoStates()
+    await copyInto(store, 's', newer, OPTIONS)
+    const other = bytes(older.toString().replace(/lc:born="[^"]*"/, 'lc:born="b2"'))
+    const existing = { replace: await etagOf(store, 's') }
+    expect(await copyInto(store, 's', other, { ...OPTIONS, existing })).toEqual({ kind: 'replaced', version: 1 })
+  })
+
+  test('nothing is written over what cannot be read', async () => {
+    const { store } = memoryStore()
+    const { older, newer } = twoStates()
+    await copyInto(store, 's', older, OPTIONS)
+    await writeForeign(store, 's', '</EventStream>', '')
+    const existing = { replace: await etagOf(store, 's') }
+    expect(await copyInto(store, 's', newer, { ...OPTIONS, existing })).toMatchObject({ kind: 'unreadable' })
+    expect(await bodyOf(store, 's')).not.toContain('</EventStream>')
+  })
+
+  test('it waits for the lease of another, no longer than it may', async () => {
+    const { store } = memoryStore()
+    const { older, newer } = twoStates()
+    await copyInto(store, 's', older, OPTIONS)
+    const leaseId = '11111111-1111-4111-8111-111111111111'
+    await store.acquire('s', { leaseId, durationS: 60, holder: HOLDER })
+    const existing = { replace: await etagOf(store, 's') }
+    expect(await copyInto(store, 's', newer, { ...OPTIONS, existing })).toMatchObject({ kind: 'held' })
+    expect(await bodyOf(store, 's')).toBe(older.toString())
+  })
+})
+
+describe('a lost answer', () => {
+  const lost: CreateOutcome = { kind: 'unknown', cause: new Error('no answer') }
+
+  test('of a create that landed is found by its bytes', async () => {
+    const { store } = memoryStore()
+    const { newer } = twoStates()
+    const losing = creating(store, async go => {
+      await go()
+      return lost
+    })
+    expect(await copyInto(losing, 's', newer, OPTIONS)).toEqual({ kind: 'created', version: 2 })
+  })
+
+  test('of a create that did not land is sent again', async () => {
+    const { store } = memoryStore()
+    let tries = 0
+    const losing = creating(store, go => (++tries === 1 ? Promise.resolve(lost) : go()))
+    expect(await copyInto(losing, 's', twoStates().newer, OPTIONS)).toMatchObject({ kind: 'created' })
+    expect(tries).toBe(2)
+  })
+
+  test('stays unknown where no read tells until the deadline', async () => {
+    const { store } = memoryStore()
+    const dark: EventStore = new Proxy(
+      creating(store, async () => lost),
+      {
+        get(target, property) {
+          if (property === 'read') return async () => Promise.reject(new StoreUnreachable('gone'))
+          return Reflect.get(target, property, target)
+        },
+      },
+    )
+    const outcome = await copyInto(dark, 's', twoStates().newer, { ...OPTIONS, deadlineMs: 1 })
+    expect(outcome).toMatchObject({ kind: 'unknown' })
+  })
+
+  test('of a replacement that landed is found by its bytes', async () => {
+    const { store } = memoryStore()
+    const { older, newer } = twoStates()
+    await copyInto(store, 's', older, OPTIONS)
+    const losing = intercept(store, async (_name, decide, go) => {
+      await go(decide)
+      return go(decide)
+    })
+    const existing = { replace: await etagOf(store, 's') }
+    expect(await copyInto(losing, 's', newer, { ...OPTIONS, existing })).toEqual({ kind: 'replaced', version: 2 })
+  })
+
+  test('of a replacement upon which another write came is unknown, and nothing is written over that', async () => {
+    const { store } = memoryStore()
+    const { older, newer } = twoStates()
+    await copyInto(store, 's', older, OPTIONS)
+    const losing = intercept(store, async (_name, decide, go) => {
+      await go(decide)
+      await run(store, 's', { op: 'set', event: '02.00', attributes: { tag: 'x' } })
+      return go(decide)
+    })
+    const existing = { replace: await etagOf(store, 's') }
+    expect(await copyInto(losing, 's', newer, { ...OPTIONS, existing })).toMatchObject({ kind: 'unknown' })
+    expect(await bodyOf(store, 's')).toContain('tag="x"')
+  })
+
+  test('of a replacement is unknown too where the driver knows no better than the last decision', async () => {
+    const { store } = memoryStore()
+    const { older, newer } = twoStates()
+    await copyInto(store, 's', older, OPTIONS)
+    const existing = { replace: await etagOf(store, 's') }
+    const losing = intercept(store, async (_name, decide) => {
+      const before = await store.read('s')
+      if (before !== undefined) decide(before, store.nowMs())
+      await run(store, 's', { op: 'set', event: '02.00', attributes: { tag: 'x' } })
+      const after = await store.read('s')
+      if (after !== undefined) expect(decide(after, store.nowMs())).toEqual({ kind: 'leave' })
+      return { kind: 'committed', etag: after?.etag ?? '' }
+    })
+    expect(await copyInto(losing, 's', newer, { ...OPTIONS, existing })).toMatchObject({ kind: 'unknown' })
+  })
+})
+
+test('a replacement that was decided but never written is none: the next try is judged by what is there', async () => {
+  const { store } = memoryStore()
+  const { older, newer } = twoStates()
+  await copyInto(store, 's', older, OPTIONS)
+  const slow = intercept(store, async (_name, decide, go) => {
+    const seen = await store.read('s')
+    const decision = seen && decide(seen, store.nowMs())
+    if (decision?.kind !== 'put') throw new Error('there was something to write')
+    decision.discard?.()
+    return go(decide)
+  })
+  const existing = { replace: await etagOf(store, 's') }
+  expect(await copyInto(slow, 's', newer, { ...OPTIONS, existing })).toEqual({ kind: 'replaced', version: 2 })
+  expect(await bodyOf(store, 's')).toBe(newer.toString())
+})
+
+describe('a create without an answer where another document is found', () => {
+  const silence: CreateOutcome = { kind: 'unknown', cause: new Error('no answer') }
+  const claim = { op: 'start', event: '02.00', owner: 'w1', claimMs: 60_000 } as const
+  const beat = { op: 'touch', event: '01.00', owner: 'w1', claimMs: 60_000 } as const
+
+  /** The create is carried out, and something else done before its answer is missed. */
+  function landing(store: EventStore, then: () => Promise<unknown>): EventStore {
+    return creating(store, async go => {
+      await go()
+      await then()
+      return silence
+    })
+  }
+
+  /** The first create does not arrive, or only its answer is lost that something has the name. */
+  const vain = (store: EventStore) => creating(store, async () => silence)
+
+  /** A state at version 2 in which a worker holds a claim. */
+  function claimed(): Buffer {
+    const play = Play.started('A', 'B')
+    return bytes(play.after({ op: 'start', event: '01.00', owner: 'w1', claimMs: 60_000 }).text)
+  }
+
+  const foreign = bytes('<EventStream><Event id="00" name="Start" status="init"/></EventStream>')
+
+  test.each(['refuse', 'skip', { replace: undefined }, { replace: 'another etag' }] as const)(
+    'with %j it is unknown whether that stands on ours',
+    async existing => {
+      const { store } = memoryStore()
+      const worked = landing(store, () => run(store, 's', claim))
+      const outcome = await copyInto(worked, 's', claimed(), { ...OPTIONS, existing })
+      expect(outcome).toEqual(silence)
+      expect((await readStream(store, 's'))?.document.version).toBe(3)
+    },
+  )
+
+  test.each([
+    ['a heartbeat, which makes no version', claimed(), (store: EventStore) => run(store, 's', beat)],
+    [
+      'a stranger who took life and version away',
+      claimed(),
+      (store: EventStore) => writeForeign(store, 's', ' lc:v="2"', '').then(() => withoutBorn(store)),
+    ],
+    ['one who broke it', claimed(), (store: EventStore) => writeForeign(store, 's', '</EventStream>', '')],
+    ['a worker who gave it a life', foreign, (store: EventStore) => run(store, 's', { op: 'complete', event: '00' })],
+  ] as const)('so it is after %s', async (_, body, then) => {
+    const { store } = memoryStore()
+    const before = await copyInto(
+      landing(store, () => then(store)),
+      's',
+      body,
+      OPTIONS,
+    )
+    expect(before).toEqual(silence)
+    expect(await bodyOf(store, 's')).not.toBe(body.toString())
+  })
+
+  test('another life of the name is not ours', async () => {
+    const { store } = memoryStore()
+    await run(store, 's', init(['A'], 'b9'))
+    expect(await copyInto(vain(store), 's', claimed(), OPTIONS)).toEqual({ kind: 'exists' })
+    const skipping = { ...OPTIONS, existing: 'skip' } as const
+    expect(await copyInto(vain(store), 's', claimed(), skipping)).toEqual({ kind: 'skipped' })
+  })
+
+  test('nor is an earlier state of the same stream: versions never go back', async () => {
+    const { store } = memoryStore()
+    const { older, newer } = twoStates()
+    await copyInto(store, 's', older, OPTIONS)
+    expect(await copyInto(vain(store), 's', newer, OPTIONS)).toEqual({ kind: 'exists' })
+  })
+
+  test('what was looked at before is replaced, as it would be after an answer', async () => {
+    const { store } = memoryStore()
+    const completed = bytes(Play.started('A', 'B').after({ op: 'complete', event: '02.00' }).text)
+    await copyInto(store, 's', claimed(), OPTIONS)
+    const existing = { replace: await etagOf(store, 's') }
+    expect(await copyInto(vain(store), 's', completed, { ...OPTIONS, existing })).toEqual({
+      kind: 'replaced',
+      version: 2,
+    })
+  })
+
+  const withoutBorn = (store: EventStore) => writeForeign(store, 's', ` lc:born="${BORN}"`, '')
+})
+
+test.each([
+  ['a copy', (store: EventStore) => copyInto(store, 's', twoStates().newer, OPTIONS)],
+  ['a creation', (store: EventStore) => run(store, 's', init())],
+])(
+  '%s that has no answer when the store is closed is unknown at once: nobody will answer any more',
+  async (_, make) => {
+    let asked = 0
+    const isClosed = async () => {
+      asked += 1
+      throw new StoreClosed('the store was closed')
+    }
+    const create = async () => ({ kind: 'unknown', cause: 'cut' }) as const
+    const closed = storeWith(memoryStore().store, { create, read: isClosed, changeUnderLease: isClosed })
+    expect((await make(closed)).kind).toBe('unknown')
+    expect(asked).toBe(1)
+  },
+)

@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { type ProbeStep, probeStore } from '../../../../src/ops/doctor/probe.ts'
+import { ServiceError } from '../../../../src/store/azure/errors.ts'
+import { ContainerMissing, NotPermitted, StoreUnreachable } from '../../../../src/store/errors.ts'
+import type { EventStore } from '../../../../src/store/store.ts'
+import { memoryStore } from '../support.ts'
+
+/** The memory store with some methods replaced; it tells which names it was asked to create. */
+function storeWith(methods: Partial<EventStore>): { store: EventStore; created: string[]; inner: EventStore } {
+  const { store: inner } = memoryStore()
+  const created: string[] = []
+  const store = new Proxy(inner, {
+    get(target, key) {
+      if (key === 'create' && methods.create === undefined) {
+        const create: EventStore['create'] = (name, ...rest) => {
+          created.push(name)
+          return target.create(name, ...rest)
+        }
+        return create
+      }
+      const value: unknown = Reflect.get(methods, key) ?? Reflect.get(target, key)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  return { store, created, inner }
+}
+
+const probe = (store: EventStore, more: { write?: boolean; signal?: AbortSignal } = {}) =>
+  probeStore(store, { write: true, newId: randomUUID, actor: 'ada@here', ...more })
+
+const outcomes = (steps: readonly ProbeStep[]) => Object.fromEntries(steps.map(({ name, outcome }) => [name, outcome]))
+const step = (steps: readonly ProbeStep[], name: string) => steps.find(one => one.name === name)
+const forbidden = (code = 'AuthorizationPermissionMismatch') =>
+  new NotPermitted('no access', { cause: new ServiceError(code, { status: 403 }), hint: 'the usual hint' })
+
+test('everything works, in order, and nothing is left behind', async () => {
+  const { store, created, inner } = storeWith({})
+  const steps = await probe(store)
+  expect(steps.map(({ name, outcome }) => `${name} ${outcome}`)).toEqual([
+    'list ok',
+    'read ok',
+    'create ok',
+    'lease ok',
+    'write ok',
+    'release ok',
+    'remove ok',
+  ])
+  expect(created).toEqual([expect.stringMatching(/^\.leasectl\/probe\/[0-9a-f-]{36}$/)])
+  expect(await inner.read(created[0] ?? '')).toBeUndefined()
+})
+
+test('without write nothing is written', async () => {
+  const { store, created } = storeWith({})
+  expect(outcomes(await probe(store, { write: false }))).toEqual({ list: 'ok', read: 'ok' })
+  expect(created).toEqual([])
+})
+
+test('a right that is missing is named, with the role and the letter of a SAS; the others are tried all the same', async () => {
+  const { store } = storeWith({
+    // biome-ignore lint/correctness/useYield: it fails before its first page
+    async *list() {
+      throw forbidden()
+    },
+    remove: async () => {
+      throw forbidden()
+    },
+  })
+  const steps = await probe(store)
+  expect(outcomes(steps)).toMatchObject({ list: 'refused', read: 'ok', release: 'ok', remove: 'refused' })
+  expect(step(steps, 'list')).toMatchObject({
+    code: 'not-permitted',
+    hint: expect.stringMatching(/Reader.* permission l/),
+  })
+  expect(step(steps, 'remove')).toMatchObject({ hint: expect.stringMatching(/Contributor.* permission d/) })
+})
+
+test('a credential that does not fit keeps the hint of the store', async () => {
+  const { store } = storeWith({
+    read: async () => {
+      throw forbidden('AuthenticationFailed')
+    },
+  })
+  expect(step(await probe(store), 'read')).toMatchObject({ outcome: 'refused', hint: 'the usual hint' })
+})
+
+test('what cannot be created is neither leased nor removed', async () => {
+  const { store } = storeWith({
+    create: async () => {
+      throw forbidden()
+    },
+    remove: async () => {
+      throw new Error('nobody asked for this')
+    },
+  })
+  expect(outcomes(await probe(store))).toEqual({
+    list: 'ok',
+    read: 'ok',
+    create: 'refused',
+    lease: 'skipped',
+    write: 'skipped',
+    release: 'skipped',
+    remove: 'skipped',
+  })
+})
+
+test.each([
+  ['unreachable', () => new StoreUnreachable('no answer')],
+  ['without its container', () => new ContainerMissing('none')],
+])('a store that is %s is asked once, not seven times', async (_, fault) => {
+  let asked = 0
+  const fails = async () => {
+    asked++
+    throw fault()
+  }
+  const { store } = storeWith({
+    // biome-ignore lint/correctness/useYield: it fails before its first page
+    async *list() {
+      await fails()
+    },
+    read: fails,
+    create: fails,
+  })
+  const steps = await probe(store)
+  expect(outcomes(steps)).toMatchObject({ list: 'failed', read: 'skipped', create: 'skipped', remove: 'skipped' })
+  expect(asked).toBe(1)
+})
+
+test.each([
+  ['lease', { acquire: async () => ({ kind: 'unknown', cause: 'silence' }) as const }],
+  ['write', { changeUnderLease: async () => ({ kind: 'lost', code: 'LeaseLost' }) as const }],
+  ['release', { release: async () => ({ kind: 'unknown', cause: 'silence' }) as const }],
+])('a %s that fails is told, and the probe is removed all the same', async (name, methods) => {
+  const { store, created, inner } = storeWith(methods)
+  const steps = await probe(store)
+  expect(step(steps, name)).toMatchObject({ outcome: 'failed', code: expect.any(String), message: expect.any(String) })
+  expect(outcomes(steps)).toMatchObject({ remove: 'ok' })
+  expect(await inner.read(created[0] ?? '')).toBeUndefined()
+})
+
+test('a create without an answer is removed: it may have landed', async () => {
+  let inner: EventStore | undefined
+  let name = ''
+  const made = storeWith({
+    create: async (...args) => {
+      name = args[0]
+      await inner?.create(...args)
+      return { kind: 'unknown', cause: 'silence' }
+    },
+  })
+  inner = made.inner
+  expect(outcomes(await probe(made.store))).toMatchObject({ create: 'failed', lease: 'skipped', remove: 'ok' })
+  expect(name).not.toBe('')
+  expect(await inner.read(name)).toBeUndefined()
+})
+
+test.each(['acquire', 'changeUnderLease', 'release'] as const)(
+  'interrupted during %s it removes the probe and then stops',
+  async method => {
+    const interruption = new AbortController()
+    const { store, created, inner } = storeWith({
+      [method]: async () => {
+        interruption.abort('SIGINT')
+        interruption.signal.throwIfAborted()
+      },
+    })
+    await expect(probe(store, { signal: interruption.signal })).rejects.toBe('SIGINT')
+    expect(created).toHaveLength(1)
+    expect(await inner.read(created[0] ?? '')).toBeUndefined()
+  },
+)
+
+test('an answer that never came means that the store is not reached; every other outcome is a failed probe', async () => {
+  const silent = storeWith({ acquire: async () => ({ kind: 'unknown', cause: 'silence' }) })
+  expect(step(await probe(silent.store), 'lease')).toMatchObject({ code: 'store-unreachable' })
+  const held = storeWith({ acquire: async () => ({ kind: 'held', lease: { state: 'leased' } }) })
+  expect(step(await probe(held.store), 'lease')).toMatchObject({ code: 'probe-failed' })
+})
+
+test('a bug is not taken for a fault of the store', async () => {
+  const { store } = storeWith({
+    read: async () => {
+      throw new TypeError('x is not a function')
+    },
+  })
+  await expect(probe(store)).rejects.toBeInstanceOf(TypeError)
+})

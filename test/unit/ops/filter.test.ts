@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest'
+import { type Filtered, mayPass, type StreamFilter, verdictOf } from '../../../src/ops/filter.ts'
+import { globOf } from '../../../src/ops/glob.ts'
+import type { LeaseView } from '../../../src/store/store.ts'
+import type { Summary } from '../../../src/stream/summary.ts'
+
+const NOW = 10_000
+
+const SUMMARY: Summary = {
+  version: 3,
+  born: 'b',
+  status: 'inprocess',
+  outcome: '',
+  lastBy: 'me',
+  root: 'Order',
+  createdMs: 1_000,
+  key: '4711',
+  topic: 'orders',
+  tag: 'blue',
+  trackingId: 't-1',
+  failedAtMs: undefined,
+  failedId: '',
+  failure: '',
+  open: 2,
+  failed: 0,
+  total: 3,
+  dueMs: undefined,
+  claimEndMs: undefined,
+  waitingOn: [],
+  ready: [],
+}
+
+function item(summary: Partial<Summary> | undefined, more: { modifiedMs?: number; lease?: LeaseView } = {}): Filtered {
+  const listed = {
+    name: 'a',
+    etag: 'e',
+    size: 1,
+    modifiedMs: 5_000,
+    lease: { state: 'available' } as LeaseView,
+    ...more,
+  }
+  return { listed, summary: summary && { ...SUMMARY, ...summary } }
+}
+
+const passes = (filtered: Filtered, filter: StreamFilter) => verdictOf(filtered, filter, NOW)
+
+describe('each filter alone', () => {
+  test.each<[string, StreamFilter, Filtered, Filtered]>([
+    ['status', { status: ['aborted', 'canceled'] }, item({ status: 'canceled' }), item({})],
+    ['failed', { failed: true }, item({ failed: 1 }), item({})],
+    ['overdue', { overdue: true }, item({ dueMs: NOW }), item({ dueMs: NOW + 1 })],
+    ['overdue without a limit', { overdue: true }, item({ dueMs: 0 }), item({})],
+    ['locked', { locked: true }, item({}, { lease: { state: 'leased' } }), item({}, { lease: { state: 'expired' } })],
+    ['locked while breaking', { locked: true }, item({}, { lease: { state: 'breaking' } }), item({})],
+    ['key', { key: '4711' }, item({}), item({ key: '47110' })],
+    ['topic', { topic: 'orders' }, item({}), item({ topic: 'Orders' })],
+    ['tag', { tag: 'blue' }, item({}), item({ tag: '' })],
+    ['tracking id', { trackingId: 't-1' }, item({}), item({ trackingId: 't-' })],
+    ['since', { sinceMs: 5_000 }, item({}), item({}, { modifiedMs: 4_999 })],
+    [
+      'failed since',
+      { failed: true, sinceMs: 7_000 },
+      item({ failed: 1, failedAtMs: 7_000 }),
+      item({ failed: 1, failedAtMs: 6_999 }),
+    ],
+    [
+      'failed at an unknown time',
+      { failed: true, sinceMs: 5_000 },
+      item({ failed: 1 }),
+      item({ failed: 1 }, { modifiedMs: 1 }),
+    ],
+  ])('%s', (_name, filter, inside, outside) => {
+    expect(passes(inside, filter)).toBe('yes')
+    expect(passes(outside, filter)).toBe('no')
+  })
+})
+
+test('failed since looks at the failure, not at the last change', () => {
+  const filter = { failed: true, sinceMs: 7_000 }
+  expect(passes(item({ failed: 1, failedAtMs: 8_000 }, { modifiedMs: 6_000 }), filter)).toBe('yes')
+  expect(passes(item({ failed: 1, failedAtMs: 6_000 }, { modifiedMs: 8_000 }), filter)).toBe('no')
+})
+
+test('all filters must hold', () => {
+  const filter = { key: '4711', status: ['inprocess'] }
+  expect(passes(item({}), filter)).toBe('yes')
+  expect(passes(item({ status: 'completed' }), filter)).toBe('no')
+  expect(passes(item({ key: 'x' }), filter)).toBe('no')
+})
+
+test('what cannot be read passes only filters that need no summary', () => {
+  expect(passes(item(undefined), {})).toBe('yes')
+  expect(passes(item(undefined), { sinceMs: 5_000 })).toBe('yes')
+  expect(passes(item(undefined, { lease: { state: 'leased' } }), { locked: true })).toBe('yes')
+  for (const filter of [{ status: ['init'] }, { failed: true }, { overdue: true }, { key: 'k' }, { tag: 't' }])
+    expect(passes(item(undefined), filter)).toBe('no')
+})
+
+test('a text that the summary cuts short is left to the document', () => {
+  expect(passes(item({ key: 'abc…' }), { key: 'abcdef' })).toBe('unsure')
+  expect(passes(item({ key: 'abc…' }), { key: 'abc…' })).toBe('yes')
+  expect(passes(item({ key: 'abc…' }), { key: 'abx' })).toBe('no')
+  expect(passes(item({ key: 'abc…', tag: 'other' }), { key: 'abcdef', tag: 'blue' })).toBe('no')
+})
+
+test('nothing is read of what name, lease or last change leave out', () => {
+  const { listed } = item(undefined)
+  expect(mayPass(listed, { status: ['aborted'], key: 'k', overdue: true })).toBe(true)
+  expect(mayPass(listed, { names: globOf('a') })).toBe(true)
+  expect(mayPass(listed, { names: globOf('b*') })).toBe(false)
+  expect(mayPass(listed, { locked: true })).toBe(false)
+  expect(mayPass(listed, { sinceMs: 5_001 })).toBe(false)
+  expect(mayPass(listed, { sinceMs: 5_001, failed: true })).toBe(true)
+})

@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest'
+import { type FollowItem, follow } from '../../../../src/ops/follow/follow.ts'
+import { StoreUnreachable } from '../../../../src/store/errors.ts'
+import type { EventStore, Stored } from '../../../../src/store/store.ts'
+import { HOLDER, init, memoryStore, run } from '../support.ts'
+
+/** Follows until `enough` says so; before each look the next step is taken. */
+async function collect(store: EventStore, steps: (() => unknown)[], fromVersion = 0): Promise<FollowItem[]> {
+  const controller = new AbortController()
+  const stepping: EventStore = new Proxy(store, {
+    get(target, key) {
+      if (key !== 'read') return Reflect.get(target, key).bind?.(target)
+      return async (name: string) => {
+        const step = steps.shift()
+        if (step === undefined) controller.abort()
+        else await step()
+        return target.read(name)
+      }
+    },
+  })
+  const items: FollowItem[] = []
+  for await (const item of follow(stepping, 's', { fromVersion, intervalMs: 0, signal: controller.signal }))
+    items.push(item)
+  return items
+}
+
+function told(items: readonly FollowItem[]): string[] {
+  return items.map(item => {
+    if (item.kind !== 'transaction') return item.kind
+    return item.tx.provisional ? `? ${item.tx.op}` : `${item.tx.version} ${item.tx.op}`
+  })
+}
+
+describe('follow', () => {
+  it('tells every transaction once and in order, however many happened between two looks', async () => {
+    const { store } = memoryStore()
+    const items = await collect(store, [
+      () => run(store, 's', init(['A', 'B'])),
+      async () => {
+        await run(store, 's', { op: 'complete', event: '01.00' })
+        await run(store, 's', { op: 'fail', event: '02.00', msg: 'no' })
+      },
+      () => undefined,
+    ])
+    expect(told(items)).toEqual(['1 init', '2 complete', '3 fail', 'done'])
+  })
+
+  it('starts after a version', async () => {
+    const { store } = memoryStore()
+    await run(store, 's', init(['A', 'B']))
+    await run(store, 's', { op: 'complete', event: '01.00' })
+    expect(told(await collect(store, [() => undefined], 1))).toEqual(['2 complete'])
+  })
+
+  it('survives an outage without a gap and says so', async () => {
+    const { store } = memoryStore()
+    const fails = () => {
+      throw new StoreUnreachable('nobody answers')
+    }
+    await run(store, 's', init(['A']))
+    const items = await collect(store, [
+      () => undefined,
+      fails,
+      async () => {
+        await run(store, 's', { op: 'complete', event: '01.00' })
+        fails()
+      },
+      () => undefined,
+    ])
+    expect(told(items)).toEqual(['1 init', 'interrupted', 'resumed', '2 complete', 'done'])
+    expect(items).toContainEqual({ kind: 'resumed', missed: false })
+  })
+
+  it('tells that the stream was removed and begins anew with its next life', async () => {
+    const { store } = memoryStore()
+    await run(store, 's', init(['A']))
+    const items = await collect(store, [
+      () => undefined,
+      () => store.remove('s', {}),
+      () => run(store, 's', { ...init(), born: 'another life' } as never),
+      () => undefined,
+    ])
+    expect(told(items)).toEqual(['1 init', 'gone', '1 init'])
+  })
+
+  /** Writes over the text as somebody does who knows nothing of leases and versions. */
+  async function overwrite(store: EventStore, change: (text: string) => string): Promise<void> {
+    const decide = ({ body, summary }: Stored) => {
+      if (summary === undefined) throw new Error('a stream of ours has a summary')
+      return { kind: 'put', body: Buffer.from(change(Buffer.from(body).toString())), summary } as const
+    }
+    await store.changeUnderLease('s', decide, { waitMs: 0, holder: HOLDER })
+  }
+
+  it('goes on where a foreign writer only dropped the identity of the stream', async () => {
+    const { store } = memoryStore()
+    await run(store, 's', init(['A', 'B']))
+    const items = await collect(store, [
+      () => undefined,
+      () => overwrite(store, text => text.replace(/ lc:born="[^"]*"/, '')),
+      () => run(store, 's', { op: 'complete', event: '01.00' }),
+      () => undefined,
+    ])
+    expect(told(items)).toEqual(['1 init', '2 complete'])
+  })
+
+  it('tells what comes after an older copy was put back', async () => {
+    const { store } = memoryStore()
+    await run(store, 's', init(['A', 'B']))
+    const old = await store.read('s')
+    const putBack = async () => {
+      await store.remove('s', {})
+      if (old?.summary !== undefined) await store.create('s', old.body, old.summary)
+    }
+    const items = await collect(store, [
+      async () => {
+        await run(store, 's', { op: 'complete', event: '01.00' })
+        await run(store, 's', { op: 'set', event: '00', attributes: { tag: 'a' } })
+      },
+      putBack,
+      () => run(store, 's', { op: 'complete', event: '02.00' }),
+      () => undefined,
+    ])
+    expect(told(items)).toEqual(['1 init', '2 complete', '3 set', '2 complete'])
+  })
+
+  it('tells a foreign write as often as it happens', async () => {
+    const { store } = memoryStore()
+    await run(store, 's', init(['A', 'B']))
+    const end = () => overwrite(store, text => text.replace('name="A" status="init"', 'name="A" status="completed"'))
+    const undo = () => overwrite(store, text => text.replace('name="A" status="completed"', 'name="A" status="init"'))
+    const items = await collect(store, [
+      () => undefined,
+      end,
+      undo,
+      end,
+      () => run(store, 's', { op: 'complete', event: '02.00' }),
+      () => undefined,
+    ])
+    expect(told(items)).toEqual(['1 init', '? foreign', '? foreign', '2 foreign', '3 complete', 'done'])
+  })
+
+  it('does not call a removed stream created anew', async () => {
+    const { store } = memoryStore()
+    await run(store, 's', init(['A']))
+    const items = await collect(store, [
+      () => undefined,
+      async () => {
+        await store.remove('s', {})
+        throw new StoreUnreachable('nobody answers')
+      },
+      () => undefined,
+    ])
+    expect(items).toContainEqual({ kind: 'resumed', missed: false })
+    expect(told(items)).toEqual(['1 init', 'interrupted', 'resumed', 'gone'])
+  })
+})

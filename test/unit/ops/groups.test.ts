@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest'
+import { type GroupBy, groupsOf, type StreamGroup } from '../../../src/ops/groups.ts'
+import { type SummarizedStream, summaries } from '../../../src/ops/summaries.ts'
+import type { Summary } from '../../../src/stream/summary.ts'
+import { init, memoryStore, NOW, run } from './support.ts'
+
+async function oneStream(): Promise<SummarizedStream> {
+  const { store } = memoryStore()
+  await run(store, 's', init(['A']))
+  for await (const [item] of summaries(store, {})) if (item !== undefined) return item
+  throw new Error('no stream')
+}
+
+const SAMPLE = await oneStream()
+
+function stream(name: string, summary: Partial<Summary>, modifiedMs = NOW): SummarizedStream {
+  const { listed, summary: usual } = SAMPLE
+  if (usual === undefined) throw new Error('no summary')
+  return { ...SAMPLE, listed: { ...listed, name, modifiedMs }, summary: { ...usual, ...summary } }
+}
+
+function grouped(by: GroupBy, items: readonly SummarizedStream[]): StreamGroup[] {
+  const groups = groupsOf(by)
+  groups.add(items, NOW)
+  return groups.sorted()
+}
+
+const failed = (name: string, failure: string, minutesAgo: number, more: Partial<Summary> = {}) =>
+  stream(name, { failed: 1, failure, failedId: '01.00', failedAtMs: NOW - minutesAgo * 60_000, ...more })
+
+test('by failure: texts that differ in numbers are one group, with the latest as an example, the largest first', () => {
+  const items = [
+    failed('a', 'no stock', 1),
+    ...Array.from({ length: 300 }, (_, at) => failed(`s${at}`, `order ${4_000 + at}: timeout`, at)),
+  ]
+  expect(grouped('failure', items)).toEqual([
+    {
+      group: 'order #: timeout',
+      root: 'Start',
+      event: '01.00',
+      count: 300,
+      failed: 300,
+      overdue: 0,
+      oldestMs: NOW - 299 * 60_000,
+      newestMs: NOW,
+      example: 's0',
+    },
+    expect.objectContaining({ group: 'no stock', count: 1, example: 'a' }),
+  ])
+})
+
+test('by failure: of several events or kinds of streams none is named; streams that did not fail are in no group', () => {
+  const groups = groupsOf('failure')
+  groups.add([failed('a', 'x', 1), failed('b', 'x', 2, { failedId: '02.00' }), stream('c', {})], NOW)
+  groups.add([failed('d', '', 3, { root: 'Import' })], NOW)
+  const [x, none] = groups.sorted()
+  expect(x).toMatchObject({ group: 'x', count: 2, root: 'Start' })
+  expect(x?.event).toBeUndefined()
+  expect(none).toMatchObject({ group: 'no message', root: 'Import' })
+  expect(groups.counts).toEqual({ streams: 4, grouped: 3, unreadable: 0 })
+})
+
+test('by status: with errors apart, what cannot be read has its own', () => {
+  const fault = { code: 'bad-document', message: 'line 1' }
+  const items: SummarizedStream[] = [
+    stream('a', { status: 'completed' }),
+    stream('b', { status: 'completed', outcome: 'errors', failed: 1 }),
+    stream('c', { status: 'completed' }),
+    stream('d', { status: '' }),
+    { ...SAMPLE, summary: undefined, fault },
+    { ...SAMPLE, summary: undefined },
+  ]
+  expect(grouped('status', items).map(({ group, count }) => [group, count])).toEqual([
+    ['completed', 2],
+    ['completed (errors)', 1],
+    ['no status', 1],
+    ['not started', 1],
+    ['unreadable', 1],
+  ])
+})
+
+test('oldest and newest, an example, and how many are overdue or have failed', () => {
+  const [group] = grouped('status', [
+    stream('b', { createdMs: NOW - 2_000, dueMs: NOW + 1 }),
+    stream('a', { createdMs: NOW - 3_000, dueMs: NOW }),
+    stream('c', { createdMs: undefined, failed: 2 }),
+  ])
+  expect(group).toMatchObject({
+    oldestMs: NOW - 3_000,
+    newestMs: NOW - 2_000,
+    example: 'a',
+    count: 3,
+    overdue: 1,
+    failed: 1,
+  })
+})
+
+test('by what they wait on: a stream is in a group for each event, its last change counts', () => {
+  const items = [
+    stream('a', { waitingOn: ['01.00', '02.00'], ready: ['Search|', 'Pay|'] }, NOW - 5_000),
+    stream('b', { waitingOn: ['01.00', '02.00'], ready: ['Pay|'] }, NOW - 9_000),
+    stream('c', { waitingOn: [], ready: [] }),
+    stream('d', { waitingOn: ['00'], ready: [], status: 'init' }),
+  ]
+  const found = grouped('waiting-on', items)
+  expect(found.map(({ group, count, example }) => [group, count, example])).toEqual([
+    ['Start: Pay not started', 2, 'b'],
+    ['Start: Search not started', 1, 'a'],
+    ['Start: Search started', 1, 'b'],
+    ['Start: held', 1, 'd'],
+  ])
+  expect(found[0]).toMatchObject({ oldestMs: NOW - 9_000, newestMs: NOW - 5_000 })
+})
+
+test('what is kept is bounded: streams of groups beyond the limit are counted together, at the end', () => {
+  const items = Array.from({ length: 2_100 }, (_, at) => stream(`s${at}`, { status: `odd-${at}` }))
+  const found = grouped('status', items)
+  expect(found).toHaveLength(2_001)
+  expect(found.at(-1)).toMatchObject({ group: 'others', count: 100, others: true })
+})

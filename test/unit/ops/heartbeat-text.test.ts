@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { readStream } from '../../../src/ops/read-stream.ts'
+import type { EventStore } from '../../../src/store/store.ts'
+import { init, intercept, memoryStore, resultOf, run } from './support.ts'
+
+const TOUCH = { op: 'touch', event: '01.00', claimMs: 5_000 } as const
+
+/** A stream whose event is claimed; with the fence of the claim. */
+async function claimed(): Promise<{ store: EventStore; fence: number }> {
+  const { store } = memoryStore()
+  await run(store, 's', init(['A']))
+  const start = { op: 'start', event: '01.00', owner: 'w', claimMs: 1_000 } as const
+  return { store, fence: resultOf(await run(store, 's', start)).claim?.fence ?? 0 }
+}
+
+/** A heartbeat of the same claim that asks for more time. */
+const touchLonger = (store: EventStore, fence: number, msg?: string) =>
+  run(store, 's', { ...TOUCH, claimMs: 9_000, fence, ...(msg === undefined ? {} : { msg }) })
+
+const messageIn = async (store: EventStore) => (await readStream(store, 's'))?.stream.find('01.00')?.msg
+
+/** A store on which the first write is lost, or its answer; `between` happens before the next look. */
+function lossy(store: EventStore, isLost: boolean, between: () => Promise<unknown>) {
+  const counted = { writes: 0 }
+  const faulty = intercept(store, async (_, decide, go) => {
+    await go((current, nowMs) => {
+      const decision = decide(current, nowMs)
+      return isLost ? { kind: 'leave' } : decision
+    })
+    await between()
+    return go((current, nowMs) => {
+      const decision = decide(current, nowMs)
+      if (decision.kind === 'put') counted.writes++
+      return decision
+    })
+  })
+  return { faulty, counted }
+}
+
+describe('a heartbeat with a text whose answer did not come', () => {
+  it.each([
+    ['is sent again if its write was lost', true, undefined, '', '40 of 100', 1],
+    ['is sent again over the text that stood before', true, undefined, '30 of 100', '40 of 100', 1],
+    ['is not sent again if its write landed', false, undefined, '30 of 100', '40 of 100', 0],
+    ['does not overwrite a later text if its write landed', false, '50 of 100', '30 of 100', '50 of 100', 0],
+    ['does not overwrite a later text if its write was lost', true, '50 of 100', '30 of 100', '50 of 100', 0],
+  ] as const)('%s', async (_, isLost, later, before, msg, writes) => {
+    const { store, fence } = await claimed()
+    if (before !== '') await touchLonger(store, fence, before)
+    const { faulty, counted } = lossy(store, isLost, () => touchLonger(store, fence, later))
+    const outcome = await run(faulty, 's', { ...TOUCH, fence, msg: '40 of 100' })
+    expect(resultOf(outcome).claim?.fence).toBe(fence)
+    expect({ msg: await messageIn(store), writes: counted.writes }).toEqual({ msg, writes })
+  })
+
+  it('is sent again with the others of its write', async () => {
+    const { store, fence } = await claimed()
+    const { faulty } = lossy(store, true, () => touchLonger(store, fence))
+    const texts = ['40 of 100', '50 of 100']
+    await Promise.all(texts.map(msg => run(faulty, 's', { ...TOUCH, fence, msg })))
+    expect(await messageIn(store)).toBe('50 of 100')
+  })
+})

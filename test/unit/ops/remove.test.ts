@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest'
+import { removeStream } from '../../../src/ops/remove.ts'
+import { StoreUnreachable } from '../../../src/store/errors.ts'
+import type { EventStore, RemoveOutcome } from '../../../src/store/store.ts'
+import { BadDocument } from '../../../src/stream/errors.ts'
+import { HOLDER, init, memoryStore, run } from './support.ts'
+
+const LEASE = '11111111-1111-4111-8111-111111111111'
+
+async function oneStream(): Promise<{ store: EventStore; etag: string }> {
+  const { store } = memoryStore()
+  await run(store, 's', init())
+  return { store, etag: (await store.read('s'))?.etag ?? '' }
+}
+
+test('removes the stream as it was looked at; another time it is missing', async () => {
+  const { store, etag } = await oneStream()
+  expect(await removeStream(store, 's', { etag, leaseWaitMs: 0 })).toEqual({ kind: 'removed' })
+  expect(await store.read('s')).toBeUndefined()
+  expect(await removeStream(store, 's', { etag, leaseWaitMs: 0 })).toEqual({ kind: 'missing' })
+})
+
+test('what was written since stays', async () => {
+  const { store, etag } = await oneStream()
+  await run(store, 's', { op: 'set', event: '00', attributes: { tag: 'x' } })
+  expect(await removeStream(store, 's', { etag, leaseWaitMs: 0 })).toEqual({ kind: 'changed' })
+  expect(await store.read('s')).toBeDefined()
+})
+
+test('a lease of another keeps it, and is told; under the own lease it goes', async () => {
+  const { store } = await oneStream()
+  await store.acquire('s', { leaseId: LEASE, durationS: -1, holder: HOLDER })
+  expect(await removeStream(store, 's', { leaseWaitMs: 0 })).toMatchObject({ kind: 'held', waitedMs: 0 })
+  expect(await removeStream(store, 's', { leaseWaitMs: 0, leaseId: LEASE })).toEqual({ kind: 'removed' })
+})
+
+test('waits for a lease to end, no longer than it was told, and not once it is stopped', async () => {
+  const { store } = await oneStream()
+  const answers: RemoveOutcome[] = [
+    { kind: 'held', lease: { state: 'leased' } },
+    { kind: 'held', lease: { state: 'leased' } },
+    { kind: 'removed' },
+  ]
+  const busy = () => {
+    const left = [...answers]
+    return { ...store, remove: async () => left.shift() ?? answers[0] } as EventStore
+  }
+  const random = () => 0
+  expect(await removeStream(busy(), 's', { leaseWaitMs: 60_000, random })).toEqual({ kind: 'removed' })
+  const held = { ...store, remove: async () => answers[0] } as EventStore
+  expect(await removeStream(held, 's', { leaseWaitMs: 1, random })).toMatchObject({ kind: 'held' })
+  const stopWaiting = AbortSignal.abort()
+  const stopped = await removeStream(busy(), 's', { leaseWaitMs: 60_000, random, stopWaiting })
+  expect(stopped).toMatchObject({ kind: 'held', waitedMs: 0 })
+})
+
+/** The network doubles the delete; between the two somebody creates the stream anew, and leases it or not. */
+function doubled(store: EventStore, isLeased: boolean): EventStore {
+  const remove: EventStore['remove'] = async (name, options) => {
+    await store.remove(name, options)
+    if ((await store.read(name)) === undefined) await run(store, name, init([], 'b1'))
+    if (isLeased) await store.acquire(name, { leaseId: LEASE, durationS: -1, holder: HOLDER })
+    return store.remove(name, options)
+  }
+  return { read: store.read.bind(store), nowMs: store.nowMs.bind(store), remove } as EventStore
+}
+
+test.each([true, false])('one that has the name since is told apart, leased: %s', async isLeased => {
+  const { store, etag } = await oneStream()
+  const removed = removeStream(doubled(store, isLeased), 's', { etag, born: 'b0', leaseWaitMs: 0 })
+  expect(await removed).toEqual({ kind: 'replaced' })
+  expect(await store.read('s')).toBeDefined()
+})
+
+test('one that is gone is missing, whatever a copy of the delete was told', async () => {
+  const { store, etag } = await oneStream()
+  const remove: EventStore['remove'] = async (name, options) => {
+    await store.remove(name, options)
+    // The service compares the ETag before it looks whether there is anything.
+    return { kind: 'changed' }
+  }
+  const double = { read: store.read.bind(store), nowMs: store.nowMs.bind(store), remove } as EventStore
+  expect(await removeStream(double, 's', { etag, leaseWaitMs: 0 })).toEqual({ kind: 'missing' })
+})
+
+test('the refusal stands where the same one is there, or one that cannot be read; without an answer it is unknown', async () => {
+  const { store, etag } = await oneStream()
+  await run(store, 's', { op: 'set', event: '00', attributes: { tag: 'x' } })
+  expect(await removeStream(store, 's', { etag, born: 'b0', leaseWaitMs: 0 })).toEqual({ kind: 'changed' })
+  const reading = (fault: Error) =>
+    ({ remove: store.remove.bind(store), read: () => Promise.reject(fault) }) as unknown as EventStore
+  const removed = (fault: Error) => removeStream(reading(fault), 's', { etag, born: 'other', leaseWaitMs: 0 })
+  expect(await removed(new BadDocument('no'))).toEqual({ kind: 'changed' })
+  expect(await removed(new StoreUnreachable('no answer'))).toMatchObject({ kind: 'unknown' })
+})

@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest'
+import type { Attempt, TriedEvent } from '../../../../src/ops/stats/attempts.ts'
+import {
+  endedAttempts,
+  failedAttempts,
+  MAX_STEPS,
+  type Step,
+  type StepBy,
+  StepTally,
+  sortedSteps,
+} from '../../../../src/ops/stats/stats.ts'
+import { newEvent } from '../../../../src/stream/event.ts'
+import { NOW } from '../support.ts'
+
+function attempt(outcome: Attempt['outcome'], ranMs?: number, endedMs = outcome === 'open' ? undefined : NOW): Attempt {
+  return { outcome, endedMs, waitedMs: ranMs, ranMs, tookMs: ranMs }
+}
+
+const tried = (name: string, ...attempts: Attempt[]): TriedEvent => ({
+  event: newEvent({ id: '01.00', name, topic: `t-${name}` }),
+  attempts,
+})
+
+function tallied(events: readonly TriedEvent[], by: StepBy = 'name', sinceMs?: number): readonly Step[] {
+  const tally = new StepTally(by, sinceMs)
+  tally.add('s', events)
+  return tally.steps()
+}
+
+test('events of the same name are one step, its attempts by outcome', () => {
+  const [step, ...others] = tallied([
+    tried('A', attempt('aborted', 5), attempt('completed', 9)),
+    tried('A', attempt('canceled')),
+    tried('A', attempt('open')),
+  ])
+  expect(others).toEqual([])
+  expect(step).toMatchObject({ step: 'A', events: 3, outcomes: { completed: 1, aborted: 1, canceled: 1, open: 1 } })
+  expect(step && [failedAttempts(step), endedAttempts(step), step.ran.count, step.waited.count]).toEqual([2, 3, 2, 2])
+  expect(step?.slowest).toEqual({ stream: 's', event: '01.00', ranMs: 9 })
+})
+
+test('steps may be told apart by their topic', () => {
+  expect(tallied([tried('A', attempt('open')), tried('B', attempt('open'))], 'topic').map(({ step }) => step)).toEqual([
+    't-A',
+    't-B',
+  ])
+})
+
+describe('since', () => {
+  test('only attempts that ended since count, and events that have one', () => {
+    const events = [
+      tried('A', attempt('aborted', 5, NOW - 1), attempt('completed', 9)),
+      tried('A', attempt('completed', 9, NOW - 1)),
+      tried('B', attempt('open')),
+      tried('C', { ...attempt('completed'), endedMs: undefined }),
+    ]
+    expect(tallied(events, 'name', NOW)).toMatchObject([
+      { step: 'A', events: 1, outcomes: { completed: 1, aborted: 0, canceled: 0, open: 0 } },
+    ])
+  })
+})
+
+describe('what is held is bounded', () => {
+  test('beyond so many steps the rest is counted together, also when it comes again', () => {
+    const names = Array.from({ length: MAX_STEPS + 3 }, (_, at) => `step ${at}`)
+    const steps = tallied([...names, 'step 0', `step ${MAX_STEPS}`].map(name => tried(name, attempt('completed', 1))))
+    expect(steps).toHaveLength(MAX_STEPS + 1)
+    expect(steps[0]).toMatchObject({ step: 'step 0', events: 2, others: false })
+    expect(steps.at(-1)).toMatchObject({ step: '', events: 4, others: true })
+  })
+
+  test('a name without end is cut', () => {
+    expect(tallied([tried('x'.repeat(100_000), attempt('open'))])[0]?.step).toHaveLength(1_024)
+  })
+})
+
+describe('order', () => {
+  const names = (order: 'count' | 'failures' | 'p95' | 'name') => {
+    const many = Array.from({ length: MAX_STEPS - 3 }, (_, at) => tried(`~${at}`, attempt('open')))
+    const steps = tallied([
+      tried('C', attempt('completed', 100)),
+      tried('A', attempt('aborted', 10), attempt('aborted', 10)),
+      tried('B', attempt('completed', 1)),
+      tried('B', attempt('completed', 1)),
+      ...many,
+      tried('beyond', ...Array.from({ length: 9 }, () => attempt('aborted', 9_999))),
+    ])
+    const sorted = sortedSteps(steps, order)
+    expect(sorted.at(-1)?.others).toBe(true)
+    return sorted.slice(0, 3).map(({ step }) => step)
+  }
+
+  test('the largest first, the same by name, without a value last, and the others behind all', () => {
+    expect(names('count')).toEqual(['B', 'A', 'C'])
+    expect(names('failures')).toEqual(['A', 'B', 'C'])
+    expect(names('p95')).toEqual(['C', 'A', 'B'])
+    expect(names('name')).toEqual(['A', 'B', 'C'])
+  })
+})

@@ -1,0 +1,135 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import {
+  type AsideOutcome,
+  changeAside,
+  createAside,
+  MAX_ASIDE_BYTES,
+  readAside,
+} from '../../../src/ops/system-documents.ts'
+import { openStore } from '../../../src/store/open.ts'
+import type { EventStore } from '../../../src/store/store.ts'
+import { InvalidValue } from '../../../src/stream/errors.ts'
+import { openAzuriteStore, sharedAzurite } from '../../support/azurite.ts'
+import { storeWith } from '../commands/store-with.ts'
+import { HOLDER, memoryStore } from './support.ts'
+
+const NAME = '.leasectl/test/small.json'
+const OPTIONS = { by: 'ada@here', purpose: 'test', waitMs: 0 }
+
+/** Puts a word into a list, if it is not in it. */
+const add = (word: string) => (text: string | undefined) => {
+  const words = text ? text.split(' ') : []
+  return words.includes(word) ? undefined : [...words, word].join(' ')
+}
+
+const change = (store: EventStore, word: string, more: { waitMs?: number } = {}): Promise<AsideOutcome> =>
+  changeAside(store, NAME, add(word), { ...OPTIONS, ...more })
+
+const folder = mkdtempSync(join(tmpdir(), 'leasectl-aside-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const DRIVERS: readonly (readonly [string, () => Promise<EventStore>])[] = [
+  ['memory', async () => memoryStore().store],
+  ['SQLite', () => openStore(`sqlite:${join(folder, 'aside.db')}`, {})],
+  ['Azurite', async () => openAzuriteStore((await sharedAzurite()).port)],
+]
+
+describe.each(DRIVERS)('in %s', (_, open) => {
+  test('it is created, changed, left and read, and no listing shows it', async () => {
+    const store = await open()
+    expect(await readAside(store, NAME)).toBeUndefined()
+    expect(await changeAside(store, NAME, () => undefined, OPTIONS)).toBe('left')
+    expect(await change(store, 'one')).toBe('written')
+    expect(await change(store, 'two')).toBe('written')
+    expect(await change(store, 'two')).toBe('left')
+    expect(await changeAside(store, NAME, text => text, OPTIONS)).toBe('left')
+    expect(await readAside(store, NAME)).toBe('one two')
+    const names: string[] = []
+    for await (const page of store.list({})) names.push(...page.map(({ name }) => name))
+    expect(names).toEqual([])
+    expect((await store.read(NAME))?.lease.state).toBe('available')
+    await store.close()
+  })
+
+  test('of many who create and change it at once, none is lost', async () => {
+    const store = await open()
+    const words = ['a', 'b', 'c', 'd', 'e']
+    const outcomes = await Promise.all(words.map(word => change(store, word, { waitMs: 20_000 })))
+    expect(new Set(outcomes)).toEqual(new Set(['written']))
+    const written = (await readAside(store, NAME))?.split(' ')
+    expect(written).toEqual(expect.arrayContaining(words))
+    await store.close()
+  })
+})
+
+test('one that is leased by another is busy and stays as it is', async () => {
+  const { store } = memoryStore()
+  await change(store, 'one')
+  await store.acquire(NAME, { leaseId: '11111111-1111-4111-8111-111111111111', durationS: 60, holder: HOLDER })
+  expect(await change(store, 'two')).toBe('busy')
+  expect(await readAside(store, NAME)).toBe('one')
+})
+
+test('a creation that another was faster with becomes a change', async () => {
+  const { store } = memoryStore()
+  const raced = storeWith(store, {
+    async create(name, body, summary) {
+      await createAside(store, NAME, 'theirs', OPTIONS)
+      return store.create(name, body, summary)
+    },
+  })
+  expect(await change(raced, 'ours')).toBe('written')
+  expect(await readAside(store, NAME)).toBe('theirs ours')
+})
+
+test('a creation whose answer was lost is found again', async () => {
+  const { store } = memoryStore()
+  const lossy = storeWith(store, {
+    async create(...args) {
+      await store.create(...args)
+      return { kind: 'unknown', cause: 'silence' }
+    },
+  })
+  expect(await change(lossy, 'one')).toBe('left')
+  expect(await readAside(store, NAME)).toBe('one')
+})
+
+test('a creation that may still come is unknown, and so is a change', async () => {
+  const { store } = memoryStore()
+  const unknown = { kind: 'unknown', cause: 'silence' } as const
+  expect(await change(storeWith(store, { create: async () => unknown }), 'one')).toBe('unknown')
+  expect(await change(storeWith(store, { changeUnderLease: async () => unknown }), 'one')).toBe('unknown')
+})
+
+test('one that somebody keeps removing does not keep us for ever', async () => {
+  const { store } = memoryStore()
+  const fleeting = storeWith(store, { create: async () => ({ kind: 'exists' }) })
+  expect(await change(fleeting, 'one')).toBe('busy')
+})
+
+test('a text that is too long is refused, and nothing is written', async () => {
+  const { store } = memoryStore()
+  const long = () => 'ä'.repeat(MAX_ASIDE_BYTES / 2 + 1)
+  await expect(changeAside(store, NAME, long, OPTIONS)).rejects.toThrow(InvalidValue)
+  await change(store, 'one')
+  await expect(changeAside(store, NAME, long, OPTIONS)).rejects.toThrow(InvalidValue)
+  expect(await readAside(store, NAME)).toBe('one')
+  expect(await changeAside(store, NAME, () => 'x'.repeat(MAX_ASIDE_BYTES), OPTIONS)).toBe('written')
+})
+
+test('what others put there is read as far as it goes', async () => {
+  const { store } = memoryStore()
+  await change(store, 'one')
+  const seen = await store.read(NAME)
+  if (seen?.summary === undefined) throw new Error('no summary')
+  const { summary } = seen
+  const put = (body: Uint8Array) =>
+    store.changeUnderLease(NAME, () => ({ kind: 'put', body, summary }), { waitMs: 0, holder: HOLDER })
+  await put(Buffer.from([0xff, 0x41]))
+  expect(await readAside(store, NAME)).toBe('\ufffdA')
+  await put(Buffer.alloc(MAX_ASIDE_BYTES + 5, 'x'))
+  expect(await readAside(store, NAME)).toHaveLength(MAX_ASIDE_BYTES)
+})

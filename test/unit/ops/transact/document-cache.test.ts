@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest'
+import { DocumentCache } from '../../../../src/ops/transact/document-cache.ts'
+import { type PlannedOperation, plan } from '../../../../src/ops/transact/plan.ts'
+import type { EventStore } from '../../../../src/store/store.ts'
+import { EMPTY_DOCUMENT } from '../../../../src/stream/document.ts'
+import { newEvent } from '../../../../src/stream/event.ts'
+import type { Operation } from '../../../../src/stream/operations/operation.ts'
+import { init, intercept, memoryStore, NOW, run, writeForeign } from '../support.ts'
+
+function planned(operation: Operation, commandId: string): PlannedOperation {
+  return {
+    operation,
+    author: { commandId, by: 'w' },
+    pin: {},
+    nonce: commandId,
+    born: 'b',
+    applied: undefined,
+    sentTo: undefined,
+  }
+}
+
+describe('DocumentCache', () => {
+  it('answers for the ETag of the last write only', () => {
+    const cache = new DocumentCache()
+    cache.remember('s', 'e1', EMPTY_DOCUMENT)
+    expect(cache.find('s', 'e1')).toBe(EMPTY_DOCUMENT)
+    expect(cache.find('s', 'e2')).toBeUndefined()
+    expect(cache.find('t', 'e1')).toBeUndefined()
+  })
+
+  it('keeps 20 000 events of the streams written last, and no large stream', () => {
+    const cache = new DocumentCache()
+    const eventsOf = (count: number) =>
+      Array.from({ length: count }, (_, at) => newEvent({ id: String(at), name: 'e' }))
+    const document = { ...EMPTY_DOCUMENT, events: eventsOf(500) }
+    for (let at = 0; at < 40; at++) cache.remember(`s${at}`, 'e', document)
+    cache.remember('s0', 'again', document)
+    expect(cache.find('s1', 'e')).toBe(document)
+    cache.remember('s40', 'e', document)
+    expect([cache.find('s1', 'e'), cache.find('s2', 'e'), cache.find('s0', 'again')]).toEqual([
+      undefined,
+      document,
+      document,
+    ])
+    cache.remember('large', 'e', { ...EMPTY_DOCUMENT, events: eventsOf(501) })
+    expect(cache.find('large', 'e')).toBeUndefined()
+  })
+
+  it('keeps a thousand streams of 10 events and 20 entries', () => {
+    const cache = new DocumentCache()
+    const events = Array.from({ length: 10 }, (_, at) => newEvent({ id: String(at), name: 'e' }))
+    const document = { ...EMPTY_DOCUMENT, events, journal: 'x'.repeat(20 * 300) }
+    for (let at = 0; at < 1_000; at++) cache.remember(`s${at}`, 'e', document)
+    expect(cache.find('s0', 'e')).toBe(document)
+  })
+
+  it('forgets a stream that is done', () => {
+    const cache = new DocumentCache()
+    const document = (status: string) => ({ ...EMPTY_DOCUMENT, events: [newEvent({ id: '00', status })] })
+    cache.remember('s', 'e1', document('inprocess'))
+    expect(cache.find('s', 'e1')).toBeDefined()
+    cache.remember('s', 'e2', document('canceled'))
+    expect([cache.find('s', 'e1'), cache.find('s', 'e2')]).toEqual([undefined, undefined])
+  })
+
+  it('weighs history too', () => {
+    const cache = new DocumentCache()
+    const journal = 'x'.repeat(250 * 1024)
+    for (let at = 0; at < 200; at++) cache.remember(`s${at}`, 'e', { ...EMPTY_DOCUMENT, journal })
+    expect([cache.find('s0', 'e'), cache.find('s199', 'e')]).toMatchObject([undefined, {}])
+    cache.remember('long', 'e', { ...EMPTY_DOCUMENT, journal: journal + journal })
+    expect(cache.find('long', 'e')).toBeUndefined()
+  })
+})
+
+describe('a change of a stream that this process wrote last', () => {
+  const operations: Operation[] = [
+    { op: 'start', event: '01.00', owner: 'w', claimMs: 60_000 },
+    { op: 'advance', event: '01.00', owner: 'w', next: { name: 'Done' }, forks: [{ name: 'A' }], join: { name: 'J' } },
+    { op: 'fail', event: '02.00', msg: 'no <good> & "more"\n' },
+    { op: 'retry', event: '02.00' },
+    { op: 'cancel' },
+  ]
+
+  it('writes the same bytes with and without the remembered document', () => {
+    let body: Uint8Array = new Uint8Array()
+    let known = EMPTY_DOCUMENT
+    for (const [at, operation] of [init(['A', 'B']), ...operations].entries()) {
+      const remembered = plan([planned(operation, `c${at}`)], { body, versionFloor: at }, NOW + at, known)
+      const parsed = plan([planned(operation, `c${at}`)], { body, versionFloor: at }, NOW + at)
+      if (remembered.decision.kind !== 'put') throw new Error(`${operation.op} changes something`)
+      const { body: written, summary } = remembered.decision
+      expect(parsed.decision).toMatchObject({ body: written, summary })
+      body = remembered.decision.body
+      known = remembered.document
+    }
+  })
+
+  it('sees what somebody else wrote since', async () => {
+    const { store } = memoryStore()
+    await run(store, 's', init(['A']))
+    await writeForeign(store, 's', 'status="init"', 'status="completed"')
+    expect(await run(store, 's', { op: 'complete', event: '01.00' })).toMatchObject({
+      refusal: { code: 'already-final' },
+    })
+    expect((await store.read('s'))?.summary?.status).toBe('completed')
+  })
+})
+
+describe('changes of a large stream that wait for each other', () => {
+  const names = Array.from({ length: 501 }, (_, at) => `E${at}`)
+
+  /** How often the text of the stream was asked for. */
+  function counting(store: EventStore): { store: EventStore; readonly bodies: () => number } {
+    let bodies = 0
+    const counted = intercept(store, (_, decide, go) =>
+      go((current, nowMs) => {
+        const { body } = current
+        const seen = Object.defineProperty({ ...current }, 'body', {
+          get() {
+            bodies += 1
+            return body
+          },
+        })
+        return decide(seen, nowMs)
+      }),
+    )
+    return { store: counted, bodies: () => bodies }
+  }
+
+  it('read its text once, and each write is kept', async () => {
+    const { store, bodies } = counting(memoryStore().store)
+    await run(store, 's', init(names))
+    // Of another patience each, so that none shares a write.
+    const ends = [1, 2, 3].map(at => run(store, 's', { op: 'complete', event: `0${at}.00` }, { leaseWaitMs: at }))
+    expect(await Promise.all(ends)).toMatchObject([{ kind: 'done' }, { kind: 'done' }, { kind: 'done' }])
+    expect(bodies()).toBe(1)
+    const stored = await store.read('s')
+    expect(stored?.summary).toMatchObject({ version: 4, open: names.length + 1 - 3 })
+  })
+
+  it('read it again where somebody else wrote in between, and when nobody waited any more', async () => {
+    const base = memoryStore().store
+    let changes = 0
+    const written = intercept(base, async (name, decide, go) => {
+      changes += 1
+      if (changes === 2) await writeForeign(base, name, 'name="E7"', 'name="another"')
+      return go(decide)
+    })
+    const { store, bodies } = counting(written)
+    await run(store, 's', init(names))
+    const ends = [1, 2].map(at => run(store, 's', { op: 'complete', event: `0${at}.00` }, { leaseWaitMs: at }))
+    expect(await Promise.all(ends)).toMatchObject([{ result: { version: 2 } }, { result: { version: 4 } }])
+    expect(bodies()).toBe(2)
+    expect(Buffer.from((await store.read('s'))?.body ?? []).toString()).toContain('name="another"')
+    await run(store, 's', { op: 'complete', event: '03.00' })
+    expect(bodies()).toBe(3)
+  })
+})

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest'
+import type { CarriedDecision, WatchdogEntry } from '../../../../src/ops/watchdog-state/state.ts'
+import { upcoming } from '../../../../src/ops/watchdog-state/upcoming.ts'
+import { aWatchdog } from '../../watchdog/state/world.ts'
+import { NOW } from '../check/support.ts'
+
+const DUE = { stream: 'w/2', dueMs: NOW - 30_000 }
+
+/** Writes down that `w/2` ends soon, and is killed: nobody else can tell for 40 s. */
+const killed = (agoMs: number, more: Partial<WatchdogEntry> = {}) =>
+  aWatchdog(NOW, { id: 'k', writtenMs: NOW - agoMs, lastSweepMs: NOW - agoMs, next: [DUE], decisions: [], ...more })
+
+const other = (more: Partial<WatchdogEntry> = {}) => aWatchdog(NOW, { id: 'o', next: [], decisions: [], ...more })
+
+const streams = (...watchdogs: readonly WatchdogEntry[]) => upcoming(watchdogs, NOW).map(({ stream }) => stream)
+
+test('what one that is late knew of is left to those that are there', () => {
+  expect(streams(killed(39_000))).toEqual(['w/2'])
+  expect(streams(killed(41_000))).toEqual([])
+})
+
+test('what several of them watch stands there once, the soonest first', () => {
+  const later = { stream: 'a', dueMs: NOW + 9_000 }
+  expect(upcoming([killed(35_000, { next: [later, DUE] }), killed(35_000, { id: 'o', next: [later] })], NOW)).toEqual([
+    DUE,
+    later,
+  ])
+})
+
+describe('a limit that has ended is over once', () => {
+  const decided = (more: Partial<CarriedDecision> = {}): WatchdogEntry => {
+    const decision = { stream: 'w/2', kind: 'abort-event', event: '01', limit: 'timeout', outcome: 'ended' }
+    return aWatchdog(NOW, {
+      id: 'old',
+      stoppedMs: NOW,
+      decisions: [{ ...decision, dueMs: DUE.dueMs, atMs: NOW - 20_000, ...more }],
+    })
+  }
+
+  test.each(['ended', 'already', 'gone'])('somebody found it %s', outcome => {
+    expect(streams(killed(35_000), decided({ outcome }))).toEqual([])
+  })
+
+  test('another writer closed it', () => {
+    expect(streams(killed(35_000), decided({ kind: 'settle', dueMs: undefined, outcome: 'settled' }))).toEqual([])
+  })
+
+  test.each<[string, Partial<CarriedDecision>]>([
+    ['its outcome is another', { outcome: 'busy' }],
+    ['it was before that limit ended', { atMs: DUE.dueMs - 1 }],
+    ['it was about a limit that ended before', { dueMs: DUE.dueMs - 60_000 }],
+    ['it was about another stream', { stream: 'w/3' }],
+  ])('but a decision does not count where %s', (_, more) => {
+    expect(streams(killed(35_000), decided(more))).toEqual(['w/2'])
+  })
+
+  test('another that watches the same swept later and does not list it', () => {
+    expect(streams(killed(35_000), other())).toEqual([])
+    expect(streams(killed(35_000), other({ next: [DUE] }))).toEqual(['w/2'])
+    expect(streams(killed(35_000), other({ lastSweepMs: NOW - 36_000 }))).toEqual(['w/2'])
+  })
+
+  test('but not where that one watches other names or shards, or its list ends before', () => {
+    const { settings } = aWatchdog(NOW)
+    expect(streams(killed(35_000), other({ settings: { ...settings, match: 'a/**' } }))).toEqual(['w/2'])
+    expect(streams(killed(35_000), other({ shards: { held: [0, 1], total: 8 } }))).toEqual(['w/2'])
+    const earlier = { stream: 'a', dueMs: DUE.dueMs - 1 }
+    expect(streams(killed(35_000), other({ next: [earlier] }))).toEqual(['a', 'w/2'])
+  })
+})

@@ -1,0 +1,200 @@
+import { getEventListeners } from 'node:events'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Outage } from '../../../../src/store/azure/circuit-breaker.ts'
+import { ServiceError } from '../../../../src/store/azure/errors.ts'
+import { AzureCalls, TRY_LIMITS } from '../../../../src/store/azure/requests.ts'
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
+afterEach(() => {
+  expect(vi.getTimerCount()).toBe(0)
+  vi.useRealTimers()
+})
+
+/** So many in a row are an outage. */
+const KNOWN = 6
+const HOUR_MS = 3_600_000
+const refused = new ServiceError('ECONNREFUSED')
+const never = new AbortController().signal
+
+function outageOf(random: () => number = () => 0): Outage {
+  const outage = new Outage(random)
+  for (let sent = 0; sent < KNOWN; sent += 1) outage.silent(refused)
+  return outage
+}
+
+/** When each of so many requests got its turn, ms; of those that got none, why. */
+function turnsOf(outage: Outage, count: number, limitMs = HOUR_MS, signal = never): (number | string)[] {
+  const turns: (number | string)[] = []
+  for (let at = 0; at < count; at += 1) {
+    void outage.turn(limitMs, signal).then(why => turns.push(why === undefined ? performance.now() : why.code))
+  }
+  return turns
+}
+
+describe('an outage', () => {
+  it('is known after six tries in a row without an answer; until then nothing is delayed', async () => {
+    const outage = new Outage(Math.random)
+    for (let sent = 0; sent < KNOWN - 1; sent += 1) outage.silent(refused)
+    outage.answered()
+    for (let sent = 0; sent < KNOWN - 1; sent += 1) outage.silent(refused)
+    expect(await outage.turn(1, never)).toBeUndefined()
+    expect(outage.isOn).toBe(false)
+    outage.silent(refused)
+    expect(outage.isOn).toBe(true)
+    outage.answered()
+    expect(outage.isOn).toBe(false)
+  })
+
+  it.each([
+    ['once a second', 0, 10],
+    ['once in two seconds', 0.999_999, 5],
+  ])('lets through %s at most, however many ask', async (_, chance, most) => {
+    const began = performance.now()
+    const outage = outageOf(() => chance)
+    const stop = new AbortController()
+    const turns = turnsOf(outage, 100, HOUR_MS, stop.signal)
+    await vi.advanceTimersByTimeAsync(10_000 + most)
+    expect(turns).toHaveLength(most)
+    const at = [began, ...turns.map(Number)]
+    for (const [nth, ms] of turns.entries()) expect(Number(ms) - (at[nth] ?? 0)).toBeGreaterThanOrEqual(1_000)
+    stop.abort()
+  })
+
+  it('lets all through with the first answer', async () => {
+    const outage = outageOf()
+    const turns = turnsOf(outage, 3)
+    await vi.advanceTimersByTimeAsync(500)
+    const endedMs = performance.now()
+    outage.answered()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(turns).toEqual([endedMs, endedMs, endedMs])
+  })
+
+  it('keeps nobody waiting beyond the limit, and tells why there was no answer', async () => {
+    const outage = outageOf()
+    outage.silent(new ServiceError('ENOTFOUND'))
+    const turns = turnsOf(outage, 1, 999)
+    await vi.advanceTimersByTimeAsync(998)
+    expect(turns).toEqual([])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(turns).toEqual(['ENOTFOUND'])
+  })
+
+  it('leaves the turn to others where the time is over', async () => {
+    const outage = outageOf()
+    await vi.advanceTimersByTimeAsync(HOUR_MS)
+    expect((await outage.turn(0, never))?.code).toBe('ECONNREFUSED')
+    const askedMs = performance.now()
+    expect(await outage.turn(1, never)).toBeUndefined()
+    expect(performance.now()).toBe(askedMs)
+  })
+
+  it('ends the wait of who gives up, at once and without taking a turn', async () => {
+    const outage = outageOf()
+    const caller = new AbortController()
+    const over = outage.turn(HOUR_MS, caller.signal)
+    const turns = turnsOf(outage, 1)
+    caller.abort()
+    await over
+    expect(turns).toEqual([])
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(turns).toHaveLength(1)
+  })
+
+  it('leaves no listener behind', async () => {
+    const outage = outageOf()
+    const { signal } = new AbortController()
+    const turns = turnsOf(outage, 3, 3_500, signal)
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect(turns).toHaveLength(3)
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0)
+  })
+
+  it.each([
+    [4_000, 4_000],
+    [HOUR_MS, 10_000],
+  ])('heeds a Retry-After of %d ms for %d ms', async (retryAfterMs, waitMs) => {
+    const outage = outageOf()
+    const askedMs = performance.now()
+    outage.silent(new ServiceError('ServerBusy', { status: 503, retryAfterMs }))
+    const turns = turnsOf(outage, 1)
+    await vi.advanceTimersByTimeAsync(waitMs)
+    expect(turns).toEqual([askedMs + waitMs])
+  })
+
+  it('forgets with the first answer what the one before asked for', async () => {
+    const outage = new Outage(() => 0)
+    outage.silent(new ServiceError('ServerBusy', { status: 503, retryAfterMs: 10_000 }))
+    outage.answered()
+    for (let sent = 0; sent < KNOWN; sent += 1) outage.silent(refused)
+    const turns = turnsOf(outage, 1, 5_000)
+    const askedMs = performance.now()
+    await vi.advanceTimersByTimeAsync(5_000)
+    expect(turns).toEqual([askedMs + 1_000])
+  })
+})
+
+describe('a request in an outage', () => {
+  const failing = (error: ServiceError) => () => Promise.reject(error)
+  const answering = () => Promise.resolve({})
+  const limitMs = 5_000
+
+  function callsOf(): AzureCalls {
+    const machine = { wallMs: () => performance.now(), monotonicMs: () => performance.now() }
+    const site = { container: 'c', host: 'h', emulator: false }
+    return new AzureCalls({ site, machine, random: () => 0, limits: TRY_LIMITS })
+  }
+
+  async function inOutage(): Promise<AzureCalls> {
+    const calls = callsOf()
+    for (let sent = 0; sent < KNOWN; sent += 1) await calls.once(failing(refused), { limitMs })
+    return calls
+  }
+
+  it('waits for its turn, or until another is answered', async () => {
+    const calls = await inOutage()
+    const send = vi.fn(answering)
+    const answers = [calls.once(send, { limitMs }), calls.once(send, { limitMs })]
+    await vi.advanceTimersByTimeAsync(999)
+    expect(send).not.toHaveBeenCalled()
+    await vi.advanceTimersByTimeAsync(1)
+    expect(send).toHaveBeenCalledTimes(2)
+    expect(await Promise.all(answers)).toMatchObject([{ kind: 'done' }, { kind: 'done' }])
+  })
+
+  it('is not sent after its deadline, and says that it never was', async () => {
+    const calls = await inOutage()
+    const send = vi.fn(answering)
+    const answer = calls.once(send, { limitMs, untilMs: performance.now() + 400 })
+    await vi.advanceTimersByTimeAsync(400)
+    expect(await answer).toEqual({ kind: 'silent', error: refused, silences: 0 })
+    expect(send).not.toHaveBeenCalled()
+  })
+
+  it('ends with what the caller says who gives up, and with the store', async () => {
+    const calls = await inOutage()
+    const caller = new AbortController()
+    const given = calls.once(answering, { limitMs, signal: caller.signal })
+    const other = calls.once(answering, { limitMs })
+    caller.abort(new Error('enough'))
+    await expect(given).rejects.toThrow('enough')
+    calls.close()
+    expect(await other).toMatchObject({ kind: 'silent', error: { code: 'StoreClosed' }, silences: 0 })
+  })
+
+  it('lets the others through as soon as it is refused, but not when it is put off', async () => {
+    const calls = await inOutage()
+    const send = vi.fn(answering)
+    const busy = calls.once(failing(new ServiceError('ServerBusy', { status: 503 })), { limitMs })
+    const missing = calls.once(failing(new ServiceError('BlobNotFound', { status: 404 })), { limitMs })
+    const third = calls.once(send, { limitMs })
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(await busy).toMatchObject({ kind: 'silent', silences: 1 })
+    expect(send).not.toHaveBeenCalled()
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(await missing).toMatchObject({ kind: 'refused' })
+    expect(await third).toMatchObject({ kind: 'done' })
+  })
+})

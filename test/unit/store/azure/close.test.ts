@@ -1,0 +1,225 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { RunningChanges, within } from '../../../../src/store/azure/in-flight.ts'
+import { StoreUnreachable } from '../../../../src/store/errors.ts'
+import type { ChangeOutcome, EventStore } from '../../../../src/store/store.ts'
+import { bytes, changeOptions, given, leased, put, stored, summary, text } from '../../../contract/harness.ts'
+import { openAzuriteStore, sharedAzurite } from '../../../support/azurite.ts'
+import { type FaultProxy, type Operation, startFaultProxy } from '../../../support/fault-proxy.ts'
+import { PATIENT, SOON, StoppedClock } from './support.ts'
+
+/** Sees the truth, past the proxy. */
+let direct: EventStore & { container: string }
+let proxy: FaultProxy
+let store: EventStore
+
+beforeEach(async () => {
+  const { port } = await sharedAzurite()
+  direct = await openAzuriteStore(port, PATIENT)
+  proxy = await startFaultProxy({ target: { port } })
+  const machine = new StoppedClock()
+  store = await openAzuriteStore(proxy.port, { container: direct.container, machine, ...PATIENT })
+  await given(direct, 's')
+})
+
+afterEach(async () => {
+  proxy.heal()
+  await Promise.all([direct.close(), store.close()])
+  await proxy.stop()
+})
+
+const change = (body: string): Promise<ChangeOutcome> => store.changeUnderLease('s', put(body), changeOptions())
+
+/** Nothing to write: told only of what was read. */
+const look = (): Promise<ChangeOutcome> => store.changeUnderLease('s', () => ({ kind: 'leave' }), changeOptions())
+
+const leaseState = async (): Promise<string> => (await stored(direct, 's')).lease.state
+
+/** The end of a close that begins when the next such request has arrived. Its answer comes when all that is done at once is done. */
+function closedDuring(operation: Operation): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const before = async () => {
+      store.close().then(resolve, reject)
+      await nextTurn()
+    }
+    proxy.add({ kind: 'delay', on: operation, nth: 1, before })
+  })
+}
+
+const LEASE_ID = '11111111-1111-4111-8111-111111111111'
+const OTHER_ID = '22222222-2222-4222-8222-222222222222'
+
+const acquire = () => {
+  const { holder } = changeOptions()
+  return store.acquire('s', { leaseId: LEASE_ID, durationS: 60, holder, record: true })
+}
+
+describe('closing the store', () => {
+  it.each(['acquire', 'get', 'put'] as const)(
+    'during the %s of a change lets it come to its end, and gives its lease back',
+    async operation => {
+      const closed = closedDuring(operation)
+      expect(await change('1')).toMatchObject({ kind: 'committed' })
+      await closed
+      expect(await leaseState()).toBe('available')
+      expect(proxy.count('release')).toBe(1)
+    },
+  )
+
+  it('gives the lease back with which a change that has nothing to write went on', async () => {
+    await change('1')
+    const closed = closedDuring('get')
+    expect(await look()).toEqual({ kind: 'left' })
+    await closed
+    expect(await leaseState()).toBe('available')
+    expect(proxy.count('acquire')).toBe(1)
+  })
+
+  it('begins no further change', async () => {
+    const closed = closedDuring('put')
+    await change('1')
+    await expect(change('2')).rejects.toBeInstanceOf(StoreUnreachable)
+    await closed
+    expect(text((await stored(direct, 's')).body)).toBe('1')
+    expect(await leaseState()).toBe('available')
+  })
+})
+
+describe('closing the store while a request is under way lets it come to its end:', () => {
+  it('a create', async () => {
+    const closed = closedDuring('put')
+    expect(await store.create('new', bytes('1'), summary())).toMatchObject({ kind: 'created' })
+    await closed
+    expect(text((await stored(direct, 'new')).body)).toBe('1')
+  })
+
+  it('a removal', async () => {
+    const closed = closedDuring('delete')
+    expect(await store.remove('s', {})).toEqual({ kind: 'removed' })
+    await closed
+    expect(await direct.read('s')).toBeUndefined()
+  })
+
+  it.each(['acquire', 'head', 'metadata'] as const)(
+    'an explicit acquire that records its holder (%s)',
+    async operation => {
+      const closed = closedDuring(operation)
+      expect(await acquire()).toMatchObject({ kind: 'acquired', leaseId: LEASE_ID })
+      await closed
+      expect((await stored(direct, 's')).lease).toMatchObject({ state: 'leased', holder: { by: 'ada' } })
+    },
+  )
+
+  it.each([
+    { operation: 'renew', ask: (id: string) => store.renew('s', id), outcome: { kind: 'ok' }, state: 'leased' },
+    {
+      operation: 'change',
+      ask: (id: string) => store.change('s', id, OTHER_ID),
+      outcome: { kind: 'ok' },
+      state: 'leased',
+    },
+    { operation: 'head', ask: (id: string) => store.release('s', id), outcome: { kind: 'ok' }, state: 'available' },
+    { operation: 'release', ask: (id: string) => store.release('s', id), outcome: { kind: 'ok' }, state: 'available' },
+    { operation: 'break', ask: () => store.break('s', 0), outcome: { kind: 'broken' }, state: 'broken' },
+  ] as const)('a $operation of an explicit lease', async ({ operation, ask, outcome, state }) => {
+    const leaseId = await leased(direct, 's')
+    const closed = closedDuring(operation)
+    expect(await ask(leaseId)).toMatchObject(outcome)
+    await closed
+    expect(await leaseState()).toBe(state)
+  })
+
+  it('who acquired a lease then can still give it back, but begin nothing else', async () => {
+    const closed = closedDuring('acquire')
+    await acquire()
+    // As many functions as the answer may have to pass through to whoever asked.
+    for (let depth = 0; depth < 20; depth += 1) await undefined
+    const released = store.release('s', LEASE_ID)
+    await expect(store.create('new', bytes('1'), summary())).rejects.toBeInstanceOf(StoreUnreachable)
+    await expect(store.remove('s', {})).rejects.toBeInstanceOf(StoreUnreachable)
+    await expect(acquire()).rejects.toBeInstanceOf(StoreUnreachable)
+    expect(await released).toMatchObject({ kind: 'ok' })
+    await closed
+    expect(await leaseState()).toBe('available')
+    expect([proxy.count('put'), proxy.count('delete'), proxy.count('acquire')]).toEqual([0, 0, 1])
+  })
+})
+
+describe('a request that closing the store cuts off in the end is unknown, though it may have been applied:', () => {
+  beforeEach(async () => {
+    await store.close()
+    const waits = { ...PATIENT.waits, closeMs: 20 }
+    store = await openAzuriteStore(proxy.port, { ...PATIENT, container: direct.container, waits })
+  })
+
+  const unknown = { kind: 'unknown', cause: expect.objectContaining({ message: 'the store was closed' }) }
+
+  /** No such request is ever answered, and the store is closed when the first one has arrived. */
+  function cutOff(operation: Operation): void {
+    proxy.add({ kind: 'lose-answer', on: operation, silent: true, before: async () => void store.close() })
+  }
+
+  it('a create', async () => {
+    cutOff('put')
+    expect(await store.create('new', bytes('1'), summary())).toEqual(unknown)
+    await vi.waitFor(async () => expect(await direct.read('new')).toBeDefined(), SOON)
+  })
+
+  it.each(['without', 'with'])('a removal %s an ETag, which is not sent again', async which => {
+    const { etag } = await stored(direct, 's')
+    cutOff('delete')
+    expect(await store.remove('s', which === 'with' ? { etag } : {})).toEqual(unknown)
+    await vi.waitFor(async () => expect(await direct.read('s')).toBeUndefined(), SOON)
+    expect(proxy.count('delete')).toBe(1)
+  })
+
+  it('an explicit acquire', async () => {
+    cutOff('acquire')
+    expect(await acquire()).toEqual(unknown)
+    await vi.waitFor(async () => expect(await leaseState()).toBe('leased'), SOON)
+  })
+
+  it('an explicit release', async () => {
+    const leaseId = await leased(direct, 's')
+    cutOff('release')
+    expect(await store.release('s', leaseId)).toEqual(unknown)
+    await vi.waitFor(async () => expect(await leaseState()).toBe('available'), SOON)
+  })
+
+  it('but what is asked for afterwards is not sent, and says so', async () => {
+    await store.close()
+    await expect(store.create('new', bytes('1'), summary())).rejects.toThrow('the store was closed')
+    await expect(store.release('s', LEASE_ID)).rejects.toThrow('the store was closed')
+    await expect(store.read('s')).rejects.toThrow('the store was closed')
+    expect(proxy.requests).toEqual([])
+  })
+})
+
+describe('the lease of a change that is still being given back', () => {
+  /** The release arrives behind what is sent beside it. */
+  function slowRelease(beside: Operation): void {
+    const before = async () => {
+      for (let turn = 0; turn < 500 && proxy.count(beside) === 0; turn += 1) await nextTurn()
+      await nextTurn()
+    }
+    proxy.add({ kind: 'delay', on: 'release', nth: 1, before })
+  }
+
+  it('keeps no removal out', async () => {
+    slowRelease('delete')
+    await change('1')
+    expect(await store.remove('s', {})).toEqual({ kind: 'removed' })
+  })
+
+  it('is not taken for one that can be broken', async () => {
+    slowRelease('break')
+    await change('1')
+    expect(await store.break('s', 0)).toEqual({ kind: 'not-leased' })
+  })
+})
+
+it('what does not end is waited for no longer than the limit', async () => {
+  const changes = new RunningChanges()
+  void changes.run(() => new Promise(() => {}))
+  await expect(within(10, changes.end())).resolves.toBeUndefined()
+})

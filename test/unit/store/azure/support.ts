@@ -1,0 +1,70 @@
+import { onTestFinished, vi } from 'vitest'
+import type { MachineClock } from '../../../../src/store/azure/clock.ts'
+import type { AzureBlobOptions } from '../../../../src/store/azure/store.ts'
+import { bytes, summary } from '../../../contract/harness.ts'
+import { openAzuriteStore, sharedAzurite } from '../../../support/azurite.ts'
+import { startFaultProxy } from '../../../support/fault-proxy.ts'
+
+/** More than an answer takes, however much else the machine has to do; and less than a change has in all. */
+export const LIMIT_MS = 20_000
+
+/** Of a store for which only what never comes is too late. */
+export const PATIENT = {
+  limits: { leaseMs: LIMIT_MS, bodyMs: LIMIT_MS, pageMs: LIMIT_MS },
+  waits: { releaseMs: 2 * LIMIT_MS, closeMs: 2 * LIMIT_MS },
+} as const
+
+/** The time for a condition that only the pace of the machine keeps waiting. */
+export const SOON = { timeout: 60_000, interval: 5 } as const
+
+/** From now on: lets the limit of the last try under way that has one of `LIMIT_MS` be over, so that nobody waits for it. */
+export function limitToEnd(): () => void {
+  const [set, cleared] = [vi.spyOn(globalThis, 'setTimeout'), vi.spyOn(globalThis, 'clearTimeout')]
+  onTestFinished(() => {
+    set.mockRestore()
+    cleared.mockRestore()
+  })
+  const isUnderWay = (timer: unknown) => !cleared.mock.calls.some(([ended]) => ended === timer)
+  return () => {
+    const { calls, results } = set.mock
+    const at = calls.findLastIndex(([, ms], nth) => ms === LIMIT_MS && isUnderWay(results[nth]?.value))
+    const expire = calls[at]?.[0]
+    if (expire === undefined) throw new Error(`no try under way has a limit of ${LIMIT_MS} ms`)
+    expire()
+  }
+}
+
+/** The clocks of a machine that go on only when a test lets them: a lease stays young however long its requests take. */
+export class StoppedClock implements MachineClock {
+  #wallMs = Date.now()
+  #monotonicMs = 0
+
+  readonly wallMs = (): number => this.#wallMs
+  readonly monotonicMs = (): number => this.#monotonicMs
+
+  /** @param wallMs how far the clock on the wall goes meanwhile, which can be set */
+  pass(ms: number, wallMs = ms): void {
+    this.#monotonicMs += ms
+    this.#wallMs += wallMs
+  }
+}
+
+/**
+ * A store behind a proxy, on a machine whose clock stands still, with an empty stream `s`. `direct` sees and writes the truth,
+ * past the proxy.
+ */
+export async function behindProxy(options: Pick<AzureBlobOptions, 'random'> = {}) {
+  const { port } = await sharedAzurite()
+  const clock = new StoppedClock()
+  const direct = await openAzuriteStore(port, PATIENT)
+  const proxy = await startFaultProxy({ target: { port } })
+  const { container } = direct
+  const store = await openAzuriteStore(proxy.port, { container, machine: clock, ...PATIENT, ...options })
+  await direct.create('s', bytes(''), summary())
+  const end = async () => {
+    proxy.heal()
+    await Promise.all([direct.close(), store.close()])
+    await proxy.stop()
+  }
+  return { direct, proxy, store, clock, end }
+}

@@ -1,0 +1,71 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { backOff, leaseDelay, lossDelay, Patience, pause, standBack } from '../../../src/store/backoff.ts'
+
+describe('backOff', () => {
+  it('jitters between 5 ms and a cap that doubles from 60 to 400', () => {
+    expect([0, 1, 2, 3, 50, 5_000].map(attempt => backOff(attempt, () => 0))).toEqual([5, 5, 5, 5, 5, 5])
+    expect([0, 1, 2, 3, 50, 5_000].map(attempt => backOff(attempt, () => 1))).toEqual([60, 120, 240, 400, 400, 400])
+  })
+
+  it('spreads over the whole range', () => {
+    fc.assert(
+      fc.property(fc.nat(20), fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), (attempt, random) => {
+        const ms = backOff(attempt, () => random)
+        expect(ms).toBeGreaterThanOrEqual(5)
+        expect(ms).toBeLessThanOrEqual(400)
+      }),
+    )
+  })
+})
+
+describe('leaseDelay', () => {
+  it('jitters between 5 ms and an eighth of the wait so far, from 20 to 400', () => {
+    expect([0, 100, 160, 800, 3_200, 60_000].map(waitedMs => leaseDelay(waitedMs, () => 0))).toEqual([5, 5, 5, 5, 5, 5])
+    const longest = [0, 100, 160, 800, 3_200, 60_000].map(waitedMs => leaseDelay(waitedMs, () => 1))
+    expect(longest).toEqual([20, 20, 20, 100, 400, 400])
+  })
+})
+
+describe('lossDelay', () => {
+  it('jitters from nothing to the longest first sleep of a waiter', () => {
+    expect([0, 0.5, 1].map(random => lossDelay(() => random))).toEqual([0, 10, 20])
+  })
+})
+
+describe('standBack', () => {
+  it('is about as long as the turns of the others, at most a second, and longer than any first sleep of a waiter', () => {
+    expect([0, 10, 100, 5_000].map(turnsMs => standBack(turnsMs, () => 0))).toEqual([22, 22, 90, 1_000])
+    expect([0, 10, 100, 5_000].map(turnsMs => standBack(turnsMs, () => 1))).toEqual([26.4, 26.4, 108, 1_200])
+    expect(standBack(0, () => 0)).toBeGreaterThan(leaseDelay(0, () => 1))
+  })
+})
+
+describe('pause', () => {
+  it('rejects with the reason of its signal, before and meanwhile', async () => {
+    const reason = new Error('stop')
+    await expect(pause(60_000, AbortSignal.abort(reason))).rejects.toBe(reason)
+    const stop = new AbortController()
+    const pausing = pause(60_000, stop.signal)
+    stop.abort(reason)
+    await expect(pausing).rejects.toBe(reason)
+  })
+})
+
+describe('Patience', () => {
+  it('does not wait at all with a limit of 0', async () => {
+    const patience = new Patience({ limitMs: 0, random: () => 1 })
+    expect(await patience.pause()).toBe(false)
+    expect(patience.waitedMs).toBe(0)
+  })
+
+  it('ends when its pauses sum up to the limit, the last one shortened to it', async () => {
+    const patience = new Patience({ limitMs: 30, random: () => 0 })
+    let pauses = 0
+    while (await patience.pause()) pauses += 1
+    expect(pauses).toBeGreaterThan(0)
+    // A timer may fire a moment early, which leaves a rest to wait for.
+    expect(pauses).toBeLessThanOrEqual(12)
+    expect(patience.waitedMs).toBeGreaterThanOrEqual(29)
+  })
+})

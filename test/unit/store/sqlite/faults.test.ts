@@ -1,0 +1,153 @@
+import { chmodSync, chownSync, existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { StoreDamaged, StoreIncompatible } from '../../../../src/store/errors.ts'
+import { openSqliteStore } from '../../../../src/store/sqlite/store.ts'
+import { bytes, changeOptions, increment, listed, stored, summary, text } from '../../../contract/harness.ts'
+import { trustRow } from '../../../guarantees/record.ts'
+import { SAMPLE_STREAMS, sampleFile } from './sample.ts'
+import { inFile, NOBODY, startChild, testFolder } from './support.ts'
+
+const row = trustRow('sqlite')
+/** How many files of each kind were opened. */
+const injected = new Map<string, number>()
+afterAll(() => {
+  for (const [kind, count] of injected) row.injected(kind, count)
+})
+const reached = (kind: string): unknown => injected.set(kind, (injected.get(kind) ?? 0) + 1)
+
+type Fault = typeof StoreDamaged | typeof StoreIncompatible
+
+/** Everything one can do with the file ends in the given fault, and the file stays as it is, byte by byte. */
+async function expectFault(path: string, fault: Fault, kind: string): Promise<void> {
+  expect(await withoutFault(path, fault)).toEqual([])
+  reached(kind)
+}
+
+/** What can be done with the file without the given fault, and whether that changes it. */
+async function withoutFault(path: string, fault: Fault, open = openSqliteStore): Promise<string[]> {
+  const before = readFileSync(path)
+  const store = open(path)
+  const tries = {
+    list: () => listed(store),
+    read: () => store.read('counter'),
+    create: () => store.create('new', bytes('x'), summary()),
+    change: () => store.changeUnderLease('counter', increment, changeOptions()),
+    break: () => store.break('counter', 0),
+  }
+  const done: string[] = []
+  for (const [name, attempt] of Object.entries(tries)) {
+    const ended: unknown = await attempt().catch((error: unknown) => error)
+    if (!(ended instanceof fault)) done.push(name)
+  }
+  await store.close()
+  return existsSync(path) && readFileSync(path).equals(before) ? done : [...done, 'the file is another one']
+}
+
+describe('a file that is not a sound store', () => {
+  it('is damaged when it is no database', async () => {
+    const path = join(testFolder(), 'streams.db')
+    for (const content of ['hello', 'hello world '.repeat(1_000)]) {
+      writeFileSync(path, content)
+      await expectFault(path, StoreDamaged, 'no database')
+    }
+  })
+
+  it('would be seen to be lost by a store that makes what it cannot read anew', async () => {
+    const path = join(testFolder(), 'streams.db')
+    writeFileSync(path, 'hello')
+    const done = await withoutFault(path, StoreDamaged, broken => {
+      rmSync(broken)
+      return openSqliteStore(broken)
+    })
+    expect(done).toEqual(['list', 'read', 'create', 'change', 'break', 'the file is another one'])
+    row.control('what cannot be read is made anew', true)
+  })
+
+  it('is damaged when it is a database of another program', async () => {
+    const path = join(testFolder(), 'streams.db')
+    for (const sql of ['CREATE TABLE other (a)', 'DROP TABLE other; PRAGMA application_id = 7']) {
+      inFile(path, db => db.exec(sql))
+      await expectFault(path, StoreDamaged, 'a database of another program')
+    }
+  })
+
+  it.each([16, 100, 600, 4_096, 5_000, 16_384])('is damaged when it ends after %d bytes', async size => {
+    const path = await sampleFile()
+    truncateSync(path, size)
+    await expectFault(path, StoreDamaged, 'truncated')
+  })
+
+  it('is damaged where its pages are overwritten, and says so instead of showing wrong rows', async () => {
+    const path = await sampleFile()
+    const content = readFileSync(path)
+    writeFileSync(path, content.fill(0xaa, 4_096))
+    await expectFault(path, StoreDamaged, 'overwritten')
+  })
+
+  it.each([0, -1])('is left as it is where its tables have the version %d, which no leasectl wrote', async version => {
+    const path = await sampleFile()
+    inFile(path, db => db.exec(`PRAGMA user_version = ${version}`))
+    await expectFault(path, StoreDamaged, 'a schema that nobody wrote')
+  })
+
+  it('is incompatible when a newer leasectl wrote it', async () => {
+    const path = await sampleFile()
+    inFile(path, db => db.exec('PRAGMA user_version = 2'))
+    await expectFault(path, StoreIncompatible, 'a newer schema')
+  })
+
+  it('is incompatible as soon as a newer leasectl migrates it, also for those who have it open', async () => {
+    const path = await sampleFile()
+    const store = openSqliteStore(path)
+    await store.changeUnderLease('counter', increment, changeOptions())
+    inFile(path, db => db.exec('PRAGMA user_version = 2'))
+    await expect(store.changeUnderLease('counter', increment, changeOptions())).rejects.toThrow(/newer leasectl/)
+    await expect(store.read('counter')).rejects.toThrow(/newer leasectl/)
+    await store.close()
+    reached('a newer schema while it is open')
+  })
+})
+
+describe('a SQLite that is too old to write safely', () => {
+  const sqliteVersion = '3.51.2'
+
+  it('reads and refuses to write', async () => {
+    const store = openSqliteStore(await sampleFile(), { sqliteVersion })
+    expect(text((await stored(store, 'counter')).body)).toBe('1')
+    expect(await listed(store)).toHaveLength(SAMPLE_STREAMS)
+    await expect(store.changeUnderLease('counter', increment, changeOptions())).rejects.toBeInstanceOf(
+      StoreIncompatible,
+    )
+    await expect(store.create('new', bytes('x'), summary())).rejects.toThrow(/3\.51\.2/)
+    await store.close()
+    reached('a SQLite that is too old')
+  })
+
+  it('creates nothing', async () => {
+    const path = join(testFolder(), 'sub', 'streams.db')
+    const store = openSqliteStore(path, { sqliteVersion })
+    await expect(store.createContainer()).rejects.toBeInstanceOf(StoreIncompatible)
+    expect(existsSync(dirname(path))).toBe(false)
+  })
+})
+
+describe('a store that may only be read', () => {
+  it.each([
+    ['file', 0o755],
+    ['file in a folder without write rights', 0o555],
+  ])('is read, and writing says why not: %s', async (_, folderMode) => {
+    const folder = testFolder()
+    const path = await sampleFile(folder)
+    if (process.getuid?.() === 0) for (const each of [folder, path]) chownSync(each, NOBODY, NOBODY)
+    chmodSync(path, 0o444)
+    chmodSync(folder, folderMode)
+    onTestFinished(() => chmodSync(folder, 0o755))
+    const child = startChild(['try', path], { asNobody: true })
+    expect(await child.ended).toBe(0)
+    const seen = JSON.parse(child.lines[0] ?? '{}')
+    expect(seen).toMatchObject({ body: '1', code: 'not-permitted' })
+    expect(seen.names).toHaveLength(SAMPLE_STREAMS)
+    reached('read-only')
+  })
+})

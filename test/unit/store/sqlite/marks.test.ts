@@ -1,0 +1,57 @@
+import { copyFileSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { openSqliteStore } from '../../../../src/store/sqlite/store.ts'
+import { changeOptions, given, leased, put } from '../../../contract/harness.ts'
+import { testFolder } from './support.ts'
+
+/** Reads look at each call whether the file is still the same. */
+const open = (path: string) => openSqliteStore(path, { lookMs: 0 })
+
+describe('marks of a file that several programs use', () => {
+  it('move with what another program writes, leases included', async () => {
+    const path = join(testFolder(), 'a.db')
+    const [reader, writer] = [open(path), open(path)]
+    await given(writer, 'a')
+    const seen = [await reader.changeMark?.()]
+    for (const write of [
+      () => writer.changeUnderLease('a', put('1'), changeOptions()),
+      () => leased(writer, 'a'),
+      () => writer.break('a', 0),
+      () => writer.remove('a', {}),
+    ]) {
+      await write()
+      seen.push(await reader.changeMark?.(), await reader.changeMark?.())
+    }
+    expect(seen).not.toContain(undefined)
+    expect(new Set(seen).size).toBe(5)
+    await reader.close()
+    await writer.close()
+  })
+
+  it('are others when another file, with as many writes, comes into its place', async () => {
+    const folder = testFolder()
+    const path = join(folder, 'a.db')
+    const store = open(path)
+    await given(store, 'a')
+    await store.close()
+    const copy = join(folder, 'b.db')
+    copyFileSync(path, copy)
+    const again = open(path)
+    const before = await again.changeMark?.()
+    renameSync(copy, path)
+    const after = await again.changeMark?.()
+    expect(before).toBeDefined()
+    expect(after).toBeDefined()
+    expect(after).not.toBe(before)
+    await again.close()
+  })
+
+  it('are not told where there is no file yet', async () => {
+    const store = open(join(testFolder(), 'none.db'))
+    expect(await store.changeMark?.()).toBeUndefined()
+    await given(store, 'a')
+    expect(await store.changeMark?.()).toBeDefined()
+    await store.close()
+  })
+})

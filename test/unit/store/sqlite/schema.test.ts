@@ -1,0 +1,31 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, it, onTestFinished } from 'vitest'
+import { createSchema, schemaState } from '../../../../src/store/sqlite/schema.ts'
+import { testFolder } from './support.ts'
+
+function opened(path: string): DatabaseSync {
+  const db = new DatabaseSync(path)
+  onTestFinished(() => db.close())
+  return db
+}
+
+/** The same database, in which another process makes the tables after each question that is answered. */
+function createdMeanwhile(db: DatabaseSync, path: string): DatabaseSync {
+  const another = opened(path)
+  const prepare = (sql: string) => ({
+    get: () => {
+      const answer = db.prepare(sql).get()
+      createSchema(another, path)
+      return answer
+    },
+  })
+  return Object.assign(Object.create(db), { prepare })
+}
+
+it('takes a file for empty or for a store while another process makes it one, never for a stranger', () => {
+  const path = join(testFolder(), 'streams.db')
+  const db = opened(path)
+  expect(schemaState(createdMeanwhile(db, path), path)).toBe('empty')
+  expect(schemaState(db, path)).toBe('ready')
+})

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { declaredJoins, eventsThatRan, ownStatus } from '../../../../src/stream/journal/history.ts'
+import type { JournalChange, Transaction } from '../../../../src/stream/journal/journal.ts'
+
+let version = 0
+const tx = (op: string, ...changes: readonly Partial<JournalChange>[]): Transaction => ({
+  version: ++version,
+  at: '2024-05-01T12:00:00.000Z',
+  by: 'w1',
+  op,
+  on: '',
+  commandId: '',
+  hash: '',
+  why: '',
+  other: false,
+  changes: changes.map(change => ({ event: '01.00', from: 'init', to: 'inprocess', how: 'target', ...change })),
+})
+
+describe('a status is our own', () => {
+  it('if the last transaction that changed it is ours', () => {
+    expect(ownStatus([tx('start', {})], '01.00')).toBe(true)
+    expect(ownStatus([tx('foreign', {}), tx('start', { from: 'inprocess' })], '01.00')).toBe(true)
+    expect(ownStatus([tx('start', {}), tx('foreign', { from: 'inprocess', to: 'init' })], '01.00')).toBe(false)
+    expect(ownStatus([tx('adopt', {})], '01.00')).toBe(false)
+  })
+
+  it('whatever happened to attributes and other events since', () => {
+    const since = [tx('set', { attr: 'tag' }), tx('foreign', { event: '02.00' }), tx('foreign', { attr: 'tag' })]
+    expect(ownStatus([tx('start', { event: '00' }, {}), ...since], '01.00')).toBe(true)
+    expect(ownStatus([tx('foreign', {}), tx('set', { attr: 'tag' })], '01.00')).toBe(false)
+  })
+
+  it('unless nothing is recorded of it', () => {
+    expect(ownStatus([], '01.00')).toBe(false)
+    expect(ownStatus([tx('start', { event: '02.00' })], '01.00')).toBe(false)
+    expect(ownStatus([tx('set', { attr: 'tag' })], '01.00')).toBe(false)
+  })
+})
+
+describe('an event ran', () => {
+  it.each<[string, Transaction, boolean]>([
+    ['a claim', tx('start', { owner: 'w2', how: 'cascade', from: 'inprocess' }), true],
+    ['a worker of others', tx('foreign', {}), true],
+    ['its completion', tx('complete', { to: 'completed' }), true],
+    ['its failure', tx('fail', { to: 'aborted' }), true],
+    ['its cancelation', tx('cancel', { to: 'canceled' }), false],
+    ['being reopened with what is below it', tx('retry', { from: 'canceled', how: 'cascade' }), false],
+    ['a retry that lets it wait on', tx('retry', {}), false],
+    ['its release as a join', tx('complete', { from: 'inprocess', to: 'init', how: 'join' }), false],
+    ['waiting as a join', tx('advance', { from: '', how: 'add' }), false],
+    ['being handed back', tx('release', { from: 'inprocess', to: 'init' }), false],
+    ['going on after an advance', tx('advance', { from: 'inprocess' }), false],
+  ])('by %s: %#', (_, transaction, ran) => {
+    expect([...eventsThatRan([tx('set', { event: '02.00', to: 'init' }), transaction])]).toEqual(ran ? ['01.00'] : [])
+  })
+})
+
+it('what a fork of ours adds as at work is its join, but for the root', () => {
+  const added = { from: '', how: 'add' } as const
+  const transactions = [
+    tx('init', { ...added, event: '00' }, { ...added, event: '01' }, { ...added, event: '01.00', to: 'init' }),
+    tx('advance', { ...added, event: '03' }, { event: '01.00', from: 'inprocess' }),
+    tx('foreign', { ...added, event: '04' }),
+    tx('adopt', { ...added, event: '05' }),
+  ]
+  expect([...declaredJoins(transactions)]).toEqual(['01', '03'])
+})

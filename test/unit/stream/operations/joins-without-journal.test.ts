@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import { documentText, type EventText, Play } from '../../../support/stream-builder.ts'
+
+/** A foreign writer dropped the journal: of the join 01 of two branches only its attributes tell whether it was worked. */
+const forked = (join: EventText) =>
+  new Play(
+    documentText(
+      { id: '00', status: 'inprocess', next: '01.00|02.00|01' },
+      { id: '01.00', status: 'aborted', prev: '00' },
+      { id: '02.00', status: 'completed', prev: '00' },
+      { id: '01', prev: '00', 'lc:join': 'done', ...join },
+    ),
+  )
+
+describe('a branch beside a join', () => {
+  it.each<EventText>([
+    { status: 'completed' },
+    { status: 'aborted' },
+    { status: 'inprocess' },
+    { status: 'init', 'lc:owner': 'w1' },
+  ])('that was worked is not retried: %j', join => {
+    expect(forked(join).refused({ op: 'retry', event: '01.00' })).toEqual({
+      code: 'join-ran',
+      event: '01.00',
+      status: 'aborted',
+      message: '01 has joined the branch of 01.00 and was worked; retry 01 or start a new stream',
+    })
+  })
+
+  it.each<EventText>([{ status: 'init' }, { status: 'canceled' }])(
+    'that was not worked is retried, and the join waits again: %j',
+    join => {
+      const play = forked(join).after({ op: 'retry', event: '01.00' })
+      expect(play.statuses).toEqual(['00 inprocess', '01.00 init', '02.00 completed', '01 inprocess'])
+      expect(play.event('01').lc.join).toBe('wait')
+    },
+  )
+
+  it('that a retry replaced does not count', () => {
+    const play = forked({ status: 'completed', 'lc:superseded': '3' }).after({ op: 'retry', event: '01.00' })
+    expect(play.status('01.00')).toBe('init')
+    expect(play.status('01')).toBe('completed')
+  })
+})

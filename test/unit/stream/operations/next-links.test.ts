@@ -1,0 +1,94 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isLinkable } from '../../../../src/stream/event-id.ts'
+import { MAX_READ_BYTES } from '../../../../src/stream/limits.ts'
+import { withNext } from '../../../../src/stream/operations/next-links.ts'
+import { aStrangeDocument, RUNS } from '../../../support/arbitraries.ts'
+import { documentText, Play } from '../../../support/stream-builder.ts'
+import { legacyFaults } from '../../../support/xelement.ts'
+
+/** A parent that only its successors know of: the library of 2013 takes a `next` for granted. */
+const foreign = (more: { readonly next?: string } = {}) =>
+  new Play(
+    documentText(
+      { id: '00', name: 'R', status: 'inprocess', ...more },
+      { id: '01.00', name: 'A', status: 'init', prev: '00' },
+      { id: '02.00', name: 'B', status: 'init', prev: '00' },
+      { id: '01.01', name: 'C', status: 'init', prev: '01.00' },
+    ),
+  )
+
+describe('a parent of a foreign document without next', () => {
+  it('is given the ids of its successors by the first write, a heartbeat too', () => {
+    for (const op of ['set', 'start', 'touch'] as const) {
+      const play = foreign()
+      expect(legacyFaults(play.text)).toHaveLength(3)
+      if (op === 'set') play.do({ op, event: '00', attributes: { tag: 't' } })
+      else play.do({ op: 'start', event: '02.00' })
+      if (op === 'touch') {
+        play.edit(text => text.replace(' next="01.00|02.00"', ''))
+        play.do({ op, event: '02.00', owner: 'w1' })
+      }
+      expect(legacyFaults(play.text)).toEqual([])
+      expect(play.event('00').next).toBe('01.00|02.00')
+      expect(play.event('01.00').next).toBe('01.01')
+    }
+  })
+
+  it('is given one where it has an empty one, and what is added comes after', () => {
+    const play = foreign({ next: '' }).after({ op: 'advance', event: '00', forks: [{ name: 'D' }], more: true })
+    expect(play.event('00').next).toBe('01.00|02.00|03.00')
+    expect(play.text.match(/ next=/g)).toHaveLength(2)
+  })
+
+  it('that has one keeps it, whomever it leaves out', () => {
+    const play = foreign({ next: '02.00' }).after({ op: 'set', event: '00', attributes: { tag: 't' } })
+    expect(play.event('00').next).toBe('02.00')
+  })
+
+  it('is no reason to write by itself, and no foreign write to who reads it later', () => {
+    const play = foreign()
+    expect(play.do({ op: 'settle' }).outcome).toBe('already')
+    play.do({ op: 'set', event: '00', attributes: { tag: 't' } })
+    play.do({ op: 'set', event: '00', attributes: { tag: 'u' } })
+    expect(play.journal.map(({ op }) => op)).toEqual(['adopt', 'set', 'set'])
+  })
+
+  it('is left without where a successor cannot be named in one: to name the others would have it close too early', () => {
+    const play = new Play(
+      documentText(
+        { id: '00', status: 'inprocess' },
+        { id: 'a|b', status: 'init', prev: '00' },
+        { id: '01.00', status: 'init', prev: '00' },
+      ),
+    )
+    play.do({ op: 'set', event: '00', attributes: { tag: 't' } })
+    expect(play.event('00').next).toBe('')
+  })
+
+  it('is left without where the document might become larger than what is read: ending its events must stay possible', () => {
+    const { document } = foreign()
+    const roomy = { ...document, epilog: 'x'.repeat(MAX_READ_BYTES / 3 - 10_000) }
+    expect(withNext(roomy).events[0]?.next).toBe('01.00|02.00')
+    const full = { ...document, epilog: 'x'.repeat(MAX_READ_BYTES / 3) }
+    expect(withNext(full)).toBe(full)
+  })
+
+  it('has one in whatever is written of any document', () => {
+    fc.assert(
+      fc.property(aStrangeDocument(), events => {
+        const play = new Play(documentText(...events))
+        if (
+          play.apply({ op: 'set', event: play.document.events[0]?.id ?? '', attributes: { tag: 'new' } }).kind !==
+          'changed'
+        )
+          return
+        const { stream } = play
+        const parents = stream.events.filter((_, at) => stream.followingPositions(at).length > 0)
+        const ids = new Set(stream.events.map(({ id }) => id))
+        if ([...ids].every(isLinkable)) expect(parents.filter(({ next }) => next === '')).toEqual([])
+      }),
+      { numRuns: RUNS },
+    )
+  })
+})

@@ -1,0 +1,83 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isFinal } from '../../../../src/stream/event.ts'
+import { restoreDropped } from '../../../../src/stream/journal/history.ts'
+import { anInit, aScript, briefOf, RUNS } from '../../../support/arbitraries.ts'
+import { Play } from '../../../support/stream-builder.ts'
+import { freeze, legacyStep, perform } from './perform.ts'
+
+describe('applyOperation', () => {
+  const ARGUMENTS = { by: 'test', commandId: 'once' }
+
+  it('is a function: the same input gives the same output, which is read back as it was', () => {
+    fc.assert(
+      fc.property(anInit(), aScript('dropped'), aScript('none', 1), (init, script, [last]) => {
+        const play = perform(init, script, () => {})
+        if (last?.kind !== 'operation') return
+        const document = freeze(play.document)
+        const given = briefOf(last.choice, document.events)
+        const first = play.apply(given, { commandId: 'once' })
+        const again = new Play(play.text)
+        again.document = document
+        again.nowMs = play.nowMs
+        expect(again.apply(given, { commandId: 'once' })).toEqual(first)
+        if (first.kind !== 'changed') return
+        const { sum: _, ...written } = play.document
+        const { sum: __, ...made } = first.document
+        expect(written).toEqual({ ...made, attributes: written.attributes })
+      }),
+      { numRuns: RUNS },
+    )
+  })
+
+  it('repeated with the same command id changes nothing and gives the first result', () => {
+    fc.assert(
+      fc.property(anInit(), aScript('kept'), aScript('none', 1), (init, script, [last]) => {
+        const play = perform(init, script, () => {})
+        if (last?.kind !== 'operation') return
+        const given = briefOf(last.choice, play.document.events)
+        const first = play.apply(given, ARGUMENTS)
+        if (first.kind !== 'changed' || given.op === 'touch') return
+        const again = play.do(given, ARGUMENTS)
+        const { refused: _, claim, ...result } = first.result
+        expect(again).toMatchObject({ ...result, outcome: 'already', duplicate: true })
+        expect(again.claim).toEqual(given.op === 'start' ? claim : undefined)
+      }),
+      { numRuns: RUNS },
+    )
+  })
+
+  it('finds in the journal what the document says of claims, joins and retries', () => {
+    fc.assert(
+      fc.property(anInit(), aScript('kept', 40), (init, script) => {
+        perform(init, script, (_, play) => {
+          expect(restoreDropped(play.document.events, play.journal)).toBe(play.document.events)
+        })
+      }),
+      { numRuns: RUNS },
+    )
+  })
+
+  it('loses nothing that matters to a writer that drops our attributes', () => {
+    fc.assert(
+      fc.property(anInit(), aScript('kept', 40), fc.nat(40), (init, script, which) => {
+        const play = perform(init, script, () => {})
+        play.wait(86_400_000)
+        const [kept, dropped] = [false, true].map(rebuild => {
+          const other = new Play(play.text)
+          other.nowMs = play.nowMs
+          legacyStep(other, { kind: 'legacy', which, status: 'completed', rebuild })
+          other.apply({ op: 'settle' }, { commandId: 'last' })
+          return other.document.events.map(({ id, status, lc }) => {
+            const { owner, fence, attempt, join, opened, superseded } = lc
+            // Whose claim a foreign writer ended over is of no consequence.
+            const claim = isFinal({ status }) ? {} : { owner, fence }
+            return { id, status, ...claim, attempt, join, opened, superseded }
+          })
+        })
+        expect(dropped).toEqual(kept)
+      }),
+      { numRuns: RUNS },
+    )
+  })
+})

@@ -1,0 +1,199 @@
+import type { Operation, RefusalCode } from '../../../../src/stream/operations/operation.ts'
+import { isEnded, type ModelEvent, ModelTree, waits } from './model-tree.ts'
+
+type Of<Name extends Operation['op']> = Extract<Operation, { op: Name }>
+
+/** What has to come of an operation, by the model. */
+export type Expected =
+  | { readonly kind: 'refused'; readonly code: RefusalCode }
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'changed'; readonly refused: readonly RefusalCode[] }
+
+const DONE: Expected = { kind: 'changed', refused: [] }
+
+/**
+ * What operations do to a stream that only we write, told again from the description of the format, by other means than
+ * the code: no journal, no drafts, a tree of plain objects.
+ */
+export class Model {
+  #tree = new ModelTree()
+
+  get events(): readonly ModelEvent[] {
+    return this.#tree.events
+  }
+
+  get version(): number {
+    return this.#tree.version
+  }
+
+  /** What changes, changes here; what is refused leaves all as it is. */
+  apply(operation: Operation, nowMs: number): Expected {
+    const before = this.#tree
+    this.#tree = before.copy()
+    this.#tree.nowMs = nowMs
+    const hasSettled = this.#tree.settle()
+    if (operation.op === 'touch' && hasSettled) this.#tree.version += 1
+    const expected = this.#do(operation)
+    const isIdle = operation.op === 'settle' && !hasSettled
+    if (expected.kind !== 'changed' || isIdle) {
+      this.#tree = before
+      return isIdle ? { kind: 'unchanged' } : expected
+    }
+    if (operation.op !== 'touch') {
+      this.#tree.settle()
+      this.#tree.version += 1
+    }
+    return expected
+  }
+
+  #do(operation: Operation): Expected {
+    const tree = this.#tree
+    if (operation.op === 'settle') return DONE
+    if (operation.op === 'init') return this.#init(operation)
+    if (operation.op === 'retry' && operation.event === undefined) return this.#retryLeaves()
+    const event = tree.find(operation.event ?? '00')
+    if (event === undefined) return refused('event-not-found')
+    if (operation.op === 'retry') return this.#retry(event)
+    if (operation.op === 'cancel' || operation.op === 'abort') return this.#end(event, operation.op)
+    if (isEnded(event)) return refused('already-final')
+    return this.#work(event, operation)
+  }
+
+  #init({ root, forks, join, hold }: Of<'init'>): Expected {
+    if (this.#tree.events.length > 0) return refused('exists')
+    const first = this.#tree.add('00', undefined, hold ? 'init' : 'inprocess', root)
+    this.#tree.addBelow(first, { forks, ...(join === undefined ? {} : { join }) })
+    return DONE
+  }
+
+  #end(event: ModelEvent, op: 'cancel' | 'abort'): Expected {
+    const status = op === 'cancel' ? 'canceled' : 'aborted'
+    if (isEnded(event)) return event.status === status ? { kind: 'unchanged' } : refused('already-final')
+    this.#tree.endBelow(event)
+    this.#tree.end(event, status)
+    return DONE
+  }
+
+  #work(event: ModelEvent, operation: Of<'start' | 'touch' | 'release' | 'advance' | 'complete' | 'fail' | 'set'>) {
+    switch (operation.op) {
+      case 'start':
+        return this.#start(event, operation)
+      case 'touch':
+      case 'release':
+        return this.#hold(event, operation)
+      case 'set':
+        return this.#claimRefusal(event, operation) ?? this.#set(event, operation)
+      default:
+        return this.#claimRefusal(event, operation) ?? this.#finish(event, operation)
+    }
+  }
+
+  #claimRefusal(event: ModelEvent, { owner, fence }: { readonly owner?: string; readonly fence?: number }) {
+    if (fence !== undefined) return event.fence === fence ? undefined : refused('fenced')
+    return !this.#tree.isClaimed(event) || event.owner === owner ? undefined : refused('claimed')
+  }
+
+  #start(event: ModelEvent, { fence, owner, claimMs }: Of<'start'>): Expected {
+    const tree = this.#tree
+    if (fence !== undefined && event.fence !== fence) return refused('fenced')
+    if (waits(event)) return refused('join-waiting')
+    if (tree.isHeld && event.id !== '00') return refused('held')
+    if (tree.isClaimed(event)) return fence === undefined ? refused('claimed') : { kind: 'unchanged' }
+    const waitsForOthers = tree.below(event).some(next => !isEnded(next))
+    if (waitsForOthers && event.status !== 'init') return refused('already-advanced')
+    event.ran = true
+    if (waitsForOthers) tree.free(event)
+    else {
+      // Somebody had it, and his time is over.
+      if (event.status === 'inprocess' && event.owner !== undefined) event.attempt = (event.attempt ?? 1) + 1
+      else event.attempt ??= 1
+      Object.assign(event, { owner, fence: tree.version + 1, untilMs: tree.nowMs + claimMs })
+    }
+    event.status = 'inprocess'
+    return DONE
+  }
+
+  #hold(event: ModelEvent, operation: Of<'touch' | 'release'>): Expected {
+    const refusal = this.#claimRefusal(event, operation)
+    if (refusal !== undefined) return refusal
+    const isHolder = event.owner !== undefined && (operation.fence !== undefined || operation.owner === event.owner)
+    if (!isHolder || event.status !== 'inprocess') return refused('not-claimed')
+    if (operation.op === 'touch') {
+      event.untilMs = Math.max(event.untilMs ?? 0, this.#tree.nowMs + operation.claimMs)
+    } else {
+      this.#tree.free(event)
+      event.status = 'init'
+    }
+    return DONE
+  }
+
+  #set(event: ModelEvent, { attributes }: Of<'set'>): Expected {
+    const { tag = event.tag, timeout = event.timeout } = attributes
+    if (tag === event.tag && timeout === event.timeout) return { kind: 'unchanged' }
+    Object.assign(event, { tag, timeout })
+    return DONE
+  }
+
+  #finish(event: ModelEvent, operation: Of<'advance' | 'complete' | 'fail'>): Expected {
+    const tree = this.#tree
+    if (waits(event)) return refused('join-waiting')
+    const below = tree.below(event)
+    if (operation.op === 'complete') {
+      if (below.some(next => !isEnded(next))) return refused('open-successors')
+      tree.end(event, 'completed')
+    } else if (operation.op === 'fail') {
+      tree.endBelow(event)
+      tree.end(event, 'aborted')
+    } else {
+      if (below.length > 0 && operation.more !== true) return refused('already-advanced')
+      if (operation.join !== undefined && below.some(waits)) return refused('join-waiting')
+      tree.free(event)
+      if (event.status === 'init') event.ran = true
+      event.status = 'inprocess'
+      tree.addBelow(event, operation)
+    }
+    return DONE
+  }
+
+  #retry(event: ModelEvent): Expected {
+    const tree = this.#tree
+    if (event.status === 'completed') return refused('already-final')
+    if (!isEnded(event)) return refused('not-failed')
+    const refusal = this.#reopenRefusal(event)
+    if (refusal !== undefined) return refused(refusal)
+    tree.endBelow(event)
+    const joins = tree.joinsBeside(event)
+    for (const next of tree.allBelow(event)) next.superseded = true
+    tree.reopen(event, joins)
+    return DONE
+  }
+
+  #retryLeaves(): Expected {
+    const tree = this.#tree
+    const failed = tree.events.filter(event => isEnded(event) && event.status !== 'completed' && !event.superseded)
+    const leaves = failed.filter(event => !tree.allBelow(event).some(next => failed.includes(next)))
+    const refusals: RefusalCode[] = []
+    let reopened = 0
+    for (const leaf of leaves) {
+      if (!isEnded(leaf)) continue
+      const refusal = tree.below(leaf).length > 0 ? 'already-advanced' : this.#reopenRefusal(leaf)
+      if (refusal !== undefined) refusals.push(refusal)
+      else {
+        tree.reopen(leaf, tree.joinsBeside(leaf))
+        reopened += 1
+      }
+    }
+    if (reopened > 0) return { kind: 'changed', refused: refusals }
+    return refused(refusals[0] ?? 'not-failed')
+  }
+
+  #reopenRefusal(event: ModelEvent): RefusalCode | undefined {
+    const tree = this.#tree
+    if ([event, ...tree.above(event)].some(({ superseded }) => superseded)) return 'not-failed'
+    return tree.joinsBeside(event).some(join => tree.hasRun(join)) ? 'join-ran' : undefined
+  }
+}
+
+function refused(code: RefusalCode): Expected {
+  return { kind: 'refused', code }
+}

@@ -1,0 +1,249 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { EventStore } from '../../../src/store/store.ts'
+import { App } from '../../../src/tui/app.ts'
+import type { AppOptions } from '../../../src/tui/options.ts'
+import type { ChangeEnd, Ports, Preview } from '../../../src/tui/ports.ts'
+import { init, memoryStore, run } from '../ops/support.ts'
+
+const PREVIEW: Preview = {
+  verb: 'cancel',
+  question: 'This cancels a',
+  lines: ['a  inprocess'],
+  count: 1,
+  command: () => 'leasectl cancel a',
+  confirm: { kind: 'yes' },
+  takesReason: true,
+}
+
+describe('the dashboard without its terminal', () => {
+  it('shows what the store has, and what changes there', async () => {
+    const { store, shows } = await started()
+    await run(store, 'orders/1', init())
+    await shows('orders/1')
+    await run(store, 'orders/1', { op: 'cancel' })
+    await shows('canceled')
+  })
+
+  it('asks for the name of a protected store before it begins with changes unlocked', async () => {
+    const { press, shows } = await started({ writes: 'unlocked' }, { isProtected: true, protectedName: 'prod' })
+    await shows('READ-ONLY')
+    press('p', 'r', 'o', 'd', 'enter')
+    await shows('WRITES 10m')
+  })
+
+  it('holds the picture while it is frozen, counts what happens, and goes on with all of it', async () => {
+    const { store, press, shows, screen } = await started()
+    await run(store, 'orders/1', init())
+    await shows('orders/1')
+    press('p')
+    await run(store, 'orders/2', init())
+    await shows(', 1 pending')
+    expect(screen()).not.toContain('orders/2')
+    press('p')
+    await shows('orders/2')
+  })
+
+  it('carries out what was previewed after a yes, and shows each outcome and the end', async () => {
+    const asked: unknown[] = []
+    const { press, shows } = await withOneStream({
+      preview: async (verb, targets) => {
+        asked.push([verb, targets])
+        return PREVIEW
+      },
+      carryOut: async (preview, reason, onOutcome) => {
+        asked.push([preview, reason])
+        onOutcome({ target: { stream: 'orders/1' }, word: 'done', isGood: true, text: 'canceled' })
+        return { lines: ['run file /runs/1'] }
+      },
+    })
+    press('c')
+    await shows('This cancels a')
+    press('w', 'h', 'y', 'enter', 'tab', 'enter')
+    await shows('run file /runs/1')
+    expect(asked).toEqual([
+      ['cancel', [{ stream: 'orders/1' }]],
+      [PREVIEW, 'why'],
+    ])
+  })
+
+  it('shows why there is no preview', async () => {
+    const { press, shows } = await withOneStream({ preview: () => Promise.reject(new Error('no rights')) })
+    press('c')
+    await shows('no rights  [fault]')
+  })
+
+  it('drops a preview that was given up', async () => {
+    let signal: AbortSignal | undefined
+    const { press, shows } = await withOneStream({
+      preview: (_verb, _targets, stop) => {
+        signal = stop
+        return new Promise(() => {})
+      },
+    })
+    press('c')
+    await shows('looking at orders/1')
+    press('escape')
+    expect(signal?.aborted).toBe(true)
+  })
+
+  it('shows the answer to a line, and stops one that is not waited for any more', async () => {
+    const stopped: boolean[] = []
+    const { press, shows } = await started(
+      {},
+      {
+        runLine: (line, mayWrite, signal) => {
+          if (line === 'ls') return Promise.resolve({ exit: 0, lines: [`may write: ${mayWrite}`] })
+          signal.addEventListener('abort', () => stopped.push(true))
+          return new Promise(() => {})
+        },
+      },
+    )
+    press(':', 'l', 's', 'enter')
+    await shows('may write: false')
+    press('escape', ':', 'x', 'enter', 'escape')
+    expect(stopped).toEqual([true])
+  })
+
+  it('makes one dry run at a time', async () => {
+    let runs = 0
+    const { press, shows } = await started(
+      {},
+      {
+        dryRun: () => {
+          runs += 1
+          return Promise.reject(new Error('store away'))
+        },
+      },
+    )
+    press('4', 'D', 'D')
+    await shows('store away')
+    expect(runs).toBe(1)
+  })
+})
+
+describe('the end of the dashboard', () => {
+  it('is a key', async () => {
+    const { press, ended } = await started()
+    press('q')
+    await ended
+  })
+
+  it('is a signal, which waits for a change that is under way', async () => {
+    let finish: (end: ChangeEnd) => void = () => {}
+    let stop: AbortSignal | undefined
+    const { press, shows, end, ended } = await withOneStream({
+      preview: async () => PREVIEW,
+      carryOut: (_preview, _reason, _onOutcome, signal) => {
+        stop = signal
+        return new Promise(resolve => {
+          finish = resolve
+        })
+      },
+    })
+    press('c')
+    await shows('This cancels a')
+    press('enter', 'tab', 'enter')
+    end()
+    let isOver = false
+    void ended.then(() => {
+      isOver = true
+    })
+    await turns()
+    expect([stop?.aborted, isOver]).toEqual([true, false])
+    finish({ lines: [] })
+    await ended
+  })
+
+  it('is a bug that it throws', async () => {
+    const broken = new TypeError('bug')
+    const { store } = memoryStore()
+    const app = new App(optionsOver(failing(store, broken)))
+    await expect(app.run(new AbortController().signal)).rejects.toBe(broken)
+  })
+})
+
+async function withOneStream(ports: Partial<Ports>) {
+  const stage = await started({ writes: 'unlocked' }, ports)
+  await run(stage.store, 'orders/1', init())
+  await stage.shows('orders/1')
+  return stage
+}
+
+/** A dashboard over a store in memory that it looks at all the time. */
+async function started(options: Partial<AppOptions> = {}, ports: Partial<Ports> = {}) {
+  const { store } = memoryStore()
+  const app = new App({ ...optionsOver(store, ports), ...options })
+  const stop = new AbortController()
+  const ended = app.run(stop.signal)
+  onTestFinished(async () => {
+    stop.abort()
+    await ended.catch(() => {})
+  })
+  const screen = () => textOf(app)
+  return {
+    store,
+    ended,
+    screen,
+    end: () => stop.abort(),
+    press(...keys: readonly string[]) {
+      for (const key of keys) app.dispatch({ kind: 'key', press: { key, text: key.length === 1 ? key : undefined } })
+    },
+    /** Resolves with the first frame that has this in it. */
+    async shows(text: string): Promise<void> {
+      if (screen().includes(text)) return
+      await new Promise<void>(resolve => {
+        const forget = app.onChange(() => {
+          if (!screen().includes(text)) return
+          forget()
+          resolve()
+        })
+      })
+    },
+  }
+}
+
+function optionsOver(store: EventStore, ports: Partial<Ports> = {}): AppOptions {
+  const none = () => Promise.reject(new Error('not in this test'))
+  return {
+    ports: {
+      store,
+      address: store.address,
+      isProtected: false,
+      protectedName: '',
+      preview: none,
+      carryOut: none,
+      dryRun: none,
+      runLine: none,
+      commandFor: () => 'leasectl ls',
+      explain: error => ({ code: 'fault', message: error instanceof Error ? error.message : '' }),
+      ...ports,
+    },
+    intervalMs: 1,
+    writes: 'locked',
+    time: 'relative',
+    isAscii: false,
+    size: { columns: 100, rows: 30 },
+    version: '0.0.0',
+  }
+}
+
+function failing(store: EventStore, error: Error): EventStore {
+  return new Proxy(store, {
+    get(target, key) {
+      if (key === 'list' || key === 'changeMark') return () => Promise.reject(error)
+      return Reflect.get(target, key)
+    },
+  })
+}
+
+function textOf(app: App): string {
+  return app
+    .frame()
+    .rows.map(row => ` ${row.spans.map(([text]) => text).join('')} `)
+    .join('\n')
+}
+
+/** Lets whatever is ready go on. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await new Promise(resolve => setImmediate(resolve))
+}

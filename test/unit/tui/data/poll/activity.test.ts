@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest'
+import { WATCHDOG_STATE } from '../../../../../src/ops/watchdog-state/parse.ts'
+import { given } from '../../../../contract/harness.ts'
+import { init, memoryStore, run, writeForeign } from '../../../ops/support.ts'
+import { probe } from '../../../ops/watch/support.ts'
+import { LISTED, polling, withoutMarks } from '../support.ts'
+
+const FEED = { ...LISTED, activity: true }
+const set = (key: string) => ({ op: 'set', event: '00', attributes: { key } }) as const
+
+describe('the feed of activities', () => {
+  it('begins with the streams that changed last, and reads no more than forty', async () => {
+    const { store, advance } = memoryStore()
+    for (let at = 0; at < 45; at++) {
+      await run(store, `s${at}`, init())
+      advance(1_000)
+    }
+    const asked = probe(store)
+    const { data, stop } = await polling(asked.store, FEED)
+    expect(asked.reads).toHaveLength(40)
+    expect(data.activity.items.map(({ key }) => key).slice(0, 2)).toEqual(['s44@1', 's43@1'])
+    expect(data.activity.items.at(-1)?.stream).toBe('s5')
+    expect(data.activity.behind).toBe(0)
+    await stop()
+  })
+
+  it('goes on with those that move, of which only what is new is told', async () => {
+    const { store, advance } = memoryStore()
+    for (const name of ['a', 'b']) await run(store, name, init())
+    const asked = probe(withoutMarks(store))
+    const { data, clock, stop } = await polling(asked.store, FEED)
+    advance(1_000)
+    await run(store, 'b', set('1'))
+    await run(store, 'b', set('2'))
+    asked.reads.length = 0
+    await clock.next()
+    expect(asked.reads).toEqual(['b'])
+    expect(data.activity.items.map(({ key }) => key)).toEqual(['b@3', 'b@2', 'b@1', 'a@1'])
+    const { items } = data.activity
+    await clock.next()
+    expect(data.activity.items).toBe(items)
+    await stop()
+  })
+
+  it('is read only while somebody looks', async () => {
+    const { store } = memoryStore()
+    await run(store, 'a', init())
+    const asked = probe(withoutMarks(store))
+    const { poll, data, clock, stop } = await polling(asked.store)
+    expect(asked.reads).toEqual([])
+    poll.want(FEED)
+    await clock.resting()
+    poll.want(LISTED)
+    await run(store, 'a', set('1'))
+    asked.reads.length = 0
+    await clock.next()
+    expect(asked.reads).toEqual([])
+    poll.want(FEED)
+    await clock.resting()
+    expect(data.activity.items.map(({ key }) => key)).toEqual(['a@2', 'a@1'])
+    await stop()
+  })
+
+  it('tells of writes of others too, as long as nobody has recorded them', async () => {
+    const { store, advance } = memoryStore()
+    for (const name of ['a', 'b']) await run(store, name, init())
+    const { data, clock, stop } = await polling(store, FEED)
+    advance(1_000)
+    await writeForeign(store, 'a', 'name="Start"', 'name="Begun"')
+    await clock.next()
+    const ofA = () => data.activity.items.filter(({ stream }) => stream === 'a').map(({ key, tx }) => [key, tx.op])
+    const unrecorded = [
+      ['a@1+', 'foreign'],
+      ['a@1', 'init'],
+    ]
+    expect(ofA()).toEqual(unrecorded)
+    advance(1_000)
+    await run(store, 'b', set('1'))
+    await clock.next()
+    expect(ofA()).toEqual(unrecorded)
+    await run(store, 'a', set('1'))
+    await clock.next()
+    expect(ofA()).toEqual([
+      ['a@3', 'set'],
+      ['a@2', 'foreign'],
+      ['a@1', 'init'],
+    ])
+    await stop()
+  })
+
+  it('says how much it is behind, and catches up', async () => {
+    const { store } = memoryStore()
+    const names = Array.from({ length: 50 }, (_, at) => `s${at}`)
+    for (const name of names) await run(store, name, init())
+    const { data, clock, stop } = await polling(withoutMarks(store), FEED)
+    for (const name of names) await run(store, name, set('1'))
+    await clock.next()
+    expect(data.activity.behind).toBe(10)
+    await clock.next()
+    expect(data.activity.behind).toBe(0)
+    expect(data.activity.items.filter(({ tx }) => tx.op === 'set')).toHaveLength(50)
+    await stop()
+  })
+
+  it('loses nothing in an outage, and passes over what cannot be read', async () => {
+    const { store } = memoryStore()
+    for (const name of ['a', 'b']) await run(store, name, init())
+    await given(store, 'c', 'no xml')
+    const asked = probe(withoutMarks(store))
+    asked.fails.read = 1
+    const { data, clock, stop } = await polling(asked.store, FEED)
+    expect(data.freshness.trouble?.code).toBe('store-unreachable')
+    expect(data.activity.items).toEqual([])
+    await clock.next()
+    expect(data.activity.items.map(({ key }) => key).toSorted()).toEqual(['a@1', 'b@1'])
+    expect(data.freshness.trouble).toBeUndefined()
+    await stop()
+  })
+})
+
+describe('the view of watchdogs', () => {
+  it('has the soonest limits of all streams, the soonest first, at most 200', async () => {
+    const { store } = memoryStore()
+    for (let at = 0; at < 450; at++) await given(store, `s${at}`, '0', { dueMs: 10_000 - (at % 400) })
+    await given(store, 'never')
+    const { data, stop } = await polling(store, { ...LISTED, watchdog: true })
+    const { next } = data.watchdog
+    expect(next).toHaveLength(200)
+    expect(next.slice(0, 2)).toEqual([
+      { stream: 's399', dueMs: 9_601 },
+      { stream: 's398', dueMs: 9_602 },
+    ])
+    expect(next.every(({ dueMs }, at) => at === 0 || dueMs >= (next[at - 1]?.dueMs ?? 0))).toBe(true)
+    await stop()
+  })
+
+  it('is read while it is shown, and the same again is no news', async () => {
+    const { store } = memoryStore()
+    const asked = probe(withoutMarks(store))
+    const { poll, data, clock, stop } = await polling(asked.store)
+    expect(data.watchdog.state).toBeUndefined()
+    poll.want({ ...LISTED, watchdog: true })
+    await clock.resting()
+    expect(data.watchdog.state).toEqual({ watchdogs: [], damaged: false })
+    const { revision } = data.watchdog
+    await clock.next()
+    expect(asked.reads).toEqual([WATCHDOG_STATE, WATCHDOG_STATE])
+    expect(data.watchdog.revision).toBe(revision)
+    await given(store, WATCHDOG_STATE, 'nonsense')
+    await clock.next()
+    expect(data.watchdog.state?.damaged).toBe(true)
+    await stop()
+  })
+})

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest'
+import { NO_DEMAND } from '../../../../../src/tui/data/types.ts'
+import { changeOptions, given, leased, put } from '../../../../contract/harness.ts'
+import { init, memoryStore, run } from '../../../ops/support.ts'
+import { probe } from '../../../ops/watch/support.ts'
+import { LISTED, polling, withoutMarks } from '../support.ts'
+
+const SHOWN = { ...NO_DEMAND, open: 'orders/1' }
+const moved = { op: 'set', event: '00', attributes: { key: 'k1' } } as const
+
+describe('the open stream', () => {
+  it('is read at first and when it moved; of the rest nothing is listed', async () => {
+    const { store } = memoryStore()
+    for (const name of ['orders/1', 'orders/2']) await run(store, name, init(['A']))
+    const asked = probe(withoutMarks(store))
+    const { data, clock, stop } = await polling(asked.store, SHOWN)
+    expect(data.open).toMatchObject({ name: 'orders/1', presence: 'there' })
+    expect(data.open?.nodes.map(({ id }) => id)).toEqual(['00', '01.00'])
+    expect(asked.reads).toEqual(['orders/1'])
+    const before = data.open
+    await clock.next()
+    expect(asked.listings).toMatchObject([{ prefix: 'orders/1', limit: 1 }])
+    expect(data.open).toBe(before)
+    await run(store, 'orders/1', moved)
+    asked.reads.length = 0
+    await clock.next()
+    expect(asked.reads).toEqual(['orders/1'])
+    expect(data.open?.event('00')?.key).toBe('k1')
+    expect(data.open?.nodes).toBe(before?.nodes)
+    expect(data.streams.size).toBe(0)
+    await stop()
+  })
+
+  it('is not even looked at while the store says that nothing was written', async () => {
+    const { store, advance } = memoryStore()
+    await run(store, 'orders/1', init())
+    await leased(store, 'orders/1', 'ada', 15)
+    const asked = probe(store)
+    const { data, clock, stop } = await polling(asked.store, SHOWN)
+    await clock.next()
+    advance(15_000)
+    await clock.next()
+    expect([asked.listings.length, asked.reads.length]).toEqual([0, 1])
+    expect(data.open?.listed?.lease.state).toBe('expired')
+    await stop()
+  })
+
+  it('is waited for, gone when it is deleted, and there again when it is created again', async () => {
+    const { store } = memoryStore()
+    const { data, clock, stop } = await polling(store, SHOWN)
+    expect(data.open).toMatchObject({ presence: 'missing', view: undefined, listed: undefined })
+    await run(store, 'orders/1', init(['A']))
+    await clock.next()
+    expect(data.open?.presence).toBe('there')
+    await store.remove('orders/1', {})
+    await clock.next()
+    expect(data.open).toMatchObject({ presence: 'gone', listed: undefined })
+    expect(data.open?.nodes).toHaveLength(2)
+    expect(data.open?.text.join('')).toContain('<EventStream')
+    await run(store, 'orders/1', init())
+    await clock.next()
+    expect(data.open?.presence).toBe('there')
+    expect(data.open?.nodes).toHaveLength(1)
+    await stop()
+  })
+
+  it('of another name is no answer to it', async () => {
+    const { store } = memoryStore()
+    await run(store, 'orders/10', init())
+    const { data, clock, stop } = await polling(withoutMarks(store), SHOWN)
+    await clock.next()
+    expect(data.open?.presence).toBe('missing')
+    await stop()
+  })
+
+  it('that is no XML shows its text, why, and what it was when it could be read', async () => {
+    const { store } = memoryStore()
+    await run(store, 'orders/1', init(['A']))
+    const { data, clock, stop } = await polling(store, SHOWN)
+    await store.changeUnderLease('orders/1', put('<a\nb'), changeOptions())
+    await clock.next()
+    expect(data.open).toMatchObject({ presence: 'unreadable', fault: { code: 'bad-document' }, text: ['<a', 'b'] })
+    expect(data.open?.nodes).toHaveLength(2)
+    await store.remove('orders/1', {})
+    await run(store, 'orders/1', init())
+    await clock.next()
+    expect(data.open).toMatchObject({ presence: 'there', fault: undefined })
+    await stop()
+  })
+
+  it('is another one at once: nothing of the former is shown under its name', async () => {
+    const { store } = memoryStore()
+    await run(store, 'orders/1', init())
+    await given(store, 'bad', 'no xml')
+    const { poll, data, clock, stop } = await polling(store, SHOWN)
+    poll.want({ ...NO_DEMAND, open: 'bad' })
+    expect(data.open).toMatchObject({ name: 'bad', presence: 'waiting', nodes: [], text: [] })
+    await clock.resting()
+    expect(data.open).toMatchObject({ name: 'bad', presence: 'unreadable', view: undefined })
+    poll.want(SHOWN)
+    await clock.resting()
+    expect(data.open).toMatchObject({ name: 'orders/1', presence: 'there' })
+    // there and back before anybody could look
+    poll.want({ ...NO_DEMAND, open: 'bad' })
+    poll.want(SHOWN)
+    expect(data.open?.presence).toBe('waiting')
+    await clock.resting()
+    expect(data.open).toMatchObject({ name: 'orders/1', presence: 'there' })
+    await stop()
+  })
+
+  it('stays as it was while another screen is shown, and is caught up with on return', async () => {
+    const { store } = memoryStore()
+    await run(store, 'orders/1', init())
+    const { poll, data, clock, stop } = await polling(store, SHOWN)
+    poll.want(LISTED)
+    await clock.resting()
+    await run(store, 'orders/1', moved)
+    await clock.next()
+    expect(data.open?.event('00')?.key).toBe('')
+    poll.want(SHOWN)
+    await clock.resting()
+    expect(data.open?.event('00')?.key).toBe('k1')
+    await stop()
+  })
+})

@@ -1,0 +1,242 @@
+import { mkdtemp, rename, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { ContainerMissing, NotPermitted } from '../../../../../src/store/errors.ts'
+import { openSqliteStore } from '../../../../../src/store/sqlite/store.ts'
+import type { EventStore } from '../../../../../src/store/store.ts'
+import { Pace } from '../../../../../src/tui/data/poll/poll.ts'
+import { NO_DEMAND } from '../../../../../src/tui/data/types.ts'
+import { init, memoryStore, run } from '../../../ops/support.ts'
+import { probe } from '../../../ops/watch/support.ts'
+import { LISTED, namesIn, polling, type StepClock, withoutMarks } from '../support.ts'
+
+/** A store that does something before each listing. */
+function before(store: EventStore, each: () => void): EventStore {
+  const plain = withoutMarks(store)
+  return new Proxy(plain, {
+    get(target, key) {
+      if (key !== 'list') return Reflect.get(target, key)
+      return async function* (query: Parameters<EventStore['list']>[0]) {
+        each()
+        yield* target.list(query)
+      }
+    },
+  })
+}
+
+describe('how often the store is asked', () => {
+  it('is the interval, less what the look took', async () => {
+    const { store } = memoryStore()
+    let clock: StepClock | undefined
+    const polled = await polling(before(store, () => clock?.goOn(200)))
+    clock = polled.clock
+    await clock.next()
+    expect(clock.waits).toEqual([1_000, 800])
+    expect(polled.data.freshness).toMatchObject({ intervalMs: 1_000, isSlow: false })
+    await polled.stop()
+  })
+
+  it('is four times as long as a slow look took, and told', async () => {
+    const { store } = memoryStore()
+    let clock: StepClock | undefined
+    let tookMs = 3_000
+    const polled = await polling(before(store, () => clock?.goOn(tookMs)))
+    clock = polled.clock
+    await clock.next()
+    expect(clock.waits.at(-1)).toBe(9_000)
+    expect(polled.data.freshness).toMatchObject({ intervalMs: 12_000, isSlow: true })
+    tookMs = 0
+    await clock.next()
+    expect(polled.data.freshness).toMatchObject({ intervalMs: 1_000, isSlow: false })
+    await polled.stop()
+  })
+
+  it('is never more than a minute apart, but never less than was asked for', () => {
+    expect(new Pace(1_000).answered(100_000)).toBe(60_000)
+    expect(new Pace(120_000).answered(100_000)).toBe(120_000)
+  })
+
+  it('is at once when somebody asks, and no listing is made beside another', async () => {
+    const { store } = memoryStore()
+    const asked = probe(withoutMarks(store))
+    const { poll, clock, stop } = await polling(asked.store)
+    poll.readNow()
+    poll.readNow()
+    await clock.resting()
+    expect(asked.listings).toHaveLength(2)
+    await stop()
+  })
+
+  it('is at once for a wish from while a listing is under way, too', async () => {
+    const { store } = memoryStore()
+    let wish = () => {}
+    let listings = 0
+    const { poll, clock, stop } = await polling(
+      before(store, () => {
+        listings++
+        wish()
+      }),
+    )
+    wish = () => {
+      wish = () => {}
+      poll.readNow()
+    }
+    await clock.next()
+    expect(listings).toBe(3)
+    await stop()
+  })
+
+  it('does not depend on how often screens are changed', async () => {
+    const { store } = memoryStore()
+    const asked = probe(withoutMarks(store))
+    const { poll, clock, stop } = await polling(asked.store)
+    for (let at = 0; at < 5; at++) {
+      poll.want({ ...NO_DEMAND, open: `s${at}` })
+      await clock.resting()
+      poll.want(LISTED)
+      await clock.resting()
+    }
+    expect(asked.listings.filter(({ order }) => order === 'any')).toHaveLength(1)
+    expect(clock.waits.at(-1)).toBe(1_000)
+    await clock.next()
+    expect(asked.listings.filter(({ order }) => order === 'any')).toHaveLength(2)
+    await stop()
+  })
+})
+
+describe('a store in trouble', () => {
+  it('is asked again after longer and longer, and everything stays as it was; then all is well', async () => {
+    const { store } = memoryStore()
+    await run(store, 'a', init())
+    const asked = probe(withoutMarks(store))
+    const { data, clock, stop } = await polling(asked.store)
+    const seenMs = data.freshness.seenMs
+    asked.fails.list = 6
+    for (let at = 0; at < 6; at++) await clock.next()
+    expect(clock.waits.slice(1)).toEqual([1_000, 2_000, 4_000, 8_000, 10_000, 10_000])
+    expect(data.freshness).toMatchObject({ seenMs, trouble: { code: 'store-unreachable', message: 'nobody answers' } })
+    expect(data.freshness.lookingSinceMs).toBeUndefined()
+    expect(namesIn(data)).toEqual(['a'])
+    await run(store, 'b', init())
+    await clock.next()
+    expect(data.freshness.trouble).toBeUndefined()
+    expect(namesIn(data)).toEqual(['a', 'b'])
+    expect(clock.waits.at(-1)).toBe(1_000)
+    await stop()
+  })
+
+  it('stays in trouble while other screens are looked at, as long as nothing was asked', async () => {
+    const { store } = memoryStore()
+    const asked = probe(withoutMarks(store))
+    const { poll, data, clock, stop } = await polling(asked.store)
+    asked.fails.list = 6
+    for (let at = 0; at < 3; at++) await clock.next()
+    const { seenMs } = data.freshness
+    poll.want(NO_DEMAND)
+    poll.want(LISTED)
+    await clock.resting()
+    poll.want({ ...LISTED, activity: true })
+    await clock.resting()
+    expect(data.freshness).toMatchObject({ seenMs, trouble: { code: 'store-unreachable' } })
+    await stop()
+  })
+
+  it('is seen at once where the streams are wanted again while the open one is read', async () => {
+    const { store } = memoryStore()
+    const asked = probe(withoutMarks(store))
+    let comeBack = () => {}
+    const { poll, data, clock, stop } = await polling(
+      new Proxy(asked.store, {
+        get(target, key) {
+          if (key === 'read') comeBack()
+          return Reflect.get(target, key)
+        },
+      }),
+    )
+    comeBack = () => poll.want(LISTED)
+    asked.fails.list = 1
+    clock.goOn(5_000)
+    poll.want({ ...NO_DEMAND, open: 'a' })
+    await clock.resting()
+    expect(data.freshness.trouble).toMatchObject({ code: 'store-unreachable' })
+    await stop()
+  })
+
+  it.each([new NotPermitted('no rights'), new ContainerMissing('no such container')])(
+    'is trouble too where the fault is $code, from the first look on',
+    async fault => {
+      const { store } = memoryStore()
+      let isBad = true
+      const bad = before(store, () => {
+        if (isBad) throw fault
+      })
+      const { data, clock, stop } = await polling(bad)
+      expect(data.freshness).toMatchObject({ seenMs: undefined, trouble: { code: fault.code } })
+      isBad = false
+      await clock.next()
+      expect(data.freshness.trouble).toBeUndefined()
+      expect(data.freshness.seenMs).toBeDefined()
+      await stop()
+    },
+  )
+
+  it('is one whose file is gone: what was there is not shown as empty, and is looked at when it is back', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'leasectl-poll-'))
+    const file = join(folder, 'a.db')
+    const store = openSqliteStore(file, { lookMs: 0 })
+    await run(store, 'a', init())
+    const { data, clock, stop } = await polling(store)
+    await rename(file, `${file}.away`)
+    await clock.next()
+    expect(data.freshness.trouble?.message).toContain('is not there any more')
+    expect(data.streams.get('a')).toBeDefined()
+    await rename(`${file}.away`, file)
+    await run(store, 'b', init())
+    await clock.next()
+    expect(data.freshness.trouble).toBeUndefined()
+    expect(namesIn(data)).toEqual(['a', 'b'])
+    await stop()
+    await store.close()
+    await rm(folder, { recursive: true })
+  })
+
+  it('of which there never was a file is empty', async () => {
+    const store = openSqliteStore(join(tmpdir(), 'leasectl-nowhere', 'a.db'))
+    const { data, clock, stop } = await polling(store)
+    await clock.next()
+    expect([data.freshness.trouble, data.streams.isComplete]).toEqual([undefined, true])
+    await stop()
+    await store.close()
+  })
+
+  it('tells since when', async () => {
+    const { store, advance } = memoryStore()
+    const asked = probe(withoutMarks(store))
+    asked.fails.list = 2
+    const { data, clock, stop } = await polling(asked.store)
+    const sinceMs = data.freshness.trouble?.sinceMs
+    advance(5_000)
+    await clock.next()
+    expect(data.freshness.trouble?.sinceMs).toBe(sinceMs)
+    await stop()
+  })
+
+  it('is not taken for a bug: that ends the poll', async () => {
+    const { store } = memoryStore()
+    const buggy = before(store, () => {
+      throw new TypeError('a bug')
+    })
+    await expect(polling(buggy)).rejects.toThrow('a bug')
+  })
+})
+
+it('ends quietly with the signal, also in the middle of a look', async () => {
+  const { store } = memoryStore()
+  const asked = probe(withoutMarks(store))
+  const { stop } = await polling(asked.store)
+  await stop()
+  const count = asked.listings.length
+  await new Promise(resolve => setImmediate(resolve))
+  expect(asked.listings).toHaveLength(count)
+})

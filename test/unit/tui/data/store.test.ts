@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import { fromListing, type SummarizedStream } from '../../../../src/ops/summaries.ts'
+import type { LeaseView } from '../../../../src/store/store.ts'
+import { pulseNow } from '../../../../src/tui/data/activity-rate.ts'
+import { DataStore } from '../../../../src/tui/data/store.ts'
+import { PULSE } from '../../../../src/tui/data/types.ts'
+import { summary } from '../../../contract/harness.ts'
+
+const NOW = 100 * PULSE.stretchMs
+const FREE: LeaseView = { state: 'available' }
+
+function row(name: string, version = 1, lease = FREE): SummarizedStream {
+  const found = summary({ version })
+  return fromListing({ name, etag: `${name}-${version}`, size: 1, modifiedMs: NOW, lease, summary: found }, found)
+}
+
+describe('the table of streams', () => {
+  it('replaces an entry that changed and keeps the others', () => {
+    const data = new DataStore()
+    data.putStreams([row('a'), row('b')], NOW)
+    const [a, b] = [data.streams.get('a'), data.streams.get('b')]
+    const { revision } = data
+    data.putStreams([row('a'), row('b', 2)], NOW)
+    expect(data.streams.get('a')).toBe(a)
+    expect(data.streams.get('b')).not.toBe(b)
+    expect(b?.item.summary?.version).toBe(1)
+    expect(data.revision).toBe(revision + 1)
+    expect(data.streams.membership).toBe(2)
+  })
+
+  it('counts changes by versions in stretches of time that move on', () => {
+    const data = new DataStore()
+    data.putStreams([row('a')], NOW)
+    data.putStreams([row('a', 4)], NOW)
+    data.putStreams([row('a', 5)], NOW + 2 * PULSE.stretchMs)
+    const entry = data.streams.get('a')
+    expect(entry?.pulse.slice(-4)).toEqual([0, 3, 0, 1])
+    if (entry === undefined) throw new Error('no entry')
+    expect(pulseNow(entry, NOW + 3 * PULSE.stretchMs).slice(-4)).toEqual([3, 0, 1, 0])
+    expect(pulseNow(entry, NOW + 99 * PULSE.stretchMs)).toEqual(new Array(PULSE.stretches).fill(0))
+  })
+
+  it('counts a stream that comes as a change once all were listed, and a lease never', () => {
+    const data = new DataStore()
+    data.putStreams([row('a')], NOW)
+    data.completeStreams()
+    data.putStreams([row('b'), row('a', 1, { state: 'leased', duration: 'fixed' })], NOW)
+    expect(data.streams.get('a')?.pulse.at(-1)).toBe(0)
+    expect(data.streams.get('b')?.pulse.at(-1)).toBe(1)
+  })
+
+  it('knows since when a lease is held: by its holder, else since it was seen', () => {
+    const data = new DataStore()
+    const anonymous: LeaseView = { state: 'leased', duration: 'infinite' }
+    const since = () => data.streams.get('a')?.leasedSinceMs
+    data.putStreams([row('a', 1, anonymous)], NOW)
+    data.putStreams([row('a', 2, anonymous)], NOW + 5_000)
+    expect(since()).toBe(NOW)
+    data.putStreams([row('a', 3)], NOW)
+    expect(since()).toBeUndefined()
+    const holder = { by: 'ada', host: 'h', pid: 1, purpose: 'p', sinceMs: 77 }
+    data.putStreams([row('a', 3, { ...anonymous, holder })], NOW)
+    expect(since()).toBe(77)
+  })
+
+  it('tells listeners of what may be seen, and of nothing else', () => {
+    const data = new DataStore()
+    let told = 0
+    const end = data.onChange(() => told++)
+    data.putStreams([row('a')], NOW)
+    data.putStreams([row('a')], NOW)
+    data.removeStreams(['b'])
+    data.expireLeases(NOW)
+    expect(told).toBe(1)
+    data.putFreshness({ seenMs: NOW })
+    data.putFreshness({ seenMs: NOW + 1_000, lookingSinceMs: NOW })
+    expect(told).toBe(2)
+    end()
+    data.removeStreams(['a'])
+    expect(told).toBe(2)
+  })
+
+  it('is a picture of its own when it is frozen', () => {
+    const data = new DataStore()
+    data.putStreams([row('a'), row('b')], NOW)
+    data.completeStreams()
+    const { revision, membership } = data.streams
+    const picture = data.snapshot()
+    data.putStreams([row('a', 2), row('c')], NOW)
+    data.removeStreams(['b'])
+    data.setDryRun({ kind: 'failed', message: 'no' })
+    expect(Array.from(picture.streams.values(), ({ item }) => item.pin.ifVersion)).toEqual([1, 1])
+    expect(picture.streams).toMatchObject({ revision, membership, size: 2, isComplete: true })
+    expect(picture.watchdog.dryRun).toBeUndefined()
+    expect(picture.revision).toBeLessThan(data.revision)
+  })
+})

@@ -1,0 +1,112 @@
+import type { EventStore } from '../../../../src/store/store.ts'
+import { LeasectlError } from '../../../../src/stream/errors.ts'
+import { Poll, type PollClock, type PollOptions } from '../../../../src/tui/data/poll/poll.ts'
+import { DataStore } from '../../../../src/tui/data/store.ts'
+import { type Demand, NO_DEMAND } from '../../../../src/tui/data/types.ts'
+
+/** A clock that goes on only when the test says so. */
+export class StepClock implements PollClock {
+  /** How long each rest of the poll would have been. */
+  readonly waits: number[] = []
+  #nowMs = 0
+  #wake: (() => void) | undefined
+  #onRest: () => void = () => {}
+
+  nowMs = (): number => this.#nowMs
+
+  async pause(ms: number, signal: AbortSignal): Promise<void> {
+    this.waits.push(ms)
+    await new Promise<void>(resolve => {
+      this.#wake = () => {
+        this.#wake = undefined
+        resolve()
+      }
+      if (signal.aborted) this.#wake()
+      signal.addEventListener('abort', () => this.#wake?.(), { once: true })
+      this.#onRest()
+    })
+  }
+
+  /** Time that a look takes. */
+  goOn(ms: number): void {
+    this.#nowMs += ms
+  }
+
+  /** Resolves when the poll has nothing to do. */
+  async resting(): Promise<void> {
+    if (this.#wake === undefined) {
+      await new Promise<void>(resolve => {
+        this.#onRest = resolve
+      })
+    }
+    await othersDone()
+  }
+
+  /** Ends the rest: resolves at the next one. */
+  async next(): Promise<void> {
+    this.#nowMs += this.waits.at(-1) ?? 0
+    const wake = this.#wake
+    if (wake === undefined) throw new Error('the poll does not rest')
+    wake()
+    await this.resting()
+  }
+}
+
+/** What goes on beside the looks has ended: nothing of it waits for more than promises. */
+export async function othersDone(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise(resolve => setImmediate(resolve))
+}
+
+export interface Polled {
+  readonly poll: Poll
+  readonly data: DataStore
+  readonly clock: StepClock
+  /** Ends it; throws what it failed with. */
+  stop(): Promise<void>
+}
+
+export const LISTED: Demand = { ...NO_DEMAND, streams: true }
+
+/** A poll that runs and has had its first look. */
+export async function polling(
+  store: EventStore,
+  demand: Demand = LISTED,
+  options: Partial<PollOptions> = {},
+): Promise<Polled> {
+  const data = new DataStore()
+  const clock = new StepClock()
+  const poll = new Poll(store, data, { intervalMs: 1_000, clock, explain, ...options })
+  poll.want(demand)
+  const end = new AbortController()
+  const ended = poll.run(end.signal)
+  ended.catch(() => {})
+  await Promise.race([clock.resting(), ended])
+  return {
+    poll,
+    data,
+    clock,
+    stop() {
+      end.abort()
+      return ended
+    },
+  }
+}
+
+function explain(error: unknown) {
+  return error instanceof LeasectlError ? { code: error.code, message: error.message } : { code: '?', message: '?' }
+}
+
+export function namesIn({ streams }: DataStore): string[] {
+  return Array.from(streams.values(), ({ name }) => name).sort()
+}
+
+/** A store like another, without the one method by which it can tell that nothing was written. */
+export function withoutMarks(store: EventStore): EventStore {
+  return new Proxy(store, {
+    get(target, key) {
+      if (key === 'changeMark') return undefined
+      const value: unknown = Reflect.get(target, key)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest'
+import { openMemoryStore } from '../../../src/store/memory.ts'
+import { Poll } from '../../../src/tui/data/poll/poll.ts'
+import { DataStore } from '../../../src/tui/data/store.ts'
+import { Effects } from '../../../src/tui/effects.ts'
+import type { LineOutput, Ports } from '../../../src/tui/ports.ts'
+import type { Action } from '../../../src/tui/state/state.ts'
+
+interface Line {
+  readonly signal: AbortSignal
+  answer(output: LineOutput): void
+}
+
+/** Effects over a program whose lines answer when they are told to. */
+function begun() {
+  const store = openMemoryStore()
+  const lines: Line[] = []
+  const reported: Action[] = []
+  const data = new DataStore()
+  const explain: Ports['explain'] = error => ({ code: 'x', message: String(error) })
+  const ports = {
+    store,
+    explain,
+    runLine: (_line, _mayWrite, signal) =>
+      new Promise<LineOutput>(answer => {
+        lines.push({ signal, answer })
+      }),
+  } as Pick<Ports, 'store' | 'explain' | 'runLine'> as Ports
+  const poll = new Poll(store, data, { intervalMs: 1_000, explain })
+  const effects = new Effects(ports, data, poll, action => void reported.push(action))
+  const run = (mayWrite: boolean) => effects.carryOut({ kind: 'run-line', line: 'x', mayWrite })
+  return { effects, lines, reported, run }
+}
+
+const turn = () => new Promise(resolve => setImmediate(resolve))
+
+test('who quits waits for a line that may be changing something, also for one that was stopped before', async () => {
+  const { effects, lines, run } = begun()
+  run(true)
+  effects.carryOut({ kind: 'stop-line' })
+  run(true)
+  let hasStopped = false
+  const stopped = effects.stop().then(() => {
+    hasStopped = true
+  })
+  expect(lines.map(({ signal }) => signal.aborted)).toEqual([true, true])
+  lines[1]?.answer({ exit: 130, lines: [] })
+  await turn()
+  expect(hasStopped).toBe(false)
+  lines[0]?.answer({ exit: 130, lines: [] })
+  await stopped
+})
+
+test('for one that only reads nobody waits', async () => {
+  const { effects, lines, run } = begun()
+  run(false)
+  await effects.stop()
+  expect(lines[0]?.signal.aborted).toBe(true)
+})
+
+test('a line that was stopped tells what it has done by then, but not in the place of the next one', async () => {
+  const { effects, lines, run, reported } = begun()
+  run(true)
+  effects.carryOut({ kind: 'stop-line' })
+  lines[0]?.answer({ exit: 130, lines: ['3 done'] })
+  await turn()
+  expect(reported).toMatchObject([{ kind: 'line-answered', output: { lines: ['3 done'] } }])
+  run(true)
+  run(true)
+  lines[1]?.answer({ exit: 0, lines: ['of the former'] })
+  await turn()
+  expect(reported).toHaveLength(1)
+})

@@ -1,0 +1,247 @@
+import { EventEmitter } from 'node:events'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { DashboardEnd, TerminalRequests } from '../../../src/tui/options.ts'
+import { type Drawable, runDashboard } from '../../../src/tui/run.ts'
+import type { Action, Size } from '../../../src/tui/state/state.ts'
+import { Ending } from '../../../src/tui/terminal/shutdown.ts'
+import { Term, type TermHost } from '../../../src/tui/terminal/terminal.ts'
+import type { Frame } from '../../../src/tui/view/row.ts'
+import { type EmulatedTerminal, openTerminal } from './support/terminal.ts'
+
+/** Shows its size and the last key; quits with `q`. */
+class FakeApp implements Drawable {
+  readonly actions: Action[] = []
+  terminal: TerminalRequests | undefined
+  text = 'nothing'
+  /** What it waits for when it was quit. */
+  lastWork: Promise<void> | undefined
+  #size: Size
+  #tell: (why: 'data' | 'input') => void = () => {}
+  readonly #quit = Promise.withResolvers<void>()
+
+  constructor(size: Size) {
+    this.#size = size
+  }
+
+  dispatch(action: Action): void {
+    this.actions.push(action)
+    if (action.kind === 'resize') this.#size = action.size
+    if (action.kind === 'key') this.text = action.press.key
+    if (this.text === 'q') this.#quit.resolve()
+    this.#tell('input')
+  }
+
+  change(text: string): void {
+    this.text = text
+    this.#tell('data')
+  }
+
+  frame(): Frame {
+    if (this.text === 'broken') throw new Error('a bug')
+    const { columns, rows } = this.#size
+    const lines = [`${columns}x${rows}`, this.text, ...Array(rows).fill('-')].slice(0, rows)
+    return { columns, rows: lines.map(line => ({ spans: [[line, 'plain']] })) }
+  }
+
+  onChange(listener: (why: 'data' | 'input') => void): () => void {
+    this.#tell = listener
+    return () => {
+      this.#tell = () => {}
+    }
+  }
+
+  onRequest(terminal: TerminalRequests): void {
+    this.terminal = terminal
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    signal.addEventListener('abort', () => this.#quit.resolve())
+    await this.#quit.promise
+    await this.lastWork
+  }
+}
+
+interface Show {
+  readonly terminal: EmulatedTerminal
+  readonly app: FakeApp
+  readonly events: EventEmitter
+  readonly signal: AbortController
+  readonly ended: Promise<DashboardEnd>
+}
+
+const shows: Show[] = []
+afterEach(async () => {
+  for (const { signal, ended } of shows.splice(0)) {
+    signal.abort()
+    await ended.catch(() => {})
+  }
+})
+
+function open(size: Size = { columns: 20, rows: 4 }): Show {
+  const terminal = openTerminal(size)
+  const { stdin, stdout } = terminal
+  const events = new EventEmitter()
+  const process: TermHost = { events, writeNow: text => stdout.write(text), stopJob() {}, readSize() {} }
+  const signal = new AbortController()
+  const end = new Ending(signal.signal)
+  const handlers = {
+    onStop: (name: NodeJS.Signals) => end.stop(name),
+    onFault: (error: unknown) => end.fail(error),
+    onResume: () => end.onResume(),
+  }
+  const term = new Term(stdin, stdout, handlers, process)
+  term.open()
+  const app = new FakeApp(size)
+  const ended = runDashboard(app, {
+    ...{ stdin, stdout, term, end, theme: 'dark', env: {}, signal: signal.signal },
+    size: () => ({ columns: stdout.columns, rows: stdout.rows }),
+  })
+  ended.catch(() => {})
+  const show = { terminal, app, events, signal, ended }
+  shows.push(show)
+  return show
+}
+
+/** The screen as soon as it shows the text. */
+async function seen(terminal: EmulatedTerminal, text: string): Promise<string[]> {
+  for (;;) {
+    const screen = await terminal.screen()
+    if (screen.some(row => row.includes(text))) return screen
+    await new Promise(resolve => setImmediate(resolve))
+  }
+}
+
+describe('the dashboard on a terminal', () => {
+  test('shows frames, hands keys on and draws what they change', async () => {
+    const { terminal, app } = open()
+    expect(await seen(terminal, 'nothing')).toEqual(['20x4', 'nothing', '-', '-'])
+    terminal.type('jk\x1b[B')
+    await seen(terminal, 'down')
+    expect(app.actions.map(action => action.kind === 'key' && action.press.key)).toEqual(['j', 'k', 'down'])
+  })
+
+  test('draws changed data', async () => {
+    const { terminal, app } = open()
+    app.change('new data')
+    expect(await seen(terminal, 'new data')).toEqual(['20x4', 'new data', '-', '-'])
+  })
+
+  test('a lone escape arrives', async () => {
+    const { terminal } = open()
+    terminal.type('\x1b')
+    expect((await seen(terminal, 'escape'))[1]).toBe('escape')
+  })
+
+  test.each([
+    [30, 6],
+    [12, 2],
+    [12, 6],
+  ])('takes the size %ix%i', async (columns, rows) => {
+    const { terminal } = open()
+    await seen(terminal, 'nothing')
+    await terminal.resize(columns, rows)
+    const expected = [`${columns}x${rows}`, 'nothing', '-', '-', '-', '-'].slice(0, rows)
+    expect(await seen(terminal, `${columns}x${rows}`)).toEqual(expected)
+  })
+
+  test('repaints what somebody else has written over', async () => {
+    const { terminal, app } = open()
+    await seen(terminal, 'nothing')
+    terminal.stdout.write('\x1b[2;1Hbroadcast message\r\n\n\n\n')
+    expect((await terminal.screen())[0]).not.toBe('20x4')
+    app.terminal?.repaint()
+    expect(await seen(terminal, '20x4')).toEqual(['20x4', 'nothing', '-', '-'])
+  })
+
+  test('hands a text to the clipboard', async () => {
+    const { terminal, app } = open()
+    app.terminal?.copy('leasectl ls')
+    expect(terminal.written).toContain('\x1b]52;c;')
+    expect(await seen(terminal, 'nothing')).toEqual(['20x4', 'nothing', '-', '-'])
+  })
+
+  test('says when a text is too long for the clipboard', () => {
+    const { terminal, app } = open()
+    app.terminal?.copy('x'.repeat(50_001))
+    expect(terminal.written).not.toContain('\x1b]52')
+    expect(app.actions.at(-1)).toMatchObject({ kind: 'notice', text: expect.stringContaining('nothing was copied') })
+  })
+
+  test('comes back from the shell, in the size the terminal has then', async () => {
+    const { terminal, app, events } = open()
+    await seen(terminal, 'nothing')
+    app.terminal?.suspend()
+    expect(await terminal.state()).toMatchObject({ isAlternate: false })
+    app.change('meanwhile')
+    terminal.stdout.columns = 16
+    events.emit('SIGCONT')
+    expect(await seen(terminal, '16x4')).toEqual(['16x4', 'meanwhile', '-', '-'])
+    expect(await terminal.state()).toMatchObject({ isAlternate: true })
+  })
+
+  describe('ends', () => {
+    async function leftAsBefore({ terminal, events }: Show): Promise<void> {
+      expect(await terminal.state()).toMatchObject({ isAlternate: false, row: 0, column: 0 })
+      expect(await terminal.screen()).toEqual(['', '', '', ''])
+      for (const mode of ['?7h', '?25h', '?2004l', '?2026l']) expect(terminal.written).toContain(`\x1b[${mode}`)
+      expect(terminal.rawModes.at(-1)).toBe(false)
+      expect(terminal.stdin.listenerCount('data')).toBe(0)
+      expect(events.eventNames()).toEqual([])
+    }
+
+    test('when it is quit', async () => {
+      const show = open()
+      await seen(show.terminal, 'nothing')
+      show.terminal.type('q')
+      expect(await show.ended).toEqual({ kind: 'quit' })
+      await leftAsBefore(show)
+    })
+
+    test('when the input ends', async () => {
+      const show = open()
+      show.terminal.endInput()
+      expect(await show.ended).toEqual({ kind: 'quit' })
+      await leftAsBefore(show)
+    })
+
+    test('when the program is told to stop', async () => {
+      const show = open()
+      show.signal.abort()
+      expect(await show.ended).toEqual({ kind: 'aborted' })
+      await leftAsBefore(show)
+    })
+
+    test('when the terminal hangs up', async () => {
+      const show = open()
+      show.events.emit('SIGHUP', 'SIGHUP')
+      expect(await show.ended).toEqual({ kind: 'stopped', signal: 'SIGHUP' })
+      await leftAsBefore(show)
+    })
+
+    test('with the error that nobody caught', async () => {
+      const show = open()
+      show.events.emit('uncaughtException', new Error('a bug'))
+      await expect(show.ended).rejects.toThrow('a bug')
+      await leftAsBefore(show)
+    })
+
+    test('also then not before what was under way has come to its end', async () => {
+      const show = open()
+      const underWay = Promise.withResolvers<void>()
+      show.app.lastWork = underWay.promise
+      let hasEnded = false
+      show.ended.catch(() => {
+        hasEnded = true
+      })
+      show.events.emit('uncaughtException', new Error('a bug'))
+      for (let turn = 0; turn < 20; turn++) await new Promise(resolve => setImmediate(resolve))
+      expect([hasEnded, await terminalIsBack(show)]).toEqual([false, true])
+      underWay.resolve()
+      await expect(show.ended).rejects.toThrow('a bug')
+    })
+
+    async function terminalIsBack({ terminal }: Show): Promise<boolean> {
+      return !(await terminal.state()).isAlternate && terminal.rawModes.at(-1) === false
+    }
+  })
+})

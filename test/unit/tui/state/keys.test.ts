@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest'
+import { hintsOf } from '../../../../src/tui/state/hints.ts'
+import { bindingFor, HELP, KEYS, keyLabel } from '../../../../src/tui/state/keys.ts'
+import { SCREENS, type State } from '../../../../src/tui/state/state.ts'
+import { openStream } from '../support/open-stream.ts'
+import { Stage } from '../support/stage.ts'
+import { worldWith } from '../support/world.ts'
+
+const WORLD = worldWith({ streams: ['a'], open: openStream('a', [{ id: '00', name: 'Start', status: 'init' }]) })
+const stage = (options: ConstructorParameters<typeof Stage>[1] = {}) => new Stage(WORLD, options)
+const hints = ({ state }: { readonly state: State }) => hintsOf(state).map(({ keys, does }) => `${keys} ${does}`)
+
+describe('the key table', () => {
+  it('gives each key one meaning on each screen', () => {
+    for (const screen of SCREENS) {
+      const keys = KEYS.filter(({ screens }) => screens === undefined || screens.includes(screen)).flatMap(
+        ({ keys }) => keys,
+      )
+      expect(new Set(keys).size).toBe(keys.length)
+      for (const key of keys) expect(bindingFor({ key }, { screen })?.keys).toContain(key)
+    }
+  })
+
+  it('gives no meaning to keys of other screens', () => {
+    expect(bindingFor({ key: 'h' }, { screen: 'streams' })).toBeUndefined()
+    expect(bindingFor({ key: 'c' }, { screen: 'watchdog' })).toBeUndefined()
+    expect(bindingFor({ key: 'x' }, { screen: 'streams' })).toBeUndefined()
+  })
+
+  it('is in the help as a whole, in groups', () => {
+    expect(HELP.map(({ title }) => title).sort()).toEqual(['Change', 'Choose', 'Look', 'Move', 'Program', 'Screens'])
+    expect(
+      HELP.flatMap(({ lines }) => lines)
+        .map(({ does }) => does)
+        .sort(),
+    ).toEqual(KEYS.map(({ does }) => does).sort())
+    expect(HELP[0]?.lines[0]).toEqual({ keys: 'j ↓', does: 'down', screens: undefined })
+  })
+
+  it('has names for keys that type nothing', () => {
+    expect(['pagedown', 'ctrl-c', 'escape', 'space', 'G'].map(keyLabel)).toEqual(['PgDn', '^C', 'esc', 'space', 'G'])
+  })
+})
+
+describe('the keys at the foot', () => {
+  it('are those of the screen', () => {
+    expect(hints(stage()).slice(0, 4)).toEqual(['j/k move', 'enter open', '/ filter', '? keys'])
+    expect(hints(stage({ stream: 'a' })).slice(0, 4)).toEqual(['esc streams', 'j/k move', 'h/l fold', 't timeline'])
+    expect(hints(stage().press('4'))).toContain('D dry run')
+    expect(hints(stage()).at(-1)).toBe('q quit')
+  })
+
+  it('do not name what is locked, but how to unlock it', () => {
+    expect(hints(stage())).toContain('! unlock')
+    expect(hints(stage())).not.toContain('c cancel')
+    expect(hints(stage({ writes: 'unlocked' }))).toEqual(expect.arrayContaining(['c cancel', 'space mark']))
+    expect(hints(stage({ writes: 'unlocked' }))).not.toContain('! unlock')
+    expect(hints(stage({ writes: 'never' }))).not.toContain('! unlock')
+  })
+
+  it('begin with the way out', () => {
+    expect(hints(stage().press('p'))[0]).toBe('p go on')
+    expect(hints(stage().press('/', 'a', 'enter'))[0]).toBe('esc clear filter')
+    expect(hints(stage({ stream: 'a' }).press('y'))[0]).toBe('esc tree')
+    expect(hints(stage().press('3', 'enter'))[0]).toBe('esc leases')
+  })
+
+  it('leave out what does nothing in the XML', () => {
+    const xml = hints(stage({ stream: 'a', writes: 'unlocked' }).press('y'))
+    for (const line of ['h/l fold', 'y xml', 'space mark']) expect(xml).not.toContain(line)
+    expect(xml).toEqual(expect.arrayContaining(['t timeline', 'c cancel']))
+  })
+
+  it('name those that lead to all others as vital', () => {
+    expect(
+      hintsOf(stage().state)
+        .filter(({ isVital }) => isVital)
+        .map(({ keys }) => keys),
+    ).toEqual(['?', 'q'])
+  })
+})

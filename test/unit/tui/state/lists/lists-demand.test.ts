@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest'
+import { DataStore } from '../../../../../src/tui/data/store.ts'
+import { NO_DEMAND } from '../../../../../src/tui/data/types.ts'
+import { Lists } from '../../../../../src/tui/state/lists/lists.ts'
+import type { State } from '../../../../../src/tui/state/state.ts'
+import { demandOf } from '../../../../../src/tui/state/visible-data.ts'
+import { FREE, NOW, row, stateOn } from './support.ts'
+
+const NAMES = Array.from({ length: 100 }, (_, at) => `s${String(at).padStart(2, '0')}`)
+
+function demanded(state: State) {
+  const data = new DataStore()
+  data.putListed(
+    NAMES.map(name => ({ name, etag: '1', size: 1, modifiedMs: NOW, lease: FREE })),
+    NOW,
+  )
+  data.putStreams([row('s01')], NOW)
+  return demandOf(state, new Lists().listing(state, data, NOW), data)
+}
+
+it('wants the documents of visible rows only, as far as they are not known', () => {
+  const { unread, ...rest } = demanded(stateOn('streams'))
+  expect(rest).toEqual({ streams: true, open: undefined, activity: false, watchdog: false })
+  expect(unread.slice(0, 2)).toEqual(['s00', 's02'])
+  expect(unread).toHaveLength(18)
+  expect(demanded(stateOn('streams', { cursor: 's50', offset: 3 })).unread.slice(0, 1)).toEqual(['s47'])
+  expect(demanded(stateOn('streams', { cursor: 's99' })).unread.at(-1)).toBe('s99')
+})
+
+it('wants of the open stream nothing but itself', () => {
+  expect(demanded(stateOn('stream', {}, { stream: 'orders/1' }))).toEqual({ ...NO_DEMAND, open: 'orders/1' })
+  expect(demanded(stateOn('stream'))).toEqual(NO_DEMAND)
+})
+
+it('wants journals and watchdogs only where they are shown', () => {
+  expect(demanded(stateOn('watchdog'))).toMatchObject({ streams: true, watchdog: true, activity: false })
+  expect(demanded(stateOn('activity'))).toMatchObject({ streams: true, watchdog: false, activity: true })
+})

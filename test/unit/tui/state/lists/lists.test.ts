@@ -1,0 +1,246 @@
+import { describe, expect, it } from 'vitest'
+import type { LeaseView } from '../../../../../src/store/store.ts'
+import { DataStore } from '../../../../../src/tui/data/store.ts'
+import type { StreamTable } from '../../../../../src/tui/data/types.ts'
+import { Lists } from '../../../../../src/tui/state/lists/lists.ts'
+import type { ListState } from '../../../../../src/tui/state/state.ts'
+import { FREE, NOW, row, stateOn } from './support.ts'
+
+/** What a screen lists, asked again and again. */
+function streams(data: DataStore, lists = new Lists()) {
+  return (list: Partial<ListState> = {}, nowMs = NOW) => lists.listing(stateOn('streams', list), data, nowMs)
+}
+
+describe('the list of streams', () => {
+  it('is sorted by name in the order of code points', () => {
+    const data = new DataStore()
+    data.putStreams([row('😀'), row('b/1'), row('ﬀ'), row('a'), row('b')], NOW)
+    const listing = streams(data)()
+    expect(listing.keys).toEqual(['a', 'b', 'b/1', 'ﬀ', '😀'])
+    expect([listing.indexOf('b/1'), listing.indexOf('c')]).toEqual([2, -1])
+    expect(streams(data)({ sort: { by: 'name', isDescending: true } }).keys[0]).toBe('😀')
+  })
+
+  it('is the same value as long as nothing that matters to it changed', () => {
+    const data = new DataStore()
+    data.putStreams([row('a'), row('b')], NOW)
+    const list = streams(data)
+    const first = list()
+    expect(list({ moves: 3, marks: new Set(['a']) }, NOW + 999)).toBe(first)
+    data.putStreams([row('c')], NOW)
+    expect(list().keys).toEqual(['a', 'b', 'c'])
+    data.removeStreams(['b'])
+    expect(list().keys).toEqual(['a', 'c'])
+  })
+
+  it('looks at no stream again while frames are drawn', () => {
+    const data = new DataStore()
+    data.putStreams([row('a'), row('b')], NOW)
+    let looks = 0
+    const table = data.streams
+    const counting: StreamTable = {
+      ...{ revision: table.revision, membership: table.membership, size: table.size, isComplete: false },
+      get: name => {
+        looks++
+        return table.get(name)
+      },
+      values: () => table.values(),
+    }
+    const lists = new Lists()
+    const frame = () =>
+      lists.listing(stateOn('streams', { filter: 'a' }), { ...data.snapshot(), streams: counting }, NOW)
+    frame()
+    const once = looks
+    for (let at = 0; at < 100; at++) frame()
+    expect(looks).toBe(once)
+  })
+
+  it('is sorted anew by what changes only from one second to the next', () => {
+    const data = new DataStore()
+    data.putStreams([row('a', { failed: 1 }), row('b', { failed: 2 })], NOW)
+    const list = streams(data)
+    const sort = { by: 'failed', isDescending: false }
+    expect(list({ sort }).keys).toEqual(['b', 'a'])
+    data.putStreams([row('a', { failed: 3 })], NOW)
+    expect(list({ sort }, NOW + 900).keys).toEqual(['b', 'a'])
+    expect(list({ sort }, NOW + 1_000).keys).toEqual(['a', 'b'])
+    data.putStreams([row('b', { failed: 4 })], NOW)
+    expect(list({ sort: { by: 'failed', isDescending: true } }, NOW + 1_000).keys).toEqual(['a', 'b'])
+  })
+
+  it.each([
+    ['failed', ['most', 'some', 'none', 'unread']],
+    ['due', ['some', 'most', 'none', 'unread']],
+    ['age', ['some', 'none', 'most', 'unread']],
+    ['changed', ['most', 'some', 'none', 'unread']],
+    ['status', ['most', 'none', 'some', 'unread']],
+  ])('by %s has what is unknown or missing last, in either direction', (by, order) => {
+    const data = new DataStore()
+    data.putListed([{ name: 'unread', etag: '1', size: 1, modifiedMs: 0, lease: FREE }], NOW)
+    data.putStreams(
+      [
+        row('none', { failed: 0, createdMs: 2, version: 1, status: 'inprocess' }),
+        row('some', { failed: 1, createdMs: 1, version: 2, dueMs: 5, status: 'completed' }),
+        row('most', { failed: 9, createdMs: 3, version: 3, dueMs: 9, status: 'aborted' }),
+      ],
+      NOW,
+    )
+    expect(streams(data)({ sort: { by, isDescending: false } }).keys).toEqual(order)
+    if (by === 'due') {
+      expect(streams(data)({ sort: { by, isDescending: true } }).keys).toEqual(['most', 'some', 'none', 'unread'])
+    }
+  })
+})
+
+describe('the filter of streams', () => {
+  const data = new DataStore()
+  data.putStreams(
+    [
+      row('orders/1', { root: 'SearchOrder', key: 'K1', waitingOn: ['01.02.00'] }),
+      row('orders/2', { status: 'aborted', failure: 'Disk full', topic: 'cpu' }),
+      row('other', { tag: 'night run', trackingId: 'tr-77' }),
+    ],
+    NOW,
+  )
+  const found = (filter: string) => streams(data)({ filter }).keys
+
+  it.each([
+    ['ORDERS', ['orders/1', 'orders/2']],
+    ['orders search', ['orders/1']],
+    ['orders !search', ['orders/2']],
+    ['01.02', ['orders/1']],
+    ['k1', ['orders/1']],
+    ['abort', ['orders/2']],
+    ['disk cpu', ['orders/2']],
+    ['night tr-7', ['other']],
+    ['!orders', ['other']],
+    ['nothing', []],
+    ['  ! ', ['orders/1', 'orders/2', 'other']],
+  ])('%j finds %j', (filter, names) => expect(found(filter)).toEqual(names))
+
+  it('finds unreadable streams by the code of their fault', () => {
+    const bad = new DataStore()
+    const listed = { name: 'x', etag: '1', size: 1, modifiedMs: 0, lease: FREE }
+    bad.putStreams([{ listed, summary: undefined, fault: { code: 'bad-document', message: 'm' }, pin: {} }], NOW)
+    expect(streams(bad)({ filter: 'bad-doc' }).keys).toEqual(['x'])
+  })
+
+  it('counts what passes, of how many', () => {
+    expect(streams(data)({ filter: 'orders' })).toMatchObject({ matching: 2, total: 3 })
+  })
+})
+
+describe('a row that leaves the filter', () => {
+  it('stays, faint, until the cursor moves', () => {
+    const data = new DataStore()
+    data.putStreams([row('a', { status: 'aborted' }), row('b', { status: 'aborted' })], NOW)
+    const list = streams(data)
+    const at = (moves: number, nowMs: number) => list({ filter: 'aborted', moves }, nowMs)
+    at(0, NOW)
+    data.putStreams([row('a', { status: 'completed', version: 2 })], NOW)
+    const held = at(0, NOW + 1_000)
+    expect([held.keys, held.isFaint('a'), held.isFaint('b'), held.matching]).toEqual([['a', 'b'], true, false, 1])
+    expect(at(0, NOW + 5_000).keys).toEqual(['a', 'b'])
+    expect(at(1, NOW + 5_000).keys).toEqual(['b'])
+  })
+
+  it('is full again when it passes again, and gone when its stream is', () => {
+    const data = new DataStore()
+    data.putStreams([row('a', { status: 'aborted' }), row('b', { status: 'aborted' })], NOW)
+    const list = streams(data)
+    list({ filter: 'aborted' })
+    data.putStreams([row('a'), row('b')], NOW)
+    expect(list({ filter: 'aborted' }, NOW + 1_000).isFaint('a')).toBe(true)
+    data.putStreams([row('a', { status: 'aborted', version: 3 })], NOW)
+    data.removeStreams(['b'])
+    const listing = list({ filter: 'aborted' }, NOW + 2_000)
+    expect([listing.keys, listing.isFaint('a')]).toEqual([['a'], false])
+  })
+
+  it('does not stay when another filter is typed', () => {
+    const data = new DataStore()
+    data.putStreams([row('a', { status: 'aborted' }), row('b')], NOW)
+    const list = streams(data)
+    list({ filter: '' })
+    expect(list({ filter: 'aborted' }).keys).toEqual(['a'])
+  })
+})
+
+describe('the list of leases', () => {
+  const held = (by: string, sinceMs: number, untilMs?: number): LeaseView => ({
+    state: 'leased',
+    duration: untilMs === undefined ? 'infinite' : 'fixed',
+    holder: { by, host: 'h', pid: 1, purpose: 'p', sinceMs },
+    ...(untilMs === undefined ? {} : { untilMs }),
+  })
+
+  it('has those that are held, the longest first', () => {
+    const data = new DataStore()
+    data.putStreams(
+      [
+        row('free'),
+        row('old', {}, held('zoe', 1)),
+        row('new', {}, held('ada', 9)),
+        row('ran-out', {}, held('eve', 5, NOW)),
+        row('breaking', {}, { state: 'breaking', untilMs: NOW + 1 }),
+      ],
+      NOW - 10,
+    )
+    const listing = new Lists().listing(stateOn('leases'), data, NOW)
+    expect(listing.keys).toEqual(['old', 'new', 'breaking'])
+    expect([listing.matching, listing.total]).toEqual([3, 3])
+    const byHolder = stateOn('leases', { sort: { by: 'holder', isDescending: false } })
+    expect(new Lists().listing(byHolder, data, NOW).keys).toEqual(['new', 'old', 'breaking'])
+    expect(new Lists().listing(stateOn('leases', { filter: 'ADA' }), data, NOW).keys).toEqual(['new'])
+  })
+
+  it('keeps of those given back only the one under the cursor', () => {
+    const data = new DataStore()
+    data.putStreams([row('a', {}, held('x', 1)), row('b', {}, held('x', 2)), row('c', {}, held('x', 3))], NOW)
+    const lists = new Lists()
+    const state = stateOn('leases', { cursor: 'b' })
+    lists.listing(state, data, NOW)
+    data.putStreams([row('a'), row('b')], NOW)
+    const listing = lists.listing(state, data, NOW + 1_000)
+    expect([[...listing.keys].sort(), listing.isFaint('b'), listing.total]).toEqual([['b', 'c'], true, 1])
+  })
+})
+
+describe('what expires next and what was done', () => {
+  it('are listed as they stand, filtered by their texts', () => {
+    const data = new DataStore()
+    data.putWatchdog({
+      next: [
+        { stream: 'z', dueMs: 1 },
+        { stream: 'a', dueMs: 2 },
+      ],
+    })
+    const lists = new Lists()
+    expect(lists.listing(stateOn('watchdog'), data, NOW).keys).toEqual(['z', 'a'])
+    expect(lists.listing(stateOn('watchdog', { filter: 'A' }), data, NOW)).toMatchObject({ keys: ['a'], total: 2 })
+    const tx = {
+      version: 1,
+      at: '',
+      by: 'ada',
+      op: 'start',
+      on: '01',
+      commandId: '',
+      hash: '',
+      why: 'because',
+      other: false,
+    }
+    const changes = [{ event: '02.00', from: '', to: 'init', how: 'add' as const }]
+    const item = (key: string, more: object) => ({
+      key,
+      stream: 's',
+      atMs: 1,
+      tx: { ...tx, changes: [], provisional: false, ...more },
+    })
+    data.putActivity([item('s@2', { changes }), item('s@1', {})], 0)
+    const done = (filter: string) => lists.listing(stateOn('activity', { filter }), data, NOW).keys
+    expect(done('')).toEqual(['s@2', 's@1'])
+    expect(done('02.00')).toEqual(['s@2'])
+    expect(done('because ada start')).toEqual(['s@2', 's@1'])
+    expect(lists.listing(stateOn('activity'), data, NOW)).toBe(lists.listing(stateOn('activity'), data, NOW + 9_000))
+  })
+})

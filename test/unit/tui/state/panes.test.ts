@@ -1,0 +1,271 @@
+import { describe, expect, it } from 'vitest'
+import type { State } from '../../../../src/tui/state/state.ts'
+import { openStream } from '../support/open-stream.ts'
+import { Stage } from '../support/stage.ts'
+import { activity, worldWith } from '../support/world.ts'
+
+const OPEN = openStream('a', [
+  { id: '00', name: 'Start', status: 'inprocess' },
+  { id: '01.00', name: 'Left', status: 'inprocess', prev: '00' },
+  { id: '02.00', name: 'Right', status: 'inprocess', prev: '00' },
+])
+const WORLD = worldWith({ streams: ['a', 'b'], open: OPEN, activity: [activity('b', 7), activity('a', 3)] })
+
+const stage = (options: ConstructorParameters<typeof Stage>[1] = {}) => new Stage(WORLD, options)
+const screenOf = ({ screen, pane, stream }: State) => `${screen} ${stream} ${pane}`
+
+describe('screens', () => {
+  it('have digits', () => {
+    const seen = ['3', '4', '5', '1'].map(key => stage().press(key).state.screen)
+    expect(seen).toEqual(['leases', 'watchdog', 'activity', 'streams'])
+  })
+
+  it('need a stream for the second', () => {
+    const there = stage().press('2')
+    expect([there.state.screen, there.notice]).toEqual(['streams', expect.stringContaining('no stream')])
+    expect(stage().press('enter', '3', '2').state).toMatchObject({ screen: 'stream', stream: 'a', cameFrom: 'leases' })
+  })
+
+  it('say where there are no details to see, and leave the pane as it is', () => {
+    const small = (columns: number, rows: number) => stage().act({ kind: 'resize', size: { columns, rows } }).press('d')
+    for (const there of [small(71, 40), small(120, 15)]) {
+      expect(there.notice).toBe('no room for details: 72 columns and 16 rows are needed')
+      expect(there.state.isDetailOpen).toBe(false)
+    }
+    expect(small(72, 16)).toMatchObject({ notice: undefined, state: { isDetailOpen: true } })
+    const timeline = stage().press('enter', 't', 'd')
+    expect(timeline.notice).toBe('details are shown below the tree: esc')
+    expect(timeline.press('esc').state.isDetailOpen).toBe(false)
+  })
+
+  it('begin with the stream that was named', () => {
+    expect(screenOf(stage({ stream: 'new' }).state)).toBe('stream new tree')
+  })
+
+  it.each([
+    ['1', 'a'],
+    ['3', 'a'],
+    ['4', 'a'],
+    ['5', 'b'],
+  ])('%s opens the stream under the cursor', (digit, name) => {
+    const there = stage().press(digit, 'enter')
+    expect(screenOf(there.state)).toBe(`stream ${name} tree`)
+    expect(there.press('escape').state.screen).toBe(stage().press(digit).state.screen)
+  })
+
+  it('open a stream with its timeline or XML at once', () => {
+    expect(screenOf(stage().press('t').state)).toBe('stream a timeline')
+    expect(screenOf(stage().press('j', 'y').state)).toBe('stream b xml')
+  })
+
+  it('do nothing on enter where no row is', () => {
+    const there = new Stage(worldWith())
+    expect(there.press('enter', 't', 'y', 'd', 'G', 'pagedown', 'space').state.screen).toBe('streams')
+  })
+
+  it('have the keys of their own only', () => {
+    const there = stage().press('D', 'h', 'l', 'f5', 'ä')
+    expect([there.effects, there.state]).toEqual([[], stage().state])
+    expect(there.press('4', 'D').effects).toEqual([{ kind: 'dry-run' }])
+  })
+})
+
+describe('a stream that is opened', () => {
+  it('keeps folds and cursor when it was open last', () => {
+    const there = stage().press('enter', 'j', 'j', 'escape', 'enter')
+    expect(there.cursor).toBe('02.00')
+    expect(there.press('g', 'h', 'escape', 'enter').state.folded).toEqual(new Set(['00']))
+  })
+
+  it('begins anew when another was', () => {
+    const there = stage().press('enter', 'h', 'j', '/').type('x').press('enter')
+    const { state } = there.press('1', 'j', 'enter')
+    expect(state).toMatchObject({ stream: 'b', paneTop: 0, lists: { stream: { filter: '', cursor: undefined } } })
+    expect(state.folded.size).toBe(0)
+  })
+})
+
+describe('back', () => {
+  it('clears the filter, leaves the pane, then the stream', () => {
+    const there = stage().press('3', 'y', '/').type('e').press('enter')
+    const seen = Array.from({ length: 4 }, () => {
+      const { state, list } = there.press('escape')
+      return `${state.screen} ${state.pane} ${list.filter}`
+    })
+    expect(seen).toEqual(['stream xml ', 'stream tree ', 'leases tree ', 'leases tree '])
+  })
+
+  it('leads to the list when the program was started with a stream', () => {
+    expect(stage({ stream: 'a' }).press('escape').state.screen).toBe('streams')
+  })
+
+  it('is backspace too', () => {
+    expect(stage({ stream: 'a' }).press('backspace').state.screen).toBe('streams')
+  })
+})
+
+describe('the thread tree', () => {
+  const tree = () => stage({ stream: 'a' })
+
+  it('folds and unfolds on enter', () => {
+    expect(tree().press('enter').seen.listing.keys).toEqual(['00'])
+    expect(tree().press('enter', 'enter').seen.listing.keys).toHaveLength(3)
+    expect(tree().press('j', 'enter').state.folded.size).toBe(0)
+  })
+
+  it('folds with h, and goes up where there is nothing to fold', () => {
+    expect(tree().press('j', 'j', 'h').cursor).toBe('00')
+    expect(tree().press('j', 'j', 'h', 'left').seen.listing.keys).toEqual(['00'])
+    expect(tree().press('h', 'h').cursor).toBe('00')
+  })
+
+  it('unfolds with l, and goes down where all is unfolded', () => {
+    expect(tree().press('h', 'l').seen.listing.keys).toHaveLength(3)
+    expect(tree().press('l').cursor).toBe('01.00')
+    expect(tree().press('l', 'right').cursor).toBe('01.00')
+  })
+
+  it('goes with l to what the filter has left of what is below', () => {
+    const there = tree().press('/').type('0').press('enter')
+    expect(there.press('l').cursor).toBe('01.00')
+  })
+
+  it('has its keys in the timeline too', () => {
+    expect(tree().press('t', 'j', 'h').cursor).toBe('00')
+    expect(tree().press('t', 'h').state.folded.size).toBe(1)
+  })
+
+  it('does nothing while another stream is still there', () => {
+    const there = stage({ stream: 'other' }).press('enter', 'h', 'l', 'j', 'space', 'y', 'G', 'n')
+    expect(there.state).toMatchObject({ paneTop: 0, folded: new Set() })
+  })
+})
+
+describe('the XML', () => {
+  const long = openStream('a', documentOf(100))
+  const xml = () => new Stage(worldWith({ open: long }), { stream: 'a' }).press('y')
+  /** 40 rows without head, foot and column titles. */
+  const height = 36
+
+  it('is scrolled within its bounds', () => {
+    expect(xml().press('j', 'j', 'k').state.paneTop).toBe(1)
+    expect(xml().press('k').state.paneTop).toBe(0)
+    expect(xml().press('pagedown').state.paneTop).toBe(height - 1)
+    expect(xml().press('G').state.paneTop).toBe(long.text.length - height)
+    expect(xml().press('G', 'j', 'pagedown').state.paneTop).toBe(long.text.length - height)
+    expect(xml().press('G', 'g').state.paneTop).toBe(0)
+  })
+
+  it('stays within its bounds when the document becomes shorter', () => {
+    const there = xml().press('G')
+    there.world = worldWith({ open: OPEN })
+    expect(there.act({ kind: 'tick' }).state.paneTop).toBe(0)
+  })
+
+  it('leaves room for the reason why it cannot be read', () => {
+    const there = new Stage(worldWith({ open: { ...long, presence: 'unreadable' } }), { stream: 'a' })
+    expect(there.press('y', 'G').state.paneTop).toBe(long.text.length - height + 1)
+  })
+
+  it('goes to lines that match the filter', () => {
+    const there = xml().press('/').type('e42').press('enter', 'n')
+    expect(long.text[there.state.paneTop]).toContain('E42')
+    expect(there.press('n').notice).toBeUndefined()
+    expect(xml().press('n').notice).toContain('no filter')
+    expect(xml().press('/').type('nowhere').press('enter', 'n').notice).toContain('no line')
+  })
+
+  it('goes on from matches near its end, which are seen at once, to the first one', () => {
+    const there = xml().press('/').type('e9').press('enter', 'N')
+    expect(there.state.paneTop).toBe(long.text.length - height)
+    expect(long.text[there.press('n').state.paneTop]).toContain('"E9"')
+  })
+
+  it('has no cursor to mark, fold or move', () => {
+    const { state } = xml().press('space', '*', 'h', 'l', 'enter', 'j')
+    expect(state.lists.stream).toMatchObject({ cursor: undefined, marks: new Set(), moves: 0 })
+    expect(state.folded.size).toBe(0)
+  })
+
+  it('toggles with the tree, from its beginning each time', () => {
+    const there = xml().press('j')
+    expect(there.press('y').state.pane).toBe('tree')
+    expect(there.press('y').state).toMatchObject({ pane: 'xml', paneTop: 0 })
+    expect(there.press('t', 't').state.pane).toBe('tree')
+  })
+})
+
+function documentOf(count: number) {
+  return Array.from({ length: count }, (_, at) => ({ id: `0${at}.00`, name: `E${at}`, status: 'init' }))
+}
+
+describe('what is looked at', () => {
+  it('shows more of a row, and more columns', () => {
+    expect(stage().press('d', 'w').state).toMatchObject({ isDetailOpen: true, isWide: true })
+    expect(stage().press('d', 'w', 'd', 'w').state).toMatchObject({ isDetailOpen: false, isWide: false })
+  })
+
+  it('has three ways to tell times', () => {
+    const there = stage()
+    expect(['T', 'T', 'T'].map(key => there.press(key).state.time)).toEqual(['local', 'utc', 'relative'])
+  })
+
+  it('is frozen, with what had been seen by then', () => {
+    const there = new Stage(worldWith({ streams: ['a'], liveRevision: 12 })).press('p')
+    expect(there.state.frozen).toEqual({ revision: 12 })
+    expect(there.press('j', 'space', 'd').state.frozen).toEqual({ revision: 12 })
+    expect(there.press('p').state.frozen).toBeUndefined()
+  })
+
+  it('goes on with another screen', () => {
+    for (const key of ['enter', 't', '3']) expect(stage().press('p', key).state.frozen).toBeUndefined()
+    expect(stage({ stream: 'a' }).press('p', 't').state.frozen).toBeDefined()
+    expect(stage({ stream: 'a' }).press('p', 'escape').state.frozen).toBeUndefined()
+  })
+})
+
+describe('the terminal and the program', () => {
+  it('are asked for what is not drawing', () => {
+    const kinds = stage()
+      .press('r', 'ctrl-l', 'ctrl-z', 'q')
+      .effects.map(({ kind }) => kind)
+    expect(kinds).toEqual(['read-now', 'repaint', 'suspend', 'quit'])
+    expect(stage().press('ctrl-c').effects).toEqual([{ kind: 'quit' }])
+  })
+
+  it('are repaired and left in front of dialogs and prompts too', () => {
+    for (const key of ['?', '/', ':', '!']) {
+      const kinds = stage()
+        .press(key, 'ctrl-l', 'ctrl-z')
+        .effects.map(({ kind }) => kind)
+      expect(kinds).toEqual(['repaint', 'suspend'])
+    }
+  })
+
+  it.each([
+    [[], 'streams '],
+    [['/', 'b', 'enter'], 'streams b'],
+    [['enter'], 'stream a tree'],
+    [['enter', 'j'], 'event a 01.00'],
+    [['enter', 'j', 'y'], 'stream a xml'],
+    [['enter', 'j', 't'], 'stream a timeline'],
+    [['3'], 'leases'],
+    [['4'], 'watchdog'],
+    [['5'], 'activity'],
+  ])('copy the command line after %j', (keys, words) => {
+    const there = stage().press(...keys, 'C')
+    expect(there.effectsOf('copy')).toEqual([{ kind: 'copy', text: `leasectl ${words}` }])
+    expect(there.notice).toBe(`copied: leasectl ${words}`)
+  })
+
+  it('say what was copied so that it cannot steer the terminal', () => {
+    const there = new Stage({ ...WORLD, commandFor: () => 'x \u001b[2J' }).press('C')
+    expect(there.notice).not.toContain('\u001b')
+    expect(there.effects).toEqual([{ kind: 'copy', text: 'x \u001b[2J' }])
+  })
+
+  it('take a paste outside of fields for nothing', () => {
+    const there = stage({ writes: 'unlocked' }).act({ kind: 'paste', text: 'q\n:q\n!cX' })
+    expect([there.state, there.effects]).toEqual([stage({ writes: 'unlocked' }).state, []])
+  })
+})

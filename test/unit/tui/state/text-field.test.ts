@@ -1,0 +1,65 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Field } from '../../../../src/tui/state/state.ts'
+import { EMPTY_FIELD, edited, FIELD_LIMIT, fieldWith, pasted } from '../../../../src/tui/state/text-field.ts'
+import { pressOf } from '../support/stage.ts'
+
+const FAMILY = '👨‍👩‍👧'
+
+function after(field: Field, ...keys: readonly string[]): Field {
+  return keys.reduce((now, key) => edited(now, pressOf(key)) ?? now, field)
+}
+
+describe('a field that is typed into', () => {
+  it('takes characters where the cursor stands', () => {
+    expect(after(EMPTY_FIELD, 'a', 'c', 'left', 'b')).toEqual({ text: 'abc', at: 2 })
+  })
+
+  it('goes to its ends', () => {
+    expect(after(fieldWith('ab'), 'home', 'x', 'end', 'y', 'ctrl-a', '1', 'ctrl-e', '2').text).toBe('1xaby2')
+  })
+
+  it('moves over and deletes whole characters as people count them', () => {
+    const field = fieldWith(`a${FAMILY}e\u0301`)
+    expect(after(field, 'left', 'left').at).toBe(1)
+    expect(after(field, 'backspace').text).toBe(`a${FAMILY}`)
+    expect(after(field, 'backspace', 'backspace').text).toBe('a')
+    expect(after(field, 'home', 'right', 'delete').text).toBe('ae\u0301')
+  })
+
+  it('deletes to its beginning, and the word before the cursor', () => {
+    expect(after(fieldWith('one two'), 'left', 'ctrl-u')).toEqual({ text: 'o', at: 0 })
+    expect(after(fieldWith('one two  '), 'ctrl-w')).toEqual({ text: 'one ', at: 4 })
+  })
+
+  it('keeps the cursor out of characters that come to be by joining', () => {
+    expect(after({ text: '\u0301x', at: 0 }, 'e')).toEqual({ text: 'e\u0301x', at: 2 })
+  })
+
+  it('leaves keys that type nothing to others', () => {
+    for (const key of ['enter', 'tab', 'up', 'f5', 'ctrl-x']) expect(edited(EMPTY_FIELD, pressOf(key))).toBeUndefined()
+    expect(edited(EMPTY_FIELD, { key: 'x', text: '\u001b' })).toBeUndefined()
+  })
+
+  it('makes one line of a paste, without control characters', () => {
+    expect(pasted(fieldWith('a '), 'b\r\nc\nd\te\u001b[31m\u0007').text).toBe('a b c d e[31m')
+  })
+
+  it('takes no more than it holds, cut between characters', () => {
+    const { text } = pasted(fieldWith('x'.repeat(FIELD_LIMIT - 3)), FAMILY)
+    expect(text).toBe('x'.repeat(FIELD_LIMIT - 3))
+    expect(pasted(EMPTY_FIELD, 'y'.repeat(5_000)).text).toHaveLength(FIELD_LIMIT)
+  })
+
+  it('never stands inside a character, whatever is done', () => {
+    const keys = fc.constantFrom('left', 'right', 'home', 'end', 'backspace', 'delete', 'ctrl-w', 'ctrl-u')
+    const step = fc.oneof(keys, fc.constantFrom('a', ' ', 'e', '\u0301', '👩', '\u200d', '🏽', '🇩', '🇪'))
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), steps => {
+        const { text, at } = after(EMPTY_FIELD, ...steps)
+        const bounds = Array.from(new Intl.Segmenter().segment(text), ({ index }) => index)
+        expect([...bounds, text.length]).toContain(at)
+      }),
+    )
+  })
+})

@@ -1,0 +1,292 @@
+import { searchOrder } from '../../../../src/demo/search-order.ts'
+import type { WatchdogEntry } from '../../../../src/ops/watchdog-state/state.ts'
+import type { Activity, StreamEntry, WatchdogView } from '../../../../src/tui/data/types.ts'
+import { BORN, Play } from '../../../support/stream-builder.ts'
+import { activity, NOW_MS, streamEntry } from './world.ts'
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+
+/** SearchOrder in the middle of its play: two searches are under way, one is to come, one has failed. */
+export function searchOrderPlay(): Play {
+  const play = new Play()
+  play.nowMs = NOW_MS - 134 * SECOND
+  const claim = { claimMs: MINUTE }
+  const search = (name: string) => ({ name, topic: 'search', timeout: '00:05:00' })
+  play.do(searchOrder(BORN), { by: 'shop', why: 'order 4711' })
+  play.wait(SECOND).do({ op: 'start', event: '01.00', owner: 'worker-2', ...claim }, { by: 'worker-2' })
+  play.do({ op: 'start', event: '02.00', owner: 'worker-7', ...claim }, { by: 'worker-7' })
+  play.do({ op: 'start', event: '03.00', owner: 'worker-3', ...claim }, { by: 'worker-3' })
+  play
+    .wait(10 * SECOND)
+    .do({ op: 'fail', event: '03.00', owner: 'worker-3', msg: 'supplier 3 does not answer' }, { by: 'worker-3' })
+  const forks = ['Search', 'Search', 'Search', 'Search'].map(search)
+  play
+    .wait(13 * SECOND)
+    .do(
+      { op: 'advance', event: '01.00', owner: 'worker-2', next: { name: 'SearchDone' }, forks: [] },
+      { by: 'worker-2' },
+    )
+  play.wait(2 * SECOND).do({ op: 'start', event: '01.01', owner: 'worker-2', ...claim }, { by: 'worker-2' })
+  play.wait(30 * SECOND).do({ op: 'advance', event: '01.01', owner: 'worker-2', forks }, { by: 'worker-2' })
+  play.wait(10 * SECOND).do({ op: 'start', event: '01.01.00', owner: 'worker-2', ...claim }, { by: 'worker-2' })
+  play.wait(20 * SECOND).do({ op: 'start', event: '01.02.00', owner: 'worker-7', ...claim }, { by: 'worker-7' })
+  play
+    .wait(9 * SECOND)
+    .do({ op: 'complete', event: '01.01.00', owner: 'worker-2', msg: '12 results' }, { by: 'worker-2' })
+  return play
+}
+
+/** A shop's streams in all kinds of states, by name. */
+export const DEMO_STREAMS: readonly StreamEntry[] = [
+  streamEntry(
+    'imports/eu/2024-05-01',
+    {
+      root: 'Import',
+      lastBy: 'importer',
+      createdMs: NOW_MS - 26 * HOUR,
+      open: 41,
+      total: 1_200,
+      waitingOn: ['17.03', '17.04', '18.00', '+38'],
+    },
+    {
+      lease: held('importer', 'aks-12', 314, 'lease run nightly-import', 26 * HOUR, 'infinite'),
+      pulse: [0, 1, 4, 9, 30, 70, 12, 3],
+    },
+  ),
+  streamEntry('orders/4709', {
+    status: 'completed',
+    open: 0,
+    total: 11,
+    createdMs: NOW_MS - 3 * HOUR,
+    waitingOn: [],
+    root: 'OrderStart',
+  }),
+  streamEntry('orders/4710', {
+    status: 'completed',
+    outcome: 'errors',
+    open: 0,
+    failed: 1,
+    total: 11,
+    createdMs: NOW_MS - 55 * MINUTE,
+    waitingOn: [],
+    root: 'OrderStart',
+    failedId: '03.00',
+    failure: 'supplier 3 does not answer',
+    failedAtMs: NOW_MS - 50 * MINUTE,
+  }),
+  streamEntry(
+    'orders/4711',
+    {
+      root: 'OrderStart',
+      key: '4711',
+      topic: 'orders',
+      version: 47,
+      createdMs: NOW_MS - 134 * SECOND,
+      open: 6,
+      failed: 1,
+      total: 11,
+      dueMs: NOW_MS + 22 * SECOND,
+      waitingOn: ['01.02.00', '01.04.00', '02.03.00'],
+      failedId: '03.00',
+      failure: 'supplier 3 does not answer',
+      failedAtMs: NOW_MS - 122 * SECOND,
+      lastBy: 'worker-2',
+    },
+    { pulse: [0, 0, 2, 1, 3, 6, 2, 4] },
+  ),
+  streamEntry('orders/4712', {
+    root: 'OrderStart',
+    key: '4712',
+    createdMs: NOW_MS - 12 * MINUTE,
+    dueMs: NOW_MS - 134 * SECOND,
+  }),
+  streamEntry('orders/4713', {
+    root: 'OrderStart',
+    status: 'init',
+    open: 1,
+    total: 1,
+    createdMs: NOW_MS - 9 * SECOND,
+    dueMs: NOW_MS + 8 * MINUTE,
+  }),
+  streamEntry('orders/4714', {
+    root: 'OrderStart',
+    status: 'aborted',
+    open: 0,
+    failed: 4,
+    total: 7,
+    createdMs: NOW_MS - 2 * HOUR,
+    waitingOn: [],
+    failedId: '00',
+    failure: 'timed out',
+  }),
+  streamEntry('orders/4715', {
+    root: 'OrderStart',
+    status: 'canceled',
+    open: 0,
+    failed: 3,
+    total: 5,
+    createdMs: NOW_MS - 4 * HOUR,
+    waitingOn: [],
+  }),
+  unreadable('orders/broken'),
+  notRead('orders/new'),
+  streamEntry(
+    'réservations/日本/🚆-42',
+    { root: 'Reise', dueMs: NOW_MS + 3 * HOUR, lastBy: 'bücher' },
+    { lease: held('ops', 'laptop', 99, 'lease acquire', 41 * SECOND, 'fixed') },
+  ),
+]
+
+/** Only its row of the listing is known. */
+function notRead(name: string): StreamEntry {
+  const { item, ...entry } = streamEntry(name)
+  const { summary: _, ...listed } = item.listed
+  return { ...entry, item: { listed, summary: undefined, fault: undefined, pin: {} }, isRead: false }
+}
+
+/** Its text is no XML. */
+export function unreadable(name: string): StreamEntry {
+  const entry = streamEntry(name)
+  const { summary: _summary, ...listed } = entry.item.listed
+  const fault = { code: 'bad-document', message: `${name}: line 3: the element Event is not closed` }
+  return { ...entry, item: { listed, summary: undefined, fault, pin: {} } }
+}
+
+function held(by: string, host: string, pid: number, purpose: string, ageMs: number, duration: 'fixed' | 'infinite') {
+  const holder = { by, host, pid, purpose, sinceMs: NOW_MS - ageMs }
+  return {
+    state: 'leased',
+    duration,
+    holder,
+    ...(duration === 'fixed' ? { untilMs: NOW_MS + 19 * SECOND } : {}),
+  } as const
+}
+
+/** What happened in the last minutes, the latest first. */
+export const DEMO_ACTIVITY: readonly Activity[] = [
+  activity('orders/4711', 10, {
+    by: 'worker-2',
+    op: 'complete',
+    on: '01.01.00',
+    ...change('01.01.00', 'inprocess', 'completed'),
+  }),
+  activity('orders/4711', 9, {
+    by: 'ada',
+    op: 'cancel',
+    on: '02.00',
+    why: 'the customer withdrew, 客户 said so',
+    changes: [
+      { event: '02.00', from: 'inprocess', to: 'canceled', how: 'target' },
+      { event: '02.01', from: 'init', to: 'canceled', how: 'cascade' },
+      { event: '02.02', from: 'init', to: 'canceled', how: 'cascade' },
+    ],
+  }),
+  activity('orders/4713', 1, { by: 'shop', op: 'init', on: '00', why: 'order 4713', ...change('00', '', 'init') }),
+  activity('orders/4714', 8, {
+    by: 'watchdog',
+    op: 'abort',
+    on: '00',
+    why: 'timed out',
+    ...change('00', 'inprocess', 'aborted'),
+  }),
+  activity('imports/eu/2024-05-01', 7, {
+    by: '',
+    op: 'foreign',
+    on: '',
+    provisional: true,
+    ...change('17', 'init', 'inprocess'),
+  }),
+].map((item, at) => ({ ...item, atMs: NOW_MS - (5 + 40 * at) * SECOND }))
+
+function change(event: string, from: string, to: string) {
+  return { changes: [{ event, from, to, how: from === '' ? 'add' : 'target' }] } as const
+}
+
+/** One watchdog that works, one that is gone. */
+export const DEMO_WATCHDOG: Pick<WatchdogView, 'state' | 'next'> = {
+  state: {
+    damaged: false,
+    watchdogs: [
+      watchdog('aks-3', 17, { totals: { passes: 310, failed: 0, ended: 12 } }),
+      watchdog('aks-9', 4, { writtenMs: NOW_MS - 2 * HOUR, lastSweepMs: NOW_MS - 2 * HOUR, decisions: [] }),
+    ],
+  },
+  next: [
+    { stream: 'orders/4712', dueMs: NOW_MS - 134 * SECOND },
+    { stream: 'orders/4711', dueMs: NOW_MS + 22 * SECOND },
+    { stream: 'orders/4713', dueMs: NOW_MS + 8 * MINUTE },
+    { stream: 'réservations/日本/🚆-42', dueMs: NOW_MS + 3 * HOUR },
+  ],
+}
+
+/** What a watchdog wrote of itself half a minute ago; what is given counts. */
+export function watchdog(host: string, pid: number, more: Partial<WatchdogEntry> = {}): WatchdogEntry {
+  return {
+    id: `${host}-${pid}`,
+    host,
+    pid,
+    version: '1.0.0',
+    by: 'watchdog',
+    startedMs: NOW_MS - 5 * HOUR,
+    writtenMs: NOW_MS - 31 * SECOND,
+    stoppedMs: undefined,
+    intervalMs: MINUTE,
+    settings: { match: undefined, onDue: 'abort-event', maxPerPass: 1_000, maxShare: 0.2 },
+    lastSweepMs: NOW_MS - 31 * SECOND,
+    tookMs: 140,
+    lastPass: {
+      kind: 'sweep',
+      startedMs: NOW_MS - 31 * SECOND,
+      tookMs: 140,
+      total: 10_412,
+      watched: 10_412,
+      openEvents: 31_004,
+      overdue: 1,
+      documents: 3,
+      unreadable: 1,
+      endedEvents: 1,
+      deferred: 0,
+      outcomes: { ended: 1 },
+      skewMs: 12,
+    },
+    passes: [],
+    decisions: [
+      {
+        stream: 'orders/4714',
+        kind: 'abort-stream',
+        event: '00',
+        limit: 'timeout',
+        dueMs: NOW_MS - 127 * SECOND,
+        outcome: 'ended',
+        atMs: NOW_MS - 125 * SECOND,
+      },
+      {
+        stream: 'orders/4702',
+        kind: 'abort-event',
+        event: '02.01',
+        limit: 'claim',
+        dueMs: NOW_MS - 9 * MINUTE,
+        outcome: 'showed-life',
+        atMs: NOW_MS - 9 * MINUTE,
+      },
+      {
+        stream: 'orders/4701',
+        kind: 'abort-event',
+        event: '01.00',
+        limit: 'timeout',
+        dueMs: NOW_MS - 25 * MINUTE,
+        outcome: 'failed',
+        atMs: NOW_MS - 24 * MINUTE,
+      },
+    ],
+    breaker: { isOpen: false, wouldEnd: 1, openEvents: 31_004, maxShare: 0.2 },
+    next: [],
+    shards: undefined,
+    failure: undefined,
+    lastFailure: undefined,
+    totals: { passes: 300, failed: 0, ended: 0 },
+    ...more,
+  }
+}

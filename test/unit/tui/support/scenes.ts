@@ -1,0 +1,132 @@
+import { widthOf } from '../../../../src/formats/terminal/width.ts'
+import type { Scene } from '../../../../src/tui/state/context.ts'
+import type { Batch, Dialog, Size, State } from '../../../../src/tui/state/state.ts'
+import { initialState } from '../../../../src/tui/state/update.ts'
+import type { Frame } from '../../../../src/tui/view/row.ts'
+import { DEMO_ACTIVITY, DEMO_STREAMS, DEMO_WATCHDOG, searchOrderPlay } from './demo-data.ts'
+import { openStream } from './open-stream.ts'
+import { NOW_MS, type WorldText, worldWith } from './world.ts'
+
+/** The sizes at which every screen is pictured. */
+export const SIZES: readonly Size[] = [
+  { columns: 60, rows: 20 },
+  { columns: 80, rows: 24 },
+  { columns: 120, rows: 40 },
+  { columns: 160, rows: 48 },
+]
+
+/** What a scene shows that says nothing else: the demo data, streams by name, nothing open, relative times. */
+export interface SceneText extends WorldText {
+  readonly state?: Partial<State>
+  readonly size?: Size
+}
+
+/** A scene over the demo data; what is given counts. */
+export function sceneWith({ state = {}, size = { columns: 80, rows: 24 }, ...world }: SceneText = {}): Scene {
+  const start = initialState({ size, writes: 'locked', nowMs: NOW_MS, time: 'relative' })
+  const screen = state.screen ?? 'streams'
+  const demo: WorldText = {
+    streams: DEMO_STREAMS,
+    activity: DEMO_ACTIVITY,
+    watchdog: DEMO_WATCHDOG,
+    rows: rowsOf(screen),
+    facts: { address: 'sqlite:///var/lib/orders.db' },
+    ...(screen === 'stream' ? { open: demoStream() } : {}),
+  }
+  const stream = screen === 'stream' ? 'orders/4711' : ''
+  return { ...worldWith({ ...demo, ...world }), state: { ...start, stream, ...state } }
+}
+
+/** The demo scene of a screen, with cursor, marks and sort as they may stand while somebody works. */
+export function demoScene(screen: State['screen'], size: Size, more: Partial<State> = {}): Scene {
+  const fresh = initialState({ size, writes: 'locked', nowMs: NOW_MS, time: 'relative' }).lists
+  const lists = {
+    ...fresh,
+    streams: {
+      ...fresh.streams,
+      cursor: 'orders/4711',
+      offset: 2,
+      marks: new Set(['orders/4713']),
+      sort: { by: 'name', isDescending: false },
+    },
+    stream: { ...fresh.stream, cursor: '01.02.00', offset: 4 },
+    leases: { ...fresh.leases, cursor: 'imports/eu/2024-05-01', offset: 0 },
+    watchdog: { ...fresh.watchdog, cursor: 'orders/4711', offset: 1 },
+    activity: { ...fresh.activity, cursor: 'orders/4711@9', offset: 1 },
+  }
+  return sceneWith({ size, state: { screen, lists, ...more } })
+}
+
+/** A dialog over the streams, or over what `more` says. */
+export function dialogScene(dialog: Dialog, size: Size, more: Partial<State> = {}): Scene {
+  return demoScene(more.screen ?? 'streams', size, { ...more, dialog })
+}
+
+/** Three streams are asked about before they are canceled. */
+export const CANCEL_DIALOG: Extract<Dialog, { kind: 'change' }> = {
+  kind: 'change',
+  request: 1,
+  verb: 'cancel',
+  targets: [{ stream: 'orders/4711' }, { stream: 'orders/4713' }],
+  preview: {
+    verb: 'cancel',
+    question: 'This cancels 2 streams',
+    lines: ['orders/4711  ▶ inprocess, 4 open events below', 'orders/4713  ○ init, 1 open event below'],
+    count: 2,
+    command: reason => `leasectl cancel orders/4711 orders/4713 --reason '${reason}'`,
+    confirm: { kind: 'yes' },
+    takesReason: true,
+  },
+  fault: undefined,
+  reason: { text: 'customer withdrew', at: 17 },
+  typed: { text: '', at: 0 },
+  focus: 'reason',
+}
+
+/** A batch that is half done. */
+export function halfDone(preview = CANCEL_DIALOG.preview): Batch {
+  if (preview === undefined) throw new Error('there is no batch without a preview')
+  const target = { stream: 'orders/4711' }
+  return {
+    preview,
+    outcomes: [{ target, word: 'done', isGood: true, text: 'canceled, with 4 more events' }],
+    isStopping: false,
+    end: undefined,
+  }
+}
+
+/** The rows' texts, one a line; blanks at their ends left out. */
+export function frameText({ rows }: Frame): string {
+  return `${rows.map(row => textOf(row.spans).trimEnd()).join('\n')}\n`
+}
+
+/** Rows that are wider than the frame, as text. */
+export function tooWide({ rows, columns }: Frame): string[] {
+  return rows.map(row => textOf(row.spans)).filter(text => widthOf(text) > columns)
+}
+
+function textOf(spans: Frame['rows'][number]['spans']): string {
+  return spans.map(([text]) => text).join('')
+}
+
+function demoStream() {
+  const { listed, summary } = DEMO_STREAMS.find(({ name }) => name === 'orders/4711')?.item ?? {}
+  return openStream('orders/4711', searchOrderPlay(), { listed, summary })
+}
+
+function rowsOf(screen: State['screen']): readonly string[] {
+  switch (screen) {
+    case 'streams':
+      return DEMO_STREAMS.map(({ name }) => name)
+    case 'stream':
+      return demoStream().nodes.map(({ key }) => key)
+    case 'leases':
+      return DEMO_STREAMS.filter(({ item }) => item.listed.lease.state === 'leased').map(({ name }) => name)
+    case 'watchdog':
+      return DEMO_WATCHDOG.next.map(({ stream }) => stream)
+    case 'activity':
+      return DEMO_ACTIVITY.map(({ key }) => key)
+    default:
+      return screen satisfies never
+  }
+}

@@ -1,0 +1,170 @@
+import type { SeenTransaction } from '../../../../src/ops/read-stream.ts'
+import type { WatchdogState } from '../../../../src/ops/watchdog-state/state.ts'
+import type { LeaseView } from '../../../../src/store/store.ts'
+import type { Summary } from '../../../../src/stream/summary.ts'
+import type {
+  Activity,
+  Data,
+  Freshness,
+  OpenStream,
+  StreamEntry,
+  WatchdogView,
+} from '../../../../src/tui/data/types.ts'
+import type { Subject } from '../../../../src/tui/ports.ts'
+import type { Facts, Listing, World } from '../../../../src/tui/state/context.ts'
+import { BORN, START_MS } from '../../../support/stream-builder.ts'
+
+/** What a test says of the world; the rest is an empty store that was read just now. */
+export interface WorldText {
+  readonly streams?: readonly (string | StreamEntry)[]
+  readonly open?: OpenStream | undefined
+  readonly activity?: readonly Activity[]
+  readonly watchdog?: Partial<WatchdogView>
+  readonly freshness?: Partial<Freshness>
+  readonly facts?: Partial<Facts>
+  /** Names of the rows, or the whole listing. Without it: the streams by name. */
+  readonly rows?: readonly string[] | Listing
+  readonly nowMs?: number
+  readonly revision?: number
+  readonly liveRevision?: number
+  readonly isComplete?: boolean
+}
+
+/** Now, in every world that says nothing else. */
+export const NOW_MS = START_MS + 600_000
+
+export function worldWith(text: WorldText = {}): World {
+  const { rows, nowMs = NOW_MS, facts } = text
+  const data = dataWith(text)
+  return {
+    data,
+    liveRevision: text.liveRevision ?? data.revision,
+    listing: rows === undefined || Array.isArray(rows) ? listingOf(rows ?? namesOf(data)) : (rows as Listing),
+    facts: { address: 'memory:test', isProtected: false, protectedName: 'test', version: '0.0.0', ...facts },
+    nowMs,
+    commandFor: subject => `leasectl ${wordsOf(subject)}`,
+  }
+}
+
+function dataWith({ nowMs = NOW_MS, ...text }: WorldText = {}): Data {
+  const entries = new Map(
+    text.streams?.map(given => (typeof given === 'string' ? streamEntry(given) : given)).map(named),
+  )
+  return {
+    revision: text.revision ?? 1,
+    streams: {
+      revision: 1,
+      membership: 1,
+      size: entries.size,
+      isComplete: text.isComplete ?? true,
+      get: name => entries.get(name),
+      values: () => entries.values(),
+    },
+    open: text.open,
+    activity: { revision: 1, items: text.activity ?? [], behind: 0 },
+    watchdog: { revision: 1, state: undefined, next: [], dryRun: undefined, ...text.watchdog },
+    freshness: {
+      seenMs: nowMs,
+      intervalMs: 1_000,
+      isSlow: false,
+      lookingSinceMs: undefined,
+      trouble: undefined,
+      ...text.freshness,
+    },
+  }
+}
+
+/** Rows of these names. */
+export function listingOf(
+  keys: readonly string[],
+  more: Partial<Listing> & { readonly faint?: readonly string[] } = {},
+): Listing {
+  const { faint = [], ...rest } = more
+  const places = new Map(keys.map((key, at) => [key, at]))
+  return {
+    keys,
+    indexOf: key => places.get(key) ?? -1,
+    isFaint: key => faint.includes(key),
+    matching: keys.length - faint.length,
+    total: keys.length,
+    ...rest,
+  }
+}
+
+/** A stream of the listing; what is said of its summary and lease counts. */
+export function streamEntry(
+  name: string,
+  summary: Partial<Summary> = {},
+  { lease = { state: 'available' }, ...more }: Partial<StreamEntry> & { readonly lease?: LeaseView } = {},
+): StreamEntry {
+  const whole: Summary = { ...SUMMARY, ...summary }
+  const listed = { name, etag: `"${whole.version}"`, size: 2_000, modifiedMs: NOW_MS - 60_000, lease, summary: whole }
+  return {
+    name,
+    item: { listed, summary: whole, fault: undefined, pin: { ifVersion: whole.version, ifBorn: whole.born } },
+    isRead: true,
+    pulse: [0, 0, 0, 0, 0, 0, 0, 0],
+    pulseAt: Math.floor(NOW_MS / 15_000),
+    leasedSinceMs: lease.state === 'leased' ? NOW_MS - 5_000 : undefined,
+    ...more,
+  }
+}
+
+/** A transaction as the activity screen shows it. */
+export function activity(stream: string, version: number, more: Partial<SeenTransaction> = {}): Activity {
+  const atMs = START_MS + version * 1_000
+  const tx: SeenTransaction = {
+    version,
+    at: new Date(atMs).toISOString(),
+    by: 'worker-1',
+    op: 'complete',
+    on: '00',
+    commandId: `c${version}`,
+    hash: '0123456789abcdef',
+    why: '',
+    other: false,
+    changes: [{ event: '00', from: 'inprocess', to: 'completed', how: 'target' }],
+    provisional: false,
+    ...more,
+  }
+  return { key: `${stream}@${version}`, stream, atMs, tx }
+}
+
+/** No watchdog has written anything. */
+export const NO_WATCHDOGS: WatchdogState = { watchdogs: [], damaged: false }
+
+const SUMMARY: Summary = {
+  version: 3,
+  born: BORN,
+  status: 'inprocess',
+  outcome: '',
+  lastBy: 'worker-1',
+  root: 'Start',
+  createdMs: START_MS,
+  key: '',
+  topic: '',
+  tag: '',
+  trackingId: '',
+  failedAtMs: undefined,
+  failedId: '',
+  failure: '',
+  open: 2,
+  failed: 0,
+  total: 3,
+  dueMs: undefined,
+  claimEndMs: undefined,
+  waitingOn: ['01.00'],
+  ready: [],
+}
+
+function named(entry: StreamEntry): [string, StreamEntry] {
+  return [entry.name, entry]
+}
+
+function namesOf({ streams }: Data): string[] {
+  return Array.from(streams.values(), ({ name }) => name).sort()
+}
+
+function wordsOf(subject: Subject): string {
+  return Object.values(subject).join(' ')
+}

@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest'
+import type { Action } from '../../../../src/tui/state/state.ts'
+import { KeyReader } from '../../../../src/tui/terminal/keyboard.ts'
+
+/** Names of keys, `<text>` for a paste. */
+function names(actions: readonly Action[]): string[] {
+  return actions.map(action =>
+    action.kind === 'key' ? action.press.key : action.kind === 'paste' ? `<${action.text}>` : '?',
+  )
+}
+
+/** All that the chunks give, and what is left when nothing more comes. */
+function read(...chunks: readonly string[]): string[] {
+  const reader = new KeyReader()
+  return names([...chunks.flatMap(chunk => reader.push(chunk)), ...reader.flush()])
+}
+
+describe('keys', () => {
+  test.each([
+    ['each character of a chunk is a key', ['jjj'], ['j', 'j', 'j']],
+    ['characters of more than one unit are one key', ['aé👍🏽e\u0301世'], ['a', 'é', '👍🏽', 'e\u0301', '世']],
+    [
+      'control characters',
+      ['\x03\x0c\r\t\x7f\x08\x1a'],
+      ['ctrl-c', 'ctrl-l', 'enter', 'tab', 'backspace', 'backspace', 'ctrl-z'],
+    ],
+    ['arrows, as CSI and as SS3', ['\x1b[A\x1bOB\x1b[C\x1bOD'], ['up', 'down', 'right', 'left']],
+    [
+      'ends and pages',
+      ['\x1b[H\x1b[4~\x1b[5~\x1b[6~\x1b[3~\x1b[7~'],
+      ['home', 'end', 'pageup', 'pagedown', 'delete', 'home'],
+    ],
+    [
+      'function keys of xterm, vt220 and the Linux console',
+      ['\x1bOP\x1b[11~\x1b[[A\x1b[24~'],
+      ['f1', 'f1', 'f1', 'f12'],
+    ],
+    [
+      'held keys stand in front',
+      ['\x1b[1;5C\x1b[1;2A\x1b[3;3~\x1b[Z'],
+      ['ctrl-right', 'shift-up', 'alt-delete', 'shift-tab'],
+    ],
+    ['a sequence in parts', ['\x1b', '[', '1;5', 'C', 'j'], ['ctrl-right', 'j']],
+    ['a lone escape', ['\x1b'], ['escape']],
+    ['an escape does not swallow the key behind it', ['\x1bj'], ['escape', 'j']],
+    ['nor one that looks like a beginning', ['\x1b['], ['escape', '[']],
+    ['escape twice', ['\x1b\x1b'], ['escape', 'escape']],
+    ['escape and an arrow', ['\x1b\x1b[A'], ['escape', 'up']],
+    ['a sequence that was never finished is no text', ['\x1b[1;5'], []],
+    [
+      'answers and mouse reports of the terminal are no keys',
+      ['\x1b[?62;4c\x1b[<0;10;5M\x1b[I\x1b]11;rgb:0000/0000/0000\x1b\\\x1bP1$r\x1b\\q'],
+      ['q'],
+    ],
+    ['C1 controls are no text', ['a\x9bb'], ['a', 'b']],
+  ])('%s', (_, chunks, expected) => {
+    expect(read(...chunks)).toEqual(expected)
+  })
+
+  test('the space bar has a name and a text; keys without a text type nothing', () => {
+    const [space, up] = new KeyReader().push(' \x1b[A')
+    expect(space).toEqual({ kind: 'key', press: { key: 'space', text: ' ' } })
+    expect(up).toEqual({ kind: 'key', press: { key: 'up', text: undefined } })
+  })
+
+  test('only what may go on is waited for', () => {
+    const reader = new KeyReader()
+    reader.push('j\x1b[A')
+    expect(reader.waitMs).toBeUndefined()
+    reader.push('\x1b')
+    expect(reader.waitMs).toBeLessThanOrEqual(50)
+  })
+})
+
+describe('pastes', () => {
+  test.each([
+    ['marked, whatever is in it', ['\x1b[200~X\ry\x1b[A\n\x1b[201~j'], ['<X\ry\x1b[A\n>', 'j']],
+    ['in parts, the marks too', ['a\x1b[20', '0~one ', 'two\x1b[', '201', '~b'], ['a', '<one two>', 'b']],
+    ['an escape in it that is no mark', ['\x1b[200~a\x1b', '[3', 'm\x1b[201~'], ['<a\x1b[3m>']],
+    ['that never ends', ['\x1b[200~abc'], ['<abc>']],
+    ['of nothing', ['\x1b[200~\x1b[201~q'], ['q']],
+    ['without marks: a line break between other characters', ['abc\rdef'], ['<abc\rdef>']],
+    ['but not what has Ctrl-C in it', ['a\rb\x03'], ['a', 'enter', 'b', 'ctrl-c']],
+    ['line breaks at the ends may have been typed', ['\rjj', 'abc\r'], ['enter', 'j', 'j', 'a', 'b', 'c', 'enter']],
+  ])('%s', (_, chunks, expected) => {
+    expect(read(...chunks)).toEqual(expected)
+  })
+
+  test('so much text at once is one too, marked or not; a key that was held down for long is not', () => {
+    expect(new KeyReader().push('c'.repeat(1_001))).toEqual([{ kind: 'paste', text: 'c'.repeat(1_001) }])
+    expect(new KeyReader().push('j'.repeat(1_000))).toHaveLength(1_000)
+    expect(names(new KeyReader().push(`${'x'.repeat(2_000)}\x03`)).at(-1)).toBe('ctrl-c')
+  })
+
+  test('a huge one is cut', () => {
+    const [paste] = new KeyReader().push(`\x1b[200~${'x'.repeat(1_000_000)}\x1b[201~`)
+    expect(paste?.kind === 'paste' && paste.text.length).toBe(100_000)
+  })
+})

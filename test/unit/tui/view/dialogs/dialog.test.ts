@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest'
+import type { Preview } from '../../../../../src/tui/ports.ts'
+import type { Batch, ChangeDialog } from '../../../../../src/tui/state/state.ts'
+import { fieldWith } from '../../../../../src/tui/state/text-field.ts'
+import { type BandDialog, dialogRows } from '../../../../../src/tui/view/dialogs/dialog.ts'
+import { fieldSpans } from '../../../../../src/tui/view/text-field.ts'
+import { sceneOf, textOf, widest } from '../stream-scene.ts'
+
+const PREVIEW: Preview = {
+  verb: 'cancel',
+  question: 'Cancel 3 streams in sqlite:/data/orders.db?',
+  lines: ['orders/1  ▶ inprocess  4 open events below', 'orders/2  ▶ inprocess', 'orders/3  ○ init'],
+  count: 3,
+  command: reason => `leasectl cancel orders/1 orders/2 orders/3 --reason '${reason}'`,
+  confirm: { kind: 'type', text: '3', what: 'the number of streams' },
+  takesReason: true,
+}
+
+const CHANGE: ChangeDialog = {
+  kind: 'change',
+  request: 1,
+  verb: 'cancel',
+  targets: [{ stream: 'orders/1' }],
+  preview: PREVIEW,
+  fault: undefined,
+  reason: fieldWith('duplicate order'),
+  typed: fieldWith(''),
+  focus: 'reason',
+}
+
+const BATCH: Batch = {
+  preview: PREVIEW,
+  outcomes: [
+    { target: { stream: 'orders/1' }, word: 'done', isGood: true, text: 'canceled, with 3 more events' },
+    { target: { stream: 'orders/2', event: '01.00' }, word: 'refused', isGood: false, text: 'it has ended' },
+  ],
+  isStopping: false,
+  end: undefined,
+}
+
+const LOOKING: ChangeDialog = { ...CHANGE, preview: undefined, focus: 'no' }
+const DIALOGS: { readonly [Name in string]: readonly [BandDialog, Batch?] } = {
+  change: [CHANGE],
+  'change, yes': [{ ...CHANGE, preview: { ...PREVIEW, confirm: { kind: 'yes' } }, focus: 'yes' }],
+  'change, nothing to do': [{ ...CHANGE, preview: { ...PREVIEW, count: 0, lines: ['it has ended'] }, focus: 'no' }],
+  looking: [LOOKING],
+  fault: [{ ...LOOKING, fault: 'the store does not answer  [unavailable]' }],
+  unlock: [{ kind: 'unlock', name: 'prod-orders', field: fieldWith('prod'), isWrong: true }],
+  running: [{ kind: 'output', line: 'ls --status failed', output: undefined, top: 0 }],
+  output: [{ kind: 'output', line: 'show x', output: { exit: 4, lines: ['a', 'b', 'c', 'd', 'e', 'f'] }, top: 2 }],
+  outcomes: [{ kind: 'outcomes', top: 0 }, BATCH],
+  'outcomes at the end': [
+    { kind: 'outcomes', top: 0 },
+    { ...BATCH, end: { lines: ['run file: /tmp/run.json'] } },
+  ],
+  quit: [{ kind: 'quit' }, BATCH],
+}
+
+function linesOf(dialog: BandDialog, columns: number, rows: number, batch?: Batch): string[] {
+  const scene = sceneOf(undefined, { columns, facts: { isProtected: true }, state: { batch } })
+  const drawn = dialogRows(scene, dialog, { columns, rows })
+  expect(drawn.length).toBeLessThanOrEqual(rows)
+  expect(widest(drawn)).toBeLessThanOrEqual(columns)
+  return textOf(drawn)
+}
+
+describe('dialogs', () => {
+  it.each([
+    [60, 18],
+    [20, 5],
+    [20, 3],
+  ])('in %i columns and %i rows', async (columns, rows) => {
+    const shown = Object.entries(DIALOGS).map(([name, [dialog, batch]]) =>
+      [`# ${name}`, ...linesOf(dialog, columns, rows, batch), ''].join('\n'),
+    )
+    await expect(shown.join('\n')).toMatchFileSnapshot(`dialogs-${columns}x${rows}.txt`)
+  })
+
+  it('none is wider or higher than its area, whatever that is', () => {
+    for (const [dialog, batch] of Object.values(DIALOGS))
+      for (const columns of [1, 5, 20, 39, 40, 72, 200])
+        for (const rows of [0, 1, 2, 3, 5, 8, 20, 60]) linesOf(dialog, columns, rows, batch)
+  })
+
+  it('the question and the answers stay as long as there are two rows, also in twenty columns', () => {
+    for (const focus of ['reason', 'typed', 'no', 'yes'] as const)
+      for (const rows of [2, 3, 5, 8]) {
+        const lines = linesOf({ ...CHANGE, focus }, 20, rows)
+        expect(lines.join('\n')).toContain('Cancel 3 streams')
+        expect(lines.join('\n')).toMatch(/\[No\].\[Yes\]/)
+      }
+  })
+
+  it('what has the keys is seen without colours', () => {
+    const shown = (focus: ChangeDialog['focus']) => linesOf({ ...CHANGE, focus }, 80, 18).join('\n')
+    expect(shown('reason')).toContain('›reason: duplicate order│')
+    expect(shown('typed')).toContain('›type 3, the number of streams: │')
+    expect(shown('no')).toContain('›[ No ]  [ Yes, cancel ]')
+    expect(shown('yes')).toContain(' [ No ] ›[ Yes, cancel ]')
+  })
+
+  it('names the store, what follows and the command line that does the same, with the reason typed so far', () => {
+    const shown = linesOf(CHANGE, 100, 18).join('\n')
+    expect(shown).toContain('in memory:test  protected')
+    expect(shown).toContain('orders/1  ▶ inprocess  4 open events below')
+    expect(shown).toContain("leasectl cancel orders/1 orders/2 orders/3 --reason 'duplicate order'")
+  })
+
+  it('of more targets than there is room for the rest is counted', () => {
+    const lines = Array.from({ length: 40 }, (_, at) => `orders/${at}  ▶ inprocess`)
+    const shown = linesOf({ ...CHANGE, preview: { ...PREVIEW, lines } }, 80, 14)
+    expect(shown.join('\n')).toMatch(/orders\/0 (?:.|\n)*… \d+ more/)
+    expect(shown).toHaveLength(14)
+  })
+
+  it('there is no yes before the preview has come, nor where nothing would be done', () => {
+    expect(linesOf(LOOKING, 80, 18).join('\n')).not.toContain('Yes')
+    expect(linesOf({ ...CHANGE, focus: 'no', preview: { ...PREVIEW, count: 0 } }, 80, 18).join('\n')).not.toContain(
+      'Yes',
+    )
+  })
+
+  it('outcomes are scrolled; what is not on the screen is told', () => {
+    const outcomes = Array.from({ length: 50 }, (_, at) => ({
+      target: { stream: `orders/${at}` },
+      word: 'done',
+      isGood: true,
+      text: 'canceled',
+    }))
+    const shown = linesOf({ kind: 'outcomes', top: 1_000 }, 80, 10, { ...BATCH, outcomes })
+    expect(shown.join('\n')).toContain('orders/49')
+    expect(shown.join('\n')).toContain('45–50 of 50')
+  })
+
+  it('texts of strangers steer nothing', () => {
+    const evil = '\u001b[2J\u202e\u200d👨‍👩‍👧\n'
+    const preview = { ...PREVIEW, question: evil, lines: [evil], command: () => evil }
+    const outcomes = [{ target: { stream: evil, event: evil }, word: evil, isGood: false, text: evil }]
+    const all = [
+      linesOf({ ...CHANGE, preview, reason: fieldWith(evil) }, 60, 18),
+      linesOf({ ...LOOKING, fault: evil }, 60, 18),
+      linesOf({ kind: 'output', line: evil, output: { exit: 0, lines: [evil] }, top: 0 }, 60, 18),
+      linesOf({ kind: 'outcomes', top: 0 }, 60, 18, { ...BATCH, outcomes, end: { fault: evil } }),
+      linesOf({ kind: 'unlock', name: evil, field: fieldWith(evil), isWrong: false }, 60, 18),
+    ]
+    expect(all.flat().join('')).not.toMatch(/[\u0000-\u001f]|\u200d|\u202e/)
+  })
+})
+
+describe('a field', () => {
+  const shown = (text: string, at: number, width: number) =>
+    fieldSpans({ text, at }, width)
+      .map(([part]) => part)
+      .join('')
+
+  it('shows where the next character goes, in exactly its columns', () => {
+    expect(shown('abc', 3, 8)).toBe('abc│    ')
+    expect(shown('abc', 1, 8)).toBe('a│bc    ')
+    expect(fieldSpans({ text: 'abc', at: 0 }, 8, false)).toEqual([['abc     ', 'plain']])
+  })
+
+  it('of a long text the part around the cursor is seen, with a sign of what is not', () => {
+    expect(shown('0123456789', 10, 6)).toBe('…6789│')
+    expect(shown('0123456789', 0, 6)).toBe('│0123…')
+    for (const text of ['0123456789'.repeat(30), '漢字かな'.repeat(30), '👍e\u0301'.repeat(20)])
+      for (const at of [0, 1, 7, 19, 40])
+        for (const width of [1, 2, 5, 20]) {
+          const spans = fieldSpans({ text, at }, width)
+          expect(widest([{ spans }])).toBe(width)
+          expect(spans.some(([part]) => part === '│')).toBe(true)
+        }
+  })
+})

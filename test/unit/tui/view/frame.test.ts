@@ -1,0 +1,44 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { SCREENS } from '../../../../src/tui/state/state.ts'
+import { frameOf } from '../../../../src/tui/view/frame.ts'
+import { CANCEL_DIALOG, demoScene, dialogScene, frameText, SIZES, tooWide } from '../support/scenes.ts'
+
+// Times of day in the pictures are local ones.
+beforeAll(() => void vi.stubEnv('TZ', 'UTC'))
+
+const sizeName = ({ columns, rows }: { readonly columns: number; readonly rows: number }) => `${columns}x${rows}`
+
+describe.each(SIZES.map(size => ({ size, name: sizeName(size) })))('a terminal of $name', ({ size, name }) => {
+  it.each(SCREENS)('shows the screen %s', async screen => {
+    const frame = frameOf(demoScene(screen, size))
+    expect(frame.rows).toHaveLength(size.rows)
+    expect(tooWide(frame)).toEqual([])
+    await expect(frameText(frame)).toMatchFileSnapshot(`frames/${screen}-${name}.txt`)
+  })
+
+  it.each(['streams', 'leases', 'activity'] as const)('shows the detail of a row of %s', async screen => {
+    const frame = frameOf(demoScene(screen, size, { isDetailOpen: true, isWide: true }))
+    expect(tooWide(frame)).toEqual([])
+    await expect(frameText(frame)).toMatchFileSnapshot(`frames/${screen}-detail-${name}.txt`)
+  })
+
+  it.each(['timeline', 'xml'] as const)('shows the %s of a stream', async pane => {
+    const frame = frameOf(demoScene('stream', size, { pane }))
+    expect(tooWide(frame)).toEqual([])
+    await expect(frameText(frame)).toMatchFileSnapshot(`frames/stream-${pane}-${name}.txt`)
+  })
+
+  it('lays the help over the middle', async () => {
+    const frame = frameOf(dialogScene({ kind: 'help', top: 0 }, size))
+    expect(frame.rows).toHaveLength(size.rows)
+    expect(tooWide(frame)).toEqual([])
+    await expect(frameText(frame)).toMatchFileSnapshot(`frames/help-${name}.txt`)
+  })
+
+  it('lays the question before a change over the middle', async () => {
+    const frame = frameOf(dialogScene(CANCEL_DIALOG, size))
+    expect(frame.rows).toHaveLength(size.rows)
+    expect(tooWide(frame)).toEqual([])
+    await expect(frameText(frame)).toMatchFileSnapshot(`frames/cancel-${name}.txt`)
+  })
+})

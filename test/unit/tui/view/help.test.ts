@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest'
+import { HELP } from '../../../../src/tui/state/keys.ts'
+import type { Size } from '../../../../src/tui/state/state.ts'
+import { frameOf } from '../../../../src/tui/view/frame.ts'
+import { frameText, sceneWith } from '../support/scenes.ts'
+import { Stage } from '../support/stage.ts'
+
+const EVERY_WORD = HELP.flatMap(({ lines }) => lines.flatMap(({ does }) => does.split(' ')))
+
+/** What is read of the help while it is scrolled to its end, line by line. */
+function wholeHelp(size: Size): { readonly text: string; readonly stage: Stage; readonly presses: number } {
+  const stage = new Stage().act({ kind: 'resize', size }).press('?')
+  let [text, presses] = ['', 0]
+  for (let shown = shownOf(stage); shown !== text.slice(-shown.length); shown = shownOf(stage.press('j'))) {
+    text += shown
+    presses++
+  }
+  return { text, stage, presses }
+}
+
+const SCENE = sceneWith()
+
+function shownOf({ state }: Stage): string {
+  return frameText(frameOf({ ...SCENE, state }))
+}
+
+it('can be scrolled to its last word, however few columns there are', () => {
+  for (const size of [
+    { columns: 44, rows: 12 },
+    { columns: 60, rows: 20 },
+    { columns: 100, rows: 20 },
+  ]) {
+    const { text } = wholeHelp(size)
+    expect(EVERY_WORD.filter(word => !text.includes(word))).toEqual([])
+    expect(text).toContain('quit\n')
+  }
+})
+
+it('goes back with the first key after its end', () => {
+  const { stage } = wholeHelp({ columns: 60, rows: 20 })
+  const atEnd = shownOf(stage.press('j', 'j', 'j'))
+  expect(shownOf(stage.press('k'))).not.toBe(atEnd)
+})

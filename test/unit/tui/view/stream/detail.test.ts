@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import { detailRows } from '../../../../../src/tui/view/stream/detail.ts'
+import { tailRows } from '../../../../../src/tui/view/stream/journal.ts'
+import { opened, sceneOf, searchOrder, textOf, widest } from '../stream-scene.ts'
+
+const play = searchOrder()
+const open = opened(play)
+
+function detailOf(columns: number, rows: number, cursor = '01.02.00', given = open): string[] {
+  const scene = sceneOf(given, { columns, nowMs: play.nowMs, list: { cursor }, state: { time: 'utc' } })
+  const drawn = detailRows(scene, { columns, rows })
+  expect(drawn).toHaveLength(rows)
+  expect(widest(drawn)).toBeLessThanOrEqual(columns)
+  return textOf(drawn)
+}
+
+describe('the pane of an event', () => {
+  it('in three rows: who works on it and how long still, and the end of its journal', () => {
+    expect(detailOf(80, 3)).toEqual([
+      `─ 01.02.00 Search ${'─'.repeat(62)}`,
+      ' worker-7   claim 38s, 22s left   fence 5   timeout 00:01:00   due 12:01:26',
+      ' 12:00:21 v3 advance  test     12:00:26 v5 start  test',
+    ])
+  })
+
+  it('in many rows: all attributes, what most matters first', () => {
+    expect(detailOf(100, 9).slice(1)).toEqual([
+      ' ▶ inprocess   worker-7   claim 38s, 22s left   fence 5',
+      ' timeout 00:01:00   due 12:01:26 unless there is a sign of life',
+      ' prev 01.00',
+      ' created 2024-05-01 12:00:21Z (43s ago)   changed 2024-05-01 12:00:26Z (38s ago)',
+      ' topic search',
+      ' 12:00:21 v3 advance   ○ init (added)  test',
+      ' 12:00:26 v5 start     init → ▶ inprocess (owner worker-7)  test',
+      '',
+    ])
+  })
+
+  it('a long message takes some lines, and the journal is still seen', () => {
+    const msg = 'a message of many words '.repeat(20)
+    const long = opened([
+      { id: '00', name: 'Start', status: 'inprocess', next: '01' },
+      { id: '01', name: 'A', status: 'aborted', msg, prev: '00', tag: 't', ref: 'r', trackingId: 'x', key: 'k' },
+    ])
+    const lines = detailOf(60, 10, '01', long)
+    expect(lines.filter(line => line.includes('words'))).toHaveLength(3)
+    expect(lines.join('\n')).toContain('tracking id x')
+    expect(lines.join('\n')).toContain('not recorded yet')
+  })
+
+  it('any number of rows and columns', () => {
+    for (const columns of [1, 7, 20, 40, 80, 200]) for (let rows = 0; rows < 20; rows++) detailOf(columns, rows)
+  })
+
+  it('of an id that no event has it tells which event names it', () => {
+    const dangling = opened([{ id: '00', name: 'Start', status: 'inprocess', next: '77' }])
+    expect(detailOf(80, 3, '77', dangling)[1]).toBe(' no event has this id; next of 00 names it')
+  })
+
+  it('without a row under the cursor there is a line', () => {
+    const none = textOf(detailRows(sceneOf(undefined, { columns: 10 }), { columns: 10, rows: 3 }))
+    expect(none).toEqual(['─'.repeat(10), '', ''])
+  })
+})
+
+describe('the end of the journal', () => {
+  it('the newest stands at the bottom, older ones as far as there is room', () => {
+    const scene = sceneOf(open, { columns: 80, nowMs: play.nowMs, state: { time: 'utc' } })
+    expect(textOf(tailRows(scene, { columns: 80, rows: 3 }))).toEqual([
+      `─ tail ${'─'.repeat(73)}`,
+      ' 12:00:36 v6  01.01.00 inprocess → ✓ completed  worker-2  "12 results"',
+      ' 12:00:36 v7  03.00 init → ✗ aborted  worker-3  "no answer"',
+    ])
+    expect(textOf(tailRows(scene, { columns: 80, rows: 1 }))).toEqual([`─ tail ${'─'.repeat(73)}`])
+    expect(tailRows(scene, { columns: 80, rows: 0 })).toEqual([])
+  })
+
+  it('names the operation where there is room, and counts what changed besides', () => {
+    const scene = sceneOf(open, { columns: 120, nowMs: play.nowMs, state: { time: 'utc' } })
+    expect(textOf(tailRows(scene, { columns: 120, rows: 6 }))[1]).toBe(
+      ' 12:00:21 v3 advance   01.00 ▶ inprocess +5  test',
+    )
+  })
+})

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { openedStream, withGlimpse } from '../../../../../src/tui/data/open-stream.ts'
+import type { OpenStream } from '../../../../../src/tui/data/types.ts'
+import { xmlLines } from '../../../../../src/tui/state/panes.ts'
+import { xmlRows } from '../../../../../src/tui/view/stream/xml.ts'
+import { NAME, opened, sceneOf, searchOrder, storedOf, textOf, widest } from '../stream-scene.ts'
+
+function linesOf(open: OpenStream, columns: number, rows: number, paneTop = 0, isWide = false): string[] {
+  const drawn = xmlRows(sceneOf(open, { columns, state: { pane: 'xml', paneTop, isWide } }), { columns, rows })
+  expect(drawn).toHaveLength(rows)
+  expect(widest(drawn)).toBeLessThanOrEqual(columns)
+  return textOf(drawn)
+}
+
+/** What is not XML, as it lies there. */
+function raw(text: string): OpenStream {
+  const fault = { code: 'bad-document', message: 'line 1: not an event stream' }
+  return withGlimpse(openedStream(NAME, 0), { kind: 'unreadable', stored: storedOf(text), fault })
+}
+
+describe('the document as it lies in the blob', () => {
+  it('numbered lines from where it was scrolled to, cut at the width', () => {
+    expect(linesOf(opened(searchOrder()), 60, 3, 1)).toEqual([
+      '  2  <EventStream xmlns:lc="urn:leasectl:v1" lc:v="7" lc:bo…',
+      '  3    <Event name="OrderStart" status="inprocess" id="00" …',
+      '  4    <Event name="SearchStart" status="inprocess" id="01.…',
+    ])
+  })
+
+  it('in the wide form nothing is cut: a line takes as many rows as it needs', () => {
+    const open = opened(searchOrder())
+    const all = xmlLines(open.text, 60, true)
+    const lines = linesOf(open, 60, all.total, 0, true)
+    expect(lines.join('\n')).not.toContain('…')
+    const shown = lines
+      .map(line => line.slice(5))
+      .join('')
+      .replace(/\s/g, '')
+    expect(shown).toBe(open.text.join('').replace(/\s/g, ''))
+  })
+
+  it('what cannot be read stands below the reason', () => {
+    expect(linesOf(raw('not <xml\nat all\u001b[2J'), 60, 4)).toEqual([
+      '? line 1: not an event stream (bad-document)',
+      '  1  not <xml',
+      '  2  at all␛[2J',
+      '',
+    ])
+  })
+
+  it('one line of a megabyte can be read to its end', () => {
+    const open = raw(`${'0123456789'.repeat(100_000)}END`)
+    const { total } = xmlLines(open.text, 80, false)
+    expect(total).toBe(Math.ceil(1_000_003 / 75))
+    expect(linesOf(open, 80, 10, total - 3)[3]).toMatch(/END$/)
+    expect(linesOf(open, 80, 10, total * 2)[1]).toMatch(/END$/)
+  })
+
+  it('of a broken line nothing is lost, whatever its characters', () => {
+    const text = 'x漢字😀\u009b\u202e\u0301'.repeat(2_000)
+    const open = raw(text)
+    for (const columns of [14, 40, 80]) {
+      const lines = xmlLines(open.text, columns, false)
+      let at = 0
+      for (let row = 0; row < lines.total; row++) {
+        const part = lines.row(row)
+        expect(part.from).toBe(at)
+        at = part.to
+      }
+      expect(at).toBe(text.length)
+      expect(linesOf(open, columns, 30, 2).slice(1).join('')).not.toContain('…')
+    }
+  })
+
+  it('nothing to show', () => {
+    expect(linesOf(openedStream(NAME, 0), 40, 2)[0]).toContain('nothing to show yet')
+    expect(xmlRows(sceneOf(undefined, { columns: 10 }), { columns: 10, rows: 2 })).toHaveLength(2)
+  })
+})

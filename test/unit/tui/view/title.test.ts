@@ -1,0 +1,83 @@
+import { expect, it } from 'vitest'
+import { frameOf } from '../../../../src/tui/view/frame.ts'
+import type { SceneText } from '../support/scenes.ts'
+import { frameText, halfDone, sceneWith } from '../support/scenes.ts'
+import { listingOf, NOW_MS } from '../support/world.ts'
+
+const lines = (text: SceneText) => frameText(frameOf(sceneWith(text))).split('\n')
+const title = (text: SceneText) => lines(text)[0] ?? ''
+const rule = (text: SceneText) => lines(text)[2] ?? ''
+
+it('names the screen, or the stream and what is shown of it', () => {
+  expect(title({})).toMatch(/^ leasectl ▸ streams /)
+  expect(title({ state: { screen: 'stream' } })).toMatch(/^ leasectl ▸ orders\/4711 /)
+  expect(title({ state: { screen: 'stream', pane: 'xml' } })).toMatch(/^ leasectl ▸ orders\/4711 ▸ xml /)
+})
+
+it.each([
+  ['before the first answer', { seenMs: undefined, lookingSinceMs: NOW_MS }, '◌ reading…'],
+  ['at rest: the interval, which does not tick', { seenMs: NOW_MS - 1_900 }, '● live 1s'],
+  ['with a slow store', { isSlow: true, intervalMs: 4_000 }, '● slow 4s'],
+  ['with short intervals', { intervalMs: 250 }, '● live 250ms'],
+  ['older than two intervals', { seenMs: NOW_MS - 12_000 }, '◌ 12s old'],
+  ['in trouble', { seenMs: NOW_MS - 40_000, trouble: { sinceMs: 0, code: 'x', message: 'no way' } }, '✗ stale 40s'],
+])('tells how old the picture is: %s', (_when, freshness, shown) => {
+  expect(title({ freshness })).toContain(`  ${shown}  READ-ONLY`)
+})
+
+it('tells of trouble in a line of its own, with what was seen before still there', () => {
+  const trouble = { sinceMs: NOW_MS - 38_000, code: 'store', message: 'connect refused\u001b[2J' }
+  const shown = lines({ freshness: { seenMs: NOW_MS - 40_000, trouble } })
+  expect(shown[2]).toMatch(/^─ stale 40s, retrying: connect refused␛\[2J ─+$/)
+  expect(shown.join('\n')).toContain('orders/4711')
+  expect(rule({ freshness: { seenMs: undefined, trouble } })).toContain('no answer yet, retrying: connect refused')
+})
+
+it('counts what is pending while the picture is frozen, and how old that is', () => {
+  const state = { frozen: { revision: 20 } }
+  expect(title({ state, liveRevision: 37 })).toContain('❄ frozen, 17 pending')
+  expect(title({ state, liveRevision: 37, freshness: { seenMs: NOW_MS - 90_000 } })).toContain(
+    '❄ frozen 1m30s, 17 pending',
+  )
+})
+
+it('says whether anything can be changed', () => {
+  expect(title({})).toMatch(/READ-ONLY$/)
+  expect(title({ state: { writes: { kind: 'never' } } })).toMatch(/READ-ONLY$/)
+  expect(title({ state: { writes: { kind: 'unlocked', untilMs: NOW_MS + 9 * 60_000 } } })).toMatch(/WRITES 9m$/)
+  expect(title({ state: { writes: { kind: 'unlocked', untilMs: NOW_MS + 30_000 } } })).toMatch(/WRITES 30s$/)
+  expect(title({ state: { writes: { kind: 'unlocked', untilMs: NOW_MS } } })).toMatch(/READ-ONLY$/)
+  expect(title({ facts: { isProtected: true } })).toMatch(/PROTECTED {2}READ-ONLY$/)
+})
+
+it('keeps what matters most where the title is narrow', () => {
+  const state = { screen: 'stream' as const, stream: `orders/${'x'.repeat(80)}/4711`, time: 'utc' as const }
+  const facts = { isProtected: true }
+  expect(title({ state, facts, size: { columns: 100, rows: 20 } })).toMatch(
+    /● live 1s {2}UTC {2}PROTECTED {2}READ-ONLY$/,
+  )
+  expect(title({ state, facts, size: { columns: 60, rows: 20 } })).toMatch(/PROTECTED {2}READ-ONLY$/)
+  expect(title({ state, facts, size: { columns: 42, rows: 20 } })).toMatch(/x\/4711 +READ-ONLY$/)
+})
+
+it('tells of a change that is under way', () => {
+  expect(rule({ state: { batch: halfDone() } })).toMatch(/^─ cancel: 1 of 2 done, o shows them ─+$/)
+  expect(rule({ state: { batch: { ...halfDone(), end: { lines: [] } } } })).toMatch(/^─+$/)
+})
+
+it('counts the streams, the matches and the marks, and names the order and the store', () => {
+  const scene = sceneWith({ size: { columns: 100, rows: 20 } })
+  const streams = {
+    ...scene.state.lists.streams,
+    filter: 'wo"rd',
+    marks: new Set(['a', 'b', 'c']),
+    sort: { by: 'due', isDescending: true },
+  }
+  const state = { lists: { ...scene.state.lists, streams } }
+  const rows = listingOf(['orders/4711'], { matching: 58, total: 10_000 })
+  const size = { columns: 120, rows: 20 }
+  expect(lines({ state, rows, size })[1]).toMatch(
+    /^ 11 streams · 58 match "wo"rd" · 3 marked · sorted by due ↓ +sqlite:\/\/\/var\/lib\/orders\.db$/,
+  )
+  expect(lines({ isComplete: false })[1]).toMatch(/^ 11 streams so far /)
+})

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { StoreUnreachable } from '../../../../src/store/errors.ts'
+import type { EventStore } from '../../../../src/store/store.ts'
+import { readPatiently } from '../../../../src/watchdog/hooks/backlog.ts'
+import { storeWith } from '../../commands/store-with.ts'
+import { init, memoryStore, run } from '../../ops/support.ts'
+import { hurriedTiming } from './support.ts'
+
+async function world(change: (body: string) => string = body => body) {
+  const { store } = memoryStore()
+  await run(store, 's', init())
+  const read: EventStore['read'] = async name => {
+    const stored = await store.read(name)
+    return stored && { ...stored, body: Buffer.from(change(Buffer.from(stored.body).toString())) }
+  }
+  return storeWith(store, { read })
+}
+
+const read = (store: EventStore, signal = new AbortController().signal) => {
+  const troubles: string[] = []
+  const timing = hurriedTiming(0)
+  const onTrouble = (message: string) => void troubles.push(message)
+  return readPatiently(store, 's', { timing, signal, onTrouble }).then(({ kind }) => ({
+    kind,
+    troubles,
+    pauses: timing.pauses,
+  }))
+}
+
+test.each<[string, (body: string) => string]>([
+  ['no document', () => '<EventStream><Event'],
+  ['no event stream', () => '<!DOCTYPE a><a/>'],
+])('%s has nothing to tell', async (_, change) => {
+  expect(await read(await world(change))).toEqual({ kind: 'nothing', troubles: [], pauses: [] })
+})
+
+test('what is gone has nothing to tell', async () => {
+  const store = storeWith(await world(), { read: async () => undefined })
+  expect(await read(store)).toMatchObject({ kind: 'nothing' })
+})
+
+test('a store that does not answer is asked again, less and less often, and that is told once', async () => {
+  const store = await world()
+  let left = 7
+  const faulty = storeWith(store, {
+    async read(name) {
+      if (left-- > 0) throw new StoreUnreachable('no answer')
+      return store.read(name)
+    },
+  })
+  expect(await read(faulty)).toEqual({
+    kind: 'read',
+    troubles: ['s cannot be read for hooks now'],
+    pauses: [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000],
+  })
+})
+
+test('nobody asks any more when the watchdog ends', async () => {
+  const stop = new AbortController()
+  const store = storeWith(await world(), {
+    async read() {
+      stop.abort()
+      throw new StoreUnreachable('no answer')
+    },
+  })
+  expect(await read(store, stop.signal)).toMatchObject({ kind: 'stopped', troubles: [] })
+})

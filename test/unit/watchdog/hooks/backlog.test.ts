@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import type { Expiry } from '../../../../src/watchdog/decision.ts'
+import { Backlog, type Reading } from '../../../../src/watchdog/hooks/backlog.ts'
+import { Holds, Rounds } from '../../../../src/watchdog/hooks/pending.ts'
+
+/** A backlog whose readers are all busy. */
+function busy(limit?: number) {
+  const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>()
+  const read: Omit<Reading, 'hold'>[] = []
+  const holds = new Holds(new Rounds(), () => {})
+  const backlog = new Backlog(async ({ hold, ...one }) => {
+    read.push(one)
+    await mayGoOn
+    hold.release()
+  }, limit)
+  const add = (one: Omit<Reading, 'hold'>) => backlog.add({ ...one, hold: holds.take() })
+  for (let at = 0; at < 8; at += 1) add(reading(`busy-${at}`, 0))
+  read.splice(0)
+  return { backlog, add, read, goOn, holds }
+}
+
+const reading = (stream: string, before: number | undefined, notices: readonly Expiry[] = []) => ({
+  stream,
+  before,
+  notices,
+})
+const settled = () => new Promise(resolve => setImmediate(resolve))
+
+test('a stream that moves again while it waits is read once, for all that it is read for', async () => {
+  const { backlog, add, read, goOn, holds } = busy()
+  const notice = { kind: 'notify' } as Expiry
+  add(reading('s', 5))
+  add(reading('s', 3, [notice]))
+  add(reading('t', 5))
+  add(reading('t', undefined))
+  expect([backlog.size, holds.pending]).toEqual([2, 10])
+  goOn()
+  await settled()
+  expect(read).toEqual([reading('s', 3, [notice]), reading('t', undefined)])
+  expect(holds.pending).toBe(0)
+})
+
+test('more than may wait is not taken, but what waits already is, and there is room again later', async () => {
+  const { add, read, goOn } = busy(1)
+  expect([add(reading('s', 1)), add(reading('s', 1)), add(reading('t', 1))]).toEqual([true, true, false])
+  goOn()
+  await settled()
+  expect(add(reading('t', 1))).toBe(true)
+  await settled()
+  expect(read.map(({ stream }) => stream)).toEqual(['s', 't'])
+})
+
+test('nothing is taken or read after it was closed', async () => {
+  const { backlog, add, read, goOn } = busy()
+  add(reading('s', 1))
+  backlog.close()
+  goOn()
+  expect(add(reading('t', 1))).toBe(false)
+  await settled()
+  expect(read).toEqual([])
+})

@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest'
+import type { Summary } from '../../../../src/stream/summary.ts'
+import { type FilterRules, MARGIN_MS, mayTell } from '../../../../src/watchdog/hooks/events.ts'
+import { HOOK_KINDS } from '../../../../src/watchdog/hooks/target.ts'
+import type { MovedStream } from '../../../../src/watchdog/report.ts'
+import { NOW } from '../../ops/support.ts'
+
+const HOUR = 3_600_000
+const RULES: FilterRules = { kinds: new Set(HOOK_KINDS), sinceMs: NOW - HOUR, lastSweepMs: NOW - 10_000 }
+
+type About = Partial<Pick<Summary, 'version' | 'status' | 'failed' | 'createdMs'>> & {
+  readonly before?: number
+  readonly modifiedMs?: number
+  /** Its summary was made from the document. */
+  readonly isRead?: boolean
+}
+
+function moved({ before, modifiedMs = NOW, isRead = false, ...about }: About): MovedStream {
+  const summary = { version: 5, status: 'inprocess', failed: 0, createdMs: NOW - 24 * HOUR, ...about } as Summary
+  const listed = { name: 's', etag: 'e', size: 1, modifiedMs, lease: { state: 'available' } } as const
+  return { listed: isRead ? listed : { ...listed, summary }, summary, fault: undefined, pin: {}, before }
+}
+
+describe('the document is read', () => {
+  test.each<[string, About, Partial<FilterRules>, boolean]>([
+    ['of a stream that ended', { before: 4, status: 'aborted' }, {}, true],
+    ['of one in which something failed', { before: 4, failed: 1 }, {}, true],
+    ['not of one that only got on', { before: 4 }, {}, false],
+    ['of one that took two steps: it may have failed and been reopened', { before: 3 }, {}, true],
+    ['not after a heartbeat', { before: 5, status: 'aborted', failed: 1 }, {}, false],
+    ['if somebody else wrote at the same version', { before: 5, failed: 1, isRead: true }, {}, true],
+    [
+      'if it is young: another one may have had that name and version',
+      { before: 5, failed: 1, createdMs: NOW },
+      {},
+      true,
+    ],
+    ['if it is younger than its versions', { before: 9, version: 3 }, {}, true],
+    ['not for a kind that nobody wants', { before: 4, failed: 1 }, { kinds: new Set(['done']) }, false],
+    ['not for an end that nobody wants', { before: 4, status: 'canceled' }, { kinds: new Set(['failed']) }, false],
+    ['at the first look, if it was written since', { failed: 1 }, { lastSweepMs: undefined }, true],
+    ['at the first look not if it stands since then', { failed: 1, modifiedMs: NOW - 2 * HOUR }, {}, false],
+    ['at the first look with a margin', { failed: 1, modifiedMs: NOW - HOUR - MARGIN_MS + 1 }, {}, true],
+    ['at the first look of what may have been reopened', { version: 3 }, {}, true],
+    ['at the first look not of what cannot have been', { version: 2 }, {}, false],
+  ])('%s', (_, about, rules, isRead) => {
+    expect(mayTell(moved(about), { ...RULES, ...rules })).toBe(isRead)
+  })
+
+  test('not of what cannot be read as a stream', () => {
+    expect(mayTell({ ...moved({ failed: 1, before: 4 }), summary: undefined }, RULES)).toBe(false)
+  })
+})

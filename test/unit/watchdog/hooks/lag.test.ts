@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { Pace, paceText } from '../../../../src/watchdog/hooks/lag.ts'
+
+function pace() {
+  const told: string[] = []
+  return { pace: new Pace(100, one => told.push(paceText(one))), told }
+}
+
+test('that hooks are behind is told once, and once that they have caught up', () => {
+  const { pace: one, told } = pace()
+  for (const waiting of [100, 101, 150, 90, 101, 10, 5, 0]) one.waits(waiting)
+  expect(told).toEqual(['hooks are behind: 101 streams wait', 'hooks have caught up'])
+})
+
+test('that no more are remembered is told once', () => {
+  const { pace: one, told } = pace()
+  one.waits(101)
+  for (let at = 0; at < 3; at += 1) one.isFull(1_000)
+  one.waits(0)
+  expect(told).toEqual([
+    'hooks are behind: 101 streams wait',
+    'hooks are behind: 1000 streams wait, and no more are remembered: the rest is told after the next restart or takeover',
+    'hooks have caught up',
+  ])
+})

@@ -1,0 +1,107 @@
+import { inspect } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { Room } from '../../../../src/util/concurrency.ts'
+import { Excerpt } from '../../../../src/watchdog/hooks/attempt.ts'
+import { type HookTarget, hookKey, labelOf, SigningSecret } from '../../../../src/watchdog/hooks/target.ts'
+import { Told } from '../../../../src/watchdog/hooks/watermarks.ts'
+
+describe('what was told', () => {
+  test('is told once', () => {
+    const told = new Told(10)
+    expect([told.add('a'), told.add('b'), told.add('a')]).toEqual([true, true, false])
+  })
+
+  test('is forgotten when there is more, what came up last at the end', () => {
+    const told = new Told(2)
+    for (const key of ['a', 'b', 'a', 'c']) told.add(key)
+    expect([told.add('a'), told.add('b')]).toEqual([false, true])
+  })
+})
+
+describe('room', () => {
+  test('is given in turn, a large one not overtaken by small ones', async () => {
+    const room = new Room(3)
+    const order: string[] = []
+    await room.take(2)
+    const large = room.take(3).then(() => order.push('large'))
+    const small = room.take(1).then(() => order.push('small'))
+    room.leave(2)
+    await large
+    expect(order).toEqual(['large'])
+    room.leave(3)
+    await small
+    expect(order).toEqual(['large', 'small'])
+  })
+
+  test('for more than there is takes it all', async () => {
+    const room = new Room(2)
+    expect(await room.take(99)).toBe(true)
+    room.leave(99)
+    expect(await room.take(2)).toBe(true)
+  })
+
+  test('that was closed lets nobody in, nor those who wait', async () => {
+    const room = new Room(1)
+    await room.take()
+    const waiting = room.take()
+    room.close()
+    expect([await waiting, await room.take()]).toEqual([false, false])
+  })
+})
+
+describe('an excerpt', () => {
+  test('keeps the beginning, as one line without escapes', () => {
+    const excerpt = new Excerpt(12)
+    for (const part of ['\u001b[31mab\n', 'cdefgh', 'never']) excerpt.add(Buffer.from(part))
+    expect(excerpt.text()).toBe('ab␊cdef')
+    expect(excerpt.isFull).toBe(true)
+  })
+})
+
+describe('a signing secret', () => {
+  const KEY = 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+
+  test('signs as Standard Webhooks says', () => {
+    // the vector in the tests of the libraries of https://github.com/standard-webhooks/standard-webhooks
+    const secret = SigningSecret.read(`whsec_${KEY}\n`)
+    if (typeof secret === 'string') throw new Error(secret)
+    expect(secret.sign('msg_p5jXN8AQM9LWM0D4loKWxJek', 1_614_265_330, '{"test": 2432232314}')).toBe(
+      'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    )
+  })
+
+  test.each(['', '  \n', 'short', 'whsec_', 'whsec_!!!', `whsec_${'A'.repeat(8)}`])('is none in %j', text => {
+    expect(typeof SigningSecret.read(text)).toBe('string')
+  })
+
+  test('is shown by nothing', () => {
+    const secret = SigningSecret.read('plain-text-secret-1234')
+    const shown = [inspect(secret, { showHidden: true, depth: 9 }), JSON.stringify(secret), String(secret)].join()
+    expect(shown).not.toContain('plain')
+    expect(shown).not.toContain(Buffer.from('plain-text').toString('hex').slice(0, 8))
+    expect(SigningSecret.read('tiny')).not.toContain('tiny')
+  })
+})
+
+describe('a target', () => {
+  const limits = { timeoutMs: 1, tries: 1 }
+  const command: HookTarget = { kind: 'command', argv: ['/bin/page', '--token', 'canary'], ...limits }
+  const webhook: HookTarget = { kind: 'webhook', url: 'https://h.example/T0/canary?key=canary', ...limits }
+
+  test('is named without what may be secret', () => {
+    expect([command, webhook].map(labelOf)).toEqual(['/bin/page', 'https://h.example'])
+  })
+
+  test('has one key, whatever its limits, and another for other kinds, arguments and streams', () => {
+    const same = hookKey('done', command, undefined)
+    expect(hookKey('done', { ...command, timeoutMs: 9, tries: 9 }, undefined)).toBe(same)
+    expect(same).toMatch(/^[0-9a-f]{16}$/)
+    const others = [
+      hookKey('failed', command, undefined),
+      hookKey('done', { ...command, argv: ['/bin/page'] }, undefined),
+      hookKey('done', command, 'orders/**'),
+      hookKey('done', webhook, undefined),
+    ]
+    expect(new Set([same, ...others]).size).toBe(5)
+  })
+})

@@ -1,0 +1,117 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Timing } from '../../../../src/util/clock.ts'
+import { machineTiming } from '../../../../src/util/clock.ts'
+
+/** Real processes on a clock that a test moves: pauses last until `passed` is called, or their signal aborts. */
+export function heldTiming(): Timing & { readonly pauses: number[]; passed(): void } {
+  const waiting = new Set<() => void>()
+  const pauses: number[] = []
+  return {
+    ...machineTiming,
+    random: () => 0.5,
+    pauses,
+    pause: (ms, signal) =>
+      new Promise(resolve => {
+        pauses.push(ms)
+        const go = () => {
+          waiting.delete(go)
+          resolve()
+        }
+        waiting.add(go)
+        if (signal.aborted) go()
+        signal.addEventListener('abort', go, { once: true })
+      }),
+    passed() {
+      for (const go of waiting) go()
+    },
+  }
+}
+
+/** Pauses take no time, but those of a limit, which last as long as they are not cut short. */
+export function hurriedTiming(limitMs: number): Timing & { readonly pauses: number[] } {
+  const pauses: number[] = []
+  return {
+    ...machineTiming,
+    random: () => 0.5,
+    pauses,
+    async pause(ms, signal) {
+      pauses.push(ms)
+      if (ms !== limitMs) return
+      await new Promise<void>(resolve => {
+        if (signal.aborted) resolve()
+        signal.addEventListener('abort', () => resolve(), { once: true })
+      })
+    },
+  }
+}
+
+/** The same on a clock on which pauses take their time. */
+export function clockedTiming(limitMs: number): { readonly timing: Timing; passS(s: number): void } {
+  let nowMs = 0
+  const hurried = hurriedTiming(limitMs)
+  const timing: Timing = {
+    ...hurried,
+    monotonicMs: () => nowMs,
+    async pause(ms, signal) {
+      await hurried.pause(ms, signal)
+      if (ms !== limitMs) nowMs += ms
+    },
+  }
+  const passS = (s: number) => {
+    nowMs += s * 1_000
+  }
+  return { timing, passS }
+}
+
+/** Lets others go on once. */
+export const soon = () => new Promise(resolve => setImmediate(resolve))
+
+/** Lets others go on until it is so. */
+export async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await soon()
+}
+
+/** Of webhooks to a receiver on this machine. */
+export const LOOPBACK = { networks: ['127.0.0.0/8'] } as const
+
+export interface Received {
+  readonly headers: IncomingMessage['headers']
+  readonly body: string
+}
+
+export interface Receiver {
+  readonly url: string
+  readonly received: Received[]
+  /** Resolves when so many came in all. */
+  came(count: number): Promise<void>
+  close(): Promise<void>
+}
+
+/** Takes webhooks on this machine. @param answer 204 unless given */
+export async function receiver(
+  answer: (response: ServerResponse, received: Received, count: number) => void = response =>
+    void response.writeHead(204).end(),
+): Promise<Receiver> {
+  const received: Received[] = []
+  const waiting: { count: number; go: () => void }[] = []
+  const server: Server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const one = { headers: request.headers, body: Buffer.concat(chunks).toString('utf8') }
+    received.push(one)
+    answer(response, one, received.length)
+    for (const { count, go } of waiting) if (received.length >= count) go()
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    received,
+    came: count => (received.length >= count ? Promise.resolve() : new Promise(go => waiting.push({ count, go }))),
+    close: () =>
+      new Promise(resolve => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}

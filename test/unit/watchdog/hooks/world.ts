@@ -1,0 +1,131 @@
+import { hookFormat } from '../../../../src/commands/watchdog/hooks.ts'
+import type { EventStore } from '../../../../src/store/store.ts'
+import type { DeliveryReport } from '../../../../src/watchdog/hooks/delivery.ts'
+import { openHooks } from '../../../../src/watchdog/hooks/hooks.ts'
+import type { HookFeed, HookOptions } from '../../../../src/watchdog/hooks/options.ts'
+import type { HookKind, Hooks, WebhookTarget } from '../../../../src/watchdog/hooks/target.ts'
+import { type HookMemory, hookMemory } from '../../../../src/watchdog/hooks/watermarks.ts'
+import { Watch } from '../../../../src/watchdog/pass.ts'
+import type { PassReport } from '../../../../src/watchdog/report.ts'
+import { memoryStore } from '../../ops/support.ts'
+import { hurriedTiming, LOOPBACK, type Receiver, receiver } from './support.ts'
+
+const TIMEOUT_MS = 30_000
+
+/** What a receiver reads. */
+export interface Told {
+  readonly apiVersion: string
+  readonly hook: HookKind
+  readonly deliveryId: string
+  readonly stream: string
+  readonly transaction: { readonly op: string; readonly version: number; readonly why: string } | null
+  readonly due: { readonly event: string } | null
+}
+
+/** A watchdog with hooks on a store; several may follow each other on the same one. */
+export interface Started {
+  readonly feed: HookFeed
+  readonly reports: DeliveryReport[]
+  readonly troubles: string[]
+  /** A sweep, and all that it led to. */
+  sweep(): Promise<PassReport>
+  /** A sweep whose deliveries are not waited for. */
+  pass(): Promise<PassReport>
+}
+
+export interface HookWorld {
+  readonly store: EventStore
+  advance(ms: number): void
+  start(options?: Partial<HookOptions> & { readonly kinds?: readonly HookKind[] }): Started
+  /** `failed 01.00 v2`, sorted. */
+  told(): string[]
+  readonly host: Receiver
+  close(): Promise<void>
+}
+
+/** @param answer of the receiver; 204 unless given */
+export async function hookWorld(...answer: Parameters<typeof receiver>): Promise<HookWorld> {
+  const { store, advance } = memoryStore()
+  const host = await receiver(...answer)
+  return {
+    store,
+    advance,
+    host,
+    told: () => host.received.map(({ body }) => lineOf(JSON.parse(body) as Told)).sort(),
+    start: ({ kinds = ['expired', 'done', 'failed'], ...options } = {}) => {
+      const target = webhook(host)
+      const hooks: Hooks = Object.fromEntries(kinds.map(kind => [kind, [target]]))
+      return started(options.store ?? store, { hooks, ...options })
+    },
+    close: () => host.close(),
+  }
+}
+
+export function webhook({ url }: Receiver): WebhookTarget {
+  return { kind: 'webhook', url, ...LOOPBACK, timeoutMs: TIMEOUT_MS, tries: 3 }
+}
+
+function lineOf({ hook, stream, transaction, due }: Told): string {
+  return transaction === null
+    ? `${hook} ${stream} ${due?.event} due`
+    : `${hook} ${stream} ${transaction.op} v${transaction.version}`
+}
+
+function started(store: EventStore, options: Partial<HookOptions> & Pick<HookOptions, 'hooks'>): Started {
+  const reports: DeliveryReport[] = []
+  const troubles: string[] = []
+  const timing = hurriedTiming(TIMEOUT_MS)
+  const feed = openHooks({
+    store,
+    memory: hookMemory(store, 'tester'),
+    format: hookFormat,
+    userAgent: 'leasectl/9',
+    environment: {},
+    timing,
+    onDelivery: report => void reports.push(report),
+    onTrouble: message => void troubles.push(message),
+    ...options,
+  })
+  const watch = new Watch(
+    store,
+    {
+      intervalMs: 10_000,
+      onDue: 'abort-event',
+      maxPerPass: 1_000,
+      maxShare: 1,
+      concurrency: 4,
+      by: 'watchdog@test',
+      observers: [feed],
+      wantsMoved: true,
+      timing,
+    },
+    { trustsClock: true, isDryRun: false, timing },
+  )
+  const pass = () => watch.pass('sweep', new AbortController().signal)
+  return {
+    feed,
+    reports,
+    troubles,
+    pass,
+    async sweep() {
+      const report = await pass()
+      await feed.idle()
+      return report
+    },
+  }
+}
+
+/** Keeps progress in memory alone, and tells what was written. */
+export function plainMemory(): { readonly memory: () => HookMemory; readonly written: number[] } {
+  let since: number | undefined
+  const written: number[] = []
+  const memory: HookMemory = {
+    read: async () => (since === undefined ? undefined : { since: [since], told: [] }),
+    async write(news) {
+      since = news.since.get(0) ?? since
+      written.push(since ?? 0)
+      return true
+    },
+  }
+  return { memory: () => memory, written }
+}

@@ -1,0 +1,448 @@
+import { describe, expect, it } from 'vitest'
+import { EventStream } from '../../../src/stream/event-stream.ts'
+import { timeReaderFor } from '../../../src/stream/time/deadlines.ts'
+import { readDocument } from '../../../src/stream/xml/read.ts'
+import type { BlindSpot } from '../../../src/watchdog/observation-gaps.ts'
+import { type LookRules, planStream, type Sightings, type StreamPlan } from '../../../src/watchdog/plan.ts'
+import { pacesOf, processorS, tooSlow } from '../../security/hostile/pace.ts'
+import { documentText, type EventText } from '../../support/stream-builder.ts'
+import { HOUR, INTERVAL, MINUTE, START_MS } from './watch-world.ts'
+
+const ago = (ms: number) => new Date(START_MS - ms).toISOString()
+
+const ROOT: EventText = {
+  id: '00',
+  name: 'Start',
+  status: 'inprocess',
+  created: ago(6 * HOUR),
+  timestamp: ago(6 * HOUR),
+}
+/** Worked, and silent for ten minutes; five were allowed. */
+const SILENT: EventText = {
+  id: '01.00',
+  name: 'Search',
+  status: 'inprocess',
+  prev: '00',
+  created: ago(HOUR),
+  timestamp: ago(10 * MINUTE),
+  timeout: '00:05:00',
+  'lc:attempt': '2',
+  'lc:fence': '7',
+}
+const WAITING: EventText = {
+  id: '02.00',
+  name: 'Pay',
+  status: 'init',
+  prev: '00',
+  created: ago(HOUR),
+  timestamp: ago(HOUR),
+}
+
+/** One stream and what is kept of it from look to look. `START_MS` is 0 of the clock that only goes forward. */
+class Case {
+  sightings: Sightings = new Map()
+  #events: readonly EventText[]
+  #knownSinceMs = 0
+
+  constructor(...events: readonly EventText[]) {
+    this.#events = events
+  }
+
+  /** It is a new document from that time on. */
+  becomes(atMs: number, ...events: readonly EventText[]): this {
+    this.#events = events
+    this.#knownSinceMs = atMs
+    return this
+  }
+
+  look(atMs: number, more: Partial<LookRules> & { readonly offsetMs?: number } = {}): StreamPlan {
+    const { offsetMs = 0, ...rest } = more
+    const nowMs = START_MS + atMs + offsetMs
+    const document = readDocument(documentText(...this.#events))
+    const plan = planStream(
+      {
+        name: 's',
+        stream: new EventStream(document.events),
+        read: timeReaderFor(document, { nowMs }).read,
+        sightings: this.sightings,
+        knownSinceMs: this.#knownSinceMs,
+        version: 1,
+        isUsed: () => false,
+      },
+      {
+        nowMs,
+        atMs,
+        onDue: 'abort-event',
+        apartMs: INTERVAL,
+        epochMs: Number.NEGATIVE_INFINITY,
+        blindSpots: [],
+        ...rest,
+      },
+    )
+    this.sightings = plan.sightings
+    return plan
+  }
+
+  ends(atMs: number, more: Partial<LookRules> = {}): string[] {
+    return told(this.look(atMs, more))
+  }
+
+  /** As the watchdog notes it when it has told of an event. */
+  told(event: string): void {
+    const sighting = this.sightings.get(event)
+    if (sighting === undefined) throw new Error(`${event} was not seen`)
+    this.sightings = new Map(this.sightings).set(event, { ...sighting, isTold: true })
+  }
+}
+
+const told = ({ expiries }: StreamPlan) => expiries.map(({ kind, event }) => `${kind} ${event}`)
+const one = ({ expiries: [expiry] }: StreamPlan) => expiry
+
+describe('an event without a sign of life', () => {
+  it('is left alone at the first look, and looked at again an interval later', () => {
+    const plan = new Case(ROOT, SILENT).look(0)
+    expect(plan.expiries).toEqual([])
+    expect(plan.nextLookMs).toBe(START_MS + INTERVAL)
+    expect(plan.dueMs).toBe(START_MS - 5 * MINUTE)
+  })
+
+  it('is ended by the second look, if that is an interval later', () => {
+    const stream = new Case(ROOT, SILENT)
+    expect(stream.ends(0)).toEqual([])
+    expect(stream.ends(INTERVAL - 1)).toEqual([])
+    expect(stream.ends(INTERVAL)).toEqual(['abort-event 01.00'])
+  })
+
+  it('is ended by the look that finds it due, if the document has stood as it does for an interval', () => {
+    const young = { ...SILENT, timestamp: ago(4 * MINUTE) }
+    const stream = new Case(ROOT, young)
+    expect(stream.look(0).nextLookMs).toBe(START_MS + MINUTE)
+    expect(stream.ends(MINUTE - 1)).toEqual([])
+    expect(stream.ends(MINUTE)).toEqual(['abort-event 01.00'])
+  })
+
+  it('is ended in a stream that moves all the time, as long as the event itself does not', () => {
+    const stream = new Case(ROOT, SILENT, WAITING)
+    for (let at = 0; at < INTERVAL; at += 1_000) {
+      stream.becomes(at, ROOT, SILENT, { ...WAITING, tag: String(at) })
+      expect(stream.ends(at)).toEqual([])
+    }
+    stream.becomes(INTERVAL, ROOT, SILENT, WAITING)
+    expect(stream.ends(INTERVAL)).toEqual(['abort-event 01.00'])
+  })
+
+  it.each<[string, EventText]>([
+    ['timestamp', { timestamp: ago(9 * MINUTE) }],
+    ['attempt', { 'lc:attempt': '3' }],
+    ['fence', { 'lc:fence': '8' }],
+    ['status', { status: 'paused' }],
+    ['limit', { timeout: '00:06:00' }],
+  ])('is looked at anew when its %s is another', (_, change) => {
+    const stream = new Case(ROOT, SILENT)
+    stream.look(0)
+    stream.becomes(INTERVAL - 1, ROOT, { ...SILENT, ...change })
+    expect(stream.ends(INTERVAL)).toEqual([])
+    expect(stream.ends(2 * INTERVAL - 1)).toEqual(['abort-event 01.00'])
+  })
+
+  it('is not ended by what was seen before the watchdog was blind', () => {
+    const stream = new Case(ROOT, SILENT)
+    stream.look(0)
+    expect(stream.ends(INTERVAL, { epochMs: INTERVAL })).toEqual([])
+    expect(stream.ends(2 * INTERVAL, { epochMs: INTERVAL })).toEqual(['abort-event 01.00'])
+  })
+
+  it('gets time for a sign after a stretch in which it could give none', () => {
+    const blindSpots: readonly BlindSpot[] = [{ fromMs: START_MS - 8 * MINUTE, toMs: START_MS - 5_000 }]
+    const stream = new Case(ROOT, SILENT)
+    const plan = stream.look(INTERVAL, { blindSpots })
+    expect(plan.expiries).toEqual([])
+    expect(plan.nextLookMs).toBe(START_MS - 5_000 + (5 * MINUTE) / 3)
+    expect(stream.ends(2 * MINUTE, { blindSpots })).toEqual(['abort-event 01.00'])
+  })
+
+  it('is ended at once where the clock alone decides', () => {
+    expect(new Case(ROOT, SILENT).ends(0, { apartMs: 0 })).toEqual(['abort-event 01.00'])
+  })
+
+  it('carries what was seen of it, and says which limit ended and since when', () => {
+    const stream = new Case(ROOT, SILENT)
+    stream.look(0)
+    expect(one(stream.look(INTERVAL))).toEqual({
+      kind: 'abort-event',
+      stream: 's',
+      event: '01.00',
+      name: 'Search',
+      limit: 'no-sign-of-life',
+      dueMs: START_MS - 5 * MINUTE,
+      message: `timed out: no sign of life since ${ago(10 * MINUTE)} (timeout 00:05:00)`,
+      commandId: `watchdog:01.00:2:${ago(5 * MINUTE)}`,
+      ends: 1,
+      operation: {
+        op: 'abort',
+        event: '01.00',
+        msg: `timed out: no sign of life since ${ago(10 * MINUTE)} (timeout 00:05:00)`,
+        expired: {
+          event: '01.00',
+          status: 'inprocess',
+          attempt: '2',
+          fence: '7',
+          timestamp: ago(10 * MINUTE),
+          dueMs: START_MS - 5 * MINUTE,
+        },
+      },
+    })
+  })
+})
+
+describe('a limit that signs of life do not move', () => {
+  const never = { ...WAITING, timeout: '00:30:00' }
+  const absolute = { ...SILENT, timeout: ago(MINUTE) }
+  const root = { ...ROOT, timeout: '05:00:00' }
+
+  it.each<[string, readonly EventText[], string]>([
+    ['never started', [ROOT, never], 'abort-event 02.00'],
+    ['an absolute time', [ROOT, absolute], 'abort-event 01.00'],
+    ['the limit of the stream', [root, WAITING], 'abort-stream 00'],
+  ])('only has to be due in both looks: %s', (_, events, end) => {
+    const stream = new Case(...events)
+    expect(stream.ends(5 * INTERVAL)).toEqual([])
+    // whatever else happens in the document, a sign of life too
+    stream.becomes(6 * INTERVAL - 1, ...events.map(event => ({ ...event, timestamp: ago(0) })))
+    expect(stream.ends(6 * INTERVAL - 1)).toEqual([])
+    expect(stream.ends(6 * INTERVAL)).toEqual([end])
+  })
+
+  it('has to be the same limit in both', () => {
+    const stream = new Case(ROOT, never)
+    stream.look(0)
+    stream.becomes(INTERVAL, ROOT, { ...never, timeout: '00:31:00' })
+    expect(stream.ends(INTERVAL)).toEqual([])
+    expect(stream.ends(2 * INTERVAL)).toEqual(['abort-event 02.00'])
+  })
+
+  it('has to be due in two looks anew after the watchdog was blind', () => {
+    const stream = new Case(ROOT, never)
+    stream.look(0)
+    expect(stream.ends(INTERVAL, { epochMs: 5_000 })).toEqual([])
+    expect(stream.ends(INTERVAL + 5_000, { epochMs: 5_000 })).toEqual(['abort-event 02.00'])
+  })
+
+  it('is not moved by blind spots', () => {
+    const stream = new Case(ROOT, never)
+    const blindSpots = [{ fromMs: START_MS - HOUR, toMs: START_MS }]
+    stream.look(0, { blindSpots })
+    expect(stream.ends(INTERVAL, { blindSpots })).toEqual(['abort-event 02.00'])
+  })
+})
+
+describe('what is done when a limit ends', () => {
+  const twice = (onDue: LookRules['onDue'], ...events: readonly EventText[]) => {
+    const stream = new Case(...events)
+    stream.look(0, { onDue })
+    return stream.ends(INTERVAL, { onDue })
+  }
+  const wants = (onDue: string): EventText => ({ ...SILENT, 'lc:onDue': onDue })
+
+  it.each([
+    ['notify', 'abort-event', 'abort-event 01.00'],
+    ['notify', 'abort-stream', 'abort-stream 01.00'],
+    ['abort-event', 'abort-stream', 'abort-stream 01.00'],
+    ['abort-event', 'notify', 'notify 01.00'],
+    ['abort-stream', 'abort-event', 'abort-event 01.00'],
+    ['abort-stream', 'notify', 'notify 01.00'],
+  ] as const)('is what the event says of its own: not %s but %s', (usual, own, end) => {
+    expect(twice(usual, ROOT, wants(own))).toEqual([end])
+  })
+
+  it.each(['abort-event', 'abort-stream', 'notify'] as const)(
+    'is the usual, %s, where nobody understands it',
+    usual => {
+      expect(twice(usual, ROOT, wants('explode'))).toEqual([`${usual} 01.00`])
+      expect(twice(usual, ROOT, SILENT)).toEqual([`${usual} 01.00`])
+    },
+  )
+
+  it('ends the whole stream with the root, if it ends anything', () => {
+    const root = { ...ROOT, timeout: '01:00:00' }
+    expect(twice('abort-event', root, WAITING)).toEqual(['abort-stream 00'])
+    expect(twice('notify', root, WAITING)).toEqual(['notify 00'])
+    expect(twice('notify', { ...root, 'lc:onDue': 'abort-event' }, WAITING)).toEqual(['abort-stream 00'])
+    expect(twice('abort-event', { ...root, 'lc:onDue': 'notify' }, WAITING)).toEqual(['notify 00'])
+  })
+
+  it('ends the stream by the root, saying which event was due', () => {
+    const stream = new Case(ROOT, wants('abort-stream'), WAITING)
+    stream.look(0)
+    const expiry = one(stream.look(INTERVAL))
+    expect(expiry?.operation).toMatchObject({ op: 'abort', expired: { event: '01.00' } })
+    expect(expiry?.operation).not.toHaveProperty('event')
+    expect(expiry?.message).toBe(`01.00 Search timed out: no sign of life since ${ago(10 * MINUTE)} (timeout 00:05:00)`)
+    expect(expiry?.ends).toBe(3)
+  })
+
+  it('is one end for all that is due, where one of them ends the stream', () => {
+    const due = { ...SILENT, id: '03.00' }
+    expect(twice('abort-event', ROOT, SILENT, { ...due, 'lc:onDue': 'abort-stream' }, WAITING)).toEqual([
+      'abort-stream 03.00',
+    ])
+  })
+
+  it('is an end for each of several events that are due', () => {
+    const also = { ...SILENT, id: '03.00' }
+    expect(twice('abort-event', ROOT, SILENT, also)).toEqual(['abort-event 01.00', 'abort-event 03.00'])
+  })
+
+  it('tells of an event, and changes nothing', () => {
+    const stream = new Case(ROOT, SILENT)
+    stream.look(0, { onDue: 'notify' })
+    const expiry = one(stream.look(INTERVAL, { onDue: 'notify' }))
+    expect(expiry).toMatchObject({ kind: 'notify', ends: 0 })
+    expect(expiry).not.toHaveProperty('operation')
+  })
+
+  it('tells of an event once', () => {
+    const stream = new Case(ROOT, SILENT)
+    stream.look(0, { onDue: 'notify' })
+    expect(stream.ends(INTERVAL, { onDue: 'notify' })).toEqual(['notify 01.00'])
+    stream.told('01.00')
+    const plan = stream.look(2 * INTERVAL, { onDue: 'notify' })
+    expect(plan.expiries).toEqual([])
+    expect(plan.nextLookMs).toBe(Number.POSITIVE_INFINITY)
+    expect(plan.dueMs).toBe(START_MS - 5 * MINUTE)
+    expect(stream.ends(3 * INTERVAL, { onDue: 'notify', epochMs: 3 * INTERVAL })).toEqual([])
+  })
+
+  it('tells of it again when it was tried anew, even under the same absolute limit', () => {
+    const absolute = { ...SILENT, timeout: ago(MINUTE) }
+    const stream = new Case(ROOT, absolute)
+    stream.look(0, { onDue: 'notify' })
+    stream.look(INTERVAL, { onDue: 'notify' })
+    stream.told('01.00')
+    stream.becomes(INTERVAL, ROOT, { ...absolute, 'lc:attempt': '3' })
+    stream.look(2 * INTERVAL, { onDue: 'notify' })
+    expect(stream.ends(3 * INTERVAL, { onDue: 'notify' })).toEqual(['notify 01.00'])
+  })
+})
+
+describe('events above and below each other', () => {
+  const parent: EventText = { ...SILENT, timeout: ago(2 * MINUTE), next: '01.01' }
+  const child: EventText = { ...SILENT, id: '01.01', prev: '01.00' }
+  const twice = (...events: readonly EventText[]) => {
+    const stream = new Case(...events)
+    stream.look(0)
+    return stream.look(INTERVAL)
+  }
+
+  it('are ended by the upper one, in whatever order they stand', () => {
+    expect(told(twice(ROOT, parent, child))).toEqual(['abort-event 01.00'])
+    expect(told(twice(ROOT, child, parent))).toEqual(['abort-event 01.00'])
+    expect(one(twice(ROOT, parent, child))?.ends).toBe(2)
+  })
+
+  it('are both dealt with, where the upper one is only told of', () => {
+    const plan = twice(ROOT, { ...parent, 'lc:onDue': 'notify' }, child)
+    expect(told(plan)).toEqual(['notify 01.00', 'abort-event 01.01'])
+  })
+
+  it('are ended by the topmost, however long the chain and whatever its order', () => {
+    const chain = Array.from({ length: 20_000 }, (_, n) => ({
+      id: `01.${n}`,
+      status: 'inprocess',
+      prev: n === 0 ? '00' : `01.${n - 1}`,
+      timeout: ago(MINUTE),
+    }))
+    const stream = new Case(ROOT, ...chain.reverse())
+    expect(stream.ends(0, { apartMs: 0 })).toEqual(['abort-event 01.0'])
+  })
+
+  /** Each of the upper ones is due and followed by all of one chain. */
+  const overOneChain = (count: number): EventText[] => {
+    const numbers = Array.from({ length: count }, (_, n) => n)
+    return [
+      ROOT,
+      ...numbers.map(n => ({ id: `p${n}`, status: 'inprocess', timeout: ago(MINUTE), next: 'c0' })),
+      ...numbers.map(n => ({ id: `c${n}`, status: 'init', ...(n + 1 < count ? { next: `c${n + 1}` } : {}) })),
+    ]
+  }
+  const endsIn = ({ expiries }: StreamPlan) => expiries.reduce((sum, { ends }) => sum + ends, 0)
+
+  it('count once, however many of those that are due they are below', () => {
+    const { expiries } = twice(...overOneChain(60))
+    expect(expiries.map(({ ends }) => ends)).toEqual([61, ...Array(59).fill(1)])
+    const between = { ...WAITING, id: '01.01', prev: '01.00', next: '01.02', 'lc:superseded': '1' }
+    const below = { ...SILENT, id: '01.02', prev: '01.01', timeout: ago(MINUTE) }
+    expect(endsIn(twice(ROOT, parent, between, below))).toBe(2)
+  })
+
+  it('take no longer each, the more of them there are', async () => {
+    const race = {
+      rounds: [
+        [500, 1_000],
+        [1_000, 4_000],
+      ],
+      fullSize: 10_000,
+      mayTakeS: 4,
+    }
+    const take = (size: number) => {
+      const stream = new Case(...overOneChain(size))
+      const start = process.cpuUsage()
+      expect(stream.ends(0, { apartMs: 0 })).toHaveLength(size)
+      return processorS(start)
+    }
+    take(500)
+    expect(tooSlow(await pacesOf([{ what: 'a plan', take }], race), race)).toEqual([])
+  })
+
+  it('are ended once, where each is below the other', () => {
+    const one = { ...SILENT, timeout: ago(2 * MINUTE), next: '01.01', prev: '01.01' }
+    const other = { ...one, id: '01.01', next: '01.00', prev: '01.00' }
+    expect(told(twice(ROOT, one, other))).toHaveLength(1)
+  })
+
+  it('are ended below one that is final: foreign writers leave them open', () => {
+    const done = { ...ROOT, status: 'completed' }
+    expect(told(twice(done, SILENT))).toEqual(['abort-event 01.00'])
+    const plan = twice(done, { ...SILENT, 'lc:onDue': 'abort-stream' })
+    expect(told(plan)).toEqual(['abort-stream 01.00'])
+    expect(one(plan)?.ends).toBe(1)
+  })
+})
+
+describe('an event that no limit runs for', () => {
+  const never = (...events: readonly EventText[]) => {
+    const stream = new Case(...events)
+    stream.look(0)
+    const plan = stream.look(DAY_LATER)
+    expect(plan).toMatchObject({ expiries: [], dueMs: Number.POSITIVE_INFINITY, nextLookMs: Number.POSITIVE_INFINITY })
+  }
+  const DAY_LATER = 24 * HOUR
+
+  it('waiting for its successors', () =>
+    never(ROOT, { ...SILENT, next: '01.01' }, { ...WAITING, id: '01.01', prev: '01.00' }))
+  it('waiting join', () => never(ROOT, { ...SILENT, 'lc:join': 'wait' }))
+  it('of a held stream', () => never({ ...ROOT, status: 'init', timeout: '00:00:01' }, SILENT))
+  it('final', () => never(ROOT, { ...SILENT, status: 'aborted' }))
+  it('superseded', () => never(ROOT, { ...SILENT, 'lc:superseded': '3' }))
+  it('with an unreadable timeout', () => never(ROOT, { ...SILENT, timeout: 'soon' }))
+  it('a second one of the same id', () => never(ROOT, { ...WAITING, id: '01.00' }, SILENT))
+})
+
+describe('a plan', () => {
+  it('names the earliest limit of what it leaves alone', () => {
+    const later = { ...SILENT, id: '03.00', timestamp: ago(MINUTE) }
+    const stream = new Case(ROOT, SILENT, later)
+    stream.look(0)
+    const plan = stream.look(INTERVAL)
+    expect(told(plan)).toEqual(['abort-event 01.00'])
+    expect(plan).toMatchObject({ dueMs: START_MS + 4 * MINUTE, nextLookMs: START_MS + 4 * MINUTE })
+  })
+
+  it('keeps of an event that is not due any more nothing', () => {
+    const stream = new Case(ROOT, SILENT)
+    stream.look(0)
+    expect(stream.sightings.size).toBe(1)
+    stream.becomes(5_000, ROOT, { ...SILENT, timestamp: ago(0) }).look(5_000)
+    expect(stream.sightings.size).toBe(0)
+  })
+})

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest'
+import type { LookRules } from '../../../../src/watchdog/plan.ts'
+import { Roll } from '../../../../src/watchdog/registry/registry.ts'
+import { type Looked, look } from '../../../../src/watchdog/scan/inspect.ts'
+import { pacesOf, processorS, tooSlow } from '../../../security/hostile/pace.ts'
+import { documentText, type EventText } from '../../../support/stream-builder.ts'
+import { HOUR, MINUTE, NEVER_ABORTED, START_MS, World } from '../watch-world.ts'
+
+const ago = (ms: number) => new Date(START_MS - ms).toISOString()
+const ROOT: EventText = { id: '00', name: 'Start', status: 'inprocess', created: ago(HOUR), timestamp: ago(HOUR) }
+const RULES: LookRules = {
+  nowMs: START_MS,
+  atMs: 0,
+  onDue: 'abort-event',
+  apartMs: 0,
+  epochMs: Number.NEGATIVE_INFINITY,
+  blindSpots: [],
+}
+const looking = (world: World, roll: Roll) => look(world.base, roll, 's', () => RULES, NEVER_ABORTED)
+const commandIds = (looked: Looked | undefined) => looked?.decisions.map(({ commandId }) => commandId)
+
+/** Events that are due, and a journal that tells that each was ended under its command id before. */
+function endedBefore(count: number): string {
+  const numbers = Array.from({ length: count }, (_, n) => n)
+  const events = numbers.map(n => ({ id: `e${n}`, status: 'inprocess', prev: '00', timeout: ago(MINUTE) }))
+  const entry = (n: number) =>
+    `<lc:tx v="${n + 1}" at="${ago(MINUTE)}" by="x" on="00" op="touch" cmd="watchdog:e${n}:1:${ago(MINUTE)}"/>`
+  const journal = `<lc:journal xmlns:lc="urn:leasectl:v1">${numbers.map(entry).join('')}</lc:journal>`
+  return documentText(ROOT, ...events).replace('</EventStream>', `${journal}</EventStream>`)
+}
+
+async function worldOf(text: string): Promise<World> {
+  const world = new World()
+  await world.put('s', text)
+  return world
+}
+
+describe('events whose command ids stand in the journal already', () => {
+  it('are ended under other ones', async () => {
+    const looked = await looking(await worldOf(endedBefore(2)), new Roll())
+    const again = `1:${ago(MINUTE)}:v`
+    expect(commandIds(looked)).toEqual([
+      expect.stringContaining(`watchdog:e0:${again}`),
+      expect.stringContaining(`watchdog:e1:${again}`),
+    ])
+  })
+
+  it('take no longer each, the more of them there are', async () => {
+    const race = {
+      rounds: [
+        [100, 400],
+        [200, 1_000],
+      ],
+      fullSize: 5_000,
+      mayTakeS: 5,
+    }
+    const take = async (size: number) => {
+      const world = await worldOf(endedBefore(size))
+      const start = process.cpuUsage()
+      expect(commandIds(await looking(world, new Roll()))).toHaveLength(size)
+      return processorS(start)
+    }
+    await take(100)
+    expect(tooSlow(await pacesOf([{ what: 'a look', take }], race), race)).toEqual([])
+  })
+})
+
+describe('a stream that could not be changed', () => {
+  it.each<[string, EventText, number]>([
+    ['as long as something is to be done with it', { timeout: ago(MINUTE) }, 1],
+    ['no more once nothing is', {}, 0],
+  ])('is known to be so %s', async (_, event, pass) => {
+    const world = await worldOf(documentText(ROOT, { id: '01.00', status: 'inprocess', prev: '00', ...event }))
+    const roll = new Roll()
+    roll.met('s', '"1"', undefined, RULES)
+    roll.setbacks.beginPass()
+    roll.setbacks.note('s')
+    await looking(world, roll)
+    expect(roll.setbacks.lastPassOf('s')).toBe(pass)
+  })
+})

@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest'
+import { readStream } from '../../../src/ops/read-stream.ts'
+import type { EventStore } from '../../../src/store/store.ts'
+import type { Job } from '../../../src/worker/types.ts'
+import { init, resultOf, run, writeForeign } from '../ops/support.ts'
+import { Bench } from './one-worker.ts'
+
+const MINUTE = 60_000
+
+/** The stream is removed and created anew, and another worker gets the same event under the same fence. */
+async function anewForAnother(store: EventStore): Promise<void> {
+  await store.remove('s', {})
+  resultOf(await run(store, 's', init(['A'], 'b1')))
+  const claimed = resultOf(await run(store, 's', { op: 'start', event: '01.00', owner: 'w2', claimMs: MINUTE }))
+  expect(claimed.claim?.fence).toBe(2)
+}
+
+const event = async (store: EventStore) => (await readStream(store, 's'))?.stream.find('01.00')
+
+test('how work ended is not reported of an event in another life of its stream, though the fence is the same', async () => {
+  const bench = new Bench()
+  await bench.stream()
+  const outcome = await bench.settle(
+    bench.work(async ({ fence }) => {
+      expect(fence).toBe(2)
+      await anewForAnother(bench.store)
+      return { op: 'complete' }
+    }),
+  )
+  expect(outcome).toMatchObject({ kind: 'unreported', undone: { kind: 'missing' } })
+  expect(await event(bench.store)).toMatchObject({ status: 'inprocess', lc: { owner: 'w2' } })
+})
+
+test('a heartbeat keeps no claim alive in another life of the stream: the work is told to stop', async () => {
+  const bench = new Bench()
+  await bench.stream()
+  const until = async () => (await event(bench.store))?.lc.until
+  let untilOfOther: string | undefined
+  const outcome = await bench.settle(
+    bench.work(async (job: Job) => {
+      await anewForAnother(bench.store)
+      untilOfOther = await until()
+      await bench.lasting(10 * MINUTE)(job)
+      return undefined
+    }),
+  )
+  expect(outcome).toMatchObject({ kind: 'lost', lost: { code: 'stream-not-found' } })
+  expect(await until()).toBe(untilOfOther)
+})
+
+/** A writer that makes the document element anew keeps what is in it, but neither version nor life. */
+async function rebuilt(store: EventStore): Promise<void> {
+  const text = Buffer.from((await store.read('s'))?.body ?? []).toString()
+  const start = /<EventStream [^>]*>/.exec(text)?.[0] ?? ''
+  expect(start).toContain('lc:born="b0"')
+  await writeForeign(store, 's', start, '<EventStream xmlns:lc="urn:leasectl:v1">')
+}
+
+const born = async (store: EventStore) => (await readStream(store, 's'))?.document.born
+
+test('how work ended is reported also where another writer dropped the life, and the stream has it again', async () => {
+  const bench = new Bench()
+  await bench.stream()
+  const outcome = await bench.settle(
+    bench.work(async () => {
+      await rebuilt(bench.store)
+      return { op: 'complete' }
+    }),
+  )
+  expect(outcome.kind).toBe('reported')
+  expect(await event(bench.store)).toMatchObject({ status: 'completed' })
+  expect(await born(bench.store)).toBe('b0')
+})
+
+test('a heartbeat keeps the claim where another writer dropped the life', async () => {
+  const bench = new Bench()
+  await bench.stream()
+  const outcome = await bench.settle(
+    bench.work(async (job: Job) => {
+      await rebuilt(bench.store)
+      await bench.lasting(10 * MINUTE)(job)
+      return undefined
+    }),
+  )
+  expect(outcome.kind).toBe('reported')
+  expect(await born(bench.store)).toBe('b0')
+})

@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest'
+import { readStream } from '../../../src/ops/read-stream.ts'
+import { StoreUnreachable } from '../../../src/store/errors.ts'
+import type { EventStore, LeaseView } from '../../../src/store/store.ts'
+import type { Operation } from '../../../src/stream/operations/operation.ts'
+import type { EventWorkOptions, WorkOutcome } from '../../../src/worker/types.ts'
+import { intercept, run } from '../ops/support.ts'
+import { Bench } from './one-worker.ts'
+
+const MINUTE = 60_000
+/** How long one try waits here for a lease, ms. */
+const WAIT_MS = 2_000
+
+/** A worker of a stream whose lease somebody else may hold: changes are kept out, and the document can be read. */
+class Leased {
+  readonly bench: Bench
+  /** How often a heartbeat was kept out. */
+  keptOut = 0
+  /** When the work was told to stop, ms from the beginning. */
+  stoppedMs: number | undefined
+  #base: EventStore | undefined
+  #lease: LeaseView | undefined
+  #isAway = false
+
+  constructor() {
+    this.bench = new Bench(base => {
+      this.#base = base
+      const leased = intercept(base, async (_, decide, go) => {
+        if (this.#isAway) throw new StoreUnreachable('away')
+        const lease = this.#lease
+        if (lease === undefined) return go(decide)
+        await this.bench.actor.pause(WAIT_MS)
+        if (this.#lease === undefined) return go(decide)
+        this.keptOut += 1
+        return { kind: 'held', lease, waitedMs: WAIT_MS }
+      })
+      const read: EventStore['read'] = async (...args) => {
+        if (this.#isAway) throw new StoreUnreachable('away')
+        return base.read(...args)
+      }
+      return new Proxy(leased, { get: (target, key) => (key === 'read' ? read : Reflect.get(target, key)) })
+    })
+  }
+
+  held(fromMs: number, toMs: number, duration: 'fixed' | 'infinite' = 'fixed'): void {
+    this.bench.at(fromMs, () => (this.#lease = { state: 'leased', duration }))
+    this.bench.at(toMs, () => (this.#lease = undefined))
+  }
+
+  away(fromMs: number): void {
+    this.bench.at(fromMs, () => (this.#isAway = true))
+  }
+
+  /** What the holder of the lease does under it, or whoever comes first when it has ended. */
+  changes(atMs: number, operation: Operation): void {
+    this.bench.at(atMs, () => void this.#change(operation))
+  }
+
+  async #change(operation: Operation): Promise<void> {
+    if (this.#base === undefined) throw new Error('the bench has a store')
+    const outcome = await run(this.#base, 's', operation)
+    if (outcome.kind !== 'done') throw new Error(`${operation.op}: ${outcome.kind}`)
+  }
+
+  /** Works for so long, under a claim of a minute. */
+  async works(forMs: number, options: Partial<EventWorkOptions> = {}): Promise<WorkOutcome> {
+    const { bench } = this
+    const working = bench.work(async job => {
+      job.signal.addEventListener('abort', () => (this.stoppedMs = bench.timing.monotonicMs()))
+      await bench.actor.pause(forMs, job.signal)
+      return undefined
+    }, options)
+    return bench.settle(working)
+  }
+
+  async event() {
+    return (await readStream(this.bench.store, 's'))?.stream.find('01.00')
+  }
+}
+
+async function leased(): Promise<Leased> {
+  const world = new Leased()
+  await world.bench.stream()
+  return world
+}
+
+describe('a claim on a stream that another has leased', () => {
+  it('outlives the lease of one who died: nobody could have taken the event', async () => {
+    const world = await leased()
+    // The next heartbeat is due at 20 s; the claim ends at 60 s, the lease at 75 s.
+    world.held(15_000, 75_000)
+    expect(await world.works(3 * MINUTE)).toMatchObject({ kind: 'reported' })
+    expect(world.stoppedMs).toBeUndefined()
+    expect(world.keptOut).toBeGreaterThan(10)
+    expect(await world.event()).toMatchObject({ status: 'completed', lc: { owner: 'w1', attempt: '1' } })
+  })
+
+  it('outlives one that is held until somebody says otherwise, and work that ends meanwhile is reported after it', async () => {
+    const world = await leased()
+    world.held(15_000, 30 * MINUTE, 'infinite')
+    expect(await world.works(10 * MINUTE)).toMatchObject({ kind: 'reported' })
+    expect(world.stoppedMs).toBeUndefined()
+    expect(world.bench.timing.monotonicMs()).toBeGreaterThanOrEqual(30 * MINUTE)
+  })
+
+  it('is lost to the holder of the lease, while that is held still', async () => {
+    const world = await leased()
+    world.held(15_000, 10 * MINUTE)
+    world.changes(70_000, { op: 'cancel', event: '01.00' })
+    expect(await world.works(20 * MINUTE)).toMatchObject({ kind: 'lost', lost: { code: 'already-final' } })
+    expect(world.stoppedMs).toBeGreaterThanOrEqual(70_000)
+    expect(world.stoppedMs).toBeLessThan(70_000 + WAIT_MS + 1_500)
+  })
+
+  it('is lost to who was first when the lease had ended', async () => {
+    const world = await leased()
+    world.held(15_000, 75_000)
+    world.changes(75_001, { op: 'start', event: '01.00', owner: 'w2', claimMs: MINUTE })
+    expect(await world.works(10 * MINUTE)).toMatchObject({ kind: 'lost', lost: { code: 'fenced' } })
+    expect(world.stoppedMs).toBeLessThan(75_001 + WAIT_MS + 1_500)
+    expect(await world.event()).toMatchObject({ status: 'inprocess', lc: { owner: 'w2', attempt: '2' } })
+  })
+
+  it('is lost soon when nothing can be read either', async () => {
+    const world = await leased()
+    world.held(15_000, 10 * MINUTE)
+    world.away(70_000)
+    expect(await world.works(20 * MINUTE)).toMatchObject({ kind: 'lost', lost: { code: 'claim-expired' } })
+    expect(world.stoppedMs).toBeGreaterThan(70_000)
+    expect(world.stoppedMs).toBeLessThan(90_000)
+  })
+
+  it('is trusted no longer than any other once its worker is to end', async () => {
+    const world = await leased()
+    world.held(15_000, 10 * MINUTE)
+    const stop = new AbortController()
+    world.bench.at(65_000, () => stop.abort('SIGTERM'))
+    expect(await world.works(20 * MINUTE, { signal: stop.signal })).toMatchObject({ kind: 'unreported' })
+    expect(world.bench.timing.monotonicMs()).toBeLessThan(80_000)
+  })
+})

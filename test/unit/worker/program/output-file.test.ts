@@ -1,0 +1,110 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { afterEach, describe, expect, test } from 'vitest'
+import { OutputFile, readOutput } from '../../../../src/worker/program/output-file.ts'
+
+let file: OutputFile | undefined
+afterEach(() => file?.remove())
+
+function made(change: (path: string) => void = () => {}): OutputFile {
+  file = new OutputFile()
+  change(file.path)
+  return file
+}
+
+describe('the file', () => {
+  test('is private, empty at first, and removed with its folder', async () => {
+    const output = made()
+    await output.errorPipe
+    expect(statSync(output.path).mode & 0o777).toBe(0o600)
+    expect(statSync(output.folder).mode & 0o777).toBe(0o700)
+    expect(output.read()).toBe('')
+    output.remove()
+    expect(existsSync(output.folder)).toBe(false)
+  })
+
+  test('is removed with its folder also while the pipe of its program is still being made', async () => {
+    const output = made()
+    output.remove()
+    await output.errorPipe
+    expect(existsSync(output.folder)).toBe(false)
+  })
+
+  test('another may be put in its place', () => {
+    const replace = (path: string) => {
+      rmSync(path)
+      writeFileSync(path, 'msg=ü\n')
+    }
+    expect(made(replace).read()).toBe('msg=ü\n')
+  })
+
+  const replaced = (by: (path: string) => void) => (path: string) => {
+    rmSync(path)
+    by(path)
+  }
+  test.each([
+    ['removed', /removed/, replaced(() => {})],
+    ['a folder', /not a file/, replaced(path => void mkdirSync(path))],
+    ['a link', /a link/, replaced(path => symlinkSync('/etc/passwd', path))],
+    ['a pipe, which nobody waits for', /not a file/, replaced(path => void execFileSync('mkfifo', [path]))],
+    ['a device', /a link|not a file/, replaced(path => symlinkSync('/dev/zero', path))],
+    ['too large', /more than 64 KiB/, (path: string) => truncateSync(path, 64 * 1_024 + 1)],
+    ['very much too large', /more than 64 KiB/, (path: string) => truncateSync(path, 2 ** 40)],
+    ['not UTF-8', /not UTF-8/, (path: string) => writeFileSync(path, Buffer.from([0x6d, 0xff]))],
+  ])('%s is refused', (_, why, change) => {
+    expect(() => made(change).read()).toThrow(why)
+  })
+})
+
+describe('what it says', () => {
+  test('all that there is to say, in any order, with lines of several', () => {
+    const text = [
+      'topic=a=b',
+      'fork=X, Y',
+      '',
+      'fork=Z',
+      'join=J\r',
+      'msg<<END',
+      'one',
+      '',
+      'next=not this',
+      'END',
+      'tracking-id=t',
+      'onDue=notify',
+      'timeout=90s\r',
+      'next=N',
+    ].join('\n')
+    expect(readOutput(text)).toEqual({
+      forks: ['X', 'Y', 'Z'],
+      join: 'J',
+      next: 'N',
+      msg: 'one\n\nnext=not this',
+      attributes: { topic: 'a=b', trackingId: 't', onDue: 'notify', timeout: '00:01:30' },
+    })
+  })
+
+  test('a message is made fit for the document, whatever stands in it', () => {
+    expect(readOutput('msg=\u001b[31mred\u0001').msg).toBe('red\ufffd')
+    expect(readOutput(`msg=${'é'.repeat(30_000)}`).msg).toHaveLength(2_048)
+  })
+
+  test.each([
+    ['a word', 'line 1: it has neither'],
+    ['\n\nnexd=N', 'line 3: there is no key nexd; there are next, fork'],
+    ['toString=x', 'there is no key toString'],
+    ['next=', 'line 1: next: a name is empty'],
+    ['fork=A,,B', 'fork: a name is empty'],
+    ['next=A\nnext=B', 'line 2: next stands there twice'],
+    ['tracking-id=a\ntrackingId=b', 'line 2: trackingId stands there twice'],
+    ['join=J', 'join needs fork'],
+    ['msg<<END\ntext', 'line 1: the line that ends msg<< is missing'],
+    ['msg<<\ntext\n', 'the line that ends'],
+    ['timeout=90', 'line 1: '],
+    ['on-due=explode', 'on-due is one of abort-event'],
+    ['key=a\u0001b', 'which XML cannot hold'],
+    [`tag=${'x'.repeat(2_000)}`, 'longer than 1024 bytes'],
+    [`${'x'.repeat(60_000)}=1`, 'there is no key xxxx'],
+  ])('%j is refused', (text, why) => {
+    expect(() => readOutput(text)).toThrow(why)
+  })
+})

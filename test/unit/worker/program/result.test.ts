@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest'
+import { Tail } from '../../../../src/process/output.ts'
+import type { ProgramFate } from '../../../../src/process/run-program.ts'
+import { lastLines, programEnding, type Successors } from '../../../../src/worker/program/result.ts'
+
+function ended(fate: ProgramFate | number, { said = '', stderr = '', ...successors }: Given = {}) {
+  const tail = new Tail(100)
+  tail.add(Buffer.from(stderr))
+  return programEnding(
+    { fate: typeof fate === 'number' ? { kind: 'exited', code: fate } : fate, tail },
+    () => said,
+    successors,
+  )
+}
+
+interface Given extends Successors {
+  readonly said?: string
+  readonly stderr?: string
+}
+
+describe('a program that ends with 0', () => {
+  test('completes its event, with its message', () => {
+    expect(ended(0, { stderr: 'a warning' })).toEqual({ ending: { op: 'complete' } })
+    expect(ended(0, { said: 'msg=12 results' })).toEqual({ ending: { op: 'complete', msg: '12 results' } })
+  })
+
+  test('advances it where successors are named, with the attributes of both', () => {
+    const flags = { forks: ['A', 'B'], join: 'J', attributes: { topic: 't', tag: 'x' } }
+    const spec = (name: string) => ({ name, topic: 't', tag: 'y' })
+    expect(ended(0, { ...flags, said: 'tag=y\nmsg=done' })).toEqual({
+      ending: { op: 'advance', forks: [spec('A'), spec('B')], join: spec('J') },
+      msg: 'done',
+    })
+  })
+
+  test('what it names takes the place of all that the flags name', () => {
+    const flags = { forks: ['A', 'B'], join: 'J', next: 'N' }
+    expect(ended(0, { ...flags, said: 'next=M' }).ending).toEqual({ op: 'advance', next: { name: 'M' } })
+    expect(ended(0, { next: 'N', said: 'fork=X\njoin=J' }).ending).toEqual({
+      op: 'advance',
+      forks: [{ name: 'X' }],
+      join: { name: 'J' },
+    })
+  })
+
+  test('but says what makes no sense fails it: nothing is guessed', () => {
+    for (const said of ['nexd=N', 'tag=of nobody']) {
+      const { ending, badOutput = '' } = ended(0, { said })
+      expect(ending).toEqual({ op: 'fail', msg: `ended with 0, but LEASECTL_OUTPUT cannot be used: ${badOutput}` })
+      expect(badOutput).not.toBe('')
+    }
+  })
+})
+
+describe('one that ends otherwise fails it', () => {
+  test('with its own message, else the last lines of stderr, else how it ended', () => {
+    expect(ended(3, { said: 'msg=no stock', stderr: 'x' }).ending).toEqual({ op: 'fail', msg: 'no stock' })
+    expect(ended(3, { stderr: 'no\nstock\n\n' }).ending).toEqual({ op: 'fail', msg: 'no\nstock' })
+    expect(ended(3).ending).toEqual({ op: 'fail', msg: 'exit 3' })
+    expect(ended({ kind: 'killed', signal: 'SIGKILL' }).ending).toEqual({ op: 'fail', msg: 'killed by SIGKILL' })
+  })
+
+  test('even if what it said makes no sense', () => {
+    expect(ended(3, { said: 'nonsense', stderr: 'why' })).toEqual({ ending: { op: 'fail', msg: 'why' } })
+  })
+})
+
+describe('the last lines', () => {
+  const lines = (text: string, isCut = false) => lastLines(Buffer.from(text), isCut)
+
+  test('are the last ten, as a terminal would show them', () => {
+    expect(lines('10%\r50%\r100%\r\n\u001b[31mred\u001b[0m\tend  \r\n')).toBe('100%\nred\tend')
+    expect(lines(Array.from({ length: 30 }, (_, at) => `${at}\n`).join(''))).toBe(
+      '20\n21\n22\n23\n24\n25\n26\n27\n28\n29',
+    )
+  })
+
+  test('do not begin with half a line, if there is another', () => {
+    expect(lines('alf\nwhole', true)).toBe('whole')
+    expect(lines('alf', true)).toBe('alf')
+  })
+
+  test('fit into a message, whatever they are', () => {
+    for (const text of [
+      'é'.repeat(8_000),
+      '\u001b]'.repeat(4_000),
+      '\ud83d\ude00'.repeat(2_000),
+      'x\u0000\n'.repeat(3_000),
+    ])
+      expect(Buffer.byteLength(lines(text, true))).toBeLessThanOrEqual(4_096)
+    expect(lines(`${'y'.repeat(5_000)}\nlast`)).toBe('last')
+  })
+})
+
+test('a tail keeps the end of any amount in the same room', () => {
+  const tail = new Tail(10)
+  for (let at = 0; at < 1_000; at++) tail.add(Buffer.from(`${at},`))
+  expect(Buffer.from(tail.bytes()).toString()).toBe('7,998,999,')
+  expect(tail.isCut).toBe(true)
+  tail.add(Buffer.alloc(100, 'z'))
+  expect(Buffer.from(tail.bytes()).toString()).toBe('zzzzzzzzzz')
+  const short = new Tail(10)
+  short.add(Buffer.from('0123456789'))
+  expect([Buffer.from(short.bytes()).toString(), short.isCut]).toEqual(['0123456789', false])
+})

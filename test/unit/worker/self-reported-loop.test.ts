@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest'
+import { readStream } from '../../../src/ops/read-stream.ts'
+import type { EventStore } from '../../../src/store/store.ts'
+import type { Operation } from '../../../src/stream/operations/operation.ts'
+import { type TimedLoopOptions, workLoop } from '../../../src/worker/loop.ts'
+import type { Happening, Job } from '../../../src/worker/types.ts'
+import { resultOf, run, writeForeign } from '../ops/support.ts'
+import { Bench } from './one-worker.ts'
+
+const MINUTE = 60_000
+
+type Own = (store: EventStore, job: Job) => Promise<void>
+
+/** Work that does something to its own event in the stream, and then says that it is done. */
+function loop(bench: Bench, own: Own, options: Partial<TimedLoopOptions> = {}) {
+  const happenings: Happening[] = []
+  const seen = { times: 0 }
+  const observe = (happening: Happening) => void happenings.push(happening)
+  const how = { names: ['A'], owner: 'w1', timing: bench.timing, until: 'until-empty', observe, ...options } as const
+  const report = workLoop(bench.store, how, async job => {
+    seen.times += 1
+    // What never ends is stopped here, so that the test fails instead.
+    if (seen.times < 100) await own(bench.store, job)
+    return undefined
+  })
+  return { report: bench.settle(report), happenings, seen }
+}
+
+/** The same for a worker that runs on, for so long. */
+function lasting(bench: Bench, own: Own, forMs: number) {
+  const drain = new AbortController()
+  bench.at(forMs, () => drain.abort())
+  const times: number[] = []
+  const how = { names: ['A'], owner: 'w1', timing: bench.timing, drain: drain.signal }
+  const report = workLoop(bench.store, how, async job => {
+    times.push(bench.timing.monotonicMs())
+    if (times.length < 100) await own(bench.store, job)
+    // Time goes on only where somebody waits.
+    await bench.actor.pause(10)
+    return undefined
+  })
+  return { report: bench.settle(report), times }
+}
+
+const doing =
+  (operation: (target: { readonly event: string; readonly fence: number }) => Operation): Own =>
+  async (store, { stream, event, fence }) =>
+    void resultOf(await run(store, stream, operation({ event: event.id, fence })))
+
+const release = doing(target => ({ op: 'release', ...target }))
+
+/** As a writer does that knows nothing of claims. */
+const takenBack: Own = async (store, { stream, fence }) => {
+  await writeForeign(store, stream, 'status="inprocess" id="01.00"', 'status="init" id="01.00"')
+  const text = Buffer.from((await store.read(stream))?.body ?? []).toString()
+  const claim = new RegExp(` lc:owner="w1" lc:fence="${fence}" lc:until="[^"]*"`).exec(text)?.[0] ?? 'no claim'
+  await writeForeign(store, stream, claim, '')
+}
+
+describe('what the work did to its event itself is counted as its end', () => {
+  test.each([
+    ['complete', doing(target => ({ op: 'complete', ...target, msg: 'mine' })), { completed: 1 }],
+    ['advance', doing(target => ({ op: 'advance', ...target, next: { name: 'B' }, forks: [] })), { completed: 1 }],
+    ['fail', doing(target => ({ op: 'fail', ...target, msg: 'mine' })), { failed: 1 }],
+    ['release', release, { released: 1 }],
+  ] as const)('%s', async (op, own, counts) => {
+    const bench = new Bench()
+    await bench.stream()
+    const { report, happenings } = loop(bench, own)
+    const nothing = { completed: 0, failed: 0, released: 0, lost: 0 }
+    expect(await report).toMatchObject({ claimed: 1, ...nothing, ...counts })
+    const outcome = happenings.find(({ kind }) => kind === 'outcome')
+    expect(outcome).toMatchObject({
+      outcome: { kind: 'unreported' },
+      ownEnd: {
+        op,
+        version: 3,
+        added: op === 'advance' ? ['01.01'] : [],
+        done: op === 'complete' || op === 'fail',
+        ...(op === 'complete' || op === 'fail' ? { msg: 'mine' } : {}),
+      },
+    })
+  })
+
+  test('also where a heartbeat saw it first', async () => {
+    const bench = new Bench()
+    await bench.stream()
+    const complete = doing(target => ({ op: 'complete', ...target }))
+    const { report, happenings } = loop(bench, async (store, job) => {
+      await complete(store, job)
+      await bench.actor.pause(5 * MINUTE, job.signal)
+    })
+    expect(await report).toMatchObject({ claimed: 1, completed: 1, lost: 0 })
+    expect(happenings).toContainEqual(expect.objectContaining({ outcome: expect.objectContaining({ kind: 'lost' }) }))
+  })
+
+  test('an end by another is not: it is lost', async () => {
+    const bench = new Bench()
+    await bench.stream()
+    const { report, happenings } = loop(
+      bench,
+      doing(({ event }) => ({ op: 'cancel', event })),
+    )
+    expect(await report).toMatchObject({ claimed: 1, completed: 0, lost: 1 })
+    expect(happenings.find(({ kind }) => kind === 'outcome')).not.toHaveProperty('ownEnd')
+  })
+})
+
+describe('an event that its work makes ready again itself', () => {
+  const retried: Own = async (store, job) => {
+    await doing(target => ({ op: 'fail', ...target }))(store, job)
+    await doing(({ event }) => ({ op: 'retry', event }))(store, job)
+  }
+  const CASES = [
+    ['handed back', release, { released: 1 }],
+    ['failed and reopened', retried, { failed: 1 }],
+    ['taken back by a writer that knows no claims', takenBack, { lost: 1 }],
+  ] as const
+
+  test.each(CASES)('is taken no second time by a loop that is to end: %s', async (_, own, counts) => {
+    const bench = new Bench()
+    await bench.stream()
+    const { report, seen } = loop(bench, own)
+    expect(await report).toMatchObject({ claimed: 1, ...counts })
+    expect(seen.times).toBe(1)
+  })
+
+  test.each(CASES)('is tried ever more slowly by one that runs on: %s', async (_, own) => {
+    const bench = new Bench()
+    await bench.stream()
+    const { report, times } = lasting(bench, own, 10 * MINUTE)
+    await report
+    expect(times.length).toBeGreaterThan(5)
+    expect(times.length).toBeLessThan(80)
+    const pauses = times.slice(1).map((ms, at) => ms - (times[at] ?? 0))
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(5_000)
+  })
+
+  test('keeps no other event waiting in a loop that is to end', async () => {
+    const bench = new Bench()
+    await bench.stream(['A', 'A', 'A'])
+    const { report } = loop(bench, async (store, job) => {
+      if (job.event.id === '02.00') await release(store, job)
+    })
+    expect(await report).toMatchObject({ claimed: 3, completed: 2, released: 1 })
+    expect((await readStream(bench.store, 's'))?.stream.find('02.00')?.status).toBe('init')
+  })
+})

@@ -1,0 +1,299 @@
+import { describe, expect, it } from 'vitest'
+import { readStream } from '../../../src/ops/read-stream.ts'
+import { NotPermitted, StoreUnreachable } from '../../../src/store/errors.ts'
+import { attemptKey } from '../../../src/worker/claim.ts'
+import type { Ending, Job, Work } from '../../../src/worker/types.ts'
+import { intercept, run } from '../ops/support.ts'
+import { Bench, START_MS } from './one-worker.ts'
+
+const MINUTE = 60_000
+
+async function event(bench: Bench, id = '01.00') {
+  return (await readStream(bench.store, 's'))?.stream.find(id)
+}
+
+describe('working on an event', () => {
+  it('claims it, hands on what it is, and reports what comes of it', async () => {
+    const bench = new Bench()
+    await bench.stream()
+    const jobs: Job[] = []
+    const outcome = await bench.settle(
+      bench.work(job => {
+        jobs.push(job)
+        return { op: 'complete', msg: '12 results' }
+      }),
+    )
+    expect(outcome).toMatchObject({ kind: 'reported', ending: { op: 'complete' } })
+    expect(jobs[0]).toMatchObject({
+      stream: 's',
+      fence: 2,
+      attempt: 1,
+      attemptKey: 'b0_01.00_1',
+      event: { name: 'A', status: 'inprocess' },
+    })
+    expect(await event(bench)).toMatchObject({ status: 'completed', msg: '12 results' })
+  })
+
+  it('completes what says nothing, fails what throws with its message, made fit for a document', async () => {
+    const bench = new Bench()
+    await bench.stream(['A', 'B'])
+    await bench.settle(bench.work(() => undefined))
+    await bench.settle(bench.work(() => Promise.reject(new Error('\u001b[31mboom\u0000')), {}, '02.00'))
+    expect(await event(bench)).toMatchObject({ status: 'completed' })
+    expect(await event(bench, '02.00')).toMatchObject({ status: 'aborted', msg: 'boom\ufffd' })
+  })
+
+  it('begins nothing where the claim is another', async () => {
+    const bench = new Bench()
+    await bench.stream()
+    await run(bench.store, 's', { op: 'start', event: '01.00', owner: 'w2', claimMs: MINUTE })
+    const outcome = await bench.settle(bench.work(() => Promise.reject(new Error('begun'))))
+    expect(outcome).toMatchObject({ kind: 'not-claimed', undone: { kind: 'refused', refusal: { code: 'claimed' } } })
+  })
+
+  it('waits in peace for the answer to a heartbeat', async () => {
+    let isSilent = false
+    const bench = new Bench(store =>
+      intercept(store, (_, decide, go) => (isSilent ? new Promise(() => {}) : go(decide))),
+    )
+    await bench.stream()
+    bench.at(1_000, () => (isSilent = true))
+    const working = bench.work(bench.lasting(10 * MINUTE))
+    await bench.scheduler.run(START_MS + 30_000)
+    const before = bench.scheduler.steps
+    await bench.scheduler.run(START_MS + 40_000)
+    expect(bench.scheduler.steps - before).toBeLessThan(50)
+    working.catch(() => {})
+  })
+
+  it('keeps the claim for as long as the work takes', async () => {
+    const bench = new Bench()
+    await bench.stream()
+    const working = bench.work(bench.lasting(10 * MINUTE))
+    bench.at(
+      9 * MINUTE,
+      () => void run(bench.store, 's', { op: 'start', event: '01.00', owner: 'w2', claimMs: MINUTE }),
+    )
+    expect(await bench.settle(working)).toMatchObject({ kind: 'reported' })
+    expect(await event(bench)).toMatchObject({ status: 'completed', lc: { owner: 'w1' } })
+  })
+
+  it.each([
+    // the claim ends 60 s after the one that was sent last: at once, or after 20 s
+    { what: 'claim', late: 0, endMs: 60_000 },
+    { what: 'heartbeat', late: 1, endMs: 80_000 },
+  ])('counts the time from the sending of a $what, not from its late answer', async ({ late, endMs }) => {
+    let asked = -1
+    const bench = new Bench(store =>
+      intercept(store, async (_, decide, go) => {
+        if (asked > late) throw new StoreUnreachable('gone')
+        const outcome = await go(decide)
+        if (asked++ === late) await bench.actor.pause(25_000)
+        return outcome
+      }),
+    )
+    await bench.stream()
+    asked = 0
+    let stoppedMs = 0
+    const work: Work = async job => {
+      await bench.actor.pause(5 * MINUTE, job.signal)
+      stoppedMs = bench.scheduler.nowMs - START_MS
+      return undefined
+    }
+    expect(await bench.settle(bench.work(work))).toMatchObject({ kind: 'lost', lost: { code: 'claim-expired' } })
+    expect(stoppedMs).toBeGreaterThan(endMs - MINUTE / 3)
+    expect(stoppedMs).toBeLessThan(endMs)
+  })
+
+  it('fails what ends in a way that cannot be', async () => {
+    const bench = new Bench()
+    await bench.stream()
+    const outcome = await bench.settle(bench.work(() => ({ op: 'advance', next: { name: 'a\u0000b' } })))
+    expect(outcome).toMatchObject({ kind: 'reported', ending: { op: 'fail' } })
+    expect((await event(bench))?.msg).toMatch(/ended with advance, but /)
+  })
+
+  it('reports under one command id until there is an answer, and is done once', async () => {
+    let lost = 0
+    const bench = new Bench(store =>
+      intercept(store, async (_, decide, go) => {
+        const outcome = await go(decide)
+        if (outcome.kind !== 'committed' || lost === 2) return outcome
+        lost += 1
+        return { kind: 'unknown', cause: new StoreUnreachable('lost') }
+      }),
+    )
+    await bench.stream()
+    expect(await bench.settle(bench.work(bench.lasting(1_000)))).toMatchObject({ kind: 'reported' })
+    const view = await readStream(bench.store, 's')
+    expect(view?.transactions().map(({ op }) => op)).toEqual(['init', 'start', 'complete'])
+    expect(lost).toBe(2)
+  })
+
+  it('asks once more when the claim is lost: an earlier report may have landed', async () => {
+    let begun: Job | undefined
+    let isAway = false
+    const bench = new Bench(store =>
+      intercept(store, async (_, decide, go) => {
+        if (isAway && begun?.signal.aborted === false) throw new StoreUnreachable('gone')
+        const outcome = await go(decide)
+        if (begun === undefined || isAway) return outcome
+        isAway = true
+        return { kind: 'unknown', cause: new StoreUnreachable('lost') }
+      }),
+    )
+    await bench.stream()
+    const working = bench.work(job => {
+      begun = job
+      return undefined
+    })
+    expect(await bench.settle(working)).toMatchObject({
+      kind: 'reported',
+      result: { outcome: 'done', duplicate: false },
+    })
+  })
+
+  it('hands back what was stopped, unless it came to an end all the same', async () => {
+    for (const [ends, status] of [
+      [false, 'init'],
+      [true, 'completed'],
+    ] as const) {
+      const bench = new Bench()
+      await bench.stream()
+      const stop = new AbortController()
+      const reasons: unknown[] = []
+      const working = bench.work(
+        async job => {
+          await bench.actor.pause(MINUTE, job.signal)
+          reasons.push(job.signal.reason)
+          if (!ends) throw new Error('stopped')
+          return undefined
+        },
+        { signal: stop.signal },
+      )
+      bench.at(5_000, () => stop.abort('SIGTERM'))
+      await bench.settle(working)
+      expect(reasons).toEqual([{ kind: 'stopped', reason: 'SIGTERM' }])
+      expect(await event(bench)).toMatchObject({ status, lc: {} })
+    }
+  })
+})
+
+describe('a claim', () => {
+  it.each([
+    ['canceled', { op: 'cancel' }, 'already-final'],
+    ['aborted', { op: 'abort', event: '01.00' }, 'already-final'],
+  ] as const)('is lost when the event is %s: the work is told, and nothing is reported', async (_, operation, code) => {
+    const bench = new Bench()
+    await bench.stream()
+    const working = bench.work(bench.lasting(10 * MINUTE))
+    bench.at(1_000, () => void run(bench.store, 's', operation))
+    const outcome = await bench.settle(working, 25_000)
+    expect(outcome).toMatchObject({ kind: 'lost', lost: { kind: 'lost', code } })
+    expect((await readStream(bench.store, 's'))?.transactions().map(({ op }) => op)).not.toContain('complete')
+  })
+
+  it('is lost when no heartbeat is confirmed for five sixths of it, whatever the clock of the machine says', async () => {
+    for (const skewMs of [0, -3_600_000]) {
+      let isAway = false
+      const bench = new Bench(store =>
+        intercept(store, async (_, decide, go) => {
+          if (isAway) throw new StoreUnreachable('away')
+          return go(decide)
+        }),
+      )
+      await bench.stream()
+      let stoppedMs = 0
+      const working = bench.work(async job => {
+        await bench.actor.pause(10 * MINUTE, job.signal)
+        stoppedMs = bench.timing.monotonicMs()
+      })
+      bench.at(1_000, () => {
+        isAway = true
+        bench.skewMs = skewMs
+      })
+      expect(await bench.settle(working)).toMatchObject({ kind: 'lost', lost: { code: 'claim-expired' } })
+      expect(stoppedMs).toBeGreaterThan(45_000)
+      expect(stoppedMs).toBeLessThanOrEqual(50_010)
+    }
+  })
+
+  it('outlives a clock that was set ahead, if a heartbeat is confirmed at once', async () => {
+    const bench = new Bench()
+    await bench.stream()
+    const working = bench.work(bench.lasting(MINUTE))
+    bench.at(5_000, () => (bench.skewMs = 3_600_000))
+    expect(await bench.settle(working)).toMatchObject({ kind: 'reported' })
+  })
+
+  it('does not outlive a sleep of the machine that nobody can vouch for', async () => {
+    let isAway = false
+    const bench = new Bench(store =>
+      intercept(store, async (_, decide, go) => {
+        if (isAway) throw new StoreUnreachable('away')
+        return go(decide)
+      }),
+    )
+    await bench.stream()
+    const working = bench.work(bench.lasting(10 * MINUTE))
+    bench.at(5_000, () => {
+      isAway = true
+      bench.skewMs = 3_600_000
+    })
+    expect(await bench.settle(working, 12_000)).toMatchObject({ kind: 'lost', lost: { code: 'claim-expired' } })
+  })
+
+  it('is neither held nor lost while heartbeats are not answered, and goes on when they are', async () => {
+    let isAway = false
+    const bench = new Bench(store =>
+      intercept(store, async (_, decide, go) => {
+        if (isAway) throw new NotPermitted('not now')
+        return go(decide)
+      }),
+    )
+    await bench.stream()
+    const working = bench.work(bench.lasting(5 * MINUTE))
+    bench.at(19_000, () => (isAway = true))
+    bench.at(40_000, () => (isAway = false))
+    expect(await bench.settle(working)).toMatchObject({ kind: 'reported' })
+  })
+
+  it('that is lost while the work ends is not reported', async () => {
+    const bench = new Bench()
+    await bench.stream()
+    const outcome = await bench.settle(
+      bench.work(async () => {
+        await run(bench.store, 's', { op: 'cancel' })
+        return undefined
+      }),
+    )
+    expect(outcome).toMatchObject({ kind: 'unreported', undone: { refusal: { code: 'already-final' } } })
+  })
+})
+
+describe('the key of an attempt', () => {
+  it('is the same when the attempt is taken up again, and another for the next one', async () => {
+    const bench = new Bench()
+    await bench.stream()
+    const keys: string[] = []
+    const noted =
+      (ending?: Ending): Work =>
+      job => {
+        keys.push(job.attemptKey)
+        return ending
+      }
+    await bench.settle(bench.work(noted({ op: 'release' })))
+    await bench.settle(bench.work(noted({ op: 'fail' })))
+    await run(bench.store, 's', { op: 'retry', event: '01.00' })
+    await bench.settle(bench.work(noted()))
+    expect(keys).toEqual(['b0_01.00_1', 'b0_01.00_1', 'b0_01.00_2'])
+  })
+
+  it('fits a command id and a file name, and keeps apart what differs', () => {
+    const odd = ["a/b:c'(*)~", 'a_b', 'ä', '\ud800', 'x'.repeat(5_000)]
+    const keys = odd.flatMap(id => [attemptKey('b0', id, 1), attemptKey('b0_', id, 1), attemptKey('b0', id, 11)])
+    expect(keys.filter(key => !/^[A-Za-z0-9._%-]{1,170}$/.test(key))).toEqual([])
+    expect(new Set(keys).size).toBe(keys.length)
+    expect(attemptKey('a', 'b_c', 1)).not.toBe(attemptKey('a_b', 'c', 1))
+  })
+})
