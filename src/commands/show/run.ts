@@ -9,7 +9,7 @@ import { readStream, type StreamView } from '../../ops/read-stream.ts'
 import type { EventStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
 import type { ShowOptions } from './options.ts'
-import { printPictures } from './print.ts'
+import { differenceOf, printDifferences, printPictures, showXml } from './print.ts'
 import { findVersion, isProblem, type Picture, pictureAt, pictureNow } from './snapshot.ts'
 
 /**
@@ -28,7 +28,6 @@ export async function showStreams(options: ShowOptions, runtime: Runtime): Promi
     return undefined
   }
   if (options.output === 'xml' && select === undefined) {
-    const { showXml } = await import('./print.ts')
     return showXml(names[0] ?? '', store, output, runtime)
   }
   const read = await readViews(names, store, runtime)
@@ -73,7 +72,6 @@ async function printDiffs(
   { diff, at, output: format, streams }: ShowOptions,
   output: Output,
 ): Promise<Problem | undefined> {
-  const { differenceOf, printDifferences } = await import('./print.ts')
   const all: ReturnType<typeof differenceOf>[] = []
   for (const view of views) {
     const from = diff && findVersion(view, diff, '--diff', output.time)
