@@ -1,10 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { clock, countText, span } from '../formats/terminal/numbers.ts'
 import type { TableOptions } from '../formats/terminal/table.ts'
 import { cut } from '../formats/terminal/width.ts'
 import { StoreUnreachable } from '../store/errors.ts'
 import { visibleText } from '../stream/text.ts'
 import type { LiveView } from '../tui/live-view.ts'
+import { sleepUntilAborted } from '../util/concurrency.ts'
 import type { Output } from './output.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -54,7 +54,7 @@ export async function watch(look: Look, options: WatchOptions): Promise<void> {
     let restMs = options.intervalMs
     while (!runtime.signal.aborted) {
       draw()
-      await pause(restMs, runtime.signal)
+      await sleepUntilAborted(restMs, runtime.signal)
       const startMs = runtime.nowMs()
       const answer = again(look, screen, startMs, runtime)
       while (!(await settled(answer, options.intervalMs, runtime.signal))) {
@@ -90,7 +90,7 @@ async function settled(answer: Promise<unknown>, ms: number, signal: AbortSignal
     () => true,
     () => true,
   )
-  const late = pause(ms, AbortSignal.any([signal, waiting.signal])).then(() => signal.aborted)
+  const late = sleepUntilAborted(ms, signal, waiting.signal).then(() => signal.aborted)
   try {
     return await Promise.race([done, late])
   } finally {
@@ -120,8 +120,4 @@ function linesOf(screen: Screen, height: number, { title, output, runtime }: Wat
   const rows = total > Math.min(drawable, room) ? Math.min(drawable, room - 1) : room
   const more = total > rows ? [output.paint('dim', `… ${countText(total - rows)} more`)] : []
   return [...head, ...screen.seen.lines(rows, width === undefined ? {} : { width }), ...more]
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await delay(ms, undefined, { signal }).catch(() => {})
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import { readStream, type SeenTransaction, type StreamView } from '../ops/read-stream.ts'
 import { transact } from '../ops/transact/transact.ts'
 import type { EventStore } from '../store/store.ts'
+import { sleep } from '../util/concurrency.ts'
 import { searchOrder } from './search-order.ts'
 import type { DemoWorkerReport } from './worker.ts'
 
@@ -65,7 +65,7 @@ async function watch(store: EventStore, options: PlayOptions): Promise<StreamVie
     seen = view.document.version
     await options.show(view, news)
     if (view.stream.done) return view
-    await delay(LOOK_EVERY_MS, undefined, { signal: options.signal })
+    await sleep(LOOK_EVERY_MS, options.signal)
   }
 }
 

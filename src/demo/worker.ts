@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import { readStream, type StreamView } from '../ops/read-stream.ts'
 import { transact } from '../ops/transact/transact.ts'
 import type { EventStore } from '../store/store.ts'
 import { isFinal, type StreamEvent } from '../stream/event.ts'
 import type { Operation } from '../stream/operations/operation.ts'
 import { claimRuns } from '../stream/time/deadlines.ts'
+import { sleep } from '../util/concurrency.ts'
 import { type Job, jobFor } from './search-order.ts'
 
 export interface DemoWorkerOptions {
@@ -41,7 +41,7 @@ export async function runDemoWorker(
     if (view === undefined || view.stream.done) return { worker: options.name, ended, racesLost }
     const event = workable(view)
     const fence = event && (await claim(store, stream, event, options.name))
-    if (event === undefined) await delay(LOOK_EVERY_MS / options.speed, undefined, { signal: options.signal })
+    if (event === undefined) await sleep(LOOK_EVERY_MS / options.speed, options.signal)
     else if (fence === undefined) racesLost++
     else if (await work(store, stream, event, fence, options)) ended++
   }
@@ -77,7 +77,7 @@ async function work(
   const job = jobFor(event)
   const beatMs = CLAIM_MS / 3
   for (let leftMs = job.workMs / speed; leftMs > 0; leftMs -= beatMs) {
-    await delay(Math.min(leftMs, beatMs), undefined, { signal })
+    await sleep(Math.min(leftMs, beatMs), signal)
     if (leftMs <= beatMs) break
     await change(store, stream, { op: 'touch', event: event.id, fence, claimMs: CLAIM_MS, msg: job.progress }, name)
   }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { EventStore, Holder } from '../store/store.ts'
-import { pause } from '../util/concurrency.ts'
+import { sleepUntilAborted } from '../util/concurrency.ts'
 import type { Turn } from './samples.ts'
 import type { Pace } from './wait-strategy.ts'
 
@@ -30,7 +30,7 @@ export async function takeTurns(store: EventStore, stream: string, options: Turn
   const endMs = clock() + durationMs
   while (clock() < endMs && !signal.aborted) {
     options.tell(await takeTurn(store, stream, endMs, options))
-    await pause(pace.restMs(), signal)
+    await sleepUntilAborted(pace.restMs(), signal)
   }
 }
 
@@ -42,7 +42,7 @@ async function takeTurn(store: EventStore, stream: string, endMs: number, option
   const fromMs = clock()
   const waitedMs = fromMs - askedMs
   if (!acquired) return { attempts, waitedMs, held: null, lost: false }
-  await pause(holdMs, signal)
+  await sleepUntilAborted(holdMs, signal)
   const toMs = clock()
   const released = await store.release(stream, leaseId)
   return { attempts, waitedMs, held: { fromMs, toMs }, lost: released.kind === 'lost' }
@@ -65,7 +65,7 @@ async function acquire(
       if (outcome.kind === 'unknown') await store.release(stream, leaseId)
       return { attempts, acquired: false }
     }
-    await pause(Math.min(pace.retryMs(clock() - askedMs), Math.max(0, endMs - clock())), signal)
+    await sleepUntilAborted(Math.min(pace.retryMs(clock() - askedMs), Math.max(0, endMs - clock())), signal)
   }
 }
 

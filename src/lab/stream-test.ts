@@ -7,7 +7,7 @@ import { isFinal, type StreamEvent } from '../stream/event.ts'
 import { ROOT_ID } from '../stream/event-id.ts'
 import type { Operation } from '../stream/operations/operation.ts'
 import { claimRuns } from '../stream/time/deadlines.ts'
-import { pause } from '../util/concurrency.ts'
+import { sleepUntilAborted } from '../util/concurrency.ts'
 import type { Change } from './samples.ts'
 import type { PaceName } from './strategies.ts'
 import type { Pace } from './wait-strategy.ts'
@@ -55,7 +55,7 @@ export async function workInLoop(store: EventStore, stream: string, options: Wor
   let idleSinceMs: number | undefined
   let claimed: Claimed | undefined
   while (!options.signal.aborted) {
-    if (claimed !== undefined && options.holdMs > 0) await pause(options.holdMs, options.signal)
+    if (claimed !== undefined && options.holdMs > 0) await sleepUntilAborted(options.holdMs, options.signal)
     if (options.signal.aborted) return
     if (claimed !== undefined) {
       claimed = await completed(store, stream, claimed, options)
@@ -66,7 +66,7 @@ export async function workInLoop(store: EventStore, stream: string, options: Wor
     const event = oneOf(events, options)
     if (event === undefined) {
       idleSinceMs ??= options.clock()
-      await pause(options.pace.retryMs(options.clock() - idleSinceMs), options.signal)
+      await sleepUntilAborted(options.pace.retryMs(options.clock() - idleSinceMs), options.signal)
     } else {
       idleSinceMs = undefined
       claimed = await claim(store, stream, event, options)
@@ -115,7 +115,7 @@ async function workOn(store: EventStore, stream: string, event: string, options:
   const { holdMs, signal } = options
   const claimed = await claim(store, stream, event, options)
   if (claimed === undefined) return
-  if (holdMs > 0) await pause(holdMs, signal)
+  if (holdMs > 0) await sleepUntilAborted(holdMs, signal)
   if (!signal.aborted) await complete(store, stream, claimed, options)
 }
 
@@ -189,7 +189,7 @@ export async function referenceChange(
     const outcome = await store.acquire(stream, { leaseId, durationS: LEASE_S, holder })
     if (outcome.kind === 'missing') return outcome
     if (outcome.kind === 'acquired') break
-    await pause(pace.retryMs(0), signal)
+    await sleepUntilAborted(pace.retryMs(0), signal)
   }
   try {
     return await transact(store, stream, operation, { by, commandId, leaseId, leaseWaitMs: 0 })

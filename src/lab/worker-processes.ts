@@ -1,5 +1,5 @@
 import { LeasectlError } from '../stream/errors.ts'
-import { pause } from '../util/concurrency.ts'
+import { sleepUntilAborted } from '../util/concurrency.ts'
 import type { WorkerLine } from './samples.ts'
 
 /** What was told by a worker process, and how it ended. */
@@ -119,7 +119,7 @@ async function killing(
   signal: AbortSignal,
 ): Promise<void> {
   while (kills !== undefined) {
-    await pause(kills.everyMs * (0.5 + kills.random()), signal)
+    await sleepUntilAborted(kills.everyMs * (0.5 + kills.random()), signal)
     const alive = team.filter(({ isOver, killed }) => !isOver && !killed)
     const victim = alive[Math.floor(kills.random() * alive.length)]
     if (signal.aborted || victim === undefined) return

@@ -1,4 +1,4 @@
-import { pause, silenceDelay } from '../store/backoff.ts'
+import { silenceDelay } from '../store/backoff.ts'
 import { StoreClosed, StoreUnreachable } from '../store/errors.ts'
 import type { EventStore, Holder, LeaseView, Stored } from '../store/store.ts'
 import type { StreamDocument } from '../stream/document.ts'
@@ -6,6 +6,7 @@ import { BadDocument } from '../stream/errors.ts'
 import { highestVersion } from '../stream/journal/history.ts'
 import { summarize } from '../stream/summarize.ts'
 import type { Summary } from '../stream/summary.ts'
+import { sleep } from '../util/concurrency.ts'
 import { parseBody } from './transact/plan.ts'
 
 export interface CopyOptions {
@@ -57,7 +58,7 @@ export async function copyInto(
   let ghost: Ghost | undefined
   for (let attempt = 0; attempt === 0 || performance.now() < deadline; attempt += 1) {
     try {
-      if (attempt > 0) await pause(silenceDelay(attempt - 1, undefined, Math.random), undefined)
+      if (attempt > 0) await sleep(silenceDelay(attempt - 1, undefined, Math.random), undefined)
       const created = await store.create(name, body, summaryOf(incoming, store.nowMs()))
       if (created.kind === 'created') return { kind: 'created', version: incoming.document.version }
       if (created.kind === 'unknown') ghost = created

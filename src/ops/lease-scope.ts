@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { backOff } from '../store/backoff.ts'
 import type { AcquireOutcome, EventStore, Holder } from '../store/store.ts'
-import { pause } from '../util/concurrency.ts'
+import { sleepUntilAborted } from '../util/concurrency.ts'
 
 export interface LeaseScopeOptions {
   readonly holder: Holder
@@ -90,7 +90,7 @@ export async function acquireWaiting(
     const { holder, signal, record = false } = options
     const outcome = await store.acquire(name, { leaseId, durationS, holder, record, ...(signal && { signal }) })
     if (outcome.kind !== 'held' || performance.now() >= giveUpAt) return { outcome, sentAt }
-    await pause(Math.min(backOff(attempt, Math.random), giveUpAt - performance.now()), signal)
+    await sleepUntilAborted(Math.min(backOff(attempt, Math.random), giveUpAt - performance.now()), signal)
   }
 }
 

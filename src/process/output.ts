@@ -4,8 +4,9 @@ import { closeSync, constants, openSync, unlinkSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { setImmediate, setTimeout } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { sleepUntilAborted } from '../util/concurrency.ts'
 
 /** Who is silent for so long after the program has ended is one that it left behind, ms. */
 const SILENCE_MS = 100
@@ -47,7 +48,7 @@ export function pumped(source: Readable, take: (chunk: Uint8Array) => Promise<vo
       leftBytes = MOST_AFTER_BYTES
       for (let looks = 0; looks < MOST_LOOKS && !over.signal.aborted; ) {
         const before = taken
-        await setTimeout(SILENCE_MS, undefined, { signal: over.signal }).catch(() => {})
+        await sleepUntilAborted(SILENCE_MS, over.signal)
         // a process that was kept waiting itself has not looked yet
         await setImmediate()
         if (pending) continue

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { constants } from 'node:os'
-import { setTimeout } from 'node:timers/promises'
+import { sleepUntilAborted } from '../util/concurrency.ts'
 
 /** Programs under way, each with a group of its own: whatever ends this process, even a second signal, ends them too. */
 export class RunningGroups {
@@ -66,8 +66,8 @@ async function stopGroup(child: ChildProcess, first: NodeJS.Signals, graceMs: nu
   signalGroup(child, first)
   // one that is stopped (SIGSTOP, Ctrl-Z) hears nothing else
   signalGroup(child, 'SIGCONT')
-  await setTimeout(graceMs, undefined, { signal: over }).catch(() => {})
-  while (lives(child) && performance.now() - sinceMs < graceMs) await setTimeout(LOOK_MS)
+  await sleepUntilAborted(graceMs, over)
+  while (lives(child) && performance.now() - sinceMs < graceMs) await sleepUntilAborted(LOOK_MS)
   signalGroup(child, 'SIGKILL')
 }
 

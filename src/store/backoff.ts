@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { sleep } from '../util/concurrency.ts'
 
 const SHORTEST_MS = 5
 const FIRST_CAP_MS = 60
@@ -61,17 +61,6 @@ export function heededMs(retryAfterMs: number | undefined): number {
   return Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS)
 }
 
-/** Waits so many ms; rejects with the signal's own reason as soon as it is aborted. */
-export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  signal?.throwIfAborted()
-  try {
-    await sleep(ms, undefined, signal ? { signal } : {})
-  } catch (error) {
-    signal?.throwIfAborted()
-    throw error
-  }
-}
-
 export interface PatienceOptions {
   /** Pauses end when they sum up to this, ms. */
   readonly limitMs: number
@@ -102,7 +91,7 @@ export class Patience {
     const leftMs = limitMs - this.#waitedMs
     if (leftMs <= 0 || stop?.aborted) return false
     const from = performance.now()
-    await pause(Math.min(leftMs, backOff(this.#attempts, random)), signal)
+    await sleep(Math.min(leftMs, backOff(this.#attempts, random)), signal)
     this.#waitedMs += performance.now() - from
     this.#attempts += 1
     return true

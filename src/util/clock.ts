@@ -1,12 +1,36 @@
 import { setImmediate } from 'node:timers/promises'
-import { pause } from './concurrency.ts'
+import { sleepUntilAborted } from './concurrency.ts'
+
+/** The two clocks of a machine; tests bring their own. */
+export interface Clock {
+  /** Ms since some moment; it never jumps, and may stand still while the machine sleeps. */
+  monotonicMs(): number
+  /** Epoch ms; it jumps when somebody sets it. */
+  wallMs(): number
+}
+
+export const machineClock: Clock = {
+  monotonicMs: () => performance.now(),
+  wallMs: () => Date.now(),
+}
+
+/** A point in time on both clocks. */
+export interface Instant {
+  readonly monotonicMs: number
+  readonly wallMs: number
+}
+
+export function instantOf(clock: Clock): Instant {
+  return { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs() }
+}
+
+/** One clock stands still while the machine sleeps, the other may be set back: the longer time counts, ms. */
+export function elapsedMs(since: Instant, clock: Clock): number {
+  return Math.max(clock.monotonicMs() - since.monotonicMs, clock.wallMs() - since.wallMs)
+}
 
 /** Time and chance; tests bring their own. */
-export interface Timing {
-  /** A clock that only goes forward, ms; it may stand still while the machine sleeps. */
-  monotonicMs(): number
-  /** The clock of this machine, epoch ms; somebody may set it. */
-  wallMs(): number
+export interface Timing extends Clock {
   /** In [0, 1). */
   random(): number
   /** Waits; resolves early when the signal aborts. */
@@ -19,36 +43,17 @@ export interface WorkerTiming extends Timing {
   tick(): Promise<void>
 }
 
-/** Timers take no more, ms. */
-const MOST_MS = 2 ** 31 - 1
-
 /** One for all who ask meanwhile: they go on together, and what they write then shares a commit. */
 let turn: Promise<void> | undefined
 
 export const machineTiming: WorkerTiming = {
-  monotonicMs: () => performance.now(),
-  wallMs: () => Date.now(),
+  ...machineClock,
   random: () => Math.random(),
-  pause: (ms, signal) => pause(Math.min(ms, MOST_MS), signal),
+  pause: sleepUntilAborted,
   tick: () => {
     turn ??= setImmediate().then(() => {
       turn = undefined
     })
     return turn
   },
-}
-
-/** A point in time on both clocks. */
-export interface Moment {
-  readonly monotonicMs: number
-  readonly wallMs: number
-}
-
-export function momentOf(timing: Timing): Moment {
-  return { monotonicMs: timing.monotonicMs(), wallMs: timing.wallMs() }
-}
-
-/** One clock stands still while the machine sleeps, the other may be set back: the longer time counts, ms. */
-export function elapsedMs(since: Moment, timing: Timing): number {
-  return Math.max(timing.monotonicMs() - since.monotonicMs, timing.wallMs() - since.wallMs)
 }

@@ -78,19 +78,39 @@ export async function* readAhead<Item, Result>(
   for (const result of under) yield await result
 }
 
-/** Waits, unless the signal aborts. Nothing to wait for still lets other work go on. */
-export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  if (signal?.aborted) return Promise.resolve()
+/** Timers take no more, ms. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+/** Waits; rejects with the signal's own reason once it aborts. A wait of 0 ms still lets other work go on. */
+export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted()
+  await sleepUntilAborted(ms, signal)
+  signal?.throwIfAborted()
+}
+
+/** Waits; resolves early once one of the signals aborts. A wait of 0 ms still lets other work go on. */
+export function sleepUntilAborted(ms: number, ...signals: readonly (AbortSignal | undefined)[]): Promise<void> {
+  if (signals.some(signal => signal?.aborted)) return Promise.resolve()
   // Not by timers/promises, which makes an error with a stack whenever it is aborted: workers do that with each event.
   return new Promise(resolve => {
     const end = () => {
       clearTimeout(timer)
-      signal?.removeEventListener('abort', end)
+      for (const signal of signals) signal?.removeEventListener('abort', end)
       resolve()
     }
-    const timer = setTimeout(end, Math.max(0, ms))
-    signal?.addEventListener('abort', end)
+    const timer = setTimeout(end, Math.min(Math.max(0, ms), MAX_TIMER_MS))
+    for (const signal of signals) signal?.addEventListener('abort', end)
   })
+}
+
+/** Waits for the work, at most so long. */
+export async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
+  const done = new AbortController()
+  try {
+    await Promise.race([work, sleepUntilAborted(limitMs, done.signal)])
+  } finally {
+    done.abort()
+  }
 }
 
 /** Places for what is under way; who finds none waits for his turn. */

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { within } from '../util/concurrency.ts'
 import { doneBy, type Observer } from './report.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -35,7 +36,7 @@ export function openSystemd(options: SystemdOptions): Systemd | undefined {
   const send = senderOf(options)
   return {
     ...readyAfterFirst(send),
-    stopping: () => atMostASecond(send('STOPPING=1', 'STATUS=stopping')),
+    stopping: () => within(1_000, send('STOPPING=1', 'STATUS=stopping')),
     close: beat(send, options),
   }
 }
@@ -106,17 +107,6 @@ function readyAfterFirst(send: Send): Observer {
     },
     failed: ({ code }) => show('failing', `no pass comes to its end: ${code}`),
   }
-}
-
-/** Resolves when the promise does, after a second at the latest. */
-function atMostASecond(promise: Promise<void>): Promise<void> {
-  return new Promise(resolve => {
-    const timer = setTimeout(resolve, 1_000)
-    void promise.then(() => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
 }
 
 function everyInterval(ms: number, what: () => void): () => void {

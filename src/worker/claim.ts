@@ -10,7 +10,7 @@ import type { StreamDocument } from '../stream/document.ts'
 import { attemptOf, fenceOf, type StreamEvent } from '../stream/event.ts'
 import { applyOperation } from '../stream/operations/apply.ts'
 import type { ChangeResult, Operation, Refusal, RefusalCode } from '../stream/operations/operation.ts'
-import { elapsedMs, type Moment, momentOf, type Timing } from '../util/clock.ts'
+import { elapsedMs, type Instant, instantOf, type Timing } from '../util/clock.ts'
 import { claimMsOf, type EventWorkOptions, type Undone, type WorkOptions, type WorkTarget } from './types.ts'
 
 /** An event that is ours for now. */
@@ -22,7 +22,7 @@ export interface Claim extends WorkTarget {
   /** The stream's life. */
   readonly born: string
   /** When the claim was asked for: it runs no longer than from then on. */
-  readonly sentAt: Moment
+  readonly sentAt: Instant
   /** How long the event may give no sign of life before its own timeout ends, ms; absent without such a limit. */
   readonly silenceMs?: number
 }
@@ -42,7 +42,7 @@ export async function claimEvent(
   const { owner, takeOver, signal } = options
   const operation = { op: 'start', event: target.event, owner, claimMs, ...(takeOver ? { takeOver } : {}) } as const
   const how = { ...authorship(options), commandId: randomUUID() }
-  const sentAt = momentOf(timing)
+  const sentAt = instantOf(timing)
   for (;;) {
     const outcome = await transact(store, target.stream, operation, how)
     if (outcome.kind === 'done') return claimed(store, target, options, outcome.result, { sentAt, timing })
@@ -56,7 +56,7 @@ async function claimed(
   target: WorkTarget,
   options: EventWorkOptions,
   { claim }: ChangeResult,
-  at: { readonly sentAt: Moment; readonly timing: Timing },
+  at: { readonly sentAt: Instant; readonly timing: Timing },
 ): Promise<ClaimOutcome> {
   if (claim === undefined) return notClaimed(target, 'inprocess', 'already-advanced', 'it waits for its successors')
   const { fence, silenceMs } = claim

@@ -4,7 +4,7 @@ import type { EventStore } from '../store/store.ts'
 import type { StreamEvent } from '../stream/event.ts'
 import type { Operation, Refusal } from '../stream/operations/operation.ts'
 import { parseTimeout } from '../stream/time/deadlines.ts'
-import { elapsedMs, type Moment, momentOf, type Timing } from '../util/clock.ts'
+import { elapsedMs, type Instant, instantOf, type Timing } from '../util/clock.ts'
 import { type Claim, type Foreseen, foreseen, goneText, underClaim } from './claim.ts'
 import { claimMsOf, type EventWorkOptions, type LostClaim, type Undone } from './types.ts'
 
@@ -19,7 +19,7 @@ type Beat =
   | Gone
   | { readonly kind: 'confirmed'; readonly silenceMs: number | undefined }
   /** Another holds the lease; as of then the document says that the claim is ours. */
-  | { readonly kind: 'kept-out'; readonly seenAt: Moment; readonly silenceMs: number | undefined }
+  | { readonly kind: 'kept-out'; readonly seenAt: Instant; readonly silenceMs: number | undefined }
   | { readonly kind: 'unanswered'; readonly cause?: unknown }
 
 /**
@@ -43,8 +43,8 @@ export class Heartbeat {
   readonly #lost: (lost: LostClaim) => void
   readonly #sentry: Sentry
   readonly #over = new AbortController()
-  #confirmedAt: Moment
-  #keptOutAt: Moment | undefined
+  #confirmedAt: Instant
+  #keptOutAt: Instant | undefined
   #silenceMs: number | undefined
   #nextMs: number
   #underWay = 0
@@ -115,7 +115,7 @@ export class Heartbeat {
   /** A heartbeat now. @returns false once the claim is lost, or the event has ended */
   async beat(msg?: string): Promise<boolean> {
     if (this.#over.signal.aborted) return false
-    const sentAt = momentOf(this.#timing)
+    const sentAt = instantOf(this.#timing)
     this.#underWay += 1
     const answer = await this.#send(msg)
     this.#underWay -= 1
@@ -140,13 +140,13 @@ export class Heartbeat {
 
   /** What the document says of the claim while a lease keeps heartbeats out. @throws the store's faults, BadDocument */
   async #read(): Promise<Beat> {
-    const seenAt = momentOf(this.#timing)
+    const seenAt = instantOf(this.#timing)
     const stored = await this.#store.read(this.#claim.stream, this.#over.signal)
     const seen = foreseen(stored, this.#claim, this.#touch, this.#options.owner, this.#store.nowMs())
     return seen.kind === 'legal' ? { kind: 'kept-out', seenAt, silenceMs: seen.result.claim?.silenceMs } : seen
   }
 
-  #heard(answer: Beat, sentAt: Moment): void {
+  #heard(answer: Beat, sentAt: Instant): void {
     switch (answer.kind) {
       case 'confirmed':
         if (sentAt.monotonicMs < this.#confirmedAt.monotonicMs) return

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type Problem, problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { silenceDelay } from '../../store/backoff.ts'
+import { sleepUntilAborted } from '../../util/concurrency.ts'
 
 /** A collector that takes traces as OTLP/HTTP with JSON. */
 export interface Endpoint {
@@ -44,7 +44,7 @@ export function openEndpoint(url: URL, runtime: Runtime): Endpoint {
       for (let index = 0; ; index += 1) {
         const { why, again, retryAfterMs } = await post(url, headers, body)
         if (why === undefined || !again || index + 1 >= TRIES || runtime.signal.aborted) return why
-        await sleep(silenceDelay(index, retryAfterMs, Math.random))
+        await sleepUntilAborted(silenceDelay(index, retryAfterMs, Math.random))
       }
     },
   }

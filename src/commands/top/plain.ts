@@ -9,7 +9,7 @@ import { readStream, type StreamView } from '../../ops/read-stream.ts'
 import { StoreUnreachable } from '../../store/errors.ts'
 import type { EventStore } from '../../store/store.ts'
 import { visibleName } from '../../stream/text.ts'
-import { pause } from '../../util/concurrency.ts'
+import { sleepUntilAborted } from '../../util/concurrency.ts'
 import { list } from '../ls/run.ts'
 import { lookOf } from '../show/print.ts'
 import { tailMany } from '../tail/many.ts'
@@ -70,7 +70,7 @@ async function awaited(
   const tell = (item: Parameters<typeof sentenceOfOne>[0], outageMs = 0) =>
     output.say(`-- ${sentenceOfOne(item, name, outageMs)}`)
   while (view === undefined && !signal.aborted) {
-    await pause(intervalMs, signal)
+    await sleepUntilAborted(intervalMs, signal)
     try {
       view = await readStream(store, name, signal)
       if (lostAtMs !== undefined) await tell({ kind: 'resumed', missed: false }, nowMs() - lostAtMs)

@@ -1,6 +1,6 @@
 import { StoreUnreachable } from '../../store/errors.ts'
 import type { EventStore } from '../../store/store.ts'
-import { pause } from '../../util/concurrency.ts'
+import { sleepUntilAborted } from '../../util/concurrency.ts'
 import { ownText } from '../../util/strings.ts'
 import { readStream, type SeenTransaction, type StreamView } from '../read-stream.ts'
 
@@ -54,7 +54,7 @@ export async function* follow(store: EventStore, name: string, options: FollowOp
       interrupted = false
       yield* items
     }
-    await pause(options.intervalMs, options.signal)
+    await sleepUntilAborted(options.intervalMs, options.signal)
   }
 }
 

@@ -1,7 +1,8 @@
-import { pause, silenceDelay } from '../../store/backoff.ts'
+import { silenceDelay } from '../../store/backoff.ts'
 import { StoreClosed, StoreUnreachable } from '../../store/errors.ts'
 import type { ChangeOptions, ChangeOutcome, CreateOutcome, EventStore, Stored } from '../../store/store.ts'
 import { EMPTY_DOCUMENT, type StreamDocument } from '../../stream/document.ts'
+import { sleep } from '../../util/concurrency.ts'
 import { documentCache } from './document-cache.ts'
 import { type PlannedOperation, plan } from './plan.ts'
 
@@ -69,7 +70,7 @@ async function create(
   let ghost: { readonly cause?: unknown } | undefined
   for (let attempt = 0; attempt === 0 || performance.now() < deadline; attempt += 1) {
     try {
-      if (attempt > 0) await pause(silenceDelay(attempt - 1, undefined, Math.random), options.signal)
+      if (attempt > 0) await sleep(silenceDelay(attempt - 1, undefined, Math.random), options.signal)
       const created = await createOnce(store, name, group, options, ghost?.cause !== undefined)
       if (created.kind === 'settled') return created
       // "Exists" may be the answer to a copy that the network made of it, behind the one that was applied.

@@ -1,6 +1,6 @@
 import { StoreUnreachable } from '../../store/errors.ts'
 import type { EventStore, Listed } from '../../store/store.ts'
-import { pause } from '../../util/concurrency.ts'
+import { sleepUntilAborted } from '../../util/concurrency.ts'
 import { ownText } from '../../util/strings.ts'
 import type { Selection } from '../selection.ts'
 import type { SummarizedStream } from '../summaries.ts'
@@ -61,7 +61,7 @@ export async function* watch(
       if (!interrupted) yield { kind: 'interrupted', cause }
       interrupted = true
     }
-    await pause(startedMs + options.intervalMs - performance.now(), options.signal)
+    await sleepUntilAborted(startedMs + options.intervalMs - performance.now(), options.signal)
   }
 }
 

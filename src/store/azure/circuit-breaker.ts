@@ -1,3 +1,4 @@
+import { sleepUntilAborted } from '../../util/concurrency.ts'
 import { heededMs } from '../backoff.ts'
 import type { ServiceError } from './errors.ts'
 
@@ -16,8 +17,8 @@ export class Outage {
   #last: ServiceError | undefined
   /** When the next try may go out, ms of `performance.now()`. */
   #nextMs = 0
-  /** Each ends the wait of one request. */
-  readonly #waits = new Set<() => void>()
+  /** Aborts when the outage is over: ends the waits for a turn. */
+  #over = new AbortController()
 
   constructor(random: () => number) {
     this.#random = random
@@ -28,17 +29,20 @@ export class Outage {
   }
 
   answered(): void {
+    if (this.isOn) this.#over.abort()
     this.#silences = 0
     // What was asked for before it was back says nothing of the next outage.
     this.#nextMs = 0
-    for (const end of this.#waits) end()
   }
 
   silent(error: ServiceError): void {
     this.#silences += 1
     this.#last = error
     const nowMs = performance.now()
-    if (this.#silences === KNOWN_AFTER) this.#taken(nowMs)
+    if (this.#silences === KNOWN_AFTER) {
+      this.#over = new AbortController()
+      this.#taken(nowMs)
+    }
     this.#nextMs = Math.max(this.#nextMs, nowMs + heededMs(error.retryAfterMs))
   }
 
@@ -47,9 +51,9 @@ export class Outage {
    *
    * @returns why there was none within `limitMs`, `undefined` if the request may be sent
    */
-  async turn(limitMs: number, signal: AbortSignal): Promise<ServiceError | undefined> {
+  async turn(limitMs: number, ...signals: readonly (AbortSignal | undefined)[]): Promise<ServiceError | undefined> {
     const untilMs = performance.now() + limitMs
-    while (this.isOn && !signal.aborted) {
+    while (this.isOn && !signals.some(signal => signal?.aborted)) {
       const nowMs = performance.now()
       // Whose time is over could make nothing of a turn.
       if (nowMs >= untilMs) return this.#last
@@ -57,27 +61,12 @@ export class Outage {
         this.#taken(nowMs)
         return undefined
       }
-      await this.#wait(Math.min(this.#nextMs, untilMs) - nowMs, signal)
+      await sleepUntilAborted(Math.ceil(Math.min(this.#nextMs, untilMs) - nowMs), this.#over.signal, ...signals)
     }
     return undefined
   }
 
   #taken(nowMs: number): void {
     this.#nextMs = Math.max(this.#nextMs, nowMs + APART_MS * (1 + this.#random()))
-  }
-
-  /** Until the time is over, the outage is, or the caller gives up. */
-  #wait(ms: number, signal: AbortSignal): Promise<void> {
-    return new Promise(resolve => {
-      const end = (): void => {
-        clearTimeout(timer)
-        this.#waits.delete(end)
-        signal.removeEventListener('abort', end)
-        resolve()
-      }
-      const timer = setTimeout(end, Math.ceil(ms))
-      this.#waits.add(end)
-      signal.addEventListener('abort', end)
-    })
   }
 }

@@ -1,15 +1,4 @@
-/** The two clocks of this machine. Given from outside so that tests can suspend it. */
-export interface MachineClock {
-  /** Epoch ms; jumps when somebody sets it. */
-  wallMs(): number
-  /** Ms since some moment; never jumps, and on Linux stands still while the machine is suspended. */
-  monotonicMs(): number
-}
-
-export const machineClock: MachineClock = {
-  wallMs: () => Date.now(),
-  monotonicMs: () => performance.now(),
-}
+import { type Clock, type Instant, instantOf } from '../../util/clock.ts'
 
 /** So long after an answer, ms, the local clock is believed to have gone on from it. */
 const FRESH_MS = 1_000
@@ -22,12 +11,12 @@ const SET_MS = 500
  * The local clock is believed as long as no answer contradicts it, and otherwise moved by the least that fits.
  */
 export class ServiceClock {
-  readonly #machine: MachineClock
+  readonly #machine: Clock
   #offsetMs = 0
   /** Wall clock and monotonic clock when the last answer came. */
-  #heard: { readonly wallMs: number; readonly monotonicMs: number } | undefined
+  #heard: Instant | undefined
 
-  constructor(machine: MachineClock) {
+  constructor(machine: Clock) {
     this.#machine = machine
   }
 
@@ -55,7 +44,7 @@ export class ServiceClock {
   /** Takes notice of an answer. All in epoch ms; the first by the service's clock, the others by the local one. */
   observe(dateMs: number, sentMs: number, receivedMs: number): void {
     if (!Number.isFinite(dateMs) || receivedMs < sentMs) return
-    this.#heard = { wallMs: this.#machine.wallMs(), monotonicMs: this.#machine.monotonicMs() }
+    this.#heard = instantOf(this.#machine)
     const least = dateMs - receivedMs
     const most = dateMs + 999 - sentMs
     this.#offsetMs = Math.min(Math.max(this.#offsetMs, least), most)

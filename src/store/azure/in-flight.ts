@@ -1,4 +1,5 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { within } from '../../util/concurrency.ts'
 import { storeClosed } from './requests.ts'
 
 /**
@@ -80,12 +81,4 @@ export class PendingReleases {
   async drain(): Promise<void> {
     await Promise.all(this.#pending.values())
   }
-}
-
-/** Waits for the work, at most so long. */
-export async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
-  const done = new AbortController()
-  const limit = sleep(limitMs, undefined, { signal: done.signal }).catch(() => {})
-  await Promise.race([work, limit])
-  done.abort()
 }

@@ -1,8 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../../util/clock.ts'
+import { sleepUntilAborted } from '../../util/concurrency.ts'
 import { silenceDelay } from '../backoff.ts'
 import { StoreClosed } from '../errors.ts'
 import { Outage } from './circuit-breaker.ts'
-import { type MachineClock, ServiceClock } from './clock.ts'
+import { ServiceClock } from './clock.ts'
 import { faultOf, ServiceError, type Site } from './errors.ts'
 
 /** How long one try of a request may take, ms. The SDK's own try limit never ends a silent socket; an abort does. */
@@ -50,7 +51,7 @@ const CLOSED = new ServiceError('StoreClosed')
 
 /** Everything the driver's parts share: clocks, chance, limits, and the ways to send a request. */
 export class AzureCalls {
-  readonly machine: MachineClock
+  readonly machine: Clock
   readonly clock: ServiceClock
   readonly random: () => number
   readonly limits: TryLimits
@@ -60,7 +61,7 @@ export class AzureCalls {
 
   constructor(parts: {
     site: Omit<Site, 'nowMs'>
-    machine: MachineClock
+    machine: Clock
     random: () => number
     limits: TryLimits
   }) {
@@ -79,7 +80,9 @@ export class AzureCalls {
 
   /** Sends a request once, with a limit of its own; in an outage in its turn. Throws only the caller's abort. */
   async once<T>(send: (signal: AbortSignal) => Promise<T>, options: CallOptions): Promise<Answer<T>> {
-    const unsent = this.#outage.isOn ? await this.#turn(options) : undefined
+    const unsent = this.#outage.isOn
+      ? await this.#outage.turn(this.#limitMs(options), options.signal, this.#closing.signal)
+      : undefined
     options.signal?.throwIfAborted()
     if (this.#isClosed) return { kind: 'silent', error: CLOSED, silences: 0 }
     if (unsent !== undefined) return { kind: 'silent', error: unsent, silences: 0 }
@@ -118,13 +121,13 @@ export class AzureCalls {
       if (this.machine.monotonicMs() + delayMs >= (options.untilMs ?? Number.POSITIVE_INFINITY))
         return { ...answer, silences }
       // If the store is closed meanwhile, the next try says so; what became of those before is not forgotten.
-      await this.#sleep(delayMs, options.signal)
+      await sleepUntilAborted(delayMs, options.signal, this.#closing.signal)
     }
   }
 
   /** Waits; throws the reason when the caller or the store gives up. */
   async pause(ms: number, signal?: AbortSignal): Promise<void> {
-    await this.#sleep(ms, signal)
+    await sleepUntilAborted(ms, signal, this.#closing.signal)
     signal?.throwIfAborted()
     this.#closing.signal.throwIfAborted()
   }
@@ -138,25 +141,8 @@ export class AzureCalls {
     return this.#closing.signal.aborted
   }
 
-  /** Waits, at most until the caller or the store gives up. */
-  async #sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    const scope = new TryScope([signal, this.#closing.signal], undefined)
-    await sleep(ms, undefined, { signal: scope.signal }).catch(() => {})
-    scope.end()
-  }
-
   #limitMs({ limitMs, untilMs = Number.POSITIVE_INFINITY }: CallOptions): number {
     return Math.min(limitMs, untilMs - this.machine.monotonicMs())
-  }
-
-  /** Why there was no turn. */
-  async #turn(options: CallOptions): Promise<ServiceError | undefined> {
-    const scope = new TryScope([options.signal, this.#closing.signal], undefined)
-    try {
-      return await this.#outage.turn(this.#limitMs(options), scope.signal)
-    } finally {
-      scope.end()
-    }
   }
 
   #observe(date: unknown, sentMs: number): void {

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Summary } from '../../stream/summary.ts'
+import { type Clock, machineClock } from '../../util/clock.ts'
+import { within } from '../../util/concurrency.ts'
 import { accountUrl, formatAddress, type StoreAddress } from '../address.ts'
 import type { AzureFacts, InspectOptions } from '../facts.ts'
 import type {
@@ -26,8 +28,7 @@ import { AzureChange } from './change/leased.ts'
 import { AzureOptimisticChange } from './change/optimistic.ts'
 import { WrittenStates } from './change/write-cache.ts'
 import { type AzureContainer, distrustIdleConnections, openContainer } from './client.ts'
-import { type MachineClock, machineClock } from './clock.ts'
-import { OWN_WAITS, type OwnWaits, PendingReleases, RunningChanges, within } from './in-flight.ts'
+import { OWN_WAITS, type OwnWaits, PendingReleases, RunningChanges } from './in-flight.ts'
 import { inspectAzure } from './inspect.ts'
 import { AzureLeases } from './leases.ts'
 import { listStreams } from './list/list.ts'
@@ -39,7 +40,7 @@ export interface AzureBlobOptions {
   readonly address: StoreAddress & { kind: 'azure' | 'azurite' }
   readonly credential: AzureCredential
   /** For tests. */
-  readonly machine?: MachineClock
+  readonly machine?: Clock
   readonly random?: () => number
   /** A fresh UUID at each call. */
   readonly newLeaseId?: () => string

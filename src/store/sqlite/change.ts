@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { NO_LEASE } from '../../stream/lease.ts'
-import { backOff, Patience, pause } from '../backoff.ts'
+import { sleep } from '../../util/concurrency.ts'
+import { backOff, Patience } from '../backoff.ts'
 import { StoreDamaged } from '../errors.ts'
 import { writeGate } from '../local-lease.ts'
 import type { ChangeOptions, ChangeOutcome, Decision, Stored } from '../store.ts'
@@ -53,7 +54,7 @@ async function changeResolved(
     fault === undefined ? change.write(connection) : change.repeat(connection)
   for (let tries = 1; ; tries += 1) {
     try {
-      if (fault) await pause(backOff(tries, random), signal)
+      if (fault) await sleep(backOff(tries, random), signal)
       const outcome = await file.write(attempt, { signal, lockWaitMs: deadlineMs }, prepare)
       if (outcome !== undefined && (outcome.kind !== 'missing' || fault === undefined)) return outcome
       // Removed since: with it went what would tell whether the COMMIT was applied.

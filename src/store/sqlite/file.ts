@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { pause } from '../backoff.ts'
+import { sleep } from '../../util/concurrency.ts'
 import { StoreClosed, StoreUnreachable } from '../errors.ts'
 import { CommitFault, Connection } from './connection.ts'
 import { isBusy, lockedFor, storeError } from './errors.ts'
@@ -255,7 +255,7 @@ export class LockWait {
   /** Waits so many ms, at most until the limit; rejects with the signal's reason. */
   async pause(ms: number): Promise<void> {
     this.begin()
-    await pause(Math.max(0, Math.min(ms, this.#limitMs - this.waitedMs)), this.#signal)
+    await sleep(Math.max(0, Math.min(ms, this.#limitMs - this.waitedMs)), this.#signal)
   }
 }
 

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { MachineClock } from '../../../src/store/azure/clock.ts'
 import { openMemoryStore } from '../../../src/store/memory.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import type { EventStore, Stored } from '../../../src/store/store.ts'
+import type { Clock } from '../../../src/util/clock.ts'
 import { trustRow } from '../../guarantees/record.ts'
 import { repeatWith, sized } from '../../guarantees/size.ts'
 import { openAzuriteStore, sharedAzurite } from '../../support/azurite.ts'
@@ -121,7 +121,7 @@ describe('it shows', () => {
 async function claimed(port: number, time: VirtualTime): Promise<ShortVerdict> {
   const service = await startDatedService({ port }, time)
   const container = `t${randomUUID()}`
-  const open = (machine: MachineClock) => openAzuriteStore(service.port, { container, machine, ...PATIENT })
+  const open = (machine: Clock) => openAzuriteStore(service.port, { container, machine, ...PATIENT })
   const truth = await open(time)
   const machines = await Promise.all(SMALL_LIES.map(async lie => ({ lie, store: await open(lyingClock(lie, time)) })))
   try {
@@ -134,7 +134,7 @@ async function claimed(port: number, time: VirtualTime): Promise<ShortVerdict> {
 }
 
 /** A store that decides by the clock of a machine. */
-function believing(store: EventStore, { wallMs }: MachineClock): EventStore {
+function believing(store: EventStore, { wallMs }: Clock): EventStore {
   return intercept(store, (_, decide, go) => go(current => decide(current, wallMs())))
 }
 

@@ -1,4 +1,4 @@
-import { type MachineClock, machineClock } from '../../../src/store/azure/clock.ts'
+import { type Clock, machineClock } from '../../../src/util/clock.ts'
 
 const SECOND = 1_000
 const HOUR = 3_600_000
@@ -40,12 +40,12 @@ export const SMALL_LIES: readonly Lie[] = LIES.filter(
 )
 
 /** The clocks of a machine that lies: both run as fast, only the one on the wall can be set. */
-export interface LyingClock extends MachineClock {
+export interface LyingClock extends Clock {
   /** How often somebody set it so far. */
   timesSet(): number
 }
 
-export function lyingClock({ offsetMs = 0, rate = 1, setBy }: Lie, truth: MachineClock = machineClock): LyingClock {
+export function lyingClock({ offsetMs = 0, rate = 1, setBy }: Lie, truth: Clock = machineClock): LyingClock {
   const [startedMs, wallMs] = [truth.monotonicMs(), truth.wallMs()]
   const passedMs = () => (truth.monotonicMs() - startedMs) * rate
   let looks = 0

@@ -1,12 +1,12 @@
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { MachineClock } from '../../../src/store/azure/clock.ts'
+import type { Clock } from '../../../src/util/clock.ts'
 import { collect, forward, without } from '../../support/messages.ts'
 import { seen } from '../../support/seen-request.ts'
 
 /** Time that passes only when a test lets it, and then all at once. */
-export class VirtualTime implements MachineClock {
+export class VirtualTime implements Clock {
   readonly #startMs: number
   #nowMs: number
   #isQuiet = (): boolean => true

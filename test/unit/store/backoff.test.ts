@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { backOff, leaseDelay, lossDelay, Patience, pause, standBack } from '../../../src/store/backoff.ts'
+import { backOff, leaseDelay, lossDelay, Patience, standBack } from '../../../src/store/backoff.ts'
 
 describe('backOff', () => {
   it('jitters between 5 ms and a cap that doubles from 60 to 400', () => {
@@ -38,17 +38,6 @@ describe('standBack', () => {
     expect([0, 10, 100, 5_000].map(turnsMs => standBack(turnsMs, () => 0))).toEqual([22, 22, 90, 1_000])
     expect([0, 10, 100, 5_000].map(turnsMs => standBack(turnsMs, () => 1))).toEqual([26.4, 26.4, 108, 1_200])
     expect(standBack(0, () => 0)).toBeGreaterThan(leaseDelay(0, () => 1))
-  })
-})
-
-describe('pause', () => {
-  it('rejects with the reason of its signal, before and meanwhile', async () => {
-    const reason = new Error('stop')
-    await expect(pause(60_000, AbortSignal.abort(reason))).rejects.toBe(reason)
-    const stop = new AbortController()
-    const pausing = pause(60_000, stop.signal)
-    stop.abort(reason)
-    await expect(pausing).rejects.toBe(reason)
   })
 })
 

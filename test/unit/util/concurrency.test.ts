@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { runBatch } from '../../../src/util/concurrency.ts'
+import { runBatch, sleep, sleepUntilAborted } from '../../../src/util/concurrency.ts'
 
 const items = Array.from({ length: 20 }, (_, at) => at)
 
@@ -66,3 +66,24 @@ describe('runBatch', () => {
 function* until(ends: () => boolean): Generator<number> {
   for (let at = 0; at < 3_000_000 && !ends(); at++) yield at
 }
+
+describe('sleep', () => {
+  test('rejects with the reason of its signal, before and meanwhile', async () => {
+    const reason = new Error('stop')
+    await expect(sleep(60_000, AbortSignal.abort(reason))).rejects.toBe(reason)
+    const stop = new AbortController()
+    const sleeping = sleep(60_000, stop.signal)
+    stop.abort(reason)
+    await expect(sleeping).rejects.toBe(reason)
+  })
+})
+
+describe('sleepUntilAborted', () => {
+  test('resolves as soon as any of its signals aborts, before and meanwhile', async () => {
+    await sleepUntilAborted(60_000, undefined, AbortSignal.abort())
+    const stop = new AbortController()
+    const sleeping = sleepUntilAborted(60_000, new AbortController().signal, stop.signal)
+    stop.abort()
+    await sleeping
+  })
+})

@@ -1,7 +1,7 @@
 import type { Glob } from '../../../ops/glob.ts'
 import { StoreUnreachable } from '../../../store/errors.ts'
 import type { EventStore } from '../../../store/store.ts'
-import { pause } from '../../../util/concurrency.ts'
+import { sleepUntilAborted } from '../../../util/concurrency.ts'
 import type { DataStore } from '../store.ts'
 import { type Explain, Troubles } from '../store-errors.ts'
 import { type Demand, NO_DEMAND } from '../types.ts'
@@ -107,7 +107,7 @@ export class Poll {
       const waitMs = await this.#lookOnce(startMs, signal)
       if (signal.aborted) return
       if (this.#listAtMs === Number.POSITIVE_INFINITY) this.#listAtMs = startMs + waitMs
-      await this.#pause(startMs + waitMs, signal)
+      await this.#sleepUntilAborted(startMs + waitMs, signal)
     }
   }
 
@@ -157,7 +157,7 @@ export class Poll {
     return open !== undefined || lists || watchdog
   }
 
-  async #pause(untilMs: number, signal: AbortSignal): Promise<void> {
+  async #sleepUntilAborted(untilMs: number, signal: AbortSignal): Promise<void> {
     const atMs = this.#demand.streams ? Math.min(untilMs, this.#listAtMs) : untilMs
     if (this.#isAsked || signal.aborted) return
     this.#rest = new AbortController()
@@ -171,7 +171,7 @@ export class Poll {
   }
 }
 
-const MACHINE: PollClock = { nowMs: () => performance.now(), pause }
+const MACHINE: PollClock = { nowMs: () => performance.now(), pause: sleepUntilAborted }
 
 function isMore(before: Demand, { streams, open, activity, watchdog }: Demand): boolean {
   if (open !== undefined && open !== before.open) return true

@@ -1,6 +1,6 @@
 import { onTestFinished, vi } from 'vitest'
-import type { MachineClock } from '../../../../src/store/azure/clock.ts'
 import type { AzureBlobOptions } from '../../../../src/store/azure/store.ts'
+import type { Clock } from '../../../../src/util/clock.ts'
 import { bytes, summary } from '../../../contract/harness.ts'
 import { openAzuriteStore, sharedAzurite } from '../../../support/azurite.ts'
 import { startFaultProxy } from '../../../support/fault-proxy.ts'
@@ -35,7 +35,7 @@ export function limitToEnd(): () => void {
 }
 
 /** The clocks of a machine that go on only when a test lets them: a lease stays young however long its requests take. */
-export class StoppedClock implements MachineClock {
+export class StoppedClock implements Clock {
   #wallMs = Date.now()
   #monotonicMs = 0
 
