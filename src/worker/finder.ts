@@ -6,6 +6,7 @@ import type { StreamDocument } from '../stream/document.ts'
 import { StreamFault } from '../stream/errors.ts'
 import { EventStream } from '../stream/event-stream.ts'
 import { settledDocument } from '../stream/operations/transaction.ts'
+import { BoundedMap } from '../util/bounded-map.ts'
 import type { Timing } from '../util/clock.ts'
 import { type Lead, type Opening, type Openings, Survey, Wanted } from './scanner.ts'
 import type { LoopOptions, WorkTarget } from './types.ts'
@@ -149,7 +150,7 @@ export class Finder {
   /** Not worth a look before, epoch ms, as long as it stays as it is. */
   #leave({ name, etag }: Lead, untilMs: number): undefined {
     if (etag === undefined) return
-    this.#survey.lookedAt.remember(name, etag, untilMs)
+    this.#survey.lookedAt.set(name, { etag, againMs: untilMs })
     this.#isWiser = true
   }
 
@@ -211,7 +212,7 @@ const MOST_RESTING = 10_000
 /** What a loop leaves alone in a store: events that it or another of this process is at, and those it lets rest for a while. */
 class Aside {
   readonly #busy: Set<string>
-  readonly #resting = new Map<string, number>()
+  readonly #resting = new BoundedMap<string, number>(MOST_RESTING)
 
   constructor(store: EventStore) {
     this.#busy = BUSY.get(store) ?? new Set()
@@ -232,14 +233,7 @@ class Aside {
 
   /** @param untilMs epoch ms by the store's clock */
   rest(target: Target, untilMs: number): void {
-    const key = keyOf(target)
-    this.#resting.delete(key)
-    this.#resting.set(key, untilMs)
-    if (this.#resting.size <= MOST_RESTING) return
-    for (const oldest of this.#resting.keys()) {
-      this.#resting.delete(oldest)
-      return
-    }
+    this.#resting.set(keyOf(target), untilMs)
   }
 
   /** Epoch ms; `-Infinity` if it does not rest. */

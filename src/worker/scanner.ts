@@ -5,6 +5,7 @@ import type { EventStream } from '../stream/event-stream.ts'
 import { openEvents, openWork } from '../stream/ready-events.ts'
 import type { Summary } from '../stream/summary.ts'
 import { claimEndMs, claimRuns } from '../stream/time/deadlines.ts'
+import { BoundedMap } from '../util/bounded-map.ts'
 import type { Timing } from '../util/clock.ts'
 import type { LoopOptions } from './types.ts'
 
@@ -17,12 +18,16 @@ export interface Lead {
   readonly version?: number
 }
 
+/** So many streams in which there was nothing to do are remembered: some 30 MB. */
+const MOST_STREAMS = 200_000
+
 /** A look at all streams yields at most so many of each kind; more come with the next one. */
 const MOST_LEADS = 1_000
 
 /** Finds streams that may have work, from listings alone; nothing is listed while nothing was written. */
 export class Survey {
-  readonly lookedAt = new LookedAt()
+  /** Streams that were looked at, and from when on it is worth to look again although they stay as they are, epoch ms. */
+  readonly lookedAt = new BoundedMap<string, { readonly etag: string; readonly againMs: number }>(MOST_STREAMS)
   readonly #store: EventStore
   readonly #wanted: Wanted
   readonly #timing: Timing
@@ -100,16 +105,16 @@ export class Survey {
   /** Not ours, or looked at in this state and without anything to do until later. */
   #isIdle(name: string, etag: string, nowMs: number): boolean {
     if (this.#glob?.matches(name) === false) return true
-    const againMs = this.lookedAt.againMs(name, etag)
-    if (againMs === undefined || againMs <= nowMs) return false
-    this.lookBy(againMs)
+    const seen = this.lookedAt.get(name)
+    if (seen?.etag !== etag || seen.againMs <= nowMs) return false
+    this.lookBy(seen.againMs)
     return true
   }
 
   #consider({ name, etag, lease, summary }: Listed, nowMs: number, ready: Sample<Lead>, unknown: Sample<Lead>): void {
     const fromMs = summary === undefined ? nowMs : this.#wanted.worthFrom(summary)
     if (fromMs > nowMs) {
-      this.lookedAt.remember(name, etag, fromMs)
+      this.lookedAt.set(name, { etag, againMs: fromMs })
       this.lookBy(fromMs)
     } else if (lease.state === 'leased' && lease.duration === 'infinite') {
       // Nothing can be claimed, and waiting would keep other streams waiting.
@@ -194,35 +199,6 @@ function isClaimed(stream: EventStream, event: StreamEvent): boolean {
 /** As `summarize` writes it. */
 function encoded(text: string): string {
   return encodeURIComponent(text.toWellFormed())
-}
-
-/** So many streams in which there was nothing to do are remembered: some 30 MB. */
-const MOST_STREAMS = 200_000
-
-/** Streams that were looked at, and from when on it is worth to look again although they stay as they are, epoch ms. */
-class LookedAt {
-  readonly #streams = new Map<string, { readonly etag: string; readonly againMs: number }>()
-  readonly #most: number
-
-  constructor(most = MOST_STREAMS) {
-    this.#most = most
-  }
-
-  remember(name: string, etag: string, againMs: number): void {
-    this.#streams.delete(name)
-    this.#streams.set(name, { etag, againMs })
-    if (this.#streams.size <= this.#most) return
-    for (const oldest of this.#streams.keys()) {
-      this.#streams.delete(oldest)
-      return
-    }
-  }
-
-  /** When to look again at the stream in this state; `undefined` if it is not known: now. */
-  againMs(name: string, etag: string): number | undefined {
-    const seen = this.#streams.get(name)
-    return seen?.etag === etag ? seen.againMs : undefined
-  }
 }
 
 /** A uniform sample of what is offered, in an order of chance: workers that see the same do not all begin with the same. */

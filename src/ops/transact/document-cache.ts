@@ -1,6 +1,7 @@
 import type { EventStore } from '../../store/store.ts'
 import type { StreamDocument } from '../../stream/document.ts'
 import { isFinal } from '../../stream/event.ts'
+import { BoundedMap } from '../../util/bounded-map.ts'
 
 /** So much of one store is remembered, in the streams written last: a thousand of 10 events with their history, some 40 MB. */
 const MAX_EVENTS = 20_000
@@ -15,8 +16,7 @@ const JOURNAL_OF_AN_EVENT = 2_000
  * goes on with the stream it wrote last need not parse and sum what it reads. Reading itself is never left out.
  */
 export class DocumentCache {
-  readonly #written = new Map<string, { readonly etag: string; readonly document: StreamDocument }>()
-  #events = 0
+  readonly #written = new BoundedMap<string, Written>(MAX_EVENTS, ({ document }) => weightOf(document))
 
   /** The document behind these bytes, if this process wrote them. */
   find(name: string, etag: string): StreamDocument | undefined {
@@ -30,22 +30,16 @@ export class DocumentCache {
   }
 
   remember(name: string, etag: string, document: StreamDocument): void {
-    this.#forget(name)
+    this.#written.delete(name)
     if (isDone(document)) return
     if (document.events.length > MAX_EVENTS_OF_ONE || document.journal.length > MAX_JOURNAL_OF_ONE) return
     this.#written.set(name, { etag, document })
-    this.#events += weightOf(document)
-    for (const oldest of this.#written.keys()) {
-      if (this.#events <= MAX_EVENTS) return
-      this.#forget(oldest)
-    }
   }
+}
 
-  #forget(name: string): void {
-    const written = this.#written.get(name)
-    this.#events -= written === undefined ? 0 : weightOf(written.document)
-    this.#written.delete(name)
-  }
+interface Written {
+  readonly etag: string
+  readonly document: StreamDocument
 }
 
 /** Nobody goes on with a stream that is done; cancelling a thousand would only fill the memory. */

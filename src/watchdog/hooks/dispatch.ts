@@ -2,7 +2,7 @@ import type { Courier } from './delivery.ts'
 import { documentOf, environmentOf, type Happening } from './events.ts'
 import type { HookOptions } from './options.ts'
 import { HOOK_KINDS, type HookKind, type HookTarget, hookKey } from './target.ts'
-import { shortId, type Told, toldKey } from './watermarks.ts'
+import { type DeliveredIds, shortId, toldKey } from './watermarks.ts'
 
 /** A hook, and the key of its progress. */
 interface Subscription {
@@ -17,10 +17,10 @@ export class Dispatch {
   readonly keys: readonly string[]
   readonly #options: HookOptions
   readonly #subscriptions: ReadonlyMap<HookKind, readonly Subscription[]>
-  readonly #told: Told
+  readonly #told: DeliveredIds
 
   /** @param told what was handed on already, by this watchdog or by others */
-  constructor(options: HookOptions, told: Told) {
+  constructor(options: HookOptions, told: DeliveredIds) {
     this.#options = options
     this.#told = told
     this.#subscriptions = subscriptionsOf(options)

@@ -10,7 +10,7 @@ import { type Happening, happeningsIn, isNews, type Known, mayTell, noticeOf } f
 import { Pace } from './lag.ts'
 import type { HookFeed, HookOptions } from './options.ts'
 import { type Hold, Holds, Rounds } from './pending.ts'
-import { Progress, Told } from './watermarks.ts'
+import { DeliveredIds, Progress } from './watermarks.ts'
 
 export type { HookFeed } from './options.ts'
 
@@ -51,7 +51,7 @@ class Feed implements HookFeed {
     const nowMs = () => store.nowMs()
     this.#options = options
     this.#timing = timing
-    const told = new Told(limits.told ?? TOLD)
+    const told = new DeliveredIds(limits.told ?? TOLD)
     this.#dispatch = new Dispatch(options, told)
     const memories = new Map(this.#dispatch.keys.map(key => [key, options.memory(key)]))
     this.#progress = new Progress({ memories, told, timing, nowMs, onTrouble: this.#trouble, shards, signal })

@@ -1,6 +1,7 @@
 import { changeAside, readAside } from '../../ops/system-documents.ts'
 import { StoreUnreachable } from '../../store/errors.ts'
 import type { EventStore } from '../../store/store.ts'
+import { BoundedMap } from '../../util/bounded-map.ts'
 import type { Timing } from '../../util/clock.ts'
 import { shardOf } from '../shards/quota.ts'
 
@@ -18,7 +19,7 @@ export interface ProgressOptions {
   /** By the key of the hook. */
   readonly memories: ReadonlyMap<string, HookMemory>
   /** Learns what others have told, as `toldKey` has it. */
-  readonly told: Told
+  readonly told: DeliveredIds
   readonly timing: Timing
   /** The store's clock. */
   readonly nowMs: () => number
@@ -286,28 +287,19 @@ export function hookMemory(store: EventStore, by: string): (key: string) => Hook
   }
 }
 
-/** What was told already; of very much the latest. */
-export class Told {
-  readonly #keys = new Set<string>()
-  readonly #limit: number
+/** The deliveries handed on last, as `toldKey` has them: none is handed on twice. */
+export class DeliveredIds {
+  readonly #keys: BoundedMap<string, true>
 
   constructor(limit: number) {
-    this.#limit = limit
+    this.#keys = new BoundedMap(limit)
   }
 
-  /** False if it is there already; then it counts as told just now. */
+  /** False if it is there already; then it becomes the newest. */
   add(key: string): boolean {
-    const isNew = !this.#keys.delete(key)
-    this.#keys.add(key)
-    if (this.#keys.size > this.#limit) this.#forgetOldest()
+    const isNew = !this.#keys.has(key)
+    this.#keys.set(key, true)
     return isNew
-  }
-
-  #forgetOldest(): void {
-    for (const oldest of this.#keys) {
-      this.#keys.delete(oldest)
-      return
-    }
   }
 }
 

@@ -6,7 +6,7 @@ import { jsonTime } from '../../../formats/json.ts'
 import { counted } from '../../../formats/terminal/numbers.ts'
 import { isoTime } from '../../../stream/time/dates.ts'
 import type { Carried } from '../../../watchdog/decision.ts'
-import { Told } from '../../../watchdog/hooks/watermarks.ts'
+import { DeliveredIds } from '../../../watchdog/hooks/watermarks.ts'
 import type { FailedPass, Observer, PassReport } from '../../../watchdog/report.ts'
 import {
   breakerEntry,
@@ -65,7 +65,7 @@ const MAX_TOLD = 1_000
  */
 function logObserver(log: Sink, nowMs: () => number, overrule: () => string): Observer {
   const passes = new PassLog(log, nowMs, overrule)
-  const told = new Told(MAX_TOLD)
+  const told = new DeliveredIds(MAX_TOLD)
   let held: readonly number[] = []
   return {
     planned: decision => log(plannedEntry(decision)),

@@ -3,16 +3,16 @@ import { describe, expect, test } from 'vitest'
 import { Room } from '../../../../src/util/concurrency.ts'
 import { Excerpt } from '../../../../src/watchdog/hooks/attempt.ts'
 import { type HookTarget, hookKey, labelOf, SigningSecret } from '../../../../src/watchdog/hooks/target.ts'
-import { Told } from '../../../../src/watchdog/hooks/watermarks.ts'
+import { DeliveredIds } from '../../../../src/watchdog/hooks/watermarks.ts'
 
 describe('what was told', () => {
   test('is told once', () => {
-    const told = new Told(10)
+    const told = new DeliveredIds(10)
     expect([told.add('a'), told.add('b'), told.add('a')]).toEqual([true, true, false])
   })
 
   test('is forgotten when there is more, what came up last at the end', () => {
-    const told = new Told(2)
+    const told = new DeliveredIds(2)
     for (const key of ['a', 'b', 'a', 'c']) told.add(key)
     expect([told.add('a'), told.add('b')]).toEqual([false, true])
   })

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
 import {
+  DeliveredIds,
   type HookMemory,
   hookMemory,
   type Marks,
   Progress,
-  Told,
   toldKey,
 } from '../../../../src/watchdog/hooks/watermarks.ts'
 import { memoryStore, NOW } from '../../ops/support.ts'
@@ -22,7 +22,7 @@ function progress(
 ) {
   let nowMs = 1_000_000
   const writes: string[] = []
-  const told = new Told(9)
+  const told = new DeliveredIds(9)
   const troubles: string[] = []
   const memory: HookMemory = {
     async read() {

@@ -1,0 +1,43 @@
+/** A map that forgets its oldest entries. Setting a key anew makes it the newest; getting it does not. */
+export class BoundedMap<Key, Value> extends Map<Key, Value> {
+  readonly #limit: number
+  readonly #weightOf: (value: Value) => number
+  #weight = 0
+
+  /**
+   * @param limit how much all values weigh at most
+   * @param weightOf what a value weighs; each 1 if absent, so that `limit` is a number of entries
+   */
+  constructor(limit: number, weightOf: (value: Value) => number = () => 1) {
+    super()
+    this.#limit = limit
+    this.#weightOf = weightOf
+  }
+
+  override set(key: Key, value: Value): this {
+    this.delete(key)
+    super.set(key, value)
+    this.#weight += this.#weightOf(value)
+    while (this.#weight > this.#limit) this.#forgetOldest()
+    return this
+  }
+
+  override delete(key: Key): boolean {
+    const value = this.get(key)
+    const isDeleted = super.delete(key)
+    if (isDeleted) this.#weight -= this.#weightOf(value as Value)
+    return isDeleted
+  }
+
+  override clear(): void {
+    super.clear()
+    this.#weight = 0
+  }
+
+  #forgetOldest(): void {
+    for (const oldest of this.keys()) {
+      this.delete(oldest)
+      return
+    }
+  }
+}
