@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { LeaseMonitor } from '../ops/lease-monitor.ts'
 import { acquireWaiting, type HeldLease, type LeaseScopeOutcome, leaseScope as scope } from '../ops/lease-scope.ts'
 import { thisHost } from '../ops/transact/transact.ts'
 import type { AcquireOutcome, BreakOutcome, EventStore, Holder, LeaseOutcome } from '../store/store.ts'
@@ -68,7 +69,7 @@ export async function acquireLease(
   const { leaseId = randomUUID(), durationS = 60, waitMs = 0, signal, ...given } = readAcquire(options, 'options')
   const holding = { ...(signal && { signal }), holder: holderOf(store, given), waitMs, record: true }
   try {
-    const { outcome } = await acquireWaiting(store, name, leaseId, durationS, holding)
+    const outcome = await acquireWaiting(new LeaseMonitor(store, name, { leaseId, durationS }), holding)
     return outcome.kind === 'unknown' ? { ...outcome, leaseId } : outcome
   } catch (error) {
     // Given up on its way it may have been taken: nobody else knows the id.

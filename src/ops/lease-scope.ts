@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { backOff } from '../store/backoff.ts'
 import type { AcquireOutcome, EventStore, Holder } from '../store/store.ts'
 import { sleepUntilAborted } from '../util/concurrency.ts'
+import { LeaseMonitor } from './lease-monitor.ts'
 
 export interface LeaseScopeOptions {
   readonly holder: Holder
@@ -27,9 +28,8 @@ export type LeaseScopeOutcome<T> =
   | { readonly kind: 'lost'; readonly code: string }
 
 /**
- * Runs `work` while the lease of a stream is held: acquire, renew, abort the work's signal when the lease is lost,
- * release on every exit. The deadline counts from *sending* the last acquire or renewal that was answered, less a
- * third, time in which the machine slept included: an unanswered renewal neither extends it nor counts as a loss.
+ * Runs `work` while the lease of a stream is held: acquire, renew, abort the work's signal when the lease is lost or can
+ * no longer be trusted (`LeaseMonitor`), release on every exit.
  *
  * @throws what `work` throws, unless the lease was lost
  */
@@ -39,13 +39,12 @@ export async function leaseScope<T>(
   options: LeaseScopeOptions,
   work: (lease: HeldLease) => Promise<T>,
 ): Promise<LeaseScopeOutcome<T>> {
-  const leaseId = randomUUID()
-  const durationS = options.durationS ?? 30
-  const { outcome, sentAt } = await acquireOrLeave(store, name, leaseId, durationS, options)
+  const lease = new LeaseMonitor(store, name, { leaseId: randomUUID(), durationS: options.durationS ?? 30 })
+  const outcome = await acquireOrLeave(lease, options)
   if (outcome.kind !== 'acquired') return outcome
-  const renewal = keepRenewed(store, name, leaseId, durationS, sentAt, options.signal)
+  const renewal = keepRenewed(lease, options.signal)
   try {
-    const value = await work({ leaseId, signal: renewal.signal })
+    const value = await work({ leaseId: lease.leaseId, signal: renewal.signal })
     const code = renewal.lostByNow()
     return code === undefined ? { kind: 'done', value } : { kind: 'lost', code }
   } catch (error) {
@@ -54,106 +53,71 @@ export async function leaseScope<T>(
     throw error
   } finally {
     renewal.stop()
-    await releaseQuietly(store, name, leaseId)
+    await lease.release()
   }
 }
 
 /** An acquire that has no answer, or was given up on its way, may have happened. */
-async function acquireOrLeave(...[store, name, leaseId, durationS, options]: Parameters<typeof acquireWaiting>) {
+async function acquireOrLeave(lease: LeaseMonitor, options: LeaseScopeOptions): Promise<AcquireOutcome> {
   try {
-    const acquired = await acquireWaiting(store, name, leaseId, durationS, options)
-    if (acquired.outcome.kind === 'unknown') await releaseQuietly(store, name, leaseId)
-    return acquired
+    const outcome = await acquireWaiting(lease, options)
+    if (outcome.kind === 'unknown') await lease.release()
+    return outcome
   } catch (error) {
-    await releaseQuietly(store, name, leaseId)
+    await lease.release()
     throw error
   }
 }
 
-/**
- * Takes a lease, waiting with back-off while another holds it.
- *
- * @param options `record` as `store.acquire` takes it
- * @returns the last answer, and when its request was sent
- */
+/** Takes a lease, waiting with back-off while another holds it. @param options `record` as `store.acquire` takes it */
 export async function acquireWaiting(
-  store: EventStore,
-  name: string,
-  leaseId: string,
-  durationS: number,
-  options: Omit<LeaseScopeOptions, 'durationS'> & { readonly record?: boolean },
-) {
-  const giveUpAt = performance.now() + (options.waitMs ?? 10_000)
+  lease: LeaseMonitor,
+  { holder, signal, record = false, waitMs = 10_000 }: LeaseScopeOptions & { readonly record?: boolean },
+): Promise<AcquireOutcome> {
+  const giveUpAt = performance.now() + waitMs
   for (let attempt = 0; ; attempt++) {
-    options.signal?.throwIfAborted()
-    const sentAt = bothClocks()
-    const { holder, signal, record = false } = options
-    const outcome = await store.acquire(name, { leaseId, durationS, holder, record, ...(signal && { signal }) })
-    if (outcome.kind !== 'held' || performance.now() >= giveUpAt) return { outcome, sentAt }
+    signal?.throwIfAborted()
+    const outcome = await lease.acquire({ holder, record, ...(signal && { signal }) })
+    if (outcome.kind !== 'held' || performance.now() >= giveUpAt) return outcome
     await sleepUntilAborted(Math.min(backOff(attempt, Math.random), giveUpAt - performance.now()), signal)
   }
 }
 
-/** How often it is looked whether the lease can still be trusted, ms: timers sleep with the machine. */
-const LOOK_MS = 1_000
+/** How often the lease is checked and, once due, renewed, ms: timers sleep with the machine. */
+const CHECK_MS = 1_000
 
-/** Renews at a third of the duration until stopped. */
-function keepRenewed(
-  store: EventStore,
-  name: string,
-  leaseId: string,
-  durationS: number,
-  acquiredAt: Clocks,
-  outer: AbortSignal | undefined,
-) {
+/** Renews the lease until it is stopped or the lease is lost. */
+function keepRenewed(lease: LeaseMonitor, outer: AbortSignal | undefined) {
   const controller = new AbortController()
-  const lifeMs = (durationS * 1000 * 2) / 3
-  const state = { lost: undefined as string | undefined, stopped: false, since: acquiredAt }
+  let lost: string | undefined
   const lose = (code: string) => {
-    state.lost ??= code
-    controller.abort(new DOMException(`the lease of ${name} was lost (${code})`, 'AbortError'))
+    lost ??= code
+    clearInterval(timer)
+    controller.abort(new DOMException(`the lease of ${lease.name} was lost (${code})`, 'AbortError'))
   }
-  const look = () => {
-    if (elapsedMs(state.since) >= lifeMs) lose('deadline')
+  const check = () => {
+    if (!lease.isTrusted) lose('deadline')
   }
   const renew = async () => {
-    const sentAt = bothClocks()
-    const outcome = await store.renew(name, leaseId).catch(cause => ({ kind: 'unknown', cause }) as const)
-    if (outcome.kind === 'unknown' || state.stopped) return
-    if (outcome.kind !== 'ok') return lose(outcome.kind === 'lost' ? outcome.code : 'BlobNotFound')
-    if (sentAt.monotonicMs > state.since.monotonicMs) state.since = sentAt
+    const renewal = await lease.renew(stopped.signal).catch(() => undefined)
+    if (renewal?.kind === 'lost' && !stopped.signal.aborted) lose(renewal.code)
   }
-  look()
-  const timers = [setInterval(look, LOOK_MS), setInterval(() => void renew(), (durationS * 1000) / 3)]
+  const stopped = new AbortController()
+  const timer = setInterval(() => {
+    check()
+    if (lost === undefined && lease.isDue) void renew()
+  }, CHECK_MS)
+  check()
   return {
     signal: outer === undefined ? controller.signal : AbortSignal.any([controller.signal, outer]),
-    /** The code, if the lease is lost. It looks itself: work that blocks, or a machine that slept, keeps timers from it. */
+    /** The code, if the lease is lost. It checks itself: work that blocks, or a machine that slept, keeps timers from it. */
     lostByNow() {
-      look()
-      return state.lost
+      check()
+      return lost
     },
     stop() {
-      state.stopped = true
-      for (const timer of timers) clearInterval(timer)
+      clearInterval(timer)
+      stopped.abort()
     },
   }
-}
-
-interface Clocks {
-  readonly monotonicMs: number
-  readonly wallMs: number
-}
-
-function bothClocks(): Clocks {
-  return { monotonicMs: performance.now(), wallMs: Date.now() }
-}
-
-/** The monotonic clock stands still while the machine is suspended, the wall clock may be set back: the longer time counts. */
-function elapsedMs({ monotonicMs, wallMs }: Clocks): number {
-  return Math.max(performance.now() - monotonicMs, Date.now() - wallMs)
-}
-
-/** A release that is refused or unanswered is fine: a finite lease ends by itself. */
-async function releaseQuietly(store: EventStore, name: string, leaseId: string): Promise<void> {
-  await store.release(name, leaseId).catch(() => undefined)
 }

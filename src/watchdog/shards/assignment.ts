@@ -49,7 +49,7 @@ export class Holdings {
 
   async #release(going: readonly (readonly [number, ShardLease])[]): Promise<void> {
     for (const [shard] of going) this.#leases.delete(shard)
-    await Promise.all(going.map(([, lease]) => lease.release()))
+    await Promise.all(going.map(([, lease]) => lease.giveBack()))
   }
 
   /** Takes up to so many of those that are free. @throws the store's faults; what it could take it has */
@@ -69,7 +69,7 @@ export class Holdings {
     let isOurs = false
     try {
       // Without an answer it may be ours: renewing it tells.
-      isOurs = (await lease.acquire(signal)) !== 'taken'
+      isOurs = (await lease.take(signal)) !== 'taken'
     } finally {
       if (!isOurs) this.lose(lease)
     }

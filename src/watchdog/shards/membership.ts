@@ -35,7 +35,7 @@ export class Seats {
   async leave(): Promise<void> {
     const own = this.#own
     this.#own = undefined
-    await own?.lease.release()
+    await own?.lease.giveBack()
   }
 
   /**
@@ -73,7 +73,7 @@ export class Seats {
     for (let seat = freeSeat(seats, taken); seat !== undefined; seat = freeSeat(seats, taken)) {
       const lease = this.#documents.lease(seatName(this.#count, seat), `watchdog seat ${seat}`)
       // Without an answer it may be ours: renewing it tells.
-      if ((await lease.acquire(signal)) !== 'taken') {
+      if ((await lease.take(signal)) !== 'taken') {
         this.#own = { seat, lease }
         break
       }

@@ -86,7 +86,7 @@ class WatchdogShards implements Shards {
 
   constructor(store: EventStore, options: ShardOptions) {
     const { count, leaseS = LEASE_S, timing = machineTiming } = options
-    const documents = new ShardDocuments(store, { ...options, leaseS, timing })
+    const documents = new ShardDocuments(store, { ...options, leaseS, clock: timing })
     this.count = count
     this.ready = this.#isReady.promise
     this.#options = options
@@ -125,7 +125,7 @@ class WatchdogShards implements Shards {
 
   async #renew(lease: ShardLease, signal: AbortSignal): Promise<void> {
     try {
-      if ((await lease.renew(signal)) === 'lost') this.#lose(lease)
+      if ((await lease.renew(signal)).kind === 'lost') this.#lose(lease)
     } catch (error) {
       this.#trouble(error)
     }

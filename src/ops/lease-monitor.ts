@@ -1,0 +1,111 @@
+import type { AcquireOptions, AcquireOutcome, EventStore } from '../store/store.ts'
+import { type Clock, elapsedMs, type Instant, instantOf, machineClock } from '../util/clock.ts'
+
+export interface LeaseMonitorOptions {
+  /** A UUID of its own. */
+  readonly leaseId: string
+  /** Seconds, 15 to 60, or -1 for an infinite lease. */
+  readonly durationS: number
+  readonly clock?: Clock
+}
+
+/** What a renewal found. `unknown`: there was no answer, so the lease is neither renewed nor lost. */
+export type RenewalOutcome =
+  | { readonly kind: 'held' }
+  | { readonly kind: 'lost'; readonly code: string }
+  | { readonly kind: 'unknown' }
+
+/** A renewal that takes longer counts as unanswered, ms. */
+const RENEWAL_MS = 5_000
+
+/**
+ * A lease that this process acquires, renews and releases, and what is known of it. It is due for renewal after a third of
+ * its duration and trusted for two thirds, counted from *sending* the last request that was granted, by the clock on which
+ * more time has passed. A request without an answer neither extends nor ends it.
+ */
+export class LeaseMonitor {
+  readonly name: string
+  readonly leaseId: string
+  readonly #store: EventStore
+  readonly #durationS: number
+  readonly #clock: Clock
+  #firstSentAt: Instant | undefined
+  /** When the last request was sent that was granted. */
+  #grantedAt: Instant | undefined
+  #isUnderWay = false
+
+  constructor(store: EventStore, name: string, { leaseId, durationS, clock = machineClock }: LeaseMonitorOptions) {
+    this.#store = store
+    this.name = name
+    this.leaseId = leaseId
+    this.#durationS = durationS
+    this.#clock = clock
+  }
+
+  /** Nobody else can have the lease now. */
+  get isTrusted(): boolean {
+    return this.#ageMs(this.#grantedAt) < (this.#durationMs * 2) / 3
+  }
+
+  /** It is time to renew, and no request is under way. */
+  get isDue(): boolean {
+    return !this.#isUnderWay && this.#ageMs(this.#grantedAt) >= this.#durationMs / 3
+  }
+
+  /** Whatever became of its requests: the lease has ended, or ends without having been used. */
+  get isOver(): boolean {
+    return !this.#isUnderWay && this.#ageMs(this.#grantedAt ?? this.#firstSentAt) >= this.#durationMs
+  }
+
+  /** @throws the store's faults: then the lease is not held, unless the request was given up */
+  async acquire(options: Omit<AcquireOptions, 'leaseId' | 'durationS'>): Promise<AcquireOutcome> {
+    return this.#send(
+      () => this.#store.acquire(this.name, { ...options, leaseId: this.leaseId, durationS: this.#durationS }),
+      ({ kind }) => kind === 'acquired',
+    )
+  }
+
+  /** @throws the store's faults: then it is as unknown whether the lease is still held */
+  async renew(signal?: AbortSignal): Promise<RenewalOutcome> {
+    const limit = AbortSignal.timeout(RENEWAL_MS)
+    const limited = signal === undefined ? limit : AbortSignal.any([signal, limit])
+    try {
+      const outcome = await this.#send(
+        () => this.#store.renew(this.name, this.leaseId, limited),
+        ({ kind }) => kind === 'ok',
+      )
+      if (outcome.kind === 'ok') return { kind: 'held' }
+      if (outcome.kind === 'missing') return { kind: 'lost', code: 'BlobNotFound' }
+      return outcome.kind === 'lost' ? outcome : { kind: 'unknown' }
+    } catch (error) {
+      if (limited.aborted) return { kind: 'unknown' }
+      throw error
+    }
+  }
+
+  /** A release that is refused or unanswered is fine: a finite lease ends by itself. */
+  async release(signal?: AbortSignal): Promise<void> {
+    await this.#store.release(this.name, this.leaseId, signal).catch(() => undefined)
+  }
+
+  async #send<Outcome>(request: () => Promise<Outcome>, isGranted: (outcome: Outcome) => boolean): Promise<Outcome> {
+    const sentAt = instantOf(this.#clock)
+    this.#firstSentAt ??= sentAt
+    this.#isUnderWay = true
+    try {
+      const outcome = await request()
+      if (isGranted(outcome)) this.#grantedAt = sentAt
+      return outcome
+    } finally {
+      this.#isUnderWay = false
+    }
+  }
+
+  get #durationMs(): number {
+    return this.#durationS < 0 ? Number.POSITIVE_INFINITY : this.#durationS * 1_000
+  }
+
+  #ageMs(since: Instant | undefined): number {
+    return since === undefined ? Number.POSITIVE_INFINITY : elapsedMs(since, this.#clock)
+  }
+}
