@@ -1,40 +1,36 @@
-import type { EventStore } from '../../store/store.ts'
-import type { CommitOutcome, WrittenBefore } from './commit.ts'
-import type { PlannedOperation } from './plan.ts'
+import type { ChangeOptions, EventStore, Holder, WriteMode } from '../../store/store.ts'
+import { type CommitOutcome, commit, type WrittenDocument } from './commit.ts'
+import type { OperationResult, PendingOperation } from './plan.ts'
 
 /** A group ends at so many operations. */
 const MAX_GROUP = 100
 /** And where its operations, written as JSON, exceed this: what they add to the stream grows with it. */
 const MAX_GROUP_BYTES = 1024 * 1024
 
-/** How a group is written. */
-interface GroupOptions {
-  /** How long to wait for a lease held by another, ms: what is left of the longest patience in the group. */
-  readonly waitMs: number
-  /** Ends that wait: somebody with less patience stands behind. */
-  readonly stopWaiting: AbortSignal
-}
-
-interface Enqueue {
+/** How one operation is to be written. */
+interface SubmitOptions {
   /** Written by itself, never with others. */
   readonly alone: boolean
-  /** Only operations with the same key and the same signals share a write. */
-  readonly key: string
   /** How long it waits for a lease held by another, ms, the time in the queue behind such a wait included. */
   readonly waitMs: number
+  readonly leaseId: string | undefined
+  readonly write: WriteMode | undefined
+  readonly holder: Omit<Holder, 'sinceMs'>
   /** Of the caller: takes the operation out of the queue, and ends its own wait for a lease held by another. */
   readonly signal: AbortSignal | undefined
   readonly stopWaiting: AbortSignal | undefined
-  readonly commit: (group: readonly PlannedOperation[], options: GroupOptions) => Promise<CommitOutcome>
 }
 
+/** The outcome of one operation of a group. */
+export type SubmitOutcome = OperationResult | Exclude<CommitOutcome, { readonly kind: 'settled' }>
+
 interface Waiting {
-  readonly planned: PlannedOperation
-  readonly how: Enqueue
+  readonly pending: PendingOperation
+  readonly options: SubmitOptions
   readonly addedAt: number
   /** Since when it waits for a lease held by another, itself or behind one that does. */
   heldSince: number | undefined
-  readonly resolve: (outcome: CommitOutcome) => void
+  readonly resolve: (outcome: SubmitOutcome) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -44,32 +40,36 @@ interface Waiting {
  * lease does one who does not want to wait that long pass those who do.
  */
 export class CommitQueue {
+  readonly #store: EventStore
+  readonly #name: string
   /** It goes with the queue, so that no large document outlives the changes that wait for it. */
-  readonly written: WrittenBefore = { last: undefined }
+  #written: WrittenDocument | undefined
   #waiting: Waiting[] = []
   readonly #whenEmpty: () => void
   #running: { readonly waitMs: number; readonly yield: AbortController } | undefined
   #isScheduled = false
 
-  constructor(whenEmpty: () => void) {
+  constructor(store: EventStore, name: string, whenEmpty: () => void) {
+    this.#store = store
+    this.#name = name
     this.#whenEmpty = whenEmpty
   }
 
-  add(planned: PlannedOperation, how: Enqueue): Promise<CommitOutcome> {
+  submit(pending: PendingOperation, options: SubmitOptions): Promise<SubmitOutcome> {
     let giveUp = () => {}
-    const outcome = new Promise<CommitOutcome>((resolve, reject) => {
-      const item = { planned, how, addedAt: performance.now(), heldSince: undefined, resolve, reject }
+    const outcome = new Promise<SubmitOutcome>((resolve, reject) => {
+      const item = { pending, options, addedAt: performance.now(), heldSince: undefined, resolve, reject }
       this.#waiting.push(item)
       giveUp = () => this.#giveUp(item)
     })
-    how.signal?.addEventListener('abort', giveUp)
-    if (this.#running !== undefined && how.waitMs < this.#running.waitMs) this.#running.yield.abort()
+    options.signal?.addEventListener('abort', giveUp)
+    if (this.#running !== undefined && options.waitMs < this.#running.waitMs) this.#running.yield.abort()
     if (!this.#isScheduled) {
       this.#isScheduled = true
       // A moment later, so that changes asked for in one go form one group.
       queueMicrotask(() => void this.#run())
     }
-    return outcome.finally(() => how.signal?.removeEventListener('abort', giveUp))
+    return outcome.finally(() => options.signal?.removeEventListener('abort', giveUp))
   }
 
   async #run(): Promise<void> {
@@ -84,7 +84,7 @@ export class CommitQueue {
     let size = 1
     let bytes = others.length === 0 ? 0 : bytesOf(first)
     for (const item of others) {
-      if (!fit(first.how, item.how) || size === MAX_GROUP) break
+      if (!fit(first.options, item.options) || size === MAX_GROUP) break
       bytes += bytesOf(item)
       if (bytes > MAX_GROUP_BYTES) break
       size++
@@ -95,16 +95,17 @@ export class CommitQueue {
   async #commit(group: readonly Waiting[]): Promise<void> {
     const [first] = group
     if (first === undefined) return
-    const { commit, stopWaiting } = first.how
+    const { stopWaiting } = first.options
     const waitMs = Math.max(0, ...group.map(patienceLeft))
     const running = { waitMs, yield: new AbortController() }
     const stop = () => running.yield.abort()
     stopWaiting?.addEventListener('abort', stop)
-    if (stopWaiting?.aborted || this.#waiting.some(({ how }) => how.waitMs < waitMs)) stop()
+    if (stopWaiting?.aborted || this.#waiting.some(({ options }) => options.waitMs < waitMs)) stop()
     this.#running = running
     try {
-      const planned = group.map(item => item.planned)
-      const outcome = await commit(planned, { waitMs, stopWaiting: running.yield.signal })
+      const operations = group.map(({ pending }) => pending)
+      const options = { ...changeOptions(first, group.length), waitMs, stopWaiting: running.yield.signal }
+      const outcome = await commit(this.#store, this.#name, operations, options, this.#written)
       this.#settle(group, outcome, waitMs, running.yield.signal.aborted && !stopWaiting?.aborted)
     } catch (error) {
       for (const { reject } of group) reject(error)
@@ -115,14 +116,19 @@ export class CommitQueue {
   }
 
   #settle(group: readonly Waiting[], outcome: CommitOutcome, waitMs: number, yielded: boolean): void {
-    if (outcome.kind === 'held') this.#held(group, outcome, waitMs, yielded)
-    else {
-      for (const item of this.#waiting) item.heldSince = undefined
-      // What the plan had no room for is the beginning of the next group.
-      const isLeft = ({ planned }: Waiting) => outcome.kind === 'settled' && planned.applied === undefined
-      this.#waiting.unshift(...group.filter(isLeft))
-      for (const item of group) if (!isLeft(item)) item.resolve(outcome)
+    if (outcome.kind === 'held') {
+      this.#held(group, outcome, waitMs, yielded)
+      return
     }
+    for (const item of this.#waiting) item.heldSince = undefined
+    if (outcome.kind !== 'settled') {
+      for (const { resolve } of group) resolve(outcome)
+      return
+    }
+    this.#written = outcome.written ?? this.#written
+    for (const [at, result] of outcome.results.entries()) group[at]?.resolve(result)
+    // What there was no room for is the beginning of the next group.
+    this.#waiting.unshift(...group.slice(outcome.results.length))
   }
 
   #held(group: readonly Waiting[], outcome: Held, waitMs: number, yielded: boolean): void {
@@ -131,7 +137,7 @@ export class CommitQueue {
       item.heldSince ??= Math.max(item.addedAt, nowMs - outcome.waitedMs)
     }
     const goesOn = (item: Waiting) => yielded && patienceLeft(item) > 0
-    const isAhead = ({ how }: Waiting) => how.waitMs < waitMs
+    const isAhead = ({ options }: Waiting) => options.waitMs < waitMs
     this.#waiting = [
       ...this.#waiting.filter(isAhead),
       ...group.filter(goesOn),
@@ -147,25 +153,37 @@ export class CommitQueue {
     const at = this.#waiting.indexOf(item)
     if (at < 0) return
     this.#waiting.splice(at, 1)
-    item.reject(item.how.signal?.reason)
+    item.reject(item.options.signal?.reason)
   }
 }
 
 /** As JSON, in characters: about what it adds to the stream. Measured only where operations could share a write. */
-function bytesOf({ planned }: Waiting): number {
-  return JSON.stringify([planned.operation, planned.author]).length
+function bytesOf({ pending }: Waiting): number {
+  return JSON.stringify([pending.operation, pending.author]).length
 }
 
-function fit(one: Enqueue, other: Enqueue): boolean {
-  if (one.alone || other.alone || one.key !== other.key) return false
-  return one.signal === other.signal && one.stopWaiting === other.stopWaiting
+function fit(one: SubmitOptions, other: SubmitOptions): boolean {
+  if (one.alone || other.alone) return false
+  const shared = ['leaseId', 'write', 'waitMs', 'signal', 'stopWaiting'] as const
+  return shared.every(key => one[key] === other[key])
+}
+
+function changeOptions({ options }: Waiting, size: number): Omit<ChangeOptions, 'waitMs'> {
+  const { leaseId, write, signal, holder } = options
+  const purpose = size === 1 ? holder.purpose : `${size} changes`
+  return {
+    holder: { ...holder, purpose, sinceMs: Date.now() },
+    ...(leaseId === undefined ? {} : { leaseId }),
+    ...(write === undefined ? {} : { write }),
+    ...(signal === undefined ? {} : { signal }),
+  }
 }
 
 type Held = Extract<CommitOutcome, { readonly kind: 'held' }>
 
 /** How much longer it would wait for a lease held by another, ms. */
-function patienceLeft({ how, heldSince }: Waiting): number {
-  return heldSince === undefined ? how.waitMs : how.waitMs - (performance.now() - heldSince)
+function patienceLeft({ options: { waitMs }, heldSince }: Waiting): number {
+  return heldSince === undefined ? waitMs : waitMs - (performance.now() - heldSince)
 }
 
 const QUEUES = new WeakMap<EventStore, Map<string, CommitQueue>>()
@@ -174,7 +192,7 @@ const QUEUES = new WeakMap<EventStore, Map<string, CommitQueue>>()
 export function commitQueue(store: EventStore, name: string): CommitQueue {
   const queues = QUEUES.get(store) ?? new Map<string, CommitQueue>()
   QUEUES.set(store, queues)
-  const queue = queues.get(name) ?? new CommitQueue(() => queues.delete(name))
+  const queue = queues.get(name) ?? new CommitQueue(store, name, () => queues.delete(name))
   queues.set(name, queue)
   return queue
 }

@@ -1,57 +1,115 @@
 import { silenceDelay } from '../../store/backoff.ts'
 import { StoreClosed, StoreUnreachable } from '../../store/errors.ts'
-import type { ChangeOptions, ChangeOutcome, CreateOutcome, EventStore, Stored } from '../../store/store.ts'
+import type { ChangeOptions, ChangeOutcome, CreateOutcome, Decision, EventStore, Stored } from '../../store/store.ts'
 import { EMPTY_DOCUMENT, type StreamDocument } from '../../stream/document.ts'
 import { sleep } from '../../util/concurrency.ts'
 import { documentCache } from './document-cache.ts'
-import { type PlannedOperation, plan } from './plan.ts'
+import {
+  type AppliedGroup,
+  applyGroup,
+  type CurrentState,
+  type OperationResult,
+  type PendingOperation,
+} from './plan.ts'
 
-/** What became of a group. `settled`: each operation's own plan tells; everything it reports is durable. */
+/** The outcome of a group of operations. */
 export type CommitOutcome =
-  | { readonly kind: 'settled' }
+  | SettledGroup
+  /** Nothing of the group was written, or nobody knows. */
   | Exclude<ChangeOutcome, { readonly kind: 'committed' | 'left' }>
 
-/** What the write before left, for the next one: the document however large, which need not be parsed and summed again. */
-export interface WrittenBefore {
-  last: { readonly etag: string; readonly document: StreamDocument } | undefined
+/** Everything that the results report is durable. */
+interface SettledGroup {
+  readonly kind: 'settled'
+  /** In the order of the group; shorter than the group where there was no room for the rest. */
+  readonly results: readonly OperationResult[]
+  /** What was written: the next write, which may follow at once, need not parse and summarise it again, however large. */
+  readonly written?: WrittenDocument
+}
+
+export interface WrittenDocument {
+  readonly etag: string
+  readonly document: StreamDocument
 }
 
 const DEFAULT_DEADLINE_MS = 30_000
 
-/** Writes a group of operations on one stream in one change under the lease; `init` alone tries to create it first. */
+/**
+ * Writes a group of operations on one stream in one change under the lease; `init` alone tries to create it first.
+ *
+ * @param last what the write before left
+ */
 export async function commit(
   store: EventStore,
   name: string,
-  group: readonly PlannedOperation[],
+  operations: readonly PendingOperation[],
   options: ChangeOptions,
-  before: WrittenBefore = { last: undefined },
+  last?: WrittenDocument,
 ): Promise<CommitOutcome> {
-  const first = group[0]
-  if (first?.operation.op !== 'init') return change(store, name, group, options, before)
-  return create(store, name, group, options)
+  const group = new GroupAttempt(operations)
+  if (operations[0]?.operation.op === 'init') return create(store, name, group, options)
+  return change(store, name, group, options, last)
+}
+
+/** A group over all tries to write it. */
+class GroupAttempt {
+  readonly #operations: readonly PendingOperation[]
+  /** What may have been written: for an unanswered write only a later read can tell. */
+  #sent: AppliedGroup['sent'] = []
+  #results: readonly OperationResult[] = []
+
+  constructor(operations: readonly PendingOperation[]) {
+    this.#operations = operations
+  }
+
+  /** Decides what to write over a state. */
+  decide(
+    current: CurrentState,
+    nowMs: number,
+    known?: StreamDocument,
+  ): { readonly decision: Decision; readonly document: StreamDocument } {
+    const before = this.#sent
+    const { decision, document, results, sent } = applyGroup(this.#operations, current, nowMs, before, known)
+    this.#results = results
+    this.#sent = sent
+    if (decision.kind === 'leave') return { decision, document }
+    const discard = () => {
+      this.#sent = before
+    }
+    return { decision: { ...decision, discard }, document }
+  }
+
+  /** None of what was sent was written, nor will be. */
+  discardSent(): void {
+    this.#sent = []
+  }
+
+  settled(written?: WrittenDocument): SettledGroup {
+    return { kind: 'settled', results: this.#results, ...(written === undefined ? {} : { written }) }
+  }
 }
 
 async function change(
   store: EventStore,
   name: string,
-  group: readonly PlannedOperation[],
+  group: GroupAttempt,
   options: ChangeOptions,
-  before: WrittenBefore = { last: undefined },
+  last?: WrittenDocument,
 ): Promise<CommitOutcome> {
   const cache = documentCache(store)
   let document: StreamDocument | undefined
   const decide = (current: Stored, nowMs: number) => {
-    const known = before.last?.etag === current.etag ? before.last.document : cache.find(name, current.etag)
-    const planned = plan(group, current, nowMs, known)
-    document = planned.document
-    return planned.decision
+    const known = last?.etag === current.etag ? last.document : cache.find(name, current.etag)
+    const decided = group.decide(current, nowMs, known)
+    document = decided.document
+    return decided.decision
   }
   const outcome = await store.changeUnderLease(name, decide, options)
-  if (outcome.kind === 'committed' && document !== undefined) {
-    cache.remember(name, outcome.etag, document)
-    before.last = { etag: outcome.etag, document }
-  }
-  return outcome.kind === 'committed' || outcome.kind === 'left' ? { kind: 'settled' } : outcome
+  if (outcome.kind === 'left') return group.settled()
+  if (outcome.kind !== 'committed') return outcome
+  if (document === undefined) return group.settled()
+  cache.remember(name, outcome.etag, document)
+  return group.settled({ etag: outcome.etag, document })
 }
 
 /**
@@ -61,7 +119,7 @@ async function change(
 async function create(
   store: EventStore,
   name: string,
-  group: readonly PlannedOperation[],
+  group: GroupAttempt,
   options: ChangeOptions,
 ): Promise<CommitOutcome> {
   if (options.leaseId !== undefined) return createUnderLease(store, name, group, options)
@@ -95,7 +153,7 @@ async function create(
 async function createUnderLease(
   store: EventStore,
   name: string,
-  group: readonly PlannedOperation[],
+  group: GroupAttempt,
   options: ChangeOptions,
 ): Promise<CommitOutcome> {
   const changed = await change(store, name, group, options)
@@ -105,33 +163,33 @@ async function createUnderLease(
 async function createOnce(
   store: EventStore,
   name: string,
-  group: readonly PlannedOperation[],
+  group: GroupAttempt,
   { signal }: ChangeOptions,
   doubtful: boolean,
-): Promise<CreateOutcome | { readonly kind: 'settled' }> {
+): Promise<CreateOutcome | SettledGroup> {
   const current = { body: new Uint8Array(), versionFloor: EMPTY_DOCUMENT.version }
   // Nothing was read before: a machine with a wrong clock would create what is due at once, or a day late.
   await store.learnTime?.(name, signal)
-  const { decision, document } = plan(group, current, store.nowMs())
-  if (decision.kind === 'leave') return { kind: 'settled' }
+  const { decision, document } = group.decide(current, store.nowMs())
+  if (decision.kind === 'leave') return group.settled()
   const outcome = await store.create(name, decision.body, decision.summary, signal)
   // As far as is known it is another's. A doubled try of ours is found by its command id.
-  if (outcome.kind === 'exists' && !doubtful) for (const planned of group) planned.sentTo = undefined
+  if (outcome.kind === 'exists' && !doubtful) group.discardSent()
   if (outcome.kind !== 'created') return outcome
   documentCache(store).remember(name, outcome.etag, document)
-  return { kind: 'settled' }
+  return group.settled()
 }
 
 /** A change of what has the name; where another's lease keeps it away, a read tells whether our create landed. */
 async function changeCreated(
   store: EventStore,
   name: string,
-  group: readonly PlannedOperation[],
+  group: GroupAttempt,
   options: ChangeOptions,
 ): Promise<CommitOutcome> {
   const changed = await change(store, name, group, options)
   if (changed.kind !== 'held') return changed
   const stored = await store.read(name, options.signal)
   if (stored === undefined) return { kind: 'missing' }
-  return plan(group, stored, store.nowMs()).decision.kind === 'leave' ? { kind: 'settled' } : changed
+  return group.decide(stored, store.nowMs()).decision.kind === 'leave' ? group.settled() : changed
 }

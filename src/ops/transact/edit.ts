@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { checkStreamName } from '../../store/names.ts'
 import type { EventStore } from '../../store/store.ts'
 import type { StreamDocument } from '../../stream/document.ts'
@@ -8,16 +7,8 @@ import { type Applied, applyOperation } from '../../stream/operations/apply.ts'
 import type { ChangeResult, Operation, Refusal } from '../../stream/operations/operation.ts'
 import { rebuildResult } from '../../stream/operations/result.ts'
 import { checkCommandId } from '../../stream/text.ts'
-import { type CurrentState, type PlannedOperation, roomIn } from './plan.ts'
-import {
-  authorIn,
-  checkOperation,
-  enqueue,
-  newNonce,
-  pinIn,
-  type TransactOptions,
-  type TransactOutcome,
-} from './transact.ts'
+import { type CurrentState, maxOperations, type PendingOperation } from './plan.ts'
+import { checkOperation, pendingOperation, submit, type TransactOptions, type TransactOutcome } from './transact.ts'
 
 /** What became of an edit. Faults are thrown. */
 export type EditOutcome =
@@ -54,7 +45,7 @@ export async function edit(
   checkCommandId(stepId(options.commandId, MAX_STEPS))
   options.signal?.throwIfAborted()
   const tries = new Tries(options, script)
-  const outcome = await enqueue(store, name, tries.planned, options, true)
+  const outcome = await submit(store, name, tries.pending, options, true)
   if (outcome.kind !== 'done') return outcome
   const { results, duplicate } = tries.latest
   if (!duplicate) for (const result of results) if (result.outcome === 'done') await options.afterWrite?.(result)
@@ -64,7 +55,7 @@ export async function edit(
 /** The tries of one edit: each plan is one. */
 class Tries {
   latest: { readonly results: readonly ChangeResult[]; readonly duplicate: boolean } = { results: [], duplicate: false }
-  readonly planned: PlannedOperation
+  readonly pending: PendingOperation
   readonly #options: TransactOptions
   readonly #script: (editing: Editing) => unknown
   /** What the tries would have done that were sent. */
@@ -73,25 +64,16 @@ class Tries {
   constructor(options: TransactOptions, script: (editing: Editing) => unknown) {
     this.#options = options
     this.#script = script
-    this.planned = {
-      operation: { op: 'settle' },
-      author: authorIn(options),
-      pin: pinIn(options),
-      nonce: newNonce(),
-      born: randomUUID(),
-      edit: (...given) => this.#try(...given),
-      applied: undefined,
-      sentTo: undefined,
-    }
+    this.pending = { ...pendingOperation({ op: 'settle' }, options), edit: (...given) => this.#try(...given) }
   }
 
-  #try(...[document, current, nowMs]: Parameters<NonNullable<PlannedOperation['edit']>>): Applied {
-    const made = resultsOf(document, this.#options.commandId, this.planned.nonce)
+  #try(...[document, current, nowMs]: Parameters<NonNullable<PendingOperation['edit']>>): Applied {
+    const made = resultsOf(document, this.#options.commandId, this.pending.nonce)
     if (made !== undefined) {
       const isOwn = made.every(({ duplicate }) => !duplicate)
       return this.#ended({ kind: 'unchanged', document }, isOwn ? this.#own(made) : made, !isOwn)
     }
-    const editing = new Editing(document, current, nowMs, this.planned)
+    const editing = new Editing(document, current, nowMs, this.pending)
     try {
       refusePromise(this.#script(editing))
     } catch (error) {
@@ -196,19 +178,19 @@ export class Editing {
   refusal: Refusal | undefined
   document: StreamDocument
   readonly #current: CurrentState
-  readonly #planned: PlannedOperation
+  readonly #pending: PendingOperation
   readonly #original: StreamDocument
   #numbered = 0
   #ended = false
 
-  constructor(document: StreamDocument, current: CurrentState, nowMs: number, planned: PlannedOperation) {
+  constructor(document: StreamDocument, current: CurrentState, nowMs: number, pending: PendingOperation) {
     this.document = document
     this.nowMs = nowMs
     this.modifiedMs = current.modifiedMs ?? nowMs
     this.versionFloor = current.versionFloor
     this.#original = document
     this.#current = current
-    this.#planned = planned
+    this.#pending = pending
   }
 
   /** Takes a step. @throws InvalidValue what can never be right; an error that ends the edit if the step is refused */
@@ -228,11 +210,11 @@ export class Editing {
   }
 
   #step(operation: Operation): Applied {
-    const { author, pin, born, nonce } = this.#planned
+    const { author, pin, born, nonce } = this.#pending
     const { modifiedMs, name = 'stream' } = this.#current
     const step = { ...author, commandId: stepId(author.commandId, this.#numbered + 1) }
     checkOperation(name, operation, step)
-    const room = Math.min(MAX_STEPS, roomIn(this.document))
+    const room = Math.min(MAX_STEPS, maxOperations(this.document))
     if (this.results.length >= room) {
       throw new InvalidValue(`one change takes at most ${room} steps in a stream of this size; make several of it`)
     }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { checkStreamName } from '../../store/names.ts'
-import type { EventStore, Holder, LeaseView, WriteMode } from '../../store/store.ts'
+import type { EventStore, LeaseView, WriteMode } from '../../store/store.ts'
 import { InvalidValue, LeasectlError } from '../../stream/errors.ts'
 import {
   type Authorship,
@@ -14,9 +14,8 @@ import {
 } from '../../stream/operations/operation.ts'
 import type { Pin } from '../../stream/precondition.ts'
 import { checkCommandId, checkText } from '../../stream/text.ts'
-import { type CommitOutcome, commit } from './commit.ts'
-import { commitQueue } from './commit-queue.ts'
-import type { PlannedOperation } from './plan.ts'
+import { commitQueue, type SubmitOutcome } from './commit-queue.ts'
+import type { PendingOperation } from './plan.ts'
 
 /**
  * One change of one stream: read, apply, write once, under the lease. It lands whole or not at all.
@@ -37,16 +36,7 @@ export async function transact(
 ): Promise<TransactOutcome> {
   checkOperation(name, operation, options)
   options.signal?.throwIfAborted()
-  const planned: PlannedOperation = {
-    operation,
-    author: authorIn(options),
-    pin: pinIn(options),
-    nonce: newNonce(),
-    born: randomUUID(),
-    applied: undefined,
-    sentTo: undefined,
-  }
-  const outcome = await enqueue(store, name, planned, options, operation.op === 'init')
+  const outcome = await submit(store, name, pendingOperation(operation, options), options, operation.op === 'init')
   const { afterWrite } = options
   // What stood in the stream already, by whomever, was not written now.
   const isWritten = outcome.kind === 'done' && outcome.result.outcome === 'done'
@@ -156,65 +146,52 @@ function present(spec: EventSpec | undefined): EventSpec[] {
 
 const DEFAULT_LEASE_WAIT_MS = 10_000
 
+/** An operation as one call asks for it. */
+export function pendingOperation(operation: Operation, options: Authorship & Pin): PendingOperation {
+  const { commandId, by, why, ifVersion, ifBorn, ifSum } = options
+  return {
+    operation,
+    author: { commandId, by, ...(why === undefined ? {} : { why }) },
+    pin: {
+      ...(ifVersion === undefined ? {} : { ifVersion }),
+      ...(ifBorn === undefined ? {} : { ifBorn }),
+      ...(ifSum === undefined ? {} : { ifSum }),
+    },
+    // It tells the entries of one call from those of others with its command id. 32 bits: two calls in four thousand million are alike.
+    nonce: randomUUID().slice(0, 8),
+    born: randomUUID(),
+  }
+}
+
 /**
- * Puts a change into the queue of its stream, in this process, and waits until what became of it is durable.
+ * Puts a change into the queue of its stream, in this process, and waits until its outcome is durable.
  *
  * @param alone never written together with others
  */
-export async function enqueue(
+export async function submit(
   store: EventStore,
   name: string,
-  planned: PlannedOperation,
+  pending: PendingOperation,
   options: TransactOptions,
   alone: boolean,
 ): Promise<TransactOutcome> {
-  const queue = commitQueue(store, name)
-  const outcome = await queue.add(planned, {
+  const { leaseId, write, signal, stopWaiting } = options
+  const outcome = await commitQueue(store, name).submit(pending, {
     alone,
-    key: `${options.leaseId ?? ''} ${options.write ?? ''} ${options.leaseWaitMs ?? DEFAULT_LEASE_WAIT_MS}`,
     // Who holds the lease waits for nobody, least of all behind one who waits for that very lease.
-    waitMs: options.leaseId === undefined ? (options.leaseWaitMs ?? DEFAULT_LEASE_WAIT_MS) : 0,
-    signal: options.signal,
-    stopWaiting: options.stopWaiting,
-    commit: (group, how) =>
-      commit(store, name, group, { ...changeOptions(options, group, Date.now()), ...how }, queue.written),
+    waitMs: leaseId === undefined ? (options.leaseWaitMs ?? DEFAULT_LEASE_WAIT_MS) : 0,
+    leaseId,
+    write,
+    holder: {
+      by: options.by,
+      host: thisHost(),
+      pid: process.pid,
+      purpose: options.purpose ?? describe(pending.operation),
+    },
+    signal,
+    stopWaiting,
   })
-  return report(name, planned, outcome)
-}
-
-/** The authorship among other options. */
-export function authorIn({ commandId, by, why }: Authorship): Authorship {
-  return { commandId, by, ...(why === undefined ? {} : { why }) }
-}
-
-/** What tells the entries of one call from those of others with its command id. 32 bits: two calls in four thousand million are alike. */
-export function newNonce(): string {
-  return randomUUID().slice(0, 8)
-}
-
-/** The pin among other options. */
-export function pinIn({ ifVersion, ifBorn, ifSum }: Pin): Pin {
-  return {
-    ...(ifVersion === undefined ? {} : { ifVersion }),
-    ...(ifBorn === undefined ? {} : { ifBorn }),
-    ...(ifSum === undefined ? {} : { ifSum }),
-  }
-}
-
-function changeOptions(options: TransactOptions, group: readonly PlannedOperation[], sinceMs: number) {
-  const holder: Holder = {
-    by: options.by,
-    host: thisHost(),
-    pid: process.pid,
-    purpose: group.length === 1 ? (options.purpose ?? describe(group[0])) : `${group.length} changes`,
-    sinceMs,
-  }
-  return {
-    holder,
-    ...(options.leaseId === undefined ? {} : { leaseId: options.leaseId }),
-    ...(options.write === undefined ? {} : { write: options.write }),
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
-  }
+  return transactOutcome(name, pending.author.commandId, outcome)
 }
 
 let host: string | undefined
@@ -225,17 +202,23 @@ export function thisHost(): string {
   return host
 }
 
-function describe(planned: PlannedOperation | undefined): string {
-  if (planned === undefined) return ''
-  const { operation } = planned
+function describe(operation: Operation): string {
   return 'event' in operation && operation.event !== undefined ? `${operation.op} ${operation.event}` : operation.op
 }
 
-function report(name: string, planned: PlannedOperation, outcome: CommitOutcome): TransactOutcome {
-  const { commandId } = planned.author
+function transactOutcome(name: string, commandId: string, outcome: SubmitOutcome): TransactOutcome {
   switch (outcome.kind) {
-    case 'settled':
-      break
+    case 'changed':
+    case 'unchanged':
+      return { kind: 'done', result: outcome.result, commandId }
+    case 'refused':
+      return { kind: 'refused', refusal: outcome.refusal, commandId }
+    case 'failed':
+      throw outcome.error
+    case 'replaced': {
+      const cause = new StreamReplaced(`${name} was removed meanwhile, and another stream has its name now`)
+      return { kind: 'unknown', commandId, cause }
+    }
     case 'unknown':
       return { ...outcome, commandId }
     case 'missing':
@@ -245,15 +228,6 @@ function report(name: string, planned: PlannedOperation, outcome: CommitOutcome)
     default:
       return outcome satisfies never
   }
-  const { applied } = planned
-  if (applied === undefined) throw new Error('a committed group has planned each of its operations')
-  if (applied.kind === 'failed') throw applied.error
-  if (applied.kind === 'replaced') {
-    const cause = new StreamReplaced(`${name} was removed meanwhile, and another stream has its name now`)
-    return { kind: 'unknown', commandId, cause }
-  }
-  if (applied.kind === 'refused') return { kind: 'refused', refusal: applied.refusal, commandId }
-  return { kind: 'done', result: applied.result, commandId }
 }
 
 /**

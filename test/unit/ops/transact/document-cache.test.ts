@@ -1,21 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { DocumentCache } from '../../../../src/ops/transact/document-cache.ts'
-import { type PlannedOperation, plan } from '../../../../src/ops/transact/plan.ts'
+import { applyGroup, type PendingOperation } from '../../../../src/ops/transact/plan.ts'
 import type { EventStore } from '../../../../src/store/store.ts'
 import { EMPTY_DOCUMENT } from '../../../../src/stream/document.ts'
 import { newEvent } from '../../../../src/stream/event.ts'
 import type { Operation } from '../../../../src/stream/operations/operation.ts'
 import { init, intercept, memoryStore, NOW, run, writeForeign } from '../support.ts'
 
-function planned(operation: Operation, commandId: string): PlannedOperation {
+function pending(operation: Operation, commandId: string): PendingOperation {
   return {
     operation,
     author: { commandId, by: 'w' },
     pin: {},
     nonce: commandId,
     born: 'b',
-    applied: undefined,
-    sentTo: undefined,
   }
 }
 
@@ -86,8 +84,8 @@ describe('a change of a stream that this process wrote last', () => {
     let body: Uint8Array = new Uint8Array()
     let known = EMPTY_DOCUMENT
     for (const [at, operation] of [init(['A', 'B']), ...operations].entries()) {
-      const remembered = plan([planned(operation, `c${at}`)], { body, versionFloor: at }, NOW + at, known)
-      const parsed = plan([planned(operation, `c${at}`)], { body, versionFloor: at }, NOW + at)
+      const remembered = applyGroup([pending(operation, `c${at}`)], { body, versionFloor: at }, NOW + at, [], known)
+      const parsed = applyGroup([pending(operation, `c${at}`)], { body, versionFloor: at }, NOW + at)
       if (remembered.decision.kind !== 'put') throw new Error(`${operation.op} changes something`)
       const { body: written, summary } = remembered.decision
       expect(parsed.decision).toMatchObject({ body: written, summary })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { roomIn } from '../../../../src/ops/transact/plan.ts'
+import { maxOperations } from '../../../../src/ops/transact/plan.ts'
 import { EMPTY_DOCUMENT } from '../../../../src/stream/document.ts'
 import { newEvent } from '../../../../src/stream/event.ts'
 import { init, intercept, memoryStore, run } from '../support.ts'
@@ -11,7 +11,9 @@ it.each([
   ['more of both than is ever planned at once', 500_000, 20_000_000, 1],
 ])('one plan takes of %s so many operations', (_, events, journal, room) => {
   const event = newEvent({ id: '00' })
-  expect(roomIn({ ...EMPTY_DOCUMENT, events: Array(events).fill(event), journal: 'x'.repeat(journal) })).toBe(room)
+  expect(maxOperations({ ...EMPTY_DOCUMENT, events: Array(events).fill(event), journal: 'x'.repeat(journal) })).toBe(
+    room,
+  )
 })
 
 it('tells how many others have written in the last seconds', async () => {
