@@ -1,5 +1,6 @@
 import type { StaleReason } from '../ops/stale-lease.ts'
 import type { Holder, LeaseView, Listed } from '../store/store.ts'
+import { isHeld } from '../stream/lease.ts'
 import { visibleName, visibleText } from '../stream/text.ts'
 import { jsonTime, orNull } from './json.ts'
 import { roughSpan, span, type TimeStyle, timeText } from './terminal/numbers.ts'
@@ -25,7 +26,7 @@ export function holderOrLast(lease: LeaseView, nowMs: number, lastBy: string | u
 export function leaseText(lease: LeaseView, nowMs: number, lastBy?: string): string {
   const until = lease.untilMs === undefined ? '' : `, ends in ${roughSpan(lease.untilMs - nowMs)}`
   const duration = lease.duration === 'infinite' ? ' (infinite)' : ''
-  if (lease.state !== 'leased' && lease.state !== 'breaking') return lease.state
+  if (!isHeld(lease)) return lease.state
   return `${lease.state}${duration} by ${holderOrLast(lease, nowMs, lastBy)}${until}`
 }
 

@@ -1,4 +1,5 @@
 import type { Listed } from '../store/store.ts'
+import { isHeld } from '../stream/lease.ts'
 import type { Summary } from '../stream/summary.ts'
 import type { Glob } from './glob.ts'
 
@@ -37,7 +38,7 @@ export function mayPass(
   { names, locked, sinceMs, failed }: StreamFilter,
 ): boolean {
   if (names !== undefined && !names.matches(name)) return false
-  if (locked && lease.state !== 'leased' && lease.state !== 'breaking') return false
+  if (locked && !isHeld(lease)) return false
   return sinceMs === undefined || failed === true || modifiedMs >= sinceMs
 }
 

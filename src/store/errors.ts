@@ -3,6 +3,16 @@ import { LeasectlError, StreamFault } from '../stream/errors.ts'
 /** Not signed in, or signed in without the right; a file that may not be opened or written. */
 export class NotPermitted extends LeasectlError {
   readonly code = 'not-permitted'
+  /** The error code of the service that refused, where there is one. */
+  readonly serviceCode: string | undefined
+
+  constructor(
+    message: string,
+    { serviceCode, ...options }: { cause?: unknown; hint?: string; serviceCode?: string } = {},
+  ) {
+    super(message, options)
+    this.serviceCode = serviceCode
+  }
 }
 
 /** The container (or the folder of an embedded store) does not exist. */

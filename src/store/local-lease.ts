@@ -49,11 +49,6 @@ export function leaseView({ record, holder }: KeptLease, nowMs: number): LeaseVi
   }
 }
 
-/** Whether nobody else can have it as long as it is so. */
-export function isHeld({ state }: Pick<LeaseView, 'state'>): boolean {
-  return state === 'leased' || state === 'breaking'
-}
-
 function until(untilMs: number | undefined): { readonly untilMs?: number } {
   return untilMs === undefined ? {} : { untilMs }
 }

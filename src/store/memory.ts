@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterWrite, NO_LEASE } from '../stream/lease.ts'
+import { afterWrite, isHeld, NO_LEASE } from '../stream/lease.ts'
 import type { Summary } from '../stream/summary.ts'
 import { Patience } from './backoff.ts'
 import type { InspectOptions, MemoryFacts } from './facts.ts'
@@ -7,7 +7,6 @@ import {
   acquireStep,
   breakStep,
   changeStep,
-  isHeld,
   type KeptLease,
   type LeaseStep,
   leaseView,

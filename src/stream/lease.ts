@@ -48,6 +48,11 @@ export function leaseStateAt(record: LeaseRecord, nowMs: number): LeaseState {
   return record.untilMs === undefined || nowMs < record.untilMs ? 'leased' : 'expired'
 }
 
+/** Whether the lease keeps everybody else out. */
+export function isHeld({ state }: { readonly state: LeaseState }): boolean {
+  return state === 'leased' || state === 'breaking'
+}
+
 /**
  * Takes the lease. Repeated with the id that holds it, it starts the clock anew.
  * @throws InvalidValue for an empty id and for a duration other than 15–60 s or -1
@@ -81,7 +86,7 @@ export function release(record: LeaseRecord, leaseId: string): LeaseAnswer {
 export function change(record: LeaseRecord, leaseId: string, proposedId: string, nowMs: number): LeaseAnswer {
   if (proposedId === '') throw new InvalidValue('a lease needs an id')
   const state = leaseStateAt(record, nowMs)
-  if (state !== 'leased' && state !== 'breaking') return refused('LeaseNotPresentWithLeaseOperation')
+  if (!isHeld({ state })) return refused('LeaseNotPresentWithLeaseOperation')
   if (state === 'breaking' && isHolder(record, leaseId)) return refused('LeaseIsBreakingAndCannotBeChanged')
   if (state === 'breaking' || !(isHolder(record, leaseId) || isHolder(record, proposedId))) {
     return refused('LeaseIdMismatchWithLeaseOperation')

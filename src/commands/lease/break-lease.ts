@@ -8,6 +8,7 @@ import { openStoreFor } from '../../cli/store.ts'
 import { jsonDocument } from '../../formats/json.ts'
 import { leaseText } from '../../formats/lease.ts'
 import type { EventStore, LeaseView, Stored } from '../../store/store.ts'
+import { isHeld } from '../../stream/lease.ts'
 import { visibleName } from '../../stream/text.ts'
 import type { LeaseOptions } from './flags.ts'
 import { leaseLine, leaseState } from './run.ts'
@@ -31,7 +32,7 @@ export async function breakLease(options: BreakLeaseOptions, runtime: Runtime): 
     await report('already', before, 'available', store, options, output)
     return undefined
   }
-  if (!options.yes && isHeld(before)) {
+  if (!options.yes && isHeld(before.lease)) {
     const no = await ask(before, store, runtime)
     if (no !== undefined) return { ...no, stream }
   }
@@ -105,7 +106,7 @@ export async function otherLease(before: SeenLease, store: EventStore, runtime: 
   const { name } = before
   const now = await store.read(name, runtime.signal)
   if (now === undefined) return missingProblem(name)
-  if (!isHeld(now) || isSameLease(before, now)) return undefined
+  if (!isHeld(now.lease) || isSameLease(before, now)) return undefined
   return problem('changed', `the lease of ${name} changed hands while you were asked; it was not broken`, {
     exit: exitOfRefusal('changed'),
     stream: name,
@@ -114,11 +115,6 @@ export async function otherLease(before: SeenLease, store: EventStore, runtime: 
       : { holder: now.lease.holder }),
     hint: 'Look who holds it now; break it again if it still has to go.',
   })
-}
-
-/** Somebody has it now. */
-export function isHeld({ lease }: Pick<Stored, 'lease'>): boolean {
-  return lease.state === 'leased' || lease.state === 'breaking'
 }
 
 /** Where no holder is known, a write tells that somebody works under the lease, the same holder or another. */

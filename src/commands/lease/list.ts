@@ -10,6 +10,7 @@ import { counted, countText } from '../../formats/terminal/numbers.ts'
 import { globOf } from '../../ops/glob.ts'
 import { staleReasons } from '../../ops/stale-lease.ts'
 import type { EventStore } from '../../store/store.ts'
+import { isHeld } from '../../stream/lease.ts'
 import { visibleText } from '../../stream/text.ts'
 import { commandWords } from '../../util/strings.ts'
 
@@ -57,13 +58,9 @@ async function* held(
   for await (const page of store.list({ ...query, signal: runtime.signal })) {
     const rule = { nowMs: store.nowMs(), longerThanMs: stale, host: runtime.host, isRunning: runtime.isRunning }
     yield page
-      .filter(({ name, lease }) => isHeld(lease.state) && names?.matches(name) !== false)
+      .filter(({ name, lease }) => isHeld(lease) && names?.matches(name) !== false)
       .map(listed => ({ listed, stale: staleReasons(listed.lease, rule) }))
   }
-}
-
-function isHeld(state: string): boolean {
-  return state === 'leased' || state === 'breaking'
 }
 
 interface LeaseOutput {

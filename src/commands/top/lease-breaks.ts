@@ -4,6 +4,7 @@ import type { Problem } from '../../cli/problem.ts'
 import type { OpenedStore, Runtime } from '../../cli/runtime.ts'
 import { counted, countText } from '../../formats/terminal/numbers.ts'
 import type { EventStore, Stored } from '../../store/store.ts'
+import { isHeld } from '../../stream/lease.ts'
 import { visibleName } from '../../stream/text.ts'
 import type { ChangeTarget, Outcome, Preview } from '../../tui/ports.ts'
 import { readAhead, runBatch } from '../../util/concurrency.ts'
@@ -11,7 +12,7 @@ import { commandWords } from '../../util/strings.ts'
 import { ROWS_SHOWN } from '../batch/preview.ts'
 import { whyNot } from '../batch/report.ts'
 import { wordOf } from '../batch/result.ts'
-import { type Broken, breakNow, isHeld, otherLease } from '../lease/break-lease.ts'
+import { type Broken, breakNow, otherLease } from '../lease/break-lease.ts'
 import { leaseLine } from '../lease/run.ts'
 import { changing, type Prepared } from './changes.ts'
 
@@ -37,7 +38,7 @@ export async function prepareBreak(
   const { store } = opened
   for await (const stored of readAhead(names, AT_ONCE, name => seenLease(name, store, signal)))
     if (stored !== undefined) seen.set(stored.name, stored)
-  const held = [...seen.values()].filter(isHeld)
+  const held = [...seen.values()].filter(({ lease }) => isHeld(lease))
   return {
     preview: {
       verb: 'break',

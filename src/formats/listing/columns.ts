@@ -1,5 +1,6 @@
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import type { Listed } from '../../store/store.ts'
+import { isHeld } from '../../stream/lease.ts'
 import type { Summary } from '../../stream/summary.ts'
 import { visibleName, visibleText } from '../../stream/text.ts'
 import { faultText, idsText, lookOf, statusWord } from '../stream/view.ts'
@@ -146,6 +147,6 @@ function dueCell(item: SummarizedStream, nowMs: number, style: TimeStyle): Cell 
 }
 
 function leaseCell({ lease }: Listed): Cell {
-  if (lease.state !== 'leased' && lease.state !== 'breaking') return '-'
+  if (!isHeld(lease)) return '-'
   return { text: lease.holder === undefined ? lease.state : visibleText(lease.holder.by), style: 'warn' }
 }

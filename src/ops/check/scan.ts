@@ -1,4 +1,5 @@
 import type { LeaseView } from '../../store/store.ts'
+import { isHeld } from '../../stream/lease.ts'
 import { Latest } from '../../util/top-n.ts'
 import { type StaleReason, type StaleRule, staleReasons } from '../stale-lease.ts'
 import type { SummarizedStream } from '../summaries.ts'
@@ -153,7 +154,7 @@ export class Looking {
   }
 
   #addLease({ listed: { name, lease, modifiedMs } }: SummarizedStream, nowMs: number): void {
-    if (lease.state !== 'leased' && lease.state !== 'breaking') return
+    if (!isHeld(lease)) return
     this.#leased++
     const { host, isRunning, stuckAfterMs: longerThanMs } = this.#rule
     const reasons = staleReasons(lease, { nowMs, longerThanMs, host, isRunning })

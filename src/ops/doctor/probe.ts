@@ -1,5 +1,4 @@
 import { hostname } from 'node:os'
-import { ServiceError } from '../../store/azure/errors.ts'
 import { NotPermitted } from '../../store/errors.ts'
 import { isStoredName } from '../../store/names.ts'
 import type { EventStore, Holder } from '../../store/store.ts'
@@ -232,8 +231,8 @@ const RIGHTS: { readonly [Name in Probed]: readonly [role: string, letter: strin
   remove: [CONTRIBUTOR, 'd'],
 }
 
-function rightMissing(name: Probed, { cause }: NotPermitted): string | undefined {
-  if (!(cause instanceof ServiceError) || !RIGHT_MISSING.test(cause.code)) return undefined
+function rightMissing(name: Probed, { serviceCode }: NotPermitted): string | undefined {
+  if (serviceCode === undefined || !RIGHT_MISSING.test(serviceCode)) return undefined
   const [role, letter] = RIGHTS[name]
   return `Ask for the role ${role} on this container, or for a SAS with the permission ${letter}.`
 }

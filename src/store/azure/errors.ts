@@ -206,6 +206,7 @@ export function faultOf(error: ServiceError, site: Site, name?: string): Error {
   if (/Immutable|LegalHold/.test(error.code)) {
     return new NotPermitted(`${where} may not be changed: ${error.message}`, {
       cause: error,
+      serviceCode: error.code,
       hint: 'An immutability policy protects it.',
     })
   }
@@ -242,10 +243,15 @@ function notPermitted(error: ServiceError, site: Site, where: string): NotPermit
   if (expiry !== undefined && expiry <= site.nowMs()) {
     return new NotPermitted(`no access to ${where}: the SAS expired at ${new Date(expiry).toISOString()}`, {
       cause: error,
+      serviceCode: error.code,
       hint: 'Put a fresh one into AZURE_STORAGE_SAS_TOKEN.',
     })
   }
-  return new NotPermitted(`no access to ${where}: ${error.message}`, { cause: error, hint: hintFor(error.code) })
+  return new NotPermitted(`no access to ${where}: ${error.message}`, {
+    cause: error,
+    serviceCode: error.code,
+    hint: hintFor(error.code),
+  })
 }
 
 function hintFor(code: string): string {

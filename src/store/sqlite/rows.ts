@@ -1,7 +1,7 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
-import { leaseStateAt, NO_LEASE } from '../../stream/lease.ts'
+import { isHeld, leaseStateAt, NO_LEASE } from '../../stream/lease.ts'
 import type { Summary } from '../../stream/summary.ts'
-import { isHeld, type KeptLease, type LeasedStream, leaseView } from '../local-lease.ts'
+import { type KeptLease, type LeasedStream, leaseView } from '../local-lease.ts'
 import { isStoredName } from '../names.ts'
 import type { Holder, Listed, Stored } from '../store.ts'
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
 import { setImmediate as otherWork } from 'node:timers/promises'
+import { isHeld } from '../../stream/lease.ts'
 import type { Summary } from '../../stream/summary.ts'
 import type { InspectOptions, SqliteFacts } from '../facts.ts'
 import {
   acquireStep,
   breakStep,
   changeStep,
-  isHeld,
   type LeasedStream,
   type LeaseStep,
   releaseStep,

@@ -1,6 +1,6 @@
 import type { SummarizedStream } from '../../ops/summaries.ts'
-import { isHeld } from '../../store/local-lease.ts'
 import type { LeaseView, Listed } from '../../store/store.ts'
+import { isHeld } from '../../stream/lease.ts'
 import { beat, type Pulse, restingPulse } from './activity-rate.ts'
 import type { StreamEntry, StreamTable } from './types.ts'
 

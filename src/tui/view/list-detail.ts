@@ -4,6 +4,7 @@ import { countText } from '../../formats/terminal/numbers.ts'
 import type { Style } from '../../formats/terminal/style.ts'
 import type { Cell } from '../../formats/terminal/table.ts'
 import { wrapped } from '../../formats/terminal/width.ts'
+import { isHeld } from '../../stream/lease.ts'
 import type { Activity, StreamEntry } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { cursorKey } from '../state/cursor.ts'
@@ -68,15 +69,15 @@ function summaryFacts(entry: StreamEntry, moment: Moment): Fact[] {
 function blobFacts(entry: StreamEntry, moment: Moment): Fact[] {
   const { listed } = entry.item
   const { state, holder } = listed.lease
-  const isHeld = state === 'leased' || state === 'breaking'
+  const held = isHeld(listed.lease)
   return [
     ['changed', timeOf(listed.modifiedMs, moment)],
-    ['lease', isHeld ? state : ''],
-    ['holder', isHeld ? holderText(entry) : ''],
-    ['process', isHeld && holder !== undefined ? processText(entry) : ''],
-    ['for', isHeld ? (holder?.purpose ?? '') : ''],
-    ['since', isHeld ? timeOf(holder?.sinceMs ?? entry.leasedSinceMs, moment) : ''],
-    ['ends', isHeld ? leaseEndText(entry, moment) : ''],
+    ['lease', held ? state : ''],
+    ['holder', held ? holderText(entry) : ''],
+    ['process', held && holder !== undefined ? processText(entry) : ''],
+    ['for', held ? (holder?.purpose ?? '') : ''],
+    ['since', held ? timeOf(holder?.sinceMs ?? entry.leasedSinceMs, moment) : ''],
+    ['ends', held ? leaseEndText(entry, moment) : ''],
     ['size', `${countText(listed.size)} bytes`],
     ['etag', listed.etag],
   ]

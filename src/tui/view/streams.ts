@@ -1,6 +1,7 @@
 import { faultText, idsText, lookOf, statusWord } from '../../formats/stream/view.ts'
 import type { Cell } from '../../formats/terminal/table.ts'
 import { cutInside, widthOf } from '../../formats/terminal/width.ts'
+import { isHeld } from '../../stream/lease.ts'
 import type { Summary } from '../../stream/summary.ts'
 import { type Pulse, pulseNow } from '../data/activity-rate.ts'
 import type { StreamEntry } from '../data/types.ts'
@@ -184,7 +185,7 @@ function ageOf(entry: StreamEntry, moment: Moment): Cell {
 /** Who has the lease. Azure tells only that somebody has. */
 function leaseCell({ item: { listed } }: StreamEntry): Cell {
   const { state, holder } = listed.lease
-  if (state !== 'leased' && state !== 'breaking') return '-'
+  if (!isHeld(listed.lease)) return '-'
   return { text: holder === undefined ? state : safeText(holder.by), style: 'warn' }
 }
 

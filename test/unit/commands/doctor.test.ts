@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { register } from '../../../src/commands/doctor.ts'
-import { ServiceError } from '../../../src/store/azure/errors.ts'
 import { BadName, ContainerMissing, NotPermitted, StoreUnreachable } from '../../../src/store/errors.ts'
 import type { EventStore } from '../../../src/store/store.ts'
 import { documentText } from '../../support/stream-builder.ts'
@@ -106,8 +105,8 @@ describe('the store', () => {
 
   test('streams that are named are examined also without the right to list', async () => {
     const world = await three()
-    const cause = new ServiceError('AuthorizationPermissionMismatch', { status: 403 })
-    const store = storeWith(world, unlistable(new NotPermitted('no access', { cause })))
+    const serviceCode = 'AuthorizationPermissionMismatch'
+    const store = storeWith(world, unlistable(new NotPermitted('no access', { serviceCode })))
     const ran = await cli(world, ['doctor', 'orders/2'], { store })
     expect(ran.exit).toBe(4)
     expect(ran.stdout).toContain('for a SAS with the permission l')

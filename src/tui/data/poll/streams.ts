@@ -1,6 +1,6 @@
 import type { Glob } from '../../../ops/glob.ts'
-import { isHeld } from '../../../store/local-lease.ts'
 import type { EventStore, Listed, ListQuery } from '../../../store/store.ts'
+import { isHeld } from '../../../stream/lease.ts'
 import type { DataStore } from '../store.ts'
 
 /** What is kept of a stream from listing to listing. */

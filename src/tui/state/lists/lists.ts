@@ -1,5 +1,5 @@
 import { statusWord } from '../../../formats/stream/view.ts'
-import { isHeld } from '../../../store/local-lease.ts'
+import { isHeld } from '../../../stream/lease.ts'
 import { leaseNow } from '../../data/stream-table.ts'
 import type { Activity, Data, StreamEntry } from '../../data/types.ts'
 import type { Listing } from '../context.ts'

@@ -2,6 +2,7 @@ import { holderOrLast } from '../../../formats/lease.ts'
 import { lookOf, statusWord } from '../../../formats/stream/view.ts'
 import { calmSpan } from '../../../formats/terminal/numbers.ts'
 import { cut, cutInside, widthOf } from '../../../formats/terminal/width.ts'
+import { isHeld } from '../../../stream/lease.ts'
 import { cutCount, type Summary } from '../../../stream/summary.ts'
 import type { OpenStream } from '../../data/types.ts'
 import type { Scene } from '../../state/context.ts'
@@ -100,7 +101,7 @@ const LEASE_COLUMNS = 48
 
 function leaseSpans({ nowMs }: Scene, { listed }: OpenStream, summary: Summary): Span[] {
   const lease = listed?.lease
-  if (lease === undefined || (lease.state !== 'leased' && lease.state !== 'breaking')) return []
+  if (lease === undefined || !isHeld(lease)) return []
   const holder = holderOrLast(lease, nowMs, summary.lastBy)
   return [[cut(`${lease.state}${lease.holder === undefined ? ',' : ' by'} ${safeText(holder)}`, LEASE_COLUMNS), 'warn']]
 }

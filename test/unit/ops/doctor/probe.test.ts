@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { type ProbeStep, probeStore } from '../../../../src/ops/doctor/probe.ts'
-import { ServiceError } from '../../../../src/store/azure/errors.ts'
 import { ContainerMissing, NotPermitted, StoreUnreachable } from '../../../../src/store/errors.ts'
 import type { EventStore } from '../../../../src/store/store.ts'
 import { memoryStore } from '../support.ts'
@@ -32,7 +31,7 @@ const probe = (store: EventStore, more: { write?: boolean; signal?: AbortSignal 
 const outcomes = (steps: readonly ProbeStep[]) => Object.fromEntries(steps.map(({ name, outcome }) => [name, outcome]))
 const step = (steps: readonly ProbeStep[], name: string) => steps.find(one => one.name === name)
 const forbidden = (code = 'AuthorizationPermissionMismatch') =>
-  new NotPermitted('no access', { cause: new ServiceError(code, { status: 403 }), hint: 'the usual hint' })
+  new NotPermitted('no access', { serviceCode: code, hint: 'the usual hint' })
 
 test('everything works, in order, and nothing is left behind', async () => {
   const { store, created, inner } = storeWith({})
