@@ -1,4 +1,4 @@
-import { visibleText } from '../stream/text.ts'
+import { visibleText } from '../util/visible-text.ts'
 import { type Problem, problem, UsageError } from './problem.ts'
 import type { Runtime } from './runtime.ts'
 

@@ -1,7 +1,7 @@
 import { counted, countText, moreThanText } from '../formats/terminal/numbers.ts'
 import { StoreUnreachable } from '../store/errors.ts'
 import type { EventStore } from '../store/store.ts'
-import { visibleText } from '../stream/text.ts'
+import { visibleText } from '../util/visible-text.ts'
 import type { ProgressLine } from './progress-line.ts'
 import type { Runtime } from './runtime.ts'
 import { missingFile } from './store.ts'

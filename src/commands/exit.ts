@@ -60,7 +60,7 @@ function colourChoice(argv: readonly string[]): ColourChoice {
 
 /** The stack with the causes, without what `util.inspect` would add: an SDK's error carries addresses with secrets. */
 async function stackText(what: Problem): Promise<string> {
-  const { visibleText } = await import('../stream/text.ts')
+  const { visibleText } = await import('../util/visible-text.ts')
   const lines: string[] = []
   let error: unknown = what.cause
   for (let depth = 0; error instanceof Error && depth < 5; depth++) {

@@ -1,7 +1,7 @@
 import type { StaleReason } from '../ops/stale-lease.ts'
 import type { Holder, LeaseView, Listed } from '../store/store.ts'
 import { isHeld } from '../stream/lease.ts'
-import { visibleName, visibleText } from '../stream/text.ts'
+import { visibleName, visibleText } from '../util/visible-text.ts'
 import { jsonTime, orNull } from './json.ts'
 import { roughSpan, span, type TimeStyle, timeText } from './terminal/numbers.ts'
 import type { Cell, Column } from './terminal/table.ts'

@@ -1,6 +1,6 @@
 import type { AwaitedStream } from '../ops/wait.ts'
 import { ROOT_ID } from '../stream/event-id.ts'
-import { visibleName, visibleText } from '../stream/text.ts'
+import { visibleName, visibleText } from '../util/visible-text.ts'
 import { jsonTime, orNull } from './json.ts'
 import { lookOf, statusWord } from './stream/view.ts'
 import { dueText, span, type TimeStyle } from './terminal/numbers.ts'

@@ -6,7 +6,7 @@ import {
   type WatchdogEntry,
 } from '../ops/watchdog-state/state.ts'
 import { upcoming } from '../ops/watchdog-state/upcoming.ts'
-import { visibleName, visibleText } from '../stream/text.ts'
+import { visibleName, visibleText } from '../util/visible-text.ts'
 import { jsonTime, orNull } from './json.ts'
 import { clock, counted, countText, dueText, span, type TimeStyle, timeText } from './terminal/numbers.ts'
 import type { Paint, Style } from './terminal/style.ts'

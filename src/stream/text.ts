@@ -1,3 +1,4 @@
+import { visibleText } from '../util/visible-text.ts'
 import { InvalidValue } from './errors.ts'
 
 /** The most bytes of UTF-8 a message, a reason and any other text may have. */
@@ -17,10 +18,6 @@ const ESCAPES = new RegExp(
   ].join('|'),
   'g',
 )
-
-/** C0, DEL, C1, bidirectional controls, line and paragraph separator. */
-const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/
-const ALL_UNSAFE = new RegExp(UNSAFE, 'g')
 
 const NOT_COMMAND_ID = /[^A-Za-z0-9._:/@+%-]/gu
 const COMMAND_ID_LENGTH = 200
@@ -60,24 +57,6 @@ export function cutBytes(text: string, limitBytes: number): string {
   return text
 }
 
-/** A text of strangers for one line of a terminal: nothing is dropped, what could steer the terminal is made visible. */
-export function visibleText(text: string): string {
-  return UNSAFE.test(text) ? text.replace(ALL_UNSAFE, visibleCharacter) : text
-}
-
-/** What is not seen, or looks like a space and is none; a space at an end. Emoji and some scripts need a few of them in texts. */
-const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]|(?! )\p{Zs}|^ | $/u
-const ALL_INVISIBLE = new RegExp(INVISIBLE, 'gu')
-
-/**
- * The name of a stream for one line of a terminal: as `visibleText`, and what is not seen is made visible too, so that no two
- * names look alike because of it.
- */
-export function visibleName(name: string): string {
-  const text = visibleText(name)
-  return INVISIBLE.test(text) ? text.replace(ALL_INVISIBLE, escaped) : text
-}
-
 /** @throws InvalidValue unless it is 1–200 characters of `A–Z a–z 0–9 . _ : / @ + % -` */
 export function checkCommandId(text: string): void {
   if (text === '') throw new InvalidValue('a command id cannot be empty')
@@ -104,16 +83,6 @@ export function encodeCommandId(text: string): string {
 function percentEncode(character: string): string {
   const encoded = encodeURIComponent(character)
   return encoded === character ? `%${character.charCodeAt(0).toString(16).toUpperCase()}` : encoded
-}
-
-function visibleCharacter(character: string): string {
-  const code = character.charCodeAt(0)
-  if (code < 0x20) return String.fromCharCode(0x2400 + code)
-  return code === 0x7f ? '\u2421' : escaped(character)
-}
-
-function escaped(character: string): string {
-  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`
 }
 
 function fits(text: string, limitBytes: number): boolean {

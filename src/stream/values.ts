@@ -1,6 +1,7 @@
 import { nearest } from '../util/strings.ts'
+import { visibleText } from '../util/visible-text.ts'
 import { InvalidValue } from './errors.ts'
-import { checkText, visibleText } from './text.ts'
+import { checkText } from './text.ts'
 import { isoTime } from './time/dates.ts'
 import { formatDuration, parseDuration, parseTimeout, timeoutFromInput } from './time/durations.ts'
 

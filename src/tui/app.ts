@@ -1,4 +1,4 @@
-import { visibleText } from '../stream/text.ts'
+import { visibleText } from '../util/visible-text.ts'
 import { Poll } from './data/poll/poll.ts'
 import { DataStore } from './data/store.ts'
 import type { Data } from './data/types.ts'

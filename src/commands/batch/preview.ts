@@ -8,7 +8,7 @@ import { lookOf, statusWord } from '../../formats/stream/view.ts'
 import { counted, countText, type TimeStyle } from '../../formats/terminal/numbers.ts'
 import type { Paint } from '../../formats/terminal/style.ts'
 import { type Cell, type Column, table } from '../../formats/terminal/table.ts'
-import { visibleText } from '../../stream/text.ts'
+import { visibleText } from '../../util/visible-text.ts'
 import type { Plan, PreviewRow } from './plan.ts'
 import type { Told } from './result.ts'
 

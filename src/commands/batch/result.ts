@@ -3,7 +3,7 @@ import { problemJson } from '../../cli/problem-text.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { type Changed, changeJson } from '../../formats/change.ts'
 import { countText } from '../../formats/terminal/numbers.ts'
-import { visibleName } from '../../stream/text.ts'
+import { visibleName } from '../../util/visible-text.ts'
 import type { Done, Target, Verb } from './action.ts'
 import type { OutcomeWord, SignedOptions } from './options.ts'
 

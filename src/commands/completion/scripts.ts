@@ -1,5 +1,5 @@
 import { hasHostile } from '../../formats/json.ts'
-import { visibleText } from '../../stream/text.ts'
+import { visibleText } from '../../util/visible-text.ts'
 import type { Candidate, Candidates } from './candidates.ts'
 import type { TypedLine } from './line.ts'
 import type { Shell } from './shells.ts'

@@ -18,7 +18,7 @@ import { jsonDocument } from '../../formats/json.ts'
 import { type Cell, table } from '../../formats/terminal/table.ts'
 import { formatAddress, parseAddress } from '../../store/address.ts'
 import { compareNames } from '../../store/names.ts'
-import { visibleText } from '../../stream/text.ts'
+import { visibleText } from '../../util/visible-text.ts'
 
 export interface AddContextOptions extends GlobalOptions {
   readonly name: string

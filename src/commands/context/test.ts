@@ -9,7 +9,7 @@ import { stepJson } from '../../formats/doctor.ts'
 import { jsonDocument } from '../../formats/json.ts'
 import { type Cell, table } from '../../formats/terminal/table.ts'
 import { type ProbeStep, probeStore } from '../../ops/doctor/probe.ts'
-import { visibleText } from '../../stream/text.ts'
+import { visibleText } from '../../util/visible-text.ts'
 
 export interface TestContextOptions extends GlobalOptions {
   /** Without one it is the store that other commands would use. */

@@ -3,7 +3,7 @@ import type { GlobalOptions } from '../../cli/options.ts'
 import { UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { sourceText, storeChoice } from '../../cli/store.ts'
-import { visibleText } from '../../stream/text.ts'
+import { visibleText } from '../../util/visible-text.ts'
 
 /** What `leasectl` alone prints: what it is, which store is meant, three commands to begin with. */
 export async function printShortHelp(options: GlobalOptions, runtime: Runtime): Promise<void> {

@@ -9,7 +9,7 @@ import { machineMs, type Turn } from '../../lab/samples.ts'
 import { paceOf } from '../../lab/wait-strategy.ts'
 import { runTeam, SampleWriter, talk } from '../../lab/worker-processes.ts'
 import type { EventStore } from '../../store/store.ts'
-import { visibleText } from '../../stream/text.ts'
+import { visibleText } from '../../util/visible-text.ts'
 import type { LabOptions } from './options.ts'
 import { createLabStream, labName, openLabStore, removeLabStream, workerStarter } from './setup.ts'
 

@@ -9,7 +9,7 @@ import { removeStream } from '../../ops/remove.ts'
 import { transact } from '../../ops/transact/transact.ts'
 import { ContainerMissing } from '../../store/errors.ts'
 import type { EventStore } from '../../store/store.ts'
-import { visibleName, visibleText } from '../../stream/text.ts'
+import { visibleName, visibleText } from '../../util/visible-text.ts'
 import type { LabOptions } from './options.ts'
 
 /** How long a removal waits for a lease that is left over, ms; less when it was interrupted. */

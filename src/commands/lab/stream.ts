@@ -10,7 +10,7 @@ import { paceOf } from '../../lab/wait-strategy.ts'
 import { warmUp } from '../../lab/warm-up.ts'
 import { runTeam, SampleWriter, talk } from '../../lab/worker-processes.ts'
 import type { EventStore, WriteMode } from '../../store/store.ts'
-import { visibleText } from '../../stream/text.ts'
+import { visibleText } from '../../util/visible-text.ts'
 import type { LabOptions } from './options.ts'
 import { createLabStream, endOf, labName, openLabStore, removeLabStream, workerStarter } from './setup.ts'
 

@@ -9,7 +9,7 @@ import { jsonDocument } from '../../formats/json.ts'
 import { leaseText } from '../../formats/lease.ts'
 import type { EventStore, LeaseView, Stored } from '../../store/store.ts'
 import { isHeld } from '../../stream/lease.ts'
-import { visibleName } from '../../stream/text.ts'
+import { visibleName } from '../../util/visible-text.ts'
 import type { LeaseOptions } from './flags.ts'
 import { leaseLine, leaseState } from './run.ts'
 

@@ -11,8 +11,8 @@ import { globOf } from '../../ops/glob.ts'
 import { staleReasons } from '../../ops/stale-lease.ts'
 import type { EventStore } from '../../store/store.ts'
 import { isHeld } from '../../stream/lease.ts'
-import { visibleText } from '../../stream/text.ts'
 import { commandWords } from '../../util/strings.ts'
+import { visibleText } from '../../util/visible-text.ts'
 
 export interface ListLeasesOptions extends GlobalOptions {
   readonly match?: string

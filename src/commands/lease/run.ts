@@ -6,7 +6,7 @@ import { openStoreFor } from '../../cli/store.ts'
 import { jsonDocument, orNull } from '../../formats/json.ts'
 import { leaseJson, leaseText } from '../../formats/lease.ts'
 import type { EventStore, Holder, LeaseOutcome, LeaseView, Stored } from '../../store/store.ts'
-import { visibleName, visibleText } from '../../stream/text.ts'
+import { visibleName, visibleText } from '../../util/visible-text.ts'
 import type { HeldLeaseOptions, LeaseOptions } from './flags.ts'
 
 interface Acquisition extends LeaseOptions {

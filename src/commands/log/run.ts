@@ -16,7 +16,7 @@ import type { Glob } from '../../ops/glob.ts'
 import { type LogQuery, readLogs, type StreamLog } from '../../ops/log.ts'
 import type { Selection } from '../../ops/selection.ts'
 import type { EventStore } from '../../store/store.ts'
-import { visibleName } from '../../stream/text.ts'
+import { visibleName } from '../../util/visible-text.ts'
 import { type LogOutput, sortedLog, streamedLog } from './output.ts'
 
 /** `since` is about transactions here, not about streams. */

@@ -13,7 +13,7 @@ import { listingJson, pickedJson } from '../../formats/listing/json.ts'
 import type { Cell } from '../../formats/terminal/table.ts'
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import type { EventStore } from '../../store/store.ts'
-import { visibleText } from '../../stream/text.ts'
+import { visibleText } from '../../util/visible-text.ts'
 
 /** How a listing is written. `Row` is what is kept of a stream until then: little, for a sorted listing keeps them all. */
 export interface ListFormat<Row> {

@@ -13,8 +13,8 @@ import { type StreamView, type ViewAt, viewNow } from '../../ops/read-stream.ts'
 import type { EventStore } from '../../store/store.ts'
 import { BadDocument } from '../../stream/errors.ts'
 import { differences } from '../../stream/journal/versions.ts'
-import { visibleName, visibleText } from '../../stream/text.ts'
 import { checkLength, decodeDocument } from '../../stream/xml/decode.ts'
+import { visibleName, visibleText } from '../../util/visible-text.ts'
 import type { Picture } from './snapshot.ts'
 
 /** Streams one after the other, in the format asked for. As JSON one is a document, of several named it has items. */

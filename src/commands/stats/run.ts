@@ -18,7 +18,7 @@ import { clock, counted, countText } from '../../formats/terminal/numbers.ts'
 import type { Selection } from '../../ops/selection.ts'
 import { readTried, type TriedStream } from '../../ops/stats/attempts.ts'
 import { endedAttempts, failedAttempts, type Step, StepTally, sortedSteps } from '../../ops/stats/stats.ts'
-import { visibleName } from '../../stream/text.ts'
+import { visibleName } from '../../util/visible-text.ts'
 import type { StatsOptions } from './options.ts'
 
 /** The numbers of the steps of one or many streams. */

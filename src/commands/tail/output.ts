@@ -9,7 +9,7 @@ import type { Break, FollowItem } from '../../ops/follow/follow.ts'
 import type { FollowManyItem } from '../../ops/follow/follow-many.ts'
 import type { SeenTransaction } from '../../ops/read-stream.ts'
 import type { EventStore } from '../../store/store.ts'
-import { visibleName, visibleText } from '../../stream/text.ts'
+import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { passes, type TailOptions } from './options.ts'
 
 /** Where transactions go. */

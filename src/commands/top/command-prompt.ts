@@ -4,8 +4,8 @@ import { withoutSecrets } from '../../cli/error-problem.ts'
 import { UsageError } from '../../cli/problem.ts'
 import type { Kind, OpenedStore, Runtime, StoreChoice, Terminal } from '../../cli/runtime.ts'
 import { countText } from '../../formats/terminal/numbers.ts'
-import { visibleText } from '../../stream/text.ts'
 import type { LineOutput } from '../../tui/ports.ts'
+import { visibleText } from '../../util/visible-text.ts'
 import { typedLine } from '../completion/line.ts'
 
 export interface LineOptions {

@@ -8,7 +8,7 @@ import { type CopyOptions, type CopyOutcome, copyInto, lookAt, type Standing } f
 import { parseBody } from '../../ops/transact/plan.ts'
 import { ContainerMissing } from '../../store/errors.ts'
 import type { EventStore, Holder } from '../../store/store.ts'
-import { visibleName, visibleText } from '../../stream/text.ts'
+import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { confirmationFor } from '../batch/confirm.ts'
 import type { TransferFlags } from './flags.ts'
 import { bytesOf, type Item, marked, placeOf } from './item.ts'

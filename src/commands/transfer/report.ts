@@ -7,7 +7,7 @@ import { openProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { jsonLine, jsonText } from '../../formats/json.ts'
 import { counted, countText } from '../../formats/terminal/numbers.ts'
-import { visibleName, visibleText } from '../../stream/text.ts'
+import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { OUTCOME_LOOKS } from '../batch/result.ts'
 import type { Transferred, TransferWord } from './outcome.ts'
 

@@ -6,8 +6,8 @@ import { countText, dueText } from '../../formats/terminal/numbers.ts'
 import { noPaint } from '../../formats/terminal/style.ts'
 import { endedLine, failureText, openLine, standingText, waitJson, waitsOnText } from '../../formats/wait.ts'
 import type { AwaitedStream, WaitTarget } from '../../ops/wait.ts'
-import { visibleName } from '../../stream/text.ts'
 import { formatDuration } from '../../stream/time/durations.ts'
+import { visibleName } from '../../util/visible-text.ts'
 import { targetText, type WaitCommandOptions } from './options.ts'
 
 /** Prints what becomes of streams. */

@@ -9,7 +9,7 @@ import { keepHeapSmall } from '../../cli/v8-flags.ts'
 import { countText, span } from '../../formats/terminal/numbers.ts'
 import { type AwaitedStream, type WaitItem, type WaitTarget, waitFor } from '../../ops/wait.ts'
 import type { EventStore } from '../../store/store.ts'
-import { visibleText } from '../../stream/text.ts'
+import { visibleText } from '../../util/visible-text.ts'
 import type { WaitCommandOptions } from './options.ts'
 import { missingProblems, noMatchProblem, openWaitPrinter, resultOf, type Tally, type WaitPrinter } from './output.ts'
 

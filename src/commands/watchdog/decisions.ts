@@ -2,7 +2,7 @@ import { jsonTime } from '../../formats/json.ts'
 import { span } from '../../formats/terminal/numbers.ts'
 import type { Style } from '../../formats/terminal/style.ts'
 import type { Cell, Column } from '../../formats/terminal/table.ts'
-import { visibleName, visibleText } from '../../stream/text.ts'
+import { visibleName, visibleText } from '../../util/visible-text.ts'
 import type { Carried, Decision, DecisionOutcome } from '../../watchdog/decision.ts'
 
 /** A decision, and what became of it; of a dry run nothing has. */

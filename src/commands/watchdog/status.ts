@@ -11,7 +11,7 @@ import { watchdogJson, watchdogStatusText } from '../../formats/watchdog-status.
 import { readWatchdogState, WATCHDOG_STATE } from '../../ops/watchdog-state/parse.ts'
 import { livenessOf, shardCounts, type WatchdogState } from '../../ops/watchdog-state/state.ts'
 import type { EventStore } from '../../store/store.ts'
-import { visibleText } from '../../stream/text.ts'
+import { visibleText } from '../../util/visible-text.ts'
 
 export interface WatchdogStatusOptions extends GlobalOptions {
   readonly watch?: boolean

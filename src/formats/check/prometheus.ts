@@ -1,6 +1,6 @@
 import type { Check, CheckResult } from '../../ops/check/check.ts'
 import { STATUS_KINDS } from '../../ops/check/scan.ts'
-import { visibleText } from '../../stream/text.ts'
+import { visibleText } from '../../util/visible-text.ts'
 import { type CheckContext, EXITS } from './json.ts'
 
 /** What a check found, as metrics. All carry the store, so that those of several stores can stand side by side. */

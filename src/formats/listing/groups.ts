@@ -1,5 +1,5 @@
 import { type GroupBy, type Groups, type StreamGroup, TIME_OF } from '../../ops/groups.ts'
-import { visibleText } from '../../stream/text.ts'
+import { visibleText } from '../../util/visible-text.ts'
 import { jsonTime, orNull } from '../json.ts'
 import { lookOf } from '../stream/view.ts'
 import { counted, countText, span, type TimeStyle, timeText } from '../terminal/numbers.ts'

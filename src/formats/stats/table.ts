@@ -1,7 +1,7 @@
 import type { LogHistogram } from '../../ops/stats/histogram.ts'
 import { endedAttempts, failedAttempts, type Step, type StepBy } from '../../ops/stats/stats.ts'
-import { visibleText } from '../../stream/text.ts'
 import { formatDuration } from '../../stream/time/durations.ts'
+import { visibleText } from '../../util/visible-text.ts'
 import { countText } from '../terminal/numbers.ts'
 import type { Paint } from '../terminal/style.ts'
 import { type Cell, type Column, table } from '../terminal/table.ts'

@@ -1,7 +1,7 @@
 import type { SeenTransaction, ViewAt } from '../../ops/read-stream.ts'
 import { attemptOf, fenceOf, isFinal, type StreamEvent } from '../../stream/event.ts'
 import type { EventDifference } from '../../stream/journal/versions.ts'
-import { visibleName, visibleText } from '../../stream/text.ts'
+import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { jsonTime, jsonTimeOf, orNull } from '../json.ts'
 import { clock, counted, span, timeText } from '../terminal/numbers.ts'
 import { noPaint } from '../terminal/style.ts'

@@ -1,5 +1,5 @@
 import type { StreamEvent } from '../../stream/event.ts'
-import { visibleName, visibleText } from '../../stream/text.ts'
+import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { leaseText } from '../lease.ts'
 import type { TimeStyle } from '../terminal/numbers.ts'
 import { clock, dueText, span, timeText } from '../terminal/numbers.ts'

@@ -1,6 +1,6 @@
 import { attemptOf, isFinal, isSuperseded, isWaitingJoin, STATUSES, type StreamEvent } from '../../stream/event.ts'
 import { linkEvents } from '../../stream/event-stream.ts'
-import { visibleText } from '../../stream/text.ts'
+import { visibleText } from '../../util/visible-text.ts'
 import { lookOf, type ShownStream, statusWord } from './view.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../stream/journal/journal.ts'
 import { type Course, phasesOf } from '../../stream/journal/phases.ts'
-import { visibleText } from '../../stream/text.ts'
+import { visibleText } from '../../util/visible-text.ts'
 import { noPaint, type Paint, type Style } from '../terminal/style.ts'
 import { cut, pad, padLeft, widthOf } from '../terminal/width.ts'
 import type { ShowOptions } from './header.ts'

@@ -1,7 +1,7 @@
 import { attemptOf, isFinal, isSuperseded, isWaitingJoin, nextIds, type StreamEvent } from '../../stream/event.ts'
 import type { EventStream } from '../../stream/event-stream.ts'
-import { visibleText } from '../../stream/text.ts'
 import { claimEndMs } from '../../stream/time/deadlines.ts'
+import { visibleText } from '../../util/visible-text.ts'
 import { clock, dueText, span, timeText } from '../terminal/numbers.ts'
 import { noPaint } from '../terminal/style.ts'
 import { type Cell, type Column, table } from '../terminal/table.ts'

@@ -4,8 +4,8 @@ import type { LeaseView } from '../../store/store.ts'
 import { isFailed, isFinal, isSuperseded, isWaitingJoin, type StreamEvent } from '../../stream/event.ts'
 import type { EventStream } from '../../stream/event-stream.ts'
 import { openEvents, openWork } from '../../stream/ready-events.ts'
-import { visibleText } from '../../stream/text.ts'
 import { dueMs, type TimeReader } from '../../stream/time/deadlines.ts'
+import { visibleText } from '../../util/visible-text.ts'
 import type { Style } from '../terminal/style.ts'
 
 /** What a picture of a stream is made from. Times in epoch ms. */

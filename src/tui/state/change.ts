@@ -1,6 +1,7 @@
 import { counted, countText } from '../../formats/terminal/numbers.ts'
 import { InvalidValue } from '../../stream/errors.ts'
-import { checkText, visibleText } from '../../stream/text.ts'
+import { checkText } from '../../stream/text.ts'
+import { visibleText } from '../../util/visible-text.ts'
 import type { ChangeTarget, ChangeVerb, Preview } from '../ports.ts'
 import type { World } from './context.ts'
 import { cursorKey, isRoot, openStreamOf, withoutMarks } from './cursor.ts'

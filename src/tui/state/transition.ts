@@ -1,4 +1,4 @@
-import { visibleText } from '../../stream/text.ts'
+import { visibleText } from '../../util/visible-text.ts'
 import type { World } from './context.ts'
 import { type Effect, type ListState, NOTICE_MS, type Notice, type State } from './state.ts'
 

@@ -1,4 +1,4 @@
-import { visibleName, visibleText } from '../../stream/text.ts'
+import { visibleName, visibleText } from '../../util/visible-text.ts'
 
 /** Longer texts are cut before anything is done with them: no row shows so much. UTF-16 units. */
 const MOST_UNITS = 4_096

@@ -1,4 +1,5 @@
-import { cleanProgramText, visibleText } from '../../stream/text.ts'
+import { cleanProgramText } from '../../stream/text.ts'
+import { visibleText } from '../../util/visible-text.ts'
 
 /** What became of one try of a delivery. */
 export interface Attempt {

@@ -238,13 +238,13 @@ test('what was printed held hostile texts, and without visibleText they arrive',
   row.figure('control bytes from data', told.hits, '0')
   row.injected('outputs with hostile texts', told.printed)
   vi.resetModules()
-  vi.doMock('../../../src/stream/text.ts', async original => ({
+  vi.doMock('../../../src/util/visible-text.ts', async original => ({
     ...(await original<object>()),
     visibleText: (text: string) => text,
   }))
   const careless = await import('./support.ts')
   const ran = await careless.cli(careless.newWorld(), ['show', XML_HOSTILE, '--color', 'never'])
-  vi.doUnmock('../../../src/stream/text.ts')
+  vi.doUnmock('../../../src/util/visible-text.ts')
   vi.resetModules()
   expect(driving(ran.stdout + ran.stderr)).toBeDefined()
   row.control('visibleText taken out', true)

@@ -3,8 +3,8 @@ import type { Terminal } from '../../../cli/runtime.ts'
 import { escapeHostile } from '../../../formats/json.ts'
 import { clock } from '../../../formats/terminal/numbers.ts'
 import type { Paint, Style } from '../../../formats/terminal/style.ts'
-import { visibleText } from '../../../stream/text.ts'
 import { formatDuration, parseTimeout } from '../../../stream/time/durations.ts'
+import { visibleText } from '../../../util/visible-text.ts'
 import { type Entry, LEVELS, type Level } from './entries.ts'
 
 /** Takes lines of the log. Never throws, never waits. */

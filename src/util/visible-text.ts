@@ -1,0 +1,31 @@
+/** C0, DEL, C1, bidirectional controls, line and paragraph separator. */
+const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/
+const ALL_UNSAFE = new RegExp(UNSAFE, 'g')
+
+/** A text of strangers for one line of a terminal: nothing is dropped, what could steer the terminal is made visible. */
+export function visibleText(text: string): string {
+  return UNSAFE.test(text) ? text.replace(ALL_UNSAFE, visibleCharacter) : text
+}
+
+/** What is not seen, or looks like a space and is none; a space at an end. Emoji and some scripts need a few of them in texts. */
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]|(?! )\p{Zs}|^ | $/u
+const ALL_INVISIBLE = new RegExp(INVISIBLE, 'gu')
+
+/**
+ * The name of a stream for one line of a terminal: as `visibleText`, and what is not seen is made visible too, so that no two
+ * names look alike because of it.
+ */
+export function visibleName(name: string): string {
+  const text = visibleText(name)
+  return INVISIBLE.test(text) ? text.replace(ALL_INVISIBLE, escaped) : text
+}
+
+function visibleCharacter(character: string): string {
+  const code = character.charCodeAt(0)
+  if (code < 0x20) return String.fromCharCode(0x2400 + code)
+  return code === 0x7f ? '\u2421' : escaped(character)
+}
+
+function escaped(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`
+}
