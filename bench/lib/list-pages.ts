@@ -71,7 +71,8 @@ export class CannedListing {
 function varied(summary: Summary, at: number): Summary {
   const usual: Summary = {
     ...summary,
-    version: at % 100,
+    // one without a version would have to be read
+    version: 1 + (at % 100),
     born: randomUUID(),
     lastBy: `worker-${at % 40}@host-${at % 7}`,
     tag: `customer-${at % 1_000}/batch-of-the-night/priority-${at % 3}`,

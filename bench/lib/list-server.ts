@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
@@ -37,7 +38,7 @@ async function answer(listing: CannedListing, request: IncomingMessage, response
   const query = new URL(request.url ?? '', 'http://host').searchParams
   const from = query.has('marker') ? Number(query.get('marker')) : listing.firstFrom(query.get('startFrom') ?? '')
   const page = listing.page(from, Number(query.get('maxresults') ?? 5_000))
-  response.writeHead(200, { 'content-type': 'application/xml' })
+  response.writeHead(200, { 'content-type': 'application/xml', 'x-ms-request-id': randomUUID() })
   for (let at = 0; at < page.length; at += 65_536) {
     if (!response.write(page.subarray(at, at + 65_536))) await new Promise(resolve => response.once('drain', resolve))
   }
