@@ -4,6 +4,7 @@ import { sleepUntilAborted } from '../../util/concurrency.ts'
 import { ownText } from '../../util/strings.ts'
 import type { Selection } from '../selection.ts'
 import type { SummarizedStream } from '../summaries.ts'
+import { ChangedStreams, type RememberedStream } from './changed-streams.ts'
 import { type Entrance, entranceOf, listingOf, type SelectionListing, type Sight } from './listing.ts'
 
 export interface WatchOptions {
@@ -43,15 +44,15 @@ export async function* watch(
   selection: Selection,
   options: WatchOptions,
 ): AsyncGenerator<WatchItem> {
-  const watched = new Watched(store, selection, options)
+  const watched = new WatchedStreams(store, selection, options)
   let interrupted = false
   while (options.signal?.aborted !== true) {
     const startedMs = performance.now()
     try {
-      for await (const streams of watched.look()) yield { kind: 'moved', streams }
+      for await (const streams of watched.poll()) yield { kind: 'moved', streams }
       if (interrupted) yield { kind: 'resumed' }
       interrupted = false
-      const { gone, first, missing } = watched.ended()
+      const { gone, first, missing } = watched.end()
       if (gone.length > 0) yield { kind: 'gone', names: gone }
       yield { kind: 'looked', first, missing }
       if (options.once) return
@@ -83,33 +84,26 @@ export interface WatchedStream extends SummarizedStream {
   readonly before: Standing | undefined
 }
 
-/** What is kept of a stream from look to look. */
-interface Seen {
-  /** In memory of its own, so that others may keep it too. */
-  readonly name: string
-  readonly etag: string
+/** What is remembered of a stream from look to look. */
+interface WatchedState extends RememberedStream {
   readonly standing: Standing | undefined
   /** It has passed the filter once. */
   readonly isInside: boolean
   readonly passesFromMs: number
-  /** The last look that found it. */
-  look: number
 }
 
 /** At most so many documents are read at a time. */
 const READS_AT_ONCE = 8
 
 /** The streams of a selection as they were last seen: finds what moved since. */
-class Watched {
-  readonly #seen = new Map<string, Seen>()
+class WatchedStreams {
+  readonly #streams = new ChangedStreams<WatchedState>()
   readonly #names: readonly string[]
   readonly #rows: SelectionListing
   readonly #entrance: Entrance
   readonly #signal: AbortSignal | undefined
   readonly #forgets: boolean
   readonly #nowMs: () => number
-  /** Number of the look that was begun last. */
-  #look = 0
   #isFirst = true
 
   /** @param options `once`: there will be one look, so that nothing has to be kept but what tells missing names */
@@ -127,67 +121,43 @@ class Watched {
   }
 
   /** What is new or has moved, in order of name. What it has given it never gives again, even if it fails later on. */
-  async *look(): AsyncGenerator<readonly WatchedStream[]> {
-    this.#look += 1
-    const asked = {
-      ...(this.#signal && { signal: this.#signal }),
-      ...(this.#isFirst ? {} : { skip: (name: string, etag: string) => this.#isUnmoved(name, etag) }),
-    }
+  async *poll(): AsyncGenerator<readonly WatchedStream[]> {
+    this.#streams.begin()
+    const mayPass = ({ isInside, passesFromMs }: WatchedState) => !isInside && passesFromMs <= this.#nowMs()
+    const skip = (name: string, etag: string) => this.#streams.skip(name, etag, mayPass)
+    const asked = { ...(this.#signal && { signal: this.#signal }), ...(this.#isFirst ? {} : { skip }) }
     for await (const page of this.#rows(asked)) {
-      const news = page.filter(row => this.#isNews(row))
-      for (let at = 0; at < news.length; at += READS_AT_ONCE) {
-        const rows = news.slice(at, at + READS_AT_ONCE)
+      const changed = page.filter(row => !this.#streams.skip(row.name, row.etag, state => this.#passesNow(state, row)))
+      for (let at = 0; at < changed.length; at += READS_AT_ONCE) {
+        const rows = changed.slice(at, at + READS_AT_ONCE)
         const sights = await Promise.all(rows.map(row => this.#entrance.sight(row)))
-        const streams = sights.flatMap(sight => (sight === undefined ? [] : this.#keep(sight)))
+        const streams = sights.flatMap(sight => (sight === undefined ? [] : this.#take(sight)))
         if (streams.length > 0) yield streams
       }
     }
   }
 
   /** What only a whole look tells: call it once after each that came to its end. */
-  ended(): { readonly gone: readonly string[]; readonly missing: readonly string[]; readonly first: boolean } {
-    const gone: string[] = []
-    for (const [name, { look, isInside }] of this.#seen) {
-      if (look === this.#look) continue
-      this.#seen.delete(name)
-      if (isInside) gone.push(name)
-    }
+  end(): { readonly gone: readonly string[]; readonly missing: readonly string[]; readonly first: boolean } {
+    const gone = this.#streams.end().flatMap(({ name, isInside }) => (isInside ? [name] : []))
     const first = this.#isFirst
     this.#isFirst = false
-    return { gone, first, missing: this.#names.filter(name => !this.#seen.has(name)) }
+    return { gone, first, missing: this.#names.filter(name => this.#streams.get(name) === undefined) }
   }
 
-  /** Nothing of such a stream can be news, so that its row need not be made. */
-  #isUnmoved(name: string, etag: string): boolean {
-    const seen = this.#seen.get(name)
-    if (seen === undefined || seen.etag !== etag) return false
-    if (!seen.isInside && seen.passesFromMs <= this.#nowMs()) return false
-    seen.look = this.#look
-    return true
+  #passesNow({ isInside, passesFromMs }: WatchedState, row: Listed): boolean {
+    return !isInside && this.#entrance.isOpen(passesFromMs, row)
   }
 
-  #isNews(row: Listed): boolean {
-    const seen = this.#seen.get(row.name)
-    if (seen === undefined || seen.etag !== row.etag) return true
-    seen.look = this.#look
-    return !seen.isInside && this.#entrance.isOpen(seen.passesFromMs, row)
-  }
-
-  #keep({ item, passesFromMs }: Sight): WatchedStream[] {
+  #take({ item, passesFromMs }: Sight): WatchedStream[] {
     const { listed } = item
-    const seen = this.#seen.get(listed.name)
-    const before = seen?.standing
-    const isInside = seen?.isInside === true || this.#entrance.isOpen(passesFromMs, listed)
-    const name = seen?.name ?? ownText(listed.name)
-    const next = {
-      name,
-      etag: ownText(listed.etag),
-      standing: standingOf(item, before),
-      isInside,
-      passesFromMs,
-      look: this.#look,
-    }
-    if (!this.#forgets) this.#seen.set(name, next)
+    const state = this.#streams.get(listed.name)
+    const before = state?.standing
+    const isInside = state?.isInside === true || this.#entrance.isOpen(passesFromMs, listed)
+    const name = state?.name ?? ownText(listed.name)
+    const standing = standingOf(item, before)
+    const etag = ownText(listed.etag)
+    if (!this.#forgets) this.#streams.take({ name, etag, standing, isInside, passesFromMs, listing: 0 })
     return isInside ? [{ ...item, listed: { ...listed, name }, before }] : []
   }
 }

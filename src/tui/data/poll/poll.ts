@@ -7,7 +7,7 @@ import { type Explain, Troubles } from '../store-errors.ts'
 import { type Demand, NO_DEMAND } from '../types.ts'
 import { ActivityLook } from './activity.ts'
 import { OpenLook } from './open-stream.ts'
-import { StreamsLook } from './streams.ts'
+import { StreamsPoll } from './streams.ts'
 import { UnreadLook } from './unread.ts'
 import { WatchdogLook } from './watchdog.ts'
 
@@ -38,7 +38,7 @@ export class Poll {
   readonly #clock: PollClock
   readonly #pace: Pace
   readonly #troubles: Troubles
-  readonly #streams: StreamsLook
+  readonly #streams: StreamsPoll
   readonly #open: OpenLook
   readonly #unread: UnreadLook
   readonly #activity: ActivityLook
@@ -60,7 +60,7 @@ export class Poll {
     this.#pace = new Pace(intervalMs)
     this.#troubles = new Troubles(data, explain, () => store.nowMs())
     this.#activity = new ActivityLook(store, data)
-    this.#streams = new StreamsLook(store, data, match, rows => this.#activity.moved(rows))
+    this.#streams = new StreamsPoll(store, data, match, rows => this.#activity.moved(rows))
     this.#open = new OpenLook(store, data)
     this.#unread = new UnreadLook(store, data, this.#troubles)
     this.#watchdog = new WatchdogLook(store, data)
@@ -149,7 +149,7 @@ export class Poll {
     const lists = this.#demand.streams && this.#listAtMs <= startMs
     if (lists) {
       this.#listAtMs = Number.POSITIVE_INFINITY
-      await this.#streams.look(mark, signal)
+      await this.#streams.poll(mark, signal)
     }
     const { watchdog, activity } = this.#demand
     if (watchdog) await this.#watchdog.look(mark, signal)
