@@ -150,7 +150,7 @@ export class Finder {
   /** Not worth a look before, epoch ms, as long as it stays as it is. */
   #leave({ name, etag }: Lead, untilMs: number): undefined {
     if (etag === undefined) return
-    this.#survey.lookedAt.set(name, { etag, againMs: untilMs })
+    this.#survey.leaveUntil(name, etag, untilMs)
     this.#isWiser = true
   }
 

@@ -1,12 +1,13 @@
 import { type Glob, globOf } from '../ops/glob.ts'
+import { ChangedStreams, type RememberedStream } from '../ops/watch/changed-streams.ts'
 import type { EventStore, Listed } from '../store/store.ts'
 import { attemptOf, isWaitingJoin, type StreamEvent } from '../stream/event.ts'
 import type { EventStream } from '../stream/event-stream.ts'
 import { openEvents, openWork } from '../stream/ready-events.ts'
 import type { Summary } from '../stream/summary.ts'
 import { claimEndMs, claimRuns } from '../stream/time/deadlines.ts'
-import { BoundedMap } from '../util/bounded-map.ts'
 import type { Timing } from '../util/clock.ts'
+import { ownText } from '../util/strings.ts'
 import type { LoopOptions } from './types.ts'
 
 /** A stream that is worth a look, as it was listed. */
@@ -18,16 +19,20 @@ export interface Lead {
   readonly version?: number
 }
 
-/** So many streams in which there was nothing to do are remembered: some 30 MB. */
-const MOST_STREAMS = 200_000
-
 /** A look at all streams yields at most so many of each kind; more come with the next one. */
 const MOST_LEADS = 1_000
 
+/** At most so many streams without work are remembered: some 30 MB. */
+const MOST_IDLE = 200_000
+
+/** A stream in which there is nothing to do before that time, epoch ms, as long as its ETag stays. */
+interface IdleStream extends RememberedStream {
+  readonly againMs: number
+}
+
 /** Finds streams that may have work, from listings alone; nothing is listed while nothing was written. */
 export class Survey {
-  /** Streams that were looked at, and from when on it is worth to look again although they stay as they are, epoch ms. */
-  readonly lookedAt = new BoundedMap<string, { readonly etag: string; readonly againMs: number }>(MOST_STREAMS)
+  readonly #idle = new ChangedStreams<IdleStream>(MOST_IDLE)
   readonly #store: EventStore
   readonly #wanted: Wanted
   readonly #timing: Timing
@@ -77,6 +82,12 @@ export class Survey {
     this.#againMs = Math.min(this.#againMs, ms)
   }
 
+  /** A stream that stays in this state is not worth a look before that time, epoch ms. */
+  leaveUntil(name: string, etag: string, againMs: number): void {
+    this.#idle.forget(name)
+    this.#idle.take({ name: ownText(name), etag: ownText(etag), againMs, listing: 0 })
+  }
+
   /**
    * The streams that are worth a look now, in an order of chance; those of which a listing knows too little come last.
    * @throws the store's faults
@@ -91,30 +102,28 @@ export class Survey {
     this.#locked = 0
     const ready = new Sample<Lead>(MOST_LEADS, this.#timing.random)
     const unknown = new Sample<Lead>(MOST_LEADS, this.#timing.random)
-    const skip = (name: string, etag: string) => this.#isIdle(name, etag, nowMs)
+    this.#idle.begin()
+    const mayHaveWork = ({ againMs }: IdleStream) => {
+      if (againMs > nowMs) this.lookBy(againMs)
+      return againMs <= nowMs
+    }
+    const skip = (name: string, etag: string) =>
+      this.#glob?.matches(name) === false || this.#idle.skip(name, etag, mayHaveWork)
     const prefix = this.#glob?.prefix
     for await (const page of this.#store.list({ order: 'any', skip, signal, ...(prefix ? { prefix } : {}) })) {
       for (const listed of page) this.#consider(listed, nowMs, ready, unknown)
     }
+    this.#idle.end()
     // What found no room is found by listing again.
     this.#isCut = ready.isCut || unknown.isCut
     if (!this.#isCut) this.#mark = mark
     return [...ready.take(), ...unknown.take()]
   }
 
-  /** Not ours, or looked at in this state and without anything to do until later. */
-  #isIdle(name: string, etag: string, nowMs: number): boolean {
-    if (this.#glob?.matches(name) === false) return true
-    const seen = this.lookedAt.get(name)
-    if (seen?.etag !== etag || seen.againMs <= nowMs) return false
-    this.lookBy(seen.againMs)
-    return true
-  }
-
   #consider({ name, etag, lease, summary }: Listed, nowMs: number, ready: Sample<Lead>, unknown: Sample<Lead>): void {
     const fromMs = summary === undefined ? nowMs : this.#wanted.worthFrom(summary)
     if (fromMs > nowMs) {
-      this.lookedAt.set(name, { etag, againMs: fromMs })
+      this.leaveUntil(name, etag, fromMs)
       this.lookBy(fromMs)
     } else if (lease.state === 'leased' && lease.duration === 'infinite') {
       // Nothing can be claimed, and waiting would keep other streams waiting.
