@@ -27,6 +27,7 @@ export async function topStore(file: string, streams: number, events = 0): Promi
 export function setAge(file: string, ageMs: number): void {
   const db = new DatabaseSync(file)
   const nowMs = Date.now()
-  db.exec(`UPDATE streams SET created_ms = ${nowMs - ageMs}, due_ms = ${nowMs + 7_200_000}, claim_end_ms = NULL`)
+  const summary = `json_remove(json_set(summary, '$.createdMs', ${nowMs - ageMs}), '$.claimEndMs')`
+  db.exec(`UPDATE streams SET summary = ${summary}, due_ms = ${nowMs + 7_200_000}`)
   db.close()
 }

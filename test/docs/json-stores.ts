@@ -111,7 +111,7 @@ export const SQLITE: StoreFacts = {
   network: '',
   journalMode: 'wal',
   synchronous: 'full',
-  schemaVersion: 1,
+  schemaVersion: 2,
   faults: ['row 3 is missing from an index'],
 }
 

@@ -4,11 +4,11 @@ import { sleep } from '../../util/concurrency.ts'
 import { backOff, Patience } from '../backoff.ts'
 import { StoreDamaged } from '../errors.ts'
 import { writeGate } from '../local-lease.ts'
-import type { ChangeOptions, ChangeOutcome, Decision, Stored } from '../store.ts'
+import type { ChangeOptions, ChangeOutcome, Decision, Listed, Stored } from '../store.ts'
 import { CommitFault, type Connection } from './connection.ts'
 import type { SqliteFile } from './file.ts'
-import { type Gate, gateOf, instant, leaseValues, type Row, storedOf, summaryValues } from './rows.ts'
-import { SELECT_GATE, SELECT_STORED, UPDATE_BODY, UPDATE_DUE, UPDATE_LEASE, UPDATE_STREAM } from './schema.ts'
+import { bodyOf, instant, type KeptStream, keptOf, leaseValues, listedOf, type Row, writtenValues } from './rows.ts'
+import { SELECT_BODY, SELECT_STREAM, UPDATE_BODY, UPDATE_DUE, UPDATE_LEASE, UPDATE_STREAM } from './schema.ts'
 
 /** How often a change whose COMMIT was not confirmed is looked up and tried again. */
 const COMMIT_TRIES = 4
@@ -90,7 +90,7 @@ export interface ChangeTask {
 /** A stream as it was when it was looked at. */
 interface Look {
   readonly row: Row
-  readonly stream: Gate
+  readonly stream: KeptStream
   readonly nowMs: number
 }
 
@@ -176,8 +176,8 @@ class ChangeTransaction {
   }
 
   #look(connection: Connection): Look | { readonly kind: 'missing' } {
-    const row = connection.get(SELECT_GATE, this.#task.name)
-    return row === undefined ? { kind: 'missing' } : { row, stream: gateOf(row), nowMs: this.#task.clock() }
+    const row = connection.get(SELECT_STREAM, this.#task.name)
+    return row === undefined ? { kind: 'missing' } : { row, stream: keptOf(row), nowMs: this.#task.clock() }
   }
 
   #closed({ stream, nowMs }: Look): ChangeOutcome | undefined {
@@ -191,10 +191,10 @@ class ChangeTransaction {
     return decision.kind === 'leave' ? { kind: 'left' } : this.#rewrite(connection, { ...look, decision })
   }
 
-  #decided(connection: Connection, { stream, nowMs }: Look): Decision {
-    const current = new StoredOnDemand(connection, this.#task.name, stream, nowMs)
+  #decided(connection: Connection, look: Look): Decision {
+    const current = new StoredOnDemand(connection, this.#task.name, look)
     try {
-      return this.#task.decide(current.stored, nowMs)
+      return this.#task.decide(current.stored, look.nowMs)
     } catch (error) {
       current.end()
       throw new DecideFault(error)
@@ -209,7 +209,7 @@ class ChangeTransaction {
     const { body, summary } = decision
     this.#written = decision
     if (connection.update(UPDATE_BODY, body, stream.bodyId) === 0) throw bodyMissing(name)
-    connection.run(UPDATE_STREAM, etag, body.length, instant(nowMs), ...summaryValues(summary), name)
+    connection.run(UPDATE_STREAM, ...writtenValues(etag, body, summary, nowMs), name)
     if (instant(summary.dueMs) !== instant(stream.dueMs)) connection.run(UPDATE_DUE, instant(summary.dueMs), name)
     // Without a lease id the gate is open only over a lease that has ended: a write makes it history.
     if (stream.lease.record.id !== '' && leaseId === undefined) {
@@ -228,44 +228,41 @@ function stands(ahead: Ahead | undefined, { row, nowMs }: Look): ahead is Ahead 
 type Written = Extract<Decision, { kind: 'put' }>
 
 /**
- * A stream as a change sees it inside its transaction. Who remembers the document by its ETag asks neither for the body
- * nor for the summary: those are read when they are first asked for, which costs more than all the rest.
+ * A stream as a change sees it inside its transaction. Whoever remembers the document by its ETag asks neither for the body
+ * nor for the summary: those are read when they are asked for, which costs more than all the rest.
  */
 class StoredOnDemand {
   readonly stored: Stored
-  readonly #connection: Connection
-  readonly #nowMs: number
-  #whole: Stored | undefined
-  /** A fault of the store, not of who asked. */
+  #body: Uint8Array | undefined
+  /** A fault of the store, not of the one who asked. */
   #fault: { readonly error: unknown } | undefined
   #hasEnded = false
 
-  constructor(connection: Connection, name: string, { etag, modifiedMs, version }: Gate, nowMs: number) {
-    this.#connection = connection
-    this.#nowMs = nowMs
-    const whole = (): Stored => this.#read(name)
+  constructor(connection: Connection, name: string, { row, stream, nowMs }: Look) {
+    const listed = (): Listed => listedOf(row, nowMs)
+    const body = (): Uint8Array => this.#read(connection, name, stream.bodyId)
     this.stored = {
       name,
-      etag,
-      modifiedMs,
-      versionFloor: version,
+      etag: stream.etag,
+      modifiedMs: stream.modifiedMs,
+      versionFloor: stream.version,
       get size() {
-        return whole().size
+        return listed().size
       },
       get lease() {
-        return whole().lease
+        return listed().lease
       },
       get summary() {
-        return whole().summary
+        return listed().summary
       },
       get body() {
-        return whole().body
+        return body()
       },
     } as Stored
   }
 
   /**
-   * What was not asked for by now is not told any more: outside the transaction it may be another's.
+   * A body that was not asked for by now is not read any more: outside the transaction it may be another's.
    * @throws what reading threw, whatever was made of it
    */
   end(): void {
@@ -273,14 +270,14 @@ class StoredOnDemand {
     if (this.#fault !== undefined) throw this.#fault.error
   }
 
-  #read(name: string): Stored {
-    if (this.#whole !== undefined) return this.#whole
+  #read(connection: Connection, name: string, bodyId: number): Uint8Array {
+    if (this.#body !== undefined) return this.#body
     if (this.#hasEnded) throw new Error('a stream can be looked at only while its change is decided')
     try {
-      const row = this.#connection.get(SELECT_STORED, name)
+      const row = connection.get(SELECT_BODY, bodyId)
       if (row === undefined) throw bodyMissing(name)
-      this.#whole = storedOf(row, this.#nowMs)
-      return this.#whole
+      this.#body = bodyOf(row[0])
+      return this.#body
     } catch (error) {
       this.#fault = { error }
       throw error

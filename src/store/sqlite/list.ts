@@ -5,7 +5,7 @@ import type { Listed, ListQuery } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteFile } from './file.ts'
 import { isLeasedRow, listedOf } from './rows.ts'
-import { LISTED_COLUMNS, SELECT_LEASED, SELECT_LISTED } from './schema.ts'
+import { LISTED_COLUMNS, SELECT_LEASED, SELECT_STREAM } from './schema.ts'
 
 /** Few enough that what a page leaves behind is collected young: a whole listing stays near 100 MB. */
 export const PAGE_ROWS = 200
@@ -111,7 +111,7 @@ function partAfter(connection: Connection, query: SkippingQuery, after: string |
   for (const [name, etag] of names) {
     asked = name
     if (typeof name !== 'string' || query.skip(name, typeof etag === 'string' ? etag : '', isLeased)) continue
-    const row = connection.get(SELECT_LISTED, name)
+    const row = connection.get(SELECT_STREAM, name)
     if (row !== undefined) rows.push(listedOf(row, nowMs))
   }
   const last = names.length < NAMES_AT_ONCE ? undefined : names.at(-1)?.[0]

@@ -6,7 +6,7 @@ import { BadAddress, StoreIncompatible } from '../errors.ts'
 import { BUSY_TIMEOUT_MS } from './connection.ts'
 import { isIndexFull, sqliteCode } from './errors.ts'
 import { databaseIdentityOf, type OpenedFile, Replaced } from './file-identity.ts'
-import { createSchema, mayWriteWith, schemaState } from './schema.ts'
+import { createOrMigrate, mayWriteWith, schemaState } from './schema.ts'
 
 /**
  * FULL: a commit that was reported survives a power cut; NORMAL loses some. A commit checkpoints beyond 16 MiB of WAL,
@@ -48,15 +48,16 @@ export function openExisting(path: string, version: string, purpose: 'read' | 'w
 export function openOrCreate(path: string): OpenedDatabase {
   if (!isFile(path)) createFile(path)
   const opened = openAs(path, 'read-write')
-  if (!ready(opened, path, db => createSchema(db, path))) throw new BadAddress(`${path} could not be made a store`)
+  if (!ready(opened, path, 'create')) throw new BadAddress(`${path} could not be made a store`)
   return opened
 }
 
-/** Whether it is a store by now; otherwise it is closed. */
-function ready({ db, mode, identity }: OpenedDatabase, path: string, create?: (db: DatabaseSync) => void): boolean {
+/** Whether it is a store by now, migrated if it had to be; otherwise it is closed. */
+function ready({ db, mode, identity }: OpenedDatabase, path: string, purpose?: 'create'): boolean {
   try {
-    if (schemaState(db, path) === 'empty') create?.(db)
-    const isReady = schemaState(db, path) === 'ready'
+    const state = schemaState(db, path)
+    if (state === 'empty' ? purpose === 'create' : state === 'older' && mode === 'read-write') createOrMigrate(db, path)
+    const isReady = schemaState(db, path) !== 'empty'
     if (isReady && mode === 'read-write') db.exec(SETTINGS)
     // Database and WAL are opened one after the other, both by name: they may be those of different files.
     if (databaseIdentityOf(path) !== identity) throw new Replaced()

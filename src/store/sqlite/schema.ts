@@ -4,58 +4,66 @@ import { StoreDamaged, StoreIncompatible } from '../errors.ts'
 /** `LsCt` in the header of the file: says that it is a store of leasectl. */
 const APPLICATION_ID = 0x4c734374
 
-/** In the header as `user_version`. A release that changes the tables raises it. */
-const SCHEMA_VERSION = 1
+/** In the header as `user_version`. A release that changes the tables raises it and migrates those of the version before. */
+const SCHEMA_VERSION = 2
 
 /** Earlier versions can corrupt a WAL that two processes write and checkpoint (sqlite.org/wal.html, "WAL-reset bug"). */
 const OLDEST_WRITER = [3, 51, 3] as const
 
 /**
+ * The columns of `streams`, in the order in which a row is read; a listing leaves out the last. What SQL never asks for is
+ * JSON: the holder of the lease, and the summary without `due_ms` and `version`.
+ */
+const COLUMNS = {
+  name: 'TEXT NOT NULL PRIMARY KEY',
+  etag: 'TEXT NOT NULL',
+  size: 'INTEGER NOT NULL',
+  modified_ms: 'INTEGER NOT NULL',
+  lease_id: 'TEXT',
+  lease_duration_s: 'INTEGER',
+  lease_until_ms: 'INTEGER',
+  lease_break_at_ms: 'INTEGER',
+  lease_holder: 'TEXT',
+  due_ms: 'INTEGER',
+  version: 'INTEGER NOT NULL',
+  summary: 'TEXT NOT NULL',
+  body_id: 'INTEGER NOT NULL',
+}
+
+/**
  * `streams` is clustered by name and holds no bodies, so a listing reads neither bodies nor a second copy of its
  * columns. The due index is narrow: it changes only with the due time, and a page of it looks up only the rows shown.
  */
+const STREAMS = `
+  CREATE TABLE streams (${Object.entries(COLUMNS).map(column => column.join(' '))}) STRICT, WITHOUT ROWID;
+  CREATE INDEX streams_due ON streams (due_ms, name) WHERE due_ms IS NOT NULL;
+  PRAGMA user_version = ${SCHEMA_VERSION};
+`
+
 const TABLES = `
   CREATE TABLE bodies (id INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;
-  CREATE TABLE streams (
-    name TEXT NOT NULL PRIMARY KEY,
-    body_id INTEGER NOT NULL,
-    etag TEXT NOT NULL,
-    size INTEGER NOT NULL,
-    modified_ms INTEGER NOT NULL,
-    lease_id TEXT,
-    lease_duration_s INTEGER,
-    lease_until_ms INTEGER,
-    lease_break_at_ms INTEGER,
-    holder_by TEXT,
-    holder_host TEXT,
-    holder_pid INTEGER,
-    holder_purpose TEXT,
-    holder_since_ms INTEGER,
-    due_ms INTEGER,
-    version INTEGER NOT NULL,
-    born TEXT NOT NULL,
-    status TEXT NOT NULL,
-    outcome TEXT NOT NULL,
-    last_by TEXT NOT NULL,
-    root TEXT NOT NULL,
-    created_ms INTEGER,
-    key TEXT NOT NULL,
-    topic TEXT NOT NULL,
-    tag TEXT NOT NULL,
-    tracking_id TEXT NOT NULL,
-    failed_at_ms INTEGER,
-    failed_id TEXT NOT NULL,
-    failure TEXT NOT NULL,
-    open INTEGER NOT NULL,
-    failed INTEGER NOT NULL,
-    total INTEGER NOT NULL,
-    waiting_on TEXT NOT NULL,
-    ready TEXT NOT NULL,
-    claim_end_ms INTEGER
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX streams_due ON streams (due_ms, name) WHERE due_ms IS NOT NULL;
   PRAGMA application_id = ${APPLICATION_ID};
-  PRAGMA user_version = ${SCHEMA_VERSION};
+  ${STREAMS}
+`
+
+/** Version 1 had a column for each field of the holder and the summary. Patching drops the fields that are NULL. */
+const FROM_VERSION_1 = `
+  DROP INDEX streams_due;
+  ALTER TABLE streams RENAME TO streams_1;
+  ${STREAMS}
+  INSERT INTO streams SELECT
+    name, etag, size, modified_ms, lease_id, lease_duration_s, lease_until_ms, lease_break_at_ms,
+    iif(holder_by IS NULL, NULL, json_object('by', holder_by, 'host', holder_host, 'pid', holder_pid,
+      'purpose', holder_purpose, 'sinceMs', holder_since_ms)),
+    due_ms, version,
+    json_patch('{}', json_object('born', born, 'status', status, 'outcome', outcome, 'lastBy', last_by, 'root', root,
+      'createdMs', created_ms, 'key', "key", 'topic', topic, 'tag', tag, 'trackingId', tracking_id,
+      'failedAtMs', failed_at_ms, 'failedId', failed_id, 'failure', failure, 'open', open, 'failed', failed,
+      'total', total, 'claimEndMs', claim_end_ms,
+      'waitingOn', json(lines_as_json(waiting_on)), 'ready', json(lines_as_json(ready)))),
+    body_id
+  FROM streams_1;
+  DROP TABLE streams_1;
 `
 
 /** In one statement, so of one moment: another process may be creating the tables meanwhile. */
@@ -74,8 +82,8 @@ export function mayWriteWith(version: string): boolean {
   return true
 }
 
-/** `empty`: a file without any table, such as the one a creation that was interrupted left behind. */
-export type SchemaState = 'empty' | 'ready'
+/** `empty`: a file without any table, such as the one a creation that was interrupted left behind. `older`: to be migrated. */
+export type SchemaState = 'empty' | 'older' | 'ready'
 
 /**
  * What the file is.
@@ -85,6 +93,7 @@ export type SchemaState = 'empty' | 'ready'
 export function schemaState(db: DatabaseSync, path: string): SchemaState {
   const { application, version, tables } = db.prepare(STATE).get() ?? {}
   if (application === APPLICATION_ID && Number(version) > 0) {
+    if (Number(version) < SCHEMA_VERSION) return 'older'
     checkSchemaVersion(version, path)
     return 'ready'
   }
@@ -94,21 +103,31 @@ export function schemaState(db: DatabaseSync, path: string): SchemaState {
   })
 }
 
-/** Throws `StoreIncompatible` for a version of the tables that this leasectl does not know. */
+/** Throws `StoreIncompatible` for a version of the tables that this leasectl cannot use. */
 export function checkSchemaVersion(version: unknown, path: string): void {
   if (version === SCHEMA_VERSION) return
-  throw new StoreIncompatible(`${path} was written by a newer leasectl (tables ${version}, known ${SCHEMA_VERSION})`, {
-    hint: 'Use that leasectl, or a newer one.',
+  const tables = `(tables ${version}, known ${SCHEMA_VERSION})`
+  if (Number(version) > SCHEMA_VERSION)
+    throw new StoreIncompatible(`${path} was written by a newer leasectl ${tables}`, {
+      hint: 'Use that leasectl, or a newer one.',
+    })
+  throw new StoreIncompatible(`${path} was written by an older leasectl ${tables} and cannot be migrated here`, {
+    hint: 'Use it once where it may be written: that migrates it.',
   })
 }
 
-/** Makes an empty file a store. Safe against another process that does the same. May end in BUSY: then again. */
-export function createSchema(db: DatabaseSync, path: string): void {
+/**
+ * Makes an empty file a store and migrates older tables, in one transaction. Safe against another process that does the
+ * same. May end in BUSY: then again.
+ */
+export function createOrMigrate(db: DatabaseSync, path: string): void {
   // Readers beside a writer, and one sync per commit. Kept in the file.
   db.exec('PRAGMA journal_mode = WAL')
   db.exec('BEGIN IMMEDIATE')
   try {
-    if (schemaState(db, path) === 'empty') db.exec(TABLES)
+    const state = schemaState(db, path)
+    if (state === 'empty') db.exec(TABLES)
+    if (state === 'older') migrate(db)
     db.exec('COMMIT')
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK')
@@ -116,42 +135,39 @@ export function createSchema(db: DatabaseSync, path: string): void {
   }
 }
 
-const SUMMARY_COLUMNS =
-  'due_ms, version, born, status, outcome, last_by, root, created_ms, key, topic, tag, tracking_id, failed_at_ms, ' +
-  'failed_id, failure, open, failed, total, waiting_on, ready, claim_end_ms'
+function migrate(db: DatabaseSync): void {
+  db.function('lines_as_json', lines => JSON.stringify(lines === '' ? [] : String(lines).split('\n')))
+  db.exec(FROM_VERSION_1)
+}
 
-const LEASE_COLUMNS =
-  'lease_id, lease_duration_s, lease_until_ms, lease_break_at_ms, ' +
-  'holder_by, holder_host, holder_pid, holder_purpose, holder_since_ms'
+const COLUMN_NAMES = Object.keys(COLUMNS)
 
-/** The columns a listing shows; none of them is a body. */
-export const LISTED_COLUMNS = `name, etag, size, modified_ms, ${LEASE_COLUMNS}, ${SUMMARY_COLUMNS}`
+/** Where a column is in a row of `SELECT_STREAM`, and of a listing. */
+export const columnAt = (name: keyof typeof COLUMNS): number => COLUMN_NAMES.indexOf(name)
 
-export const SELECT_STORED = `SELECT ${LISTED_COLUMNS}, body_id, body FROM streams JOIN bodies ON bodies.id = body_id WHERE name = ?`
+/** The columns a listing shows; none of them leads to a body. */
+export const LISTED_COLUMNS = COLUMN_NAMES.filter(name => name !== 'body_id').join(', ')
 
-/** What a change asks of its stream itself; the rest only where it wants to know. */
-export const SELECT_GATE = `SELECT etag, body_id, due_ms, version, modified_ms, last_by, ${LEASE_COLUMNS} FROM streams WHERE name = ?`
-
-/** For operations that need no body. */
-export const SELECT_LISTED = `SELECT ${LISTED_COLUMNS}, body_id FROM streams WHERE name = ?`
+export const SELECT_STREAM = `SELECT ${COLUMN_NAMES} FROM streams WHERE name = ?`
+export const SELECT_WITH_BODY = `SELECT ${COLUMN_NAMES}, body FROM streams JOIN bodies ON id = body_id WHERE name = ?`
 
 /** Those of a range of names that have or had a lease, with what tells whether it is held. */
 export const SELECT_LEASED =
   'SELECT name, lease_id, lease_until_ms, lease_break_at_ms FROM streams ' +
   'WHERE name >= ? AND name <= ? AND lease_id IS NOT NULL'
 
+export const SELECT_BODY = 'SELECT body FROM bodies WHERE id = ?'
 export const INSERT_BODY = 'INSERT INTO bodies (body) VALUES (?)'
 export const UPDATE_BODY = 'UPDATE bodies SET body = ? WHERE id = ?'
 export const DELETE_BODY = 'DELETE FROM bodies WHERE id = ?'
 
-export const INSERT_STREAM =
-  `INSERT INTO streams (name, body_id, etag, size, modified_ms, ${SUMMARY_COLUMNS}) ` +
-  `VALUES (?, ?, ?, ?, ?${', ?'.repeat(21)})`
+/** What each write sets. Not the due time: a write that keeps it leaves its index alone. */
+const WRITTEN = ['etag', 'size', 'modified_ms', 'version', 'summary'] as const
+const LEASE = ['lease_id', 'lease_duration_s', 'lease_until_ms', 'lease_break_at_ms', 'lease_holder'] as const
+const assigned = (columns: readonly (keyof typeof COLUMNS)[]): string => columns.map(name => `${name} = ?`).join(', ')
 
-/** The due time leads the columns of a summary so that a write which keeps it can leave it, and its index, alone. */
-const KEEPING_DUE = SUMMARY_COLUMNS.slice(SUMMARY_COLUMNS.indexOf(' ') + 1)
-const assigned = (columns: string): string => columns.replaceAll(/\w+/g, '$& = ?')
-export const UPDATE_STREAM = `UPDATE streams SET etag = ?, size = ?, modified_ms = ?, ${assigned(KEEPING_DUE)} WHERE name = ?`
+export const INSERT_STREAM = `INSERT INTO streams (${WRITTEN}, name, body_id, due_ms) VALUES (${WRITTEN.map(() => '?')}, ?, ?, ?)`
+export const UPDATE_STREAM = `UPDATE streams SET ${assigned(WRITTEN)} WHERE name = ?`
 export const UPDATE_DUE = 'UPDATE streams SET due_ms = ? WHERE name = ?'
-export const UPDATE_LEASE = `UPDATE streams SET ${assigned(LEASE_COLUMNS)} WHERE name = ?`
+export const UPDATE_LEASE = `UPDATE streams SET ${assigned(LEASE)} WHERE name = ?`
 export const DELETE_STREAM = 'DELETE FROM streams WHERE name = ?'

@@ -35,14 +35,14 @@ import { CommitFault, type Connection } from './connection.ts'
 import { SqliteFile, type SqliteFileOptions } from './file.ts'
 import { inspectSqlite } from './inspect.ts'
 import { type Cursor, listSkipping, PAGE_ROWS, pageQuery } from './list.ts'
-import { bodyIdOf, dueOf, instant, leasedOf, leaseValues, listedOf, storedOf, summaryValues } from './rows.ts'
+import { dueOf, instant, keptOf, leaseValues, listedOf, storedOf, writtenValues } from './rows.ts'
 import {
   DELETE_BODY,
   DELETE_STREAM,
   INSERT_BODY,
   INSERT_STREAM,
-  SELECT_LISTED,
-  SELECT_STORED,
+  SELECT_STREAM,
+  SELECT_WITH_BODY,
   UPDATE_LEASE,
 } from './schema.ts'
 
@@ -119,7 +119,7 @@ class SqliteStore implements EventStore {
     checkReadableName(name)
     return this.#file.read(
       connection => {
-        const row = connection.get(SELECT_STORED, name)
+        const row = connection.get(SELECT_WITH_BODY, name)
         return row && storedOf(row, this.nowMs())
       },
       { signal },
@@ -224,11 +224,10 @@ function createInTransaction(
   connection: Connection,
   { name, body, summary, nowMs }: { name: string; body: Uint8Array; summary: Summary; nowMs: number },
 ): CreateOutcome {
-  if (connection.get(SELECT_LISTED, name) !== undefined) return { kind: 'exists' }
+  if (connection.get(SELECT_STREAM, name) !== undefined) return { kind: 'exists' }
   const etag = randomUUID()
   const bodyId = connection.run(INSERT_BODY, body)
-  const stamp = [etag, body.length, instant(nowMs)]
-  connection.run(INSERT_STREAM, name, bodyId, ...stamp, instant(summary.dueMs), ...summaryValues(summary))
+  connection.run(INSERT_STREAM, ...writtenValues(etag, body, summary, nowMs), name, bodyId, instant(summary.dueMs))
   return { kind: 'created', etag }
 }
 
@@ -237,14 +236,14 @@ function removeInTransaction(
   connection: Connection,
   { name, etag, leaseId, nowMs }: { name: string; etag?: string; leaseId?: string; nowMs: number },
 ): RemoveOutcome {
-  const row = connection.get(SELECT_LISTED, name)
+  const row = connection.get(SELECT_STREAM, name)
   if (row === undefined) return { kind: 'missing' }
-  const stream = leasedOf(row)
+  const stream = keptOf(row)
   const gate = writeGate(stream, leaseId, nowMs)
   if (gate.kind === 'held') return { kind: 'held', lease: gate.lease }
   if (gate.kind === 'lost') return gate
   if (etag !== undefined && etag !== stream.etag) return { kind: 'changed' }
-  connection.run(DELETE_BODY, bodyIdOf(row))
+  connection.run(DELETE_BODY, stream.bodyId)
   connection.run(DELETE_STREAM, name)
   return { kind: 'removed' }
 }
@@ -255,9 +254,9 @@ function leaseInTransaction<T>(
   name: string,
   step: (stream: LeasedStream) => LeaseStep<T>,
 ): T | { readonly kind: 'missing' } {
-  const row = connection.get(SELECT_LISTED, name)
+  const row = connection.get(SELECT_STREAM, name)
   if (row === undefined) return { kind: 'missing' }
-  const { outcome, keep } = step(leasedOf(row))
+  const { outcome, keep } = step(keptOf(row))
   if (keep) connection.run(UPDATE_LEASE, ...leaseValues(keep), name)
   return outcome
 }

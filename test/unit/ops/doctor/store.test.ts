@@ -22,7 +22,7 @@ const SQLITE: SqliteFacts = {
   network: '',
   journalMode: 'wal',
   synchronous: 'full',
-  schemaVersion: 1,
+  schemaVersion: 2,
   unknown: {},
 }
 

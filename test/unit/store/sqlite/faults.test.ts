@@ -93,7 +93,7 @@ describe('a file that is not a sound store', () => {
 
   it('is incompatible when a newer leasectl wrote it', async () => {
     const path = await sampleFile()
-    inFile(path, db => db.exec('PRAGMA user_version = 2'))
+    inFile(path, db => db.exec('PRAGMA user_version = 3'))
     await expectFault(path, StoreIncompatible, 'a newer schema')
   })
 
@@ -101,7 +101,7 @@ describe('a file that is not a sound store', () => {
     const path = await sampleFile()
     const store = openSqliteStore(path)
     await store.changeUnderLease('counter', increment, changeOptions())
-    inFile(path, db => db.exec('PRAGMA user_version = 2'))
+    inFile(path, db => db.exec('PRAGMA user_version = 3'))
     await expect(store.changeUnderLease('counter', increment, changeOptions())).rejects.toThrow(/newer leasectl/)
     await expect(store.read('counter')).rejects.toThrow(/newer leasectl/)
     await store.close()

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, it, onTestFinished } from 'vitest'
-import { createSchema, schemaState } from '../../../../src/store/sqlite/schema.ts'
+import { createOrMigrate, schemaState } from '../../../../src/store/sqlite/schema.ts'
 import { testFolder } from './support.ts'
 
 function opened(path: string): DatabaseSync {
@@ -16,7 +16,7 @@ function createdMeanwhile(db: DatabaseSync, path: string): DatabaseSync {
   const prepare = (sql: string) => ({
     get: () => {
       const answer = db.prepare(sql).get()
-      createSchema(another, path)
+      createOrMigrate(another, path)
       return answer
     },
   })

@@ -1,0 +1,64 @@
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { openSqliteStore } from '../../../../src/store/sqlite/store.ts'
+import { bytes, changeOptions, holder, increment, listed, stored, summary } from '../../../contract/harness.ts'
+import { inFile, integrity, testFolder } from './support.ts'
+import { toVersion1 } from './version-1.ts'
+
+const versionOf = (path: string): unknown => inFile(path, db => db.prepare('PRAGMA user_version').get()?.user_version)
+
+const FULL = summary({
+  outcome: 'errors',
+  lastBy: 'é & <ada> "\\n" \n',
+  failedAtMs: 1_000,
+  failure: 'a\0b, 😀',
+  dueMs: 5,
+  claimEndMs: 6,
+  waitingOn: ['01.00', '09.00\\n', '+3'],
+  ready: ['Scan|a%20b', '+1'],
+})
+
+/** A store of version 1 with a stream of each kind, and what its listing shows. */
+async function olderStore() {
+  const path = join(testFolder(), 'streams.db')
+  const store = openSqliteStore(path)
+  for (const [name, one] of Object.entries({ full: FULL, plain: summary(), leased: summary({ ready: [] }) }))
+    await store.create(name, bytes('1'), one)
+  await store.acquire('leased', { leaseId: 'kept', durationS: -1, holder: holder('ada') })
+  const rows = await listed(store)
+  await store.close()
+  toVersion1(path)
+  return { path, rows }
+}
+
+it('migrates a store of version 1 when it is first read, and keeps every field', async () => {
+  const { path, rows } = await olderStore()
+  expect(versionOf(path)).toBe(1)
+  const store = openSqliteStore(path)
+  onTestFinished(() => store.close())
+  expect(await listed(store)).toStrictEqual(rows)
+  expect(await listed(store, { order: 'due' })).toStrictEqual(rows.filter(row => row.summary?.dueMs !== undefined))
+  expect(await stored(store, 'full')).toMatchObject({ summary: FULL, versionFloor: FULL.version })
+  expect(await store.renew('leased', 'kept')).toMatchObject({ kind: 'ok' })
+  expect([versionOf(path), integrity(path)]).toEqual([2, 'ok'])
+})
+
+it('migrates it once where several open it at the same time, and takes their changes', async () => {
+  const { path } = await olderStore()
+  const stores = [1, 2, 3].map(() => openSqliteStore(path))
+  const changes = stores.map(store => store.changeUnderLease('full', increment, changeOptions()))
+  expect((await Promise.all(changes)).map(({ kind }) => kind)).toEqual(['committed', 'committed', 'committed'])
+  for (const store of stores) await store.close()
+  expect([versionOf(path), integrity(path)]).toEqual([2, 'ok'])
+})
+
+it('leaves it as it is and says why where this SQLite may not write', async () => {
+  const { path } = await olderStore()
+  const store = openSqliteStore(path, { sqliteVersion: '3.51.2' })
+  await expect(store.read('full')).rejects.toMatchObject({
+    code: 'store-incompatible',
+    message: `${path} was written by an older leasectl (tables 1, known 2) and cannot be migrated here`,
+  })
+  await store.close()
+  expect(versionOf(path)).toBe(1)
+})
