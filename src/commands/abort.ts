@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 import type { Run } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
-import { messageOf, registerOnStreams } from './batch/command.ts'
-import type { OnStreams, OnStreamsOptions } from './batch/options.ts'
+import { messageOf, registerTransactCommand } from './batch/command.ts'
+import { ALREADY_FINAL, type BatchCommandOptions, type TransactCommand } from './batch/options.ts'
 
-export const ABORT: OnStreams = {
-  verb: 'abort',
-  does: 'aborts',
-  word: 'aborted',
+export const ABORT: TransactCommand = {
+  name: 'abort',
+  thirdPerson: 'aborts',
+  pastParticiple: 'aborted',
   summary: 'ends a stream, or one event, as aborted by force; what is open below becomes canceled',
   examples: [
     ['abort orders/4711 -m "stuck since noon"', 'the whole stream'],
@@ -15,9 +15,10 @@ export const ABORT: OnStreams = {
     ["abort --overdue --match 'orders/**' --dry-run", 'which streams that would be'],
   ],
   eventHelp: 'this event instead of the whole stream; may be repeated',
+  leavesOut: ALREADY_FINAL,
   operation: (event, options) => ({ op: 'abort', ...event, ...messageOf(options) }),
 }
 
-export function register(parent: Command, runtime: Runtime, go?: Run<OnStreamsOptions>): void {
-  registerOnStreams(parent, runtime, ABORT, go)
+export function register(parent: Command, runtime: Runtime, go?: Run<BatchCommandOptions>): void {
+  registerTransactCommand(parent, runtime, ABORT, go)
 }

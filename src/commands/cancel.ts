@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 import type { Run } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
-import { messageOf, registerOnStreams } from './batch/command.ts'
-import type { OnStreams, OnStreamsOptions } from './batch/options.ts'
+import { messageOf, registerTransactCommand } from './batch/command.ts'
+import { ALREADY_FINAL, type BatchCommandOptions, type TransactCommand } from './batch/options.ts'
 
-export const CANCEL: OnStreams = {
-  verb: 'cancel',
-  does: 'cancels',
-  word: 'canceled',
+export const CANCEL: TransactCommand = {
+  name: 'cancel',
+  thirdPerson: 'cancels',
+  pastParticiple: 'canceled',
   summary: "ends a stream, or one event with everything below it, as canceled: a user's wish",
   examples: [
     ['cancel orders/4711 -m "customer called"', 'the whole stream'],
@@ -17,9 +17,10 @@ export const CANCEL: OnStreams = {
     ['cancel --rerun FILE --only busy', 'what a batch did not do, by the run file it named'],
   ],
   eventHelp: 'this event instead of the whole stream; may be repeated',
+  leavesOut: ALREADY_FINAL,
   operation: (event, options) => ({ op: 'cancel', ...event, ...messageOf(options) }),
 }
 
-export function register(parent: Command, runtime: Runtime, go?: Run<OnStreamsOptions>): void {
-  registerOnStreams(parent, runtime, CANCEL, go)
+export function register(parent: Command, runtime: Runtime, go?: Run<BatchCommandOptions>): void {
+  registerTransactCommand(parent, runtime, CANCEL, go)
 }

@@ -3,17 +3,16 @@ import type { Run } from '../cli/command.ts'
 import { everyRemoval } from '../cli/options.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { blobNames, streamNames } from '../cli/values.ts'
-import { batchFlags, onStreams, RUN_FILES } from './batch/command.ts'
-import type { OnStreamsOptions } from './batch/options.ts'
+import { RUN_FILES, registerBatch } from './batch/command.ts'
+import type { BatchCommandOptions } from './batch/options.ts'
 
-export function register(parent: Command, runtime: Runtime, go: Run<OnStreamsOptions> = run): void {
+export function register(parent: Command, runtime: Runtime, go: Run<BatchCommandOptions> = run): void {
   const command = parent
     .command('rm')
     .alias('delete')
     .argument('[STREAM...]', 'names of streams', streamNames)
     .option('--force', 'open streams too, and documents that cannot be read')
     .option('--blob <name>', 'a blob whose name no stream can have, exactly as it is', blobNames)
-  batchFlags(command)
   const description = {
     summary: 'removes streams for good, their history too; always asks',
     examples: [
@@ -24,10 +23,10 @@ export function register(parent: Command, runtime: Runtime, go: Run<OnStreamsOpt
     ],
     effect: `Writes: removes under the lease of each stream, and leaves no journal. ${RUN_FILES}`,
   } as const
-  onStreams(command, runtime, description, go, everyRemoval)
+  registerBatch(command, runtime, description, go, everyRemoval)
 }
 
-export const run: Run<OnStreamsOptions> = async (options, runtime) => {
+export const run: Run<BatchCommandOptions> = async (options, runtime) => {
   const { removeStreams } = await import('./rm/run.ts')
   const { blob = [], names } = options
   return removeStreams({ ...options, names: [...names, ...blob] }, runtime)

@@ -6,23 +6,12 @@ import type { TransactOutcome } from '../../ops/transact/transact.ts'
 import type { EventStore } from '../../store/store.ts'
 import type { Pin } from '../../stream/precondition.ts'
 import { encodeCommandId } from '../../stream/text.ts'
-import type { SignedOptions } from './options.ts'
+import type { LeavesOut, SignedOptions } from './options.ts'
 
 export type Done = Extract<TransactOutcome, { kind: 'done' }>
 
-/** How a target stands when it is looked at. */
-export interface Standing {
-  readonly status: string
-  /** It has a final status, and nothing below it is open. */
-  readonly isEnded: boolean
-  /** It, or something below it, was aborted or canceled. */
-  readonly hasFailed: boolean
-  /** How many open events there are below it. */
-  readonly openBelow: number
-}
-
-/** One target on its way. */
-export interface Change {
+/** What an action needs to know of the one target that it changes. */
+export interface TargetChange {
   readonly target: Target
   readonly commandId: string
   /** The state that was previewed; nothing where there was no preview. */
@@ -34,22 +23,21 @@ export interface Change {
   readonly runtime: Runtime
 }
 
-/** What a command does to streams, and how it speaks of it. */
-export interface Verb {
-  readonly name: 'cancel' | 'abort' | 'retry' | 'rm'
+/** What a batch does to each target, and the words for it: a new command is a new action. */
+export interface BatchAction {
+  readonly name: string
   /** What is asked about: `This cancels 58 streams`. */
   readonly question: (what: string) => string
   /** `canceled`: for the line that says so. */
-  readonly word: string
+  readonly pastParticiple: string
   /** Asks even for one stream by its name. */
   readonly asksAlways?: boolean
-  /** Which targets a filter or a list does not mean, and why, for the count of them. */
-  readonly leavesOut?: { readonly test: (standing: Standing) => boolean; readonly because: string }
+  readonly leavesOut?: LeavesOut
   /** Why a target is not even tried; that is its outcome then. */
   readonly objection: (item: SummarizedStream, options: SignedOptions) => Problem | undefined
   /** What it means that a stream of a run file is gone; without it that stream is missing. */
   readonly gone?: Done
-  readonly change: (change: Change) => Promise<Done | Problem>
+  readonly change: (change: TargetChange) => Promise<Done | Problem>
   /** Stands behind the outcome in texts. */
   readonly note?: (options: SignedOptions) => string
   /** Further fields of each outcome in JSON. */

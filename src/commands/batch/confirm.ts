@@ -5,7 +5,7 @@ import { counted, countText } from '../../formats/terminal/numbers.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import type { Plan } from './plan.ts'
 import { countOf, sayPreview } from './preview.ts'
-import type { Told } from './result.ts'
+import type { BatchContext } from './result.ts'
 
 /** How a change is confirmed; it grows with what the change may destroy. */
 export type Confirmation = 'none' | 'yes or no' | 'the number'
@@ -29,28 +29,33 @@ export function confirmationFor({ streams, isNamed, isProtected, asksAlways }: W
 }
 
 /** Shows what would be changed and asks, as far as that is needed. `undefined` means: go on. */
-export async function consent(plan: Plan, isNamed: boolean, told: Told, output: Output): Promise<Problem | undefined> {
-  const { verb, options, runtime } = told
+export async function confirm(
+  plan: Plan,
+  isNamed: boolean,
+  context: BatchContext,
+  output: Output,
+): Promise<Problem | undefined> {
+  const { action, options, runtime } = context
   const streams = plan.jobs.length
   const { isProtected = false, address = '' } = runtime.opened ?? {}
-  if (options.expect !== undefined && options.expect !== streams) return unexpected(options.expect, plan, told)
-  const how = confirmationFor({ streams, isNamed, isProtected, asksAlways: verb.asksAlways ?? false })
+  if (options.expect !== undefined && options.expect !== streams) return unexpected(options.expect, plan, context)
+  const how = confirmationFor({ streams, isNamed, isProtected, asksAlways: action.asksAlways ?? false })
   const answered = options.yes && (streams < MANY || options.expect !== undefined)
   const isAsked = !answered && runtime.stdin.isTty && runtime.stderr.isTty
   const isText = options.output !== 'json' && options.output !== 'ndjson'
-  if (how !== 'none' && (isText || isAsked)) await sayPreview(plan, told, output)
+  if (how !== 'none' && (isText || isAsked)) await sayPreview(plan, context, output)
   if (how === 'none' || answered) return undefined
   const where = isProtected ? ` in ${visibleText(address)}, a protected store` : ''
-  const what = `${verb.question(countOf(plan))}${where}`
+  const what = `${action.question(countOf(plan))}${where}`
   const flags = streams < MANY ? '--yes' : `--yes --expect ${streams}`
   return how === 'the number'
     ? confirmByTyping(String(streams), what, flags, runtime)
     : confirmYesNo(what, flags, runtime)
 }
 
-function unexpected(expected: number, { jobs, leftOut }: Plan, { verb }: Told): Problem {
-  const found = `${countText(jobs.length)}${leftOut === 0 ? '' : ` (${countText(leftOut)} ${verb.leavesOut?.because}, left out)`}`
-  const nothingLeft = `Was it done before? All that match are ${verb.leavesOut?.because}; ls shows them.`
+function unexpected(expected: number, { jobs, leftOut }: Plan, { action }: BatchContext): Problem {
+  const found = `${countText(jobs.length)}${leftOut === 0 ? '' : ` (${countText(leftOut)} ${action.leavesOut?.because}, left out)`}`
+  const nothingLeft = `Was it done before? All that match are ${action.leavesOut?.because}; ls shows them.`
   return problem('changed', `expected ${counted(expected, 'stream')}, found ${found}; nothing was changed`, {
     exit: 5,
     hint: jobs.length > 0 || leftOut === 0 ? '--dry-run shows which they are.' : nothingLeft,

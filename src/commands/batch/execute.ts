@@ -4,13 +4,21 @@ import type { Problem } from '../../cli/problem.ts'
 import type { EventStore } from '../../store/store.ts'
 import { runBatch } from '../../util/concurrency.ts'
 import { visibleText } from '../../util/visible-text.ts'
-import { type Change, type Done, firstPin, pinAfter, type Target, targetCommandId } from './action.ts'
+import {
+  type Change,
+  type Done,
+  firstPin,
+  pinAfter,
+  type Target,
+  type TargetChange,
+  targetCommandId,
+} from './action.ts'
 import type { Job, Plan } from './plan.ts'
 import { type EndedBatch, endProblem, openReport, printSingle, type Report, tellEnd } from './report.ts'
-import { isProblem, type Result, type Told } from './result.ts'
+import { type BatchContext, isProblem, type Result } from './result.ts'
 import { openRunFile, type RunFile } from './run-file.ts'
 
-interface Means {
+interface ExecuteOptions {
   readonly store: EventStore
   readonly commandId: string
   /** More than one target was asked for, or may have been. */
@@ -20,7 +28,7 @@ interface Means {
 }
 
 /** Who hears of it while it goes on. */
-export interface Witness {
+export interface BatchListener {
   /** From now on things are changed; of a batch `runFile` keeps what becomes of each target. */
   began(runFile: string | undefined): void
   onResult(result: Result): void
@@ -29,21 +37,26 @@ export interface Witness {
 }
 
 /** Does what was planned; a batch leaves a run file. A problem is what kept all of it from being begun. */
-export async function doPlan(plan: Plan, means: Means, told: Told, witness: Witness): Promise<EndedBatch | Problem> {
+export async function executePlan(
+  plan: Plan,
+  means: ExecuteOptions,
+  context: BatchContext,
+  listener: BatchListener,
+): Promise<EndedBatch | Problem> {
   const { commandId, isBatch, store } = means
-  const runFile = isBatch ? await runFileFor(plan, means, told, witness) : undefined
+  const runFile = isBatch ? await runFileFor(plan, means, context, listener) : undefined
   if (runFile !== undefined && 'exit' in runFile) return runFile
-  witness.began(runFile?.path)
+  listener.began(runFile?.path)
   const results = new Map<Target, Result>()
   const onResult = (result: Result) => {
     results.set(result.target, result)
     runFile?.add(result)
-    witness.onResult(result)
+    listener.onResult(result)
   }
   for (const { target, outcome } of plan.settled) {
     onResult({ target, commandId: targetCommandId(commandId, target, isBatch), outcome })
   }
-  await perform(plan.jobs, told, { store, commandId, isBatch, onResult })
+  await runJobs(plan.jobs, context, { store, commandId, isBatch, onResult })
   await runFile?.close()
   return { plan, results: plan.targets.flatMap(target => results.get(target) ?? []), runFile: runFile?.path }
 }
@@ -51,12 +64,12 @@ export async function doPlan(plan: Plan, means: Means, told: Told, witness: Witn
 /** Nothing is begun without one: what could not be taken up again is not started. */
 async function runFileFor(
   plan: Plan,
-  { store, commandId, rerunOf }: Means,
-  { verb, options, runtime }: Told,
-  { onFault }: Witness,
+  { store, commandId, rerunOf }: ExecuteOptions,
+  { action, options, runtime }: BatchContext,
+  { onFault }: BatchListener,
 ): Promise<RunFile | Problem | undefined> {
   if (plan.targets.length === 0) return undefined
-  return openRunFile({ verb: verb.name, store: store.address, commandId, options, rerunOf }, plan, runtime, onFault)
+  return openRunFile({ verb: action.name, store: store.address, commandId, options, rerunOf }, plan, runtime, onFault)
 }
 
 export interface Performance {
@@ -74,7 +87,11 @@ const AT_ONCE_EMBEDDED = 32
 const MOST_FAULTS = 8
 
 /** Changes the streams of a plan, some at a time; the events of one stream one after the other. */
-async function perform(jobs: readonly Job[], { verb, options, runtime }: Told, how: Performance): Promise<void> {
+async function runJobs(
+  jobs: readonly Job[],
+  { action, options, runtime }: BatchContext,
+  how: Performance,
+): Promise<void> {
   const stop = stopWith(runtime.signal)
   const isEmbedded = how.store.address.startsWith('sqlite:')
   const concurrency = options.concurrency ?? (isEmbedded ? AT_ONCE_EMBEDDED : USUALLY_AT_ONCE)
@@ -85,7 +102,7 @@ async function perform(jobs: readonly Job[], { verb, options, runtime }: Told, h
       if (stop.signal.aborted) return
       const commandId = targetCommandId(how.commandId, target, how.isBatch)
       const change = { ...job, target, commandId, pin, store: how.store, options, runtime }
-      const outcome = await outcomeOf(verb.change, change)
+      const outcome = await outcomeOf(action.change, change)
       pin = pinAfter(pin, outcome)
       faults = isProblem(outcome) && STORE_FAULTS.has(outcome.code) ? faults + 1 : 0
       if (faults >= MOST_FAULTS) stop.abort()
@@ -112,7 +129,10 @@ const STORE_FAULTS: ReadonlySet<string> = new Set([
   'container-missing',
 ])
 
-async function outcomeOf(change: (what: Change) => Promise<Done | Problem>, what: Change): Promise<Done | Problem> {
+async function outcomeOf(
+  change: (what: TargetChange) => Promise<Done | Problem>,
+  what: TargetChange,
+): Promise<Done | Problem> {
   try {
     return await change(what)
   } catch (error) {
@@ -121,26 +141,31 @@ async function outcomeOf(change: (what: Change) => Promise<Done | Problem>, what
 }
 
 /** Does what was planned and shown, and tells what became of each target. */
-export async function carryOut(
+export async function runPlan(
   plan: Plan,
-  given: Omit<Means, 'commandId'>,
-  told: Told,
+  given: Omit<ExecuteOptions, 'commandId'>,
+  context: BatchContext,
   output: Output,
 ): Promise<Problem | undefined> {
-  const means = { ...given, commandId: told.options.commandId ?? told.runtime.newId() }
-  return means.isBatch ? carryOutMany(plan, means, told, output) : carryOutOne(plan, means, told, output)
+  const means = { ...given, commandId: context.options.commandId ?? context.runtime.newId() }
+  return means.isBatch ? runMany(plan, means, context, output) : runOne(plan, means, context, output)
 }
 
-async function carryOutMany(plan: Plan, means: Means, told: Told, output: Output): Promise<Problem | undefined> {
-  const { signal } = told.runtime
+async function runMany(
+  plan: Plan,
+  means: ExecuteOptions,
+  context: BatchContext,
+  output: Output,
+): Promise<Problem | undefined> {
+  const { signal } = context.runtime
   let report: Report | undefined
   let nameIt = () => {}
-  const ended = await doPlan(plan, means, told, {
+  const ended = await executePlan(plan, means, context, {
     began(path) {
       // A second Ctrl-C ends the process at once: whoever gives it has to know by then how to go on.
       if (path !== undefined) nameIt = () => void output.say(`run file ${visibleText(path)}; --rerun does the rest`)
       signal.addEventListener('abort', nameIt, { once: true })
-      report = openReport(plan.targets, told, output)
+      report = openReport(plan.targets, context, output)
     },
     onResult: result => report?.add(result),
     onFault: message => void output.say(visibleText(message)),
@@ -148,14 +173,19 @@ async function carryOutMany(plan: Plan, means: Means, told: Told, output: Output
   signal.removeEventListener('abort', nameIt)
   await report?.end()
   if ('exit' in ended) return ended
-  await tellEnd(ended, report?.counts ?? new Map(), told, output)
-  return endProblem(ended, told)
+  await tellEnd(ended, report?.counts ?? new Map(), context, output)
+  return endProblem(ended, context)
 }
 
 /** One target that was named, and for once asked about. */
-async function carryOutOne(plan: Plan, means: Means, told: Told, output: Output): Promise<Problem | undefined> {
-  const ended = await doPlan(plan, means, told, { began() {}, onResult() {}, onFault() {} })
+async function runOne(
+  plan: Plan,
+  means: ExecuteOptions,
+  context: BatchContext,
+  output: Output,
+): Promise<Problem | undefined> {
+  const ended = await executePlan(plan, means, context, { began() {}, onResult() {}, onFault() {} })
   if ('exit' in ended) return ended
   const [result] = ended.results
-  return result === undefined ? interruptedProblem(told.runtime.signal) : printSingle(result, told, output)
+  return result === undefined ? interruptedProblem(context.runtime.signal) : printSingle(result, context, output)
 }

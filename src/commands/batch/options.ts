@@ -1,11 +1,12 @@
+import { type Command, Option } from 'commander'
 import type { Description } from '../../cli/command.ts'
 import type { ChangeFlags, GlobalOptions } from '../../cli/options.ts'
-import type { SelectionOptions } from '../../cli/selection/flags.ts'
-import { choices } from '../../cli/values.ts'
+import { type SelectionOptions, selectionFlags } from '../../cli/selection/flags.ts'
+import { atOnce, choices, count, nonEmpty } from '../../cli/values.ts'
 import type { Operation } from '../../stream/operations/operation.ts'
 
 /** Arguments and flags of the commands that do one thing to streams, or to events of them. */
-export interface OnStreamsOptions extends GlobalOptions, ChangeFlags, SelectionOptions {
+export interface BatchCommandOptions extends GlobalOptions, ChangeFlags, SelectionOptions {
   readonly event?: readonly string[]
   readonly skipMissing?: boolean
   readonly dryRun?: boolean
@@ -24,28 +25,66 @@ export interface OnStreamsOptions extends GlobalOptions, ChangeFlags, SelectionO
   readonly blob?: readonly string[]
 }
 
-/** The same with the one who does it. */
-export interface SignedOptions extends OnStreamsOptions {
+/** The same once it is known who does it. */
+export interface SignedOptions extends BatchCommandOptions {
   readonly by: string
 }
 
-/** `cancel`, `abort`, `retry`: what differs between them. */
-export interface OnStreams extends Omit<Description, 'kind' | 'formats' | 'effect'> {
-  readonly verb: 'cancel' | 'abort' | 'retry'
-  /** What it does, for the question. */
-  readonly does: string
-  /** What was done, for the line that says so. */
-  readonly word: string
-  /** Help of `-e`. */
-  readonly eventHelp: string
-  /** The operation on one event or, without one, on the stream as a whole. */
-  readonly operation: (event: { readonly event?: string }, options: OnStreamsOptions) => Operation
-}
-
-/** What became of one stream of a batch, in the words that scripts compare. */
+/** What became of one target, in the words that scripts compare. */
 export const OUTCOME_WORDS = ['done', 'already', 'refused', 'busy', 'changed', 'failed', 'unknown'] as const
 
 export type OutcomeWord = (typeof OUTCOME_WORDS)[number]
 
-/** Words joined by commas. */
-export const outcomeWords = choices('--only', OUTCOME_WORDS)
+/** A command that makes one transaction of each stream, or of each event of it: all that differs between such commands. */
+export interface TransactCommand extends Omit<Description, 'kind' | 'formats' | 'effect'> {
+  readonly name: string
+  /** `cancels`: for the question. */
+  readonly thirdPerson: string
+  /** `canceled`: for the line that says what was done. */
+  readonly pastParticiple: string
+  /** Help of `-e`. */
+  readonly eventHelp: string
+  readonly leavesOut: LeavesOut
+  /** The operation on one event or, without one, on the stream as a whole. */
+  readonly operation: (event: { readonly event?: string }, options: BatchCommandOptions) => Operation
+}
+
+/** Which targets a filter or a list does not mean, and why, for the count of them. */
+export interface LeavesOut {
+  readonly test: (state: TargetState) => boolean
+  readonly because: string
+}
+
+/** The state of a target when it is inspected. */
+export interface TargetState {
+  readonly status: string
+  /** It has a final status, and nothing below it is open. */
+  readonly isEnded: boolean
+  /** It, or something below it, was aborted or canceled. */
+  readonly hasFailed: boolean
+  /** How many open events there are below it. */
+  readonly openBelow: number
+}
+
+export const ALREADY_FINAL: LeavesOut = { test: ({ isEnded }) => isEnded, because: 'already final' }
+
+const SEVERAL = 'Several streams:'
+
+/** Adds selections, and the flags for changing many streams: preview, confirmation, repeating. */
+export function batchFlags(command: Command): void {
+  selectionFlags(command)
+  const options = [
+    new Option('--skip-missing', 'go on with the others where one of several is missing'),
+    new Option('--dry-run', 'show what would be changed, change nothing'),
+    new Option('--yes', 'do not ask; from 50 streams on also --expect'),
+    new Option('--expect <n>', 'only if it is exactly so many streams').argParser(count('--expect', 0)),
+    new Option('--concurrency <n>', 'how many at a time, 1 to 64 (default: 8, 32 in the embedded store)').argParser(
+      atOnce,
+    ),
+    new Option('--rerun <file>', 'repeat what the batch of this run file did not do').argParser(nonEmpty('--rerun')),
+    new Option('--only <outcome>', 'with --rerun: what was not begun and these outcomes; joined by commas').argParser(
+      choices('--only', OUTCOME_WORDS),
+    ),
+  ]
+  for (const option of options) command.addOption(option.helpGroup(SEVERAL))
+}

@@ -8,8 +8,8 @@ import { StreamFault } from '../../stream/errors.ts'
 import { isFailed, isFinal } from '../../stream/event.ts'
 import type { Pin } from '../../stream/precondition.ts'
 import { readAhead } from '../../util/concurrency.ts'
-import { type Done, type Standing, type Target, targetsOf, type Verb } from './action.ts'
-import type { SignedOptions } from './options.ts'
+import { type BatchAction, type Done, type Target, targetsOf } from './action.ts'
+import type { SignedOptions, TargetState } from './options.ts'
 
 /** A stream and what is to be done to it, one after the other. */
 export interface Job {
@@ -55,16 +55,16 @@ export interface Plan {
 }
 
 export interface PlanRequest {
-  readonly verb: Verb
+  readonly action: BatchAction
   readonly options: SignedOptions
   readonly selection: Selection
   /** Events of a stream; none means the stream as a whole. `undefined` where all is about whole streams. */
   readonly eventsOf: ((stream: string) => readonly string[]) | undefined
-  /** Streams that are not in the state in which they matter to the verb are not meant. */
+  /** Streams that are not in the state in which they matter to the action are not meant. */
   readonly leaveOut: boolean
   /** What it means that a name is gone; without it that name is missing. */
   readonly gone?: Done
-  /** Something else against a stream than the verb has. */
+  /** Something else against a stream than the action has. */
   readonly objection?: (item: SummarizedStream) => Problem | undefined
   /** The identity of the stream that was meant when it was selected, if that is not the one that has the name now. */
   readonly bornOf?: (stream: string) => string | undefined
@@ -106,12 +106,12 @@ class PlanDraft implements Plan {
     }
   }
 
-  add(one: Seen): void {
-    const { verb, options, eventsOf } = this.#request
+  add(one: Inspected): void {
+    const { action, options, eventsOf } = this.#request
     const { item } = one
     const stream = item.listed.name
     const wanted = eventsOf?.(stream) ?? []
-    const objection = this.#request.objection?.(item) ?? verb.objection(item, options)
+    const objection = this.#request.objection?.(item) ?? action.objection(item, options)
     const isThere = (event: string) => objection !== undefined || one.view?.stream.find(event) !== undefined
     const events = wanted.filter(isThere)
     for (const event of wanted) if (!isThere(event)) this.missing.push(missingEvent(stream, event))
@@ -121,15 +121,15 @@ class PlanDraft implements Plan {
     if (objection === undefined && targets.length > 0) this.jobs.push(jobOf(item, targets))
   }
 
-  #isMeant(one: Seen, target: Target, objection: Problem | undefined): boolean {
-    const { verb, leaveOut, keepRows, bornOf } = this.#request
-    const standing = standingOf(one, target.event)
-    if (objection === undefined && leaveOut && verb.leavesOut?.test(standing)) {
+  #isMeant(one: Inspected, target: Target, objection: Problem | undefined): boolean {
+    const { action, leaveOut, keepRows, bornOf } = this.#request
+    const state = stateOf(one, target.event)
+    if (objection === undefined && leaveOut && action.leavesOut?.test(state)) {
       this.leftOut += 1
       return false
     }
     this.targets.push(target)
-    const { status, openBelow } = standing
+    const { status, openBelow } = state
     if (this.rows.length < keepRows) this.rows.push({ target, item: one.item, status, openBelow, objection })
     if (objection === undefined) this.byStatus.set(status, (this.byStatus.get(status) ?? 0) + 1)
     else {
@@ -168,14 +168,14 @@ export function missingProblemOf(missing: readonly Problem[], many: boolean): Pr
 const MOST_NAMED = 20
 
 /** A stream that was looked at. */
-interface Seen {
+interface Inspected {
   readonly item: SummarizedStream
   /** Where its events are asked for and the document can be read. */
   readonly view?: StreamView
 }
 
-interface SeenPage {
-  readonly found: readonly Seen[]
+interface InspectedPage {
+  readonly found: readonly Inspected[]
   /** Names that nothing has. */
   readonly missing: readonly string[]
 }
@@ -186,7 +186,7 @@ async function* seen(
   selection: Selection,
   withEvents: boolean,
   signal: AbortSignal,
-): AsyncGenerator<SeenPage> {
+): AsyncGenerator<InspectedPage> {
   if (withEvents) yield* seenInside(store, selection, signal)
   else {
     for await (const { found, missing } of selected(store, selection, signal)) {
@@ -198,9 +198,13 @@ async function* seen(
 /** At most so many streams are read at a time. */
 const READS_AT_ONCE = 8
 
-async function* seenInside(store: EventStore, selection: Selection, signal: AbortSignal): AsyncGenerator<SeenPage> {
+async function* seenInside(
+  store: EventStore,
+  selection: Selection,
+  signal: AbortSignal,
+): AsyncGenerator<InspectedPage> {
   const names = selection.kind === 'filter' ? namesOf(store, selection, signal) : new Set(selection.names)
-  const read = async (name: string): Promise<SeenPage> => {
+  const read = async (name: string): Promise<InspectedPage> => {
     const one = await seenOne(store, name, signal)
     if (one === undefined) return { found: [], missing: selection.kind === 'filter' ? [] : [name] }
     return { found: [one], missing: [] }
@@ -208,7 +212,7 @@ async function* seenInside(store: EventStore, selection: Selection, signal: Abor
   yield* readAhead(names, READS_AT_ONCE, read)
 }
 
-async function seenOne(store: EventStore, name: string, signal: AbortSignal): Promise<Seen | undefined> {
+async function seenOne(store: EventStore, name: string, signal: AbortSignal): Promise<Inspected | undefined> {
   try {
     const stored = await store.read(name, signal)
     if (stored === undefined) return undefined
@@ -230,11 +234,11 @@ async function* namesOf(
   for await (const page of summaries(store, filter, { signal })) for (const { listed } of page) yield listed.name
 }
 
-const UNKNOWN: Standing = { status: '', isEnded: false, hasFailed: false, openBelow: 0 }
+const UNKNOWN: TargetState = { status: '', isEnded: false, hasFailed: false, openBelow: 0 }
 
 /** How a stream, or an event of it, stands. */
-function standingOf({ item, view }: Seen, event: string | undefined): Standing {
-  if (event !== undefined && view !== undefined) return eventStanding(view, event)
+function stateOf({ item, view }: Inspected, event: string | undefined): TargetState {
+  if (event !== undefined && view !== undefined) return eventState(view, event)
   const { summary } = item
   if (summary === undefined) return { ...UNKNOWN, status: item.fault?.code ?? 'not started' }
   const { status, open, failed } = summary
@@ -242,7 +246,7 @@ function standingOf({ item, view }: Seen, event: string | undefined): Standing {
   return { status, isEnded: isFinal({ status }) && open === 0, hasFailed: failed > 0, openBelow }
 }
 
-function eventStanding({ stream }: StreamView, id: string): Standing {
+function eventState({ stream }: StreamView, id: string): TargetState {
   const at = stream.positionOf(id)
   const event = stream.at(at)
   if (event === undefined) return UNKNOWN

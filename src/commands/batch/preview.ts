@@ -10,13 +10,17 @@ import type { Paint } from '../../formats/terminal/style.ts'
 import { type Cell, type Column, table } from '../../formats/terminal/table.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import type { Plan, PreviewRow } from './plan.ts'
-import type { Told } from './result.ts'
+import type { BatchContext } from './result.ts'
 
 /** So many rows are talk; more of them nobody reads. */
 export const ROWS_SHOWN = 20
 
 /** On stderr, before it is asked: the first of what would be changed, and counts of all of it. */
-export async function sayPreview(plan: Plan, { verb, options, runtime }: Told, output: Output): Promise<void> {
+export async function sayPreview(
+  plan: Plan,
+  { action, options, runtime }: BatchContext,
+  output: Output,
+): Promise<void> {
   const { stderr, env } = runtime
   const paint = await paintFor(hasColour(options.color ?? 'auto', env, stderr.isTty))
   const shown = plan.rows.slice(0, ROWS_SHOWN)
@@ -25,13 +29,17 @@ export async function sayPreview(plan: Plan, { verb, options, runtime }: Told, o
   const lines = [
     ...previewTable(shown, look),
     ...(more > 0 ? [`and ${countText(more)} more`] : []),
-    planText(plan, verb.leavesOut?.because),
+    planText(plan, action.leavesOut?.because),
   ]
   await output.say(lines.join('\n'))
 }
 
 /** What `--dry-run` prints: the preview as data. */
-export async function printPreview(plan: Plan, { verb, options, runtime }: Told, output: Output): Promise<void> {
+export async function printPreview(
+  plan: Plan,
+  { action, options, runtime }: BatchContext,
+  output: Output,
+): Promise<void> {
   const { rows } = plan
   if (options.output === 'ndjson') {
     await writeTexts(
@@ -42,12 +50,12 @@ export async function printPreview(plan: Plan, { verb, options, runtime }: Told,
     const items = itemsWriter(output)
     await items.write(rows.map(row => jsonText(rowJson(row), 0)))
     const { jobs, leftOut } = plan
-    await items.end({ total: rows.length, dryRun: true, verb: verb.name, streams: jobs.length, leftOut })
+    await items.end({ total: rows.length, dryRun: true, verb: action.name, streams: jobs.length, leftOut })
   } else {
     const look = { nowMs: runtime.nowMs(), time: output.time, paint: output.paint, width: output.width }
     await output.lines(previewTable(rows, look))
   }
-  await output.say(`${planText(plan, verb.leavesOut?.because)}. A dry run: nothing was changed.`)
+  await output.say(`${planText(plan, action.leavesOut?.because)}. A dry run: nothing was changed.`)
 }
 
 /** `58 streams: 40 inprocess, 18 init; 1 not to be tried; 2 already final, left out` */

@@ -15,16 +15,16 @@ import type { Done, Target } from './action.ts'
 import { OUTCOME_WORDS, type OutcomeWord } from './options.ts'
 import type { Plan } from './plan.ts'
 import {
+  type BatchContext,
   batchProblem,
   changedOf,
   isProblem,
-  OUTCOME_LOOKS,
+  outcomeStyles,
   type Result,
   resultJson,
-  type Told,
   wordOf,
 } from './result.ts'
-import { Chunks } from './write-buffer.ts'
+import { WriteBuffer } from './write-buffer.ts'
 
 /** Where the outcomes of a batch go as they come. */
 export interface Report {
@@ -40,40 +40,40 @@ interface Writer {
 }
 
 /** Prints outcomes as `-o` says, in the order in which they come; `json` waits for all of them. */
-export function openReport(targets: readonly Target[], told: Told, output: Output): Report {
-  const { options, runtime } = told
+export function openReport(targets: readonly Target[], context: BatchContext, output: Output): Report {
+  const { options, runtime } = context
   const counts = new Map<OutcomeWord, number>()
   const progress = openProgress(counts, targets.length, options, runtime)
-  const writer = writerOf(targets, told, output)
-  const chunks = new Chunks<Result>(results => progress.aside(() => writer.write(results)))
+  const writer = writerOf(targets, context, output)
+  const buffer = new WriteBuffer<Result>(results => progress.aside(() => writer.write(results)))
   return {
     counts,
     add(result) {
       const word = wordOf(result)
       counts.set(word, (counts.get(word) ?? 0) + 1)
-      chunks.add(result)
+      buffer.add(result)
     },
     async end() {
-      await chunks.end()
+      await buffer.end()
       await progress.end()
       await writer.end()
     },
   }
 }
 
-function writerOf(targets: readonly Target[], told: Told, output: Output): Writer {
+function writerOf(targets: readonly Target[], context: BatchContext, output: Output): Writer {
   const end = async () => {}
-  if (told.options.output === 'json') return { write: end, end }
-  if (told.options.output !== 'ndjson') return tableOf(targets, told, output)
-  return { write: results => output.text(results.map(result => jsonLine(resultJson(result, told))).join('')), end }
+  if (context.options.output === 'json') return { write: end, end }
+  if (context.options.output !== 'ndjson') return tableOf(targets, context, output)
+  return { write: results => output.text(results.map(result => jsonLine(resultJson(result, context))).join('')), end }
 }
 
-function tableOf(targets: readonly Target[], told: Told, output: Output): Writer {
+function tableOf(targets: readonly Target[], context: BatchContext, output: Output): Writer {
   const { columns, widths, row } = outcomeColumns(targets)
-  const { quiet } = told.options
+  const { quiet } = context.options
   let known: readonly number[] | undefined
   const print = async (results: readonly Result[]) => {
-    const cells = results.map(result => row(result, told))
+    const cells = results.map(result => row(result, context))
     const fitted = tableWidths(columns, cells, {
       atLeast: known ?? widths,
       ...(output.width === undefined ? {} : { width: output.width }),
@@ -157,7 +157,7 @@ export interface OutcomeColumns {
   readonly columns: readonly Column[]
   /** Known beforehand, so that all rows stand below each other. */
   readonly widths: readonly number[]
-  readonly row: (result: Result, told: Told) => Cell[]
+  readonly row: (result: Result, context: BatchContext) => Cell[]
 }
 
 /** Columns for these targets. */
@@ -181,38 +181,38 @@ function outcomeColumns(targets: readonly Target[]): OutcomeColumns {
       0,
       0,
     ],
-    row: (result, told) => rowOf(result, withEvents, told),
+    row: (result, context) => rowOf(result, withEvents, context),
   }
 }
 
-function rowOf(result: Result, withEvents: boolean, told: Told): Cell[] {
+function rowOf(result: Result, withEvents: boolean, context: BatchContext): Cell[] {
   const { target, outcome } = result
   const word = wordOf(result)
-  const { glyph, style } = OUTCOME_LOOKS[word]
+  const { glyph, style } = outcomeStyles[word]
   const version = isProblem(outcome) ? '-' : `${outcome.result.version}`
   return [
     visibleName(target.stream),
     ...(withEvents ? [visibleText(target.event ?? '')] : []),
     { text: `${glyph} ${word}`, style },
     version,
-    whatText(result, told),
+    whatText(result, context),
   ]
 }
 
 /** What became of a target, in one line: `canceled, with 3 more events`, or why not. Safe to print. */
-export function whatText({ target, outcome }: Result, told: Told): string {
-  return isProblem(outcome) ? whyNot(outcome, target) : effectOf(outcome, told)
+export function whatText({ target, outcome }: Result, context: BatchContext): string {
+  return isProblem(outcome) ? whyNot(outcome, target) : effectOf(outcome, context)
 }
 
 /** `canceled, with 3 more events`. */
-function effectOf({ result }: Done, { verb, options }: Told): string {
+function effectOf({ result }: Done, { action, options }: BatchContext): string {
   if (result.duplicate) return 'this command was done before'
   if (result.outcome === 'already') return 'already so'
   const others = result.changed.length - 1
   const refused = result.refused?.length ?? 0
-  const note = verb.note?.(options) ?? ''
+  const note = action.note?.(options) ?? ''
   return [
-    `${verb.word}${note === '' ? '' : ` ${note}`}`,
+    `${action.pastParticiple}${note === '' ? '' : ` ${note}`}`,
     ...(others > 0 ? [`with ${others} more event${others === 1 ? '' : 's'}`] : []),
     ...(refused > 0 ? [`${refused} not retried`] : []),
   ].join(', ')
@@ -225,19 +225,19 @@ export function whyNot({ message, code, facts = [] }: Problem, { stream }: Targe
   return visibleText(`${rest}${holder === undefined ? '' : ` (held by ${holder})`}  [${code}]`)
 }
 
-/** The outcome of one target that was named: its problem, if any, is told like every error. */
-export async function printSingle(result: Result, told: Told, output: Output): Promise<Problem | undefined> {
-  const { verb, options, runtime } = told
+/** The outcome of one target that was named: its problem, if any, is context like every error. */
+export async function printSingle(result: Result, context: BatchContext, output: Output): Promise<Problem | undefined> {
+  const { action, options, runtime } = context
   const { outcome } = result
   const failed = isProblem(outcome)
-  if (options.output === 'ndjson') await output.text(jsonLine(resultJson(result, told)))
+  if (options.output === 'ndjson') await output.text(jsonLine(resultJson(result, context)))
   else if (failed) return outcome
-  else if (options.output === 'json') await output.text(jsonDocument(resultJson(result, told)))
+  else if (options.output === 'json') await output.text(jsonDocument(resultJson(result, context)))
   else if (!options.quiet) {
-    const note = verb.note?.(options) ?? ''
-    const word = `${verb.word}${note === '' ? '' : ` ${note}`}`
+    const note = action.note?.(options) ?? ''
+    const word = `${action.pastParticiple}${note === '' ? '' : ` ${note}`}`
     const lines = changeLines(changedOf(result, outcome, options), word, runtime.nowMs(), output.paint)
-    await output.lines(verb.name === 'rm' ? lines.slice(0, 1) : lines)
+    await output.lines(action.name === 'rm' ? lines.slice(0, 1) : lines)
   }
   return failed ? outcome : undefined
 }
@@ -251,43 +251,44 @@ export interface EndedBatch {
 }
 
 /** The list for `-o json`, and for people what became of it all. */
-export async function tellEnd(ended: EndedBatch, counts: Counts, told: Told, output: Output): Promise<void> {
+export async function tellEnd(ended: EndedBatch, counts: Counts, context: BatchContext, output: Output): Promise<void> {
   const { plan, results, runFile } = ended
   const notBegun = notBegunIn(ended)
-  if (told.options.output === 'json') {
+  if (context.options.output === 'json') {
     const items = itemsWriter(output)
-    await items.write(results.map(result => jsonText(resultJson(result, told), 0)))
+    await items.write(results.map(result => jsonText(resultJson(result, context), 0)))
     await items.end({
       total: results.length,
-      verb: told.verb.name,
+      verb: context.action.name,
       counts: Object.fromEntries(counts),
       notBegun,
       leftOut: plan.leftOut,
       runFile: runFile ?? null,
     })
   }
-  await output.say(endText(ended, counts, told))
+  await output.say(endText(ended, counts, context))
   if (runFile !== undefined) await output.say(`run file: ${visibleText(runFile)}`)
 }
 
 /** `408 done, 3 busy; 12 not begun; 2 already final, left out` */
-export function endText(ended: EndedBatch, counts: Counts, told: Told): string {
+export function endText(ended: EndedBatch, counts: Counts, context: BatchContext): string {
   const { leftOut } = ended.plan
   const notBegun = notBegunIn(ended)
   const parts = [
     ...(counts.size === 0 ? [] : [countsText(counts)]),
     ...(notBegun === 0 ? [] : [`${countText(notBegun)} not begun`]),
-    ...(leftOut === 0 ? [] : [`${countText(leftOut)} ${told.verb.leavesOut?.because}, left out`]),
+    ...(leftOut === 0 ? [] : [`${countText(leftOut)} ${context.action.leavesOut?.because}, left out`]),
   ]
   return parts.length === 0 ? 'nothing is selected; nothing was changed' : parts.join('; ')
 }
 
 /** Why the command does not end with 0, if so; with the command that does the rest. */
-export function endProblem(ended: EndedBatch, { verb, runtime }: Told): Problem | undefined {
+export function endProblem(ended: EndedBatch, { action, runtime }: BatchContext): Problem | undefined {
   const { results, runFile } = ended
   const notBegun = notBegunIn(ended)
   const mayDoBetter = notBegun > 0 || results.some(result => AGAIN.has(wordOf(result)))
-  const again = mayDoBetter && runFile !== undefined ? commandLine(runtime, [verb.name, '--rerun', runFile]) : undefined
+  const again =
+    mayDoBetter && runFile !== undefined ? commandLine(runtime, [action.name, '--rerun', runFile]) : undefined
   const incomplete = batchProblem({ results, notBegun, ...(again === undefined ? {} : { tryCommand: again }) })
   if (incomplete === undefined) return undefined
   if (!runtime.signal.aborted) return notBegun === 0 ? incomplete : { ...incomplete, facts: whyStopped(results) }

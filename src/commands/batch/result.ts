@@ -4,7 +4,7 @@ import type { Runtime } from '../../cli/runtime.ts'
 import { type Changed, changeJson } from '../../formats/change.ts'
 import { countText } from '../../formats/terminal/numbers.ts'
 import { visibleName } from '../../util/visible-text.ts'
-import type { Done, Target, Verb } from './action.ts'
+import type { BatchAction, Done, Target, Verb } from './action.ts'
 import type { OutcomeWord, SignedOptions } from './options.ts'
 
 /** What became of one target. */
@@ -15,16 +15,16 @@ export interface Result {
 }
 
 /** Who says it. */
-export interface Told {
-  readonly verb: Verb
+export interface BatchContext {
+  readonly action: BatchAction
   readonly options: SignedOptions
   readonly runtime: Runtime
 }
 
 /** One outcome as JSON; fields are only ever added. */
-export function resultJson(result: Result, { verb, options }: Told): object {
+export function resultJson(result: Result, { action, options }: BatchContext): object {
   const { target, commandId, outcome } = result
-  const fields = verb.fields?.(options) ?? {}
+  const fields = action.fields?.(options) ?? {}
   if (!isProblem(outcome)) return { ...changeJson(changedOf(result, outcome, options)), ...fields }
   return {
     stream: target.stream,
@@ -92,7 +92,7 @@ export function isProblem(outcome: Done | Problem): outcome is Problem {
 }
 
 /** How the outcome of one stream looks in a table, wherever streams are changed or moved. */
-export const OUTCOME_LOOKS = {
+export const outcomeStyles = {
   done: { glyph: '✓', style: 'good' },
   already: { glyph: '✓', style: 'dim' },
   refused: { glyph: '✗', style: 'bad' },

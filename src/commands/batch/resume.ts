@@ -7,12 +7,12 @@ import type { SummarizedStream } from '../../ops/summaries.ts'
 import { isReservedName } from '../../store/names.ts'
 import { checkCommandId, checkText } from '../../stream/text.ts'
 import { visibleText } from '../../util/visible-text.ts'
-import type { Verb } from './action.ts'
-import type { OnStreamsOptions, OutcomeWord } from './options.ts'
+import type { BatchAction, Verb } from './action.ts'
+import type { BatchCommandOptions, OnStreamsOptions, OutcomeWord } from './options.ts'
 
 /** The rest of a former run, as a batch. */
-export interface Repeated {
-  readonly given: Rerun['given']
+export interface Resume {
+  readonly given: RunFileRest['given']
   readonly selection: Selection
   readonly eventsOf: (stream: string) => readonly string[]
   /** A stream that has the name of the one that was meant then. */
@@ -25,7 +25,7 @@ export interface Repeated {
 }
 
 /** What `--rerun` asks for; `undefined` without it. */
-export async function repeated(verb: Verb, options: OnStreamsOptions): Promise<Repeated | undefined> {
+export async function resumeOf(action: BatchAction, options: BatchCommandOptions): Promise<Resume | undefined> {
   const { rerun: path, only } = options
   if (path === undefined) {
     if (only !== undefined) throw new UsageError('--only goes with --rerun', { hint: 'A run file has outcomes.' })
@@ -33,7 +33,7 @@ export async function repeated(verb: Verb, options: OnStreamsOptions): Promise<R
   }
   checkAlone(options)
   const run = await readRunFile(path, only)
-  if (run.verb !== verb.name) {
+  if (run.verb !== action.name) {
     throw new UsageError(`${path} is the run of another command: ${run.verb}`, { hint: `${run.verb} --rerun ${path}` })
   }
   return {
@@ -70,9 +70,9 @@ const ANSWERED = {
   tag: '--tag',
   trackingId: '--tracking-id',
   since: '--since',
-} as const satisfies { readonly [Name in keyof OnStreamsOptions]?: string }
+} as const satisfies { readonly [Name in keyof BatchCommandOptions]?: string }
 
-function checkAlone(options: OnStreamsOptions): void {
+function checkAlone(options: BatchCommandOptions): void {
   const names = Object.keys(ANSWERED) as (keyof typeof ANSWERED)[]
   const flag = options.names.length > 0 ? 'names' : names.find(name => options[name] !== undefined)
   if (flag === undefined) return
@@ -81,7 +81,7 @@ function checkAlone(options: OnStreamsOptions): void {
   })
 }
 
-function otherLife({ listed, pin }: SummarizedStream, { rest }: Rerun): Problem | undefined {
+function otherLife({ listed, pin }: SummarizedStream, { rest }: RunFileRest): Problem | undefined {
   const born = rest.get(listed.name)?.born ?? ''
   if (born === '' || pin.ifBorn === undefined || pin.ifBorn === born) return undefined
   return problem('changed', `${listed.name}: another stream has its name now`, {
@@ -91,12 +91,12 @@ function otherLife({ listed, pin }: SummarizedStream, { rest }: Rerun): Problem 
 }
 
 /** What a run file leaves to do. */
-interface Rerun {
+interface RunFileRest {
   readonly verb: string
   /** Address of the store. */
   readonly store: string
   /** As they were given then: what was in truth done says "already". */
-  readonly given: Pick<OnStreamsOptions, 'by' | 'reason' | 'commandId' | 'event' | 'force'>
+  readonly given: Pick<BatchCommandOptions, 'by' | 'reason' | 'commandId' | 'event' | 'force'>
   /** Streams in their order, with the events of each; none means the stream as a whole. */
   readonly rest: ReadonlyMap<string, RestOfStream>
   /** How many targets it names. */
@@ -110,13 +110,13 @@ export interface RestOfStream {
 }
 
 /**
- * Reads a run file. What has no outcome was not begun, and is repeated in any case; a last line that was cut off by the end
+ * Reads a run file. What has no outcome was not begun, and is resumeOf in any case; a last line that was cut off by the end
  * of the process counts as not written.
  *
- * @param only which outcomes are repeated; without it all but `done` and `already`
+ * @param only which outcomes are resumeOf; without it all but `done` and `already`
  * @throws UsageError it is no run file, or names fewer targets than the run had: then nothing had been changed
  */
-async function readRunFile(path: string, only: readonly OutcomeWord[] | undefined): Promise<Rerun> {
+async function readRunFile(path: string, only: readonly OutcomeWord[] | undefined): Promise<RunFileRest> {
   const lines = recordsIn(await textOf(path))
   const { total: planned, ...run } = understood(path, () => headOf(lines[0]))
   const { rest, total } = understood(path, () => restOf(lines, only))
@@ -164,7 +164,7 @@ function recordsIn(text: string): Fields[] {
   return records
 }
 
-function headOf(head: Fields | undefined): Pick<Rerun, 'verb' | 'store' | 'given'> & { readonly total: number } {
+function headOf(head: Fields | undefined): Pick<RunFileRest, 'verb' | 'store' | 'given'> & { readonly total: number } {
   if (head?.record !== 'run') throw new TypeError('record')
   const by = textIn(head, 'by')
   const commandId = textIn(head, 'commandId')

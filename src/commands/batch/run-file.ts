@@ -8,7 +8,7 @@ import type { Target } from './action.ts'
 import type { SignedOptions } from './options.ts'
 import type { Job, Plan } from './plan.ts'
 import { type Result, wordOf } from './result.ts'
-import { Chunks } from './write-buffer.ts'
+import { WriteBuffer } from './write-buffer.ts'
 
 /** What a run file says first. */
 export interface RunHeader {
@@ -34,7 +34,7 @@ export interface RunFile {
  * done again. A write that the system has taken survives the end of this process; a lost outcome only means that
  * its target is asked for again and says "already".
  *
- * @param onFault told once, where an outcome can no longer be written
+ * @param onFault context once, where an outcome can no longer be written
  */
 export async function openRunFile(
   header: RunHeader,
@@ -71,7 +71,7 @@ function runFileOver(file: FileHandle, path: string, onFault: (message: string) 
     if (!isBroken) onFault(`the run file ${path} can no longer be written (${codeOf(error)}); the batch goes on`)
     isBroken = true
   }
-  const lines = new Chunks<string>(async texts => {
+  const lines = new WriteBuffer<string>(async texts => {
     if (!isBroken) await file.appendFile(texts.join('')).catch(fault)
   })
   return {

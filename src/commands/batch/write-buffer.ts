@@ -1,7 +1,7 @@
 import { setImmediate as otherWork } from 'node:timers/promises'
 
 /** Gathers what comes while something is being written, so that it goes out together. Nobody waits for it but the end. */
-export class Chunks<Item> {
+export class WriteBuffer<Item> {
   readonly #write: (items: readonly Item[]) => Promise<void>
   #waiting: Item[] = []
   #writing: Promise<void> | undefined

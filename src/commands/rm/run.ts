@@ -8,19 +8,19 @@ import type { SummarizedStream } from '../../ops/summaries.ts'
 import { isFinal } from '../../stream/event.ts'
 import type { ChangeResult } from '../../stream/operations/operation.ts'
 import { visibleText } from '../../util/visible-text.ts'
-import { type Change, type Done, unreadable, type Verb } from '../batch/action.ts'
-import { changeBatch } from '../batch/batch.ts'
-import type { OnStreamsOptions } from '../batch/options.ts'
+import { type BatchAction, type Change, type Done, type TargetChange, unreadable, type Verb } from '../batch/action.ts'
+import { changeBatch, runBatchCommand } from '../batch/batch.ts'
+import type { BatchCommandOptions, OnStreamsOptions } from '../batch/options.ts'
 
 /** Removes streams, each only as it was shown. */
-export function removeStreams(options: OnStreamsOptions, runtime: Runtime): Promise<Problem | undefined> {
-  return changeBatch(REMOVE, options, runtime)
+export function removeStreams(options: BatchCommandOptions, runtime: Runtime): Promise<Problem | undefined> {
+  return runBatchCommand(REMOVE, options, runtime)
 }
 
-const REMOVE: Verb = {
+const REMOVE: BatchAction = {
   name: 'rm',
   question: what => `This removes ${what} for good, history and all`,
-  word: 'removed',
+  pastParticiple: 'removed',
   asksAlways: true,
   objection,
   gone: done('already', 0),
@@ -31,7 +31,7 @@ const REMOVE: Verb = {
 }
 
 /** What is open, or may be, goes only by force. */
-function objection(item: SummarizedStream, { force, ifVersion, blob }: OnStreamsOptions): Problem | undefined {
+function objection(item: SummarizedStream, { force, ifVersion, blob }: BatchCommandOptions): Problem | undefined {
   const { listed, summary, pin } = item
   const stream = listed.name
   if (ifVersion !== undefined && pin.ifVersion !== ifVersion) return changed(stream, `is not at version ${ifVersion}`)
@@ -52,7 +52,7 @@ function objection(item: SummarizedStream, { force, ifVersion, blob }: OnStreams
   })
 }
 
-async function remove(change: Change): Promise<Done | Problem> {
+async function remove(change: TargetChange): Promise<Done | Problem> {
   const { target, etag, pin, version = 0, commandId, store, options, runtime } = change
   const { stream } = target
   const outcome = await removeStream(store, stream, {

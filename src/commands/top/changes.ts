@@ -11,14 +11,14 @@ import type { ChangeEnd, ChangeTarget, ChangeVerb, Outcome, Preview } from '../.
 import { commandWords } from '../../util/strings.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { ABORT } from '../abort.ts'
-import type { Verb } from '../batch/action.ts'
+import type { BatchAction } from '../batch/action.ts'
 import { confirmationFor } from '../batch/confirm.ts'
-import { doPlan } from '../batch/execute.ts'
+import { executePlan } from '../batch/execute.ts'
 import { makePlan, type Plan, type PreviewRow } from '../batch/plan.ts'
 import { countOf, planText, ROWS_SHOWN } from '../batch/preview.ts'
 import { countsOf, type EndedBatch, endProblem, endText, whatText, whyNot } from '../batch/report.ts'
-import { changedOf, isProblem, type Result, type Told, wordOf } from '../batch/result.ts'
-import { transactVerb } from '../batch/transact-action.ts'
+import { type BatchContext, changedOf, isProblem, type Result, wordOf } from '../batch/result.ts'
+import { transactAction } from '../batch/transact-action.ts'
 import { CANCEL } from '../cancel.ts'
 import { RETRY } from '../retry.ts'
 
@@ -32,10 +32,10 @@ export async function prepareChange(
   runtime: Runtime,
   signal: AbortSignal,
 ): Promise<Prepared> {
-  const verb = transactVerb(VERBS[name])
+  const action = transactAction(VERBS[name])
   const events = eventsByStream(targets)
   const request = {
-    verb,
+    action,
     options: { names: [], by: runtime.actor },
     selection: { kind: 'names', names: [...events.keys()] },
     eventsOf: [...events.values()].every(ids => ids.length === 0)
@@ -50,14 +50,14 @@ export async function prepareChange(
   return {
     preview: {
       verb: name,
-      question: count === 0 ? `There is nothing to ${name}` : verb.question(nameOf(only, plan)),
-      lines: previewLines(plan, verb, only),
+      question: count === 0 ? `There is nothing to ${name}` : action.question(nameOf(only, plan)),
+      lines: previewLines(plan, action, only),
       count,
       command: reason => changeCommand(name, events, reason, runtime),
       confirm: confirmOf(plan.jobs.length, opened.isProtected),
       takesReason: true,
     },
-    carryOut: carrier(plan, verb, events, targets.length > 1, opened, runtime),
+    carryOut: carrier(plan, action, events, targets.length > 1, opened, runtime),
   }
 }
 
@@ -76,7 +76,7 @@ function confirmOf(streams: number, isProtected: boolean): Prepared['preview']['
 /** One command id for all tries: what was done under it is not done twice. */
 function carrier(
   plan: Plan,
-  verb: Verb,
+  action: BatchAction,
   events: ReadonlyMap<string, readonly string[]>,
   isBatch: boolean,
   { store }: OpenedStore,
@@ -87,45 +87,48 @@ function carrier(
     checkText('reason', reason)
     const options = { names: [], by: runtime.actor, ...(reason === '' ? {} : { reason }) }
     const [group] = groups(events)
-    const argv = group === undefined ? [] : changeWords(verb.name, group, reason)
-    const told: Told = { verb, options, runtime: changing(runtime, argv, signal) }
+    const argv = group === undefined ? [] : changeWords(action.name, group, reason)
+    const context: BatchContext = { action, options, runtime: changing(runtime, argv, signal) }
     const faults: string[] = []
-    const ended = await doPlan(plan, { store, commandId, isBatch, rerunOf: undefined }, told, {
+    const ended = await executePlan(plan, { store, commandId, isBatch, rerunOf: undefined }, context, {
       began() {},
-      onResult: result => onOutcome(outcomeOf(result, told)),
+      onResult: result => onOutcome(outcomeOf(result, context)),
       onFault: message => void faults.push(visibleText(message)),
     })
     if ('exit' in ended) throw new CommandFailed(ended)
-    return { lines: [...faults, ...(isBatch ? batchLines(ended, told) : singleLines(ended, told))] }
+    return { lines: [...faults, ...(isBatch ? batchLines(ended, context) : singleLines(ended, context))] }
   }
 }
 
-function outcomeOf(result: Result, told: Told): Outcome {
+function outcomeOf(result: Result, context: BatchContext): Outcome {
   const { stream, event } = result.target
   return {
     target: event === undefined ? { stream } : { stream, event },
     word: wordOf(result),
     isGood: !isProblem(result.outcome),
-    text: whatText(result, told),
+    text: whatText(result, context),
   }
 }
 
-function batchLines(ended: EndedBatch, told: Told): ChangeEnd['lines'] {
-  const rest = endProblem(ended, told)?.tryCommand
+function batchLines(ended: EndedBatch, context: BatchContext): ChangeEnd['lines'] {
+  const rest = endProblem(ended, context)?.tryCommand
   return [
-    endText(ended, countsOf(ended.results), told),
+    endText(ended, countsOf(ended.results), context),
     ...(ended.runFile === undefined ? [] : [`run file: ${visibleText(ended.runFile)}`]),
     ...(rest === undefined ? [] : [`the rest: ${visibleText(rest)}`]),
   ]
 }
 
 /** What followed from it, or what to do about it. */
-function singleLines({ results: [result] }: EndedBatch, { verb, options, runtime }: Told): ChangeEnd['lines'] {
+function singleLines(
+  { results: [result] }: EndedBatch,
+  { action, options, runtime }: BatchContext,
+): ChangeEnd['lines'] {
   if (result === undefined) return ['not begun; nothing was changed']
   const { outcome } = result
   const lines = isProblem(outcome)
     ? problemLines(outcome, runtime.nowMs())
-    : changeLines(changedOf(result, outcome, options), verb.word, runtime.nowMs())
+    : changeLines(changedOf(result, outcome, options), action.pastParticiple, runtime.nowMs())
   return lines.slice(1).map(line => line.trimStart())
 }
 
@@ -133,17 +136,17 @@ function singleLines({ results: [result] }: EndedBatch, { verb, options, runtime
 const MOST_MISSING = 5
 
 /** What would be changed, line by line, and why the rest would not. Safe to print. */
-function previewLines(plan: Plan, verb: Verb, only: ChangeTarget | undefined): readonly string[] {
+function previewLines(plan: Plan, action: BatchAction, only: ChangeTarget | undefined): readonly string[] {
   const { rows, targets, missing, leftOut } = plan
   const more = targets.length - rows.length
   const untold = missing.length - MOST_MISSING
   return [
-    ...tableOf(rows, verb),
+    ...tableOf(rows, action),
     ...(more > 0 ? [`and ${countText(more)} more`] : []),
     ...missing.slice(0, MOST_MISSING).map(({ message }) => `not tried: ${visibleText(message)}`),
     ...(untold > 0 ? [`and ${countText(untold)} more that are not there`] : []),
-    ...(only === undefined ? [planText(plan, verb.leavesOut?.because)] : []),
-    ...(only !== undefined && leftOut > 0 ? [`${targetName(only)} is ${verb.leavesOut?.because}`] : []),
+    ...(only === undefined ? [planText(plan, action.leavesOut?.because)] : []),
+    ...(only !== undefined && leftOut > 0 ? [`${targetName(only)} is ${action.leavesOut?.because}`] : []),
   ]
 }
 
@@ -151,20 +154,20 @@ function targetName({ stream, event }: ChangeTarget): string {
   return visibleText(event === undefined ? stream : `${event} of ${stream}`)
 }
 
-function tableOf(rows: readonly PreviewRow[], verb: Verb): string[] {
+function tableOf(rows: readonly PreviewRow[], action: BatchAction): string[] {
   const withEvents = rows.some(({ target }) => target.event !== undefined)
   const cells = rows.map(row => [
     visibleName(row.target.stream),
     ...(withEvents ? [visibleText(row.target.event ?? '')] : []),
     row.objection === undefined ? `${lookOf(row.status).glyph} ${statusWord(row.status)}` : '✗ not tried',
-    effectOf(row, verb),
+    effectOf(row, action),
   ])
   const columns = (cells[0] ?? []).map(() => ({ title: '' }))
   return tableRows(columns, cells, tableWidths(columns, cells)).map(line => line.trimEnd())
 }
 
 /** What follows from it, or why it is left as it is. */
-function effectOf({ target, item, openBelow, objection }: PreviewRow, { name }: Verb): string {
+function effectOf({ target, item, openBelow, objection }: PreviewRow, { name }: BatchAction): string {
   if (objection !== undefined) return whyNot(objection, target)
   if (name !== 'retry') return openBelow === 0 ? '' : `${counted(openBelow, 'open event')} below`
   const failed = item.summary?.failed ?? 0
