@@ -1,8 +1,9 @@
 import { type Output, openOutput } from '../../cli/output.ts'
-import type { Problem } from '../../cli/problem.ts'
+import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { requireSelection } from '../../cli/selection/read.ts'
 import { openStoreFor } from '../../cli/store.ts'
+import { counted, countText } from '../../formats/terminal/numbers.ts'
 import type { Selection } from '../../ops/selection.ts'
 import type { EventStore } from '../../store/store.ts'
 import { visibleText } from '../../util/visible-text.ts'
@@ -11,10 +12,10 @@ import { confirm, consent } from './confirm.ts'
 import { carryOut, runPlan } from './execute.ts'
 import type { BatchCommandOptions, OnStreamsOptions } from './options.ts'
 import { makePlan, missingProblemOf, type Plan } from './plan.ts'
-import { printPreview, ROWS_SHOWN } from './preview.ts'
+import { countOf, printPreview, ROWS_SHOWN, sayPreview } from './preview.ts'
 import { printSingle } from './report.ts'
 import type { BatchContext } from './result.ts'
-import { type Resume, resumeOf } from './resume.ts'
+import { resumeOf } from './resume.ts'
 
 /**
  * The same on one or many streams, or on events of them: looks at all of them first, shows and asks as far as their
@@ -26,31 +27,41 @@ export async function runBatchCommand(
   runtime: Runtime,
 ): Promise<Problem | undefined> {
   const output = await openOutput(given, runtime)
-  const again = await resumeOf(action, given)
+  const resume = await resumeOf(action, given)
   // Whose doing it is the system is asked once, not with each change.
-  const options = { ...given, by: given.by ?? runtime.actor, ...again?.given }
-  const selection = again?.selection ?? (await requireSelection(options, runtime, options.event ?? []))
+  const options = { ...given, by: given.by ?? runtime.actor, ...resume?.given }
+  const events = options.event ?? []
+  const selection = resume?.selection ?? (await requireSelection(options, runtime, events))
   const context = { action, options, runtime }
   const store = await openStoreFor(options, runtime, output)
-  again?.checkStore(store.address)
-  const single = singleOf(selection, options)
+  resume?.checkStore(store.address)
+  const single = singleOf(selection, events)
   if (single !== undefined && needsNoLook(context)) return changeUnseen(single, context, store, output)
-  if (again !== undefined) await output.say(again.sentence)
-  const plan = await planFor(selection, again, context, store)
+  if (resume !== undefined) await output.say(resume.sentence)
+  const request = {
+    action,
+    options,
+    selection,
+    eventsOf: events.length === 0 ? undefined : (resume?.eventsOf ?? (() => events)),
+    leaveOut: selection.kind !== 'names' && resume === undefined,
+    keepRows: options.dryRun ? Number.POSITIVE_INFINITY : ROWS_SHOWN,
+    resume,
+  }
+  const plan = await makePlan(request, store, runtime.signal)
   const isBatch = single === undefined
   const found = plan.targets.length + plan.leftOut > 0
-  const fatal = options.skipMissing && found ? undefined : missingProblemOf(plan.missing, isBatch)
+  const hint = 'Nothing was changed, in no stream. --skip-missing goes on with the others.'
+  const fatal = options.skipMissing && found ? undefined : missingProblemOf(plan.missing, isBatch, hint)
   if (fatal !== undefined) return fatal
   for (const { message } of plan.missing) await output.say(`skipped: ${visibleText(message)}`)
   if (options.dryRun) return printPreview(plan, context, output).then(() => undefined)
-  const isNamed = selection.kind === 'names'
-  const no = await confirm(plan, isNamed, context, output)
+  const no = await confirmPlan(plan, selection.kind === 'names', context, output)
   return no ?? runPlan(plan, { isBatch, store, rerunOf: given.rerun }, context, output)
 }
 
 /** The one stream that was named, with at most one event of it. */
-function singleOf(selection: Selection, { event = [] }: BatchCommandOptions): string | undefined {
-  const isOne = selection.kind === 'names' && selection.names.length === 1 && event.length <= 1
+function singleOf(selection: Selection, events: readonly string[]): string | undefined {
+  const isOne = selection.kind === 'names' && selection.names.length === 1 && events.length <= 1
   return isOne ? selection.names[0] : undefined
 }
 
@@ -73,23 +84,37 @@ async function changeUnseen(
   return printSingle({ target, commandId, outcome }, context, output)
 }
 
-function planFor(
-  selection: Selection,
-  again: Resume | undefined,
+function confirmPlan(
+  plan: Plan,
+  isNamed: boolean,
   context: BatchContext,
-  store: EventStore,
-): Promise<Plan> {
+  output: Output,
+): Promise<Problem | undefined> {
   const { action, options, runtime } = context
-  const events = options.event ?? []
+  const { isProtected = false, address = '' } = runtime.opened ?? {}
+  const where = isProtected ? ` in ${visibleText(address)}, a protected store` : ''
+  const isText = options.output !== 'json' && options.output !== 'ndjson'
+  const isTerminal = runtime.stdin.isTty && runtime.stderr.isTty
   const request = {
-    action,
-    options,
-    selection,
-    eventsOf: events.length === 0 ? undefined : (again?.eventsOf ?? (() => events)),
-    leaveOut: selection.kind !== 'names' && again === undefined,
-    keepRows: options.dryRun ? Number.POSITIVE_INFINITY : ROWS_SHOWN,
-    ...(again === undefined ? {} : { objection: again.objection, bornOf: again.bornOf }),
-    ...(again === undefined || action.gone === undefined ? {} : { gone: action.gone }),
+    streams: plan.jobs.length,
+    isNamed,
+    isProtected,
+    asksAlways: action.asksAlways ?? false,
+    flags: options,
+    question: `${action.question(countOf(plan))}${where}`,
+    unexpected: (expected: number) => unexpected(expected, plan, action),
+    async preview(isAnswered: boolean) {
+      if (isText || (isTerminal && !isAnswered)) await sayPreview(plan, context, output)
+    },
   }
-  return makePlan(request, store, runtime.signal)
+  return confirm(request, runtime)
+}
+
+function unexpected(expected: number, { jobs, leftOut }: Plan, { leavesOut }: BatchAction): Problem {
+  const found = `${countText(jobs.length)}${leftOut === 0 ? '' : ` (${countText(leftOut)} ${leavesOut?.because}, left out)`}`
+  const nothingLeft = `Was it done before? All that match are ${leavesOut?.because}; ls shows them.`
+  return problem('changed', `expected ${counted(expected, 'stream')}, found ${found}; nothing was changed`, {
+    exit: 5,
+    hint: jobs.length > 0 || leftOut === 0 ? '--dry-run shows which they are.' : nothingLeft,
+  })
 }

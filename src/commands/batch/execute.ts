@@ -13,154 +13,143 @@ import {
   type TargetChange,
   targetCommandId,
 } from './action.ts'
+import { FaultStreak } from './fault-streak.ts'
 import type { Job, Plan } from './plan.ts'
 import { type EndedBatch, endProblem, openReport, printSingle, type Report, tellEnd } from './report.ts'
 import { type BatchContext, isProblem, type Result } from './result.ts'
-import { openRunFile, type RunFile } from './run-file.ts'
+import { openRunFile } from './run-file.ts'
 
 interface ExecuteOptions {
   readonly store: EventStore
   readonly commandId: string
-  /** More than one target was asked for, or may have been. */
+  /** More than one target was asked for, or may have been: each change has an id of its own, and there is a run file. */
   readonly isBatch: boolean
   /** The run file whose rest this is. */
-  readonly rerunOf: string | undefined
+  readonly rerunOf?: string | undefined
 }
 
-/** Who hears of it while it goes on. */
+/** Who hears of a batch while it runs. */
 export interface BatchListener {
   /** From now on things are changed; of a batch `runFile` keeps what becomes of each target. */
-  began(runFile: string | undefined): void
-  onResult(result: Result): void
+  began?(runFile: string | undefined): void
+  onResult?(result: Result): void
   /** The run file can no longer be written. The batch goes on. */
-  onFault(message: string): void
+  onFault?(message: string): void
 }
 
-/** Does what was planned; a batch leaves a run file. A problem is what kept all of it from being begun. */
+/**
+ * Executes a plan; a batch leaves a run file, and nothing is begun without one: what could not be taken up again is not
+ * started. A problem is what kept all of it from being begun.
+ */
 export async function executePlan(
   plan: Plan,
-  means: ExecuteOptions,
+  how: ExecuteOptions,
   context: BatchContext,
   listener: BatchListener,
 ): Promise<EndedBatch | Problem> {
-  const { commandId, isBatch, store } = means
-  const runFile = isBatch ? await runFileFor(plan, means, context, listener) : undefined
+  const { commandId, isBatch, store, rerunOf } = how
+  const { action, options, runtime } = context
+  const header = { verb: action.name, store: store.address, commandId, options, rerunOf }
+  const runFile =
+    isBatch && plan.targets.length > 0
+      ? await openRunFile(header, plan, runtime, message => listener.onFault?.(message))
+      : undefined
   if (runFile !== undefined && 'exit' in runFile) return runFile
-  listener.began(runFile?.path)
+  listener.began?.(runFile?.path)
   const results = new Map<Target, Result>()
   const onResult = (result: Result) => {
     results.set(result.target, result)
     runFile?.add(result)
-    listener.onResult(result)
+    listener.onResult?.(result)
   }
   for (const { target, outcome } of plan.settled) {
     onResult({ target, commandId: targetCommandId(commandId, target, isBatch), outcome })
   }
-  await runJobs(plan.jobs, context, { store, commandId, isBatch, onResult })
+  await changeTargets(plan.jobs, how, context, onResult)
   await runFile?.close()
   return { plan, results: plan.targets.flatMap(target => results.get(target) ?? []), runFile: runFile?.path }
 }
 
-/** Nothing is begun without one: what could not be taken up again is not started. */
-async function runFileFor(
-  plan: Plan,
-  { store, commandId, rerunOf }: ExecuteOptions,
-  { action, options, runtime }: BatchContext,
-  { onFault }: BatchListener,
-): Promise<RunFile | Problem | undefined> {
-  if (plan.targets.length === 0) return undefined
-  return openRunFile({ verb: action.name, store: store.address, commandId, options, rerunOf }, plan, runtime, onFault)
-}
-
-export interface Performance {
-  readonly store: EventStore
-  readonly commandId: string
-  /** Each change has an id of its own. */
-  readonly isBatch: boolean
-  readonly onResult: (result: Result) => void
-}
-
-const USUALLY_AT_ONCE = 8
+const DEFAULT_CONCURRENCY = 8
 /** The embedded store writes what is asked for together in one transaction. */
-const AT_ONCE_EMBEDDED = 32
-/** After so many in a row that the store as a whole refused, nothing more is begun. */
-const MOST_FAULTS = 8
+const EMBEDDED_CONCURRENCY = 32
 
-/** Changes the streams of a plan, some at a time; the events of one stream one after the other. */
-async function runJobs(
+/** Changes the targets of a plan; the events of one stream one after the other. */
+async function changeTargets(
   jobs: readonly Job[],
+  { store, commandId: batchId, isBatch }: ExecuteOptions,
   { action, options, runtime }: BatchContext,
-  how: Performance,
+  onResult: (result: Result) => void,
 ): Promise<void> {
-  const stop = stopWith(runtime.signal)
-  const isEmbedded = how.store.address.startsWith('sqlite:')
-  const concurrency = options.concurrency ?? (isEmbedded ? AT_ONCE_EMBEDDED : USUALLY_AT_ONCE)
-  let faults = 0
-  await runBatch(jobs, { concurrency, stop: stop.signal }, async ({ targets, pin: previewed, ...job }) => {
+  const usual = store.address.startsWith('sqlite:') ? EMBEDDED_CONCURRENCY : DEFAULT_CONCURRENCY
+  const how = { concurrency: options.concurrency ?? usual, signal: runtime.signal }
+  await runJobs(jobs, how, async ({ targets, pin: previewed, ...job }, stop) => {
     let pin = firstPin(previewed, options.ifVersion)
     for (const target of targets) {
       if (stop.signal.aborted) return
-      const commandId = targetCommandId(how.commandId, target, how.isBatch)
-      const change = { ...job, target, commandId, pin, store: how.store, options, runtime }
-      const outcome = await outcomeOf(action.change, change)
+      const commandId = targetCommandId(batchId, target, isBatch)
+      const change = { ...job, target, commandId, pin, store, options, runtime }
+      const outcome = await action
+        .change(change)
+        .catch((error: unknown) => ({ ...errorProblem(error, runtime), stream: target.stream }))
       pin = pinAfter(pin, outcome)
-      faults = isProblem(outcome) && STORE_FAULTS.has(outcome.code) ? faults + 1 : 0
-      if (faults >= MOST_FAULTS) stop.abort()
-      how.onResult({ target, commandId, outcome })
+      stop.count(isProblem(outcome) ? outcome : undefined)
+      onResult({ target, commandId, outcome })
     }
   })
 }
 
-/** Not `AbortSignal.any`: that one looks at its sources whenever it is asked. */
-function stopWith(signal: AbortSignal): AbortController {
+/** Ends a run of jobs early. */
+export interface Stop {
+  readonly signal: AbortSignal
+  /** Counts an outcome: after too many faults of the store in a row nothing more is begun. */
+  count(problem: Problem | undefined): void
+}
+
+/** Does jobs some at a time, until the signal aborts or the store as a whole fails. Returns how many were begun. */
+export function runJobs<Item>(
+  jobs: readonly Item[],
+  { concurrency, signal }: { readonly concurrency: number; readonly signal: AbortSignal },
+  work: (job: Item, stop: Stop) => Promise<void>,
+): Promise<number> {
+  // Not `AbortSignal.any`: that one looks at its sources whenever it is asked.
   const stop = new AbortController()
   if (signal.aborted) stop.abort()
   else signal.addEventListener('abort', () => stop.abort(), { once: true })
-  return stop
-}
-
-/** They say nothing of the one stream: the next one would meet them too. */
-const STORE_FAULTS: ReadonlySet<string> = new Set([
-  'store-unreachable',
-  'store-full',
-  'store-damaged',
-  'store-incompatible',
-  'not-permitted',
-  'container-missing',
-])
-
-async function outcomeOf(
-  change: (what: TargetChange) => Promise<Done | Problem>,
-  what: TargetChange,
-): Promise<Done | Problem> {
-  try {
-    return await change(what)
-  } catch (error) {
-    return { ...errorProblem(error, what.runtime), stream: what.target.stream }
+  const faults = new FaultStreak()
+  const count = (problem: Problem | undefined) => {
+    if (faults.isTooLong(problem)) stop.abort()
   }
+  return runBatch(jobs, { concurrency, stop: stop.signal }, job => work(job, { signal: stop.signal, count }))
 }
 
-/** Does what was planned and shown, and tells what became of each target. */
+/** Executes a plan that was shown, and prints what became of each target. */
 export async function runPlan(
   plan: Plan,
   given: Omit<ExecuteOptions, 'commandId'>,
   context: BatchContext,
   output: Output,
 ): Promise<Problem | undefined> {
-  const means = { ...given, commandId: context.options.commandId ?? context.runtime.newId() }
-  return means.isBatch ? runMany(plan, means, context, output) : runOne(plan, means, context, output)
+  const { options, runtime } = context
+  const how = { ...given, commandId: options.commandId ?? runtime.newId() }
+  if (how.isBatch) return runMany(plan, how, context, output)
+  // One target that was named, and for once asked about.
+  const ended = await executePlan(plan, how, context, {})
+  if ('exit' in ended) return ended
+  const [result] = ended.results
+  return result === undefined ? interruptedProblem(runtime.signal) : printSingle(result, context, output)
 }
 
 async function runMany(
   plan: Plan,
-  means: ExecuteOptions,
+  how: ExecuteOptions,
   context: BatchContext,
   output: Output,
 ): Promise<Problem | undefined> {
   const { signal } = context.runtime
   let report: Report | undefined
   let nameIt = () => {}
-  const ended = await executePlan(plan, means, context, {
+  const ended = await executePlan(plan, how, context, {
     began(path) {
       // A second Ctrl-C ends the process at once: whoever gives it has to know by then how to go on.
       if (path !== undefined) nameIt = () => void output.say(`run file ${visibleText(path)}; --rerun does the rest`)
@@ -175,17 +164,4 @@ async function runMany(
   if ('exit' in ended) return ended
   await tellEnd(ended, report?.counts ?? new Map(), context, output)
   return endProblem(ended, context)
-}
-
-/** One target that was named, and for once asked about. */
-async function runOne(
-  plan: Plan,
-  means: ExecuteOptions,
-  context: BatchContext,
-  output: Output,
-): Promise<Problem | undefined> {
-  const ended = await executePlan(plan, means, context, { began() {}, onResult() {}, onFault() {} })
-  if ('exit' in ended) return ended
-  const [result] = ended.results
-  return result === undefined ? interruptedProblem(context.runtime.signal) : printSingle(result, context, output)
 }

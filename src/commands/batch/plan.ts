@@ -10,6 +10,7 @@ import type { Pin } from '../../stream/precondition.ts'
 import { readAhead } from '../../util/concurrency.ts'
 import { type BatchAction, type Done, type Target, targetsOf } from './action.ts'
 import type { SignedOptions, TargetState } from './options.ts'
+import type { Resume } from './resume.ts'
 
 /** A stream and what is to be done to it, one after the other. */
 export interface Job {
@@ -62,12 +63,8 @@ export interface PlanRequest {
   readonly eventsOf: ((stream: string) => readonly string[]) | undefined
   /** Streams that are not in the state in which they matter to the action are not meant. */
   readonly leaveOut: boolean
-  /** What it means that a name is gone; without it that name is missing. */
-  readonly gone?: Done
-  /** Something else against a stream than the action has. */
-  readonly objection?: (item: SummarizedStream) => Problem | undefined
-  /** The identity of the stream that was meant when it was selected, if that is not the one that has the name now. */
-  readonly bornOf?: (stream: string) => string | undefined
+  /** The rest of a former run: what is meant are the streams of that time. */
+  readonly resume?: Resume | undefined
   /** How many rows are kept for the preview. */
   readonly keepRows: number
 }
@@ -97,21 +94,22 @@ class PlanDraft implements Plan {
   }
 
   addMissing(stream: string): void {
-    const { gone } = this.#request
+    const { action, resume } = this.#request
+    const gone = resume && action.gone
     const target = { stream, event: undefined }
     if (gone === undefined) this.missing.push(missingProblem(stream))
     else {
       this.targets.push(target)
-      this.settled.push({ target, outcome: gone, born: this.#request.bornOf?.(stream) })
+      this.settled.push({ target, outcome: gone, born: resume?.bornOf(stream) })
     }
   }
 
   add(one: Inspected): void {
-    const { action, options, eventsOf } = this.#request
+    const { action, options, eventsOf, resume } = this.#request
     const { item } = one
     const stream = item.listed.name
     const wanted = eventsOf?.(stream) ?? []
-    const objection = this.#request.objection?.(item) ?? action.objection(item, options)
+    const objection = resume?.objection(item) ?? action.objection(item, options)
     const isThere = (event: string) => objection !== undefined || one.view?.stream.find(event) !== undefined
     const events = wanted.filter(isThere)
     for (const event of wanted) if (!isThere(event)) this.missing.push(missingEvent(stream, event))
@@ -122,7 +120,7 @@ class PlanDraft implements Plan {
   }
 
   #isMeant(one: Inspected, target: Target, objection: Problem | undefined): boolean {
-    const { action, leaveOut, keepRows, bornOf } = this.#request
+    const { action, leaveOut, keepRows, resume } = this.#request
     const state = stateOf(one, target.event)
     if (objection === undefined && leaveOut && action.leavesOut?.test(state)) {
       this.leftOut += 1
@@ -133,7 +131,7 @@ class PlanDraft implements Plan {
     if (this.rows.length < keepRows) this.rows.push({ target, item: one.item, status, openBelow, objection })
     if (objection === undefined) this.byStatus.set(status, (this.byStatus.get(status) ?? 0) + 1)
     else {
-      const born = bornOf?.(target.stream) ?? one.item.pin.ifBorn
+      const born = resume?.bornOf(target.stream) ?? one.item.pin.ifBorn
       this.settled.push({ target, outcome: { ...objection, ...eventOf(target) }, born })
     }
     return true
@@ -153,16 +151,12 @@ function missingEvent(stream: string, event: string): Problem {
 }
 
 /** What is missing, as the problem of the whole command; `undefined` if nothing is. */
-export function missingProblemOf(missing: readonly Problem[], many: boolean): Problem | undefined {
+export function missingProblemOf(missing: readonly Problem[], many: boolean, hint: string): Problem | undefined {
   const [first, ...others] = missing
   if (first === undefined || !many) return first
   const facts = others.slice(0, MOST_NAMED).map(({ message }) => ['also', message] as const)
   const more = others.length - facts.length
-  return {
-    ...first,
-    facts: more > 0 ? [...facts, ['also', `${more} more`]] : facts,
-    hint: 'Nothing was changed, in no stream. --skip-missing goes on with the others.',
-  }
+  return { ...first, facts: more > 0 ? [...facts, ['also', `${more} more`]] : facts, hint }
 }
 
 const MOST_NAMED = 20

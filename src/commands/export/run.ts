@@ -10,6 +10,7 @@ import { type Selection, selected } from '../../ops/selection.ts'
 import type { EventStore } from '../../store/store.ts'
 import { ownText } from '../../util/strings.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
+import { missingProblemOf } from '../batch/plan.ts'
 import { copyItems, openCopies } from '../transfer/copy.ts'
 import type { TransferFlags } from '../transfer/flags.ts'
 import type { Item } from '../transfer/item.ts'
@@ -74,32 +75,18 @@ async function selectNames(
 ): Promise<SelectedNames> {
   if (selection.kind === 'filter') return { kind: 'names', names: listed(store, selection, output, signal) }
   const names: string[] = []
-  const missing: string[] = []
+  const missing: Problem[] = []
   for await (const page of selected(store, selection, signal)) {
     names.push(...page.found.map(({ listed: { name } }) => name))
-    missing.push(...page.missing)
+    missing.push(...page.missing.map(missingProblem))
   }
-  const [first, ...others] = missing
-  if (first !== undefined && !(skipMissing && names.length > 0)) {
-    return { kind: 'missing', problem: missingOf(first, others, names.length + missing.length > 1) }
-  }
-  for (const name of missing) await output.say(`skipped: there is no stream ${visibleName(name)}`)
+  const fatal = missingProblemOf(missing, names.length + missing.length > 1, MISSING_HINT)
+  if (fatal !== undefined && !(skipMissing && names.length > 0)) return { kind: 'missing', problem: fatal }
+  for (const { message } of missing) await output.say(`skipped: ${visibleName(message)}`)
   return { kind: 'names', names: each(names) }
 }
 
-const MOST_NAMED = 20
-
-function missingOf(first: string, others: readonly string[], many: boolean): Problem {
-  const what = missingProblem(first)
-  if (!many) return what
-  const named = others.slice(0, MOST_NAMED).map(name => ['also', `there is no stream ${name}`] as const)
-  const more = others.length - named.length
-  return {
-    ...what,
-    facts: more > 0 ? [...named, ['also', `${more} more`]] : named,
-    hint: 'Nothing was exported. --skip-missing goes on with the others.',
-  }
-}
+const MISSING_HINT = 'Nothing was exported. --skip-missing goes on with the others.'
 
 async function* listed(store: EventStore, selection: Selection, output: Output, signal: AbortSignal) {
   let any = false

@@ -90,8 +90,7 @@ function carrier(
     const argv = group === undefined ? [] : changeWords(action.name, group, reason)
     const context: BatchContext = { action, options, runtime: changing(runtime, argv, signal) }
     const faults: string[] = []
-    const ended = await executePlan(plan, { store, commandId, isBatch, rerunOf: undefined }, context, {
-      began() {},
+    const ended = await executePlan(plan, { store, commandId, isBatch }, context, {
       onResult: result => onOutcome(outcomeOf(result, context)),
       onFault: message => void faults.push(visibleText(message)),
     })

@@ -1,4 +1,3 @@
-import { confirmByTyping, confirmYesNo } from '../../cli/confirm.ts'
 import type { GlobalOptions } from '../../cli/options.ts'
 import { CommandFailed, type Problem, problem } from '../../cli/problem.ts'
 import { openProgressLine } from '../../cli/progress-line.ts'
@@ -9,7 +8,7 @@ import { parseBody } from '../../ops/transact/plan.ts'
 import { ContainerMissing } from '../../store/errors.ts'
 import type { EventStore, Holder } from '../../store/store.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
-import { confirmationFor } from '../batch/confirm.ts'
+import { confirm, confirmationFor } from '../batch/confirm.ts'
 import type { TransferFlags } from './flags.ts'
 import { bytesOf, type Item, marked, placeOf } from './item.ts'
 import { copiedOutcome, existsProblem, SAME, type Transferred, undone, unreplaceable } from './outcome.ts'
@@ -37,7 +36,7 @@ export async function copyItems(
   }
   const plan = await planCopies(request, atOnce, runtime)
   if (plan.stopped !== undefined) return plan.stopped
-  const no = flags.dryRun ? undefined : await consent(plan, request, runtime)
+  const no = flags.dryRun ? undefined : await confirmCopies(plan, request, runtime)
   if (no !== undefined) return no
   const work = async (job: Job) =>
     finished(
@@ -151,31 +150,32 @@ function left(stream: string, { skipExisting }: TransferFlags): Transferred {
 
 const NAMES_SHOWN = 20
 
-/** From so many streams on a yes needs their number too. */
-const MANY = 50
-
 /** Asks for what writes over streams, and for every copy into a protected store. `undefined` means: go on. */
-async function consent(
+function confirmCopies(
   { created, replaced }: CopyPlan,
   { flags, options, isProtected, address }: CopyRequest,
   runtime: Runtime,
 ): Promise<Problem | undefined> {
   const streams = replaced.length + (isProtected ? created : 0)
-  if (flags.expect !== undefined && flags.expect !== streams) return unexpected(flags.expect, streams)
-  const how = confirmationFor({ streams, isNamed: false, isProtected, asksAlways: true })
-  if (how === 'none' || (flags.yes && (streams < MANY || flags.expect !== undefined))) return undefined
   const isForPrograms = options.output === 'json' || options.output === 'ndjson'
-  if (!options.quiet && !isForPrograms) await runtime.stderr.write(preview(replaced))
   const parts = [
     ...(replaced.length > 0 ? [`writes over ${counted(replaced.length, 'stream')}`] : []),
     ...(isProtected && created > 0 ? [`creates ${counted(created, 'stream')}`] : []),
   ]
   const where = `${visibleText(address)}${isProtected ? ', a protected store' : ''}`
-  const what = `This ${parts.join(' and ')} in ${where}`
-  const answer = streams < MANY ? '--yes' : `--yes --expect ${streams}`
-  return how === 'the number'
-    ? confirmByTyping(String(streams), what, answer, runtime)
-    : confirmYesNo(what, answer, runtime)
+  const request = {
+    streams,
+    isNamed: false,
+    isProtected,
+    asksAlways: true,
+    flags,
+    question: `This ${parts.join(' and ')} in ${where}`,
+    unexpected: (expected: number) => unexpected(expected, streams),
+    async preview(isAnswered: boolean) {
+      if (!isAnswered && !options.quiet && !isForPrograms) await runtime.stderr.write(preview(replaced))
+    },
+  }
+  return confirm(request, runtime)
 }
 
 function preview(replaced: readonly string[]): string {

@@ -3,13 +3,11 @@ import { CommandFailed, type Problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { LeasectlError } from '../../stream/errors.ts'
 import { readAhead } from '../../util/concurrency.ts'
+import { FaultStreak } from '../batch/fault-streak.ts'
 import { type Transferred, undone } from './outcome.ts'
 import type { TransferReport } from './report.ts'
 
 export const DEFAULT_CONCURRENCY = 8
-
-/** So many streams in a row that a store or disk would not take or give: the rest would fare alike. */
-const PATIENCE = 10
 
 export interface Transfer<Item> {
   readonly items: AsyncIterable<Item> | Iterable<Item>
@@ -68,15 +66,15 @@ function isForeseen(error: unknown): boolean {
 class Gate {
   reason: Problem | undefined
   readonly #runtime: Runtime
-  #failedInARow = 0
+  readonly #faults = new FaultStreak(10)
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime
   }
 
   see({ problem, stop }: Transferred): void {
-    this.#failedInARow = problem !== undefined && isOfThePlace(problem) ? this.#failedInARow + 1 : 0
-    if (problem === undefined || (!stop && this.#failedInARow < PATIENCE)) return
+    const isTooLong = this.#faults.isTooLong(problem)
+    if (problem === undefined || !(stop || isTooLong)) return
     this.reason ??= { ...problem, hint: problem.hint ?? 'The other streams were not tried.' }
   }
 
@@ -97,11 +95,4 @@ class Gate {
       this.reason ??= { ...why, hint: why.hint ?? 'What was done stays done; repeating the command is safe.' }
     }
   }
-}
-
-const OF_THE_PLACE = ['not-permitted', 'store-unreachable', 'store-full', 'store-damaged', 'store-incompatible']
-
-/** Of the store or the disk, not of one stream. */
-function isOfThePlace({ code }: Problem): boolean {
-  return OF_THE_PLACE.includes(code)
 }
