@@ -1,12 +1,6 @@
 import { confirmByTyping, confirmYesNo } from '../../cli/confirm.ts'
-import type { Output } from '../../cli/output.ts'
-import { type Problem, problem } from '../../cli/problem.ts'
+import type { Problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import { counted, countText } from '../../formats/terminal/numbers.ts'
-import { visibleText } from '../../util/visible-text.ts'
-import type { Plan } from './plan.ts'
-import { countOf, sayPreview } from './preview.ts'
-import type { BatchContext } from './result.ts'
 
 /** How a change is confirmed; it grows with what the change may destroy. */
 export type Confirmation = 'none' | 'yes or no' | 'the number'

@@ -4,15 +4,7 @@ import type { Problem } from '../../cli/problem.ts'
 import type { EventStore } from '../../store/store.ts'
 import { runBatch } from '../../util/concurrency.ts'
 import { visibleText } from '../../util/visible-text.ts'
-import {
-  type Change,
-  type Done,
-  firstPin,
-  pinAfter,
-  type Target,
-  type TargetChange,
-  targetCommandId,
-} from './action.ts'
+import { firstPin, pinAfter, type Target, targetCommandId } from './action.ts'
 import { FaultStreak } from './fault-streak.ts'
 import type { Job, Plan } from './plan.ts'
 import { type EndedBatch, endProblem, openReport, printSingle, type Report, tellEnd } from './report.ts'

@@ -4,7 +4,7 @@ import type { Runtime } from '../../cli/runtime.ts'
 import { type Changed, changeJson } from '../../formats/change.ts'
 import { countText } from '../../formats/terminal/numbers.ts'
 import { visibleName } from '../../util/visible-text.ts'
-import type { BatchAction, Done, Target, Verb } from './action.ts'
+import type { BatchAction, Done, Target } from './action.ts'
 import type { OutcomeWord, SignedOptions } from './options.ts'
 
 /** What became of one target. */

@@ -7,8 +7,8 @@ import type { SummarizedStream } from '../../ops/summaries.ts'
 import { isReservedName } from '../../store/names.ts'
 import { checkCommandId, checkText } from '../../stream/text.ts'
 import { visibleText } from '../../util/visible-text.ts'
-import type { BatchAction, Verb } from './action.ts'
-import type { BatchCommandOptions, OnStreamsOptions, OutcomeWord } from './options.ts'
+import type { BatchAction } from './action.ts'
+import type { BatchCommandOptions, OutcomeWord } from './options.ts'
 
 /** The rest of a former run, as a batch. */
 export interface Resume {

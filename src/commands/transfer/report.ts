@@ -8,7 +8,7 @@ import type { Runtime } from '../../cli/runtime.ts'
 import { jsonLine, jsonText } from '../../formats/json.ts'
 import { counted, countText } from '../../formats/terminal/numbers.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
-import { OUTCOME_LOOKS, outcomeStyles } from '../batch/result.ts'
+import { outcomeStyles } from '../batch/result.ts'
 import type { Transferred, TransferWord } from './outcome.ts'
 
 /** Where the outcomes of streams go, one by one. */

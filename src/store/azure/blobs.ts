@@ -33,7 +33,7 @@ export interface Write {
   readonly summary: Summary
   /** The state the write replaces; its foreign metadata, content headers and holder are kept. */
   readonly base?: BlobState
-  readonly leaseId?: string
+  readonly leaseId?: string | undefined
   readonly signal?: AbortSignal | undefined
   /** Monotonic ms by which the try must have ended. */
   readonly untilMs?: number

@@ -21,14 +21,13 @@ import type {
 } from '../store.ts'
 import type { AzureCredential } from './account.ts'
 import { AzureBodies, createBlob } from './blobs.ts'
-import { ChangeCourse } from './change/attempt.ts'
-import { AzureTurns } from './change/fairness.ts'
-import { ParkedTenures } from './change/held-lease.ts'
-import { AzureChange } from './change/leased.ts'
-import { AzureOptimisticChange } from './change/optimistic.ts'
-import { WrittenStates } from './change/write-cache.ts'
+import { ChangeAttempt, type ChangeContext } from './change/attempt.ts'
+import { changeStream } from './change/change.ts'
+import { Contention } from './change/contention.ts'
+import { LeasedWrite } from './change/leased.ts'
+import { OptimisticWrite } from './change/optimistic.ts'
 import { type AzureContainer, distrustIdleConnections, openContainer } from './client.ts'
-import { OWN_WAITS, type OwnWaits, PendingReleases, RunningChanges } from './in-flight.ts'
+import { DRAIN_TIMEOUTS, type DrainTimeouts, InFlightOperations } from './in-flight.ts'
 import { inspectAzure } from './inspect.ts'
 import { AzureLeases } from './leases.ts'
 import { listStreams } from './list/list.ts'
@@ -45,7 +44,7 @@ export interface AzureBlobOptions {
   /** A fresh UUID at each call. */
   readonly newLeaseId?: () => string
   readonly limits?: Partial<TryLimits>
-  readonly waits?: Partial<OwnWaits>
+  readonly waits?: Partial<DrainTimeouts>
   /** Blobs on a page of a listing. */
   readonly pageSize?: number
 }
@@ -68,13 +67,10 @@ class AzureBlobStore implements EventStore {
   readonly #pageSize: number | undefined
   /** One for all listings: its pipeline keeps a token as long as it is good. */
   #pages: AzureListReader | undefined
-  readonly #running = new RunningChanges()
-  readonly #waits: OwnWaits
-  readonly #releases: PendingReleases
-  readonly #parked = new ParkedTenures()
-  readonly #written = new WrittenStates()
-  readonly #turns: AzureTurns
-  readonly #newLeaseId: () => string
+  readonly #inFlight = new InFlightOperations()
+  readonly #waits: DrainTimeouts
+  readonly #contention: Contention
+  readonly #changeContext: ChangeContext
   readonly #letConnectionsBe: () => void
 
   constructor(
@@ -96,13 +92,18 @@ class AzureBlobStore implements EventStore {
       random: random ?? Math.random,
       limits: { ...TRY_LIMITS, ...limits },
     })
-    this.#waits = { ...OWN_WAITS, ...waits }
-    this.#releases = new PendingReleases(this.#waits.releaseMs)
-    this.#turns = new AzureTurns(() => this.#calls.machine.monotonicMs(), this.#calls.random)
+    this.#waits = { ...DRAIN_TIMEOUTS, ...waits }
     this.#bodies = new AzureBodies(container, this.#calls)
     this.#leases = new AzureLeases(this.#bodies, this.#calls)
+    this.#contention = new Contention(this.#calls, this.#leases, this.#waits.releaseMs)
+    this.#changeContext = {
+      calls: this.#calls,
+      bodies: this.#bodies,
+      leases: this.#leases,
+      contention: this.#contention,
+      newLeaseId: newLeaseId ?? randomUUID,
+    }
     this.#pageSize = pageSize
-    this.#newLeaseId = newLeaseId ?? randomUUID
     this.#letConnectionsBe = distrustIdleConnections(new URL(accountUrl(address)))
   }
 
@@ -122,20 +123,20 @@ class AzureBlobStore implements EventStore {
   }
 
   list(query: ListQuery): AsyncIterable<readonly Listed[]> {
-    this.#parked.endAll()
+    this.#contention.releaseAllKept()
     this.#pages ??= new AzureListReader(this.#container, this.#calls, this.#pageSize)
     return listStreams(this.#pages, query)
   }
 
   async read(name: string, signal?: AbortSignal): Promise<Stored | undefined> {
     // A lease that is only kept for what may come is not to be seen.
-    this.#parked.end(name)
+    this.#contention.releaseKept(name)
     return (await this.#bodies.read(name, signal))?.stored
   }
 
   create(name: string, body: Uint8Array, summary: Summary, signal?: AbortSignal): Promise<CreateOutcome> {
     const requests = { calls: this.#calls, bodies: this.#bodies }
-    return this.#running.run(() => createBlob(requests, name, { body, summary }, signal))
+    return this.#inFlight.run(() => createBlob(requests, name, { body, summary }, signal))
   }
 
   changeUnderLease(
@@ -143,47 +144,45 @@ class AzureBlobStore implements EventStore {
     decide: (current: Stored, nowMs: number) => Decision,
     options: ChangeOptions,
   ): Promise<ChangeOutcome> {
-    const requests = { calls: this.#calls, bodies: this.#bodies, leases: this.#leases, newLeaseId: this.#newLeaseId }
-    const kept = { releases: this.#releases, turns: this.#turns, parked: this.#parked, written: this.#written }
-    const parts = { ...requests, ...kept }
-    // While a lease of the change before is held anyway, the next one goes on under it.
-    const isOptimistic = options.write === 'optimistic' && options.leaseId === undefined && !this.#parked.has(name)
-    const course = new ChangeCourse(parts, name, decide, options)
-    const change = new (isOptimistic ? AzureOptimisticChange : AzureChange)(parts, name, options, course)
-    return this.#running.run(() => change.run())
+    const attempt = new ChangeAttempt(this.#changeContext, name, decide, options)
+    // While a lease of the change before is kept anyway, the next one reuses it.
+    const isOptimistic =
+      options.write === 'optimistic' && options.leaseId === undefined && !this.#contention.hasKeptLease(name)
+    const strategy = isOptimistic ? new OptimisticWrite(attempt) : new LeasedWrite(attempt)
+    return this.#inFlight.run(() => changeStream(attempt, strategy))
   }
 
   remove(name: string, options: RemoveOptions): Promise<RemoveOutcome> {
     const requests = { calls: this.#calls, bodies: this.#bodies, leases: this.#leases }
-    return this.#running.run(async () => {
-      if (options.leaseId === undefined) await this.#ownLeaseOver(name)
-      else this.#parked.end(name)
+    return this.#inFlight.run(async () => {
+      if (options.leaseId === undefined) await this.#contention.ownLeaseReleased(name)
+      else this.#contention.releaseKept(name)
       return removeBlob(requests, name, options)
     })
   }
 
   acquire(name: string, options: AcquireOptions): Promise<AcquireOutcome> {
-    return this.#running.run(async () => {
-      await this.#ownLeaseOver(name)
+    return this.#inFlight.run(async () => {
+      await this.#contention.ownLeaseReleased(name)
       return this.#leases.acquire(name, options)
     })
   }
 
   renew(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
-    return this.#running.run(() => this.#leases.renew(name, leaseId, signal))
+    return this.#inFlight.run(() => this.#leases.renew(name, leaseId, signal))
   }
 
   change(name: string, leaseId: string, proposedId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
-    return this.#running.run(() => this.#leases.change(name, leaseId, proposedId, signal))
+    return this.#inFlight.run(() => this.#leases.change(name, leaseId, proposedId, signal))
   }
 
   release(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
-    return this.#running.giveBack(() => this.#leases.release(name, leaseId, signal))
+    return this.#inFlight.giveBack(() => this.#leases.release(name, leaseId, signal))
   }
 
   break(name: string, periodS: number | undefined, signal?: AbortSignal): Promise<BreakOutcome> {
-    return this.#running.run(async () => {
-      await this.#ownLeaseOver(name)
+    return this.#inFlight.run(async () => {
+      await this.#contention.ownLeaseReleased(name)
       return this.#leases.break(name, periodS, signal)
     })
   }
@@ -209,18 +208,12 @@ class AzureBlobStore implements EventStore {
     this.#letConnectionsBe()
   }
 
-  /** Until this process's own change has given its lease back: it is not to be taken for another's. */
-  async #ownLeaseOver(name: string): Promise<void> {
-    this.#parked.end(name)
-    await this.#releases.settled(name)
-  }
-
   /** What is under way comes to its end, nothing further begins, and no lease of a change is kept. */
   async #leasesOver(): Promise<void> {
-    this.#parked.endAll()
-    await this.#running.end()
+    this.#contention.releaseAllKept()
+    await this.#inFlight.end()
     // What the last of them kept for a next one.
-    this.#parked.endAll()
-    await this.#releases.drain()
+    this.#contention.releaseAllKept()
+    await this.#contention.allReleased()
   }
 }

@@ -1,4 +1,4 @@
-import { AzureTurns } from '../../../src/store/azure/change/fairness.ts'
+import { WriterFairness } from '../../../src/store/azure/change/fairness.ts'
 import { leaseDelay, lossDelay } from '../../../src/store/backoff.ts'
 import type { OthersLately, WriteMode } from '../../../src/store/store.ts'
 import { Random } from '../../simulation/random.ts'
@@ -83,7 +83,7 @@ class Contender {
   readonly #actor: Actor
   readonly #stream: Stream
   readonly #write: WriteMode
-  readonly #turns: AzureTurns
+  readonly #fairness: WriterFairness
   #releasing: Promise<void> | undefined
   #isHeld = false
   #waitedMs = 0
@@ -92,7 +92,7 @@ class Contender {
     this.#actor = actor
     this.#stream = stream
     this.#write = write
-    this.#turns = new AzureTurns(() => actor.scheduler.nowMs, this.#random)
+    this.#fairness = new WriterFairness(() => actor.scheduler.nowMs, this.#random)
   }
 
   begin(): void {
@@ -110,40 +110,40 @@ class Contender {
     if (!goesOn) {
       const hadIt = this.#releasing !== undefined
       await this.#releasing
-      await this.#actor.pause(this.#turns.begin(NAME, hadIt))
+      await this.#actor.pause(this.#fairness.yieldDelayMs(NAME, hadIt))
     }
-    this.#turns.entered(NAME)
+    this.#fairness.changeStarted(NAME)
     const etag = goesOn
       ? await this.#put()
       : this.#write === 'lease'
         ? await this.#underLease()
         : await this.#optimistically()
-    if (etag !== undefined) this.#turns.ended(NAME, String(etag), () => this.#stream.othersLately(this))
-    if (this.#isHeld && !this.#turns.isOurs(NAME)) this.#release()
+    if (etag !== undefined) this.#fairness.recordChange(NAME, String(etag), () => this.#stream.othersLately(this))
+    if (this.#isHeld && !this.#fairness.isActive(NAME)) this.#release()
   }
 
   async #underLease(): Promise<Written> {
     while (!(await this.#call('acquire', () => this.#acquire()))) await this.#sleepForLease()
-    this.#turns.entered(NAME)
+    this.#fairness.changeStarted(NAME)
     this.#isHeld = true
-    this.#turns.saw(NAME, String(await this.#call('read', () => this.#stream.etag)))
+    this.#fairness.observeEtag(NAME, String(await this.#call('read', () => this.#stream.etag)))
     return this.#put()
   }
 
   async #optimistically(): Promise<Written> {
-    let known = this.#turns.isOurs(NAME) ? this.#stream.etag : undefined
+    let known = this.#fairness.isActive(NAME) ? this.#stream.etag : undefined
     for (let losses = 0; losses < LOSSES; ) {
-      this.#turns.entered(NAME)
+      this.#fairness.changeStarted(NAME)
       const base = known ?? (await this.#call('read', () => this.#stream.etag))
       known = undefined
-      this.#turns.saw(NAME, String(base))
+      this.#fairness.observeEtag(NAME, String(base))
       await this.#actor.pause(OWN_MS * this.#random())
       const answer = await this.#call('put', () => {
         if (this.#stream.holder !== undefined) return 'held'
         return base === this.#stream.etag ? { etag: this.#writeNow() } : 'lost'
       })
       if (typeof answer === 'object') return answer.etag
-      this.#turns.met(NAME)
+      this.#fairness.contentionSeen(NAME)
       if (answer === 'held') await this.#sleepForLease()
       else if (++losses < LOSSES) await this.#actor.pause(lossDelay(this.#random))
     }
@@ -176,7 +176,7 @@ class Contender {
   }
 
   async #sleepForLease(): Promise<void> {
-    this.#turns.met(NAME)
+    this.#fairness.contentionSeen(NAME)
     const ms = leaseDelay(this.#waitedMs, this.#random)
     await this.#actor.pause(ms)
     this.#waitedMs += ms

@@ -2,144 +2,191 @@ import { silenceDelay } from '../../backoff.ts'
 import { StoreUnreachable } from '../../errors.ts'
 import type { ChangeOptions, ChangeOutcome, Decision, Stored } from '../../store.ts'
 import type { AzureBodies, BlobState } from '../blobs.ts'
-import type { ServiceError } from '../errors.ts'
+import { isBlobMissing, isCondition, isSomebodyWrote, type ServiceError } from '../errors.ts'
+import type { AzureLeases } from '../leases.ts'
 import type { AzureCalls } from '../requests.ts'
-import { PutFate } from './in-doubt.ts'
+import type { Contention } from './contention.ts'
+import { InDoubtWrites } from './in-doubt.ts'
 import { LeaseWait } from './lease-wait.ts'
+import { writtenState } from './write-cache.ts'
 
 const DEADLINE_MS = 30_000
 
-export interface CourseParts {
+/** What all changes of a store share. */
+export interface ChangeContext {
   readonly calls: AzureCalls
   readonly bodies: AzureBodies
+  readonly leases: AzureLeases
+  readonly contention: Contention
+  /** A fresh UUID for each lease: a late request under an earlier one must not pass for one under the present lease. */
+  readonly newLeaseId: () => string
 }
 
-export type Put = Decision & { kind: 'put' }
 export type Decide = (current: Stored, nowMs: number) => Decision
+
 /** A decision to write, with the state it was made on. */
-export type Seen = { readonly kind: 'put'; readonly decision: Put; readonly state: BlobState }
+export interface DecidedWrite {
+  readonly kind: 'write'
+  readonly decision: Decision & { readonly kind: 'put' }
+  readonly base: BlobState
+}
 
-/** What both ways of changing a stream have in common: the time they have, their reads, and what these say of their Puts. */
-export class ChangeCourse {
-  readonly #parts: CourseParts
-  readonly #name: string
-  readonly #decide: Decide
-  readonly #options: ChangeOptions
-  readonly #startedMs: number
-  readonly fate = new PutFate()
-  /** For leases held by others. */
+/** What the end of a Put means. Whether it was applied after all, only the next read can tell. */
+export type PutResult =
+  | { readonly kind: 'written'; readonly state: BlobState }
+  /** No answer, or one that does not tell. */
+  | { readonly kind: 'unanswered'; readonly error: ServiceError }
+  /** The ETag is another one: another writer was faster, or the stream is gone. */
+  | { readonly kind: 'conflict' }
+  /** The lease it named is over, or it named none and another writer holds one. */
+  | { readonly kind: 'lease-rejected'; readonly code: string }
+
+/** The single steps of one change of one stream, each within the change's deadline: read, decide, put, pause. */
+export class ChangeAttempt {
+  readonly context: ChangeContext
+  readonly name: string
+  readonly options: ChangeOptions
+  readonly inDoubt = new InDoubtWrites()
+  /** The waiting for leases that others hold. */
   readonly wait: LeaseWait
-  #silences = 0
-  /** How long the last read took, ms. */
-  #readMs = 0
+  readonly #decide: Decide
+  readonly #startedMs: number
+  #unanswered = 0
+  #lastReadMs = 0
 
-  constructor(parts: CourseParts, name: string, decide: Decide, options: ChangeOptions) {
-    this.#parts = parts
-    this.#name = name
+  constructor(context: ChangeContext, name: string, decide: Decide, options: ChangeOptions) {
+    this.context = context
+    this.name = name
+    this.options = options
+    this.wait = new LeaseWait(context.calls, options)
     this.#decide = decide
-    this.#options = options
-    this.wait = new LeaseWait(parts.calls, options)
-    this.#startedMs = parts.calls.machine.monotonicMs()
+    this.#startedMs = context.calls.machine.monotonicMs()
   }
 
-  /** The overall deadline, monotonic ms; waiting for others does not count. */
+  /** The deadline of the change, monotonic ms. Waiting for other writers does not count. */
   get untilMs(): number {
-    return this.#startedMs + (this.#options.deadlineMs ?? DEADLINE_MS) + this.wait.waitedMs
+    return this.#startedMs + (this.options.deadlineMs ?? DEADLINE_MS) + this.wait.waitedMs
   }
 
-  get #remainingMs(): number {
-    return Math.max(this.untilMs - this.#parts.calls.machine.monotonicMs(), 0)
+  /** @throws StoreUnreachable the deadline is over */
+  checkDeadline(): void {
+    if (this.#remainingMs === 0) throw this.#deadlineOver()
   }
 
-  /** Runs rounds until one of them has an outcome. With a Put in doubt a fault or the caller's abort is `unknown`. */
-  async run(round: () => Promise<ChangeOutcome | undefined>): Promise<ChangeOutcome> {
-    try {
-      for (;;) {
-        if (this.#remainingMs === 0) throw this.#late()
-        const outcome = await round()
-        if (outcome !== undefined) return outcome
+  /** One GET. With a Put in doubt it is repeated until the deadline, because only a read can tell whether that was applied. */
+  async read(): Promise<BlobState | undefined> {
+    const { bodies, calls } = this.context
+    for (;;) {
+      const fromMs = calls.machine.monotonicMs()
+      try {
+        const state = await bodies.read(this.name, this.options.signal, this.untilMs)
+        this.#lastReadMs = calls.machine.monotonicMs() - fromMs
+        return state
+      } catch (error) {
+        if (this.inDoubt.write === undefined || !(error instanceof StoreUnreachable) || this.#remainingMs === 0)
+          throw error
+        await this.pauseAfterUnanswered(undefined)
       }
-    } catch (error) {
-      if (this.fate.ghost === undefined) throw error
-      return { kind: 'unknown', cause: this.fate.ghost.cause ?? error }
     }
   }
 
-  /** A read found no stream: what that means for the Puts sent before. */
-  gone(): ChangeOutcome {
-    this.fate.read(undefined)
-    return this.fate.ghost === undefined ? { kind: 'missing' } : this.unknown()
-  }
-
-  /** Decides on a state, and says what that means for the Puts sent before. */
-  look(state: BlobState | undefined): ChangeOutcome | Seen {
-    if (state === undefined) return this.gone()
-    const { fate } = this
-    fate.read(state)
-    const decision = this.#decide(state.stored, this.#parts.calls.clock.nowMs())
+  /** Decides on a state that was read: the write to send, or the outcome of the change. Throws what `decide` throws. */
+  decide(state: BlobState | undefined): DecidedWrite | ChangeOutcome {
+    const { inDoubt, name } = this
+    const { calls, contention } = this.context
+    inDoubt.observe(state)
+    if (state === undefined) return this.unlessInDoubt({ kind: 'missing' })
+    contention.observeEtag(name, state.stored.etag)
+    const decision = this.#decide(state.stored, calls.clock.nowMs())
     if (decision.kind === 'put') {
-      fate.notIn(state)
-      return { kind: 'put', decision, state }
+      inDoubt.ruleOut(state)
+      return { kind: 'write', decision, base: state }
     }
-    const kind = fate.whenLeft(state)
-    if (kind === 'unknown') return this.unknown()
+    contention.recordSkip(name, state.stored.etag)
+    const kind = inDoubt.resolve(state)
+    if (kind === 'unknown') return this.#unknown()
     return kind === 'left' ? { kind } : { kind, etag: state.stored.etag }
   }
 
   /**
-   * Decides on a state that this process wrote last, without a read: `undefined` where the decision is no Put. What is
-   * not written (a refusal, a duplicate, a fault of the document) counts only if it comes again with what is there.
+   * Decides on a state that this process wrote last, without a read. Only a write counts: if another writer came
+   * first, its Put fails. A refusal, a duplicate or a fault counts only on a state that was read: `undefined`.
    */
-  lookAtWritten(state: BlobState): Seen | undefined {
+  decideOnCached(base: BlobState): DecidedWrite | undefined {
     try {
-      const seen = this.look(state)
-      return seen.kind === 'put' ? seen : undefined
+      const decision = this.#decide(base.stored, this.context.calls.clock.nowMs())
+      return decision.kind === 'put' ? { kind: 'write', decision, base } : undefined
     } catch {
       return undefined
     }
   }
 
-  unknown(): ChangeOutcome {
-    return { kind: 'unknown', cause: this.fate.ghost?.cause ?? this.#late() }
+  /** Decides on a state that cannot be written now, only to learn whether a Put in doubt is in it: the outcome if so. */
+  resolveInDoubt(state: BlobState | undefined): ChangeOutcome | undefined {
+    const decided = this.decide(state)
+    if (decided.kind !== 'write') return decided
+    decided.decision.discard?.()
+    return undefined
   }
 
-  /** Reads; with a Put in doubt it goes on trying until the deadline, for only a read can tell what became of it. */
-  async read(): Promise<BlobState | undefined> {
-    const { bodies, calls } = this.#parts
-    for (;;) {
-      const fromMs = calls.machine.monotonicMs()
-      try {
-        const state = await bodies.read(this.#name, this.#options.signal, this.untilMs)
-        this.#readMs = calls.machine.monotonicMs() - fromMs
-        return state
-      } catch (error) {
-        if (this.fate.ghost === undefined || !(error instanceof StoreUnreachable) || this.#remainingMs === 0)
-          throw error
-        await this.pauseAfterSilence(undefined)
-      }
+  /** The outcome of a change that sends nothing more; `unknown` if one of its Puts is in doubt. */
+  unlessInDoubt(outcome: ChangeOutcome): ChangeOutcome {
+    return this.inDoubt.write === undefined ? outcome : this.#unknown()
+  }
+
+  /** One Put, sent once, that names the ETag the decision was made on. Throws faults and the caller's abort. */
+  async put({ decision, base }: DecidedWrite, leaseId: string | undefined): Promise<PutResult> {
+    const { body, summary, othersLately, discard } = decision
+    const { bodies, calls, contention } = this.context
+    const write = { body, summary, base, leaseId, signal: this.options.signal, untilMs: this.untilMs }
+    // From here on the Put may be on its way, however this call ends.
+    const end = this.inDoubt.begin(base.stored.etag, leaseId)
+    contention.invalidateCache(this.name)
+    const answer = await bodies.put(this.name, write)
+    const { md5 } = answer
+    if (answer.kind === 'done') {
+      end({ md5, result: 'applied' })
+      contention.recordChange(this.name, answer.value.etag, othersLately)
+      return { kind: 'written', state: writtenState(this.name, write, answer.value, answer) }
     }
+    const { error } = answer
+    if (answer.silences > 0) end({ md5, result: 'unanswered', cause: calls.fault(error, this.name) })
+    else end({ md5, result: isCondition(error) ? 'rejected' : 'failed' })
+    if (answer.kind === 'silent' && answer.silences === 0) discard?.()
+    if (answer.kind === 'silent' || error.code === 'Md5Mismatch') return { kind: 'unanswered', error }
+    if (isSomebodyWrote(error) || isBlobMissing(error)) return { kind: 'conflict' }
+    if (isCondition(error)) return { kind: 'lease-rejected', code: error.code }
+    throw calls.fault(error, this.name)
   }
 
-  /** The last read found the lease held: waits for the next; `false`, without waiting, where the patience is at its end. */
+  /** The last read found the lease held by another writer: waits for the next try; `false`, without waiting, once `waitMs` is over. */
   async waitAfterRead(): Promise<boolean> {
-    this.wait.tried(this.#readMs, this.#parts.calls.limits.bodyMs)
-    return this.wait.next()
+    this.wait.recordTry(this.#lastReadMs, this.context.calls.limits.bodyMs)
+    return this.wait.nextTry()
   }
 
-  /** After a request without an answer, so that an outage is not hammered. */
-  async pauseAfterSilence(error: ServiceError | undefined): Promise<undefined> {
-    const ms = silenceDelay(this.#silences, error?.retryAfterMs, this.#parts.calls.random)
-    this.#silences += 1
+  /** Waits after a request without an answer, so that an outage is not hammered. */
+  async pauseAfterUnanswered(error: ServiceError | undefined): Promise<void> {
+    const ms = silenceDelay(this.#unanswered, error?.retryAfterMs, this.context.calls.random)
+    this.#unanswered += 1
     await this.pause(ms)
   }
 
   /** Waits, at most until the deadline. */
-  async pause(ms: number): Promise<undefined> {
-    await this.#parts.calls.pause(Math.min(ms, this.#remainingMs), this.#options.signal)
+  async pause(ms: number): Promise<void> {
+    await this.context.calls.pause(Math.min(ms, this.#remainingMs), this.options.signal)
   }
 
-  #late(): StoreUnreachable {
-    return new StoreUnreachable(`${this.#parts.calls.site.host} let no write through in time`, {
+  get #remainingMs(): number {
+    return Math.max(this.untilMs - this.context.calls.machine.monotonicMs(), 0)
+  }
+
+  #unknown(): ChangeOutcome {
+    return { kind: 'unknown', cause: this.inDoubt.write?.cause ?? this.#deadlineOver() }
+  }
+
+  #deadlineOver(): StoreUnreachable {
+    return new StoreUnreachable(`${this.context.calls.site.host} let no write through in time`, {
       hint: 'Try again: repeated with the same command id, the change happens once.',
     })
   }

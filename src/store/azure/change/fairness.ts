@@ -54,7 +54,7 @@ interface Turn {
  * first would never hear of them. So whoever does not know whether it is alone stands back as well. If nobody came
  * meanwhile it is alone for the next seconds; and all that is spent so in vain is a small share of the time.
  */
-export class AzureTurns {
+export class WriterFairness {
   readonly #nowMs: () => number
   readonly #random: () => number
   readonly #turns = new Map<string, Turn>()
@@ -73,30 +73,30 @@ export class AzureTurns {
   }
 
   /** Others want it: their lease was in the way, or their write came before ours. */
-  met(name: string): void {
+  contentionSeen(name: string): void {
     this.#of(name).metMs = this.#nowMs()
     // Where there are others they may be on any stream.
     this.#vain = MOST_IN_VAIN
   }
 
   /** The state a change begins with: another's write since our own of a moment ago is a sign of others. */
-  saw(name: string, etag: string): void {
+  observeEtag(name: string, etag: string): void {
     const turn = this.#turns.get(name)
-    if (turn?.etag !== undefined && turn.etag !== etag && this.#isRecent(turn.endedMs)) this.met(name)
+    if (turn?.etag !== undefined && turn.etag !== etag && this.#isRecent(turn.endedMs)) this.contentionSeen(name)
   }
 
   /** Whether this process is in the middle of its turn: what it wrote last is most likely what is there. */
-  isOurs(name: string): boolean {
+  isActive(name: string): boolean {
     return (this.#turns.get(name)?.changes ?? 0) > 0
   }
 
   /** A change has waited: from now on it has the stream to itself, or tries so. */
-  entered(name: string): void {
+  changeStarted(name: string): void {
     this.#of(name).enteredMs = this.#nowMs()
   }
 
   /** A change ended without a write, on a state of this ETag. */
-  left(name: string, etag: string | undefined): void {
+  recordSkip(name: string, etag: string | undefined): void {
     const turn = this.#of(name)
     turn.etag = etag ?? turn.etag
     turn.endedMs = this.#nowMs()
@@ -104,7 +104,7 @@ export class AzureTurns {
   }
 
   /** A change ended with a write of this ETag. */
-  ended(name: string, etag: string, othersLately: () => OthersLately = () => NOBODY): void {
+  recordChange(name: string, etag: string, othersLately: () => OthersLately = () => NOBODY): void {
     const turn = this.#of(name)
     this.#turns.delete(name)
     this.#turns.set(name, turn)
@@ -128,7 +128,7 @@ export class AzureTurns {
    *
    * @returns how long to stand back before, ms; 0 where nobody waits
    */
-  begin(name: string, justNow: boolean): number {
+  yieldDelayMs(name: string, justNow: boolean): number {
     const turn = this.#turns.get(name)
     if (turn === undefined) return 0
     const nowMs = this.#nowMs()

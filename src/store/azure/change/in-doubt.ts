@@ -1,91 +1,99 @@
 import type { BlobState } from '../blobs.ts'
 
 /** A Put that may have been applied, or may still be. */
-export interface Ghost {
+export interface InDoubtWrite {
   /** The ETag it named: it can be applied on this one only. */
   readonly etag: string
-  /** The lease it named: it can be applied only while this one lasts. Without one it can be while there is none at all. */
+  /** The lease it named: it can be applied only while that lasts. Without one it can be applied while there is no lease at all. */
   readonly leaseId: string | undefined
-  /** Why there was no answer; `undefined` while it is under way. */
+  /** Why there was no answer; `undefined` while the Put is under way. */
   readonly cause: unknown
   /**
-   * It was refused. What may have been applied is a copy that the network made of it, before the one that was refused; and
-   * the ghost before it is as it was.
+   * The service rejected it. The network may have duplicated it and the copy may have been applied before that; the write
+   * that was in doubt earlier is as it was.
    */
-  readonly refused?: { readonly earlier: Ghost | undefined }
+  readonly rejected?: { readonly earlier: InDoubtWrite | undefined }
 }
 
-/** How a Put ended. `refused`: by a condition, without a lease. */
+/** How a Put ended. */
 export interface PutEnd {
   readonly md5: string
-  readonly applied: boolean | 'unknown' | 'refused'
+  /** `rejected`: by a condition, so a copy of the Put may be why the condition failed. `failed`: for any other reason, for good. */
+  readonly result: 'applied' | 'failed' | 'rejected' | 'unanswered'
+  /** Why it is unanswered. */
   readonly cause?: unknown
 }
 
-/** What became of the Puts of one change, as far as answers and reads tell. */
-export class PutFate {
+/**
+ * The Puts of one change that may or may not be applied, as far as answers and reads can tell.
+ *
+ * A Put names the ETag it replaces. As long as a read finds that ETag, the Put has not been applied but still may be; once
+ * a read finds another, the Put is either in the document (`decide` finds its command id there) or has failed for good.
+ */
+export class InDoubtWrites {
   readonly #sentMd5s = new Set<string>()
-  #ghost: Ghost | undefined
-  /** The lease that is over for sure, with the code that said so. */
-  #over: { readonly leaseId: string; readonly code: string } | undefined
+  #write: InDoubtWrite | undefined
+  /** The lease that is over for sure, with the service code that said so. */
+  #endedLease: { readonly leaseId: string; readonly code: string } | undefined
 
-  /** The Put whose fate is open. There is never more than one on an ETag that can still win. */
-  get ghost(): Ghost | undefined {
-    return this.#ghost
+  /** The Put in doubt. Of all Puts on one ETag at most one can win, so one is enough to remember. */
+  get write(): InDoubtWrite | undefined {
+    return this.#write
   }
 
-  /** Why the given lease counts as lost. */
+  /** Why the caller's lease counts as lost. */
   get lostCode(): string | undefined {
-    return this.#over?.code
+    return this.#endedLease?.code
   }
 
-  /** A Put is about to be sent. Call the returned function with its end; if that never comes, the Put stays a ghost. */
-  sending(etag: string, leaseId: string | undefined): (end: PutEnd) => void {
-    const earlier = this.#ghost
-    // One without a lease that is still on its way to the same ETag outlives any lease: then both are one ghost without.
-    const isFree = earlier?.etag === etag && earlier.leaseId === undefined
-    const sent = { etag, leaseId: isFree ? undefined : leaseId }
-    this.#ghost = { ...sent, cause: undefined }
-    return ({ md5, applied, cause }) => {
+  /** A Put is about to be sent. Call the returned function when it has ended; if that never happens it stays in doubt. */
+  begin(etag: string, leaseId: string | undefined): (end: PutEnd) => void {
+    const earlier = this.#write
+    // A Put without a lease that is still on its way to the same ETag outlives any lease: both together count as one without.
+    const outlivesLease = earlier?.etag === etag && earlier.leaseId === undefined
+    const sent = { etag, leaseId: outlivesLease ? undefined : leaseId }
+    this.#write = { ...sent, cause: undefined }
+    return ({ md5, result, cause }) => {
       this.#sentMd5s.add(md5)
-      if (applied === 'unknown') this.#ghost = { ...sent, cause }
-      else if (applied === 'refused') this.#ghost = { ...sent, cause, refused: { earlier } }
-      else this.#ghost = applied ? undefined : earlier
+      if (result === 'applied') this.#write = undefined
+      else if (result === 'failed') this.#write = earlier
+      else if (result === 'rejected' && leaseId === undefined) this.#write = { ...sent, cause, rejected: { earlier } }
+      else this.#write = { ...sent, cause }
     }
   }
 
   /** The service said that the lease is over: nothing can be applied under it any more. */
-  leaseIsOver(leaseId: string, code: string): void {
-    this.#over = { leaseId, code }
+  leaseEnded(leaseId: string, code: string): void {
+    this.#endedLease = { leaseId, code }
   }
 
-  /** Another lease could be acquired, so whatever lease a ghost had is over. */
-  otherLeaseIsHeld(): void {
-    const leaseId = this.#ghost?.leaseId
-    if (leaseId !== undefined) this.leaseIsOver(leaseId, 'LeaseLost')
+  /** Another lease could be acquired, so the lease of a Put in doubt is over. */
+  otherLeaseAcquired(): void {
+    const leaseId = this.#write?.leaseId
+    if (leaseId !== undefined) this.leaseEnded(leaseId, 'LeaseLost')
   }
 
   /**
-   * A state was read, `undefined` if the stream is gone: with its lease over before that, a ghost that was not applied by
-   * then never will be; and of one that was refused no copy was applied before.
+   * A read found this state, or no stream (`undefined`). If it still has the ETag that the Put named, the Put was not applied before:
+   * it never will be if its lease was over by then, and no copy of a rejected Put was applied.
    */
-  read(state: BlobState | undefined): void {
-    const ghost = this.#ghost
-    if (ghost === undefined || (state !== undefined && ghost.etag !== state.stored.etag)) return
-    if (ghost.refused !== undefined) this.#ghost = ghost.refused.earlier
-    else if (state !== undefined && ghost.leaseId !== undefined && ghost.leaseId === this.#over?.leaseId)
-      this.#ghost = undefined
+  observe(state: BlobState | undefined): void {
+    const write = this.#write
+    if (write === undefined || (state !== undefined && write.etag !== state.stored.etag)) return
+    if (write.rejected !== undefined) this.#write = write.rejected.earlier
+    else if (state !== undefined && write.leaseId !== undefined && write.leaseId === this.#endedLease?.leaseId)
+      this.#write = undefined
   }
 
-  /** The command is not in the state: a ghost that named another ETag has failed for good. */
-  notIn({ stored }: BlobState): void {
-    if (this.#ghost?.etag !== stored.etag) this.#ghost = undefined
+  /** The command id is not in this state: a Put that named another ETag has failed for good. */
+  ruleOut({ stored }: BlobState): void {
+    if (this.#write?.etag !== stored.etag) this.#write = undefined
   }
 
-  /** `decide` left, seeing this state: whether that may be the work of one of our Puts. */
-  whenLeft({ stored, md5 }: BlobState): 'committed' | 'left' | 'unknown' {
+  /** `decide` wants no write on this state: whether that may be because one of this change's own Puts is in it. */
+  resolve({ stored, md5 }: BlobState): 'committed' | 'left' | 'unknown' {
     if (this.#sentMd5s.has(md5)) return 'committed'
-    if (this.#ghost === undefined) return 'left'
-    return this.#ghost.etag === stored.etag ? 'unknown' : 'committed'
+    if (this.#write === undefined) return 'left'
+    return this.#write.etag === stored.etag ? 'unknown' : 'committed'
   }
 }

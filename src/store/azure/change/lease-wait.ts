@@ -1,24 +1,18 @@
 import { leaseDelay } from '../../backoff.ts'
+import type { ChangeOptions } from '../../store.ts'
 import type { AzureCalls } from '../requests.ts'
 
-export interface LeaseWaitOptions {
-  /** How long to wait for leases held by others, ms, over the whole change. */
-  readonly waitMs: number
-  /** Once aborted it waits no longer. */
-  readonly stopWaiting?: AbortSignal | undefined
-  readonly signal?: AbortSignal | undefined
-}
-
-/** The waiting of one change for leases held by others. */
+/** The waiting of one change for leases that other writers hold: at most `waitMs` in all, until `stopWaiting`. */
 export class LeaseWait {
   readonly #calls: AzureCalls
-  readonly #options: LeaseWaitOptions
+  readonly #options: ChangeOptions
+  /** How long the change had waited when the present back-off began. */
   #sinceMs = 0
   #waitedMs = 0
-  /** Whether a try found the lease held, so that those after it are made for the waiting's sake. */
-  #hasBegun = false
+  /** Whether a try found the lease held, so that the following ones are part of the waiting. */
+  #isWaiting = false
 
-  constructor(calls: AzureCalls, options: LeaseWaitOptions) {
+  constructor(calls: AzureCalls, options: ChangeOptions) {
     this.#calls = calls
     this.#options = options
   }
@@ -28,43 +22,43 @@ export class LeaseWait {
     return Math.round(this.#waitedMs)
   }
 
-  /** How much of the patience is left, ms; 0 as soon as the caller wants to wait no longer. */
-  get leftMs(): number {
-    return this.#options.stopWaiting?.aborted ? 0 : Math.max(this.#options.waitMs - this.#waitedMs, 0)
-  }
-
-  /** The lease was free: the next back-off begins anew. */
-  entered(): void {
+  /** The next lease to wait for is another one: its back-off begins anew. */
+  restart(): void {
     this.#sinceMs = this.#waitedMs
-    this.#hasBegun = false
+    this.#isWaiting = false
   }
 
   /**
-   * A try found the lease held, and took so long. All but the first are part of the waiting: that one is made in any case.
+   * A try found the lease held. All tries but the first are part of the waiting; that one is made in any case.
    *
-   * @param limitMs how long one request may take: what took that long is more than one, some of them without an answer,
-   * and an outage is no waiting for the lease
+   * @param tookMs how long the try took
+   * @param limitMs how long one request may take. A try that took longer had unanswered requests, and an outage does not
+   * count as waiting for the lease
    */
-  tried(tookMs: number, limitMs: number): void {
-    if (this.#hasBegun && tookMs < limitMs) this.#waitedMs += tookMs
+  recordTry(tookMs: number, limitMs: number): void {
+    if (this.#isWaiting && tookMs < limitMs) this.#waitedMs += tookMs
   }
 
-  /** Waits for the next try, with back-off; `false`, without waiting, where the patience is at its end. */
-  async next(): Promise<boolean> {
-    if (this.leftMs === 0) return false
-    this.#hasBegun = true
+  /** Waits for the next try, with back-off; `false`, without waiting, once the time to wait is over. */
+  async nextTry(): Promise<boolean> {
+    if (this.#leftMs === 0) return false
+    this.#isWaiting = true
     await this.pause(leaseDelay(this.#waitedMs - this.#sinceMs, this.#calls.random))
     return true
   }
 
-  /** Waits so long, at most as long as there is patience. */
+  /** Waits, at most until the time to wait is over. */
   async pause(ms: number): Promise<void> {
     const { machine } = this.#calls
-    const shortMs = Math.min(ms, this.leftMs)
+    const shortMs = Math.min(ms, this.#leftMs)
     if (shortMs <= 0) return
     const fromMs = machine.monotonicMs()
     await this.#calls.pause(shortMs, this.#options.signal)
     // At least what was asked for: a clock that stands still must not make the wait endless.
     this.#waitedMs += Math.max(shortMs, machine.monotonicMs() - fromMs)
+  }
+
+  get #leftMs(): number {
+    return this.#options.stopWaiting?.aborted ? 0 : Math.max(this.#options.waitMs - this.#waitedMs, 0)
   }
 }

@@ -1,132 +1,88 @@
 import { lossDelay } from '../../backoff.ts'
-import type { ChangeOptions, ChangeOutcome } from '../../store.ts'
+import type { ChangeOutcome } from '../../store.ts'
 import type { BlobState } from '../blobs.ts'
-import { isBlobMissing, isCondition, isSomebodyWrote } from '../errors.ts'
-import type { Answer } from '../requests.ts'
-import type { ChangeCourse, Put } from './attempt.ts'
-import { AzureChange, type ChangeParts } from './leased.ts'
-import { writtenState } from './write-cache.ts'
+import type { ChangeAttempt } from './attempt.ts'
+import type { Entry, PutPermit, WriteStrategy } from './change.ts'
+import { LeasedWrite } from './leased.ts'
 
-/** After so many writes that lost to another's the next one is made under the lease, which nobody can snatch away. */
-const LOSSES = 2
-
-type Unwritten = Answer<unknown> & { kind: 'refused' | 'silent' }
+/** After so many conflicts the change goes on under the lease, where nobody can be faster. */
+const MAX_CONFLICTS = 2
 
 /**
- * One change of a stream without a lease: read, decide, one Put with If-Match. The state that this process wrote last
- * stands in for the read as long as nothing is decided on it but a Put: if another wrote since, the ETag keeps the Put
- * out. What is not written (a refusal, a duplicate, a fault of the document) is told only of a state that was read. A
- * decision of which no Put is sent is discarded.
+ * Writes on the ETag alone, without a lease. It begins on the state this process wrote last, if that is most likely still
+ * there, so that a change without contention takes one round trip.
  *
- * The outcomes and what the ETag tells of a Put without an answer are as in `AzureChange`. A lease says nothing of such a
- * Put here: it was sent without one, so it may land on its ETag once there is none. A lease that another holds keeps this
- * change out, and whoever holds one is safe from it: their Puts name their ETag as well, so of two on one only one wins.
+ * A lease that another writer holds keeps it out: the change waits for it as a leased one does. Holders are safe from it
+ * too, because their Puts name their ETag: of two on the same one only one is applied. For a Put in doubt a lease means
+ * nothing here: the Put named none, so it may be applied whenever there is none.
  *
- * Who writes again and again is always sooner than who has to read first. So a change that lost a few times takes the
- * lease: the next Put is its own.
+ * A process that writes again and again is always faster than one that has to read first. So after two conflicts the
+ * change acquires the lease.
  */
-export class AzureOptimisticChange {
-  readonly #parts: ChangeParts
-  readonly #name: string
-  readonly #options: ChangeOptions
-  readonly #course: ChangeCourse
-  #remembered: BlobState | undefined
-  #losses = 0
+export class OptimisticWrite implements WriteStrategy {
+  readonly #attempt: ChangeAttempt
+  #cached: BlobState | undefined
+  #conflicts = 0
 
-  constructor(parts: ChangeParts, name: string, options: ChangeOptions, course: ChangeCourse) {
-    this.#parts = parts
-    this.#name = name
-    this.#options = options
-    this.#course = course
+  constructor(attempt: ChangeAttempt) {
+    this.#attempt = attempt
   }
 
-  /** Runs the change to its outcome. Throws faults, and what `decide` throws. */
-  async run(): Promise<ChangeOutcome> {
-    const { calls, parked, releases, turns, written } = this.#parts
-    this.#options.signal?.throwIfAborted()
-    parked.end(this.#name)
-    // A lease of this process itself that is being given back would only refuse it.
-    const hadIt = await releases.settled(this.#name)
-    await this.#course.wait.pause(turns.begin(this.#name, hadIt))
-    // Where others write as well it is most likely no longer what is there. And only a read tells the time, without which
-    // a claim of another may seem to be over.
-    const isLikely = turns.isOurs(this.#name) || !turns.isContended(this.#name)
-    if (isLikely && calls.clock.isFresh) this.#remembered = written.find(this.#name)
-    return this.#course.run(() => this.#round())
+  async begin(): Promise<void> {
+    const { context, name, wait } = this.#attempt
+    const { contention } = context
+    contention.releaseKept(name)
+    await contention.yieldToOthers(name, wait)
+    this.#cached = contention.cachedState(name)
   }
 
-  /** Know the state, decide, put: the outcome, or `undefined` if it has to be done again. */
-  async #round(): Promise<ChangeOutcome | undefined> {
-    this.#parts.turns.entered(this.#name)
-    if (this.#losses >= LOSSES) return new AzureChange(this.#parts, this.#name, this.#options, this.#course).finish()
-    const remembered = this.#remembered
-    this.#remembered = undefined
-    if (remembered !== undefined) {
-      const seen = this.#course.lookAtWritten(remembered)
-      return seen === undefined ? undefined : this.#write(seen.decision, seen.state)
-    }
-    const state = await this.#course.read()
-    return state === undefined ? this.#course.gone() : this.#goOn(state)
+  async enter(): Promise<Entry | ChangeOutcome | 'retry'> {
+    const attempt = this.#attempt
+    attempt.context.contention.changeStarted(attempt.name)
+    const cached = this.#cached
+    this.#cached = undefined
+    if (cached !== undefined) return { kind: 'cached', state: cached }
+    const state = await attempt.read()
+    return state === undefined || !isLeased(state) ? { kind: 'read', state } : this.#waitForLease(state)
   }
 
-  async #goOn(state: BlobState): Promise<ChangeOutcome | undefined> {
-    const { turns } = this.#parts
-    const { fate } = this.#course
-    turns.saw(this.#name, state.stored.etag)
-    fate.read(state)
-    const isHeld = isLeased(state)
-    // Who holds the lease may be about to change what would be decided on.
-    if (isHeld && fate.ghost === undefined) return this.#waitForLease(state)
-    const seen = this.#course.look(state)
-    if (seen.kind === 'put') {
-      if (!isHeld) return this.#write(seen.decision, seen.state)
-      seen.decision.discard?.()
-      return this.#waitForLease(state)
-    }
-    turns.left(this.#name, state.stored.etag)
-    return seen
+  async permit(): Promise<PutPermit> {
+    return { kind: 'permit', leaseId: undefined }
   }
 
-  async #waitForLease({ stored }: BlobState): Promise<ChangeOutcome | undefined> {
-    const { fate, wait } = this.#course
-    this.#parts.turns.met(this.#name)
-    if (await this.#course.waitAfterRead()) return undefined
-    if (fate.ghost !== undefined) return this.#course.unknown()
-    const lastBy = stored.summary?.lastBy
-    return { kind: 'held', lease: stored.lease, waitedMs: wait.waitedMs, ...(lastBy ? { lastBy } : {}) }
+  async onConflict(): Promise<WriteStrategy> {
+    const { context, name } = this.#attempt
+    context.contention.contentionSeen(name)
+    this.#conflicts += 1
+    if (this.#conflicts >= MAX_CONFLICTS) return new LeasedWrite(this.#attempt)
+    await this.#attempt.pause(lossDelay(context.calls.random))
+    return this
   }
 
-  async #write({ body, summary, othersLately, discard }: Put, state: BlobState): Promise<ChangeOutcome | undefined> {
-    const { bodies, calls, turns, written } = this.#parts
-    const { fate, untilMs } = this.#course
-    // From here on a Put may be on its way, however this call ends.
-    const ended = fate.sending(state.stored.etag, undefined)
-    written.forget(this.#name)
-    const write = { body, summary, base: state, signal: this.#options.signal, untilMs }
-    const answer = await bodies.put(this.#name, write)
-    const { md5 } = answer
-    if (answer.kind === 'done') {
-      ended({ md5, applied: true })
-      turns.ended(this.#name, answer.value.etag, othersLately)
-      written.remember(this.#name, writtenState(this.#name, write, answer.value, answer))
-      return { kind: 'committed', etag: answer.value.etag }
-    }
-    if (answer.silences > 0) ended({ md5, applied: 'unknown', cause: calls.fault(answer.error, this.#name) })
-    else ended({ md5, applied: isCondition(answer.error) ? 'refused' : false })
-    if (answer.kind === 'silent' && answer.silences === 0) discard?.()
-    return this.#afterPut(answer)
+  /** Another writer holds a lease: waits for it. When `waitMs` is over, the next read finds who holds it. */
+  async onLeaseRejected(): Promise<WriteStrategy> {
+    const { context, name, wait } = this.#attempt
+    context.contention.contentionSeen(name)
+    return (await wait.nextTry()) ? this : this.onConflict()
   }
 
-  /** Who was in the way. What became of the Put itself, the next read tells. */
-  async #afterPut(answer: Unwritten): Promise<undefined> {
-    const { error } = answer
-    if (answer.kind === 'silent' || error.code === 'Md5Mismatch') return this.#course.pauseAfterSilence(error)
-    if (!isCondition(error) && !isBlobMissing(error)) throw this.#parts.calls.fault(error, this.#name)
-    this.#parts.turns.met(this.#name)
-    // A lease: wait for it as those do who want it. With no patience left the read tells of it.
-    if (!isSomebodyWrote(error) && !isBlobMissing(error) && (await this.#course.wait.next())) return
-    this.#losses += 1
-    if (this.#losses < LOSSES) await this.#course.pause(lossDelay(this.#parts.calls.random))
+  end(written: BlobState | undefined): void {
+    const { context, name } = this.#attempt
+    if (written !== undefined) context.contention.cacheState(name, written)
+  }
+
+  /** The holder may be about to change what would be decided on. */
+  async #waitForLease(state: BlobState): Promise<ChangeOutcome | 'retry'> {
+    const attempt = this.#attempt
+    const { context, inDoubt, name, wait } = attempt
+    inDoubt.observe(state)
+    const outcome = inDoubt.write === undefined ? undefined : attempt.resolveInDoubt(state)
+    if (outcome !== undefined) return outcome
+    context.contention.contentionSeen(name)
+    if (await attempt.waitAfterRead()) return 'retry'
+    const { lease, summary } = state.stored
+    const lastBy = summary?.lastBy
+    return attempt.unlessInDoubt({ kind: 'held', lease, waitedMs: wait.waitedMs, ...(lastBy ? { lastBy } : {}) })
   }
 }
 

@@ -10,7 +10,7 @@ const MAX_BYTES_OF_ONE = 1024 * 1024
  * The states of a few streams as this process wrote them last. A change that writes on one of them need not read: if
  * another wrote since, the ETag keeps its write out.
  */
-export class WrittenStates {
+export class WriteCache {
   readonly #states = new Map<string, BlobState>()
   #bytes = 0
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { RunningChanges } from '../../../../src/store/azure/in-flight.ts'
+import { InFlightOperations } from '../../../../src/store/azure/in-flight.ts'
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
 import type { ChangeOutcome, EventStore } from '../../../../src/store/store.ts'
 import { within } from '../../../../src/util/concurrency.ts'
@@ -220,7 +220,7 @@ describe('the lease of a change that is still being given back', () => {
 })
 
 it('what does not end is waited for no longer than the limit', async () => {
-  const changes = new RunningChanges()
+  const changes = new InFlightOperations()
   void changes.run(() => new Promise(() => {}))
   await expect(within(10, changes.end())).resolves.toBeUndefined()
 })

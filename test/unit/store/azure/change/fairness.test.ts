@@ -1,16 +1,16 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { AzureTurns } from '../../../../../src/store/azure/change/fairness.ts'
+import { WriterFairness } from '../../../../../src/store/azure/change/fairness.ts'
 import type { ChangeOptions, EventStore, Stored, WriteMode } from '../../../../../src/store/store.ts'
 import { changeOptions, given, leased, put, text } from '../../../../contract/harness.ts'
 import { openAzuriteStore, sharedAzurite } from '../../../../support/azurite.ts'
 import { startFaultProxy } from '../../../../support/fault-proxy.ts'
 
 let nowMs = 0
-let turns: AzureTurns
+let fairness: WriterFairness
 
 beforeEach(() => {
   nowMs = 1_000_000
-  turns = new AzureTurns(
+  fairness = new WriterFairness(
     () => nowMs,
     () => 0.5,
   )
@@ -28,11 +28,11 @@ interface Made {
 /** One change that takes so long, `pauseMs` after the one before; how long it stood back. */
 function change({ pauseMs = 10, name = 's', tookMs = 10, others = 0, turnMs }: Made = {}): number {
   nowMs += pauseMs
-  const backMs = turns.begin(name, false)
+  const backMs = fairness.yieldDelayMs(name, false)
   nowMs += backMs
-  turns.entered(name)
+  fairness.changeStarted(name)
   nowMs += tookMs
-  turns.ended(name, `etag ${nowMs}`, () => ({ count: others, turnMs }))
+  fairness.recordChange(name, `etag ${nowMs}`, () => ({ count: others, turnMs }))
   return Math.round(backMs * 10) / 10
 }
 
@@ -43,30 +43,30 @@ function backsOf(count: number, options: Made = {}): number[] {
 
 describe('standing back where others were met', () => {
   it('comes after the first two changes in a row, then after each four', () => {
-    turns.met('s')
+    fairness.contentionSeen('s')
     expect(backsOf(11, { pauseMs: 0 })).toEqual([0, 0, 69.3, 0, 0, 0, 69.3, 0, 0, 0, 69.3])
   })
 
   it('is at least until the first sleep of a waiter is over', () => {
-    turns.met('s')
+    fairness.contentionSeen('s')
     expect(backsOf(3, { pauseMs: 0, tookMs: 1 })).toEqual([0, 0, 24.2])
   })
 
   it('is for as long as the turns of all others take, says the history', () => {
-    turns.met('s')
+    fairness.contentionSeen('s')
     expect(backsOf(7, { pauseMs: 0, others: 2, turnMs: 50 })).toEqual([0, 0, 99, 0, 0, 0, 99])
   })
 
   it('is for no longer than four own turns for each of them, who may write seldom, and than a good second', () => {
-    turns.met('s')
+    fairness.contentionSeen('s')
     expect(backsOf(3, { pauseMs: 0, others: 1, turnMs: 2_000 })).toEqual([0, 0, 158.4])
-    turns.met('many')
+    fairness.contentionSeen('many')
     expect(backsOf(3, { name: 'many', pauseMs: 0, others: 100, turnMs: 50 })).toEqual([0, 0, 1_100])
   })
 
   it('makes turns the shorter the more others there are', () => {
     const turnsWith = (others: number) => {
-      turns.met(`with ${others}`)
+      fairness.contentionSeen(`with ${others}`)
       const backs = backsOf(12, { name: `with ${others}`, pauseMs: 0, others, turnMs: 10 })
       return backs.map(ms => (ms > 0 ? '|' : '.')).join('')
     }
@@ -74,7 +74,7 @@ describe('standing back where others were met', () => {
   })
 
   it('comes in the middle of a turn once more others have written than were known', () => {
-    turns.met('s')
+    fairness.contentionSeen('s')
     backsOf(3, { pauseMs: 0, others: 1, turnMs: 30 })
     expect(change({ pauseMs: 0, others: 2, turnMs: 30 })).toBe(0)
     expect(change({ pauseMs: 0, others: 2, turnMs: 30 })).toBe(59.4)
@@ -82,41 +82,41 @@ describe('standing back where others were met', () => {
   })
 
   it('does not count how long it waited for the turn', () => {
-    turns.met('s')
+    fairness.contentionSeen('s')
     backsOf(2, { pauseMs: 0 })
     nowMs += 300
-    expect(turns.begin('s', false)).toBe(0)
+    expect(fairness.yieldDelayMs('s', false)).toBe(0)
     expect(backsOf(5, { pauseMs: 0 })).toEqual([0, 0, 0, 0, 69.3])
   })
 
   it('counts from when the lease was given back, where that was only now', () => {
-    turns.met('s')
+    fairness.contentionSeen('s')
     backsOf(2)
     nowMs += 20
-    expect(turns.begin('s', false)).toBeCloseTo(49.3)
-    expect(turns.begin('s', true)).toBeCloseTo(69.3)
+    expect(fairness.yieldDelayMs('s', false)).toBeCloseTo(49.3)
+    expect(fairness.yieldDelayMs('s', true)).toBeCloseTo(69.3)
     nowMs += 60
-    expect(turns.begin('s', false)).toBe(0)
+    expect(fairness.yieldDelayMs('s', false)).toBe(0)
   })
 
   it('is for the stream alone on which they were met', () => {
-    turns.met('s')
+    fairness.contentionSeen('s')
     backsOf(3, { name: 'other' })
-    expect([turns.isContended('s'), turns.isContended('other')]).toEqual([true, false])
+    expect([fairness.isContended('s'), fairness.isContended('other')]).toEqual([true, false])
   })
 
   it('is not for who leaves time between its changes', () => {
-    turns.met('s')
+    fairness.contentionSeen('s')
     expect(backsOf(10, { pauseMs: 50 })).toEqual(backsOf(10, { pauseMs: 50 }).fill(0))
   })
 
   it('does not come again after a change that wrote nothing, which is none of the turn', () => {
-    turns.met('s')
+    fairness.contentionSeen('s')
     backsOf(2, { pauseMs: 0 })
     expect(change({ pauseMs: 0 })).toBeGreaterThan(0)
     for (let at = 0; at < 5; at += 1) {
-      expect(turns.begin('s', false)).toBe(0)
-      turns.left('s', 'etag')
+      expect(fairness.yieldDelayMs('s', false)).toBe(0)
+      fairness.recordSkip('s', 'etag')
     }
     expect(backsOf(4, { pauseMs: 0 })).toEqual([0, 0, 0, 69.3])
   })
@@ -131,9 +131,9 @@ describe('standing back where nobody was met', () => {
     backsOf(3, { pauseMs: 0 })
     nowMs += 4_980
     expect(backsOf(5, { pauseMs: 0 }).filter(ms => ms > 0)).toHaveLength(1)
-    turns.met('s')
+    fairness.contentionSeen('s')
     nowMs += 2_000
-    expect(turns.isContended('s')).toBe(false)
+    expect(fairness.isContended('s')).toBe(false)
   })
 
   it('takes less than two hundredths of the time of one process alone, on one stream or many', () => {
@@ -151,7 +151,7 @@ describe('standing back where nobody was met', () => {
     const isCareful = (name: string) => backsOf(3, { name, pauseMs: 0 }).some(ms => ms > 0)
     const streams = Array.from({ length: 6 }, (_, at) => isCareful(`s${at}`))
     expect(streams).toEqual([true, true, true, true, false, false])
-    turns.met('another')
+    fairness.contentionSeen('another')
     expect(isCareful('next')).toBe(true)
   })
 })
@@ -160,35 +160,39 @@ describe('a turn', () => {
   it('is in its middle after a change, and over after a few, or with the time that goes by', () => {
     const middles = Array.from({ length: 7 }, () => {
       change()
-      return turns.isOurs('s')
+      return fairness.isActive('s')
     })
     expect(middles).toEqual([true, false, true, true, true, false, true])
     nowMs += 50
-    turns.begin('s', false)
-    expect(turns.isOurs('s')).toBe(false)
+    fairness.yieldDelayMs('s', false)
+    expect(fairness.isActive('s')).toBe(false)
   })
 })
 
 describe('a sign of others', () => {
   it('is a state that another wrote since the own write of a moment ago', () => {
-    turns.ended('s', 'mine')
-    turns.saw('s', 'mine')
-    expect(turns.isContended('s')).toBe(false)
-    turns.saw('s', 'theirs')
-    expect(turns.isContended('s')).toBe(true)
+    fairness.recordChange('s', 'mine')
+    fairness.observeEtag('s', 'mine')
+    expect(fairness.isContended('s')).toBe(false)
+    fairness.observeEtag('s', 'theirs')
+    expect(fairness.isContended('s')).toBe(true)
   })
 
   it('is not what was written in a long time, or to a stream never written here', () => {
-    turns.ended('s', 'mine')
+    fairness.recordChange('s', 'mine')
     nowMs += 2_000
-    turns.saw('s', 'theirs')
-    turns.saw('new', 'theirs')
-    expect([turns.isContended('s'), turns.isContended('new')]).toEqual([false, false])
+    fairness.observeEtag('s', 'theirs')
+    fairness.observeEtag('new', 'theirs')
+    expect([fairness.isContended('s'), fairness.isContended('new')]).toEqual([false, false])
   })
 
   it('is forgotten of the streams used least when there are many', () => {
-    for (let at = 0; at <= 1_000; at += 1) turns.met(`s${at}`)
-    expect([turns.isContended('s0'), turns.isContended('s1'), turns.isContended('s1000')]).toEqual([false, true, true])
+    for (let at = 0; at <= 1_000; at += 1) fairness.contentionSeen(`s${at}`)
+    expect([fairness.isContended('s0'), fairness.isContended('s1'), fairness.isContended('s1000')]).toEqual([
+      false,
+      true,
+      true,
+    ])
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { WrittenStates, writtenState } from '../../../../../src/store/azure/change/write-cache.ts'
+import { WriteCache, writtenState } from '../../../../../src/store/azure/change/write-cache.ts'
 import { summary } from '../../../../contract/harness.ts'
 
 function state(name: string, size = 10) {
@@ -14,7 +14,7 @@ function state(name: string, size = 10) {
 
 describe('the states this process wrote', () => {
   it('are found by name until they are forgotten, the last one of each', () => {
-    const states = new WrittenStates()
+    const states = new WriteCache()
     states.remember('a', state('a', 1))
     states.remember('a', state('a', 2))
     expect(states.find('a')?.stored).toMatchObject({ size: 2, etag: 'etag of a', versionFloor: 7, modifiedMs: 4711 })
@@ -24,7 +24,7 @@ describe('the states this process wrote', () => {
   })
 
   it('are few: those written longest ago go', () => {
-    const states = new WrittenStates()
+    const states = new WriteCache()
     for (let at = 0; at < 64; at += 1) states.remember(`s${at}`, state(`s${at}`))
     states.remember('s0', state('s0'))
     states.remember('s64', state('s64'))
@@ -34,7 +34,7 @@ describe('the states this process wrote', () => {
   })
 
   it('are small: at most 8 MiB together, none above 1 MiB', () => {
-    const states = new WrittenStates()
+    const states = new WriteCache()
     const mebibyte = 1024 * 1024
     for (let at = 0; at < 9; at += 1) states.remember(`s${at}`, state(`s${at}`, mebibyte))
     expect(states.find('s0')).toBeUndefined()
