@@ -92,14 +92,14 @@ async function changeTargets(
 }
 
 /** Ends a run of jobs early. */
-export interface Stop {
+interface Stop {
   readonly signal: AbortSignal
   /** Counts an outcome: after too many faults of the store in a row nothing more is begun. */
   count(problem: Problem | undefined): void
 }
 
 /** Does jobs some at a time, until the signal aborts or the store as a whole fails. Returns how many were begun. */
-export function runJobs<Item>(
+function runJobs<Item>(
   jobs: readonly Item[],
   { concurrency, signal }: { readonly concurrency: number; readonly signal: AbortSignal },
   work: (job: Item, stop: Stop) => Promise<void>,
