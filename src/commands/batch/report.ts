@@ -1,10 +1,7 @@
 import { commandLine } from '../../cli/command-line.ts'
 import { interruptedProblem } from '../../cli/error-problem.ts'
-import type { GlobalOptions } from '../../cli/options.ts'
 import { itemsWriter, type Output } from '../../cli/output.ts'
 import type { Fact, Problem } from '../../cli/problem.ts'
-import { openProgressLine } from '../../cli/progress-line.ts'
-import type { Runtime } from '../../cli/runtime.ts'
 import { changeLines } from '../../formats/change.ts'
 import { jsonDocument, jsonLine, jsonText } from '../../formats/json.ts'
 import { countText } from '../../formats/terminal/numbers.ts'
@@ -12,14 +9,18 @@ import { type Cell, type Column, tableHeader, tableRows, tableWidths } from '../
 import { widthOf } from '../../formats/terminal/width.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import type { Done, Target } from './action.ts'
-import { OUTCOME_WORDS, type OutcomeWord } from './options.ts'
+import type { OutcomeWord } from './options.ts'
 import type { Plan } from './plan.ts'
+import { openProgress } from './progress.ts'
 import {
   type BatchContext,
   batchProblem,
   changedOf,
+  count,
+  countsText,
   isProblem,
-  outcomeStyles,
+  type OutcomeCounts,
+  outcomeCell,
   type Result,
   resultJson,
   wordOf,
@@ -34,169 +35,105 @@ export interface Report {
   end(): Promise<void>
 }
 
-interface Writer {
-  write(results: readonly Result[]): Promise<void>
-  end(): Promise<void>
-}
-
 /** Prints outcomes as `-o` says, in the order in which they come; `json` waits for all of them. */
 export function openReport(targets: readonly Target[], context: BatchContext, output: Output): Report {
   const { options, runtime } = context
   const counts = new Map<OutcomeWord, number>()
-  const progress = openProgress(counts, targets.length, options, runtime)
-  const writer = writerOf(targets, context, output)
-  const buffer = new WriteBuffer<Result>(results => progress.aside(() => writer.write(results)))
+  const progress = openProgress(() => progressText(counts, targets.length), options, runtime)
+  const printer = printerOf(targets, context, output)
+  const buffer = new WriteBuffer<Result>(results => progress.aside(() => printer.print(results)))
   return {
     counts,
     add(result) {
-      const word = wordOf(result)
-      counts.set(word, (counts.get(word) ?? 0) + 1)
+      count(counts, wordOf(result))
       buffer.add(result)
     },
     async end() {
       await buffer.end()
       await progress.end()
-      await writer.end()
+      await printer.end?.()
     },
   }
 }
 
-function writerOf(targets: readonly Target[], context: BatchContext, output: Output): Writer {
-  const end = async () => {}
-  if (context.options.output === 'json') return { write: end, end }
-  if (context.options.output !== 'ndjson') return tableOf(targets, context, output)
-  return { write: results => output.text(results.map(result => jsonLine(resultJson(result, context))).join('')), end }
+interface Printer {
+  print(results: readonly Result[]): Promise<void>
+  end?(): Promise<void>
 }
 
-function tableOf(targets: readonly Target[], context: BatchContext, output: Output): Writer {
-  const { columns, widths, row } = outcomeColumns(targets)
+function printerOf(targets: readonly Target[], context: BatchContext, output: Output): Printer {
+  const format = context.options.output
+  if (format === 'json') return { async print() {} }
+  if (format !== 'ndjson') return tablePrinter(targets, context, output)
+  return { print: results => output.text(results.map(result => jsonLine(resultJson(result, context))).join('')) }
+}
+
+/** A table, row by row. The widths are known beforehand, so that all rows stand below each other. */
+function tablePrinter(targets: readonly Target[], context: BatchContext, output: Output): Printer {
+  const columns = outcomeColumns(targets, context)
   const { quiet } = context.options
-  let known: readonly number[] | undefined
+  const width = output.width === undefined ? {} : { width: output.width }
+  let widths: readonly number[] | undefined
   const print = async (results: readonly Result[]) => {
-    const cells = results.map(result => row(result, context))
-    const fitted = tableWidths(columns, cells, {
-      atLeast: known ?? widths,
-      ...(output.width === undefined ? {} : { width: output.width }),
-    })
-    const header = known === undefined ? [tableHeader(columns, fitted, output.paint)] : []
-    known = fitted
-    await output.lines([...header, ...tableRows(columns, cells, fitted, output.paint)])
+    const rows = results.map(result => columns.map(({ cell }) => cell(result)))
+    const fitted = tableWidths(columns, rows, { atLeast: widths ?? columns.map(({ least }) => least), ...width })
+    const header = widths === undefined ? [tableHeader(columns, fitted, output.paint)] : []
+    widths = fitted
+    await output.lines([...header, ...tableRows(columns, rows, fitted, output.paint)])
   }
   return {
-    async write(results) {
+    async print(results) {
       // -q says only what went wrong
       const printed = quiet ? results.filter(({ outcome }) => isProblem(outcome)) : results
       if (printed.length > 0) await print(printed)
     },
     async end() {
-      if (known === undefined && !quiet) await print([])
+      if (widths === undefined && !quiet) await print([])
     },
   }
 }
 
-/** How many targets have which outcome. */
-type Counts = ReadonlyMap<OutcomeWord, number>
-
-/** Counts of what became of these. */
-export function countsOf(results: readonly Pick<Result, 'outcome'>[]): Counts {
-  const counts = new Map<OutcomeWord, number>()
-  for (const result of results) counts.set(wordOf(result), (counts.get(wordOf(result)) ?? 0) + 1)
-  return counts
+interface OutcomeColumn extends Column {
+  /** The width that it has at least. */
+  readonly least: number
+  readonly cell: (result: Result) => Cell
 }
 
-/** `408 done, 3 busy` */
-export function countsText(counts: Counts): string {
-  return OUTCOME_WORDS.flatMap(word => {
-    const count = counts.get(word)
-    return count === undefined ? [] : [`${countText(count)} ${word}`]
-  }).join(', ')
-}
-
-/** `412 of 1 000: 408 done, 3 busy, 1 changed` */
-export function progressText(counts: Counts, total: number): string {
-  const ended = counts.values().reduce((sum, count) => sum + count, 0)
-  return `${countText(ended)} of ${countText(total)}${ended === 0 ? '' : `: ${countsText(counts)}`}`
-}
-
-const DRAW_EVERY_MS = 200
-
-/** How far a batch is, on a terminal. */
-export interface Progress {
-  /** Takes the line away while something else is printed. */
-  aside(print: () => Promise<void>): Promise<void>
-  end(): Promise<void>
-}
-
-/** Draws the counts as they grow. What the first Ctrl-C says stands on a line of its own. */
-export function openProgress(counts: Counts, total: number, options: GlobalOptions, runtime: Runtime): Progress {
-  const line = openProgressLine(options, runtime)
-  let isAside = false
-  const draw = () => {
-    if (!isAside) void line.show(progressText(counts, total))
-  }
-  const timer = setInterval(draw, DRAW_EVERY_MS).unref()
-  const clear = () => void line.clear()
-  runtime.signal.addEventListener('abort', clear)
-  return {
-    async aside(print) {
-      isAside = true
-      await line.clear()
-      await print()
-      isAside = false
-    },
-    async end() {
-      clearInterval(timer)
-      runtime.signal.removeEventListener('abort', clear)
-      await line.clear()
-    },
-  }
-}
-
-/** The table of what became of a batch, row by row as it goes. */
-export interface OutcomeColumns {
-  readonly columns: readonly Column[]
-  /** Known beforehand, so that all rows stand below each other. */
-  readonly widths: readonly number[]
-  readonly row: (result: Result, context: BatchContext) => Cell[]
-}
-
-/** Columns for these targets. */
-function outcomeColumns(targets: readonly Target[]): OutcomeColumns {
+function outcomeColumns(targets: readonly Target[], context: BatchContext): OutcomeColumn[] {
   const withEvents = targets.some(({ event }) => event !== undefined)
   const widest = (text: (target: Target) => string) =>
     targets.reduce((most, target) => Math.max(most, widthOf(visibleText(text(target)))), 0)
-  const event = { title: 'EVENT' }
-  return {
-    columns: [
-      { title: 'STREAM', give: 1, min: 12, cut: 'middle' },
-      ...(withEvents ? [event] : []),
-      { title: 'OUTCOME' },
-      { title: 'VERSION', align: 'right' },
-      { title: 'WHAT', runsOn: true, min: 8 },
-    ],
-    widths: [
-      widest(({ stream }) => stream),
-      ...(withEvents ? [widest(target => target.event ?? '')] : []),
-      '? refused'.length,
-      0,
-      0,
-    ],
-    row: (result, context) => rowOf(result, withEvents, context),
+  const stream: OutcomeColumn = {
+    ...{ title: 'STREAM', give: 1, min: 12, cut: 'middle', least: widest(target => target.stream) },
+    cell: ({ target }) => visibleName(target.stream),
   }
+  const event: OutcomeColumn = {
+    ...{ title: 'EVENT', least: widest(target => target.event ?? '') },
+    cell: ({ target }) => visibleText(target.event ?? ''),
+  }
+  return [
+    stream,
+    ...(withEvents ? [event] : []),
+    { title: 'OUTCOME', least: '? refused'.length, cell: result => outcomeCell(wordOf(result)) },
+    {
+      ...{ title: 'VERSION', align: 'right', least: 0 },
+      cell: ({ outcome }) => (isProblem(outcome) ? '-' : `${outcome.result.version}`),
+    },
+    { title: 'WHAT', runsOn: true, min: 8, least: 0, cell: result => whatText(result, context) },
+  ]
 }
 
-function rowOf(result: Result, withEvents: boolean, context: BatchContext): Cell[] {
-  const { target, outcome } = result
-  const word = wordOf(result)
-  const { glyph, style } = outcomeStyles[word]
-  const version = isProblem(outcome) ? '-' : `${outcome.result.version}`
-  return [
-    visibleName(target.stream),
-    ...(withEvents ? [visibleText(target.event ?? '')] : []),
-    { text: `${glyph} ${word}`, style },
-    version,
-    whatText(result, context),
-  ]
+/** Counts of what became of these. */
+export function countsOf(results: readonly Pick<Result, 'outcome'>[]): OutcomeCounts {
+  const counts = new Map<OutcomeWord, number>()
+  for (const result of results) count(counts, wordOf(result))
+  return counts
+}
+
+/** `412 of 1 000: 408 done, 3 busy, 1 changed` */
+export function progressText(counts: OutcomeCounts, total: number): string {
+  const ended = counts.values().reduce((sum, count) => sum + count, 0)
+  return `${countText(ended)} of ${countText(total)}${ended === 0 ? '' : `: ${countsText(counts)}`}`
 }
 
 /** What became of a target, in one line: `canceled, with 3 more events`, or why not. Safe to print. */
@@ -210,12 +147,16 @@ function effectOf({ result }: Done, { action, options }: BatchContext): string {
   if (result.outcome === 'already') return 'already so'
   const others = result.changed.length - 1
   const refused = result.refused?.length ?? 0
-  const note = action.note?.(options) ?? ''
   return [
-    `${action.pastParticiple}${note === '' ? '' : ` ${note}`}`,
+    wordsOf(action, options),
     ...(others > 0 ? [`with ${others} more event${others === 1 ? '' : 's'}`] : []),
     ...(refused > 0 ? [`${refused} not retried`] : []),
   ].join(', ')
+}
+
+/** `removed by alice` */
+function wordsOf({ pastParticiple, note }: BatchContext['action'], options: BatchContext['options']): string {
+  return [pastParticiple, note?.(options) ?? ''].join(' ').trimEnd()
 }
 
 /** The problem in one line, without the name that stands in front of it. Safe to print. */
@@ -234,9 +175,12 @@ export async function printSingle(result: Result, context: BatchContext, output:
   else if (failed) return outcome
   else if (options.output === 'json') await output.text(jsonDocument(resultJson(result, context)))
   else if (!options.quiet) {
-    const note = action.note?.(options) ?? ''
-    const word = `${action.pastParticiple}${note === '' ? '' : ` ${note}`}`
-    const lines = changeLines(changedOf(result, outcome, options), word, runtime.nowMs(), output.paint)
+    const lines = changeLines(
+      changedOf(result, outcome, options),
+      wordsOf(action, options),
+      runtime.nowMs(),
+      output.paint,
+    )
     await output.lines(action.name === 'rm' ? lines.slice(0, 1) : lines)
   }
   return failed ? outcome : undefined
@@ -251,7 +195,12 @@ export interface EndedBatch {
 }
 
 /** The list for `-o json`, and for people what became of it all. */
-export async function tellEnd(ended: EndedBatch, counts: Counts, context: BatchContext, output: Output): Promise<void> {
+export async function tellEnd(
+  ended: EndedBatch,
+  counts: OutcomeCounts,
+  context: BatchContext,
+  output: Output,
+): Promise<void> {
   const { plan, results, runFile } = ended
   const notBegun = notBegunIn(ended)
   if (context.options.output === 'json') {
@@ -271,7 +220,7 @@ export async function tellEnd(ended: EndedBatch, counts: Counts, context: BatchC
 }
 
 /** `408 done, 3 busy; 12 not begun; 2 already final, left out` */
-export function endText(ended: EndedBatch, counts: Counts, context: BatchContext): string {
+export function endText(ended: EndedBatch, counts: OutcomeCounts, context: BatchContext): string {
   const { leftOut } = ended.plan
   const notBegun = notBegunIn(ended)
   const parts = [

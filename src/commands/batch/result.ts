@@ -3,6 +3,7 @@ import { problemJson } from '../../cli/problem-text.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { type Changed, changeJson } from '../../formats/change.ts'
 import { countText } from '../../formats/terminal/numbers.ts'
+import type { Style } from '../../formats/terminal/style.ts'
 import { visibleName } from '../../util/visible-text.ts'
 import type { BatchAction, Done, Target } from './action.ts'
 import type { OutcomeWord, SignedOptions } from './options.ts'
@@ -91,13 +92,41 @@ export function isProblem(outcome: Done | Problem): outcome is Problem {
   return 'exit' in outcome
 }
 
-/** How the outcome of one stream looks in a table, wherever streams are changed or moved. */
-export const outcomeStyles = {
+/** What becomes of a stream that is copied: `skipped` as asked for, `gone` when it vanished meanwhile, `todo` in a dry run. */
+export type TransferWord = OutcomeWord | 'todo' | 'skipped' | 'gone'
+
+/** How each outcome looks, wherever streams are changed or copied, in the order in which outcomes are counted. */
+const outcomeStyles: { readonly [Word in TransferWord]: { glyph: string; style: Style; counted?: string } } = {
   done: { glyph: '✓', style: 'good' },
+  todo: { glyph: '○', style: 'plain', counted: 'to be done' },
   already: { glyph: '✓', style: 'dim' },
+  skipped: { glyph: '-', style: 'dim' },
   refused: { glyph: '✗', style: 'bad' },
   busy: { glyph: '◷', style: 'warn' },
   changed: { glyph: '!', style: 'warn' },
   failed: { glyph: '✗', style: 'bad' },
   unknown: { glyph: '?', style: 'warn' },
-} as const satisfies { readonly [Word in OutcomeWord]: object }
+  gone: { glyph: '-', style: 'dim', counted: 'vanished meanwhile' },
+}
+
+/** `✓ done` */
+export function outcomeCell(word: TransferWord): { readonly text: string; readonly style: Style } {
+  const { glyph, style } = outcomeStyles[word]
+  return { text: `${glyph} ${word}`, style }
+}
+
+/** How many targets have which outcome. */
+export type OutcomeCounts = ReadonlyMap<TransferWord, number>
+
+export function count<Word extends TransferWord>(counts: Map<Word, number>, word: Word): void {
+  counts.set(word, (counts.get(word) ?? 0) + 1)
+}
+
+/** `408 done, 3 busy` */
+export function countsText(counts: OutcomeCounts): string {
+  const words = Object.entries(outcomeStyles) as [TransferWord, { readonly counted?: string }][]
+  return words
+    .filter(([word]) => counts.has(word))
+    .map(([word, { counted = word }]) => `${countText(counts.get(word) ?? 0)} ${counted}`)
+    .join(', ')
+}

@@ -3,10 +3,9 @@ import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import type { CopyOutcome, Standing } from '../../ops/copy.ts'
 import type { OutcomeWord } from '../batch/options.ts'
+import type { TransferWord } from '../batch/result.ts'
 
-/** What became of one stream: as in every batch, `skipped` as asked for, `gone` when it vanished meanwhile, `todo` in a dry run. */
-export type TransferWord = OutcomeWord | 'skipped' | 'gone' | 'todo'
-
+/** What became of one stream. */
 export interface Transferred {
   readonly stream: string
   readonly word: TransferWord

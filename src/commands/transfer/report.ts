@@ -3,12 +3,12 @@ import type { GlobalOptions } from '../../cli/options.ts'
 import { itemsWriter, type Output } from '../../cli/output.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
 import { problemJson } from '../../cli/problem-text.ts'
-import { openProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { jsonLine, jsonText } from '../../formats/json.ts'
 import { counted, countText } from '../../formats/terminal/numbers.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
-import { outcomeStyles } from '../batch/result.ts'
+import { openProgress } from '../batch/progress.ts'
+import { count, countsText, outcomeCell, outcomeStyles } from '../batch/result.ts'
 import type { Transferred, TransferWord } from './outcome.ts'
 
 /** Where the outcomes of streams go, one by one. */
@@ -18,7 +18,8 @@ export interface TransferReport {
   end(stopped?: Problem): Promise<Problem | undefined>
 }
 
-const PROGRESS_MS = 100
+/** How outcomes are printed: a line each, an item of one document, a document each, or not: stdout has the data. */
+export type ReportFormat = 'text' | 'json' | 'ndjson' | 'none'
 
 export function openReport(
   format: ReportFormat,
@@ -27,75 +28,33 @@ export function openReport(
   runtime: Runtime,
 ): TransferReport {
   const tally = new Tally()
-  const print = printer(format, options, output)
-  const progress = openProgressLine(options, runtime, !runtime.stdout.isTty)
+  const items = itemsWriter(output)
+  const progress = openProgress(() => (tally.total > 1 ? tally.sentence : ''), options, runtime, !runtime.stdout.isTty)
   /** Held back until there is a second one: of a single stream the problem is printed at the end, as every error is. */
   let only: Transferred | undefined
-  let shownMs = 0
+  const print = async (outcome: Transferred) => {
+    if (format === 'json') await items.write([jsonText(outcomeJson(outcome), 0)])
+    else if (format === 'ndjson') await output.text(jsonLine(outcomeJson(outcome)))
+    else if (format === 'text' && !options.quiet) await output.lines([outcomeLine(outcome, output)])
+  }
   return {
     async add(outcome) {
       tally.add(outcome)
-      if (tally.total === 1) {
-        only = outcome
-        return
-      }
-      if (only !== undefined) await print.add(only)
-      only = undefined
-      await print.add(outcome)
-      if (runtime.nowMs() - shownMs < PROGRESS_MS) return
-      shownMs = runtime.nowMs()
-      await progress.show(tally.sentence)
+      const held = only
+      only = tally.total === 1 ? outcome : undefined
+      if (held !== undefined) await print(held)
+      if (only === undefined) await print(outcome)
     },
     async end(stopped) {
-      await progress.clear()
+      await progress.end()
       const single = only?.problem
-      if (only !== undefined && (single === undefined || isForPrograms(format))) await print.add(only)
-      await print.end(tally)
+      const isForPrograms = format === 'json' || format === 'ndjson'
+      if (only !== undefined && (single === undefined || isForPrograms)) await print(only)
+      if (format === 'json') await items.end({ total: tally.total, counts: Object.fromEntries(tally.counts) })
       if (tally.total > 1) await output.say(tally.sentence)
       if (stopped !== undefined) return tally.stoppedBy(stopped)
       return single ?? tally.incomplete(runtime)
     },
-  }
-}
-
-/** How outcomes are printed: a line each, an item of one document, a document each, or not: stdout has the data. */
-export type ReportFormat = 'text' | 'json' | 'ndjson' | 'none'
-
-function isForPrograms(format: ReportFormat): boolean {
-  return format === 'json' || format === 'ndjson'
-}
-
-/** Prints outcomes, and what belongs behind them. */
-export interface Printer {
-  add(outcome: Transferred): Promise<void>
-  end(tally: Tally): Promise<void>
-}
-
-function printer(format: ReportFormat, options: GlobalOptions, output: Output): Printer {
-  switch (format) {
-    case 'ndjson':
-      return { add: outcome => output.text(jsonLine(outcomeJson(outcome))), end: async () => {} }
-    case 'json':
-      return jsonPrinter(output)
-    case 'none':
-      return { add: async () => {}, end: async () => {} }
-    case 'text':
-      return {
-        add: async outcome => {
-          if (!options.quiet) await output.lines([outcomeLine(outcome, output)])
-        },
-        end: async () => {},
-      }
-    default:
-      return format satisfies never
-  }
-}
-
-function jsonPrinter(output: Output): Printer {
-  const items = itemsWriter(output)
-  return {
-    add: outcome => items.write([jsonText(outcomeJson(outcome), 0)]),
-    end: ({ total, counts }) => items.end({ total, counts }),
   }
 }
 
@@ -111,19 +70,12 @@ function outcomeJson({ stream, word, note, version, place, problem: why }: Trans
   }
 }
 
-const LOOKS = {
-  ...outcomeStyles,
-  todo: { glyph: '○', style: 'plain' },
-  skipped: { glyph: '-', style: 'dim' },
-  gone: { glyph: '-', style: 'dim' },
-} as const satisfies { readonly [Word in TransferWord]: object }
-
 const WORD_WIDTH = 7
 
 function outcomeLine({ stream, word, note, version, place, problem: why }: Transferred, { paint }: Output): string {
-  const { glyph, style } = LOOKS[word]
+  const { text, style } = outcomeCell(word)
   const parts = [
-    `${paint(style, `${glyph} ${word}`)}${' '.repeat(WORD_WIDTH - word.length)}`,
+    `${paint(style, text)}${' '.repeat(WORD_WIDTH - word.length)}`,
     visibleName(stream),
     visibleText(note.startsWith(`${stream}: `) ? note.slice(stream.length + 2) : note),
     place === undefined ? '' : visibleText(place),
@@ -134,9 +86,6 @@ function outcomeLine({ stream, word, note, version, place, problem: why }: Trans
 }
 
 const UNDONE: readonly TransferWord[] = ['refused', 'busy', 'changed', 'failed', 'unknown']
-/** In the order in which they are told. */
-const WORDS: readonly TransferWord[] = ['done', 'todo', 'already', 'skipped', ...UNDONE, 'gone']
-const SPOKEN: { readonly [Word in TransferWord]?: string } = { gone: 'vanished meanwhile', todo: 'to be done' }
 /** Names of undone streams that the problem at the end repeats. */
 const NAMES_SHOWN = 5
 const ANY_HINT = 'What was done stays done; repeating the command is safe.'
@@ -144,7 +93,7 @@ const ANY_HINT = 'What was done stays done; repeating the command is safe.'
 /** What the outcomes of many streams add up to. */
 class Tally {
   total = 0
-  readonly #counts = new Map<TransferWord, number>()
+  readonly counts = new Map<TransferWord, number>()
   /** The first names of each outcome. */
   readonly #names = new Map<TransferWord, string[]>()
   /** What those that were not done have as a hint; two are as good as many. */
@@ -152,24 +101,16 @@ class Tally {
 
   add({ word, stream, problem: why }: Transferred): void {
     this.total += 1
-    this.#counts.set(word, this.#count(word) + 1)
+    count(this.counts, word)
     if (why === undefined) return
     const known = this.#names.get(word) ?? []
     if (known.length < NAMES_SHOWN) this.#names.set(word, [...known, stream])
     if (this.#hints.size < 2) this.#hints.add(why.hint ?? ANY_HINT)
   }
 
-  /** By outcome, those that are there. */
-  get counts(): Readonly<Record<string, number>> {
-    return Object.fromEntries(this.#counts)
-  }
-
   /** `60 streams: 57 done, 2 already, 1 refused` */
   get sentence(): string {
-    const parts = WORDS.filter(word => this.#counts.has(word)).map(
-      word => `${countText(this.#count(word))} ${SPOKEN[word] ?? word}`,
-    )
-    return `${counted(this.total, 'stream')}: ${parts.join(', ')}`
+    return `${counted(this.total, 'stream')}: ${countsText(this.counts)}`
   }
 
   /** A problem that ended it all, with what had been done by then. */
@@ -179,7 +120,7 @@ class Tally {
 
   /** Exit 7 if some were not done. */
   incomplete(runtime: Runtime): Problem | undefined {
-    const words = UNDONE.filter(word => this.#counts.has(word))
+    const words = UNDONE.filter(word => this.counts.has(word))
     const undone = words.reduce((sum, word) => sum + this.#count(word), 0)
     if (undone === 0) return undefined
     const what = problem('batch-incomplete', `${countText(undone)} of ${countText(this.total)} not done`, {
@@ -191,7 +132,7 @@ class Tally {
   }
 
   #count(word: TransferWord): number {
-    return this.#counts.get(word) ?? 0
+    return this.counts.get(word) ?? 0
   }
 
   #listed(word: TransferWord): string {

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { countsText, openProgress, progressText } from '../../../../src/commands/batch/report.ts'
+import { openProgress } from '../../../../src/commands/batch/progress.ts'
+import { progressText } from '../../../../src/commands/batch/report.ts'
+import { countsText } from '../../../../src/commands/batch/result.ts'
 import { fakeRuntime, newWorld, type Setting } from '../support.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
@@ -19,7 +21,7 @@ test('how far a batch is, and with what', () => {
 
 function opened(setting: Setting, options = {}) {
   const { runtime, written } = fakeRuntime(newWorld(), [], setting)
-  return { progress: openProgress(counts, 1000, options, runtime), written }
+  return { progress: openProgress(() => progressText(counts, 1000), options, runtime), written }
 }
 
 const LINE = '412 of 1 000: 408 done, 3 busy, 1 changed'
