@@ -8,7 +8,7 @@ import type { Breaker } from './breaker.ts'
 import { type Carried, type Decision, type DecisionOutcome, dueMsOf, endsOf } from './decision.ts'
 import { Tolerance } from './failure-budget.ts'
 import type { WatchdogOptions } from './options.ts'
-import type { Roll } from './registry/registry.ts'
+import type { StreamRegistry } from './registry/registry.ts'
 
 /** What showed life between look and lease is looked at again so soon, ms. */
 const LOOK_AGAIN_MS = 1_000
@@ -33,19 +33,19 @@ export interface CarryRules
 
 /**
  * Carries out the decisions of a pass in their turn, those of one stream together, some at a time: they share a write. What
- * is not done is put on the roll to be looked at again. What is not even begun, because the signal aborts, the store went
+ * is not done is put into the registry to be looked at again. What is not even begun, because the signal aborts, the store went
  * silent or the time is over, is not `dealt` with: that is for the caller to put off.
  *
  * @returns how many were left for later by `maxPerPass`, for the time, or because others of their stream could not be done
  */
 export async function carryOutAll(
   store: EventStore,
-  roll: Roll,
+  registry: StreamRegistry,
   breaker: Breaker,
   decisions: readonly Decision[],
   rules: CarryRules,
 ): Promise<number> {
-  return new Hands(store, roll, breaker, rules).all(decisions)
+  return new Hands(store, registry, breaker, rules).all(decisions)
 }
 
 /** What became of a try; `undefined`: it was left to others. */
@@ -56,14 +56,14 @@ const SETBACKS: readonly Tried[] = ['busy', 'refused', 'failed', 'unknown', 'sil
 
 class Hands {
   readonly #store: EventStore
-  readonly #roll: Roll
+  readonly #registry: StreamRegistry
   readonly #breaker: Breaker
   readonly #rules: CarryRules
   readonly #tolerance = new Tolerance()
 
-  constructor(store: EventStore, roll: Roll, breaker: Breaker, rules: CarryRules) {
+  constructor(store: EventStore, registry: StreamRegistry, breaker: Breaker, rules: CarryRules) {
     this.#store = store
-    this.#roll = roll
+    this.#registry = registry
     this.#breaker = breaker
     this.#rules = rules
   }
@@ -73,9 +73,8 @@ class Hands {
     const { true: held = [], false: allowed = [] } = Object.groupBy(decisions, decision =>
       String(endsNothing && isEnding(decision)),
     )
-    const { setbacks } = this.#roll
-    const sorted = inTurn(allowed, stream => setbacks.lastPassOf(stream))
-    setbacks.beginPass()
+    const sorted = inTurn(allowed, stream => this.#registry.get(stream)?.failedInPass ?? 0)
+    this.#registry.beginPass()
     const deferred = sorted.slice(maxPerPass)
     for (const decision of deferred) this.#putOff(decision, intervalMs)
     for (const decision of held) this.#holdBack(decision)
@@ -107,8 +106,8 @@ class Hands {
   async #together(stream: string, decisions: readonly Decision[]): Promise<readonly Tried[]> {
     const { leaseWaitMs } = this.#tolerance
     const outcomes = await Promise.all(decisions.map(decision => this.#one(decision, leaseWaitMs)))
-    if (outcomes.some(outcome => SETBACKS.includes(outcome))) this.#roll.setbacks.note(stream)
-    else this.#roll.setbacks.clear(stream)
+    const hasFailed = outcomes.some(outcome => SETBACKS.includes(outcome))
+    this.#registry.recordOutcome(stream, hasFailed)
     if (outcomes.includes('busy')) this.#tolerance.busy()
     if (outcomes.includes('silent')) this.#tolerance.silent(stream)
     else this.#tolerance.answered()
@@ -131,10 +130,11 @@ class Hands {
   #keep({ decision, outcome, ended }: Carried): void {
     const events = outcome === 'ended' ? (ended?.length ?? endsOf(decision)) : 0
     if (events > 0) this.#breaker.ended(events, this.#rules.monotonicMs())
-    if (outcome === 'notified' && decision.kind !== 'settle') this.#roll.told(decision.stream, decision.event)
+    const stream = this.#registry.get(decision.stream)
+    if (outcome === 'notified' && decision.kind !== 'settle') stream?.markNotified(decision.event)
     const againMs = this.#againMs(outcome)
     if (againMs !== undefined) this.#putOff(decision, againMs)
-    else this.#roll.changed(decision.stream, events)
+    else stream?.recordChange(events)
     this.#rules.dealt(decision)
   }
 
@@ -164,12 +164,12 @@ class Hands {
 
   #holdBack(decision: Decision): void {
     this.#rules.dealt(decision)
-    this.#roll.agenda.holdBack(decision.stream, dueMsOf(decision) ?? NEVER, endsOf(decision))
+    this.#registry.get(decision.stream)?.holdBack(dueMsOf(decision) ?? NEVER, endsOf(decision))
   }
 
   #putOff(decision: Decision, ms: number): void {
     this.#rules.dealt(decision)
-    this.#roll.agenda.postpone(decision.stream, dueMsOf(decision) ?? NEVER, this.#store.nowMs() + ms)
+    this.#registry.get(decision.stream)?.postpone(dueMsOf(decision) ?? NEVER, this.#store.nowMs() + ms)
   }
 }
 

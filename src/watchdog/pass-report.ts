@@ -1,6 +1,6 @@
 import type { Decision, DecisionOutcome } from './decision.ts'
 import type { Moment } from './observation-gaps.ts'
-import type { Roll } from './registry/registry.ts'
+import type { StreamRegistry } from './registry/registry.ts'
 import type { BreakerState, PassReport, Upcoming } from './report.ts'
 
 /** What a pass has come to so far. */
@@ -50,30 +50,31 @@ export function reportOf(
   }
 }
 
-/** What the streams of a roll add up to. */
+/** What the streams of a registry add up to. */
 type Survey = Pick<PassReport, 'streams' | 'total' | 'watched' | 'openEvents' | 'overdue' | 'next'>
 
 /** So many of the soonest limits are told. */
 const MAX_NEXT = 20
 
 /** Counts all streams that are kept. @param owns streams of others are counted in `total` alone */
-export function surveyOf(roll: Roll, nowMs: number, owns: (name: string) => boolean): Survey {
+export function surveyOf(registry: StreamRegistry, nowMs: number, owns: (name: string) => boolean): Survey {
   const statuses = new Map<string, number>()
   const soonest = new Soonest()
   let watched = 0
   let openEvents = 0
   let overdue = 0
-  roll.visit((name, status, open, dueMs) => {
-    if (!owns(name)) return
+  for (const stream of registry.values()) {
+    const { name, status, dueMs } = stream
+    if (!owns(name)) continue
     watched += 1
-    openEvents += open
+    openEvents += stream.openEvents
     if (dueMs <= nowMs) overdue += 1
     if (status !== '') statuses.set(status, (statuses.get(status) ?? 0) + 1)
     soonest.see(name, dueMs)
-  })
+  }
   // Built in one go: statuses are texts of strangers, also `__proto__`.
   const streams = Object.fromEntries(statuses)
-  return { streams, total: roll.size, watched, openEvents, overdue, next: soonest.sorted() }
+  return { streams, total: registry.size, watched, openEvents, overdue, next: soonest.sorted() }
 }
 
 /** Keeps the soonest of very many. */

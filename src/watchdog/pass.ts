@@ -5,7 +5,7 @@ import { type Carried, dueMsOf, endsOf } from './decision.ts'
 import { carryOutAll } from './execute.ts'
 import type { WatchdogOptions } from './options.ts'
 import { begin, type Progress, reportOf, surveyOf } from './pass-report.ts'
-import { Roll } from './registry/registry.ts'
+import { StreamRegistry } from './registry/registry.ts'
 import { Audience, type BreakerState, type PassReport } from './report.ts'
 import { Lookout, type LookoutSettings } from './scan/scanner.ts'
 
@@ -27,7 +27,7 @@ export class Watch {
   readonly #options: WatchdogOptions
   readonly #settings: PassSettings
   readonly #audience: Audience
-  readonly #roll = new Roll()
+  readonly #registry = new StreamRegistry()
   readonly #breaker: Breaker
   readonly #lookout: Lookout
 
@@ -38,12 +38,12 @@ export class Watch {
     this.#settings = settings
     this.#audience = audience
     this.#breaker = new Breaker(options)
-    this.#lookout = new Lookout(store, this.#roll, options, { ...settings, audience })
+    this.#lookout = new Lookout(store, this.#registry, options, { ...settings, audience })
   }
 
   /** When a stream has to be looked at, epoch ms by the store's clock; `Infinity` for never. */
   soonestLookMs(): number {
-    return this.#roll.agenda.soonestLookMs()
+    return this.#registry.nextInspectionMs()
   }
 
   /** The process runs. */
@@ -80,23 +80,23 @@ export class Watch {
   #putOff({ undone }: Progress): void {
     const nowMs = this.#store.nowMs()
     for (const decision of undone) {
-      this.#roll.agenda.postpone(decision.stream, dueMsOf(decision) ?? Number.POSITIVE_INFINITY, nowMs)
+      this.#registry.get(decision.stream)?.postpone(dueMsOf(decision) ?? Number.POSITIVE_INFINITY, nowMs)
     }
   }
 
   /** Once the breaker lets go, what it kept from being ended has its look before anything is done. */
   async #judgeAll(progress: Progress, signal: AbortSignal): Promise<BreakerState> {
     const breaker = this.#judge(progress)
-    if (breaker.isOpen || this.#roll.agenda.heldEvents(this.#lookout.owns) === 0) return breaker
-    this.#roll.agenda.letGo()
+    if (breaker.isOpen || this.#registry.heldEvents(this.#lookout.owns) === 0) return breaker
+    for (const stream of this.#registry.values()) stream.letGo()
     await this.#lookout.look(progress, signal)
     return this.#judge(progress)
   }
 
   #judge({ decisions, started }: Progress): BreakerState {
-    const held = this.#roll.agenda.heldEvents(this.#lookout.owns)
+    const held = this.#registry.heldEvents(this.#lookout.owns)
     const planned = decisions.reduce((sum, decision) => sum + endsOf(decision), held)
-    const { openEvents } = surveyOf(this.#roll, this.#store.nowMs(), this.#lookout.owns)
+    const { openEvents } = surveyOf(this.#registry, this.#store.nowMs(), this.#lookout.owns)
     return this.#breaker.judge(planned, openEvents, started.atMs)
   }
 
@@ -107,7 +107,7 @@ export class Watch {
       for (const decision of decisions) await this.#audience.tell(observer => observer.planned?.(decision))
       return
     }
-    progress.deferred = await carryOutAll(this.#store, this.#roll, this.#breaker, decisions, {
+    progress.deferred = await carryOutAll(this.#store, this.#registry, this.#breaker, decisions, {
       ...this.#options,
       signal,
       endsNothing: isOpen,
@@ -127,7 +127,7 @@ export class Watch {
 
   #report(progress: Progress, breaker: BreakerState): PassReport {
     const now = { ...this.#lookout.now(), wallMs: this.#settings.timing.wallMs() }
-    const survey = surveyOf(this.#roll, now.nowMs, this.#lookout.owns)
+    const survey = surveyOf(this.#registry, now.nowMs, this.#lookout.owns)
     return reportOf(progress, now, { ...survey, breaker, unreadable: this.#lookout.unreadable() })
   }
 }

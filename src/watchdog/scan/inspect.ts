@@ -9,7 +9,8 @@ import { summarize } from '../../stream/summarize.ts'
 import { timeReaderFor } from '../../stream/time/deadlines.ts'
 import type { Decision, Settlement } from '../decision.ts'
 import { type LookRules, planStream, type Sightings, type StreamPlan, type Subject } from '../plan.ts'
-import type { Kept, Roll } from '../registry/registry.ts'
+import type { KnownStream, StreamState } from '../registry/known-stream.ts'
+import type { StreamRegistry } from '../registry/registry.ts'
 import { NO_STATUS } from './sweep.ts'
 
 /** What a look at one document found, and what is to be done with the stream. */
@@ -28,47 +29,47 @@ export const UNREADABLE = 'unreadable'
 const NEVER = Number.POSITIVE_INFINITY
 
 /**
- * Reads a stream, plans what is to be done with it and keeps that on the roll. `undefined`: it is gone.
+ * Reads a stream, plans what is to be done with it and keeps that in the registry. `undefined`: it is gone.
  *
  * @param rulesNow asked when the document is here: what was seen in it was not seen before
  */
 export async function look(
   store: EventStore,
-  roll: Roll,
-  name: string,
+  registry: StreamRegistry,
+  stream: KnownStream,
   rulesNow: () => LookRules,
   signal: AbortSignal,
 ): Promise<Looked | undefined> {
-  const stored = await store.read(name, signal)
-  const rules = withUnseen(rulesNow(), roll, name)
+  const stored = await store.read(stream.name, signal)
+  const rules = withUnseen(rulesNow(), stream)
   if (stored === undefined) {
-    roll.remove(name)
+    registry.forget(stream.name)
     return undefined
   }
-  const { fault, kept, sightings, decisions } = judge(stored, roll, rules)
-  if (decisions.length === 0) roll.setbacks.clear(name)
-  const isNews = !roll.moves.knows(name, stored.etag)
-  roll.looked(name, stored.etag, kept, sightings, rules.atMs)
+  const { fault, state, sightings, decisions } = judge(stored, stream, rules)
+  if (decisions.length === 0) stream.failedInPass = 0
+  const isNews = !(stream.isReported && stream.etag === stored.etag)
+  registry.recordInspection(stream, stored.etag, state, sightings, rules.atMs)
   return { stored, decisions, isNews, fault }
 }
 
 /** What kept this stream alone from being seen. */
-function withUnseen(rules: LookRules, roll: Roll, name: string): LookRules {
-  const unseen = roll.silences.end(name, rules.nowMs)
+function withUnseen(rules: LookRules, stream: KnownStream): LookRules {
+  const unseen = stream.endUnreachable(rules.nowMs)
   return unseen === undefined ? rules : { ...rules, blindSpots: [...rules.blindSpots, unseen] }
 }
 
 interface Judgement {
-  readonly kept: Kept
+  readonly state: StreamState
   readonly sightings: Sightings
   readonly decisions: readonly Decision[]
   readonly fault?: string
 }
 
-function judge(stored: Stored, roll: Roll, rules: LookRules): Judgement {
+function judge(stored: Stored, known: KnownStream, rules: LookRules): Judgement {
   try {
     const document = parseBody(stored.body, stored.name)
-    return document.events.length === 0 ? idle('not-started') : judgeEvents(document, stored, roll, rules)
+    return document.events.length === 0 ? idle('not-started') : judgeEvents(document, stored, known, rules)
   } catch (error) {
     if (!(error instanceof BadDocument)) throw error
     return { ...idle(UNREADABLE), fault: error.message }
@@ -77,13 +78,13 @@ function judge(stored: Stored, roll: Roll, rules: LookRules): Judgement {
 
 /** Nothing can be done with it before it moves. */
 function idle(status: string): Judgement {
-  const kept = { status, openEvents: 0, dueMs: NEVER, nextLookMs: NEVER }
-  return { kept, sightings: new Map(), decisions: [] }
+  const state = { status, openEvents: 0, dueMs: NEVER, nextInspectionMs: NEVER }
+  return { state, sightings: new Map(), decisions: [] }
 }
 
-function judgeEvents(written: StreamDocument, stored: Stored, roll: Roll, rules: LookRules): Judgement {
+function judgeEvents(written: StreamDocument, stored: Stored, known: KnownStream, rules: LookRules): Judgement {
   const { name, etag, versionFloor } = stored
-  const knownSinceMs = roll.knownSinceMs(name, etag) ?? rules.atMs
+  const knownSinceMs = known.knownSinceMs(etag) ?? rules.atMs
   const lastModifiedMs = Math.min(stored.modifiedMs, firstSeenMs(rules, knownSinceMs))
   const context = { nowMs: rules.nowMs, versionFloor, lastModifiedMs }
   const { document, isSettleDue } = settledDocument(written, { ...context, born: written.born })
@@ -91,7 +92,7 @@ function judgeEvents(written: StreamDocument, stored: Stored, roll: Roll, rules:
     name,
     stream: new EventStream(document.events),
     read: timeReaderFor(document, context).read,
-    sightings: roll.sightingsOf(name),
+    sightings: known.observations,
     knownSinceMs,
     version: document.version,
     isUsed: usedIn(document),
@@ -100,7 +101,7 @@ function judgeEvents(written: StreamDocument, stored: Stored, roll: Roll, rules:
   const { status, open } = summarize(document, { ...context, lastBy: '' })
   const { dueMs, nextLookMs, sightings } = plan
   return {
-    kept: { status: status || NO_STATUS, openEvents: open, dueMs, nextLookMs },
+    state: { status: status || NO_STATUS, openEvents: open, dueMs, nextInspectionMs: nextLookMs },
     sightings,
     decisions: decisionsOf(name, plan, isSettleDue, document.version),
   }

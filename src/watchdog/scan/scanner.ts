@@ -9,7 +9,8 @@ import { type Moment, Vision } from '../observation-gaps.ts'
 import type { WatchdogOptions } from '../options.ts'
 import type { Progress } from '../pass-report.ts'
 import type { LookRules } from '../plan.ts'
-import type { Roll } from '../registry/registry.ts'
+import type { KnownStream } from '../registry/known-stream.ts'
+import type { StreamRegistry } from '../registry/registry.ts'
 import type { Audience, MovedStream, PassReport } from '../report.ts'
 import { type Looked, look, UNREADABLE } from './inspect.ts'
 import { movedFrom, sweep } from './sweep.ts'
@@ -22,10 +23,10 @@ export interface LookoutSettings {
   readonly tickMs?: number
 }
 
-/** The half of a watchdog that sees: lists, reads what is due or new, and plans. It changes nothing but the roll. */
+/** The half of a watchdog that sees: lists, reads what is due or new, and plans. It changes nothing but the registry. */
 export class Lookout {
   readonly #store: EventStore
-  readonly #roll: Roll
+  readonly #registry: StreamRegistry
   readonly #options: WatchdogOptions
   readonly #settings: LookoutSettings
   readonly #audience: Audience
@@ -34,12 +35,12 @@ export class Lookout {
 
   constructor(
     store: EventStore,
-    roll: Roll,
+    registry: StreamRegistry,
     options: WatchdogOptions,
     settings: LookoutSettings & { readonly audience: Audience },
   ) {
     this.#store = store
-    this.#roll = roll
+    this.#registry = registry
     this.#options = options
     this.#settings = settings
     this.#audience = settings.audience
@@ -65,16 +66,16 @@ export class Lookout {
 
   /** Some of the documents that cannot be read. */
   unreadable(): PassReport['unreadable'] {
-    return this.#faults.list(name => this.#roll.statusOf(name) === UNREADABLE)
+    return this.#faults.list(name => this.#registry.get(name)?.status === UNREADABLE)
   }
 
   readonly owns = (name: string): boolean => this.#options.ownership?.owns(name) ?? true
 
-  /** @throws the store's faults: the roll has forgotten nothing */
+  /** @throws the store's faults: the registry has forgotten nothing */
   async sweep(progress: Progress, signal: AbortSignal): Promise<void> {
     const { names, wantsMoved = false } = this.#options
     this.#vision.asks(this.now())
-    await sweep(this.#store, this.#roll, {
+    await sweep(this.#store, this.#registry, {
       wantsMoved,
       owns: this.owns,
       signal,
@@ -96,34 +97,35 @@ export class Lookout {
     const { concurrency } = this.#options
     const tolerance = new Tolerance()
     this.#vision.asks(this.now())
-    if (this.#vision.takeSetBack()) this.#roll.wasSetBack(this.#store.nowMs())
-    const names = this.#roll.agenda.toLookAt(this.#store.nowMs())
-    const own = names.filter(this.owns)
-    if (own.length < names.length) this.#leaveToOthers(names)
-    await runBatch(own, { concurrency, stop: tolerance.stop }, async name => {
-      if (!signal.aborted) await this.#lookAt(name, progress, tolerance, signal)
+    if (this.#vision.takeSetBack()) this.#clockSetBack()
+    const due = this.#registry.dueForInspection(this.#store.nowMs())
+    const { true: own = [], false: others = [] } = Object.groupBy(due, ({ name }) => String(this.owns(name)))
+    // They are inspected again in time for a shard that changes hands.
+    for (const stream of others) stream.leaveUntil(this.#inAnInterval())
+    await runBatch(own, { concurrency, stop: tolerance.stop }, async stream => {
+      if (!signal.aborted) await this.#lookAt(stream, progress, tolerance, signal)
     })
     if (tolerance.isDoubtful) await this.#probe(tolerance.silentStreams, signal)
     signal.throwIfAborted()
   }
 
-  /** They are looked at again in time for a shard that changes hands. */
-  #leaveToOthers(names: readonly string[]): void {
-    const nextLookMs = this.#inAnInterval()
-    for (const name of names) if (!this.owns(name)) this.#roll.agenda.leave(name, nextLookMs)
+  #clockSetBack(): void {
+    const nowMs = this.#store.nowMs()
+    for (const stream of this.#registry.values()) stream.clockSetBack(nowMs)
   }
 
-  async #lookAt(name: string, progress: Progress, tolerance: Tolerance, signal: AbortSignal): Promise<void> {
-    const before = this.#roll.statusOf(name)
+  async #lookAt(stream: KnownStream, progress: Progress, tolerance: Tolerance, signal: AbortSignal): Promise<void> {
+    const { status: before, name } = stream
     try {
-      const looked = await look(this.#store, this.#roll, name, this.#rules, signal)
+      const looked = await look(this.#store, this.#registry, stream, this.#rules, signal)
       tolerance.answered()
-      if (looked !== undefined) await this.#keep(name, looked, progress)
+      if (looked !== undefined) await this.#keep(stream, looked, progress)
     } catch (error) {
       signal.throwIfAborted()
       const isSilent = error instanceof StoreUnreachable
-      this.#roll.fail(name, isSilent ? before : UNREADABLE, this.#inAnInterval())
-      if (isSilent) this.#roll.silences.begin(name, this.#vision.goodMs)
+      stream.status = isSilent ? before : UNREADABLE
+      stream.leaveUntil(this.#inAnInterval())
+      if (isSilent) stream.beginUnreachable(this.#vision.goodMs)
       if (isSilent) tolerance.silent(name)
       else if (before !== UNREADABLE) await this.#tellFault(name, messageOf(error))
     }
@@ -131,7 +133,7 @@ export class Lookout {
 
   /** Some streams do not answer: is it them, or the store? Another one tells. @throws StoreUnreachable it is the store */
   async #probe(silent: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
-    const other = this.#roll.other(silent, this.#settings.timing.random())
+    const other = this.#registry.another(silent, this.#settings.timing.random())
     if (other === undefined) throw new StoreUnreachable('no document can be had')
     try {
       await this.#store.read(other, signal)
@@ -141,20 +143,20 @@ export class Lookout {
     }
   }
 
-  async #keep(name: string, { stored, decisions, isNews, fault }: Looked, progress: Progress): Promise<void> {
+  async #keep(stream: KnownStream, { stored, decisions, isNews, fault }: Looked, progress: Progress): Promise<void> {
     progress.documents += 1
     for (const decision of decisions) {
       progress.decisions.push(decision)
       progress.undone.add(decision)
     }
     await this.#tellBlindness()
-    if (fault === undefined) this.#faults.remove(name)
-    else await this.#tellFault(name, fault)
+    if (fault === undefined) this.#faults.remove(stream.name)
+    else await this.#tellFault(stream.name, fault)
     if (!isNews || this.#options.wantsMoved !== true) return
     const item = summarizeStored(stored, this.#store.nowMs())
-    await this.#audience.tell(observer => observer.moved?.([movedFrom(this.#roll, item)]))
+    await this.#audience.tell(observer => observer.moved?.([movedFrom(stream, item)]))
     this.#vision.asks(this.now())
-    this.#roll.moves.tell(name, item.summary?.version)
+    stream.markReported(item.summary?.version)
   }
 
   async #tellFault(name: string, message: string): Promise<void> {

@@ -4,7 +4,8 @@ import type { Summary } from '../../stream/summary.ts'
 import { isAhead } from '../../stream/time/clock-ahead.ts'
 import type { Moment } from '../observation-gaps.ts'
 import type { WatchdogOptions } from '../options.ts'
-import type { Kept, Roll } from '../registry/registry.ts'
+import type { KnownStream, StreamState } from '../registry/known-stream.ts'
+import type { StreamRegistry } from '../registry/registry.ts'
 import type { MovedStream } from '../report.ts'
 
 /** Stands for the status of a root that has none. */
@@ -27,18 +28,19 @@ const ROWS_BETWEEN_SIGNS = 500
 
 /**
  * One listing of all streams: of those that did not move since the last one not even a row is made. What it learns is put
- * on the roll; no document is read. A sweep that is cut off has forgotten nothing.
+ * into the registry; no document is read. A sweep that is cut off has forgotten nothing.
  */
-export async function sweep(store: EventStore, roll: Roll, rules: SweepRules): Promise<void> {
+export async function sweep(store: EventStore, registry: StreamRegistry, rules: SweepRules): Promise<void> {
   const { names, signal } = rules
-  roll.beginSweep()
+  const isOwed = (stream: KnownStream) => isReportDue(stream, rules)
+  registry.beginSweep()
   let rows = 0
   const query = {
     order: 'any',
     skip: (name: string, etag: string) => {
       // a long listing in which nothing moved has no pages, and answers all the time
       if (rows++ % ROWS_BETWEEN_SIGNS === 0) rules.answered()
-      return roll.isUnmoved(name, etag) ? !isOwed(roll, name, rules) : names?.matches(name) === false
+      return registry.skip(name, etag, isOwed) || names?.matches(name) === false
     },
     signal,
     ...(names === undefined ? {} : { prefix: names.prefix }),
@@ -50,25 +52,25 @@ export async function sweep(store: EventStore, roll: Roll, rules: SweepRules): P
       const { name, etag, summary } = row
       // What a wrong clock wrote has its limits by that clock.
       const isBelieved = isOurs(summary) && !isAhead(row.modifiedMs, now.nowMs)
-      roll.met(name, etag, isBelieved ? keptOf(summary) : undefined, now)
-      if (summary !== undefined && isOwed(roll, name, rules)) moved.push(movedFrom(roll, fromListing(row, summary)))
+      const stream = registry.sawRow(name, etag, isBelieved ? stateOf(summary) : undefined, now)
+      if (summary !== undefined && isOwed(stream)) moved.push(movedFrom(stream, fromListing(row, summary)))
     }
     if (moved.length > 0) await rules.moved(moved)
     if (moved.length > 0) rules.asks()
-    for (const { listed, summary } of moved) roll.moves.tell(listed.name, summary?.version)
+    for (const { listed, summary } of moved) registry.get(listed.name)?.markReported(summary?.version)
   }
   rules.answered()
-  roll.endSweep()
+  registry.endSweep()
 }
 
 /** A stream as observers of moves are told of it. */
-export function movedFrom(roll: Roll, stream: SummarizedStream): MovedStream {
-  return { ...stream, before: roll.moves.versionOf(stream.listed.name) }
+export function movedFrom({ reportedVersion }: KnownStream, item: SummarizedStream): MovedStream {
+  return { ...item, before: reportedVersion }
 }
 
 /** Observers of moves have to be told: also of what moved while the stream was another watchdog's. */
-function isOwed(roll: Roll, name: string, { wantsMoved, owns }: SweepRules): boolean {
-  return wantsMoved === true && !roll.moves.knows(name) && owns(name)
+function isReportDue({ name, isReported }: KnownStream, { wantsMoved, owns }: SweepRules): boolean {
+  return wantsMoved === true && !isReported && owns(name)
 }
 
 /**
@@ -80,6 +82,6 @@ function isOurs(summary: Summary | undefined): summary is Summary {
 }
 
 /** All that can happen to what we wrote is that a limit ends. */
-function keptOf({ status, open, dueMs = Number.POSITIVE_INFINITY }: Summary): Kept {
-  return { status: status === '' ? NO_STATUS : status, openEvents: open, dueMs, nextLookMs: dueMs }
+function stateOf({ status, open, dueMs = Number.POSITIVE_INFINITY }: Summary): StreamState {
+  return { status: status === '' ? NO_STATUS : status, openEvents: open, dueMs, nextInspectionMs: dueMs }
 }

@@ -1,27 +1,27 @@
 import { expect, it } from 'vitest'
 import { surveyOf } from '../../../src/watchdog/pass-report.ts'
-import { Roll } from '../../../src/watchdog/registry/registry.ts'
+import { StreamRegistry } from '../../../src/watchdog/registry/registry.ts'
 import { seededRandom } from '../../support/faults.ts'
 
 const NOW = 1_000
 const now = { nowMs: NOW, atMs: 0 }
 const all = () => true
 
-function rollOf(...dues: readonly number[]): Roll {
-  const roll = new Roll()
+function registryOf(...dues: readonly number[]): StreamRegistry {
+  const registry = new StreamRegistry()
   for (const [n, dueMs] of dues.entries()) {
-    roll.met(
+    registry.sawRow(
       `s${n}`,
       '1',
-      { status: n % 2 === 0 ? 'inprocess' : 'completed', openEvents: n, dueMs, nextLookMs: dueMs },
+      { status: n % 2 === 0 ? 'inprocess' : 'completed', openEvents: n, dueMs, nextInspectionMs: dueMs },
       now,
     )
   }
-  return roll
+  return registry
 }
 
 it('counts streams by status, open events, and streams with a limit that has ended', () => {
-  const survey = surveyOf(rollOf(NOW, NOW + 1, NOW - 5, Number.POSITIVE_INFINITY), NOW, all)
+  const survey = surveyOf(registryOf(NOW, NOW + 1, NOW - 5, Number.POSITIVE_INFINITY), NOW, all)
   expect(survey).toEqual({
     streams: { inprocess: 2, completed: 2 },
     total: 4,
@@ -38,11 +38,11 @@ it('counts streams by status, open events, and streams with a limit that has end
 
 it('counts statuses of strangers that are something else to an object', () => {
   const names = ['constructor', 'toString', '__proto__', 'constructor']
-  const roll = new Roll()
+  const registry = new StreamRegistry()
   names.forEach((status, at) => {
-    roll.met(`s${at}`, '1', { status, openEvents: 1, dueMs: NOW, nextLookMs: NOW }, now)
+    registry.sawRow(`s${at}`, '1', { status, openEvents: 1, dueMs: NOW, nextInspectionMs: NOW }, now)
   })
-  const { streams } = surveyOf(roll, NOW, all)
+  const { streams } = surveyOf(registry, NOW, all)
   expect(Object.entries(streams).sort()).toEqual([
     ['__proto__', 1],
     ['constructor', 2],
@@ -52,19 +52,19 @@ it('counts statuses of strangers that are something else to an object', () => {
 })
 
 it('counts streams of other watchdogs in the total alone', () => {
-  const survey = surveyOf(rollOf(NOW, NOW, NOW), NOW, name => name === 's1')
+  const survey = surveyOf(registryOf(NOW, NOW, NOW), NOW, name => name === 's1')
   expect(survey).toMatchObject({ total: 3, watched: 1, openEvents: 1, overdue: 1, streams: { completed: 1 } })
 })
 
 it('names the 20 soonest of very many', () => {
   const random = seededRandom(7)
   const dues = Array.from({ length: 3_000 }, () => Math.floor(random() * 1_000))
-  const { next } = surveyOf(rollOf(...dues), NOW, all)
+  const { next } = surveyOf(registryOf(...dues), NOW, all)
   expect(next.map(({ dueMs }) => dueMs)).toEqual([...dues].sort((a, b) => a - b).slice(0, 20))
 })
 
 it('has no status for a stream that nobody has looked at', () => {
-  const roll = new Roll()
-  roll.met('s', '1', undefined, now)
-  expect(surveyOf(roll, NOW, all)).toMatchObject({ total: 1, streams: {}, overdue: 0, next: [] })
+  const registry = new StreamRegistry()
+  registry.sawRow('s', '1', undefined, now)
+  expect(surveyOf(registry, NOW, all)).toMatchObject({ total: 1, streams: {}, overdue: 0, next: [] })
 })

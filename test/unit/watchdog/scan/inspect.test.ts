@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { LookRules } from '../../../../src/watchdog/plan.ts'
-import { Roll } from '../../../../src/watchdog/registry/registry.ts'
+import { KnownStream } from '../../../../src/watchdog/registry/known-stream.ts'
+import { StreamRegistry } from '../../../../src/watchdog/registry/registry.ts'
 import { type Looked, look } from '../../../../src/watchdog/scan/inspect.ts'
 import { pacesOf, processorS, tooSlow } from '../../../security/hostile/pace.ts'
 import { documentText, type EventText } from '../../../support/stream-builder.ts'
@@ -16,7 +17,8 @@ const RULES: LookRules = {
   epochMs: Number.NEGATIVE_INFINITY,
   blindSpots: [],
 }
-const looking = (world: World, roll: Roll) => look(world.base, roll, 's', () => RULES, NEVER_ABORTED)
+const looking = (world: World, stream = new KnownStream('s')) =>
+  look(world.base, new StreamRegistry(), stream, () => RULES, NEVER_ABORTED)
 const commandIds = (looked: Looked | undefined) => looked?.decisions.map(({ commandId }) => commandId)
 
 /** Events that are due, and a journal that tells that each was ended under its command id before. */
@@ -37,7 +39,7 @@ async function worldOf(text: string): Promise<World> {
 
 describe('events whose command ids stand in the journal already', () => {
   it('are ended under other ones', async () => {
-    const looked = await looking(await worldOf(endedBefore(2)), new Roll())
+    const looked = await looking(await worldOf(endedBefore(2)))
     const again = `1:${ago(MINUTE)}:v`
     expect(commandIds(looked)).toEqual([
       expect.stringContaining(`watchdog:e0:${again}`),
@@ -57,7 +59,7 @@ describe('events whose command ids stand in the journal already', () => {
     const take = async (size: number) => {
       const world = await worldOf(endedBefore(size))
       const start = process.cpuUsage()
-      expect(commandIds(await looking(world, new Roll()))).toHaveLength(size)
+      expect(commandIds(await looking(world))).toHaveLength(size)
       return processorS(start)
     }
     await take(100)
@@ -71,11 +73,9 @@ describe('a stream that could not be changed', () => {
     ['no more once nothing is', {}, 0],
   ])('is known to be so %s', async (_, event, pass) => {
     const world = await worldOf(documentText(ROOT, { id: '01.00', status: 'inprocess', prev: '00', ...event }))
-    const roll = new Roll()
-    roll.met('s', '"1"', undefined, RULES)
-    roll.setbacks.beginPass()
-    roll.setbacks.note('s')
-    await looking(world, roll)
-    expect(roll.setbacks.lastPassOf('s')).toBe(pass)
+    const stream = new KnownStream('s')
+    stream.failedInPass = 1
+    await looking(world, stream)
+    expect(stream.failedInPass).toBe(pass)
   })
 })
