@@ -1,6 +1,6 @@
-import { processRuntime } from '../../src/cli/process-runtime.ts'
-import type { OpenedStore, Runtime } from '../../src/cli/runtime.ts'
-import { runCommandLine } from '../../src/commands/main.ts'
+import type { OpenedStore } from '../../src/cli/runtime.ts'
+import { programRuntime, runCommandLine } from '../../src/commands/main.ts'
+import type { ProgramRuntime } from '../../src/commands/top/dashboard.ts'
 import type { EventStore } from '../../src/store/store.ts'
 import { openDashboard } from '../../src/tui/launch.ts'
 import {
@@ -56,12 +56,12 @@ function runtimeOn(
   address: string,
   argv: readonly string[],
   signal: AbortSignal,
-): Runtime {
+): ProgramRuntime {
   const opened: OpenedStore = { store, address, source: 'flag', isProtected: false }
   const env = { TERM: 'xterm-256color', HOME: '/nonexistent' }
   let ids = 0
   return {
-    ...processRuntime(signal, runCommandLine),
+    ...programRuntime(signal),
     env,
     argv,
     startedAs: 'leasectl',

@@ -9,9 +9,8 @@ import type { Input, Kind, OpenedStore, OpenOptions, OtherProcess, Runtime, Term
  * The runtime of this process.
  *
  * @param signal aborts with the name of the first signal
- * @param runCommand the program itself, for lines that are typed into it
  */
-export function processRuntime(signal: AbortSignal, runCommand: Runtime['runCommand']): Runtime {
+export function processRuntime(signal: AbortSignal, openLiveView: Runtime['openLiveView']): Runtime {
   const { env } = process
   let kind: Kind = 'reads'
   let opened: OpenedStore | undefined
@@ -57,7 +56,6 @@ export function processRuntime(signal: AbortSignal, runCommand: Runtime['runComm
     begin: what => {
       kind = what
     },
-    runCommand,
     describeStore,
     async openStore(choice, options) {
       opened = await openDescribed(await describeStore(choice), options)
@@ -75,18 +73,11 @@ export function processRuntime(signal: AbortSignal, runCommand: Runtime['runComm
     isRunning,
     startSelf,
     async startTalking(argv) {
-      const { talkingProcess } = await import('./child-process.ts')
-      return talkingProcess(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...argv])
+      const { startLineProcess } = await import('../process/line-process.ts')
+      return startLineProcess(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...argv])
     },
     hearLines,
-    async openLiveView() {
-      const { openLiveView } = await import('../tui/live-view.ts')
-      return openLiveView(process.stdout)
-    },
-    async openDashboard(options) {
-      const { openDashboard } = await import('../tui/launch.ts')
-      return openDashboard(options, { stdin: process.stdin, stdout: process.stdout, env, signal })
-    },
+    openLiveView,
     close: async () => {
       const all = opened === undefined ? others : [opened, ...others]
       await Promise.all(all.map(({ store }) => store.close()))

@@ -2,11 +2,10 @@ import { clock, countText, span } from '../formats/terminal/numbers.ts'
 import type { TableOptions } from '../formats/terminal/table.ts'
 import { cut } from '../formats/terminal/width.ts'
 import { StoreUnreachable } from '../store/errors.ts'
-import type { LiveView } from '../tui/live-view.ts'
 import { sleepUntilAborted } from '../util/concurrency.ts'
 import { visibleText } from '../util/visible-text.ts'
 import type { Output } from './output.ts'
-import type { Runtime } from './runtime.ts'
+import type { LiveView, Runtime } from './runtime.ts'
 
 /** What one look at the store saw. */
 export interface Seen {

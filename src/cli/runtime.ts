@@ -1,7 +1,5 @@
-import type { Talker } from '../lab/worker-processes.ts'
+import type { LineChannel } from '../process/line-process.ts'
 import type { EventStore } from '../store/store.ts'
-import type { LiveView } from '../tui/live-view.ts'
-import type { DashboardEnd, DashboardOptions } from '../tui/options.ts'
 
 /** A stream to write to. */
 export interface Terminal {
@@ -61,11 +59,18 @@ export interface StoreChoice {
 /** Whether a command may change streams: decides what happens when the reader of stdout goes away. */
 export type Kind = 'reads' | 'writes'
 
-/**
- * Everything of the surrounding process that a command may use. Nothing else reads the environment, arguments,
- * standard input or the clock, so tests hand in their own.
- */
-export interface Runtime {
+/** A few lines at the bottom of the terminal that are drawn again in place. */
+export interface LiveView {
+  /** How many lines fit on the screen now; it changes with the terminal. */
+  readonly height: number
+  /** Lines for the screen, already fitted to its width; those that exceed its height are cut from the top's end. */
+  draw(lines: readonly string[]): void
+  /** Removes the lines; what is printed next starts where they stood. */
+  close(): Promise<void>
+}
+
+/** What a command reads and where it writes. */
+export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Arguments after the program's name. */
   readonly argv: readonly string[]
@@ -76,20 +81,28 @@ export interface Runtime {
   readonly startedAs: string
   /** Aborted by the first SIGINT or SIGTERM. */
   readonly signal: AbortSignal
+  readFile(path: string): Promise<Uint8Array>
+  /** Lines of standard input as they come. */
+  hearLines(): AsyncIterable<string>
+  /** Lines drawn in place on the terminal that stdout is. */
+  openLiveView(): Promise<LiveView>
+}
+
+/** Who and when: what a change is signed with. */
+export interface Identity {
   readonly host: string
   readonly pid: number
   /** `user@host`: the default of `--by`. */
   readonly actor: string
-  /** Set by `begin`. */
-  readonly kind: Kind
-  /** The store the command uses, once it was opened. */
-  readonly opened: OpenedStore | undefined
   nowMs(): number
   /** A fresh UUIDv7. */
   newId(): string
-  readFile(path: string): Promise<Uint8Array>
-  /** Called first by every command, with the words that name it: `lease break`. */
-  begin(kind: Kind, command?: string): void
+}
+
+/** Which store a command uses. */
+export interface StoreOpener {
+  /** The store the command uses, once it was opened. */
+  readonly opened: OpenedStore | undefined
   openStore(choice: StoreChoice, options?: OpenOptions): Promise<OpenedStore>
   /** A second store, to copy from or to. `opened` stays the first one. */
   openOther(address: string): Promise<OpenedStore>
@@ -97,20 +110,27 @@ export interface Runtime {
   describeStore(choice: StoreChoice): Promise<Omit<OpenedStore, 'store'>>
   /** The embedded store, whatever store the environment names. */
   embeddedAddress(): Promise<string>
+  /** Lets go of the store. */
+  close(): Promise<void>
+}
+
+/** Other processes of this machine. */
+export interface Processes {
   /** Whether a process of this machine has this id. */
   isRunning(pid: number): boolean
   /** Starts this program with other arguments. */
   startSelf(argv: readonly string[]): OtherProcess
   /** The same, to talk with it in lines. */
-  startTalking(argv: readonly string[]): Promise<Talker>
-  /** Lines of standard input as they come. */
-  hearLines(): AsyncIterable<string>
-  /** Lines drawn in place on the terminal that stdout is. */
-  openLiveView(): Promise<LiveView>
-  /** The dashboard, on the terminal that stdin and stdout are, until somebody quits or a signal ends it. */
-  openDashboard(options: DashboardOptions): Promise<DashboardEnd>
-  /** Runs the command line of another runtime as this program would, and returns its exit code. Never rejects. */
-  runCommand(other: Runtime): Promise<number>
-  /** Lets go of the store. */
-  close(): Promise<void>
+  startTalking(argv: readonly string[]): Promise<LineChannel>
+}
+
+/**
+ * Everything of the surrounding process that a command may use. Nothing else reads the environment, arguments,
+ * standard input or the clock, so tests hand in their own. What the dashboard needs beyond it is in `commands/top/dashboard.ts`.
+ */
+export interface Runtime extends Io, Identity, StoreOpener, Processes {
+  /** Set by `begin`. */
+  readonly kind: Kind
+  /** Called first by every command, with the words that name it: `lease break`. */
+  begin(kind: Kind, command?: string): void
 }

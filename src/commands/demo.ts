@@ -1,10 +1,15 @@
 import { type Command, Option } from 'commander'
 import { act, describe, parsed, type Run } from '../cli/command.ts'
-import type { Runtime } from '../cli/runtime.ts'
+import type { Problem } from '../cli/problem.ts'
 import { factor } from '../cli/values.ts'
 import type { DemoOptions } from './demo/run.ts'
+import type { ProgramRuntime } from './top/dashboard.ts'
 
-export function register(parent: Command, runtime: Runtime, go: Run<DemoOptions> = run): void {
+export function register(
+  parent: Command,
+  runtime: ProgramRuntime,
+  go: Run<DemoOptions> = options => run(options, runtime),
+): void {
   const command = parent
     .command('demo')
     .addOption(new Option('--speed <n>', 'how many times faster (default: 1)').argParser(factor('--speed')))
@@ -26,7 +31,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<DemoOptions>
   act(command, runtime, 'writes', own => parsed<DemoOptions>(own, []), go)
 }
 
-const run: Run<DemoOptions> = async (options, runtime) => {
+async function run(options: DemoOptions, runtime: ProgramRuntime): Promise<Problem | undefined> {
   const { playDemo } = await import('./demo/run.ts')
   return playDemo(options, runtime)
 }

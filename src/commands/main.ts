@@ -1,21 +1,34 @@
 import { optionsOf } from '../cli/options.ts'
 import { processRuntime } from '../cli/process-runtime.ts'
-import type { Runtime } from '../cli/runtime.ts'
 import { endProcess, exitCodeOf, quietExitCode, watchBrokenPipes, watchCrashes, watchSignals } from './exit.ts'
 import { buildProgram } from './program.ts'
+import type { ProgramRuntime } from './top/dashboard.ts'
 
 /** Runs the command line of this process and ends it with the exit code. */
 export async function main(): Promise<void> {
   const interruption = new AbortController()
-  const runtime = processRuntime(interruption.signal, runCommandLine)
+  const runtime = programRuntime(interruption.signal)
   watchSignals(interruption, runtime)
   watchCrashes(runtime)
   watchBrokenPipes(runtime)
   endProcess(await runCommandLine(runtime))
 }
 
+/** The runtime of this process, with what draws on its terminal. */
+export function programRuntime(signal: AbortSignal): ProgramRuntime {
+  const runtime = processRuntime(signal, async () => {
+    const { openLiveView } = await import('../tui/live-view.ts')
+    return openLiveView(process.stdout)
+  })
+  const openDashboard: ProgramRuntime['openDashboard'] = async options => {
+    const tui = await import('../tui/launch.ts')
+    return tui.openDashboard(options, { stdin: process.stdin, stdout: process.stdout, env: runtime.env, signal })
+  }
+  return Object.assign(runtime, { openDashboard, runCommand: runCommandLine })
+}
+
 /** Runs the runtime's arguments and returns the exit code. */
-export async function runCommandLine(runtime: Runtime): Promise<number> {
+export async function runCommandLine(runtime: ProgramRuntime): Promise<number> {
   try {
     await parse(runtime)
     return quietExitCode(runtime)
@@ -26,7 +39,7 @@ export async function runCommandLine(runtime: Runtime): Promise<number> {
   }
 }
 
-async function parse(runtime: Runtime): Promise<void> {
+async function parse(runtime: ProgramRuntime): Promise<void> {
   const written: string[] = []
   const program = buildProgram(runtime, text => written.push(text))
   try {

@@ -1,7 +1,6 @@
 import { Command, Help } from 'commander'
 import { describeGroup } from '../cli/command.ts'
 import { EVERYWHERE } from '../cli/options.ts'
-import type { Runtime } from '../cli/runtime.ts'
 import * as abort from './abort.ts'
 import * as cancel from './cancel.ts'
 import * as check from './check.ts'
@@ -24,13 +23,14 @@ import * as rm from './rm.ts'
 import * as show from './show.ts'
 import * as stats from './stats.ts'
 import * as tail from './tail.ts'
+import type { ProgramRuntime } from './top/dashboard.ts'
 import * as top from './top.ts'
 import * as wait from './wait.ts'
 import * as watchdog from './watchdog.ts'
 import * as work from './work.ts'
 
 interface Registered {
-  readonly register: (parent: Command, runtime: Runtime) => void
+  readonly register: (parent: Command, runtime: ProgramRuntime) => void
 }
 
 interface Group {
@@ -80,7 +80,7 @@ function onlyCommand([first = '']: readonly string[]): string | undefined {
 }
 
 /** The tree of commands. Nothing heavy is loaded before a command runs. `write` takes help and version texts. */
-export function buildProgram(runtime: Runtime, write: (text: string) => void): Command {
+export function buildProgram(runtime: ProgramRuntime, write: (text: string) => void): Command {
   const program = new Command('leasectl')
     .usage('COMMAND …')
     .configureOutput({ writeOut: write, writeErr: () => {}, outputError: () => {} })

@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander'
 import { parsed, type Run, reads } from '../cli/command.ts'
-import type { Runtime } from '../cli/runtime.ts'
+import type { Problem } from '../cli/problem.ts'
 import { choice, duration, pattern, streamName } from '../cli/values.ts'
+import type { ProgramRuntime } from './top/dashboard.ts'
 import { THEMES, type TopOptions } from './top/options.ts'
 
 const NOTES = `
@@ -10,7 +11,11 @@ name was typed; each change shows what it would do and asks. Where standard inpu
 TERM=dumb, CI, ACCESSIBLE=1 or --accessible, it prints what there is and then, line by line, what happens.
 `
 
-export function register(parent: Command, runtime: Runtime, go: Run<TopOptions> = run): void {
+export function register(
+  parent: Command,
+  runtime: ProgramRuntime,
+  go: Run<TopOptions> = options => run(options, runtime),
+): void {
   const command = parent
     .command('top')
     .argument('[STREAM]', 'the stream to open with; it need not exist yet', streamName)
@@ -51,7 +56,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<TopOptions> 
   reads(command, runtime, description, own => parsed<TopOptions>(own, ['stream']), go)
 }
 
-export const run: Run<TopOptions> = async (options, runtime) => {
+async function run(options: TopOptions, runtime: ProgramRuntime): Promise<Problem | undefined> {
   const { top } = await import('./top/run.ts')
   return top(options, runtime)
 }

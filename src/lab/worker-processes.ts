@@ -1,3 +1,4 @@
+import type { LineChannel } from '../process/line-process.ts'
 import { LeasectlError } from '../stream/errors.ts'
 import { sleepUntilAborted } from '../util/concurrency.ts'
 import type { WorkerLine } from './samples.ts'
@@ -13,7 +14,7 @@ export interface Member {
 export interface TeamOptions {
   readonly size: number
   /** Starts a worker in a process of its own; `at` counts from 0, those that replace others included. */
-  readonly start: (name: string, at: number) => Promise<Talker>
+  readonly start: (name: string, at: number) => Promise<LineChannel>
   readonly signal: AbortSignal
   /** Kills one of them now and then; without it nobody is killed. */
   readonly kills?: KillOptions
@@ -67,7 +68,7 @@ export async function runTeam(options: TeamOptions): Promise<readonly Member[]> 
 
 class Running implements Member {
   readonly name: string
-  readonly talker: Talker
+  readonly talker: LineChannel
   readonly told: WorkerLine[] = []
   /** Rejects, as `ended` does, when it fails. */
   readonly ready: Promise<void>
@@ -75,7 +76,7 @@ class Running implements Member {
   killed = false
   isOver = false
 
-  constructor(name: string, talker: Talker, onDone: () => void) {
+  constructor(name: string, talker: LineChannel, onDone: () => void) {
     const ready = Promise.withResolvers<void>()
     this.name = name
     this.talker = talker
@@ -140,20 +141,6 @@ async function disband(team: readonly Running[]): Promise<void> {
   }, GRACE_MS)
   await Promise.allSettled(endsOf(team))
   clearTimeout(timer)
-}
-
-/** Another process of this program, which talks with this one in lines. */
-export interface Talker {
-  /** What it writes to stdout, line by line; ends when the process does. */
-  readonly lines: AsyncIterable<string>
-  /** Resolves when the process has ended, however. */
-  readonly ended: Promise<{ readonly code: number | null; readonly stderr: string }>
-  /** A line to its standard input. */
-  say(line: string): void
-  /** Ends its standard input: it stops after what is under way. */
-  hush(): void
-  /** Ends it at once. */
-  kill(): void
 }
 
 /** The worker's side. */

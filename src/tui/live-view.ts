@@ -1,15 +1,5 @@
-/** A few lines at the bottom of the terminal that are drawn again in place. */
-export interface LiveView {
-  /** How many lines fit on the screen now; it changes with the terminal. */
-  readonly height: number
-  /** Lines for the screen, already fitted to its width; those that exceed its height are cut from the top's end. */
-  draw(lines: readonly string[]): void
-  /** Removes the lines; what is printed next starts where they stood. */
-  close(): Promise<void>
-}
-
-/** Opens a live view with Ink. For terminals only; elsewhere print lines. */
-export async function openLiveView(stdout: NodeJS.WriteStream): Promise<LiveView> {
+/** Draws a few lines in place at the bottom of the terminal, with Ink. For terminals only; elsewhere print lines. */
+export async function openLiveView(stdout: NodeJS.WriteStream) {
   const [{ render }, { createElement }, { LiveLines }] = await Promise.all([
     import('ink'),
     import('react'),
@@ -22,7 +12,7 @@ export async function openLiveView(stdout: NodeJS.WriteStream): Promise<LiveView
     get height() {
       return height()
     },
-    draw(lines) {
+    draw(lines: readonly string[]) {
       app.rerender(createElement(LiveLines, { lines: lines.slice(0, height()) }))
     },
     async close() {

@@ -16,9 +16,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   library: ['util', 'stream', 'store', 'ops', 'worker'],
   watchdog: ['util', 'stream', 'store', 'ops', 'process'],
   tui: ['util', 'stream', 'store', 'ops', 'formats'],
-  lab: ['util', 'stream', 'store', 'ops', 'formats', 'worker'],
+  lab: ['util', 'stream', 'store', 'ops', 'formats', 'worker', 'process'],
   demo: ['util', 'stream', 'store', 'ops', 'formats', 'worker', 'tui'],
-  cli: ['util', 'stream', 'store', 'ops', 'formats', 'worker', 'watchdog', 'tui', 'lab', 'demo', 'process'],
+  cli: ['util', 'stream', 'store', 'ops', 'formats', 'process'],
   commands: ['util', 'stream', 'store', 'ops', 'formats', 'worker', 'watchdog', 'tui', 'lab', 'demo', 'process', 'cli'],
   'index.ts': ['util', 'stream', 'store', 'ops', 'worker', 'library'],
 }

@@ -3,7 +3,7 @@ import { clockName } from '../../cli/folders.ts'
 import type { GlobalOptions } from '../../cli/options.ts'
 import { type Output, openOutput } from '../../cli/output.ts'
 import { type Problem, UsageError } from '../../cli/problem.ts'
-import type { Runtime } from '../../cli/runtime.ts'
+import type { Processes, Runtime } from '../../cli/runtime.ts'
 import { ownAddress } from '../../cli/store.ts'
 import { type Played, play, type WorkerProcess } from '../../demo/play.ts'
 import { type DemoWorkerReport, runDemoWorker } from '../../demo/worker.ts'
@@ -12,6 +12,7 @@ import { showTree } from '../../formats/stream/tree.ts'
 import { shownStream } from '../../formats/stream/view.ts'
 import type { SeenTransaction, StreamView } from '../../ops/read-stream.ts'
 import type { EventStore } from '../../store/store.ts'
+import type { ProgramRuntime } from '../top/dashboard.ts'
 import { noScreen } from '../top/run.ts'
 
 export interface DemoOptions extends GlobalOptions {
@@ -28,7 +29,7 @@ const WORKERS = 3
 const LAST_LINES = 6
 
 /** Plays SearchOrder on the store named, else the embedded one; never on one that the environment names. */
-export async function playDemo(options: DemoOptions, runtime: Runtime): Promise<Problem | undefined> {
+export async function playDemo(options: DemoOptions, runtime: ProgramRuntime): Promise<Problem | undefined> {
   const address = await ownAddress('demo', options, runtime)
   const { store } = await runtime.openStore({ store: address })
   const speed = options.speed ?? 1
@@ -91,7 +92,7 @@ async function work(
   await runtime.stdout.write(`${JSON.stringify(report)}\n`)
 }
 
-function workerProcess(runtime: Runtime, words: readonly string[]): WorkerProcess {
+function workerProcess(runtime: Processes, words: readonly string[]): WorkerProcess {
   const child = runtime.startSelf(['demo', ...words])
   return { report: child.stdout.then(text => JSON.parse(text) as DemoWorkerReport), stop: () => child.stop() }
 }

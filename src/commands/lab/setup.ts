@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { clockName } from '../../cli/folders.ts'
 import type { Output } from '../../cli/output.ts'
-import type { Runtime } from '../../cli/runtime.ts'
+import type { Processes, Runtime } from '../../cli/runtime.ts'
 import { ownAddress } from '../../cli/store.ts'
-import type { Talker } from '../../lab/worker-processes.ts'
 import { readStream, type StreamView } from '../../ops/read-stream.ts'
 import { removeStream } from '../../ops/remove.ts'
 import { transact } from '../../ops/transact/transact.ts'
+import type { LineChannel } from '../../process/line-process.ts'
 import { ContainerMissing } from '../../store/errors.ts'
 import type { EventStore } from '../../store/store.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
@@ -78,8 +78,8 @@ export function workerStarter(
   store: EventStore,
   stream: string,
   flags: readonly string[],
-  runtime: Runtime,
-): (name: string, at: number) => Promise<Talker> {
+  runtime: Processes,
+): (name: string, at: number) => Promise<LineChannel> {
   // Why one fails is read by its team.
   const words = ['--stream', stream, ...flags, '--store', store.address, '-o', 'json']
   return (name, at) => runtime.startTalking(['lab', test, '--as-worker', name, '--at', String(at), ...words])

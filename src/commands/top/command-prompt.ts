@@ -7,6 +7,7 @@ import { countText } from '../../formats/terminal/numbers.ts'
 import type { LineOutput } from '../../tui/ports.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { typedLine } from '../completion/line.ts'
+import type { ProgramRuntime } from './dashboard.ts'
 
 export interface LineOptions {
   /** Changes can be unlocked. */
@@ -20,10 +21,10 @@ export interface LineOptions {
 export class LineRunner {
   readonly #opened: OpenedStore
   readonly #options: LineOptions
-  readonly #runtime: Runtime
+  readonly #runtime: ProgramRuntime
   readonly #others = new Map<string, OpenedStore>()
 
-  constructor(opened: OpenedStore, options: LineOptions, runtime: Runtime) {
+  constructor(opened: OpenedStore, options: LineOptions, runtime: ProgramRuntime) {
     this.#opened = opened
     this.#options = options
     this.#runtime = runtime
@@ -83,7 +84,7 @@ function safeLine(line: string): string {
 
 export interface Surroundings {
   /** The dashboard's own. */
-  readonly runtime: Runtime
+  readonly runtime: ProgramRuntime
   /** The store that is meant where the line names none. */
   readonly opened: OpenedStore
   /** Others that were opened for lines, by address. */
@@ -112,7 +113,7 @@ const REFUSED: Readonly<Record<string, string>> = {
  * The runtime of a command that runs inside the dashboard: what it writes is caught, nobody can be asked, and nothing is
  * drawn in place. The store of the dashboard is used and stays open.
  */
-function capturedRuntime(argv: readonly string[], lines: CapturedLines, around: Surroundings): Runtime {
+function capturedRuntime(argv: readonly string[], lines: CapturedLines, around: Surroundings): ProgramRuntime {
   const { runtime, mayWrite, mayUnlock, signal } = around
   const stdout = lines.terminal(runtime.stdout.columns)
   const stderr = lines.terminal(undefined)

@@ -1,6 +1,6 @@
 import type { GlobalOptions } from '../../cli/options.ts'
-import type { Runtime } from '../../cli/runtime.ts'
 import { type Played, type PlayOptions, play } from '../../demo/play.ts'
+import type { ProgramRuntime } from './dashboard.ts'
 import { openTop } from './open.ts'
 
 /**
@@ -12,7 +12,7 @@ import { openTop } from './open.ts'
 export async function playInTop(
   options: Omit<PlayOptions, 'signal' | 'show'>,
   { color, time }: GlobalOptions,
-  runtime: Runtime,
+  runtime: ProgramRuntime,
 ): Promise<Played | undefined> {
   const { opened } = runtime
   if (opened === undefined) throw new Error('no store was opened')

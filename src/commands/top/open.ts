@@ -8,6 +8,7 @@ import { VERSION } from '../../cli/version.ts'
 import type { Glob } from '../../ops/glob.ts'
 import type { DashboardOptions } from '../../tui/options.ts'
 import { themeFor } from '../../tui/view/theme.ts'
+import type { ProgramRuntime } from './dashboard.ts'
 import type { ThemeChoice } from './options.ts'
 import { type PortsOptions, portsOf } from './ports.ts'
 
@@ -27,7 +28,7 @@ type Usual = 'intervalMs' | 'isAscii' | 'time'
  *
  * @throws EndsWith a signal of the terminal ended it, such as SIGHUP: quietly, with 128 and its number
  */
-export async function openTop(start: TopStart, runtime: Runtime): Promise<void> {
+export async function openTop(start: TopStart, runtime: ProgramRuntime): Promise<void> {
   // A large stream is read whole each time it moves.
   await keepHeapSmall()
   const { opened, env } = runtime

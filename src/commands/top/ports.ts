@@ -15,6 +15,7 @@ import { watchdogOptions } from '../watchdog/run.ts'
 import { readSettings } from '../watchdog/settings.ts'
 import { type Prepared, prepareChange } from './changes.ts'
 import { LineRunner, Writing } from './command-prompt.ts'
+import type { ProgramRuntime } from './dashboard.ts'
 import { prepareBreak } from './lease-breaks.ts'
 
 export interface PortsOptions {
@@ -30,7 +31,7 @@ export interface PortsOptions {
 export function portsOf(
   opened: OpenedStore,
   { match, mayUnlock, onStopped = () => {} }: PortsOptions,
-  runtime: Runtime,
+  runtime: ProgramRuntime,
 ): Ports {
   const prepared = new WeakMap<Preview, Prepared>()
   const writing = new Writing(runtime)

@@ -3,11 +3,12 @@ import { type Problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { openStoreFor, storeChoice } from '../../cli/store.ts'
 import { globOf } from '../../ops/glob.ts'
+import type { ProgramRuntime } from './dashboard.ts'
 import type { TopStart } from './open.ts'
 import type { TopOptions } from './options.ts'
 
 /** The dashboard on a terminal, elsewhere lines. */
-export async function top(options: TopOptions, runtime: Runtime): Promise<Problem | undefined> {
+export async function top(options: TopOptions, runtime: ProgramRuntime): Promise<Problem | undefined> {
   checkTogether(options)
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)

@@ -237,3 +237,9 @@ function transactOutcome(name: string, commandId: string, outcome: SubmitOutcome
 export class StreamReplaced extends LeasectlError {
   readonly code = 'unknown'
 }
+
+/** The stream of a claim is `missing`: a sentence. */
+export function goneText(stream: string, isReplaced: boolean | undefined): string {
+  if (isReplaced) return `the stream ${stream} of this claim was removed, and another has its name now`
+  return `the stream ${stream} is gone`
+}

@@ -2,9 +2,8 @@
 // Runs the command lines that it reads from standard input, one after the other, and says of each how it ended. What they
 // print is counted and thrown away.
 import { writeSync } from 'node:fs'
-import { processRuntime } from '../../../src/cli/process-runtime.ts'
 import type { Terminal } from '../../../src/cli/runtime.ts'
-import { runCommandLine } from '../../../src/commands/main.ts'
+import { programRuntime, runCommandLine } from '../../../src/commands/main.ts'
 
 const MAX_STDERR = 500
 
@@ -14,7 +13,7 @@ const lines: readonly (readonly string[])[] = JSON.parse(Buffer.concat(input).to
 for (const argv of lines) {
   let bytes = 0
   let stderr = ''
-  const runtime = Object.create(processRuntime(new AbortController().signal, runCommandLine), {
+  const runtime = Object.create(programRuntime(new AbortController().signal), {
     argv: { value: argv },
     stdout: {
       value: sink(chunk => {

@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import { afterAll } from 'vitest'
 import type { Run } from '../../../src/cli/command.ts'
-import type { Kind, OpenedStore, Runtime, StoreSource, Terminal } from '../../../src/cli/runtime.ts'
+import type { Kind, LiveView, OpenedStore, StoreSource, Terminal } from '../../../src/cli/runtime.ts'
 import { runCommandLine } from '../../../src/commands/main.ts'
 import { buildProgram } from '../../../src/commands/program.ts'
-import type { Talker } from '../../../src/lab/worker-processes.ts'
+import type { ProgramRuntime } from '../../../src/commands/top/dashboard.ts'
 import { readStream } from '../../../src/ops/read-stream.ts'
+import type { LineChannel } from '../../../src/process/line-process.ts'
 import { openMemoryStore } from '../../../src/store/memory.ts'
 import { openStore as openRealStore } from '../../../src/store/open.ts'
 import type { EventStore } from '../../../src/store/store.ts'
-import type { LiveView } from '../../../src/tui/live-view.ts'
 import type { DashboardEnd, DashboardOptions } from '../../../src/tui/options.ts'
 
 /** 2026-03-01T12:00:00Z: the clock of these tests stands unless a test moves it. */
@@ -55,9 +55,9 @@ export interface Setting {
   /** What `-w` draws on. */
   readonly live?: LiveView
   /** What happens on the dashboard, until it is quit. */
-  readonly dashboard?: (options: DashboardOptions, runtime: Runtime) => Promise<DashboardEnd>
+  readonly dashboard?: (options: DashboardOptions, runtime: ProgramRuntime) => Promise<DashboardEnd>
   /** Other processes of this program that are talked with. */
-  readonly startTalking?: (argv: readonly string[], world: World) => Talker
+  readonly startTalking?: (argv: readonly string[], world: World) => LineChannel
   /** Lines of standard input as they come. */
   readonly heard?: AsyncIterable<string>
   /** Second stores by the address under which they are opened; others are opened for real. */
@@ -92,7 +92,7 @@ export function fakeRuntime(world: World, argv: readonly string[], setting: Sett
     isProtected: setting.isProtected ?? false,
     ...(setting.context === undefined ? {} : { context: setting.context }),
   } as const
-  const runtime: Runtime = {
+  const runtime: ProgramRuntime = {
     env: { XDG_STATE_HOME: STATE_HOME, XDG_CONFIG_HOME: STATE_HOME, ...setting.env },
     argv,
     stdout: sink(setting.columns, text => (written.stdout += text)),
@@ -179,7 +179,7 @@ function sink(columns: number | undefined, add: (text: string) => void): Termina
   }
 }
 
-type Register<Options> = (parent: Command, runtime: Runtime, go: Run<Options>) => void
+type Register<Options> = (parent: Command, runtime: ProgramRuntime, go: Run<Options>) => void
 
 /** What a command makes of its arguments; they begin with the command's own name. */
 export async function optionsFrom<Options>(register: Register<Options>, argv: readonly string[]): Promise<Options> {

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { runTeam, type Talker } from '../../../src/lab/worker-processes.ts'
+import { runTeam } from '../../../src/lab/worker-processes.ts'
+import type { LineChannel } from '../../../src/process/line-process.ts'
 
 const NEVER = new AbortController().signal
 
 /** A worker that is led by the test. */
-class Puppet implements Talker {
+class Puppet implements LineChannel {
   readonly heard: string[] = []
   killed = false
   #said: string[] = []

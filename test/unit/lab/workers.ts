@@ -1,11 +1,11 @@
-import type { Runtime } from '../../../src/cli/runtime.ts'
 import { runCommandLine } from '../../../src/commands/main.ts'
+import type { ProgramRuntime } from '../../../src/commands/top/dashboard.ts'
 import type { Turn } from '../../../src/lab/samples.ts'
-import type { Talker } from '../../../src/lab/worker-processes.ts'
+import type { LineChannel } from '../../../src/process/line-process.ts'
 import { fakeRuntime, type World } from '../commands/support.ts'
 
 /** A worker of a lab that runs in this process, over the world's own store. */
-export function inProcess(argv: readonly string[], world: World): Talker {
+export function inProcess(argv: readonly string[], world: World): LineChannel {
   const heard = lineQueue()
   const said = lineQueue()
   const { runtime, written } = fakeRuntime(world, argv, { heard: heard.lines })
@@ -22,7 +22,7 @@ export function inProcess(argv: readonly string[], world: World): Talker {
 }
 
 /** A worker that tells what it is told to tell, and does nothing. */
-export function telling(lines: readonly object[], end = { code: 0 as number | null, stderr: '' }): Talker {
+export function telling(lines: readonly object[], end = { code: 0 as number | null, stderr: '' }): LineChannel {
   const all = async function* () {
     yield* [{ kind: 'ready' }, ...lines, { kind: 'done' }].map(line => JSON.stringify(line))
   }
@@ -30,12 +30,12 @@ export function telling(lines: readonly object[], end = { code: 0 as number | nu
 }
 
 /** Both workers say that they held the lease at the same time. */
-export function holdingTogether(): Talker {
+export function holdingTogether(): LineChannel {
   const turn: Turn = { attempts: 1, waitedMs: 2, held: { fromMs: 100, toMs: 150 }, lost: false }
   return telling([{ kind: 'turns', turns: [turn] }])
 }
 
-function withStdout(runtime: Runtime, stdout: Runtime['stdout']): Runtime {
+function withStdout(runtime: ProgramRuntime, stdout: ProgramRuntime['stdout']): ProgramRuntime {
   return Object.defineProperty(runtime, 'stdout', { value: stdout })
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import type { LiveView } from '../../../../src/cli/runtime.ts'
 import { NotPermitted, StoreUnreachable } from '../../../../src/store/errors.ts'
 import type { EventStore } from '../../../../src/store/store.ts'
-import type { LiveView } from '../../../../src/tui/live-view.ts'
 import { storeWith } from '../store-with.ts'
 import { cli, newWorld, type Ran, type Setting, type World } from '../support.ts'
 

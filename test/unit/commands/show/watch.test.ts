@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import type { LiveView } from '../../../../src/cli/runtime.ts'
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
-import type { LiveView } from '../../../../src/tui/live-view.ts'
 import { badStream } from '../bad-stream.ts'
 import { storeWith } from '../store-with.ts'
 import { cli, newWorld, type Ran, type Setting, type World } from '../support.ts'

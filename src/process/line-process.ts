@@ -1,12 +1,25 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import type { Talker } from '../lab/worker-processes.ts'
 
 /** What a process says on stderr is kept up to so many characters. */
 const MOST_STDERR = 4_000
 
+/** Another process, which talks with this one in lines. */
+export interface LineChannel {
+  /** What it writes to stdout, line by line; ends when the process does. */
+  readonly lines: AsyncIterable<string>
+  /** Resolves when the process has ended, however. */
+  readonly ended: Promise<{ readonly code: number | null; readonly stderr: string }>
+  /** A line to its standard input. */
+  say(line: string): void
+  /** Ends its standard input: it stops after what is under way. */
+  hush(): void
+  /** Ends it at once. */
+  kill(): void
+}
+
 /** Starts a process that talks in lines. */
-export function talkingProcess(command: string, args: readonly string[]): Talker {
+export function startLineProcess(command: string, args: readonly string[]): LineChannel {
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] })
   let stderr = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
