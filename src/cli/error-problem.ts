@@ -1,4 +1,5 @@
 import { BadDocument, LeasectlError, StreamFault } from '../stream/errors.ts'
+import { errorCode } from '../util/errors.ts'
 import { commandLine } from './command-line.ts'
 import { CommandFailed, type Problem, problem } from './problem.ts'
 import type { Runtime } from './runtime.ts'
@@ -48,9 +49,7 @@ interface ParserError {
 }
 
 function isParserError(error: unknown): error is ParserError {
-  return (
-    error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('commander.')
-  )
+  return errorCode(error)?.startsWith('commander.') ?? false
 }
 
 function parserProblem(error: ParserError, runtime: Runtime): Problem {

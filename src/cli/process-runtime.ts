@@ -3,6 +3,8 @@ import { randomFillSync } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
 import { MAX_READ_BYTES } from '../stream/limits.ts'
+import { errorCode } from '../util/errors.ts'
+import { firstBytes } from '../util/first-bytes.ts'
 import type { Input, Kind, OpenedStore, OpenOptions, OtherProcess, Runtime, Terminal } from './runtime.ts'
 
 /**
@@ -52,7 +54,8 @@ export function processRuntime(signal: AbortSignal, openLiveView: Runtime['openL
     },
     nowMs: () => Date.now(),
     newId: () => uuidV7(Date.now()),
-    readFile: path => firstBytes(createReadStream(path)),
+    // a device such as /dev/zero never ends
+    readFile: path => firstBytes(createReadStream(path), MAX_READ_BYTES),
     begin: what => {
       kind = what
     },
@@ -106,7 +109,7 @@ function standardInput(signal: AbortSignal): Input {
     async readAll() {
       const stop = () => process.stdin.destroy(new DOMException('interrupted', 'AbortError'))
       signal.addEventListener('abort', stop, { once: true })
-      return (await firstBytes(process.stdin)).toString('utf8')
+      return (await firstBytes(process.stdin, MAX_READ_BYTES)).toString('utf8')
     },
     async ask(question) {
       const { createInterface } = await import('node:readline/promises')
@@ -133,18 +136,6 @@ function standardInput(signal: AbortSignal): Input {
 async function* hearLines(): AsyncGenerator<string> {
   const { createInterface } = await import('node:readline')
   yield* createInterface({ input: process.stdin })
-}
-
-/** All, or a little more than any document may have: a device such as /dev/zero never ends. */
-async function firstBytes(source: AsyncIterable<string | Buffer>): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of source) {
-    chunks.push(Buffer.from(chunk))
-    size += chunk.length
-    if (size > MAX_READ_BYTES) break
-  }
-  return Buffer.concat(chunks)
 }
 
 /** Containers may run under a user that no file names. */
@@ -183,7 +174,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+    return errorCode(error) === 'EPERM'
   }
 }
 

@@ -1,5 +1,7 @@
 import { optionsOf } from '../cli/options.ts'
 import { processRuntime } from '../cli/process-runtime.ts'
+import type { Runtime } from '../cli/runtime.ts'
+import { errorCode } from '../util/errors.ts'
 import { endProcess, exitCodeOf, quietExitCode, watchBrokenPipes, watchCrashes, watchSignals } from './exit.ts'
 import { buildProgram } from './program.ts'
 import type { ProgramRuntime } from './top/dashboard.ts'
@@ -45,7 +47,7 @@ async function parse(runtime: ProgramRuntime): Promise<void> {
   try {
     await program.parseAsync([...runtime.argv], { from: 'user' })
   } catch (error) {
-    if (codeOf(error) !== 'commander.help' || program.args.length > 0) throw error
+    if (errorCode(error) !== 'commander.help' || program.args.length > 0) throw error
     const { printShortHelp } = await import('./help/short-help.ts')
     await printShortHelp(optionsOf(program), runtime)
   } finally {
@@ -55,9 +57,5 @@ async function parse(runtime: ProgramRuntime): Promise<void> {
 
 /** Help and version are asked for, not errors. */
 function isHelp(error: unknown): boolean {
-  return codeOf(error) === 'commander.helpDisplayed' || codeOf(error) === 'commander.version'
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined
+  return errorCode(error) === 'commander.helpDisplayed' || errorCode(error) === 'commander.version'
 }

@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { errorCode } from '../util/errors.ts'
 
 /** Where a program is, as a shell looks for it. */
 export type FoundProgram =
@@ -27,7 +28,7 @@ function lookAt(place: string): 'program' | 'other' | 'nothing' {
   try {
     if (!statSync(place).isFile()) return 'other'
   } catch (error) {
-    return isDenied(error) ? 'other' : 'nothing'
+    return errorCode(error) === 'EACCES' ? 'other' : 'nothing'
   }
   try {
     accessSync(place, constants.X_OK)
@@ -35,8 +36,4 @@ function lookAt(place: string): 'program' | 'other' | 'nothing' {
   } catch {
     return 'other'
   }
-}
-
-function isDenied(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EACCES'
 }

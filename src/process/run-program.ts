@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync } from 'node:fs'
+import { errorCode } from '../util/errors.ts'
 import { openInputFile } from './input-file.ts'
 import { type ErrorPipe, pumped, Tail } from './output.ts'
 import { RunningGroups, stopGroupOn } from './process-group.ts'
@@ -117,15 +118,10 @@ async function fateOf(
 /** Others may hold its output for ever, so it is its own end that counts. */
 function endOf(child: ChildProcess): Promise<ProgramFate> {
   return new Promise(resolve => {
-    child.once('error', error => resolve({ kind: 'not-started', reason: errorCode(error) }))
+    child.once('error', error => resolve({ kind: 'not-started', reason: errorCode(error) ?? String(error) }))
     child.once('exit', (code, signal) => {
       if (signal === null) resolve({ kind: 'exited', code: code ?? 0 })
       else resolve({ kind: 'killed', signal })
     })
   })
-}
-
-/** The system's code, `ENOENT`. */
-function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : String(error)
 }

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { errorCode } from '../util/errors.ts'
 
 /**
  * `leasectl-run-MACHINE-PID-START-` and six characters that `mkdtemp` makes up. MACHINE stands for the host and its
@@ -57,7 +58,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH')
+    return errorCode(error) !== 'ESRCH'
   }
 }
 

@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { parseAddress } from '../../store/address.ts'
+import { isLoopback } from '../../util/loopback.ts'
 import { nearest } from '../../util/strings.ts'
 import { UsageError } from '../problem.ts'
 
@@ -94,10 +95,6 @@ function identityOf(address: string): string {
     default:
       return parsed satisfies never
   }
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host.startsWith('127.') || host === '[::1]'
 }
 
 /** A file is one however it is reached, by hard links and mounts too; one that is not there yet is its path. */

@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs'
+import { errorCode } from '../../util/errors.ts'
 import { shellWord } from '../command-line.ts'
 import { UsageError } from '../problem.ts'
 
@@ -78,5 +79,6 @@ function modeText({ mode }: Stats): string {
 
 /** ` (EACCES)`, where the error has a code. */
 function reasonOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
+  const code = errorCode(error)
+  return code === undefined ? '' : ` (${code})`
 }

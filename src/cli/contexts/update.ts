@@ -2,6 +2,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, realpathSync, renameSync, rm
 import { dirname } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { NotPermitted, StoreFull } from '../../store/errors.ts'
+import { errorCode } from '../../util/errors.ts'
 import { shellWord } from '../command-line.ts'
 import { configFolder } from '../folders.ts'
 import { CommandFailed, problem, UsageError } from '../problem.ts'
@@ -67,7 +68,7 @@ async function lock(path: string, { signal, lockWaitMs = LOCK_WAIT_MS }: UpdateO
     try {
       return openSync(path, 'wx', 0o600)
     } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw writeFault(error, path)
+      if (errorCode(error) !== 'EEXIST') throw writeFault(error, path)
     }
     if (waitedMs >= lockWaitMs) throw new CommandFailed(locked(path))
     await setTimeout(LOOK_EVERY_MS, undefined, signal === undefined ? {} : { signal })
@@ -93,13 +94,13 @@ function createFolder(path: string): void {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
     // another process may have been faster
-    if (codeOf(error) !== 'EEXIST' || !statusOf(path)?.isDirectory()) throw writeFault(error, path)
+    if (errorCode(error) !== 'EEXIST' || !statusOf(path)?.isDirectory()) throw writeFault(error, path)
   }
 }
 
 /** A fault of the file system as one that the command line knows; others are passed on. */
 function writeFault(cause: unknown, path: string): unknown {
-  const code = codeOf(cause)
+  const code = errorCode(cause)
   const message = `${path} cannot be written (${code})`
   switch (code) {
     case 'EACCES':
@@ -117,8 +118,4 @@ function writeFault(cause: unknown, path: string): unknown {
     default:
       return cause
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined
 }

@@ -4,6 +4,7 @@ import { stateFolder } from '../../cli/folders.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { jsonLine, jsonTime, orNull } from '../../formats/json.ts'
+import { errorCode } from '../../util/errors.ts'
 import type { Target } from './action.ts'
 import type { SignedOptions } from './options.ts'
 import type { Job, Plan } from './plan.ts'
@@ -144,5 +145,5 @@ function cannotWrite(path: string, error: unknown): Problem {
 }
 
 function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+  return errorCode(error) ?? String(error)
 }

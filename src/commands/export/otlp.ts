@@ -2,6 +2,8 @@ import { type Problem, problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { silenceDelay } from '../../store/backoff.ts'
 import { sleepUntilAborted } from '../../util/concurrency.ts'
+import { firstBytes } from '../../util/first-bytes.ts'
+import { isLoopback } from '../../util/loopback.ts'
 
 /** A collector that takes traces as OTLP/HTTP with JSON. */
 export interface Endpoint {
@@ -29,11 +31,6 @@ export function endpointUrl(text: string): URL {
   }
   if (url.pathname === '/') url.pathname = '/v1/traces'
   return url
-}
-
-/** Whether a host, as URLs have it, is this machine. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host)
 }
 
 /** @throws UsageError the variable with the headers cannot be read; it is never repeated, it holds secrets */
@@ -154,13 +151,6 @@ function partialSuccess(text: string): { readonly rejectedSpans?: unknown; reado
   }
 }
 
-async function firstText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    chunks.push(chunk)
-    size += chunk.length
-    if (size > MAX_ANSWER_BYTES) break
-  }
-  return Buffer.concat(chunks).toString('utf8')
+async function firstText({ body }: Response): Promise<string> {
+  return body === null ? '' : (await firstBytes(body, MAX_ANSWER_BYTES)).toString('utf8')
 }

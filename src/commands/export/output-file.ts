@@ -3,7 +3,8 @@ import { constants } from 'node:fs'
 import { type FileHandle, link, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { CommandFailed, problem, UsageError } from '../../cli/problem.ts'
-import { errorCode, fileProblem } from '../transfer/files.ts'
+import { errorCode } from '../../util/errors.ts'
+import { fileProblem } from '../transfer/files.ts'
 
 /** Where a text goes that is made part by part. */
 export interface Sink {

@@ -9,10 +9,11 @@ import { parseAddress } from '../../store/address.ts'
 import { checkStreamName } from '../../store/names.ts'
 import type { EventStore } from '../../store/store.ts'
 import { InvalidValue } from '../../stream/errors.ts'
+import { errorCode } from '../../util/errors.ts'
 import { ownText } from '../../util/strings.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { nameOfPath } from '../transfer/file-names.ts'
-import { errorCode, fileProblem, filesBelow, placeOf, readDocumentFile } from '../transfer/files.ts'
+import { fileProblem, filesBelow, placeOf, readDocumentFile } from '../transfer/files.ts'
 import type { Item } from '../transfer/item.ts'
 
 /** Where documents come from. */

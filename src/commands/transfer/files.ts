@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { CommandFailed, type Problem, problem, UsageError } from '../../cli/problem.ts'
 import { formatAddress, parseAddress } from '../../store/address.ts'
 import { MAX_READ_BYTES } from '../../stream/limits.ts'
+import { errorCode } from '../../util/errors.ts'
+import { firstBytes } from '../../util/first-bytes.ts'
 
 /** What is wrong with a file or folder that was named, or with one below it. */
 export function fileProblem(error: unknown, path: string): Problem {
@@ -40,11 +42,6 @@ const TEXTS: { readonly [code: string]: string } = {
   EIO: 'the disk failed',
 }
 
-/** The code of an error of Node's file system functions. */
-export function errorCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
-}
-
 /** Codes after which no other file can be written either. */
 export function isDiskFull({ code }: Problem): boolean {
   return code === 'store-full'
@@ -55,7 +52,7 @@ export async function readDocumentFile(path: string): Promise<Uint8Array | undef
   try {
     const handle = await open(path, constants.O_RDONLY)
     try {
-      return await firstBytes(handle.createReadStream({ autoClose: false }))
+      return await firstBytes(handle.createReadStream({ autoClose: false }), MAX_READ_BYTES)
     } finally {
       await handle.close()
     }
@@ -63,17 +60,6 @@ export async function readDocumentFile(path: string): Promise<Uint8Array | undef
     if (errorCode(error) === 'ENOENT') return undefined
     throw new CommandFailed(fileProblem(error, path))
   }
-}
-
-async function firstBytes(source: AsyncIterable<Buffer>): Promise<Uint8Array> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of source) {
-    chunks.push(chunk)
-    size += chunk.length
-    if (size > MAX_READ_BYTES) break
-  }
-  return Buffer.concat(chunks)
 }
 
 export interface FoundFile {

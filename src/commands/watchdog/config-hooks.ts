@@ -1,8 +1,8 @@
 import { dirname } from 'node:path'
 import { UsageError } from '../../cli/problem.ts'
 import { count, duration } from '../../cli/values.ts'
+import { isLoopback } from '../../util/loopback.ts'
 import { literalOf, networkOf, refusalOf } from '../../watchdog/hooks/address-policy.ts'
-import { isLoopback } from '../export/otlp.ts'
 import { type Field, isMapping, isText, itemsOf, mappingOf, textOf } from './config-yaml.ts'
 import { commandOf, type HookSetting, hookCommand, type WebhookSetting } from './values.ts'
 

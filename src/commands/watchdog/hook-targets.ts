@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import { delimiter, resolve } from 'node:path'
 import { UsageError } from '../../cli/problem.ts'
+import { errorCode } from '../../util/errors.ts'
 import {
   DEFAULT_TIMEOUT_MS,
   DEFAULT_TRIES,
@@ -9,7 +10,6 @@ import {
   type HookTarget,
   SigningSecret,
 } from '../../watchdog/hooks/target.ts'
-import { errorCode } from '../transfer/files.ts'
 import { readSmallFile } from './config.ts'
 import type { CommandSetting, HookSetting, WebhookSetting } from './values.ts'
 

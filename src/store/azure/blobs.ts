@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { BlobHTTPHeaders, BlockBlobClient } from '@azure/storage-blob'
 import { MAX_READ_BYTES } from '../../stream/limits.ts'
 import type { Summary } from '../../stream/summary.ts'
+import { firstBytes } from '../../util/first-bytes.ts'
 import { checkReadableName, checkStoredName, isStoredName } from '../names.ts'
 import type { CreateOutcome, Listed, Stored } from '../store.ts'
 import type { AzureContainer } from './client.ts'
@@ -207,14 +208,7 @@ export async function download(blob: BlockBlobClient, name: string, abortSignal:
 
 /** What is larger than any document is not taken in whole: a little more than the limit is enough to be refused. */
 async function collect(stream: NodeJS.ReadableStream | undefined): Promise<Uint8Array> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of stream ?? []) {
-    chunks.push(chunk as Buffer)
-    size += chunk.length
-    if (size > MAX_READ_BYTES) break
-  }
-  const whole = Buffer.concat(chunks)
+  const whole = stream === undefined ? Buffer.alloc(0) : await firstBytes(stream, MAX_READ_BYTES)
   return new Uint8Array(whole.buffer, whole.byteOffset, whole.length)
 }
 

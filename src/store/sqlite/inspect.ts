@@ -3,6 +3,7 @@ import type { Stats } from 'node:fs'
 import { access, constants, realpath, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { errorCode } from '../../util/errors.ts'
 import { FactFinder } from '../fact-finder.ts'
 import type { InspectOptions, SqliteFacts } from '../facts.ts'
 import type { SqliteFile } from './file.ts'
@@ -49,7 +50,7 @@ async function statusOf(path: string): Promise<Stats | undefined> {
   try {
     return await stat(path)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (errorCode(error) === 'ENOENT') return undefined
     throw error
   }
 }

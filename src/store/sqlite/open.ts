@@ -2,6 +2,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, realpathSync, rmdirSync, typ
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
+import { errorCode } from '../../util/errors.ts'
 import { BadAddress, StoreIncompatible } from '../errors.ts'
 import { BUSY_TIMEOUT_MS } from './connection.ts'
 import { isIndexFull, sqliteCode } from './errors.ts'
@@ -195,7 +196,7 @@ function syncFolder(path: string): void {
       closeSync(folder)
     }
   } catch (error) {
-    if (error instanceof Error && 'code' in error && FAULTS.includes(error.code)) throw error
+    if (FAULTS.includes(errorCode(error))) throw error
   }
 }
 

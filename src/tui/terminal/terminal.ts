@@ -1,5 +1,6 @@
 import type { EventEmitter } from 'node:events'
 import { writeSync } from 'node:fs'
+import { errorCode } from '../../util/errors.ts'
 
 /** What of the process a terminal has to do with; tests hand in their own. */
 export interface TermHost {
@@ -159,7 +160,7 @@ const LEAVE = '\x1b[?2026l\x1b[0m\x1b[?2004l\x1b[?7h\x1b[?1049l\x1b[?25h'
 
 /** What a terminal that was closed answers with. */
 function isGone(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const code = errorCode(error)
   return code === 'EIO' || code === 'EPIPE' || code === 'ENOTTY' || code === 'EBADF' || code === 'ENXIO'
 }
 

@@ -1,4 +1,5 @@
 import { cleanProgramText } from '../../stream/text.ts'
+import { errorCode } from '../../util/errors.ts'
 import { visibleText } from '../../util/visible-text.ts'
 
 /** What became of one try of a delivery. */
@@ -42,11 +43,10 @@ export class Excerpt {
   }
 }
 
-/** The system's code of an error, `ENOENT`. */
-export function errorCode(error: unknown): string {
+/** The system's code of an error or of what caused it, `ENOENT`. */
+export function failureCode(error: unknown): string {
   if (!(error instanceof Error)) return 'failed'
-  if ('code' in error && typeof error.code === 'string') return error.code
-  return error.cause === undefined ? 'failed' : errorCode(error.cause)
+  return errorCode(error) ?? (error.cause === undefined ? 'failed' : failureCode(error.cause))
 }
 
 export type Cut = Pick<Attempt, 'kind' | 'code'>

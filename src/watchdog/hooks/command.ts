@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { RunningGroups, signalGroup } from '../../process/process-group.ts'
 import type { Timing } from '../../util/clock.ts'
-import { type Attempt, type Cut, Excerpt, errorCode, whyCut } from './attempt.ts'
+import { type Attempt, type Cut, Excerpt, failureCode, whyCut } from './attempt.ts'
 import type { CommandTarget } from './target.ts'
 
 /** So much of what a program prints is kept, of both its streams together. */
@@ -57,14 +57,14 @@ function started([program, ...args]: CommandTarget['argv'], env: CommandInput['e
     // a group of its own, so that it can be ended with all it started
     return spawn(program, args, { cwd: '/', env, stdio: 'pipe', detached: true, shell: false })
   } catch (error) {
-    return errorCode(error)
+    return failureCode(error)
   }
 }
 
 /** Why it never began; `undefined` once it and all that hold its output have ended. */
 async function endOf(child: ChildProcess): Promise<string | undefined> {
   return new Promise(resolve => {
-    child.once('error', error => resolve(errorCode(error)))
+    child.once('error', error => resolve(failureCode(error)))
     child.once('close', () => resolve(undefined))
   })
 }

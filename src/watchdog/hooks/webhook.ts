@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestOptions } from 'node:http'
 import type { Timing } from '../../util/clock.ts'
 import { AddressRefused, guardedLookup, literalOf, type Resolve, refusalOf } from './address-policy.ts'
-import { type Attempt, Excerpt, errorCode, whyCut } from './attempt.ts'
+import { type Attempt, Excerpt, failureCode, whyCut } from './attempt.ts'
 import type { WebhookTarget } from './target.ts'
 
 /** So much of an answer is read. */
@@ -95,7 +95,7 @@ async function answerOf(response: IncomingMessage, nowMs: number): Promise<Attem
 
 /** Only of what we refused ourselves the message is told: others may name what is nobody's business. */
 function unanswered(error: unknown): Attempt {
-  return { kind: 'repeat', code: errorCode(error), output: error instanceof AddressRefused ? error.message : '' }
+  return { kind: 'repeat', code: failureCode(error), output: error instanceof AddressRefused ? error.message : '' }
 }
 
 /** What the receiver said counts as soon as its status is here: an answer that breaks off changes nothing. */

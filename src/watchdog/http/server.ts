@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { type AddressInfo, isIP, type Socket } from 'node:net'
 import { LeasectlError } from '../../stream/errors.ts'
+import { isLoopback } from '../../util/loopback.ts'
 import type { Health } from './readiness.ts'
 
 /** Where to listen: `--listen`. */
@@ -139,10 +140,6 @@ const REASONS: Readonly<Record<string, readonly [why: string, hint: string]>> = 
   EADDRNOTAVAIL: ['this machine has no such address', 'Take one of its own: 127.0.0.1, or 0.0.0.0 for all.'],
   ENOTFOUND: ['no address is known for this name', 'Write an IP address: 127.0.0.1:9464.'],
   EAI_AGAIN: ['the name cannot be looked up now', 'Write an IP address: 127.0.0.1:9464.'],
-}
-
-function isLoopback(address: string): boolean {
-  return /^(127\.|::1$|::ffff:127\.)/.test(address)
 }
 
 function textOf({ address, port }: AddressInfo): string {

@@ -6,6 +6,7 @@ import { InvalidValue } from '../../stream/errors.ts'
 import { type EventSpec, isOnDue, ON_DUE } from '../../stream/operations/operation.ts'
 import { checkText } from '../../stream/text.ts'
 import { timeoutFromInput } from '../../stream/time/durations.ts'
+import { errorCode } from '../../util/errors.ts'
 import { messageText } from '../work-event.ts'
 
 /** More than this no program has to say. */
@@ -86,10 +87,10 @@ function opened(path: string): number {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : ''
+    const code = errorCode(error)
     if (code === 'ENOENT') throw new InvalidValue('it was removed')
     if (code === 'ELOOP') throw new InvalidValue('a link was put in its place')
-    throw new InvalidValue(`it cannot be read (${code})`)
+    throw new InvalidValue(`it cannot be read (${code ?? ''})`)
   }
 }
 
