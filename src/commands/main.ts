@@ -1,6 +1,5 @@
 import { optionsOf } from '../cli/options.ts'
 import { processRuntime } from '../cli/process-runtime.ts'
-import type { Runtime } from '../cli/runtime.ts'
 import { errorCode } from '../util/errors.ts'
 import { endProcess, exitCodeOf, quietExitCode, watchBrokenPipes, watchCrashes, watchSignals } from './exit.ts'
 import { buildProgram } from './program.ts'

@@ -5,7 +5,7 @@ import type { EventStore } from '../store/store.ts'
 import type { StreamEvent } from '../stream/event.ts'
 import type { Operation, Refusal } from '../stream/operations/operation.ts'
 import { parseTimeout } from '../stream/time/deadlines.ts'
-import { elapsedMs, type Instant, instantOf, type Moment, momentOf, type Timing } from '../util/clock.ts'
+import { elapsedMs, type Instant, instantOf, type Timing } from '../util/clock.ts'
 import { type Claim, type Foreseen, foreseen, underClaim } from './claim.ts'
 import { claimMsOf, type EventWorkOptions, type LostClaim, type Undone } from './types.ts'
 

@@ -8,8 +8,8 @@ import { jsonLine, jsonText } from '../../formats/json.ts'
 import { counted, countText } from '../../formats/terminal/numbers.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { openProgress } from '../batch/progress.ts'
-import { count, countsText, outcomeCell, outcomeStyles } from '../batch/result.ts'
-import type { Transferred, TransferWord } from './outcome.ts'
+import { count, countsText, outcomeCell, type TransferWord } from '../batch/result.ts'
+import type { Transferred } from './outcome.ts'
 
 /** Where the outcomes of streams go, one by one. */
 export interface TransferReport {
