@@ -2,6 +2,7 @@ import { API_VERSION, jsonText } from '../formats/json.ts'
 import type { TimeStyle } from '../formats/terminal/numbers.ts'
 import { noPaint, type Paint } from '../formats/terminal/style.ts'
 import { type Cell, type Column, tableHeader, tableRows, tableWidths } from '../formats/terminal/table.ts'
+import { defined } from '../util/defined.ts'
 import { hasColour, paintFor } from './color.ts'
 import type { GlobalOptions } from './options.ts'
 import type { Runtime } from './runtime.ts'
@@ -95,10 +96,7 @@ export interface TableWriter {
 export function tableWriter(columns: readonly Column[], output: Output): TableWriter {
   let widths: readonly number[] | undefined
   const write = async (rows: readonly (readonly Cell[])[]) => {
-    const limits = {
-      ...(output.width === undefined ? {} : { width: output.width }),
-      ...(widths === undefined ? {} : { atLeast: widths }),
-    }
+    const limits = defined({ width: output.width, atLeast: widths })
     const fitted = tableWidths(columns, rows, limits)
     const header = widths === undefined ? [tableHeader(columns, fitted, output.paint)] : []
     widths = fitted

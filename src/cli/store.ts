@@ -3,6 +3,7 @@ import type { TransactOptions } from '../ops/transact/transact.ts'
 import { parseAddress } from '../store/address.ts'
 import type { EventStore } from '../store/store.ts'
 import type { Authorship } from '../stream/operations/operation.ts'
+import { defined } from '../util/defined.ts'
 import { visibleText } from '../util/visible-text.ts'
 import type { ChangeFlags, GlobalOptions } from './options.ts'
 import type { Output } from './output.ts'
@@ -43,11 +44,7 @@ export function sourceText({ source, context }: Pick<OpenedStore, 'source' | 'co
 
 /** The part of the options that names a store. */
 export function storeChoice({ store, container, context }: GlobalOptions): StoreChoice {
-  return {
-    ...(store === undefined ? {} : { store }),
-    ...(container === undefined ? {} : { container }),
-    ...(context === undefined ? {} : { context }),
-  }
+  return defined({ store, container, context })
 }
 
 /** Of an embedded store that nobody has written to yet: that its file does not exist. `undefined` for all others. */
@@ -118,9 +115,7 @@ export function transactOptions(
     leaseWaitMs: flags.leaseWait ?? DEFAULT_LEASE_WAIT_MS,
     purpose,
     stopWaiting: runtime.signal,
-    ...(flags.leaseId === undefined ? {} : { leaseId: flags.leaseId }),
-    ...(flags.write === undefined ? {} : { write: flags.write }),
-    ...(flags.ifVersion === undefined ? {} : { ifVersion: flags.ifVersion }),
+    ...defined({ leaseId: flags.leaseId, write: flags.write, ifVersion: flags.ifVersion }),
   }
 }
 
@@ -128,6 +123,6 @@ function authorship(flags: ChangeFlags, commandId: string, runtime: Runtime): Au
   return {
     commandId,
     by: flags.by ?? runtime.actor,
-    ...(flags.reason === undefined ? {} : { why: flags.reason }),
+    ...defined({ why: flags.reason }),
   }
 }

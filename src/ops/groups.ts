@@ -1,4 +1,5 @@
 import type { Summary } from '../stream/summary.ts'
+import { defined } from '../util/defined.ts'
 import type { SummarizedStream } from './summaries.ts'
 
 /** What all streams of a group have in common; absent: it differs, is not known, or does not matter here. */
@@ -91,9 +92,7 @@ function common({ group, root, event, ...rest }: GroupName, other: GroupName): G
     group,
     ...(root !== undefined && root === other.root ? { root } : {}),
     ...(event !== undefined && event === other.event ? { event } : {}),
-    ...(name === undefined ? {} : { name }),
-    ...(topic === undefined ? {} : { topic }),
-    ...(state === undefined ? {} : { state }),
+    ...defined({ name, topic, state }),
   }
 }
 

@@ -11,6 +11,7 @@ import { attemptOf, fenceOf, type StreamEvent } from '../stream/event.ts'
 import { applyOperation } from '../stream/operations/apply.ts'
 import type { ChangeResult, Operation, Refusal, RefusalCode } from '../stream/operations/operation.ts'
 import { elapsedMs, type Instant, instantOf, type Timing } from '../util/clock.ts'
+import { defined } from '../util/defined.ts'
 import { claimMsOf, type EventWorkOptions, type Undone, type WorkOptions, type WorkTarget } from './types.ts'
 
 /** An event that is ours for now. */
@@ -159,10 +160,7 @@ function isAnotherLife({ code }: Refusal): boolean {
 function authorship({ owner, by, why, leaseWaitMs, write, signal }: WorkOptions): Omit<TransactOptions, 'commandId'> {
   return {
     by: by ?? owner,
-    ...(why === undefined ? {} : { why }),
-    ...(leaseWaitMs === undefined ? {} : { leaseWaitMs }),
-    ...(write === undefined ? {} : { write }),
-    ...(signal === undefined ? {} : { stopWaiting: signal }),
+    ...defined({ why, leaseWaitMs, write, stopWaiting: signal }),
   }
 }
 

@@ -3,6 +3,7 @@ import { globOf } from '../../ops/glob.ts'
 import type { Selection } from '../../ops/selection.ts'
 import { checkStreamName, isReservedName, isStoredName } from '../../store/names.ts'
 import { MAX_READ_BYTES } from '../../stream/limits.ts'
+import { defined } from '../../util/defined.ts'
 import { UsageError } from '../problem.ts'
 import type { Runtime } from '../runtime.ts'
 import { atMs } from '../time-points.ts'
@@ -52,14 +53,11 @@ export function filterOf(options: FilterOptions, nowMs: number): StreamFilter | 
   const { match, status, failed, overdue, locked, key, topic, tag, trackingId, since } = options
   const filter: StreamFilter = {
     ...(match === undefined ? {} : { names: globOf(match) }),
-    ...(status === undefined ? {} : { status }),
+    ...defined({ status }),
     ...(failed ? { failed } : {}),
     ...(overdue ? { overdue } : {}),
     ...(locked ? { locked } : {}),
-    ...(key === undefined ? {} : { key }),
-    ...(topic === undefined ? {} : { topic }),
-    ...(tag === undefined ? {} : { tag }),
-    ...(trackingId === undefined ? {} : { trackingId }),
+    ...defined({ key, topic, tag, trackingId }),
     ...(since === undefined ? {} : { sinceMs: atMs(since, nowMs) }),
   }
   return Object.keys(filter).length === 0 ? undefined : filter

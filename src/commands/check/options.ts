@@ -2,6 +2,7 @@ import type { GlobalOptions } from '../../cli/options.ts'
 import { UsageError } from '../../cli/problem.ts'
 import type { CheckLimits, CountLimits } from '../../ops/check/check.ts'
 import type { LagRule } from '../../ops/check/watchdogs.ts'
+import { defined } from '../../util/defined.ts'
 
 /** Durations in ms. */
 export interface CheckOptions extends GlobalOptions {
@@ -53,8 +54,6 @@ function lagRule({ warnLag, critLag, match, requireWatchdog = false }: CheckOpti
   }
   return {
     isRequired: requireWatchdog,
-    ...(match === undefined ? {} : { match }),
-    ...(warnLag === undefined ? {} : { warnMs: warnLag }),
-    ...(critLag === undefined ? {} : { critMs: critLag }),
+    ...defined({ match, warnMs: warnLag, critMs: critLag }),
   }
 }

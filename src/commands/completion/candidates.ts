@@ -3,6 +3,7 @@ import { readContexts } from '../../cli/contexts/file.ts'
 import type { Runtime, StoreChoice } from '../../cli/runtime.ts'
 import { readStream } from '../../ops/read-stream.ts'
 import type { EventStore, Listed, ListQuery } from '../../store/store.ts'
+import { defined } from '../../util/defined.ts'
 import { commandNamed, type Place } from './line.ts'
 
 /** What may stand at the cursor: only what begins with what is typed. */
@@ -133,11 +134,7 @@ async function helpWords(program: Command, operands: readonly string[]): Promise
 }
 
 function storeOf({ given: { store, container, context } }: Place, runtime: Runtime): LiveStore {
-  const choice = {
-    ...(store === undefined ? {} : { store }),
-    ...(container === undefined ? {} : { container }),
-    ...(context === undefined ? {} : { context }),
-  }
+  const choice = defined({ store, container, context })
   return { choice, runtime }
 }
 

@@ -15,6 +15,7 @@ import {
   withWords,
 } from '../../cli/values.ts'
 import { type Claimant, type EventSpec, ON_DUE, type OnDue } from '../../stream/operations/operation.ts'
+import { defined } from '../../util/defined.ts'
 
 /** What every command of the worker's side takes. */
 export interface EventOptions extends GlobalOptions, ChangeFlags {
@@ -161,12 +162,7 @@ export function attributesOf({
   onDue,
 }: AttributeFlags): Omit<EventSpec, 'name'> {
   return {
-    ...(topic === undefined ? {} : { topic }),
-    ...(key === undefined ? {} : { key }),
-    ...(tag === undefined ? {} : { tag }),
-    ...(ref === undefined ? {} : { ref }),
-    ...(trackingId === undefined ? {} : { trackingId }),
-    ...(limit === undefined ? {} : { timeout: limit }),
+    ...defined({ topic, key, tag, ref, trackingId, timeout: limit }),
     ...(onDue === undefined || onDue === '' ? {} : { onDue }),
   }
 }

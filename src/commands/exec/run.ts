@@ -6,6 +6,7 @@ import type { Runtime } from '../../cli/runtime.ts'
 import { DEFAULT_LEASE_WAIT_MS, openStoreFor } from '../../cli/store.ts'
 import { findProgram } from '../../process/find-program.ts'
 import type { EventStore } from '../../store/store.ts'
+import { defined } from '../../util/defined.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { type OutputFile, outputFile } from '../../worker/program/output-file.ts'
 import type { Successors } from '../../worker/program/result.ts'
@@ -95,10 +96,9 @@ async function workedWith(
         by: options.by ?? runtime.actor,
         leaseWaitMs: options.leaseWait ?? DEFAULT_LEASE_WAIT_MS,
         signal: runtime.signal,
-        ...(claim === undefined ? {} : { claimMs: claim }),
-        ...(reason === undefined ? {} : { why: reason }),
+        ...defined({ claimMs: claim, why: reason }),
         ...(takeOver ? { takeOver } : {}),
-        ...(write === undefined ? {} : { write }),
+        ...defined({ write }),
       },
       job => {
         void output.detail(`claimed ${stream} ${event} as ${job.owner}, fence ${job.fence}, attempt ${job.attempt}`)
@@ -133,9 +133,7 @@ export function successorsIn(flags: ProgramFlags): Successors {
     throw new UsageError('--join needs --fork', { hint: `--fork A,B --join ${join}` })
   return {
     attributes: attributesOf(flags),
-    ...(next === undefined ? {} : { next }),
-    ...(fork === undefined ? {} : { forks: fork }),
-    ...(join === undefined ? {} : { join }),
+    ...defined({ next, forks: fork, join }),
   }
 }
 

@@ -16,6 +16,7 @@ import type { Glob } from '../../ops/glob.ts'
 import { type LogQuery, readLogs, type StreamLog } from '../../ops/log.ts'
 import type { Selection } from '../../ops/selection.ts'
 import type { EventStore } from '../../store/store.ts'
+import { defined } from '../../util/defined.ts'
 import { visibleName } from '../../util/visible-text.ts'
 import { type LogOutput, sortedLog, streamedLog } from './output.ts'
 
@@ -61,12 +62,7 @@ function queryOf({ since, until, by, op }: LogCommandOptions, nowMs: number): Lo
   if (sinceMs !== undefined && untilMs !== undefined && sinceMs > untilMs) {
     throw new UsageError('--since is later than --until', { hint: 'Nothing can be between them; swap them.' })
   }
-  return {
-    ...(sinceMs === undefined ? {} : { sinceMs }),
-    ...(untilMs === undefined ? {} : { untilMs }),
-    ...(by === undefined ? {} : { by }),
-    ...(op === undefined ? {} : { ops: op }),
-  }
+  return defined({ sinceMs, untilMs, by, ops: op })
 }
 
 async function selectionOf({ since, ...which }: LogCommandOptions, runtime: Runtime): Promise<Selection> {

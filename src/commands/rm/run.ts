@@ -7,10 +7,11 @@ import { removeStream } from '../../ops/remove.ts'
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import { isFinal } from '../../stream/event.ts'
 import type { ChangeResult } from '../../stream/operations/operation.ts'
+import { defined } from '../../util/defined.ts'
 import { visibleText } from '../../util/visible-text.ts'
-import { type BatchAction, type Done, type TargetChange, unreadable } from '../batch/action.ts'
-import { runBatchCommand } from '../batch/batch.ts'
-import type { BatchCommandOptions } from '../batch/options.ts'
+import { type BatchAction, type Change, type Done, type TargetChange, unreadable, type Verb } from '../batch/action.ts'
+import { changeBatch, runBatchCommand } from '../batch/batch.ts'
+import type { BatchCommandOptions, OnStreamsOptions } from '../batch/options.ts'
 
 /** Removes streams, each only as it was shown. */
 export function removeStreams(options: BatchCommandOptions, runtime: Runtime): Promise<Problem | undefined> {
@@ -58,9 +59,7 @@ async function remove(change: TargetChange): Promise<Done | Problem> {
   const outcome = await removeStream(store, stream, {
     leaseWaitMs: options.leaseWait ?? DEFAULT_LEASE_WAIT_MS,
     stopWaiting: runtime.signal,
-    ...(etag === undefined ? {} : { etag }),
-    ...(pin.ifBorn === undefined ? {} : { born: pin.ifBorn }),
-    ...(options.leaseId === undefined ? {} : { leaseId: options.leaseId }),
+    ...defined({ etag, born: pin.ifBorn, leaseId: options.leaseId }),
   })
   switch (outcome.kind) {
     case 'removed':

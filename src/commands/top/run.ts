@@ -3,6 +3,7 @@ import { type Problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { openStoreFor, storeChoice } from '../../cli/store.ts'
 import { globOf } from '../../ops/glob.ts'
+import { defined } from '../../util/defined.ts'
 import type { ProgramRuntime } from './dashboard.ts'
 import type { TopStart } from './open.ts'
 import type { TopOptions } from './options.ts'
@@ -55,12 +56,9 @@ function startOf(options: TopOptions): TopStart {
   const { stream, match, interval, ascii, time, theme, color, write, readOnly } = options
   return {
     writes: readOnly ? 'never' : write ? 'unlocked' : 'locked',
-    ...(stream === undefined ? {} : { stream }),
+    ...defined({ stream }),
     ...(match === undefined ? {} : { match: { text: match, glob: globOf(match) } }),
-    ...(interval === undefined ? {} : { intervalMs: interval }),
-    ...(theme === undefined ? {} : { theme }),
-    ...(color === undefined ? {} : { color }),
-    ...(ascii === undefined ? {} : { isAscii: ascii }),
+    ...defined({ intervalMs: interval, theme, color, isAscii: ascii }),
     ...(time === undefined ? {} : { time: time === 'iso' ? 'utc' : time }),
   }
 }

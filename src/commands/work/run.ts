@@ -5,6 +5,7 @@ import type { Runtime } from '../../cli/runtime.ts'
 import { DEFAULT_LEASE_WAIT_MS, openStoreFor } from '../../cli/store.ts'
 import { findProgram } from '../../process/find-program.ts'
 import type { EventStore } from '../../store/store.ts'
+import { defined } from '../../util/defined.ts'
 import { workLoop } from '../../worker/loop.ts'
 import { programWork } from '../../worker/program/run.ts'
 import type { LoopOptions, LoopReport } from '../../worker/types.ts'
@@ -58,15 +59,9 @@ function loopOptions(options: WorkCommandOptions, teller: Teller, runtime: Runti
     leaseWaitMs: options.leaseWait ?? DEFAULT_LEASE_WAIT_MS,
     drain: signal,
     observe: teller.observe,
-    ...(topic === undefined ? {} : { topic }),
-    ...(match === undefined ? {} : { match }),
-    ...(concurrency === undefined ? {} : { concurrency }),
-    ...(maxAttempts === undefined ? {} : { maxAttempts }),
-    ...(maxIdle === undefined ? {} : { maxIdleMs: maxIdle }),
+    ...defined({ topic, match, concurrency, maxAttempts, maxIdleMs: maxIdle }),
     ...(once ? { until: 'once' } : untilEmpty ? { until: 'until-empty' } : {}),
-    ...(claim === undefined ? {} : { claimMs: claim }),
-    ...(reason === undefined ? {} : { why: reason }),
-    ...(write === undefined ? {} : { write }),
+    ...defined({ claimMs: claim, why: reason, write }),
   }
 }
 

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { BlobHTTPHeaders, BlockBlobClient } from '@azure/storage-blob'
 import { MAX_READ_BYTES } from '../../stream/limits.ts'
 import type { Summary } from '../../stream/summary.ts'
+import { defined } from '../../util/defined.ts'
 import { firstBytes } from '../../util/first-bytes.ts'
 import { checkReadableName, checkStoredName, isStoredName } from '../names.ts'
 import type { CreateOutcome, Listed, Stored } from '../store.ts'
@@ -122,7 +123,7 @@ export class AzureBodies {
       size: mark.size,
       modifiedMs: found.lastModified?.getTime() ?? 0,
       lease: leaseView(found.leaseState, found.leaseDuration, metadata),
-      ...(summary === undefined ? {} : { summary }),
+      ...defined({ summary }),
       metadata,
     }
   }
@@ -139,10 +140,7 @@ export class AzureBodies {
       transactionalContentMD5: digest,
       blobHTTPHeaders: headers,
       metadata,
-      conditions:
-        base === undefined
-          ? { ifNoneMatch: '*' }
-          : { ifMatch: base.stored.etag, ...(leaseId === undefined ? {} : { leaseId }) },
+      conditions: base === undefined ? { ifNoneMatch: '*' } : { ifMatch: base.stored.etag, ...defined({ leaseId }) },
     }
     const blob = this.blob(name)
     const answer = await this.#calls.once(
@@ -191,17 +189,17 @@ export async function download(blob: BlockBlobClient, name: string, abortSignal:
     size: body.length,
     modifiedMs: got.lastModified?.getTime() ?? 0,
     lease: leaseView(got.leaseState, got.leaseDuration, metadata),
-    ...(summary === undefined ? {} : { summary }),
+    ...defined({ summary }),
     body,
     versionFloor,
   }
-  const headers: BlobHTTPHeaders = {
-    ...(got.contentType === undefined ? {} : { blobContentType: got.contentType }),
-    ...(got.contentEncoding === undefined ? {} : { blobContentEncoding: got.contentEncoding }),
-    ...(got.contentLanguage === undefined ? {} : { blobContentLanguage: got.contentLanguage }),
-    ...(got.contentDisposition === undefined ? {} : { blobContentDisposition: got.contentDisposition }),
-    ...(got.cacheControl === undefined ? {} : { blobCacheControl: got.cacheControl }),
-  }
+  const headers: BlobHTTPHeaders = defined({
+    blobContentType: got.contentType,
+    blobContentEncoding: got.contentEncoding,
+    blobContentLanguage: got.contentLanguage,
+    blobContentDisposition: got.contentDisposition,
+    blobCacheControl: got.cacheControl,
+  })
   const contentMD5 = body.length > MAX_READ_BYTES ? undefined : hex(got.contentMD5)
   return { stored, md5, metadata, headers, date: got.date, contentMD5 }
 }

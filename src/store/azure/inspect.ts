@@ -1,3 +1,4 @@
+import { defined } from '../../util/defined.ts'
 import { FactFinder } from '../fact-finder.ts'
 import type { AzureAuth, AzureFacts } from '../facts.ts'
 import type { AzureCredential } from './account.ts'
@@ -85,20 +86,18 @@ type ServiceProperties = Awaited<ReturnType<ReturnType<AzureContainer['service']
 function containerFacts(found: ContainerProperties): Partial<AzureFacts> {
   return {
     publicAccess: found.blobPublicAccess ?? 'none',
-    ...(found.hasImmutabilityPolicy === undefined ? {} : { immutabilityPolicy: found.hasImmutabilityPolicy }),
-    ...(found.hasLegalHold === undefined ? {} : { legalHold: found.hasLegalHold }),
-    ...(found.leaseState === undefined ? {} : { containerLease: found.leaseState }),
+    ...defined({
+      immutabilityPolicy: found.hasImmutabilityPolicy,
+      legalHold: found.hasLegalHold,
+      containerLease: found.leaseState,
+    }),
     // Immutability of single versions is only to be had where there are versions.
     ...(found.isImmutableStorageWithVersioningEnabled ? { versioning: true } : {}),
   }
 }
 
 function accountFacts({ accountKind, skuName, isHierarchicalNamespaceEnabled }: AccountInfo): Partial<AzureFacts> {
-  return {
-    ...(accountKind === undefined ? {} : { accountKind }),
-    ...(skuName === undefined ? {} : { sku: skuName }),
-    ...(isHierarchicalNamespaceEnabled === undefined ? {} : { hierarchicalNamespace: isHierarchicalNamespaceEnabled }),
-  }
+  return defined({ accountKind, sku: skuName, hierarchicalNamespace: isHierarchicalNamespaceEnabled })
 }
 
 function serviceFacts({ deleteRetentionPolicy: kept }: ServiceProperties): Partial<AzureFacts> {
@@ -113,7 +112,7 @@ function authOf(credential: AzureCredential): AzureAuth {
     case 'sas': {
       const permissions = new URLSearchParams(credential.token).get('sp') ?? ''
       const { expiresMs } = credential
-      return { kind: 'sas', permissions, ...(expiresMs === undefined ? {} : { expiresMs }) }
+      return { kind: 'sas', permissions, ...defined({ expiresMs }) }
     }
     case 'entra':
       return { kind: 'entra', source: credential.source.kind }
