@@ -146,7 +146,7 @@ describe('the codes of errors', () => {
   })
 
   test('come with the exit code that they end with', () => {
-    const own = ['run-file', 'contexts-locked', 'batch-incomplete', 'unsound', 'spans-refused']
+    const own = ['run-file', 'batch-incomplete', 'unsound', 'spans-refused']
     const wrong = errors.filter(({ code, description }) => {
       const exits = [exitOf(code), exitOfRefusal(code)]
       return !own.includes(code) && !exits.some(exit => description.startsWith(`Exit ${exit}.`))

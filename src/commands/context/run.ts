@@ -36,9 +36,7 @@ export async function addContext(options: AddContextOptions, runtime: Runtime): 
     const { credentialEnvironment } = await import('../../cli/contexts/credentials.ts')
     credentialEnvironment(context.store, context.credentialFile, runtime.env)
   }
-  const { before, after } = await updateContexts(runtime.env, known => added(known, context, options), {
-    signal: runtime.signal,
-  })
+  const { before, after } = updateContexts(runtime.env, known => added(known, context, options))
   const old = before.byName.get(context.name)
   const outcome = old === undefined ? 'added' : isSame(old, context) ? 'already' : 'replaced'
   if (options.output === 'json') await output.text(jsonDocument({ outcome, context: contextJson(context, after) }))
@@ -153,10 +151,8 @@ export interface RemoveContextOptions extends GlobalOptions {
 export async function removeContext(options: RemoveContextOptions, runtime: Runtime): Promise<Problem | undefined> {
   const output = await openOutput(options, runtime)
   const { name } = options
-  const { before } = await updateContexts(
-    runtime.env,
-    contexts => withoutContext(contexts, contextNamed(contexts, name, 'context remove').name),
-    { signal: runtime.signal },
+  const { before } = updateContexts(runtime.env, contexts =>
+    withoutContext(contexts, contextNamed(contexts, name, 'context remove').name),
   )
   const removed = contextNamed(before, name, 'context remove')
   if (options.output === 'json')
@@ -196,9 +192,7 @@ export interface UseContextOptions extends GlobalOptions {
 /** Makes a context the current one. */
 export async function useContext(options: UseContextOptions, runtime: Runtime): Promise<Problem | undefined> {
   const output = await openOutput(options, runtime)
-  const { after: contexts } = await updateContexts(runtime.env, before => used(before, options.name), {
-    signal: runtime.signal,
-  })
+  const { after: contexts } = updateContexts(runtime.env, before => used(before, options.name))
   const current = contexts.current === undefined ? undefined : contextNamed(contexts, contexts.current, 'context use')
   if (options.output === 'json')
     await output.text(jsonDocument({ context: current === undefined ? null : contextJson(current, contexts) }))
