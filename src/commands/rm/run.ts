@@ -9,9 +9,9 @@ import { isFinal } from '../../stream/event.ts'
 import type { ChangeResult } from '../../stream/operations/operation.ts'
 import { defined } from '../../util/defined.ts'
 import { visibleText } from '../../util/visible-text.ts'
-import { type BatchAction, type Change, type Done, type TargetChange, unreadable, type Verb } from '../batch/action.ts'
-import { changeBatch, runBatchCommand } from '../batch/batch.ts'
-import type { BatchCommandOptions, OnStreamsOptions } from '../batch/options.ts'
+import { type BatchAction, type Done, type TargetChange, unreadable } from '../batch/action.ts'
+import { runBatchCommand } from '../batch/batch.ts'
+import type { BatchCommandOptions } from '../batch/options.ts'
 
 /** Removes streams, each only as it was shown. */
 export function removeStreams(options: BatchCommandOptions, runtime: Runtime): Promise<Problem | undefined> {

@@ -171,12 +171,19 @@ export class SqliteFile {
 
   /** Each try opens, reads and commits in one go: nothing of this process comes in between. */
   async #patiently<T>(attempt: () => Promise<T> | T, { signal, lockWaitMs = LOCK_WAIT_MS }: CallOptions): Promise<T> {
-    const wait = new LockWait(lockWaitMs, signal)
+    let metAtMs: number | undefined
+    /** How long this call has waited since it first met a lock, tries included. */
+    const waited = (): number => {
+      metAtMs ??= performance.now()
+      return performance.now() - metAtMs
+    }
     for (;;) {
       signal?.throwIfAborted()
       if (this.#isClosed) throw new StoreClosed(`${this.#path} was closed`)
-      if (this.#standBack.leftMs > 0 && !wait.isOver) {
-        await wait.pause(this.#standBack.leftMs)
+      const { leftMs } = this.#standBack
+      const mayWaitMs = leftMs > 0 ? lockWaitMs - waited() : 0
+      if (mayWaitMs > 0) {
+        await sleep(Math.min(leftMs, mayWaitMs), signal)
         continue
       }
       try {
@@ -184,9 +191,9 @@ export class SqliteFile {
       } catch (error) {
         if (error instanceof CommitFault) throw error
         if (!(error instanceof Replaced || isBusy(error))) throw storeError(error, this.#path)
-        wait.begin()
-        if (wait.isOver) throw waitedTooLong(this.#path, error, wait.waitedMs)
-        this.#standBack.begin(wait.waitedMs)
+        const waitedMs = waited()
+        if (waitedMs >= lockWaitMs) throw waitedTooLong(this.#path, error, waitedMs)
+        this.#standBack.begin(waitedMs)
       }
     }
   }
@@ -226,36 +233,6 @@ export class StandBack {
 
   begin(waitedMs: number): void {
     if (this.leftMs <= 0) this.#untilMs = performance.now() + lockDelay(waitedMs, this.#random)
-  }
-}
-
-/** How long one call has waited since it first met a lock, tries included. */
-export class LockWait {
-  readonly #limitMs: number
-  readonly #signal: AbortSignal | undefined
-  #sinceMs: number | undefined
-
-  constructor(limitMs: number, signal: AbortSignal | undefined) {
-    this.#limitMs = limitMs
-    this.#signal = signal
-  }
-
-  get waitedMs(): number {
-    return this.#sinceMs === undefined ? 0 : performance.now() - this.#sinceMs
-  }
-
-  get isOver(): boolean {
-    return this.waitedMs >= this.#limitMs
-  }
-
-  begin(): void {
-    this.#sinceMs ??= performance.now()
-  }
-
-  /** Waits so many ms, at most until the limit; rejects with the signal's reason. */
-  async pause(ms: number): Promise<void> {
-    this.begin()
-    await sleep(Math.max(0, Math.min(ms, this.#limitMs - this.waitedMs)), this.#signal)
   }
 }
 

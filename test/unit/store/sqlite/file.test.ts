@@ -1,5 +1,7 @@
-import { afterEach, expect, it, vi } from 'vitest'
-import { LockWait, lockDelay, StandBack } from '../../../../src/store/sqlite/file.ts'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
+import { lockDelay, SqliteFile, StandBack } from '../../../../src/store/sqlite/file.ts'
+import { sampleFile } from './sample.ts'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -24,8 +26,17 @@ it('lets all calls of the process come back at the time that the first of them s
   expect(standBack.leftMs).toBe(60)
 })
 
-it('asks once more of a call that does not wait', () => {
-  const wait = new LockWait(0, undefined)
-  wait.begin()
-  expect(wait.isOver).toBe(true)
+it('tries once for a call that does not wait', async () => {
+  const path = await sampleFile()
+  const file = new SqliteFile(path, { random: Math.random })
+  onTestFinished(() => file.close())
+  await file.write(() => undefined, {})
+  const other = new DatabaseSync(path)
+  onTestFinished(() => other.close())
+  other.exec('BEGIN IMMEDIATE')
+  const work = vi.fn()
+  await expect(file.write(work, { lockWaitMs: 0 })).rejects.toThrow(/locked by another program for 0\.0 s/)
+  expect(work).not.toHaveBeenCalled()
+  other.exec('ROLLBACK')
+  await expect(file.write(() => 'done', { lockWaitMs: 0 })).resolves.toBe('done')
 })
