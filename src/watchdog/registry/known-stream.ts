@@ -1,4 +1,5 @@
 import type { RememberedStream } from '../../ops/watch/changed-streams.ts'
+import { ownText } from '../../util/strings.ts'
 import type { BlindSpot, Moment } from '../observation-gaps.ts'
 import type { Sightings } from '../plan.ts'
 
@@ -134,7 +135,8 @@ export class KnownStream implements RememberedStream {
   /** False if it has this ETag already. */
   #setEtag(etag: string, atMs: number): boolean {
     if (this.etag === etag) return false
-    this.etag = etag
+    // cut out of a page it would keep all of it
+    this.etag = ownText(etag)
     this.#knownSinceMs = atMs
     this.isReported = false
     return true

@@ -7,7 +7,7 @@ import { KnownStream, type StreamState } from './known-stream.ts'
 const MAX_STATUSES = 50
 const OTHER = 'other'
 
-/** The streams a watchdog knows: some 250 bytes each. */
+/** The streams a watchdog knows: some 300 bytes each. */
 export class StreamRegistry {
   readonly #streams = new ChangedStreams<KnownStream>()
   /** Each status once. Foreign writers invent some; a store of theirs may have another one in each stream. */
@@ -41,7 +41,7 @@ export class StreamRegistry {
   /** A sweep took the row of a stream. @param state absent: its document has to be read */
   sawRow(name: string, etag: string, state: StreamState | undefined, now: Moment): KnownStream {
     const stream = this.#streams.get(name) ?? new KnownStream(ownText(name))
-    stream.recordRow(this.#etagOf(stream, etag), state && this.#shared(state), now)
+    stream.recordRow(etag, state && this.#shared(state), now)
     this.#streams.take(stream)
     return stream
   }
@@ -52,7 +52,7 @@ export class StreamRegistry {
   }
 
   recordInspection(stream: KnownStream, etag: string, state: StreamState, observations: Sightings, atMs: number): void {
-    stream.recordInspection(this.#etagOf(stream, etag), this.#shared(state), observations, atMs)
+    stream.recordInspection(etag, this.#shared(state), observations, atMs)
   }
 
   forget(name: string): void {
@@ -97,17 +97,15 @@ export class StreamRegistry {
     return names[Math.floor(random * names.length)]
   }
 
-  /** A text cut out of a page would keep all of it. */
-  #etagOf(stream: KnownStream, etag: string): string {
-    return stream.etag === etag ? stream.etag : ownText(etag)
+  /** With a status that all streams share, one of some fifty. */
+  #shared(state: StreamState): StreamState {
+    return { ...state, status: this.#statuses.get(state.status) ?? this.#addStatus(state.status) }
   }
 
-  #shared(state: StreamState): StreamState {
-    const status = this.#statuses.get(state.status)
-    if (status !== undefined) return { ...state, status }
-    if (this.#statuses.size > MAX_STATUSES) return { ...state, status: OTHER }
-    const own = ownText(state.status)
+  #addStatus(status: string): string {
+    if (this.#statuses.size > MAX_STATUSES) return OTHER
+    const own = ownText(status)
     this.#statuses.set(own, own)
-    return { ...state, status: own }
+    return own
   }
 }
