@@ -2,20 +2,20 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { storeClosed } from './requests.ts'
 
 /**
- * What is under way and may write, remove, or hold a lease: a store that is closed lets it come to its end. Ended at once
- * it would have been applied and nobody told, and leases would stay behind.
+ * Operations under way that may write, remove, or hold a lease. A store that is closed lets them come to their end: if it
+ * aborted them they might be applied with nobody knowing, and leases would stay behind.
  */
 export class InFlightOperations {
   readonly #running = new Set<Promise<unknown>>()
-  #isEnding = false
+  #isDraining = false
 
-  /** Begins a change and remembers it until it ends. Throws what it throws, and once all are to end that the store is closed. */
-  run<Outcome>(change: () => Promise<Outcome>): Promise<Outcome> {
-    return this.#isEnding ? Promise.reject(storeClosed()) : this.giveBack(change)
+  /** Runs an operation. Throws what it throws; once the store is draining, `StoreClosed`. */
+  run<Outcome>(operation: () => Promise<Outcome>): Promise<Outcome> {
+    return this.#isDraining ? Promise.reject(storeClosed()) : this.runRelease(operation)
   }
 
-  /** The same for what gives a lease back: it may begin as long as the others are waited for. */
-  giveBack<Outcome>(release: () => Promise<Outcome>): Promise<Outcome> {
+  /** Runs a release, which may begin even while the store is draining. */
+  runRelease<Outcome>(release: () => Promise<Outcome>): Promise<Outcome> {
     const outcome = release()
     const over = () => this.#running.delete(ended)
     const ended: Promise<unknown> = outcome.then(over, over)
@@ -23,22 +23,22 @@ export class InFlightOperations {
     return outcome
   }
 
-  /** Begins no more of them, and waits for those that are under way. */
-  async end(): Promise<void> {
-    this.#isEnding = true
+  /** Lets no further operation begin, and waits for those under way. */
+  async drain(): Promise<void> {
+    this.#isDraining = true
     while (this.#running.size > 0) {
       await Promise.all(this.#running)
-      // Whoever acquired a lease hears of it, and may give it back.
+      // A caller that has just acquired a lease gets the chance to release it.
       await nextTurn()
     }
   }
 }
 
-/** How long a store waits for what is its own, ms. */
+/** How long a store waits for its own requests, ms. */
 export interface DrainTimeouts {
-  /** A change for the release of the one before. */
+  /** A change waits for the release of the change before it. */
   readonly releaseMs: number
-  /** `close` for what is still under way. */
+  /** `close` waits for everything under way. */
   readonly closeMs: number
 }
 

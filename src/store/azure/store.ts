@@ -21,7 +21,7 @@ import type {
 } from '../store.ts'
 import type { AzureCredential } from './account.ts'
 import { AzureBodies, createBlob } from './blobs.ts'
-import { ChangeAttempt, type ChangeContext } from './change/attempt.ts'
+import { type AttemptContext, ChangeAttempt } from './change/attempt.ts'
 import { changeStream } from './change/change.ts'
 import { Contention } from './change/contention.ts'
 import { LeasedWrite } from './change/leased.ts'
@@ -70,7 +70,7 @@ class AzureBlobStore implements EventStore {
   readonly #inFlight = new InFlightOperations()
   readonly #waits: DrainTimeouts
   readonly #contention: Contention
-  readonly #changeContext: ChangeContext
+  readonly #attemptContext: AttemptContext
   readonly #letConnectionsBe: () => void
 
   constructor(
@@ -96,7 +96,7 @@ class AzureBlobStore implements EventStore {
     this.#bodies = new AzureBodies(container, this.#calls)
     this.#leases = new AzureLeases(this.#bodies, this.#calls)
     this.#contention = new Contention(this.#calls, this.#leases, this.#waits.releaseMs)
-    this.#changeContext = {
+    this.#attemptContext = {
       calls: this.#calls,
       bodies: this.#bodies,
       leases: this.#leases,
@@ -129,7 +129,7 @@ class AzureBlobStore implements EventStore {
   }
 
   async read(name: string, signal?: AbortSignal): Promise<Stored | undefined> {
-    // A lease that is only kept for what may come is not to be seen.
+    // The reader must not see a lease that is only kept for a next change.
     this.#contention.releaseKept(name)
     return (await this.#bodies.read(name, signal))?.stored
   }
@@ -144,8 +144,8 @@ class AzureBlobStore implements EventStore {
     decide: (current: Stored, nowMs: number) => Decision,
     options: ChangeOptions,
   ): Promise<ChangeOutcome> {
-    const attempt = new ChangeAttempt(this.#changeContext, name, decide, options)
-    // While a lease of the change before is kept anyway, the next one reuses it.
+    const attempt = new ChangeAttempt(this.#attemptContext, name, decide, options)
+    // If a lease is kept from the change before, this one reuses it.
     const isOptimistic =
       options.write === 'optimistic' && options.leaseId === undefined && !this.#contention.hasKeptLease(name)
     const strategy = isOptimistic ? new OptimisticWrite(attempt) : new LeasedWrite(attempt)
@@ -177,7 +177,7 @@ class AzureBlobStore implements EventStore {
   }
 
   release(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
-    return this.#inFlight.giveBack(() => this.#leases.release(name, leaseId, signal))
+    return this.#inFlight.runRelease(() => this.#leases.release(name, leaseId, signal))
   }
 
   break(name: string, periodS: number | undefined, signal?: AbortSignal): Promise<BreakOutcome> {
@@ -203,16 +203,16 @@ class AzureBlobStore implements EventStore {
   }
 
   async close(): Promise<void> {
-    await within(this.#waits.closeMs, this.#leasesOver())
+    await within(this.#waits.closeMs, this.#drain())
     this.#calls.close()
     this.#letConnectionsBe()
   }
 
-  /** What is under way comes to its end, nothing further begins, and no lease of a change is kept. */
-  async #leasesOver(): Promise<void> {
+  /** Lets everything under way come to its end, begins nothing further, and releases all leases of changes. */
+  async #drain(): Promise<void> {
     this.#contention.releaseAllKept()
-    await this.#inFlight.end()
-    // What the last of them kept for a next one.
+    await this.#inFlight.drain()
+    // Those that the last operations kept for a next one.
     this.#contention.releaseAllKept()
     await this.#contention.allReleased()
   }

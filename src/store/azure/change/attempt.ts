@@ -13,7 +13,7 @@ import { writtenState } from './write-cache.ts'
 const DEADLINE_MS = 30_000
 
 /** What all changes of a store share. */
-export interface ChangeContext {
+export interface AttemptContext {
   readonly calls: AzureCalls
   readonly bodies: AzureBodies
   readonly leases: AzureLeases
@@ -31,19 +31,19 @@ export interface DecidedWrite {
   readonly base: BlobState
 }
 
-/** What the end of a Put means. Whether it was applied after all, only the next read can tell. */
+/** What the end of a Put means. Unless it is `written`, only the next read can tell whether it was applied after all. */
 export type PutResult =
   | { readonly kind: 'written'; readonly state: BlobState }
-  /** No answer, or one that does not tell. */
+  /** No answer, or one that says nothing about the Put (5xx, throttling). */
   | { readonly kind: 'unanswered'; readonly error: ServiceError }
   /** The ETag is another one: another writer was faster, or the stream is gone. */
   | { readonly kind: 'conflict' }
   /** The lease it named is over, or it named none and another writer holds one. */
   | { readonly kind: 'lease-rejected'; readonly code: string }
 
-/** The single steps of one change of one stream, each within the change's deadline: read, decide, put, pause. */
+/** One change of one stream: its single steps (read, decide, put, pause), its deadline and its Puts in doubt. */
 export class ChangeAttempt {
-  readonly context: ChangeContext
+  readonly context: AttemptContext
   readonly name: string
   readonly options: ChangeOptions
   readonly inDoubt = new InDoubtWrites()
@@ -54,7 +54,7 @@ export class ChangeAttempt {
   #unanswered = 0
   #lastReadMs = 0
 
-  constructor(context: ChangeContext, name: string, decide: Decide, options: ChangeOptions) {
+  constructor(context: AttemptContext, name: string, decide: Decide, options: ChangeOptions) {
     this.context = context
     this.name = name
     this.options = options
@@ -109,19 +109,19 @@ export class ChangeAttempt {
   }
 
   /**
-   * Decides on a state that this process wrote last, without a read. Only a write counts: if another writer came
-   * first, its Put fails. A refusal, a duplicate or a fault counts only on a state that was read: `undefined`.
+   * Decides on the state this process wrote last, without a read. Only a decision to write counts: if the state is out of
+   * date, its Put fails. A refusal, a duplicate or a fault has to come again on a state that was read.
    */
-  decideOnCached(base: BlobState): DecidedWrite | undefined {
+  decideOnCached(base: BlobState): DecidedWrite | 'retry' {
     try {
       const decision = this.#decide(base.stored, this.context.calls.clock.nowMs())
-      return decision.kind === 'put' ? { kind: 'write', decision, base } : undefined
+      return decision.kind === 'put' ? { kind: 'write', decision, base } : 'retry'
     } catch {
-      return undefined
+      return 'retry'
     }
   }
 
-  /** Decides on a state that cannot be written now, only to learn whether a Put in doubt is in it: the outcome if so. */
+  /** Decides on a state that cannot be written now, only to learn whether a Put in doubt is in it. `undefined`: it is not. */
   resolveInDoubt(state: BlobState | undefined): ChangeOutcome | undefined {
     const decided = this.decide(state)
     if (decided.kind !== 'write') return decided
@@ -129,7 +129,7 @@ export class ChangeAttempt {
     return undefined
   }
 
-  /** The outcome of a change that sends nothing more; `unknown` if one of its Puts is in doubt. */
+  /** The outcome of a change that sends no further Put: `unknown` if one is in doubt. */
   unlessInDoubt(outcome: ChangeOutcome): ChangeOutcome {
     return this.inDoubt.write === undefined ? outcome : this.#unknown()
   }

@@ -1,106 +1,109 @@
 import { standBack } from '../../backoff.ts'
 import type { OthersLately } from '../../store.ts'
 
-/** So long others count as waiting for a stream after a sign of them, ms. */
+/** After a sign of other writers the stream counts as contended for this long, ms. */
 const RECENT_MS = 2_000
-/** A turn has at most so many changes in a row: what they cost together is less than what each costs alone. */
-const CHANGES_OF_A_TURN = 4
-/** A turn has at least so many, and the first one no more: nothing is known yet of others who begin as well. */
-const FEWEST_CHANGES = 2
-/** All turns of a round have about so many together: the more others there are, the shorter is each turn. */
+/** The most changes in a turn: together they cost less than each alone. */
+const MAX_CHANGES = 4
+/** The fewest changes in a turn, and those of the first one, when nothing is known yet of others who begin as well. */
+const MIN_CHANGES = 2
+/** The turns of all writers together have about this many changes: the more writers there are, the shorter is each turn. */
 const CHANGES_OF_A_ROUND = 20
-/** Changes are in a row where the next one comes so soon after the one before, ms. */
+/** Changes belong to the same turn if the next one begins this soon after the one before, ms. */
 const SOON_MS = 50
-/** What a turn of another takes if nothing is known of it, and at most, in own turns without their waiting: some write seldom. */
+/** How long a turn of another writer takes if the history does not say, in own turns without their waiting. */
 const TURN_OF_ANOTHER = 1.75
+/** How long it takes at most, in the same unit: some writers write seldom. */
 const LONGEST_TURN_OF_ANOTHER = 4
-/** Who stood back and met nobody counts as alone for so long, ms. */
+/** A process that yielded and met nobody counts as alone for this long, ms. */
 const ALONE_MS = 5_000
-/** Without having met anybody it stands back so often over all streams, and once more after so many changes. */
-const MOST_IN_VAIN = 4
-const CHANGES_FOR_ONE_IN_VAIN = 500
-/** Turns of so many streams are remembered. */
-const KEPT = 1_000
+/** How often a process yields in vain, over all streams, */
+const MAX_VAIN_YIELDS = 4
+/** and after how many changes it may do so once more. */
+const CHANGES_PER_VAIN_YIELD = 500
+/** How many streams are remembered. */
+const MAX_STREAMS = 1_000
 
 const NOBODY: OthersLately = { count: 0, turnMs: undefined }
 
 interface Turn {
-  /** The ETag at its end. */
+  /** The ETag after its last change. */
   etag: string | undefined
-  /** Monotonic ms. */
+  /** When its last change ended, monotonic ms. */
   endedMs: number
-  /** Monotonic ms of the last sign that others want the stream too. */
-  metMs: number
-  /** Monotonic ms of the end of a turn after which it stood back though nobody was met. */
-  aloneMs: number
-  /** Monotonic ms since which the present change has the stream to itself. */
-  enteredMs: number
+  /** When there was last a sign of other writers, monotonic ms. */
+  contendedMs: number
+  /** When it last yielded without any sign of other writers, monotonic ms. */
+  vainMs: number
+  /** Since when the present change has the stream to itself, monotonic ms. */
+  startedMs: number
   /** How long the changes of this turn had the stream to themselves, ms. */
   heldMs: number
-  /** How many others it reckons with; before the end of the first turn there may be any number. */
+  /** How many other writers it reckons with. Before the end of the first turn there may be any number. */
   others: number
-  /** How long to stand back, ms; 0 as long as the turn goes on. */
-  backMs: number
-  /** How many changes it had so far, and how many it may have. */
+  /** How long to yield before the next change, ms; 0 while the turn goes on. */
+  yieldMs: number
+  /** How many changes it had so far. */
   changes: number
-  most: number
+  maxChanges: number
 }
 
 /**
- * Who had a stream and comes again at once is always sooner than those who wait: they sleep between their tries. So after
- * each turn of a few changes it stands back, for as long as the others need for a turn each, says the stream's history.
+ * Who writes a stream next. A process that just wrote is always faster than those that wait, because they sleep between
+ * their tries. So a process has turns of a few changes, and after each turn it yields for as long as the others need for
+ * a turn each, according to the history of the stream.
  *
- * It does so as long as there were signs of others in the last seconds. Under a lease the others leave none: who began
- * first would never hear of them. So whoever does not know whether it is alone stands back as well. If nobody came
- * meanwhile it is alone for the next seconds; and all that is spent so in vain is a small share of the time.
+ * It yields only if there were signs of others in the last seconds. Writers that wait for a lease leave no sign, so the one
+ * who began first would never notice them. Therefore a process that does not know whether it is alone yields as well. If
+ * nobody came meanwhile, it counts as alone for the next seconds; all that is yielded in vain is a small share of its time.
  */
 export class WriterFairness {
   readonly #nowMs: () => number
   readonly #random: () => number
   readonly #turns = new Map<string, Turn>()
-  /** How often it may stand back at present though nobody was met. */
-  #vain = MOST_IN_VAIN
+  /** How often it may yield in vain at present. */
+  #vainYields = MAX_VAIN_YIELDS
 
   constructor(nowMs: () => number, random: () => number) {
     this.#nowMs = nowMs
     this.#random = random
   }
 
-  /** Whether others wanted this stream in the last seconds. */
+  /** Whether there were signs of other writers in the last seconds. */
   isContended(name: string): boolean {
     const turn = this.#turns.get(name)
-    return turn !== undefined && this.#isRecent(turn.metMs)
+    return turn !== undefined && this.#isRecent(turn.contendedMs)
   }
 
-  /** Others want it: their lease was in the way, or their write came before ours. */
+  /** Another writer's lease was in the way, or its write came first. */
   contentionSeen(name: string): void {
-    this.#of(name).metMs = this.#nowMs()
-    // Where there are others they may be on any stream.
-    this.#vain = MOST_IN_VAIN
+    this.#of(name).contendedMs = this.#nowMs()
+    // If there are others on one stream, they may be on any.
+    this.#vainYields = MAX_VAIN_YIELDS
   }
 
-  /** The state a change begins with: another's write since our own of a moment ago is a sign of others. */
+  /** A change begins with a state of this ETag: a write since our own of a moment ago is a sign of others. */
   observeEtag(name: string, etag: string): void {
     const turn = this.#turns.get(name)
     if (turn?.etag !== undefined && turn.etag !== etag && this.#isRecent(turn.endedMs)) this.contentionSeen(name)
   }
 
-  /** Whether this process is in the middle of its turn: what it wrote last is most likely what is there. */
+  /** Whether this process is in the middle of its turn: what it wrote last is most likely still there. */
   isActive(name: string): boolean {
     return (this.#turns.get(name)?.changes ?? 0) > 0
   }
 
-  /** A change has waited: from now on it has the stream to itself, or tries so. */
+  /** A change has waited: from now on it has the stream to itself, or tries to. */
   changeStarted(name: string): void {
-    this.#of(name).enteredMs = this.#nowMs()
+    this.#of(name).startedMs = this.#nowMs()
   }
 
   /** A change ended without a write, on a state of this ETag. */
-  recordSkip(name: string, etag: string | undefined): void {
+  recordSkip(name: string, etag: string): void {
     const turn = this.#of(name)
-    turn.etag = etag ?? turn.etag
+    turn.etag = etag
     turn.endedMs = this.#nowMs()
-    turn.backMs = 0
+    turn.yieldMs = 0
   }
 
   /** A change ended with a write of this ETag. */
@@ -108,53 +111,53 @@ export class WriterFairness {
     const turn = this.#of(name)
     this.#turns.delete(name)
     this.#turns.set(name, turn)
-    this.#vain = Math.min(this.#vain + 1 / CHANGES_FOR_ONE_IN_VAIN, MOST_IN_VAIN)
+    this.#vainYields = Math.min(this.#vainYields + 1 / CHANGES_PER_VAIN_YIELD, MAX_VAIN_YIELDS)
     turn.etag = etag
     turn.changes += 1
     turn.endedMs = this.#nowMs()
-    turn.heldMs += turn.endedMs - turn.enteredMs
-    turn.enteredMs = turn.endedMs
-    turn.backMs = 0
-    if (turn.changes >= turn.most) this.#endTurn(turn, this.#isAlone(turn) ? NOBODY : othersLately())
-    else if (this.#isRecent(turn.metMs)) {
+    turn.heldMs += turn.endedMs - turn.startedMs
+    turn.startedMs = turn.endedMs
+    turn.yieldMs = 0
+    if (turn.changes >= turn.maxChanges) this.#endTurn(turn, this.#isAlone(turn) ? NOBODY : othersLately())
+    else if (this.#isRecent(turn.contendedMs)) {
       const others = othersLately()
-      // It came back too soon: it did not know of them.
+      // The last yield was too short, because it did not know of all of them.
       if (others.count > turn.others) this.#endTurn(turn, others)
     }
   }
 
   /**
-   * A change begins. `justNow`: only now the lease of the one before was given back.
+   * How long a change yields before it begins, ms; 0 if nobody waits.
    *
-   * @returns how long to stand back before, ms; 0 where nobody waits
+   * @param isJustReleased the lease of the change before was released only now
    */
-  yieldDelayMs(name: string, justNow: boolean): number {
+  yieldDelayMs(name: string, isJustReleased: boolean): number {
     const turn = this.#turns.get(name)
     if (turn === undefined) return 0
     const nowMs = this.#nowMs()
-    if (!justNow && nowMs - turn.endedMs >= SOON_MS) beginTurn(turn)
-    const backMs = justNow ? turn.backMs : Math.max(turn.endedMs + turn.backMs - nowMs, 0)
-    if (backMs === 0 || this.#isRecent(turn.metMs)) return backMs
-    if (this.#isAlone(turn) || this.#vain < 1) return 0
-    this.#vain -= 1
-    turn.aloneMs = nowMs + backMs
-    return backMs
+    if (!isJustReleased && nowMs - turn.endedMs >= SOON_MS) beginTurn(turn)
+    const yieldMs = isJustReleased ? turn.yieldMs : Math.max(turn.endedMs + turn.yieldMs - nowMs, 0)
+    if (yieldMs === 0 || this.#isRecent(turn.contendedMs)) return yieldMs
+    if (this.#isAlone(turn) || this.#vainYields < 1) return 0
+    this.#vainYields -= 1
+    turn.vainMs = nowMs + yieldMs
+    return yieldMs
   }
 
   #endTurn(turn: Turn, { count, turnMs }: OthersLately): void {
     const changeMs = turn.heldMs / turn.changes
     turn.others = Math.max(count, 1)
     const most = Math.floor(CHANGES_OF_A_ROUND / (turn.others + 1))
-    turn.most = Math.min(CHANGES_OF_A_TURN, Math.max(FEWEST_CHANGES, most))
-    const ownMs = changeMs * turn.most
+    turn.maxChanges = Math.min(MAX_CHANGES, Math.max(MIN_CHANGES, most))
+    const ownMs = changeMs * turn.maxChanges
     const othersMs = Math.min(turnMs ?? ownMs * TURN_OF_ANOTHER, ownMs * LONGEST_TURN_OF_ANOTHER)
-    turn.backMs = standBack(turn.others * othersMs, this.#random)
+    turn.yieldMs = standBack(turn.others * othersMs, this.#random)
     beginTurn(turn)
   }
 
-  /** Whether it stood back lately, and nobody came. */
+  /** Whether it yielded lately, and nobody came. */
   #isAlone(turn: Turn): boolean {
-    return !this.#isRecent(turn.metMs) && this.#nowMs() - turn.aloneMs < ALONE_MS
+    return !this.#isRecent(turn.contendedMs) && this.#nowMs() - turn.vainMs < ALONE_MS
   }
 
   #isRecent(ms: number): boolean {
@@ -165,7 +168,7 @@ export class WriterFairness {
     const known = this.#turns.get(name)
     if (known !== undefined) return known
     const [oldest] = this.#turns.keys()
-    if (this.#turns.size >= KEPT && oldest !== undefined) this.#turns.delete(oldest)
+    if (this.#turns.size >= MAX_STREAMS && oldest !== undefined) this.#turns.delete(oldest)
     const turn = newTurn(this.#nowMs())
     this.#turns.set(name, turn)
     return turn
@@ -177,14 +180,14 @@ function newTurn(nowMs: number): Turn {
   return {
     etag: undefined,
     endedMs: never,
-    metMs: never,
-    aloneMs: never,
-    enteredMs: nowMs,
+    contendedMs: never,
+    vainMs: never,
+    startedMs: nowMs,
     heldMs: 0,
     others: Number.POSITIVE_INFINITY,
-    backMs: 0,
+    yieldMs: 0,
     changes: 0,
-    most: FEWEST_CHANGES,
+    maxChanges: MIN_CHANGES,
   }
 }
 

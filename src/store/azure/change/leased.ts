@@ -2,14 +2,14 @@ import type { ChangeOutcome } from '../../store.ts'
 import type { BlobState } from '../blobs.ts'
 import { isBlobMissing, isHeldByAnother } from '../errors.ts'
 import type { ChangeAttempt } from './attempt.ts'
-import type { Entry, PutPermit, WriteStrategy } from './change.ts'
+import type { FoundState, PutPermit, WriteStrategy } from './change.ts'
 import { HeldLease, LEASE_S } from './held-lease.ts'
 
 type Acquired = { readonly kind: 'acquired'; readonly lease: HeldLease; readonly etag: string }
 
 /**
- * Writes under the lease: the caller's (`options.leaseId`), or one of 15 seconds acquired for this change. After a
- * change of this process that ended just now it reuses that one's lease, and decides on the state that change wrote.
+ * Writes under the lease: the caller's (`options.leaseId`), or one of 15 seconds acquired for this change. Right after
+ * another change of this process it reuses the lease of that one, and decides on the state that one wrote.
  */
 export class LeasedWrite implements WriteStrategy {
   readonly #attempt: ChangeAttempt
@@ -30,7 +30,7 @@ export class LeasedWrite implements WriteStrategy {
     contention.changeStarted(name)
   }
 
-  async enter(): Promise<Entry | ChangeOutcome> {
+  async enter(): Promise<FoundState | ChangeOutcome> {
     const cached = this.#cached
     this.#cached = undefined
     if (cached !== undefined) return { kind: 'cached', state: cached }
@@ -46,7 +46,7 @@ export class LeasedWrite implements WriteStrategy {
     return 'retry'
   }
 
-  /** A foreign writer ignored the lease, or a copy of the Put was applied: the next read shows which. */
+  /** Another writer came first although the lease seemed to last, or a copy of the Put was applied: the next read shows. */
   async onConflict(): Promise<WriteStrategy> {
     return this
   }
@@ -66,11 +66,11 @@ export class LeasedWrite implements WriteStrategy {
     return this.#attempt.options.leaseId ?? this.#lease?.id
   }
 
-  /** The read counts exactly if its ETag is the acquire's. If it fails it is repeated under the lease, and fails there. */
-  async #acquireBesideRead(): Promise<Entry | ChangeOutcome> {
+  /** The read counts if its ETag is the acquire's. If not, or if it fails, the stream is read again under the lease. */
+  async #acquireBesideRead(): Promise<FoundState | ChangeOutcome> {
     const attempt = this.#attempt
     const { context, inDoubt, name } = attempt
-    // Of a contended stream it would most likely be out of date when the lease is acquired.
+    // On a contended stream the read would most likely be out of date once the lease is acquired.
     const read = context.contention.isContended(name) ? undefined : attempt.read().catch(() => undefined)
     const acquired = await this.#acquire()
     if (acquired.kind !== 'acquired') return this.#notAcquired(acquired)
@@ -81,7 +81,7 @@ export class LeasedWrite implements WriteStrategy {
     return { kind: 'read', state: state?.stored.etag === acquired.etag ? state : await attempt.read() }
   }
 
-  /** Acquires with a fresh id. While another writer holds the lease it is tried again, with back-off, until `waitMs` is over. */
+  /** Acquires with a fresh id. While another writer holds the lease it tries again, with back-off, until `waitMs` is over. */
   async #acquire(): Promise<Acquired | ChangeOutcome> {
     const attempt = this.#attempt
     const { context, name, options, wait } = attempt
@@ -89,21 +89,18 @@ export class LeasedWrite implements WriteStrategy {
     const leaseId = newLeaseId()
     // An acquire without an answer, or aborted on its way, may have been applied.
     let mayBeHeld = false
+    let silences = 0
     wait.restart()
     try {
       for (;;) {
-        const wasInDoubt: boolean = mayBeHeld
         mayBeHeld = true
         const fromMs = calls.machine.monotonicMs()
         const answer = await leases.tryAcquire(name, leaseId, LEASE_S, options.signal, attempt.untilMs)
-        mayBeHeld = wasInDoubt || answer.silences > 0
+        silences += answer.silences
+        mayBeHeld = answer.kind !== 'done' && silences > 0
         if (answer.kind === 'done') {
-          mayBeHeld = false
-          return {
-            kind: 'acquired',
-            lease: new HeldLease(leaseId, answer.value, calls.machine),
-            etag: answer.value.etag,
-          }
+          const lease = new HeldLease(leaseId, answer.value, calls.machine)
+          return { kind: 'acquired', lease, etag: answer.value.etag }
         }
         if (isBlobMissing(answer.error)) return { kind: 'missing' }
         if (!isHeldByAnother(answer.error)) throw calls.fault(answer.error, name)
@@ -117,14 +114,14 @@ export class LeasedWrite implements WriteStrategy {
     }
   }
 
-  /** No lease, no further Put: but first it has to be known whether an earlier one was applied. */
+  /** There will be no further Put. Before that is reported, a read has to show whether an earlier one was applied. */
   async #notAcquired(outcome: ChangeOutcome): Promise<ChangeOutcome> {
     const attempt = this.#attempt
     if (attempt.inDoubt.write === undefined) return outcome
     return attempt.resolveInDoubt(await attempt.read()) ?? attempt.unlessInDoubt(outcome)
   }
 
-  /** The lease may have ended unseen, because its time is up or the machine slept: the next round acquires a fresh one. */
+  /** The lease may have ended without notice: its time is up, or the machine slept. The next round acquires a new one. */
   async #releaseUntrusted(): Promise<void> {
     const { context, inDoubt, name } = this.#attempt
     const leaseId = this.#lease?.id

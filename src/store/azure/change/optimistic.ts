@@ -2,19 +2,19 @@ import { lossDelay } from '../../backoff.ts'
 import type { ChangeOutcome } from '../../store.ts'
 import type { BlobState } from '../blobs.ts'
 import type { ChangeAttempt } from './attempt.ts'
-import type { Entry, PutPermit, WriteStrategy } from './change.ts'
+import type { FoundState, PutPermit, WriteStrategy } from './change.ts'
 import { LeasedWrite } from './leased.ts'
 
-/** After so many conflicts the change goes on under the lease, where nobody can be faster. */
+/** After this many conflicts the change acquires the lease. */
 const MAX_CONFLICTS = 2
 
 /**
- * Writes on the ETag alone, without a lease. It begins on the state this process wrote last, if that is most likely still
- * there, so that a change without contention takes one round trip.
+ * Writes on the ETag alone, without a lease. The first round decides on the state this process wrote last, if that is most
+ * likely still there: without contention a change takes one round trip.
  *
- * A lease that another writer holds keeps it out: the change waits for it as a leased one does. Holders are safe from it
- * too, because their Puts name their ETag: of two on the same one only one is applied. For a Put in doubt a lease means
- * nothing here: the Put named none, so it may be applied whenever there is none.
+ * If another writer holds a lease, the change waits for it as a leased one does. The holder is safe from this change too:
+ * both name the ETag in their Puts, so only one is applied. A Put in doubt does not end with any lease, because it names
+ * none: it may be applied as soon as there is none.
  *
  * A process that writes again and again is always faster than one that has to read first. So after two conflicts the
  * change acquires the lease.
@@ -36,7 +36,7 @@ export class OptimisticWrite implements WriteStrategy {
     this.#cached = contention.cachedState(name)
   }
 
-  async enter(): Promise<Entry | ChangeOutcome | 'retry'> {
+  async enter(): Promise<FoundState | ChangeOutcome | 'retry'> {
     const attempt = this.#attempt
     attempt.context.contention.changeStarted(attempt.name)
     const cached = this.#cached
@@ -59,7 +59,7 @@ export class OptimisticWrite implements WriteStrategy {
     return this
   }
 
-  /** Another writer holds a lease: waits for it. When `waitMs` is over, the next read finds who holds it. */
+  /** Another writer holds a lease: waits for it. Once `waitMs` is over, the next read shows who holds it. */
   async onLeaseRejected(): Promise<WriteStrategy> {
     const { context, name, wait } = this.#attempt
     context.contention.contentionSeen(name)
@@ -71,7 +71,7 @@ export class OptimisticWrite implements WriteStrategy {
     if (written !== undefined) context.contention.cacheState(name, written)
   }
 
-  /** The holder may be about to change what would be decided on. */
+  /** Waits, because the holder may be about to change what would be decided on. */
   async #waitForLease(state: BlobState): Promise<ChangeOutcome | 'retry'> {
     const attempt = this.#attempt
     const { context, inDoubt, name, wait } = attempt

@@ -3,12 +3,12 @@ import type { BlobState, PutParts, Write } from '../blobs.ts'
 
 const MAX_STATES = 64
 const MAX_BYTES = 8 * 1024 * 1024
-/** Larger bodies are read again: one of them would displace many others. */
+/** Larger bodies are not cached: one of them would displace many others. */
 const MAX_BYTES_OF_ONE = 1024 * 1024
 
 /**
- * The states of a few streams as this process wrote them last. A change that writes on one of them need not read: if
- * another wrote since, the ETag keeps its write out.
+ * The states of a few streams as this process wrote them last. A change that decides on one of them needs no read: if another
+ * writer was faster, the ETag makes its Put fail.
  */
 export class WriteCache {
   readonly #states = new Map<string, BlobState>()
@@ -35,7 +35,7 @@ export class WriteCache {
   }
 }
 
-/** The state that is there once a Put was answered: what a read would show of it. */
+/** The state that a Put wrote: what a read would return. */
 export function writtenState(
   name: string,
   { body, summary }: Write,

@@ -222,5 +222,5 @@ describe('the lease of a change that is still being given back', () => {
 it('what does not end is waited for no longer than the limit', async () => {
   const changes = new InFlightOperations()
   void changes.run(() => new Promise(() => {}))
-  await expect(within(10, changes.end())).resolves.toBeUndefined()
+  await expect(within(10, changes.drain())).resolves.toBeUndefined()
 })

@@ -25,73 +25,73 @@ interface Made {
   readonly turnMs?: number
 }
 
-/** One change that takes so long, `pauseMs` after the one before; how long it stood back. */
+/** One change that takes `tookMs`, `pauseMs` after the one before. Returns how long it yielded. */
 function change({ pauseMs = 10, name = 's', tookMs = 10, others = 0, turnMs }: Made = {}): number {
   nowMs += pauseMs
-  const backMs = fairness.yieldDelayMs(name, false)
-  nowMs += backMs
+  const yieldMs = fairness.yieldDelayMs(name, false)
+  nowMs += yieldMs
   fairness.changeStarted(name)
   nowMs += tookMs
   fairness.recordChange(name, `etag ${nowMs}`, () => ({ count: others, turnMs }))
-  return Math.round(backMs * 10) / 10
+  return Math.round(yieldMs * 10) / 10
 }
 
-/** How long each of so many changes stood back. */
-function backsOf(count: number, options: Made = {}): number[] {
+/** How long each of `count` changes yielded. */
+function yieldsOf(count: number, options: Made = {}): number[] {
   return Array.from({ length: count }, () => change(options))
 }
 
-describe('standing back where others were met', () => {
-  it('comes after the first two changes in a row, then after each four', () => {
+describe('a writer that met others yields', () => {
+  it('after the first two changes in a row, then after every four', () => {
     fairness.contentionSeen('s')
-    expect(backsOf(11, { pauseMs: 0 })).toEqual([0, 0, 69.3, 0, 0, 0, 69.3, 0, 0, 0, 69.3])
+    expect(yieldsOf(11, { pauseMs: 0 })).toEqual([0, 0, 69.3, 0, 0, 0, 69.3, 0, 0, 0, 69.3])
   })
 
-  it('is at least until the first sleep of a waiter is over', () => {
+  it('at least until the first sleep of a waiter is over', () => {
     fairness.contentionSeen('s')
-    expect(backsOf(3, { pauseMs: 0, tookMs: 1 })).toEqual([0, 0, 24.2])
+    expect(yieldsOf(3, { pauseMs: 0, tookMs: 1 })).toEqual([0, 0, 24.2])
   })
 
-  it('is for as long as the turns of all others take, says the history', () => {
+  it('for as long as the turns of all others take according to the history', () => {
     fairness.contentionSeen('s')
-    expect(backsOf(7, { pauseMs: 0, others: 2, turnMs: 50 })).toEqual([0, 0, 99, 0, 0, 0, 99])
+    expect(yieldsOf(7, { pauseMs: 0, others: 2, turnMs: 50 })).toEqual([0, 0, 99, 0, 0, 0, 99])
   })
 
-  it('is for no longer than four own turns for each of them, who may write seldom, and than a good second', () => {
+  it('for at most four own turns for each of the others, and at most a good second', () => {
     fairness.contentionSeen('s')
-    expect(backsOf(3, { pauseMs: 0, others: 1, turnMs: 2_000 })).toEqual([0, 0, 158.4])
+    expect(yieldsOf(3, { pauseMs: 0, others: 1, turnMs: 2_000 })).toEqual([0, 0, 158.4])
     fairness.contentionSeen('many')
-    expect(backsOf(3, { name: 'many', pauseMs: 0, others: 100, turnMs: 50 })).toEqual([0, 0, 1_100])
+    expect(yieldsOf(3, { name: 'many', pauseMs: 0, others: 100, turnMs: 50 })).toEqual([0, 0, 1_100])
   })
 
-  it('makes turns the shorter the more others there are', () => {
+  it('after shorter turns if there are more others', () => {
     const turnsWith = (others: number) => {
       fairness.contentionSeen(`with ${others}`)
-      const backs = backsOf(12, { name: `with ${others}`, pauseMs: 0, others, turnMs: 10 })
-      return backs.map(ms => (ms > 0 ? '|' : '.')).join('')
+      const yields = yieldsOf(12, { name: `with ${others}`, pauseMs: 0, others, turnMs: 10 })
+      return yields.map(ms => (ms > 0 ? '|' : '.')).join('')
     }
     expect([1, 5, 9].map(turnsWith)).toEqual(['..|...|...|.', '..|..|..|..|', '..|.|.|.|.|.'])
   })
 
-  it('comes in the middle of a turn once more others have written than were known', () => {
+  it('in the middle of a turn once more others have written than it knew of', () => {
     fairness.contentionSeen('s')
-    backsOf(3, { pauseMs: 0, others: 1, turnMs: 30 })
+    yieldsOf(3, { pauseMs: 0, others: 1, turnMs: 30 })
     expect(change({ pauseMs: 0, others: 2, turnMs: 30 })).toBe(0)
     expect(change({ pauseMs: 0, others: 2, turnMs: 30 })).toBe(59.4)
     expect(change({ pauseMs: 0, others: 1, turnMs: 30 })).toBe(0)
   })
 
-  it('does not count how long it waited for the turn', () => {
+  it('without counting how long it waited for its turn', () => {
     fairness.contentionSeen('s')
-    backsOf(2, { pauseMs: 0 })
+    yieldsOf(2, { pauseMs: 0 })
     nowMs += 300
     expect(fairness.yieldDelayMs('s', false)).toBe(0)
-    expect(backsOf(5, { pauseMs: 0 })).toEqual([0, 0, 0, 0, 69.3])
+    expect(yieldsOf(5, { pauseMs: 0 })).toEqual([0, 0, 0, 0, 69.3])
   })
 
-  it('counts from when the lease was given back, where that was only now', () => {
+  it('from the release of the lease on, if that was only now', () => {
     fairness.contentionSeen('s')
-    backsOf(2)
+    yieldsOf(2)
     nowMs += 20
     expect(fairness.yieldDelayMs('s', false)).toBeCloseTo(49.3)
     expect(fairness.yieldDelayMs('s', true)).toBeCloseTo(69.3)
@@ -99,56 +99,56 @@ describe('standing back where others were met', () => {
     expect(fairness.yieldDelayMs('s', false)).toBe(0)
   })
 
-  it('is for the stream alone on which they were met', () => {
+  it('only on the stream where it met them', () => {
     fairness.contentionSeen('s')
-    backsOf(3, { name: 'other' })
+    yieldsOf(3, { name: 'other' })
     expect([fairness.isContended('s'), fairness.isContended('other')]).toEqual([true, false])
   })
 
-  it('is not for who leaves time between its changes', () => {
+  it('never if it leaves time between its changes', () => {
     fairness.contentionSeen('s')
-    expect(backsOf(10, { pauseMs: 50 })).toEqual(backsOf(10, { pauseMs: 50 }).fill(0))
+    expect(yieldsOf(10, { pauseMs: 50 })).toEqual(yieldsOf(10, { pauseMs: 50 }).fill(0))
   })
 
-  it('does not come again after a change that wrote nothing, which is none of the turn', () => {
+  it('not again after a change that wrote nothing, which does not count for the turn', () => {
     fairness.contentionSeen('s')
-    backsOf(2, { pauseMs: 0 })
+    yieldsOf(2, { pauseMs: 0 })
     expect(change({ pauseMs: 0 })).toBeGreaterThan(0)
     for (let at = 0; at < 5; at += 1) {
       expect(fairness.yieldDelayMs('s', false)).toBe(0)
       fairness.recordSkip('s', 'etag')
     }
-    expect(backsOf(4, { pauseMs: 0 })).toEqual([0, 0, 0, 69.3])
+    expect(yieldsOf(4, { pauseMs: 0 })).toEqual([0, 0, 0, 69.3])
   })
 })
 
-describe('standing back where nobody was met', () => {
-  it('comes once after the first turn: others who wait for a lease leave no sign', () => {
-    expect(backsOf(200, { pauseMs: 0 })).toEqual([0, 0, 69.3, ...Array.from({ length: 197 }, () => 0)])
+describe('a writer that met nobody yields', () => {
+  it('once after the first turn, because writers that wait for a lease leave no sign', () => {
+    expect(yieldsOf(200, { pauseMs: 0 })).toEqual([0, 0, 69.3, ...Array.from({ length: 197 }, () => 0)])
   })
 
-  it('comes again after a few seconds, and at once when the signs of others are old', () => {
-    backsOf(3, { pauseMs: 0 })
+  it('again after a few seconds, and counts no contention once its signs are old', () => {
+    yieldsOf(3, { pauseMs: 0 })
     nowMs += 4_980
-    expect(backsOf(5, { pauseMs: 0 }).filter(ms => ms > 0)).toHaveLength(1)
+    expect(yieldsOf(5, { pauseMs: 0 }).filter(ms => ms > 0)).toHaveLength(1)
     fairness.contentionSeen('s')
     nowMs += 2_000
     expect(fairness.isContended('s')).toBe(false)
   })
 
-  it('takes less than two hundredths of the time of one process alone, on one stream or many', () => {
+  it('for less than two hundredths of its time, on one stream or many', () => {
     for (const streams of [1, 10, 400]) {
       const fromMs = nowMs
-      let backMs = 0
+      let yieldMs = 0
       for (let at = 0; at < 4_000; at += 1)
-        backMs += change({ name: `of ${streams}: ${Math.floor((at * streams) / 4_000)}`, pauseMs: 1, tookMs: 10 })
-      expect(backMs / (nowMs - fromMs)).toBeLessThan(0.02)
-      expect(backMs).toBeGreaterThan(0)
+        yieldMs += change({ name: `of ${streams}: ${Math.floor((at * streams) / 4_000)}`, pauseMs: 1, tookMs: 10 })
+      expect(yieldMs / (nowMs - fromMs)).toBeLessThan(0.02)
+      expect(yieldMs).toBeGreaterThan(0)
     }
   })
 
-  it('comes on each stream again once others were met on one', () => {
-    const isCareful = (name: string) => backsOf(3, { name, pauseMs: 0 }).some(ms => ms > 0)
+  it('on each stream again once it met others on one', () => {
+    const isCareful = (name: string) => yieldsOf(3, { name, pauseMs: 0 }).some(ms => ms > 0)
     const streams = Array.from({ length: 6 }, (_, at) => isCareful(`s${at}`))
     expect(streams).toEqual([true, true, true, true, false, false])
     fairness.contentionSeen('another')
@@ -156,8 +156,8 @@ describe('standing back where nobody was met', () => {
   })
 })
 
-describe('a turn', () => {
-  it('is in its middle after a change, and over after a few, or with the time that goes by', () => {
+describe('a turn of a writer', () => {
+  it('is active after a change, and over after a few changes or some time', () => {
     const middles = Array.from({ length: 7 }, () => {
       change()
       return fairness.isActive('s')
@@ -169,8 +169,8 @@ describe('a turn', () => {
   })
 })
 
-describe('a sign of others', () => {
-  it('is a state that another wrote since the own write of a moment ago', () => {
+describe('a sign of other writers', () => {
+  it('is a state that another wrote since its own write of a moment ago', () => {
     fairness.recordChange('s', 'mine')
     fairness.observeEtag('s', 'mine')
     expect(fairness.isContended('s')).toBe(false)
@@ -178,7 +178,7 @@ describe('a sign of others', () => {
     expect(fairness.isContended('s')).toBe(true)
   })
 
-  it('is not what was written in a long time, or to a stream never written here', () => {
+  it('is not what others wrote long after, or to a stream never written here', () => {
     fairness.recordChange('s', 'mine')
     nowMs += 2_000
     fairness.observeEtag('s', 'theirs')
@@ -186,7 +186,7 @@ describe('a sign of others', () => {
     expect([fairness.isContended('s'), fairness.isContended('new')]).toEqual([false, false])
   })
 
-  it('is forgotten of the streams used least when there are many', () => {
+  it('is forgotten for the oldest of more than a thousand streams', () => {
     for (let at = 0; at <= 1_000; at += 1) fairness.contentionSeen(`s${at}`)
     expect([fairness.isContended('s0'), fairness.isContended('s1'), fairness.isContended('s1000')]).toEqual([
       false,
@@ -197,7 +197,7 @@ describe('a sign of others', () => {
 })
 
 describe.each<WriteMode>(['lease', 'optimistic'])('a change, write: %s,', write => {
-  it('stands back after its turn where another held the lease a moment ago, before it sends anything', async () => {
+  it('yields after its turn if another held the lease a moment ago, before it sends anything', async () => {
     const { port } = await sharedAzurite()
     const proxy = await startFaultProxy({ target: { port } })
     const direct = await openAzuriteStore(port)

@@ -17,7 +17,7 @@ const state = (etag: string): BlobState => ({
   headers: {},
 })
 
-/** A Put under a lease that got no answer; then the lease is over, and the same state is read again. */
+/** A Put under a lease gets no answer; then the lease is over, and the same state is read again. */
 function unansweredUnderLease(writes: InDoubtWrites, etag: string): InDoubtWrites {
   writes.begin(etag, 'lease')({ md5: 'second', result: 'unanswered' })
   writes.leaseEnded('lease', 'LeaseLost')
@@ -25,11 +25,11 @@ function unansweredUnderLease(writes: InDoubtWrites, etag: string): InDoubtWrite
   return writes
 }
 
-it('what was sent under a lease that is over is never applied', () => {
+it('a Put sent under a lease that is over is never applied', () => {
   expect(unansweredUnderLease(new InDoubtWrites(), '"1"').write).toBeUndefined()
 })
 
-it('what was sent without a lease before it may still be, on the state that it named', () => {
+it('an earlier Put without a lease may still be applied, on the state that it named', () => {
   const writes = new InDoubtWrites()
   writes.begin('"1"', undefined)({ md5: 'first', result: 'unanswered' })
   unansweredUnderLease(writes, '"1"')
@@ -37,7 +37,7 @@ it('what was sent without a lease before it may still be, on the state that it n
   expect(writes.resolve(state('"2"'))).toBe('committed')
 })
 
-it('what was sent without a lease on a state that is gone is over', () => {
+it('an earlier Put without a lease has failed once its state is replaced', () => {
   const writes = new InDoubtWrites()
   writes.begin('"1"', undefined)({ md5: 'first', result: 'unanswered' })
   writes.ruleOut(state('"2"'))
