@@ -159,7 +159,7 @@ export class ChangeAttempt {
     throw calls.fault(error, this.name)
   }
 
-  /** The last read found the lease held by another writer: waits for the next try; `false`, without waiting, once `waitMs` is over. */
+  /** After a read that found the lease held: waits for the next try; `false`, without waiting, once `waitMs` is over. */
   async waitAfterRead(): Promise<boolean> {
     this.wait.recordTry(this.#lastReadMs, this.context.calls.limits.bodyMs)
     return this.wait.nextTry()

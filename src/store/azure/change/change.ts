@@ -36,22 +36,26 @@ export async function changeStream(attempt: ChangeAttempt, strategy: WriteStrate
     await current.begin()
     for (;;) {
       attempt.checkDeadline()
+      // 1. Enter.
       const entry = await current.enter()
       if (entry === 'retry') continue
       if (entry.kind !== 'read' && entry.kind !== 'cached') return entry
 
+      // 2. Decide.
       const decided = entry.kind === 'read' ? attempt.decide(entry.state) : attempt.decideOnCached(entry.state)
       if (decided === 'retry') continue
       if (decided.kind !== 'write') return decided
 
+      // 3. Put.
       const permit = await current.permit()
       if (permit === 'retry' || permit.kind !== 'permit') {
         decided.decision.discard?.()
         if (permit === 'retry') continue
         return permit
       }
-
       const put = await attempt.put(decided, permit.leaseId)
+
+      // 4. What the end of the Put means.
       switch (put.kind) {
         case 'written':
           written = put.state
@@ -70,6 +74,7 @@ export async function changeStream(attempt: ChangeAttempt, strategy: WriteStrate
     if (attempt.inDoubt.write === undefined) throw error
     return { kind: 'unknown', cause: attempt.inDoubt.write.cause ?? error }
   } finally {
+    // 5. Release.
     current.end(written)
   }
 }
@@ -79,7 +84,7 @@ export async function changeStream(attempt: ChangeAttempt, strategy: WriteStrate
  * alone. If a step returns `retry`, the protocol goes on with the next round.
  */
 export interface WriteStrategy {
-  /** Called once, before the first round: yields to the writers that wait. */
+  /** Called once, on the strategy the change begins with: yields to the writers that wait. */
   begin(): Promise<void>
   /** Acquires the lease, if it needs one, and gets the state to decide on. The outcome if the stream is held or missing. */
   enter(): Promise<FoundState | ChangeOutcome | 'retry'>
@@ -89,7 +94,11 @@ export interface WriteStrategy {
   onConflict(): Promise<WriteStrategy>
   /** The Put failed because of a lease. Returns the strategy of the next round. */
   onLeaseRejected(code: string): Promise<WriteStrategy>
-  /** Called once, after the last round: releases the lease, or keeps it for the next change. @param written the state it wrote */
+  /**
+   * Called once, on the strategy the change ends with: releases the lease, or keeps it for the next change.
+   *
+   * @param written the state that the change wrote
+   */
   end(written: BlobState | undefined): void
 }
 

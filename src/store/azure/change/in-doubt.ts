@@ -4,7 +4,7 @@ import type { BlobState } from '../blobs.ts'
 export interface InDoubtWrite {
   /** The ETag it named: it can be applied on this one only. */
   readonly etag: string
-  /** The lease it named: it can be applied only while that lasts. Without one it can be applied while there is no lease at all. */
+  /** The lease it named: it can be applied only while that lasts. Without one, only while there is no lease at all. */
   readonly leaseId: string | undefined
   /** Why there was no answer; `undefined` while the Put is under way. */
   readonly cause: unknown
@@ -18,7 +18,7 @@ export interface InDoubtWrite {
 /** How a Put ended. */
 export interface PutEnd {
   readonly md5: string
-  /** `rejected`: by a condition, so a copy of the Put may be why the condition failed. `failed`: for any other reason, for good. */
+  /** `rejected`: a condition failed, perhaps because a copy of the Put was applied. `failed`: for any other reason. */
   readonly result: 'applied' | 'failed' | 'rejected' | 'unanswered'
   /** Why it is unanswered. */
   readonly cause?: unknown
@@ -74,8 +74,8 @@ export class InDoubtWrites {
   }
 
   /**
-   * A read found this state, or no stream (`undefined`). If it still has the ETag that the Put named, the Put was not applied before:
-   * it never will be if its lease was over by then, and no copy of a rejected Put was applied.
+   * A read found this state, or no stream (`undefined`). If the ETag is still the one that the Put named, the Put was not
+   * applied before: it never will be if its lease was over by then, and no copy of a rejected Put was applied.
    */
   observe(state: BlobState | undefined): void {
     const write = this.#write
