@@ -6,6 +6,13 @@ import type { Kind, Runtime } from './runtime.ts'
 /** What a command does: `undefined` when it did what it was asked for. */
 export type Run<Options> = (options: Options, runtime: Runtime) => Promise<Problem | undefined>
 
+/** How a command reports its own failure, where not as every other does. */
+export interface FailureFormat {
+  /** The exit code of every failure. */
+  readonly exit: number
+  print(what: Problem, runtime: Runtime): Promise<void>
+}
+
 /** How a command is described to its users; the examples stand first. */
 export interface Description {
   readonly summary: string

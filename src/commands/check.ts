@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { parsed, type Run, reads } from '../cli/command.ts'
+import { type FailureFormat, parsed, type Run, reads } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { count, duration, pattern } from '../cli/values.ts'
 import type { CheckOptions } from './check/options.ts'
@@ -72,6 +72,18 @@ function watchdogFlags(): Option[] {
     ),
     new Option('--require-watchdog', 'critical where there is no watchdog'),
   ]
+}
+
+/**
+ * Monitoring reads the exit code. To a plugin's reader 1 is a warning and 2 is critical, so nothing that goes wrong with
+ * `check` itself, bad usage included, may end with those: 3 is unknown.
+ */
+export const failure: FailureFormat = {
+  exit: 3,
+  async print(what, runtime) {
+    const { printUnknown } = await import('./check/unknown.ts')
+    await printUnknown(what, runtime)
+  },
 }
 
 const parse = (command: Command) => parsed<CheckOptions>(command, [])

@@ -1,17 +1,17 @@
-import { commandIn, ownWords, valuesIn } from '../cli/argv.ts'
+import { ownWords, valuesIn } from '../cli/argv.ts'
 import { type ColourChoice, hasColour, paintFor } from '../cli/color.ts'
 import { errorProblem, interruptedProblem, withoutSecrets } from '../cli/error-problem.ts'
 import { EndsWith, type Problem } from '../cli/problem.ts'
 import type { Runtime } from '../cli/runtime.ts'
+import { failureFormat } from './program.ts'
 
 /** Tells why a command failed, in the format the arguments ask for, and returns the exit code. */
 export async function exitCodeOf(error: unknown, runtime: Runtime): Promise<number> {
   if (error instanceof EndsWith) return error.exit
   const what = await explained(errorProblem(error, runtime), runtime)
-  if (isCheck(runtime)) {
-    const { tellUnknown } = await import('./check/unknown.ts')
-    await tellUnknown(what, runtime)
-  } else await tell(what, runtime)
+  const format = failureFormat(runtime.argv)
+  if (format === undefined) await tell(what, runtime)
+  else await format.print(what, runtime)
   if (ownWords(runtime.argv).includes('--debug') && what.cause !== undefined)
     await runtime.stderr.write(`${await stackText(what)}\n`)
   return codeHere(what.exit, runtime)
@@ -24,17 +24,9 @@ async function tell(what: Problem, runtime: Runtime): Promise<void> {
   await runtime.stderr.write(`${problemLines(what, runtime.nowMs(), paint, runtime.stderr.columns).join('\n')}\n`)
 }
 
-/**
- * Whether monitoring reads the exit code. To a plugin's reader 1 is a warning and 2 is critical, so nothing that goes
- * wrong with `check` itself, bad usage included, may end with those.
- */
-function isCheck({ argv }: Runtime): boolean {
-  return commandIn(argv) === 'check'
-}
-
-/** The same code, of `check` 3 for unknown: it could not tell how the store is. */
-function codeHere(code: number, runtime: Runtime): number {
-  return isCheck(runtime) ? 3 : code
+/** The exit code for this one, which the command may have replaced. */
+function codeHere(code: number, { argv }: Runtime): number {
+  return failureFormat(argv)?.exit ?? code
 }
 
 async function explained(what: Problem, { opened }: Runtime): Promise<Problem> {

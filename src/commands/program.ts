@@ -1,5 +1,6 @@
 import { Command, Help } from 'commander'
-import { describeGroup } from '../cli/command.ts'
+import { commandIn } from '../cli/argv.ts'
+import { describeGroup, type FailureFormat } from '../cli/command.ts'
 import { EVERYWHERE } from '../cli/options.ts'
 import * as abort from './abort.ts'
 import * as cancel from './cancel.ts'
@@ -31,6 +32,7 @@ import * as work from './work.ts'
 
 interface Registered {
   readonly register: (parent: Command, runtime: ProgramRuntime) => void
+  readonly failure?: FailureFormat
 }
 
 interface Group {
@@ -64,10 +66,19 @@ const GROUPS: readonly Group[] = [
   },
 ]
 
+const COMMANDS: ReadonlyMap<string, Registered | undefined> = new Map(
+  GROUPS.flatMap(({ names, commands }) => names.map((name, at) => [name, commands[at]])),
+)
+
 const ALIASES: Readonly<Record<string, string>> = { list: 'ls', delete: 'rm' }
 
 /** These speak of the other commands. */
 const NEED_ALL: readonly string[] = ['help', '__complete']
+
+/** How the command reports its failure, if in a way of its own; the arguments may be wrong. */
+export function failureFormat(argv: readonly string[]): FailureFormat | undefined {
+  return COMMANDS.get(commandIn(argv) ?? '')?.failure
+}
 
 /**
  * The command that the line begins with: its flags are enough then, and making those of all thirty takes half as long as
@@ -76,7 +87,7 @@ const NEED_ALL: readonly string[] = ['help', '__complete']
 function onlyCommand([first = '']: readonly string[]): string | undefined {
   const name = Object.hasOwn(ALIASES, first) ? ALIASES[first] : first
   if (name === undefined || NEED_ALL.includes(name)) return undefined
-  return GROUPS.some(({ names }) => names.includes(name)) ? name : undefined
+  return COMMANDS.has(name) ? name : undefined
 }
 
 /** The tree of commands. Nothing heavy is loaded before a command runs. `write` takes help and version texts. */

@@ -8,10 +8,10 @@ import { unknownMetrics } from '../../formats/check/prometheus.ts'
 import { jsonDocument } from '../../formats/json.ts'
 
 /**
- * Tells why `check` cannot tell how the store is: on stdout, in the format the arguments ask for, as monitoring reads
+ * Prints why `check` cannot tell how the store is: on stdout, in the format the arguments ask for, as monitoring reads
  * nothing else. The arguments are read as they are: the error may be in them.
  */
-export async function tellUnknown(what: Problem, runtime: Runtime): Promise<void> {
+export async function printUnknown(what: Problem, runtime: Runtime): Promise<void> {
   await runtime.stdout.write(unknownText(what, runtime))
 }
 
