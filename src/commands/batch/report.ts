@@ -1,9 +1,9 @@
 import { commandLine } from '../../cli/command-line.ts'
 import { interruptedProblem } from '../../cli/error-problem.ts'
 import { itemsWriter, type Output } from '../../cli/output.ts'
+import { printChange } from '../../cli/print-change.ts'
 import type { Fact, Problem } from '../../cli/problem.ts'
-import { changeLines } from '../../formats/change.ts'
-import { jsonDocument, jsonLine, jsonText } from '../../formats/json.ts'
+import { jsonLine, jsonText } from '../../formats/json.ts'
 import { countText } from '../../formats/terminal/numbers.ts'
 import { type Cell, type Column, tableHeader, tableRows, tableWidths } from '../../formats/terminal/table.ts'
 import { widthOf } from '../../formats/terminal/width.ts'
@@ -172,16 +172,10 @@ export async function printSingle(result: Result, context: BatchContext, output:
   const { outcome } = result
   const failed = isProblem(outcome)
   if (options.output === 'ndjson') await output.text(jsonLine(resultJson(result, context)))
-  else if (failed) return outcome
-  else if (options.output === 'json') await output.text(jsonDocument(resultJson(result, context)))
-  else if (!options.quiet) {
-    const lines = changeLines(
-      changedOf(result, outcome, options),
-      wordsOf(action, options),
-      runtime.nowMs(),
-      output.paint,
-    )
-    await output.lines(action.name === 'rm' ? lines.slice(0, 1) : lines)
+  else if (!failed) {
+    const fields = action.fields?.(options)
+    const printed = { options, word: wordsOf(action, options), fields, isBrief: action.name === 'rm' }
+    await printChange(changedOf(result, outcome, options), printed, output, runtime)
   }
   return failed ? outcome : undefined
 }

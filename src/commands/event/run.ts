@@ -1,11 +1,11 @@
 import type { ChangeFlags, GlobalOptions } from '../../cli/options.ts'
 import { outcomeProblem, replacedProblem } from '../../cli/outcome-problem.ts'
-import { type Output, openOutput } from '../../cli/output.ts'
+import { openOutput } from '../../cli/output.ts'
+import { printChange } from '../../cli/print-change.ts'
 import type { Problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { openStoreFor, transactOptions } from '../../cli/store.ts'
-import { type Changed, changeJson, changeLines } from '../../formats/change.ts'
-import { jsonDocument } from '../../formats/json.ts'
+import type { Changed } from '../../formats/change.ts'
 import { type TransactOutcome, transact } from '../../ops/transact/transact.ts'
 import type { Operation } from '../../stream/operations/operation.ts'
 
@@ -36,12 +36,8 @@ export async function changeOne(change: OneChange, runtime: Runtime): Promise<Pr
   if (isAnotherLife(change, outcome)) return { commandId, ...replacedProblem(stream) }
   if (outcome.kind !== 'done') return outcomeProblem(stream, outcome, commandId, runtime)
   const event = 'event' in operation ? operation.event : undefined
-  await printChange(
-    change,
-    { stream, event, result: outcome.result, commandId, reason: options.reason },
-    output,
-    runtime,
-  )
+  const changed = { stream, event, result: outcome.result, commandId, reason: options.reason }
+  await printChange(changed, change, output, runtime)
   return undefined
 }
 
@@ -49,11 +45,4 @@ export async function changeOne(change: OneChange, runtime: Runtime): Promise<Pr
 function isAnotherLife({ life, options }: OneChange, outcome: TransactOutcome): boolean {
   const isChanged = outcome.kind === 'refused' && outcome.refusal.code === 'changed'
   return life !== undefined && options.ifVersion === undefined && isChanged
-}
-
-async function printChange(change: OneChange, changed: Changed, output: Output, runtime: Runtime): Promise<void> {
-  const { options, word, quietText } = change
-  if (options.output === 'json') await output.text(jsonDocument(changeJson(changed)))
-  else if (options.quiet) await output.text(quietText === undefined ? '' : quietText(changed))
-  else await output.lines(changeLines(changed, word, runtime.nowMs(), output.paint))
 }

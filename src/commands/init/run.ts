@@ -1,11 +1,10 @@
 import type { ChangeFlags, GlobalOptions } from '../../cli/options.ts'
 import { outcomeProblem } from '../../cli/outcome-problem.ts'
-import { type Output, openOutput } from '../../cli/output.ts'
+import { openOutput } from '../../cli/output.ts'
+import { printChange } from '../../cli/print-change.ts'
 import { type Problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { openStoreFor, transactOptions } from '../../cli/store.ts'
-import { type Changed, changeJson, changeLines } from '../../formats/change.ts'
-import { jsonDocument } from '../../formats/json.ts'
 import { readStream } from '../../ops/read-stream.ts'
 import { type TransactOutcome, transact } from '../../ops/transact/transact.ts'
 import { ContainerMissing } from '../../store/errors.ts'
@@ -37,23 +36,12 @@ export async function initStream(options: InitOptions, runtime: Runtime): Promis
   const store = await openStoreFor(options, runtime, output)
   const commandId = options.commandId ?? runtime.newId()
   const outcome = await createIn(store, operation, commandId, options, runtime)
-  if (outcome.kind === 'done') {
-    await print(
-      { stream: options.stream, event: undefined, result: outcome.result, commandId, reason: options.reason },
-      options,
-      output,
-      runtime,
-    )
-    return undefined
-  }
-  if (options.ifAbsent && outcome.kind === 'refused' && outcome.refusal.code === 'exists') {
-    const result = await existing(store, options.stream)
-    await print(
-      { stream: options.stream, event: undefined, result, commandId, reason: options.reason },
-      options,
-      output,
-      runtime,
-    )
+  const isFine = options.ifAbsent && outcome.kind === 'refused' && outcome.refusal.code === 'exists'
+  if (outcome.kind === 'done' || isFine) {
+    const { stream, reason } = options
+    const result = outcome.kind === 'done' ? outcome.result : await existing(store, stream)
+    const changed = { stream, event: undefined, result, commandId, reason }
+    await printChange(changed, { options, word: 'created' }, output, runtime)
     return undefined
   }
   const failed = outcomeProblem(options.stream, outcome, commandId, runtime)
@@ -113,9 +101,4 @@ async function existing(store: EventStore, name: string): Promise<ChangeResult> 
     done: view?.stream.done ?? false,
     duplicate: false,
   }
-}
-
-async function print(changed: Changed, options: InitOptions, output: Output, runtime: Runtime): Promise<void> {
-  if (options.output === 'json') await output.text(jsonDocument(changeJson(changed)))
-  else if (!options.quiet) await output.lines(changeLines(changed, 'created', runtime.nowMs(), output.paint))
 }
