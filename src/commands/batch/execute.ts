@@ -99,7 +99,7 @@ interface Stop {
 }
 
 /** Does jobs some at a time, until the signal aborts or the store as a whole fails. Returns how many were begun. */
-function runJobs<Item>(
+export function runJobs<Item>(
   jobs: readonly Item[],
   { concurrency, signal }: { readonly concurrency: number; readonly signal: AbortSignal },
   work: (job: Item, stop: Stop) => Promise<void>,

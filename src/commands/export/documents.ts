@@ -50,10 +50,6 @@ export async function load(store: EventStore, name: string, signal?: AbortSignal
   }
 }
 
-export function gone(stream: string): Transferred {
-  return { stream, word: 'gone', note: 'vanished meanwhile' }
-}
-
 /** True where the bytes of what cannot be read are written as they are. */
 export function isCopied(loaded: Extract<Loaded, { readonly kind: 'unreadable' }>, format: string): boolean {
   return format === 'xml' && loaded.isWhole

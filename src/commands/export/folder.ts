@@ -6,10 +6,10 @@ import { sameBytes } from '../../ops/copy.ts'
 import { errorCode } from '../../util/errors.ts'
 import { type Extension, filePathOf } from '../transfer/file-names.ts'
 import { fileProblem, isDiskFull } from '../transfer/files.ts'
-import { SAME, type Transferred, undone } from '../transfer/outcome.ts'
+import { gone, SAME, type Transferred, undone } from '../transfer/outcome.ts'
 import { openReport } from '../transfer/report.ts'
-import { DEFAULT_CONCURRENCY, finished, transfer } from '../transfer/transfer.ts'
-import { documentOf, EXTENSION_OF, gone, isCopied, load, unreadable } from './documents.ts'
+import { transfer } from '../transfer/transfer.ts'
+import { documentOf, EXTENSION_OF, isCopied, load, unreadable } from './documents.ts'
 import { type Draft, openDraft } from './output-file.ts'
 import { LeadsElsewhere, openSafeFolder, type SafeFolder } from './safe-folder.ts'
 import type { DocumentFormat, ExportRequest } from './target.ts'
@@ -28,18 +28,18 @@ export async function exportToFolder(
   let asStored = 0
   const work = async (name: string) => {
     const loaded = await load(store, name)
-    if (loaded.kind === 'gone') return finished(gone(name))
+    if (loaded.kind === 'gone') return gone(name)
     if (loaded.kind === 'unreadable' && !isCopied(loaded, format)) {
-      return finished(unreadable(name, loaded.error, runtime))
+      return unreadable(name, loaded.error, runtime)
     }
     const stored = loaded.kind === 'view' ? loaded.view.stored : loaded.stored
     const content = loaded.kind === 'view' ? documentOf(loaded.view, format) : stored.body
     if (loaded.kind === 'unreadable') asStored += 1
     const note = loaded.kind === 'unreadable' ? 'cannot be read, copied as it is' : ''
-    return finished(outcomeOf(name, await folder.write(name, content, stored.modifiedMs), note))
+    return outcomeOf(name, await folder.write(name, content, stored.modifiedMs), note)
   }
-  const atOnce = options.concurrency ?? DEFAULT_CONCURRENCY
-  const stopped = await transfer({ items: names, nameOf: name => name, work, atOnce }, report, runtime)
+  const { concurrency } = options
+  const stopped = await transfer({ items: names, nameOf: name => name, work, concurrency }, report, runtime)
   if (asStored > 0) await output.say(`${asStored} cannot be read as event streams; their bytes were copied as they are`)
   return report.end(stopped)
 }

@@ -6,10 +6,10 @@ import { CHROME_TRACE, chromeTraceText } from '../../formats/traces/chrome.ts'
 import { type OtelOptions, type ResourceSpans, resourceSpans } from '../../formats/traces/otel.ts'
 import type { StreamView } from '../../ops/read-stream.ts'
 import { ownText } from '../../util/strings.ts'
-import { type Transferred, undone } from '../transfer/outcome.ts'
+import { gone, type Transferred, undone } from '../transfer/outcome.ts'
 import { openReport } from '../transfer/report.ts'
-import { DEFAULT_CONCURRENCY, finished, transfer } from '../transfer/transfer.ts'
-import { gone, load, unreadable } from './documents.ts'
+import { transfer } from '../transfer/transfer.ts'
+import { load, unreadable } from './documents.ts'
 import { type Endpoint, openEndpoint } from './otlp.ts'
 import { openFileSink, type Sink } from './output-file.ts'
 import type { ExportRequest, ExportTarget } from './target.ts'
@@ -25,13 +25,13 @@ export async function exportTraces(
   const report = openReport(target.to === undefined ? 'none' : 'text', options, output, runtime)
   const work = async (name: string) => {
     const loaded = await load(store, name)
-    if (loaded.kind === 'gone') return finished(gone(name))
-    if (loaded.kind === 'unreadable') return finished(unreadable(name, loaded.error, runtime))
+    if (loaded.kind === 'gone') return gone(name)
+    if (loaded.kind === 'unreadable') return unreadable(name, loaded.error, runtime)
     return () => to.add(loaded.view)
   }
-  const atOnce = options.concurrency ?? DEFAULT_CONCURRENCY
+  const { concurrency } = options
   try {
-    const stopped = await transfer({ items: names, nameOf: name => name, work, atOnce }, report, runtime)
+    const stopped = await transfer({ items: names, nameOf: name => name, work, concurrency }, report, runtime)
     // A file that lacks streams would look like one of all.
     if (stopped !== undefined) await to.abandon()
     const last = stopped === undefined ? await to.end() : []

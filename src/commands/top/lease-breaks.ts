@@ -6,9 +6,10 @@ import { counted, countText } from '../../formats/terminal/numbers.ts'
 import type { EventStore, Stored } from '../../store/store.ts'
 import { isHeld } from '../../stream/lease.ts'
 import type { ChangeTarget, Outcome, Preview } from '../../tui/ports.ts'
-import { readAhead, runBatch } from '../../util/concurrency.ts'
+import { readAhead } from '../../util/concurrency.ts'
 import { commandWords } from '../../util/strings.ts'
 import { visibleName } from '../../util/visible-text.ts'
+import { runJobs } from '../batch/execute.ts'
 import { ROWS_SHOWN } from '../batch/preview.ts'
 import { whyNot } from '../batch/report.ts'
 import { wordOf } from '../batch/result.ts'
@@ -113,8 +114,11 @@ async function breakAll(
   onOutcome: (outcome: Outcome) => void,
 ): ReturnType<Prepared['carryOut']> {
   let good = 0
-  const begun = await runBatch(held, { concurrency: AT_ONCE, stop: runtime.signal }, async before => {
-    const outcome = outcomeOf(before.name, await broken(before, store, runtime))
+  const how = { concurrency: AT_ONCE, signal: runtime.signal }
+  const begun = await runJobs(held, how, async (before, stop) => {
+    const what = await broken(before, store, runtime)
+    stop.count('exit' in what ? what : undefined)
+    const outcome = outcomeOf(before.name, what)
     if (outcome.isGood) good++
     onOutcome(outcome)
   })

@@ -11,9 +11,9 @@ import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { confirm } from '../batch/confirm.ts'
 import type { TransferFlags } from './flags.ts'
 import { bytesOf, type Item, marked, placeOf } from './item.ts'
-import { copiedOutcome, existsProblem, SAME, type Transferred, undone, unreplaceable } from './outcome.ts'
+import { copiedOutcome, existsProblem, SAME, skipped, type Transferred, undone, unreplaceable } from './outcome.ts'
 import type { TransferReport } from './report.ts'
-import { DEFAULT_CONCURRENCY, finished, transfer } from './transfer.ts'
+import { transfer } from './transfer.ts'
 
 /**
  * Puts documents into a store, one outcome each. What writes over others, and every copy into a protected store, is
@@ -25,25 +25,21 @@ export async function copyItems(
   runtime: Runtime,
 ): Promise<Problem | undefined> {
   const request = { ...given, items: marked(given.items) }
-  const { flags, copies } = request
-  const atOnce = flags.concurrency ?? DEFAULT_CONCURRENCY
+  const { items, flags, copies } = request
+  const { concurrency } = flags
   if (!isPlanned(request)) {
     const existing = flags.skipExisting ? 'skip' : 'refuse'
-    const work = async (item: Item) => finished(await copyOne(item, existing, copies, runtime))
-    return report.end(
-      await transfer({ items: request.items, nameOf: ({ name }) => name, work, atOnce }, report, runtime),
-    )
+    const work = (item: Item) => copyOne(item, existing, copies, runtime)
+    return report.end(await transfer({ items, nameOf: ({ name }) => name, work, concurrency }, report, runtime))
   }
-  const plan = await planCopies(request, atOnce, runtime)
-  if (plan.stopped !== undefined) return plan.stopped
-  const no = flags.dryRun ? undefined : await confirmCopies(plan, request, runtime)
+  const { jobs, stopped } = await planCopies(request, runtime)
+  if (stopped !== undefined) return stopped
+  const no = flags.dryRun ? undefined : await confirmCopies(jobs, request, runtime)
   if (no !== undefined) return no
-  const work = async (job: Job) =>
-    finished(
-      job.kind === 'settled' || flags.dryRun ? job.outcome : await copyOne(job.item, job.existing, copies, runtime),
-    )
+  const work = async ({ outcome, copy }: Job) =>
+    copy === undefined || flags.dryRun ? outcome : copyOne(copy.item, copy.existing, copies, runtime)
   const nameOf = ({ outcome }: Job) => outcome.stream
-  const ended = await report.end(await transfer({ items: plan.jobs, nameOf, work, atOnce }, report, runtime))
+  const ended = await report.end(await transfer({ items: jobs, nameOf, work, concurrency }, report, runtime))
   // A dry run has shown what it was asked for.
   return flags.dryRun && !runtime.signal.aborted ? undefined : ended
 }
@@ -64,29 +60,17 @@ async function copyOne(
 }
 
 /** What is to be done with one document. */
-type Job =
-  /** Nothing: this became of it. */
-  | { readonly kind: 'settled'; readonly outcome: Transferred }
-  | {
-      readonly kind: 'copy'
-      readonly item: Item
-      readonly existing: CopyOptions['existing']
-      /** What would become of it. */
-      readonly outcome: Transferred
-    }
-
-interface CopyPlan {
-  readonly jobs: readonly Job[]
-  /** How many would be new. */
-  readonly created: number
-  /** Names of those that would be written over. */
-  readonly replaced: readonly string[]
-  /** Looking ended before its end. */
-  readonly stopped: Problem | undefined
+interface Job {
+  /** What became of it or, with `copy`, would. */
+  readonly outcome: Transferred
+  readonly copy?: { readonly item: Item; readonly existing: CopyOptions['existing'] }
 }
 
 /** Looks at every document and at what has its name, before anything is written. */
-async function planCopies(request: CopyRequest, atOnce: number, runtime: Runtime): Promise<CopyPlan> {
+async function planCopies(
+  request: CopyRequest,
+  runtime: Runtime,
+): Promise<{ readonly jobs: readonly Job[]; readonly stopped: Problem | undefined }> {
   const { items, flags, options } = request
   const jobs: Job[] = []
   const progress = openProgressLine(options, runtime)
@@ -102,38 +86,29 @@ async function planCopies(request: CopyRequest, atOnce: number, runtime: Runtime
     }
   }
   // Faults of single streams come as outcomes: they are part of the plan.
-  const faults = { add: (outcome: Transferred) => note({ kind: 'settled', outcome }) }
-  const stopped = await transfer({ items, nameOf: ({ name }) => name, work, atOnce }, faults, runtime)
+  const faults = { add: (outcome: Transferred) => note({ outcome }) }
+  const stopped = await transfer(
+    { items, nameOf: ({ name }) => name, work, concurrency: flags.concurrency },
+    faults,
+    runtime,
+  )
   await progress.clear()
-  const copied = jobs.filter(job => job.kind === 'copy')
-  const replaced = flags.replace ? copied.filter(({ outcome }) => outcome.note === WOULD.replace) : []
-  return {
-    jobs,
-    stopped,
-    created: copied.length - replaced.length,
-    replaced: replaced.map(({ item }) => item.name),
-  }
+  return { jobs, stopped }
 }
 
 const WOULD = { create: 'would be created', replace: 'would be written over' } as const
 
 async function look(item: Item, { copies, flags }: CopyRequest): Promise<Job> {
   const body = await bytesOf(item)
-  if (!(body instanceof Uint8Array)) return { kind: 'settled', outcome: body }
+  if (!(body instanceof Uint8Array)) return { outcome: body }
   const standing = await copies.look(item.name, body)
-  if (standing !== undefined && standing.kind !== 'other') {
-    return { kind: 'settled', outcome: { ...settled(item.name, standing), ...placeOf(item) } }
-  }
-  if (standing !== undefined && !flags.replace) {
-    return { kind: 'settled', outcome: { ...left(item.name, flags), ...placeOf(item) } }
+  if (standing !== undefined && !(standing.kind === 'other' && flags.replace)) {
+    const outcome = standing.kind === 'other' ? left(item.name, flags) : settled(item.name, standing)
+    return { outcome: { ...outcome, ...placeOf(item) } }
   }
   const note = standing === undefined ? WOULD.create : WOULD.replace
-  return {
-    kind: 'copy',
-    item,
-    existing: flags.replace ? { replace: standing?.etag } : flags.skipExisting ? 'skip' : 'refuse',
-    outcome: { stream: item.name, word: 'todo', note, ...placeOf(item) },
-  }
+  const existing = flags.replace ? { replace: standing?.etag } : flags.skipExisting ? 'skip' : 'refuse'
+  return { outcome: { stream: item.name, word: 'todo', note, ...placeOf(item) }, copy: { item, existing } }
 }
 
 function settled(stream: string, standing: Exclude<Standing, { readonly kind: 'other' }>): Transferred {
@@ -143,24 +118,26 @@ function settled(stream: string, standing: Exclude<Standing, { readonly kind: 'o
 
 /** Another document has the name. */
 function left(stream: string, { skipExisting }: TransferFlags): Transferred {
-  return skipExisting
-    ? { stream, word: 'skipped', note: 'another document has the name: left as it is' }
-    : undone('refused', stream, existsProblem(stream))
+  return skipExisting ? skipped(stream) : undone('refused', stream, existsProblem(stream))
 }
 
 const NAMES_SHOWN = 20
 
 /** Asks for what writes over streams, and for every copy into a protected store. `undefined` means: go on. */
 function confirmCopies(
-  { created, replaced }: CopyPlan,
+  jobs: readonly Job[],
   { flags, options, isProtected, address }: CopyRequest,
   runtime: Runtime,
 ): Promise<Problem | undefined> {
-  const streams = replaced.length + (isProtected ? created : 0)
+  const named = (note: string) =>
+    jobs.flatMap(({ outcome, copy }) => (copy && outcome.note === note ? [outcome.stream] : []))
+  const replaced = named(WOULD.replace)
+  const created = isProtected ? named(WOULD.create).length : 0
+  const streams = replaced.length + created
   const isForPrograms = options.output === 'json' || options.output === 'ndjson'
   const parts = [
     ...(replaced.length > 0 ? [`writes over ${counted(replaced.length, 'stream')}`] : []),
-    ...(isProtected && created > 0 ? [`creates ${counted(created, 'stream')}`] : []),
+    ...(created > 0 ? [`creates ${counted(created, 'stream')}`] : []),
   ]
   const where = `${visibleText(address)}${isProtected ? ', a protected store' : ''}`
   const request = {

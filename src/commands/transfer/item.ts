@@ -1,5 +1,5 @@
 import { problem } from '../../cli/problem.ts'
-import { type Transferred, undone } from './outcome.ts'
+import { gone, type Transferred, undone } from './outcome.ts'
 
 /** A document on its way into a store. */
 export interface Item {
@@ -26,7 +26,7 @@ export async function* marked(items: AsyncIterable<Item>): AsyncGenerator<Item> 
 export async function bytesOf(item: Item): Promise<Uint8Array | Transferred> {
   if (item.again) return { ...undone('refused', item.name, twice()), ...placeOf(item) }
   const body = await item.read()
-  return body ?? { stream: item.name, word: 'gone', note: 'vanished meanwhile', ...placeOf(item) }
+  return body ?? { ...gone(item.name), ...placeOf(item) }
 }
 
 function twice() {

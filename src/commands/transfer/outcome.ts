@@ -31,7 +31,7 @@ export function copiedOutcome(stream: string, outcome: CopyOutcome, runtime: Run
     case 'already':
       return { stream, word: 'already', note: SAME, version: outcome.version }
     case 'skipped':
-      return { stream, word: 'skipped', note: 'another document has the name: left as it is' }
+      return skipped(stream)
     case 'held':
       return undone('busy', stream, heldProblem(stream, outcome.lease, outcome.waitedMs, outcome.lastBy, runtime))
     case 'unknown':
@@ -46,6 +46,16 @@ export function copiedOutcome(stream: string, outcome: CopyOutcome, runtime: Run
     default:
       return outcome satisfies never
   }
+}
+
+/** It was asked for that such streams are left as they are. */
+export function skipped(stream: string): Transferred {
+  return { stream, word: 'skipped', note: 'another document has the name: left as it is' }
+}
+
+/** It vanished between the listing and its turn. */
+export function gone(stream: string): Transferred {
+  return { stream, word: 'gone', note: 'vanished meanwhile' }
 }
 
 /** An outcome that is none of the good ones. */

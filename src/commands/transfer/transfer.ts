@@ -7,43 +7,38 @@ import { FaultStreak } from '../batch/fault-streak.ts'
 import { type Transferred, undone } from './outcome.ts'
 import type { TransferReport } from './report.ts'
 
-export const DEFAULT_CONCURRENCY = 8
+const DEFAULT_CONCURRENCY = 8
 
 export interface Transfer<Item> {
   readonly items: AsyncIterable<Item> | Iterable<Item>
   readonly nameOf: (item: Item) => string
-  /** Done for several items at a time; what it returns is called in their order, for one at a time. */
-  readonly work: (item: Item) => Promise<Finish>
-  readonly atOnce: number
+  /** Done for several items at a time. Where order counts it returns what is left to do, in their order and one at a time. */
+  readonly work: (item: Item) => Promise<Transferred | Finish>
+  /** How many at a time; 8 without it. */
+  readonly concurrency: number | undefined
 }
 
-/** What is left to do where order counts. */
-export type Finish = () => Promise<readonly Transferred[]>
-
-/** Where there is nothing left. */
-export function finished(...outcomes: readonly Transferred[]): Finish {
-  return async () => outcomes
-}
+type Finish = () => Promise<readonly Transferred[]>
 
 /**
  * The same for many streams, one outcome each. The first Ctrl-C lets what is in flight finish. A disk that is full or a
  * store that is gone ends it: then the reason is returned, `undefined` otherwise.
  */
 export async function transfer<Item>(
-  { items, nameOf, work, atOnce }: Transfer<Item>,
+  { items, nameOf, work, concurrency = DEFAULT_CONCURRENCY }: Transfer<Item>,
   report: Pick<TransferReport, 'add'>,
   runtime: Runtime,
 ): Promise<Problem | undefined> {
   const gate = new Gate(runtime)
-  const begin = async (item: Item): Promise<Finish> => {
+  const begin = async (item: Item): Promise<Transferred | Finish> => {
     try {
       return await work(item)
     } catch (error) {
-      return finished(faulted(nameOf(item), error, runtime))
+      return faulted(nameOf(item), error, runtime)
     }
   }
-  for await (const finish of readAhead(gate.pass(items), atOnce, begin)) {
-    for (const outcome of await finish()) {
+  for await (const made of readAhead(gate.pass(items), concurrency, begin)) {
+    for (const outcome of typeof made === 'function' ? await made() : [made]) {
       gate.see(outcome)
       await report.add(outcome)
     }
