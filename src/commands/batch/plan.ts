@@ -72,7 +72,7 @@ export interface PlanRequest {
 /** Looks at all that is selected, before anything is changed. */
 export async function makePlan(request: PlanRequest, store: EventStore, signal: AbortSignal): Promise<Plan> {
   const draft = new PlanDraft(request)
-  for await (const { found, missing } of seen(store, request.selection, request.eventsOf !== undefined, signal)) {
+  for await (const { found, missing } of inspect(store, request.selection, request.eventsOf !== undefined, signal)) {
     for (const name of missing) draft.addMissing(name)
     for (const one of found) draft.add(one)
   }
@@ -174,39 +174,31 @@ interface InspectedPage {
   readonly missing: readonly string[]
 }
 
-/** The streams of a selection as they stand now. */
-async function* seen(
+/** At most so many streams are read at a time. */
+const READS_AT_ONCE = 8
+
+/** The streams of a selection as they stand now; read in full where their events are meant. */
+async function* inspect(
   store: EventStore,
   selection: Selection,
   withEvents: boolean,
   signal: AbortSignal,
 ): AsyncGenerator<InspectedPage> {
-  if (withEvents) yield* seenInside(store, selection, signal)
-  else {
+  if (!withEvents) {
     for await (const { found, missing } of selected(store, selection, signal)) {
       yield { found: found.map(item => ({ item })), missing }
     }
+    return
   }
+  const isFilter = selection.kind === 'filter'
+  const names = isFilter ? namesOf(store, selection, signal) : new Set(selection.names)
+  yield* readAhead(names, READS_AT_ONCE, async name => {
+    const one = await inspectOne(store, name, signal)
+    return { found: one === undefined ? [] : [one], missing: one === undefined && !isFilter ? [name] : [] }
+  })
 }
 
-/** At most so many streams are read at a time. */
-const READS_AT_ONCE = 8
-
-async function* seenInside(
-  store: EventStore,
-  selection: Selection,
-  signal: AbortSignal,
-): AsyncGenerator<InspectedPage> {
-  const names = selection.kind === 'filter' ? namesOf(store, selection, signal) : new Set(selection.names)
-  const read = async (name: string): Promise<InspectedPage> => {
-    const one = await seenOne(store, name, signal)
-    if (one === undefined) return { found: [], missing: selection.kind === 'filter' ? [] : [name] }
-    return { found: [one], missing: [] }
-  }
-  yield* readAhead(names, READS_AT_ONCE, read)
-}
-
-async function seenOne(store: EventStore, name: string, signal: AbortSignal): Promise<Inspected | undefined> {
+async function inspectOne(store: EventStore, name: string, signal: AbortSignal): Promise<Inspected | undefined> {
   try {
     const stored = await store.read(name, signal)
     if (stored === undefined) return undefined

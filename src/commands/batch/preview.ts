@@ -6,7 +6,6 @@ import { fieldColumns, usualColumns } from '../../formats/listing/columns.ts'
 import { listingJson } from '../../formats/listing/json.ts'
 import { lookOf, statusWord } from '../../formats/stream/view.ts'
 import { counted, countText, type TimeStyle } from '../../formats/terminal/numbers.ts'
-import type { Paint } from '../../formats/terminal/style.ts'
 import { type Cell, type Column, table } from '../../formats/terminal/table.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import type { Plan, PreviewRow } from './plan.ts'
@@ -25,9 +24,8 @@ export async function sayPreview(
   const paint = await paintFor(hasColour(options.color ?? 'auto', env, stderr.isTty))
   const shown = plan.rows.slice(0, ROWS_SHOWN)
   const more = plan.targets.length - shown.length
-  const look = { nowMs: runtime.nowMs(), time: output.time, paint, width: stderr.columns }
   const lines = [
-    ...previewTable(shown, look),
+    ...previewTable(shown, runtime.nowMs(), { time: output.time, paint, width: stderr.columns }),
     ...(more > 0 ? [`and ${countText(more)} more`] : []),
     planText(plan, action.leavesOut?.because),
   ]
@@ -52,8 +50,7 @@ export async function printPreview(
     const { jobs, leftOut } = plan
     await items.end({ total: rows.length, dryRun: true, verb: action.name, streams: jobs.length, leftOut })
   } else {
-    const look = { nowMs: runtime.nowMs(), time: output.time, paint: output.paint, width: output.width }
-    await output.lines(previewTable(rows, look))
+    await output.lines(previewTable(rows, runtime.nowMs(), output))
   }
   await output.say(`${planText(plan, action.leavesOut?.because)}. A dry run: nothing was changed.`)
 }
@@ -77,18 +74,13 @@ export function countOf({ jobs }: Pick<Plan, 'jobs'>): string {
   return byEvent ? `${counted(targets.length, 'event')} of ${streams}` : streams
 }
 
-interface Look {
-  readonly nowMs: number
-  readonly time: TimeStyle
-  readonly paint: Paint
-  readonly width: number | undefined
-}
-
 interface PreviewColumn extends Column {
   cell(row: PreviewRow, nowMs: number, time: TimeStyle): Cell
 }
 
-function previewTable(rows: readonly PreviewRow[], { nowMs, time, paint, width }: Look): string[] {
+type Look = Pick<Output, 'time' | 'paint' | 'width'>
+
+function previewTable(rows: readonly PreviewRow[], nowMs: number, { time, paint, width }: Look): string[] {
   const columns = columnsFor(rows, time)
   const cells = rows.map(row => columns.map(column => column.cell(row, nowMs, time)))
   const spared = columns.map((column, at) => ({ ...column, ...spareWhere(column, at, cells) }))

@@ -52,33 +52,34 @@ export async function resumeOf(action: BatchAction, options: BatchCommandOptions
   }
 }
 
-/** Flags that the run file answers. */
-const ANSWERED = {
-  event: '-e',
-  reason: '-m',
-  by: '--by',
-  commandId: '--command-id',
-  streams: '--streams',
-  all: '--all',
-  match: '--match',
-  status: '--status',
-  failed: '--failed',
-  overdue: '--overdue',
-  locked: '--locked',
-  key: '--key',
-  topic: '--topic',
-  tag: '--tag',
-  trackingId: '--tracking-id',
-  since: '--since',
-} as const satisfies { readonly [Name in keyof BatchCommandOptions]?: string }
+const FILTERS = [
+  'match',
+  'status',
+  'failed',
+  'overdue',
+  'locked',
+  'key',
+  'topic',
+  'tag',
+  'trackingId',
+  'since',
+] as const
+/** Options that the run file answers: who and why, and which streams. */
+const ANSWERED = ['event', 'reason', 'by', 'commandId', 'streams', 'all', ...FILTERS] as const
 
 function checkAlone(options: BatchCommandOptions): void {
-  const names = Object.keys(ANSWERED) as (keyof typeof ANSWERED)[]
-  const flag = options.names.length > 0 ? 'names' : names.find(name => options[name] !== undefined)
-  if (flag === undefined) return
-  throw new UsageError(`--rerun and ${flag === 'names' ? flag : ANSWERED[flag]} do not go together`, {
+  const answered = ANSWERED.find(name => options[name] !== undefined)
+  if (options.names.length === 0 && answered === undefined) return
+  const given = options.names.length > 0 || answered === undefined ? 'names' : flagOf(answered)
+  throw new UsageError(`--rerun and ${given} do not go together`, {
     hint: 'The run file says which streams and events, who and why.',
   })
+}
+
+/** `--tracking-id` of `trackingId` */
+function flagOf(option: string): string {
+  const short = { event: '-e', reason: '-m' }[option]
+  return short ?? `--${option.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
 }
 
 function otherLife({ listed, pin }: SummarizedStream, { rest }: RunFileRest): Problem | undefined {

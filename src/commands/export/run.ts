@@ -1,7 +1,7 @@
 import type { GlobalOptions } from '../../cli/options.ts'
 import { missingProblem } from '../../cli/outcome-problem.ts'
 import { type Output, openOutput } from '../../cli/output.ts'
-import { type Problem, UsageError } from '../../cli/problem.ts'
+import { CommandFailed, type Problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import type { SelectionOptions } from '../../cli/selection/flags.ts'
 import { requireSelection } from '../../cli/selection/read.ts'
@@ -35,8 +35,7 @@ export async function exportStreams(options: ExportOptions, runtime: Runtime): P
   const output = await openOutput(talk, runtime)
   const store = await openStoreFor(options, runtime, output)
   const names = await selectNames(store, selection, options, output, runtime)
-  if (names.kind === 'missing') return names.problem
-  const request: ExportRequest = { store, names: names.names, options, output, runtime }
+  const request: ExportRequest = { store, names, options, output, runtime }
   if (!isStdout(target)) runtime.begin('writes')
   return perform(target, request)
 }
@@ -60,20 +59,15 @@ function perform(target: ExportTarget, request: ExportRequest): Promise<Problem 
   }
 }
 
-/** The streams of a selection by name, or why there is nothing to begin with. */
-export type SelectedNames =
-  | { readonly kind: 'names'; readonly names: AsyncIterable<string> }
-  | { readonly kind: 'missing'; readonly problem: Problem }
-
-/** Names that were given are all looked up first: if one is missing nothing is begun. A filter is listed as it goes. */
+/** Names that were given are all looked up first: if one is missing nothing is begun. A filter is listed as it goes. @throws CommandFailed */
 async function selectNames(
   store: EventStore,
   selection: Selection,
   { skipMissing }: { readonly skipMissing?: boolean },
   output: Output,
   { signal }: Runtime,
-): Promise<SelectedNames> {
-  if (selection.kind === 'filter') return { kind: 'names', names: listed(store, selection, output, signal) }
+): Promise<AsyncIterable<string>> {
+  if (selection.kind === 'filter') return listed(store, selection, output, signal)
   const names: string[] = []
   const missing: Problem[] = []
   for await (const page of selected(store, selection, signal)) {
@@ -81,9 +75,9 @@ async function selectNames(
     missing.push(...page.missing.map(missingProblem))
   }
   const fatal = missingProblemOf(missing, names.length + missing.length > 1, MISSING_HINT)
-  if (fatal !== undefined && !(skipMissing && names.length > 0)) return { kind: 'missing', problem: fatal }
+  if (fatal !== undefined && !(skipMissing && names.length > 0)) throw new CommandFailed(fatal)
   for (const { message } of missing) await output.say(`skipped: ${visibleName(message)}`)
-  return { kind: 'names', names: each(names) }
+  return each(names)
 }
 
 const MISSING_HINT = 'Nothing was exported. --skip-missing goes on with the others.'
