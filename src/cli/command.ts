@@ -13,6 +13,9 @@ export interface FailureFormat {
   print(what: Problem, runtime: Runtime): Promise<void>
 }
 
+/** Makes the options of a parsed command; or the names that its arguments have beside the flags. */
+type Parse<Options> = ((command: Command) => Options) | readonly string[]
+
 /** How a command is described to its users; the examples stand first. */
 export interface Description {
   readonly summary: string
@@ -58,12 +61,12 @@ function examplesText(runtime: Runtime, examples: Description['examples']): stri
   return `Examples:\n${lines.map(([line, what]) => `${line.padEnd(width)}   # ${what}`).join('\n')}\n`
 }
 
-/** A command that only reads. `parse` makes its options from the parsed command. */
-export function reads<Options>(
+/** A command that only reads. */
+export function reads<Options extends object>(
   command: Command,
   runtime: Runtime,
   description: Omit<Description, 'kind'>,
-  parse: (command: Command) => Options,
+  parse: Parse<Options>,
   run: Run<Options>,
 ): void {
   describe(command, runtime, { ...description, kind: 'reads' })
@@ -71,11 +74,11 @@ export function reads<Options>(
 }
 
 /** A command that changes streams: it takes the flags of every change too. */
-export function writes<Options>(
+export function writes<Options extends object>(
   command: Command,
   runtime: Runtime,
   description: Omit<Description, 'kind' | 'formats'>,
-  parse: (command: Command) => Options,
+  parse: Parse<Options>,
   run: Run<Options>,
 ): void {
   everyChange(command)
@@ -84,16 +87,17 @@ export function writes<Options>(
 }
 
 /** What happens when the command was parsed: its problem, if any, ends in `exit.ts` like every error. */
-export function act<Options>(
+export function act<Options extends object>(
   command: Command,
   runtime: Runtime,
   kind: Kind,
-  parse: (command: Command) => Options,
+  parse: Parse<Options>,
   run: Run<Options>,
 ): void {
   command.action(async () => {
     runtime.begin(kind, pathOf(command))
-    const problem = await run(parse(command), runtime)
+    const options = typeof parse === 'function' ? parse(command) : parsed<Options>(command, parse)
+    const problem = await run(options, runtime)
     if (problem !== undefined) throw new CommandFailed(problem)
   })
 }

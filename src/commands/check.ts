@@ -41,7 +41,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<CheckOptions
     ],
     formats: ['nagios', 'prometheus', 'json'],
   } as const
-  reads(command, runtime, description, parse, go)
+  reads(command, runtime, description, [], go)
 }
 
 /** Each count is bad from its limit on. */
@@ -86,9 +86,4 @@ export const failure: FailureFormat = {
   },
 }
 
-const parse = (command: Command) => parsed<CheckOptions>(command, [])
-
-export const run: Run<CheckOptions> = async (options, runtime) => {
-  const { checkStore } = await import('./check/run.ts')
-  return checkStore(options, runtime)
-}
+export const run: Run<CheckOptions> = async (...given) => (await import('./check/run.ts')).checkStore(...given)

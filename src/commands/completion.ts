@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander'
-import { act, describe, parsed, type Run } from '../cli/command.ts'
+import { act, describe, type Run } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { choice } from '../cli/values.ts'
 import type { CompletionOptions } from './completion/run.ts'
@@ -21,15 +21,11 @@ export function register(parent: Command, runtime: Runtime, go: Run<CompletionOp
     ],
     formats: ['text'],
   })
-  act(command, runtime, 'reads', parse, go)
+  act(command, runtime, 'reads', ['shell'], go)
 }
 
-const parse = (command: Command) => parsed<CompletionOptions>(command, ['shell'])
-
-export const run: Run<CompletionOptions> = async (options, runtime) => {
-  const { printScript } = await import('./completion/run.ts')
-  return printScript(options, runtime)
-}
+export const run: Run<CompletionOptions> = async (...given) =>
+  (await import('./completion/run.ts')).printScript(...given)
 
 /**
  * `__complete SHELL -- WORD…`: what the scripts of `completion` ask. Prints what may stand at the cursor; whatever goes

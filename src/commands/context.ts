@@ -80,15 +80,10 @@ export function registerAdd(parent: Command, runtime: Runtime, go: Run<AddContex
     ],
     formats: ['text', 'json'],
   })
-  act(command, runtime, 'writes', parseAdd, go)
+  act(command, runtime, 'writes', ['name'], go)
 }
 
-const parseAdd = (command: Command) => parsed<AddContextOptions>(command, ['name'])
-
-const runAdd: Run<AddContextOptions> = async (options, runtime) => {
-  const { addContext } = await import('./context/run.ts')
-  return addContext(options, runtime)
-}
+const runAdd: Run<AddContextOptions> = async (...given) => (await import('./context/run.ts')).addContext(...given)
 
 function registerList(parent: Command, runtime: Runtime, go: Run<GlobalOptions> = runList): void {
   const command = parent.command('list').alias('ls')
@@ -101,15 +96,10 @@ function registerList(parent: Command, runtime: Runtime, go: Run<GlobalOptions> 
     formats: ['table', 'json', 'name'],
     effect: 'Only reads: your list of contexts, no store.',
   } as const
-  reads(command, runtime, description, parseList, go)
+  reads(command, runtime, description, [], go)
 }
 
-const parseList = (command: Command) => parsed<GlobalOptions>(command, [])
-
-const runList: Run<GlobalOptions> = async (options, runtime) => {
-  const { listContexts } = await import('./context/run.ts')
-  return listContexts(options, runtime)
-}
+const runList: Run<GlobalOptions> = async (...given) => (await import('./context/run.ts')).listContexts(...given)
 
 function registerRemove(parent: Command, runtime: Runtime, go: Run<RemoveContextOptions> = runRemove): void {
   const command = parent
@@ -123,15 +113,11 @@ function registerRemove(parent: Command, runtime: Runtime, go: Run<RemoveContext
     examples: [['context remove dev', 'the name, not the store']],
     formats: ['text', 'json'],
   })
-  act(command, runtime, 'writes', parseRemove, go)
+  act(command, runtime, 'writes', ['name'], go)
 }
 
-const parseRemove = (command: Command) => parsed<RemoveContextOptions>(command, ['name'])
-
-const runRemove: Run<RemoveContextOptions> = async (options, runtime) => {
-  const { removeContext } = await import('./context/run.ts')
-  return removeContext(options, runtime)
-}
+const runRemove: Run<RemoveContextOptions> = async (...given) =>
+  (await import('./context/run.ts')).removeContext(...given)
 
 function registerTest(parent: Command, runtime: Runtime, go: Run<TestContextOptions> = runTest): void {
   const command = parent
@@ -147,15 +133,10 @@ function registerTest(parent: Command, runtime: Runtime, go: Run<TestContextOpti
     ],
     formats: ['table', 'json'],
   })
-  act(command, runtime, 'writes', parseTest, go)
+  act(command, runtime, 'writes', ['name'], go)
 }
 
-const parseTest = (command: Command) => parsed<TestContextOptions>(command, ['name'])
-
-const runTest: Run<TestContextOptions> = async (options, runtime) => {
-  const { testContext } = await import('./context/test.ts')
-  return testContext(options, runtime)
-}
+const runTest: Run<TestContextOptions> = async (...given) => (await import('./context/test.ts')).testContext(...given)
 
 export function registerUse(parent: Command, runtime: Runtime, go: Run<UseContextOptions> = runUse): void {
   const command = parent
@@ -186,7 +167,4 @@ function parseUse(command: Command): UseContextOptions {
   })
 }
 
-const runUse: Run<UseContextOptions> = async (options, runtime) => {
-  const { useContext } = await import('./context/run.ts')
-  return useContext(options, runtime)
-}
+const runUse: Run<UseContextOptions> = async (...given) => (await import('./context/run.ts')).useContext(...given)

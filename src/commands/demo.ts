@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { act, describe, parsed, type Run } from '../cli/command.ts'
+import { act, describe, type Run } from '../cli/command.ts'
 import type { Problem } from '../cli/problem.ts'
 import { factor } from '../cli/values.ts'
 import type { DemoOptions } from './demo/run.ts'
@@ -28,7 +28,7 @@ export function register(
     effect: 'Writes: creates a stream, demo/search-order-TIME.',
   } as const
   describe(command, runtime, description)
-  act(command, runtime, 'writes', own => parsed<DemoOptions>(own, []), go)
+  act(command, runtime, 'writes', [], go)
 }
 
 async function run(options: DemoOptions, runtime: ProgramRuntime): Promise<Problem | undefined> {

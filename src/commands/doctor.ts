@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { act, describe, parsed, type Run } from '../cli/command.ts'
+import { act, describe, type Run } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { selectionFlags } from '../cli/selection/flags.ts'
 import { streamNames } from '../cli/values.ts'
@@ -34,12 +34,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<DoctorOption
     kind: 'reads',
     effect: 'Writes: a small stream of its own, removed again, unless --read-only; your streams are only read.',
   })
-  act(command, runtime, 'reads', parse, go)
+  act(command, runtime, 'reads', ['names'], go)
 }
 
-const parse = (command: Command) => parsed<DoctorOptions>(command, ['names'])
-
-export const run: Run<DoctorOptions> = async (options, runtime) => {
-  const { examineAll } = await import('./doctor/run.ts')
-  return examineAll(options, runtime)
-}
+export const run: Run<DoctorOptions> = async (...given) => (await import('./doctor/run.ts')).examineAll(...given)

@@ -84,7 +84,4 @@ export function programIn(words: readonly string[], { argv }: Runtime, usage: st
   return [program, ...args]
 }
 
-export const run: Run<ExecOptions> = async (options, runtime) => {
-  const { exec } = await import('./exec/run.ts')
-  return exec(options, runtime)
-}
+export const run: Run<ExecOptions> = async (...given) => (await import('./exec/run.ts')).exec(...given)

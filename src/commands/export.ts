@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { act, describe, parsed, type Run } from '../cli/command.ts'
+import { act, describe, type Run } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { selectionFlags } from '../cli/selection/flags.ts'
 import { nonEmpty, streamNames } from '../cli/values.ts'
@@ -47,10 +47,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<ExportOption
     ],
     formats: ['xml', 'json', 'mermaid', 'chrome', 'otlp'],
   })
-  act(command, runtime, 'reads', own => parsed<ExportOptions>(own, ['names']), go)
+  act(command, runtime, 'reads', ['names'], go)
 }
 
-export const run: Run<ExportOptions> = async (options, runtime) => {
-  const { exportStreams } = await import('./export/run.ts')
-  return exportStreams(options, runtime)
-}
+export const run: Run<ExportOptions> = async (...given) => (await import('./export/run.ts')).exportStreams(...given)

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { act, describe, parsed, type Run } from '../cli/command.ts'
+import { act, describe, type Run } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { inFlag, nonEmpty, pattern, streamName } from '../cli/values.ts'
 import { checkStreamName } from '../store/names.ts'
@@ -42,7 +42,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<ImportOption
     ],
     formats: ['text', 'json', 'ndjson'],
   })
-  act(command, runtime, 'writes', own => parsed<ImportOptions>(own, ['sources']), go)
+  act(command, runtime, 'writes', ['sources'], go)
 }
 
 function nameOf(text: string): string {
@@ -59,7 +59,4 @@ function sources(text: string, previous: readonly string[] = []): readonly strin
   return [...previous, nonEmpty('SOURCE')(text)]
 }
 
-export const run: Run<ImportOptions> = async (options, runtime) => {
-  const { importStreams } = await import('./import/run.ts')
-  return importStreams(options, runtime)
-}
+export const run: Run<ImportOptions> = async (...given) => (await import('./import/run.ts')).importStreams(...given)

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { parsed, type Run, writes } from '../cli/command.ts'
+import { type Run, writes } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { names, nonEmpty, requiredText, streamName } from '../cli/values.ts'
 import { attributeFlags } from './event/flags.ts'
@@ -30,12 +30,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<InitOptions>
       ['init orders/4711 --from order.yaml --if-absent', 'from a template'],
     ],
   } as const
-  writes(attributeFlags(command), runtime, description, parse, go)
+  writes(attributeFlags(command), runtime, description, ['stream'], go)
 }
 
-const parse = (command: Command) => parsed<InitOptions>(command, ['stream'])
-
-export const run: Run<InitOptions> = async (options, runtime) => {
-  const { initStream } = await import('./init/run.ts')
-  return initStream(options, runtime)
-}
+export const run: Run<InitOptions> = async (...given) => (await import('./init/run.ts')).initStream(...given)

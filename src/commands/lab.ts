@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { act, describe, describeGroup, parsed, type Run } from '../cli/command.ts'
+import { act, describe, describeGroup, type Run } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { choice, duration } from '../cli/values.ts'
 import type { LeaseLabOptions } from './lab/lease.ts'
@@ -53,13 +53,10 @@ export function registerLease(parent: Command, runtime: Runtime, go: Run<LeaseLa
     effect: 'Writes: creates a stream, lab/lease-TIME, and removes it at the end.',
   } as const
   describe(command, runtime, description)
-  act(command, runtime, 'writes', own => parsed<LeaseLabOptions>(own, []), go)
+  act(command, runtime, 'writes', [], go)
 }
 
-const runLease: Run<LeaseLabOptions> = async (options, runtime) => {
-  const { labLease } = await import('./lab/lease.ts')
-  return labLease(options, runtime)
-}
+const runLease: Run<LeaseLabOptions> = async (...given) => (await import('./lab/lease.ts')).labLease(...given)
 
 const MOST_EVENTS = 5_000
 
@@ -110,10 +107,7 @@ export function registerStream(parent: Command, runtime: Runtime, go: Run<Stream
     effect: 'Writes: creates a stream, lab/stream-TIME, and removes it at the end.',
   } as const
   describe(command, runtime, description)
-  act(command, runtime, 'writes', own => parsed<StreamLabOptions>(own, []), go)
+  act(command, runtime, 'writes', [], go)
 }
 
-const runStream: Run<StreamLabOptions> = async (options, runtime) => {
-  const { labStream } = await import('./lab/stream.ts')
-  return labStream(options, runtime)
-}
+const runStream: Run<StreamLabOptions> = async (...given) => (await import('./lab/stream.ts')).labStream(...given)

@@ -104,10 +104,8 @@ export function registerBreak(parent: Command, runtime: Runtime, go: Run<BreakLe
   leaseAction(command, runtime, description, go)
 }
 
-const runBreak: Run<BreakLeaseOptions> = async (options, runtime) => {
-  const { breakLease } = await import('./lease/break-lease.ts')
-  return breakLease(options, runtime)
-}
+const runBreak: Run<BreakLeaseOptions> = async (...given) =>
+  (await import('./lease/break-lease.ts')).breakLease(...given)
 
 export interface ChangeLeaseOptions extends HeldLeaseOptions {
   readonly newId?: string
@@ -169,10 +167,7 @@ function parse(command: Command): ListLeasesOptions {
   return stale === undefined ? options : { ...options, stale: stale === true ? STALE_AFTER_MS : stale }
 }
 
-const runLs: Run<ListLeasesOptions> = async (options, runtime) => {
-  const { listLeases } = await import('./lease/list.ts')
-  return listLeases(options, runtime)
-}
+const runLs: Run<ListLeasesOptions> = async (...given) => (await import('./lease/list.ts')).listLeases(...given)
 
 export type ReleaseLeaseOptions = HeldLeaseOptions
 
@@ -223,7 +218,4 @@ export function registerShow(parent: Command, runtime: Runtime, go: Run<ShowLeas
   leaseAction(leaseCommand(parent, 'show'), runtime, description, go)
 }
 
-const runShow: Run<ShowLeaseOptions> = async (options, runtime) => {
-  const { showLease } = await import('./lease/run.ts')
-  return showLease(options, runtime)
-}
+const runShow: Run<ShowLeaseOptions> = async (...given) => (await import('./lease/run.ts')).showLease(...given)

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { parsed, type Run, reads } from '../cli/command.ts'
+import { type Run, reads } from '../cli/command.ts'
 import { UsageError } from '../cli/problem.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { selectionFlags } from '../cli/selection/flags.ts'
@@ -54,7 +54,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<LogCommandOp
     ],
     formats: ['table', 'json', 'ndjson'],
   } as const
-  reads(command, runtime, description, parse, go)
+  reads(command, runtime, description, ['names'], go)
 }
 
 function operations(text: string, previous?: readonly string[]): readonly string[] {
@@ -66,9 +66,4 @@ function operations(text: string, previous?: readonly string[]): readonly string
   return choices('--op', OPS)(text, previous)
 }
 
-const parse = (command: Command) => parsed<LogCommandOptions>(command, ['names'])
-
-export const run: Run<LogCommandOptions> = async (options, runtime) => {
-  const { showLog } = await import('./log/run.ts')
-  return showLog(options, runtime)
-}
+export const run: Run<LogCommandOptions> = async (...given) => (await import('./log/run.ts')).showLog(...given)

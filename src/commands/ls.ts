@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { parsed, type Run, reads } from '../cli/command.ts'
+import { type Run, reads } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { filterFlags } from '../cli/selection/flags.ts'
 import { choice, choices, count, duration, withWords } from '../cli/values.ts'
@@ -23,7 +23,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<LsOptions> =
     ],
     formats: ['table', 'wide', 'name', 'json', 'ndjson', 'yaml'],
   } as const
-  reads(command, runtime, description, parse, go)
+  reads(command, runtime, description, [], go)
 }
 
 function listFlags(): Option[] {
@@ -50,9 +50,4 @@ function listFlags(): Option[] {
   ]
 }
 
-const parse = (command: Command) => parsed<LsOptions>(command, [])
-
-export const run: Run<LsOptions> = async (options, runtime) => {
-  const { listStreams } = await import('./ls/run.ts')
-  return listStreams(options, runtime)
-}
+export const run: Run<LsOptions> = async (...given) => (await import('./ls/run.ts')).listStreams(...given)

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { parsed, type Run, reads } from '../cli/command.ts'
+import { type Run, reads } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { duration, nonEmpty, streamNames } from '../cli/values.ts'
 import { type ShowOptions, versionOrTime } from './show/options.ts'
@@ -45,12 +45,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<ShowOptions>
     ],
     formats: ['tree', 'table', 'timeline', 'json', 'yaml', 'xml', 'mermaid'],
   } as const
-  reads(command, runtime, description, parse, go)
+  reads(command, runtime, description, ['streams'], go)
 }
 
-const parse = (command: Command) => parsed<ShowOptions>(command, ['streams'])
-
-export const run: Run<ShowOptions> = async (options, runtime) => {
-  const { showStreams } = await import('./show/run.ts')
-  return showStreams(options, runtime)
-}
+export const run: Run<ShowOptions> = async (...given) => (await import('./show/run.ts')).showStreams(...given)

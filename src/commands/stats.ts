@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { parsed, type Run, reads } from '../cli/command.ts'
+import { type Run, reads } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { selectionFlags } from '../cli/selection/flags.ts'
 import { choice, count, streamNames } from '../cli/values.ts'
@@ -45,12 +45,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<StatsOptions
     ],
     formats: ['table', 'json', 'ndjson'],
   } as const
-  reads(command, runtime, description, parse, go)
+  reads(command, runtime, description, ['names'], go)
 }
 
-const parse = (command: Command) => parsed<StatsOptions>(command, ['names'])
-
-export const run: Run<StatsOptions> = async (options, runtime) => {
-  const { showStats } = await import('./stats/run.ts')
-  return showStats(options, runtime)
-}
+export const run: Run<StatsOptions> = async (...given) => (await import('./stats/run.ts')).showStats(...given)

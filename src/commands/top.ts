@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { parsed, type Run, reads } from '../cli/command.ts'
+import { type Run, reads } from '../cli/command.ts'
 import type { Problem } from '../cli/problem.ts'
 import { choice, duration, pattern, streamName } from '../cli/values.ts'
 import type { ProgramRuntime } from './top/dashboard.ts'
@@ -53,7 +53,7 @@ export function register(
     effect:
       'Only reads: takes no lease. Once changes are unlocked in it, writes as cancel, abort, retry and lease break do.',
   } as const
-  reads(command, runtime, description, own => parsed<TopOptions>(own, ['stream']), go)
+  reads(command, runtime, description, ['stream'], go)
 }
 
 async function run(options: TopOptions, runtime: ProgramRuntime): Promise<Problem | undefined> {

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { act, describe, parsed, type Run, reads } from '../cli/command.ts'
+import { act, describe, type Run, reads } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { choice, count, duration, nonEmpty, pattern } from '../cli/values.ts'
 import { ON_DUE } from '../stream/operations/operation.ts'
@@ -96,7 +96,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<WatchdogComm
     kind: 'writes',
     effect: 'Writes: each end is one change under the lease of its stream.',
   })
-  act(command, runtime, 'writes', parse, go)
+  act(command, runtime, 'writes', [], go)
   registerStatus(command, runtime)
 }
 
@@ -104,14 +104,8 @@ function hook(flag: string, what: string): Option {
   return new Option(`${flag} <command>`, what).argParser(hookCommand(flag))
 }
 
-function parse(command: Command): WatchdogCommandOptions {
-  return parsed<WatchdogCommandOptions>(command, [])
-}
-
-export const run: Run<WatchdogCommandOptions> = async (options, runtime) => {
-  const { watchdog } = await import('./watchdog/run.ts')
-  return watchdog(options, runtime)
-}
+export const run: Run<WatchdogCommandOptions> = async (...given) =>
+  (await import('./watchdog/run.ts')).watchdog(...given)
 
 export function registerStatus(parent: Command, runtime: Runtime, go: Run<WatchdogStatusOptions> = runStatus): void {
   const command = parent.command('status').option('-w, --watch', 'draw it again in place, on a terminal')
@@ -124,10 +118,8 @@ export function registerStatus(parent: Command, runtime: Runtime, go: Run<Watchd
     ],
     formats: ['table', 'json'],
   } as const
-  reads(command, runtime, description, at => parsed<WatchdogStatusOptions>(at, []), go)
+  reads(command, runtime, description, [], go)
 }
 
-const runStatus: Run<WatchdogStatusOptions> = async (options, runtime) => {
-  const { watchdogStatus } = await import('./watchdog/status.ts')
-  return watchdogStatus(options, runtime)
-}
+const runStatus: Run<WatchdogStatusOptions> = async (...given) =>
+  (await import('./watchdog/status.ts')).watchdogStatus(...given)

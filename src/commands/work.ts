@@ -90,7 +90,4 @@ function optionsIn(command: Command, runtime: Runtime): WorkCommandOptions {
   return { ...options, command: programIn(command.processedArgs[0] ?? [], runtime, usage) }
 }
 
-const run: Run<WorkCommandOptions> = async (options, runtime) => {
-  const { work } = await import('./work/run.ts')
-  return work(options, runtime)
-}
+const run: Run<WorkCommandOptions> = async (...given) => (await import('./work/run.ts')).work(...given)
