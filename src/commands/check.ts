@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { type FailureFormat, parsed, type Run, reads } from '../cli/command.ts'
+import { type FailureFormat, type Run, reads } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { count, duration, pattern } from '../cli/values.ts'
 import type { CheckOptions } from './check/options.ts'
@@ -86,4 +86,4 @@ export const failure: FailureFormat = {
   },
 }
 
-export const run: Run<CheckOptions> = async (...given) => (await import('./check/run.ts')).checkStore(...given)
+const run: Run<CheckOptions> = async (...given) => (await import('./check/run.ts')).checkStore(...given)

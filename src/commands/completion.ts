@@ -24,8 +24,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<CompletionOp
   act(command, runtime, 'reads', ['shell'], go)
 }
 
-export const run: Run<CompletionOptions> = async (...given) =>
-  (await import('./completion/run.ts')).printScript(...given)
+const run: Run<CompletionOptions> = async (...given) => (await import('./completion/run.ts')).printScript(...given)
 
 /**
  * `__complete SHELL -- WORD…`: what the scripts of `completion` ask. Prints what may stand at the cursor; whatever goes

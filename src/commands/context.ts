@@ -43,7 +43,7 @@ function onlyBack(text: string, group: Command): string {
   })
 }
 
-export const run: Run<ContextOptions> = async (options, runtime) => {
+const run: Run<ContextOptions> = async (options, runtime) => {
   if (options.back) {
     runtime.begin('writes')
     const { useContext } = await import('./context/run.ts')

@@ -37,4 +37,4 @@ export function register(parent: Command, runtime: Runtime, go: Run<DoctorOption
   act(command, runtime, 'reads', ['names'], go)
 }
 
-export const run: Run<DoctorOptions> = async (...given) => (await import('./doctor/run.ts')).examineAll(...given)
+const run: Run<DoctorOptions> = async (...given) => (await import('./doctor/run.ts')).examineAll(...given)

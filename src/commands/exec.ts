@@ -84,4 +84,4 @@ export function programIn(words: readonly string[], { argv }: Runtime, usage: st
   return [program, ...args]
 }
 
-export const run: Run<ExecOptions> = async (...given) => (await import('./exec/run.ts')).exec(...given)
+const run: Run<ExecOptions> = async (...given) => (await import('./exec/run.ts')).exec(...given)

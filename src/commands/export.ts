@@ -50,4 +50,4 @@ export function register(parent: Command, runtime: Runtime, go: Run<ExportOption
   act(command, runtime, 'reads', ['names'], go)
 }
 
-export const run: Run<ExportOptions> = async (...given) => (await import('./export/run.ts')).exportStreams(...given)
+const run: Run<ExportOptions> = async (...given) => (await import('./export/run.ts')).exportStreams(...given)

@@ -59,4 +59,4 @@ function sources(text: string, previous: readonly string[] = []): readonly strin
   return [...previous, nonEmpty('SOURCE')(text)]
 }
 
-export const run: Run<ImportOptions> = async (...given) => (await import('./import/run.ts')).importStreams(...given)
+const run: Run<ImportOptions> = async (...given) => (await import('./import/run.ts')).importStreams(...given)

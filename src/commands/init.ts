@@ -33,4 +33,4 @@ export function register(parent: Command, runtime: Runtime, go: Run<InitOptions>
   writes(attributeFlags(command), runtime, description, ['stream'], go)
 }
 
-export const run: Run<InitOptions> = async (...given) => (await import('./init/run.ts')).initStream(...given)
+const run: Run<InitOptions> = async (...given) => (await import('./init/run.ts')).initStream(...given)

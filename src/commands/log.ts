@@ -66,4 +66,4 @@ function operations(text: string, previous?: readonly string[]): readonly string
   return choices('--op', OPS)(text, previous)
 }
 
-export const run: Run<LogCommandOptions> = async (...given) => (await import('./log/run.ts')).showLog(...given)
+const run: Run<LogCommandOptions> = async (...given) => (await import('./log/run.ts')).showLog(...given)

@@ -50,4 +50,4 @@ function listFlags(): Option[] {
   ]
 }
 
-export const run: Run<LsOptions> = async (...given) => (await import('./ls/run.ts')).listStreams(...given)
+const run: Run<LsOptions> = async (...given) => (await import('./ls/run.ts')).listStreams(...given)

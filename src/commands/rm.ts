@@ -26,7 +26,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<BatchCommand
   registerBatch(command, runtime, description, go, everyRemoval)
 }
 
-export const run: Run<BatchCommandOptions> = async (options, runtime) => {
+const run: Run<BatchCommandOptions> = async (options, runtime) => {
   const { removeStreams } = await import('./rm/run.ts')
   const { blob = [], names } = options
   return removeStreams({ ...options, names: [...names, ...blob] }, runtime)

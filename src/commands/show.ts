@@ -48,4 +48,4 @@ export function register(parent: Command, runtime: Runtime, go: Run<ShowOptions>
   reads(command, runtime, description, ['streams'], go)
 }
 
-export const run: Run<ShowOptions> = async (...given) => (await import('./show/run.ts')).showStreams(...given)
+const run: Run<ShowOptions> = async (...given) => (await import('./show/run.ts')).showStreams(...given)

@@ -48,4 +48,4 @@ export function register(parent: Command, runtime: Runtime, go: Run<StatsOptions
   reads(command, runtime, description, ['names'], go)
 }
 
-export const run: Run<StatsOptions> = async (...given) => (await import('./stats/run.ts')).showStats(...given)
+const run: Run<StatsOptions> = async (...given) => (await import('./stats/run.ts')).showStats(...given)

@@ -57,4 +57,4 @@ function parse(command: Command): TailOptions {
   return names.length === 1 && only !== undefined ? { ...options, stream: only } : { ...options, names }
 }
 
-export const run: Run<TailOptions> = async (...given) => (await import('./tail/run.ts')).tailStreams(...given)
+const run: Run<TailOptions> = async (...given) => (await import('./tail/run.ts')).tailStreams(...given)

@@ -74,4 +74,4 @@ function parse(command: Command): WaitCommandOptions {
   return timeout === undefined ? options : { ...options, within: timeout }
 }
 
-export const run: Run<WaitCommandOptions> = async (...given) => (await import('./wait/run.ts')).waitForStreams(...given)
+const run: Run<WaitCommandOptions> = async (...given) => (await import('./wait/run.ts')).waitForStreams(...given)

@@ -104,8 +104,7 @@ function hook(flag: string, what: string): Option {
   return new Option(`${flag} <command>`, what).argParser(hookCommand(flag))
 }
 
-export const run: Run<WatchdogCommandOptions> = async (...given) =>
-  (await import('./watchdog/run.ts')).watchdog(...given)
+const run: Run<WatchdogCommandOptions> = async (...given) => (await import('./watchdog/run.ts')).watchdog(...given)
 
 export function registerStatus(parent: Command, runtime: Runtime, go: Run<WatchdogStatusOptions> = runStatus): void {
   const command = parent.command('status').option('-w, --watch', 'draw it again in place, on a terminal')
