@@ -94,11 +94,11 @@ export function summaryOf(fields: OurFields, body: BodyMark): Summary | undefine
   return belongs(fields, body) ? decodeSummary(fields) : undefined
 }
 
+const FIELDS = new Map(Object.keys(NO_FIELDS).map(field => [PREFIX + field, field as keyof OurFields]))
+
 /** Which of our fields a key stands for; `undefined` for a holder's, for those of others and of later versions. */
 export function fieldOf(key: string): keyof OurFields | undefined {
-  const lower = key.toLowerCase()
-  const field = lower.slice(PREFIX.length)
-  return lower.startsWith(PREFIX) && Object.hasOwn(NO_FIELDS, field) ? (field as keyof OurFields) : undefined
+  return FIELDS.get(key) ?? FIELDS.get(key.toLowerCase())
 }
 
 function belongs(fields: OurFields, { md5, size }: BodyMark): boolean {

@@ -5,7 +5,7 @@ import type { Listed } from '../../store.ts'
 import type { AzureContainer } from '../client.ts'
 import { ServiceError } from '../errors.ts'
 import type { AzureCalls } from '../requests.ts'
-import { type BlobHead, BlobReader } from './blob.ts'
+import { type BlobHead, headOf, isLeased, rowOf } from './blob.ts'
 import { ListScan } from './xml-scan.ts'
 
 /** Whether a row is to be made of a blob. `isLeased` can be called only meanwhile. */
@@ -68,13 +68,11 @@ class Page implements ListedPage {
   failure: { readonly thrown: unknown } | undefined
   readonly #wanted: Wanted
   readonly #hand: TakeRows | undefined
-  readonly #blobs: BlobReader
   #body: Readable | undefined
   /** Whether what arrives is behind what had arrived before. */
   #isBehind = true
 
-  constructor(blobs: BlobReader, wanted: Wanted, hand?: TakeRows) {
-    this.#blobs = blobs
+  constructor(wanted: Wanted, hand?: TakeRows) {
     this.#wanted = wanted
     this.#hand = hand
   }
@@ -115,14 +113,14 @@ class Page implements ListedPage {
   }
 
   #take(bytes: Buffer, from: number, to: number): void {
-    const head = this.#blobs.head(bytes, from, to)
+    const head = headOf(bytes, from, to)
     const { name } = head
     if (!this.#isBehind && !this.#comesBehind(name)) return
     if (head.isHierarchical || (this.last !== undefined && name < this.last)) this.isSorted = false
     this.first ??= name
     this.last = name
-    if (head.isDirectory || !this.#isWanted(head, () => this.#blobs.isLeased(bytes, head, to))) return
-    const row = this.#blobs.row(bytes, head, to)
+    if (head.isDirectory || !this.#isWanted(head, () => isLeased(head))) return
+    const row = rowOf(bytes, head, to)
     if (row !== undefined) this.rows.push(row)
     if (this.#hand === undefined || this.rows.length < HANDFUL) return
     this.#hand(this.rows)
@@ -172,7 +170,6 @@ export class AzureListReader implements PageSource {
   isOrdered = true
   readonly #client: ContainerClient
   readonly #calls: AzureCalls
-  readonly #blobs = new BlobReader()
   /** Pages under way by the signals of their requests: the one thing of ours that the SDK hands through to a policy. */
   readonly #pages = new WeakMap<object, { readonly page: Page; readonly silence: NodeJS.Timeout }>()
 
@@ -190,7 +187,7 @@ export class AzureListReader implements PageSource {
 
   /** One page, asked for again when its answer does not come, or not whole. */
   async page(request: PageRequest, wanted: Wanted, take?: TakeRows): Promise<ListedPage> {
-    const page = new Page(this.#blobs, wanted, take)
+    const page = new Page(wanted, take)
     const answer = await this.#calls.repeated(tried => this.#fetch(request, page, tried), {
       limitMs: LINE_SHARED_BY * this.#calls.limits.pageMs,
       signal: request.signal,

@@ -142,7 +142,7 @@ function afterSpace(bytes: Buffer, from: number): number {
 }
 
 /** Whether these bytes stand at this place. Comparing a few by hand is cheaper than a call into the buffer. */
-export function startsAt(bytes: Buffer, at: number, wanted: Buffer): boolean {
+function startsAt(bytes: Buffer, at: number, wanted: Buffer): boolean {
   for (let i = 0; i < wanted.length; i += 1) if (bytes[at + i] !== wanted[i]) return false
   return true
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { BlobReader } from '../../../../../src/store/azure/list/blob.ts'
+import { headOf, rowOf } from '../../../../../src/store/azure/list/blob.ts'
 import { ListScan } from '../../../../../src/store/azure/list/xml-scan.ts'
 import { writeMetadata } from '../../../../../src/store/azure/metadata.ts'
 import type { Listed } from '../../../../../src/store/store.ts'
@@ -18,11 +18,10 @@ interface Scanned {
 /** Reads the pieces of a page one after the other, as they would arrive. */
 function scan(...pieces: readonly (string | Uint8Array)[]): Scanned {
   const rows: Scanned['rows'][number][] = []
-  const reader = new BlobReader()
   const scanner = new ListScan((bytes, from, to) => {
-    const head = reader.head(bytes, from, to)
+    const head = headOf(bytes, from, to)
     const { isDirectory, isHierarchical } = head
-    const row = reader.row(bytes, head, to)
+    const row = rowOf(bytes, head, to)
     if (row !== undefined) rows.push({ ...row, isDirectory, isHierarchical })
   })
   for (const piece of pieces) scanner.push(Buffer.from(piece as string))
@@ -136,6 +135,16 @@ describe('a page of the listing', () => {
     }
   })
 
+  it('reads a blob whose metadata are no elements as one without them, however long they are', () => {
+    for (const garbage of [`<${'a'.repeat(400_000)}`, `<a>${'b'.repeat(400_000)}`, '<a'.repeat(200_000)]) {
+      const { rows } = scan(listXml([blobXml({ after: `<Metadata>${garbage}` }), blobXml({ name: '<Name>b</Name>' })]))
+      expect(rows.map(row => [row.name, row.summary, row.lease.state])).toEqual([
+        ['a', undefined, 'available'],
+        ['b', undefined, 'available'],
+      ])
+    }
+  })
+
   it('passes what it does not know', () => {
     const tags = '<Tags><TagSet><Tag><Key>k</Key><Value>v</Value></Tag></TagSet></Tags>'
     const rules = '<OrMetadata><or-1_2>complete</or-1_2></OrMetadata>'
@@ -185,9 +194,8 @@ describe('a page of the listing', () => {
     const mark = metadataXml({ hdi_isfolder: 'true' })
     const empty = blobXml({ name: '<Name>b</Name>', length: '<Content-Length>0</Content-Length>', after: mark })
     expect(namesIn(listXml([blobXml({ after: mark }), empty, blobXml({ name: '<Name>c</Name>' })]))).toEqual(['c'])
-    const reader = new BlobReader()
     const bytes = Buffer.from(empty.slice('<Blob>'.length))
-    expect(reader.head(bytes, 0, bytes.indexOf('</Blob>')).isDirectory).toBe(true)
+    expect(headOf(bytes, 0, bytes.indexOf('</Blob>')).isDirectory).toBe(true)
   })
 })
 
@@ -243,10 +251,9 @@ describe('the bytes of a page', () => {
   })
 
   it('are not kept when they were read', () => {
-    const reader = new BlobReader()
     const kept: string[] = []
     const scanner = new ListScan((bytes, from, to) => {
-      kept.push(reader.head(bytes, from, to).name)
+      kept.push(headOf(bytes, from, to).name)
       bytes.fill(0x20, from, to)
     })
     scanner.push(page)
