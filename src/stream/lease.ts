@@ -1,4 +1,5 @@
 import { InvalidValue } from './errors.ts'
+import { isFarAhead } from './time/clock-ahead.ts'
 
 /**
  * The lease of one stream as a value, and what Azure Blob answers to each lease and blob operation in each state
@@ -44,8 +45,13 @@ export const NO_LEASE: LeaseRecord = Object.freeze({ id: '', durationS: 0, until
 
 export function leaseStateAt(record: LeaseRecord, nowMs: number): LeaseState {
   if (record.id === '') return 'available'
-  if (record.breakAtMs !== undefined) return nowMs < record.breakAtMs ? 'breaking' : 'broken'
-  return record.untilMs === undefined || nowMs < record.untilMs ? 'leased' : 'expired'
+  if (record.breakAtMs !== undefined) return isToCome(record.breakAtMs, nowMs) ? 'breaking' : 'broken'
+  return record.untilMs === undefined || isToCome(record.untilMs, nowMs) ? 'leased' : 'expired'
+}
+
+/** A finite lease ends within a minute: an end far ahead was written by a wrong clock, and would lock the stream as long. */
+function isToCome(endMs: number, nowMs: number): boolean {
+  return nowMs < endMs && !isFarAhead(endMs, nowMs)
 }
 
 /** Whether the lease keeps everybody else out. */
@@ -109,7 +115,8 @@ export function breakLease(
     throw new InvalidValue(`a break period is 0 to 60 seconds, not ${periodS}`)
   }
   if (record.id === '') return refused('LeaseNotPresentWithLeaseOperation')
-  const end = record.breakAtMs ?? record.untilMs
+  const known = record.breakAtMs ?? record.untilMs
+  const end = isFarAhead(known, nowMs) ? nowMs : known
   const wanted = periodS === undefined ? (end ?? nowMs) : nowMs + periodS * 1000
   const breakAtMs = end === undefined ? wanted : Math.min(end, wanted)
   const remainingS = Math.max(0, Math.ceil((breakAtMs - nowMs) / 1000))

@@ -217,6 +217,29 @@ describe('renew and change', () => {
   })
 })
 
+describe('a lease whose end a wrong clock has put far ahead', () => {
+  const YEAR_MS = 365 * 86_400_000
+  const ahead: LeaseRecord = { ...leased, untilMs: NOW + YEAR_MS }
+
+  it('holds nobody up', () => {
+    expect(leaseStateAt(ahead, NOW)).toBe('expired')
+    expect(mayWrite(ahead, undefined, NOW)).toEqual({ kind: 'ok' })
+    expect(done(acquire(ahead, B, 15, NOW)).untilMs).toBe(NOW + 15_000)
+  })
+
+  it('is broken at once, also where it was being broken by that clock', () => {
+    for (const record of [ahead, { ...leased, breakAtMs: NOW + YEAR_MS }]) {
+      const answer = breakLease(record, undefined, NOW)
+      expect(answer).toMatchObject({ kind: 'ok', remainingS: 0, record: { breakAtMs: NOW } })
+    }
+    expect(leaseStateAt({ ...leased, breakAtMs: NOW + YEAR_MS }, NOW)).toBe('broken')
+  })
+
+  it('holds where the clocks differ by less than three days', () => {
+    expect(leaseStateAt({ ...leased, untilMs: NOW + 2 * 86_400_000 }, NOW)).toBe('leased')
+  })
+})
+
 describe('breakLease', () => {
   const broken = (record: LeaseRecord, periodS: number | undefined, now: number) => {
     const answer = breakLease(record, periodS, now)

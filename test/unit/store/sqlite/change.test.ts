@@ -71,7 +71,7 @@ describe('a file that another program has locked', () => {
   })
 
   it('is discarded where the other took the lease, or removed the stream', async () => {
-    for (const sql of ["UPDATE streams SET lease_id = 'theirs', lease_until_ms = 9e15", 'DELETE FROM streams']) {
+    for (const sql of ["UPDATE streams SET lease_id = 'theirs', lease_duration_s = -1", 'DELETE FROM streams']) {
       const { store, path } = await storeWithCounter()
       const other = lock(path)
       other.exec(sql)
