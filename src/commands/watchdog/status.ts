@@ -75,7 +75,10 @@ function sentences(state: WatchdogState, store: EventStore, runtime: Runtime): s
     const missing = missingFile(store.address)
     const where = `${visibleText(store.address)}${missing === undefined ? '' : `: ${missing}`}`
     told.push(`no watchdog has written its state in ${where}; ${start}`)
-  } else if (watchdogs.every(entry => ['silent', 'stopped'].includes(livenessOf(entry, nowMs)))) {
+  } else if (
+    fault === undefined &&
+    watchdogs.every(entry => ['silent', 'stopped'].includes(livenessOf(entry, nowMs)))
+  ) {
     told.push(`no watchdog is there; ${start}`)
   }
   const counts = shardCounts(state, nowMs)

@@ -3,7 +3,7 @@ import { registerStatus as register } from '../../../../src/commands/watchdog.ts
 import { changeAside } from '../../../../src/ops/system-documents.ts'
 import { WATCHDOG_STATE } from '../../../../src/ops/watchdog-state/parse.ts'
 import type { WatchdogEntry } from '../../../../src/ops/watchdog-state/state.ts'
-import { StoreUnreachable } from '../../../../src/store/errors.ts'
+import { StoreUnreachable, UnreadableBlob } from '../../../../src/store/errors.ts'
 import { aWatchdog, failingWatchdog, writeState } from '../../watchdog/state/world.ts'
 import { storeWith } from '../store-with.ts'
 import { cli, json, NOON, newWorld, optionsFrom, type Setting, type World } from '../support.ts'
@@ -129,6 +129,17 @@ describe('what is wrong', () => {
       apiVersion: 'leasectl/v1',
       items: [],
       damaged: true,
+    })
+  })
+
+  test('where what they wrote cannot be read, nobody knows whether one is there', async () => {
+    const world = newWorld()
+    const fault = { what: 'its blob is in the archive tier', hint: 'Rehydrate it.' }
+    const read = () => Promise.reject(new UnreadableBlob(WATCHDOG_STATE, 'blob-archived', fault))
+    const ran = await status({ ...world, store: storeWith(world.store, { read }) })
+    expect(ran).toMatchObject({
+      exit: 0,
+      stderr: '.leasectl/watchdog/state.json cannot be read: its blob is in the archive tier\n',
     })
   })
 })
