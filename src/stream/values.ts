@@ -108,7 +108,7 @@ export function word<Word extends string>(words: readonly Word[]): Read<Word> {
     if (found !== undefined) return found
     const near = typeof given === 'string' ? nearest(given, words) : undefined
     const hint = near === undefined ? undefined : `did you mean ${near}?`
-    throw wrong(field, given, `one of ${words.join(', ')}`, hint)
+    throw wrong(field, given, `one of ${words.map(known => (known === '' ? '""' : known)).join(', ')}`, hint)
   }
 }
 

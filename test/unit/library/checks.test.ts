@@ -9,6 +9,7 @@ import {
   transact,
 } from '../../../src/library/streams.ts'
 import { complete, type WorkerOptions, worker, workOn } from '../../../src/library/worker.ts'
+import { word } from '../../../src/stream/values.ts'
 import { storeWith, textOf } from './support.ts'
 
 const BY = { by: 'shop' }
@@ -71,4 +72,8 @@ test.each(['', '../other', 'a\nb'])('no stream can be named %j: it is not looked
   const { store } = await storeWith()
   await expect(readStream(store, name)).rejects.toMatchObject({ code: 'bad-name' })
   await expect(mustReadStream(store, name)).rejects.toMatchObject({ code: 'bad-name' })
+})
+
+test('the empty text among the words of a field is shown', () => {
+  expect(() => word(['', 'notify'])('explode', 'onDue')).toThrow('onDue is one of "", notify, not "explode"')
 })
