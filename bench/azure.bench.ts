@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { BlobServiceClient, type ContainerClient } from '@azure/storage-blob'
 import { openStore } from '../src/store/open.ts'
-import type { EventStore } from '../src/store/store.ts'
+import type { StreamStore } from '../src/store/store.ts'
 import { connectionStringAt, startAzurite } from '../test/support/azurite.ts'
 import { startFaultProxy } from '../test/support/fault-proxy.ts'
 import type { Row } from './lib/bench.ts'
@@ -27,7 +27,7 @@ export async function run(): Promise<Row[]> {
 }
 
 interface Scene {
-  readonly store: EventStore
+  readonly store: StreamStore
   /** The SDK alone, as its documentation uses it. */
   readonly container: ContainerClient
   readonly names: readonly string[]

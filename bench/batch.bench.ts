@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { BlobServiceClient, type ContainerClient } from '@azure/storage-blob'
 import { openStore } from '../src/store/open.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
-import type { EventStore } from '../src/store/store.ts'
+import type { StreamStore } from '../src/store/store.ts'
 import { connectionStringAt, startAzurite } from '../test/support/azurite.ts'
 import { bareCommits } from './lib/bare-commits.ts'
 import type { Row } from './lib/bench.ts'
@@ -36,7 +36,7 @@ export async function run(): Promise<Row[]> {
 }
 
 /** A stream as an import leaves it: a root, three branches, a join. */
-async function importStream(store: EventStore, stream: string): Promise<void> {
+async function importStream(store: StreamStore, stream: string): Promise<void> {
   await change(store, stream, {
     op: 'init',
     root: { name: 'OrderStart', topic: 'orders', key: stream, timeout: '01:00:00' },
@@ -47,7 +47,7 @@ async function importStream(store: EventStore, stream: string): Promise<void> {
   })
 }
 
-async function importStreams(store: EventStore): Promise<void> {
+async function importStreams(store: StreamStore): Promise<void> {
   for (let at = 0; at < STREAMS; at += 100) {
     await Promise.all(Array.from({ length: 100 }, (_, next) => importStream(store, `orders/${at + next}`)))
   }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { BlobServiceClient, type BlockBlobClient } from '@azure/storage-blob'
 import { transact } from '../src/ops/transact/transact.ts'
 import { openStore } from '../src/store/open.ts'
-import type { ChangeOptions, Decision, EventStore, Stored, WriteMode } from '../src/store/store.ts'
+import type { ChangeOptions, Decision, StreamSnapshot, StreamStore, WriteMode } from '../src/store/store.ts'
 import { connectionStringAt, startAzurite } from '../test/support/azurite.ts'
 import type { Row } from './lib/bench.ts'
 import { interleave } from './lib/interleave.ts'
@@ -36,7 +36,7 @@ export async function run(): Promise<Row[]> {
   }
 }
 
-async function measure(store: EventStore, bare: BlockBlobClient, changes: number, rounds: number): Promise<Row[]> {
+async function measure(store: StreamStore, bare: BlockBlobClient, changes: number, rounds: number): Promise<Row[]> {
   const bodies: Record<WriteMode, readonly Uint8Array[]> = { optimistic: [], lease: [] }
   const work = async (write: WriteMode) => {
     const done = await contend(store, write, changes)
@@ -68,7 +68,7 @@ async function measure(store: EventStore, bare: BlockBlobClient, changes: number
 }
 
 /** Each worker makes one change after the other, all of them on one fresh stream. */
-async function contend(store: EventStore, write: WriteMode, changes: number) {
+async function contend(store: StreamStore, write: WriteMode, changes: number) {
   const stream = `contended/${randomUUID()}`
   await createStream(store, stream)
   const bodies: Uint8Array[] = []
@@ -81,24 +81,28 @@ async function contend(store: EventStore, write: WriteMode, changes: number) {
   return { ms: performance.now() - startMs, bodies }
 }
 
-async function change(store: EventStore, stream: string, write: WriteMode, at: number): Promise<void> {
+async function change(store: StreamStore, stream: string, write: WriteMode, at: number): Promise<void> {
   const operation = tagging(EVENTS[at % EVENTS.length] ?? '')
   const outcome = await transact(store, stream, operation, { commandId: randomUUID(), by: 'bench', write })
   if (outcome.kind !== 'done' || outcome.result.duplicate) throw new Error(JSON.stringify(outcome))
 }
 
 /** The same store, keeping the bodies that its changes wrote. */
-function recording(store: EventStore, bodies: Uint8Array[]): EventStore {
+function recording(store: StreamStore, bodies: Uint8Array[]): StreamStore {
   return new Proxy(store, {
     get(target, key) {
-      if (key !== 'changeUnderLease') return Reflect.get(target, key).bind?.(target) ?? Reflect.get(target, key)
-      return async (name: string, decide: (current: Stored, nowMs: number) => Decision, options: ChangeOptions) => {
+      if (key !== 'update') return Reflect.get(target, key).bind?.(target) ?? Reflect.get(target, key)
+      return async (
+        name: string,
+        decide: (current: StreamSnapshot, nowMs: number) => Decision,
+        options: ChangeOptions,
+      ) => {
         let decision: Decision | undefined
-        const keeping = (current: Stored, nowMs: number) => {
+        const keeping = (current: StreamSnapshot, nowMs: number) => {
           decision = decide(current, nowMs)
           return decision
         }
-        const outcome = await target.changeUnderLease(name, keeping, options)
+        const outcome = await target.update(name, keeping, options)
         if (outcome.kind === 'committed' && decision?.kind === 'put') bodies.push(decision.body)
         return outcome
       }

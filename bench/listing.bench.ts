@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
-import type { EventStore } from '../src/store/store.ts'
+import type { StreamStore } from '../src/store/store.ts'
 import type { Row } from './lib/bench.ts'
 import { interleave } from './lib/interleave.ts'
 import { multiply } from './lib/multiply.ts'
@@ -36,7 +36,7 @@ export async function run(): Promise<Row[]> {
 }
 
 /** The 200 streams that are due next, against the same columns from a covering index with nothing around the query. */
-async function pageByDue(store: EventStore, file: string): Promise<Row> {
+async function pageByDue(store: StreamStore, file: string): Promise<Row> {
   const db = new DatabaseSync(file)
   const columns = (db.prepare("SELECT name FROM pragma_table_info('streams')").all() as { name: string }[]).map(
     column => column.name,

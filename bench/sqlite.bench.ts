@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
-import type { EventStore } from '../src/store/store.ts'
+import type { StreamStore } from '../src/store/store.ts'
 import { bareCommits } from './lib/bare-commits.ts'
 import type { Row } from './lib/bench.ts'
 import { interleave } from './lib/interleave.ts'
@@ -33,7 +33,7 @@ export async function run(): Promise<Row[]> {
 }
 
 /** One transaction on each of many streams, against bare commits of the same bodies in the same file. */
-async function distinctStreams(store: EventStore, file: string, names: readonly string[]): Promise<Row> {
+async function distinctStreams(store: StreamStore, file: string, names: readonly string[]): Promise<Row> {
   const db = new DatabaseSync(file)
   db.exec('PRAGMA synchronous = FULL')
   const read = db.prepare('SELECT body FROM bodies ORDER BY id')
@@ -67,7 +67,7 @@ async function distinctStreams(store: EventStore, file: string, names: readonly 
 }
 
 /** 100 changes of one stream asked for together, against the same one after another. Each round on fresh streams. */
-async function groupCommit(store: EventStore): Promise<Row> {
+async function groupCommit(store: StreamStore): Promise<Row> {
   let streams = 0
   const measure = async (go: (stream: string) => Promise<unknown>) => {
     streams++

@@ -1,6 +1,6 @@
 import { BlobServiceClient, type ContainerClient } from '@azure/storage-blob'
 import { openStore } from '../src/store/open.ts'
-import type { EventStore } from '../src/store/store.ts'
+import type { StreamStore } from '../src/store/store.ts'
 import { connectionStringAt } from '../test/support/azurite.ts'
 import type { Row } from './lib/bench.ts'
 import { interleave } from './lib/interleave.ts'
@@ -64,7 +64,7 @@ async function listingPages(): Promise<Row[]> {
   }
 }
 
-async function sweep(store: EventStore, isStill: boolean): Promise<void> {
+async function sweep(store: StreamStore, isStill: boolean): Promise<void> {
   let asked = 0
   let summaries = 0
   const skip = (): boolean => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
-import type { EventStore } from '../src/store/store.ts'
+import type { StreamStore } from '../src/store/store.ts'
 import type { Row } from './lib/bench.ts'
 import { multiply } from './lib/multiply.ts'
 import { peakMemoryMb } from './lib/peak-memory.ts'
@@ -34,7 +34,7 @@ export async function run(): Promise<Row[]> {
   }
 }
 
-async function storeOf(file: string, streams: number): Promise<EventStore> {
+async function storeOf(file: string, streams: number): Promise<StreamStore> {
   const store = openSqliteStore(file)
   await createStream(store, 'orders/000000')
   multiply(file, streams)

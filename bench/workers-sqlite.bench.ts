@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
-import type { EventStore } from '../src/store/store.ts'
+import type { StreamStore } from '../src/store/store.ts'
 import type { Row } from './lib/bench.ts'
 import { BodyTable, bodiesIn } from './lib/body-table.ts'
 import { change, createStream, tagging } from './lib/streams.ts'
@@ -57,7 +57,7 @@ async function together(folder: string): Promise<Row> {
   }
 }
 
-async function changeAll(store: EventStore, names: readonly string[], took: number[]): Promise<void> {
+async function changeAll(store: StreamStore, names: readonly string[], took: number[]): Promise<void> {
   let next = 0
   const worker = async () => {
     for (let stream = names[next++]; stream !== undefined; stream = names[next++]) {

@@ -75,9 +75,9 @@ export {
   workOn,
 } from './library/worker.ts'
 export { type XPath, xpath } from './library/xpath.ts'
-export type { Break, FollowItem } from './ops/follow/follow.ts'
+export type { FollowItem, JournalGap } from './ops/follow/follow.ts'
 export type { HeldLease, LeaseScopeOutcome } from './ops/lease-scope.ts'
-export type { SeenTransaction } from './ops/read-stream.ts'
+export type { JournalEntry } from './ops/read-stream.ts'
 export type { EditOutcome } from './ops/transact/edit.ts'
 export type { TransactOptions, TransactOutcome } from './ops/transact/transact.ts'
 export { StreamReplaced } from './ops/transact/transact.ts'
@@ -94,35 +94,35 @@ export type {
   StreamEvent,
 } from './stream/event.ts'
 export { ATTRIBUTES, LC_ATTRIBUTES, STATUSES } from './stream/event.ts'
-export type { How, JournalChange, Transaction } from './stream/journal/journal.ts'
+export type { ChangeCause, JournalChange, Transaction } from './stream/journal/journal.ts'
 export type {
   Authorship,
   ChangeResult,
   Claimant,
   ClaimResult,
   EventSpec,
+  ObservedDeadline,
   OnDue,
   Operation,
   Refusal,
   RefusalCode,
-  SeenLimit,
   SettableAttributes,
 } from './stream/operations/operation.ts'
 export { ON_DUE, SETTABLE } from './stream/operations/operation.ts'
-export type { Pin } from './stream/precondition.ts'
+export type { Precondition } from './stream/precondition.ts'
 export type { Summary } from './stream/summary.ts'
 export type { SelectedValue } from './stream/xpath/xpath.ts'
 export type {
-  Ending,
-  Happening,
   Job,
   LoopOptions,
   LoopReport,
   LostClaim,
-  OwnEnd,
+  NotCommitted,
+  SelfReported,
   StopReason,
-  Undone,
   Work,
+  WorkerEvent,
   WorkOptions,
   WorkOutcome,
+  WorkResult,
 } from './worker/types.ts'

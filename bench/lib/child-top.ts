@@ -1,7 +1,7 @@
 // child-top PAINTER SCREEN SECONDS [keys]   draws the dashboard under load; prints what it took as JSON
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DataStore } from '../../src/tui/data/store.ts'
-import { FrameGate, type GateClock } from '../../src/tui/terminal/frame-scheduler.ts'
+import { FrameScheduler, type GateClock } from '../../src/tui/terminal/frame-scheduler.ts'
 import type { Frame } from '../../src/tui/view/row.ts'
 import { RawWriter } from './raw-writer.ts'
 import { inkOn, Sink } from './sink.ts'
@@ -54,7 +54,7 @@ const sink = new Sink(length => {
 })
 const painter =
   painterName === 'raw' ? new RawWriter(sink) : await inkOn(sink, app.frame(), costMs => gate.took(costMs))
-const gate = new FrameGate(() => painter.draw(frame), CLOCK)
+const gate = new FrameScheduler(() => painter.draw(frame), CLOCK)
 const stops = [feed(), ...(keys === 'keys' ? [press()] : [])]
 await sleep(WARM_UP_MS)
 const before = { ...written, cpu: process.cpuUsage(), atMs: performance.now(), keys: pending.latencies.length }

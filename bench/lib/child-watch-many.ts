@@ -2,14 +2,14 @@
 import { keepHeapSmall } from '../../src/cli/v8-flags.ts'
 import { openStore } from '../../src/store/open.ts'
 import { machineTiming } from '../../src/util/clock.ts'
-import { Watch } from '../../src/watchdog/pass.ts'
+import { Pass } from '../../src/watchdog/pass.ts'
 
 const [port = '', streams = ''] = process.argv.slice(2)
 await keepHeapSmall()
 const store = await openStore(`azurite://127.0.0.1:${port}/sweep`, {})
 const rules = { intervalMs: 10_000, onDue: 'notify', maxPerPass: 1_000, maxShare: 0.2, concurrency: 8 } as const
 const settings = { trustsClock: false, isDryRun: false, timing: machineTiming, tickMs: 1_000 }
-const watch = new Watch(store, { ...rules, by: 'bench', observers: [] }, settings)
+const watch = new Pass(store, { ...rules, by: 'bench', observers: [] }, settings)
 const { signal } = new AbortController()
 for (let sweep = 0; sweep < 2; sweep++) {
   const report = await watch.pass('sweep', signal)

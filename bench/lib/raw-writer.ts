@@ -1,11 +1,11 @@
 import { piecesOf, sameRow } from '../../src/tui/ink/ansi-row.ts'
-import type { Frame, Row } from '../../src/tui/view/row.ts'
-import type { Look } from '../../src/tui/view/theme.ts'
+import type { Frame, ScreenRow } from '../../src/tui/view/row.ts'
+import type { TextStyle } from '../../src/tui/view/theme.ts'
 
 /** The cheapest way to draw frames: rows that look different are written, each whole, all in one go. What Ink is measured by. */
 export class RawWriter {
   readonly #stdout: { write(text: string): unknown }
-  #rows: readonly Row[] = []
+  #rows: readonly ScreenRow[] = []
 
   constructor(stdout: { write(text: string): unknown }) {
     this.#stdout = stdout
@@ -27,14 +27,14 @@ export class RawWriter {
 
 const COLOURS = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white']
 
-function lineOf(row: Row, columns: number): string {
+function lineOf(row: ScreenRow, columns: number): string {
   return piecesOf(row, columns, 'dark')
     .map(({ text, look }) => `\x1b[0${codesOf(look)}m${text}`)
     .join('')
     .concat('\x1b[0m')
 }
 
-function codesOf({ color, bold, dimColor, inverse }: Look): string {
+function codesOf({ color, bold, dimColor, inverse }: TextStyle): string {
   const colour =
     color === undefined ? '' : `;${(color.endsWith('Bright') ? 90 : 30) + COLOURS.indexOf(color.replace('Bright', ''))}`
   return `${bold ? ';1' : ''}${dimColor ? ';2' : ''}${inverse ? ';7' : ''}${colour}`

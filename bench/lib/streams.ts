@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { type TransactOutcome, transact } from '../../src/ops/transact/transact.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import type { Operation } from '../../src/stream/operations/operation.ts'
 
 /** Ids of the events below the root of a stream made by `createStream`. */
 export const WORK_IDS = Array.from({ length: 9 }, (_, at) => `0${at + 1}.00`)
 
 /** A stream of 10 events as a process of moderate size has them: texts of usual length, some claimed, some history. */
-export async function createStream(store: EventStore, name: string): Promise<void> {
+export async function createStream(store: StreamStore, name: string): Promise<void> {
   const spec = { topic: 'orders/search', key: '4711', timeout: '00:05:00' }
   await change(store, name, {
     op: 'init',
@@ -21,7 +21,7 @@ export async function createStream(store: EventStore, name: string): Promise<voi
 }
 
 /** One transaction that must land. */
-export async function change(store: EventStore, name: string, operation: Operation): Promise<void> {
+export async function change(store: StreamStore, name: string, operation: Operation): Promise<void> {
   const outcome: TransactOutcome = await transact(store, name, operation, { commandId: randomUUID(), by: 'bench' })
   if (outcome.kind !== 'done' || outcome.result.outcome !== 'done') throw new Error(JSON.stringify(outcome))
 }

@@ -1,8 +1,8 @@
 import { BlobServiceClient, type ContainerClient, ContainerSASPermissions } from '@azure/storage-blob'
 import { openStore } from '../../src/store/open.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import { machineTiming } from '../../src/util/clock.ts'
-import { Watch } from '../../src/watchdog/pass.ts'
+import { Pass } from '../../src/watchdog/pass.ts'
 import { connectionStringAt, startAzurite } from '../../test/support/azurite.ts'
 import type { Row } from './bench.ts'
 import { interleave } from './interleave.ts'
@@ -66,7 +66,7 @@ export async function sweepAzurite(): Promise<Row[]> {
 }
 
 /** One stream as we write it, and copies of it under other names. */
-async function fill(store: EventStore, container: ContainerClient): Promise<void> {
+async function fill(store: StreamStore, container: ContainerClient): Promise<void> {
   await createStream(store, nameOf(0))
   const first = container.getBlockBlobClient(nameOf(0))
   const { metadata = {} } = await first.getProperties()
@@ -86,13 +86,13 @@ async function eachOf(count: number, work: (at: number) => Promise<void>): Promi
   await Promise.all(Array.from({ length: AT_ONCE }, lane))
 }
 
-function watchOf(store: EventStore): Watch {
+function watchOf(store: StreamStore): Pass {
   const options = { intervalMs: 10_000, onDue: 'notify', maxPerPass: 1_000, maxShare: 0.2, concurrency: 8 } as const
   const settings = { trustsClock: false, isDryRun: false, timing: machineTiming, tickMs: 1_000 }
-  return new Watch(store, { ...options, by: 'bench', observers: [] }, settings)
+  return new Pass(store, { ...options, by: 'bench', observers: [] }, settings)
 }
 
-async function sweep(watch: Watch): Promise<void> {
+async function sweep(watch: Pass): Promise<void> {
   const report = await watch.pass('sweep', new AbortController().signal)
   if (report.total !== STREAMS) throw new Error(`${report.total} streams`)
 }
@@ -113,7 +113,7 @@ async function bareListing(container: ContainerClient): Promise<void> {
   }
 }
 
-async function readSome(store: EventStore): Promise<void> {
+async function readSome(store: StreamStore): Promise<void> {
   await eachOf(READ, async at => {
     if ((await store.read(nameOf(at))) === undefined) throw new Error(nameOf(at))
   })

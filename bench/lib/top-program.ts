@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore } from '../../src/store/open.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import { startAzurite } from '../../test/support/azurite.ts'
 import { interleave } from './interleave.ts'
 import { processorMs } from './processor-time.ts'
@@ -106,7 +106,7 @@ function busyShareOf(program: string, address: string, nameOf: (at: number) => s
   )
 }
 
-async function changeOften(store: EventStore, nameOf: (at: number) => string, signal: AbortSignal): Promise<void> {
+async function changeOften(store: StreamStore, nameOf: (at: number) => string, signal: AbortSignal): Promise<void> {
   const startMs = performance.now()
   for (let at = 0; !signal.aborted; at++) {
     await sleep(Math.max(0, startMs + (at * 1_000) / CHANGES_A_SECOND - performance.now()))
@@ -121,7 +121,7 @@ async function shareOf(pid: number): Promise<number> {
   return ((await processorMs(pid)) - before) / WATCHED_MS
 }
 
-async function withStore<T>(address: string, use: (store: EventStore) => Promise<T>): Promise<T> {
+async function withStore<T>(address: string, use: (store: StreamStore) => Promise<T>): Promise<T> {
   const store = await openStore(address, {})
   try {
     return await use(store)

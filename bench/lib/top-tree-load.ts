@@ -1,5 +1,5 @@
 import { type StreamView, viewOf } from '../../src/ops/read-stream.ts'
-import type { Stored } from '../../src/store/store.ts'
+import type { StreamSnapshot } from '../../src/store/store.ts'
 import { EMPTY_DOCUMENT, type StreamDocument } from '../../src/stream/document.ts'
 import type { StreamEvent } from '../../src/stream/event.ts'
 import { EventStream } from '../../src/stream/event-stream.ts'
@@ -47,7 +47,7 @@ export class TreeLoad {
 }
 
 /** A stream of so many events as it is stored. */
-export function largeStream(events: number): Stored {
+export function largeStream(events: number): StreamSnapshot {
   return storedOf(largeDocument(events))
 }
 
@@ -108,7 +108,7 @@ function applied(document: StreamDocument, command: number, operation: Operation
 }
 
 /** The bytes that a store would keep of it. */
-function storedOf(document: StreamDocument): Stored {
+function storedOf(document: StreamDocument): StreamSnapshot {
   const nowMs = Date.now()
   const body = Buffer.from(writeDocument(document).text)
   const summary = summarize(document, { lastModifiedMs: nowMs, nowMs, lastBy: 'worker-1' })

@@ -1,5 +1,5 @@
 // child-leasectl PROCESSES CONCURRENCY FILE: leasectl on SQLite
-import { createStream, type Happening, onDone, openStore, worker } from '../../src/index.ts'
+import { createStream, onDone, openStore, type WorkerEvent, worker } from '../../src/index.ts'
 import { countdown, join, measure, step, together } from './job.mjs'
 
 const [processes, concurrency, file] = process.argv.slice(2)
@@ -39,6 +39,6 @@ drain.abort()
 await working
 await store.close()
 
-function observe(happening: Happening): void {
+function observe(happening: WorkerEvent): void {
   if (happening.kind === 'fault') throw happening.error
 }

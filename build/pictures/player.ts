@@ -1,7 +1,7 @@
-import type { OpenedStore } from '../../src/cli/runtime.ts'
+import type { RuntimeStore } from '../../src/cli/runtime.ts'
 import { programRuntime, runCommandLine } from '../../src/commands/main.ts'
 import type { ProgramRuntime } from '../../src/commands/top/dashboard.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import { openDashboard } from '../../src/tui/launch.ts'
 import {
   type Cell,
@@ -19,7 +19,7 @@ export class Player {
   readonly #ended: Promise<number>
 
   /** @param argv arguments of the program, such as `top` */
-  constructor(store: EventStore, address: string, argv: readonly string[], size: TerminalSize) {
+  constructor(store: StreamStore, address: string, argv: readonly string[], size: TerminalSize) {
     this.#terminal = openTerminal(size)
     this.#ended = runCommandLine(runtimeOn(this.#terminal, store, address, argv, this.#quit.signal))
   }
@@ -52,12 +52,12 @@ export class Player {
 /** That of this process, but for the terminal, the store and whose names are told. */
 function runtimeOn(
   { stdin, stdout }: EmulatedTerminal,
-  store: EventStore,
+  store: StreamStore,
   address: string,
   argv: readonly string[],
   signal: AbortSignal,
 ): ProgramRuntime {
-  const opened: OpenedStore = { store, address, source: 'flag', isProtected: false }
+  const opened: RuntimeStore = { store, address, source: 'flag', isProtected: false }
   const env = { TERM: 'xterm-256color', HOME: '/nonexistent' }
   let ids = 0
   return {

@@ -1,11 +1,11 @@
 import { transact } from '../../src/ops/transact/transact.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import type { ChangeResult, Operation } from '../../src/stream/operations/operation.ts'
 
 /** A store whose clock stands unless it is moved, and in which all that happens is written down here. */
 export class Stage {
-  readonly store: EventStore
+  readonly store: StreamStore
   nowMs: number
   #commands = 0
 
@@ -26,7 +26,7 @@ export class Stage {
   async hold(stream: string, by: string, host: string, heldMs: number): Promise<void> {
     const leaseId = uuid(++this.#commands)
     const holder = { by, host, pid: 4_242, purpose: 'lease acquire', sinceMs: this.nowMs - heldMs }
-    await this.store.acquire(stream, { leaseId, durationS: -1, holder })
+    await this.store.acquireLease(stream, { leaseId, durationS: -1, holder })
   }
 }
 

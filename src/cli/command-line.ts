@@ -1,4 +1,4 @@
-import type { OpenedStore, Runtime } from './runtime.ts'
+import type { Runtime, RuntimeStore } from './runtime.ts'
 
 /** Flags that stand alone: they take no value with them when one is replaced. */
 type Replacements = { readonly [flag: `--${string}`]: string }
@@ -25,7 +25,7 @@ export function sameCommand(runtime: Runtime, replacements: Replacements = {}): 
 }
 
 /** The flag that leads to a store, whatever is current or set by then; none for the default. */
-export function storeWords({ address, source, context }: Omit<OpenedStore, 'store'>): readonly string[] {
+export function storeWords({ address, source, context }: Omit<RuntimeStore, 'store'>): readonly string[] {
   if (source === 'default') return []
   return context === undefined ? ['--store', address] : ['-c', context]
 }

@@ -1,6 +1,6 @@
 import { counted, countText, moreThanText } from '../formats/terminal/numbers.ts'
 import { StoreUnreachable } from '../store/errors.ts'
-import type { EventStore } from '../store/store.ts'
+import type { StreamStore } from '../store/store.ts'
 import { visibleText } from '../util/visible-text.ts'
 import type { ProgressLine } from './progress-line.ts'
 import type { Runtime } from './runtime.ts'
@@ -18,7 +18,7 @@ export async function showCount(
 
 /** What to say where a listing found nothing. `isFiltered`: it had filters; `what`: nothing of what. */
 export async function nothingText(
-  store: EventStore,
+  store: StreamStore,
   isFiltered: boolean,
   runtime: Runtime,
   what = 'nothing matches',
@@ -33,12 +33,12 @@ export async function nothingText(
 }
 
 /** `200 of 12 431`, or `200 of more than 85 000`. */
-export function shownOf({ shown, seen, exact }: Tally): string {
+export function shownOf({ shown, seen, exact }: ListingCount): string {
   return `${countText(shown)} of ${exact ? countText(seen) : moreThanText(seen)}`
 }
 
 /** All streams of the store, counted for a while. */
-async function countStreams(store: EventStore, runtime: Runtime): Promise<Pick<Tally, 'seen' | 'exact'>> {
+async function countStreams(store: StreamStore, runtime: Runtime): Promise<Pick<ListingCount, 'seen' | 'exact'>> {
   const patience = patienceOf(runtime)
   let seen = 0
   try {
@@ -59,7 +59,7 @@ async function countStreams(store: EventStore, runtime: Runtime): Promise<Pick<T
 const COUNTING_MS = 2_000
 
 /** The time that is given to counting. It begins to run when it is first asked about. */
-export interface Patience {
+export interface CountingTime {
   /** Aborts with the runtime's, and when the time is over: a page that does not come is not waited for. */
   readonly signal: AbortSignal
   /** The time is over, and what was under way was stopped for it. */
@@ -68,7 +68,7 @@ export interface Patience {
   close(): void
 }
 
-export function patienceOf(runtime: Runtime): Patience {
+export function patienceOf(runtime: Runtime): CountingTime {
   const over = new AbortController()
   let untilMs: number | undefined
   let timer: NodeJS.Timeout | undefined
@@ -87,7 +87,7 @@ export function patienceOf(runtime: Runtime): Patience {
 }
 
 /** What came of a listing. */
-export interface Tally {
+export interface ListingCount {
   /** Rows that were written. */
   readonly shown: number
   /** Streams that passed the filter, as far as they were counted. */

@@ -5,7 +5,7 @@ import { hostname, userInfo } from 'node:os'
 import { MAX_READ_BYTES } from '../stream/limits.ts'
 import { errorCode } from '../util/errors.ts'
 import { firstBytes } from '../util/first-bytes.ts'
-import type { Input, Kind, OpenedStore, OpenOptions, OtherProcess, Runtime, Terminal } from './runtime.ts'
+import type { Input, Kind, OpenOptions, OtherProcess, Runtime, RuntimeStore, Terminal } from './runtime.ts'
 
 /**
  * The runtime of this process.
@@ -15,8 +15,8 @@ import type { Input, Kind, OpenedStore, OpenOptions, OtherProcess, Runtime, Term
 export function processRuntime(signal: AbortSignal, openLiveView: Runtime['openLiveView']): Runtime {
   const { env } = process
   let kind: Kind = 'reads'
-  let opened: OpenedStore | undefined
-  const others: OpenedStore[] = []
+  let opened: RuntimeStore | undefined
+  const others: RuntimeStore[] = []
   const describeStore: Runtime['describeStore'] = async choice => {
     const [{ chooseStore, contextsFor }, { defaultAddress }] = await Promise.all([
       import('./store-choice.ts'),
@@ -24,7 +24,7 @@ export function processRuntime(signal: AbortSignal, openLiveView: Runtime['openL
     ])
     return chooseStore(choice, env, defaultAddress, contextsFor(choice, env, kind))
   }
-  const openDescribed = async (where: Omit<OpenedStore, 'store'>, options?: OpenOptions): Promise<OpenedStore> => {
+  const openDescribed = async (where: Omit<RuntimeStore, 'store'>, options?: OpenOptions): Promise<RuntimeStore> => {
     const [{ storeEnvironment }, { openStore }] = await Promise.all([
       import('./store-choice.ts'),
       import('../store/open.ts'),

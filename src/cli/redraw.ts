@@ -8,7 +8,7 @@ import type { Output } from './output.ts'
 import type { LiveView, Runtime } from './runtime.ts'
 
 /** What one look at the store saw. */
-export interface Seen {
+export interface StoreReading {
   /** How much there is, in a sentence. */
   readonly text: string
   /** Rows there would be on a screen without end, and how many of them can be drawn. */
@@ -18,9 +18,9 @@ export interface Seen {
   lines(rows: number, sizes: Pick<TableOptions, 'width'>): string[]
 }
 
-export type Look = () => Promise<Seen>
+export type ReadStore = () => Promise<StoreReading>
 
-export interface WatchOptions {
+export interface RedrawOptions {
   /** What is watched. */
   readonly title: string
   readonly intervalMs: number
@@ -30,7 +30,7 @@ export interface WatchOptions {
 
 /** What is drawn, and how fresh it is. */
 interface Screen {
-  readonly seen: Seen
+  readonly seen: StoreReading
   /** When this was seen. */
   readonly seenMs: number
   /** Since when the store does not answer, and what it said last. */
@@ -44,7 +44,7 @@ const SLOW_MS = 5_000
  * Draws what is seen in place, again each interval, until a signal ends it. A store that does not answer is asked again;
  * the first look must succeed. The last picture stays on the terminal.
  */
-export async function watch(look: Look, options: WatchOptions): Promise<void> {
+export async function watch(look: ReadStore, options: RedrawOptions): Promise<void> {
   const { runtime } = options
   let screen: Screen = { seen: await look(), seenMs: runtime.nowMs() }
   const live = await runtime.openLiveView()
@@ -71,7 +71,7 @@ export async function watch(look: Look, options: WatchOptions): Promise<void> {
 }
 
 /** The next screen. What an interruption cut off changes nothing. @throws the store's faults but `StoreUnreachable` */
-async function again(look: Look, screen: Screen, startMs: number, runtime: Runtime): Promise<Screen> {
+async function again(look: ReadStore, screen: Screen, startMs: number, runtime: Runtime): Promise<Screen> {
   if (runtime.signal.aborted) return screen
   try {
     return { seen: await look(), seenMs: runtime.nowMs() }
@@ -97,13 +97,13 @@ async function settled(answer: Promise<unknown>, ms: number, signal: AbortSignal
   }
 }
 
-async function close(live: LiveView, screen: Screen, options: WatchOptions): Promise<void> {
+async function close(live: LiveView, screen: Screen, options: RedrawOptions): Promise<void> {
   const lines = linesOf(screen, live.height, options)
   await live.close()
   await options.output.lines(lines)
 }
 
-function linesOf(screen: Screen, height: number, { title, output, runtime }: WatchOptions): string[] {
+function linesOf(screen: Screen, height: number, { title, output, runtime }: RedrawOptions): string[] {
   const nowMs = runtime.nowMs()
   const width = runtime.stdout.columns
   const time = output.time === 'relative' ? 'local' : output.time

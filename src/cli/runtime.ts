@@ -1,5 +1,5 @@
 import type { LineChannel } from '../process/line-process.ts'
-import type { EventStore } from '../store/store.ts'
+import type { StreamStore } from '../store/store.ts'
 
 /** A stream to write to. */
 export interface Terminal {
@@ -31,8 +31,8 @@ export interface OtherProcess {
  */
 export type StoreSource = 'flag' | 'context' | 'environment' | 'current' | 'azure' | 'default'
 
-export interface OpenedStore {
-  readonly store: EventStore
+export interface RuntimeStore {
+  readonly store: StreamStore
   /** As `--store` takes it. */
   readonly address: string
   readonly source: StoreSource
@@ -102,12 +102,12 @@ export interface Identity {
 /** Which store a command uses. */
 export interface StoreOpener {
   /** The store the command uses, once it was opened. */
-  readonly opened: OpenedStore | undefined
-  openStore(choice: StoreChoice, options?: OpenOptions): Promise<OpenedStore>
+  readonly opened: RuntimeStore | undefined
+  openStore(choice: StoreChoice, options?: OpenOptions): Promise<RuntimeStore>
   /** A second store, to copy from or to. `opened` stays the first one. */
-  openOther(address: string): Promise<OpenedStore>
+  openOther(address: string): Promise<RuntimeStore>
   /** Where streams are without opening it. */
-  describeStore(choice: StoreChoice): Promise<Omit<OpenedStore, 'store'>>
+  describeStore(choice: StoreChoice): Promise<Omit<RuntimeStore, 'store'>>
   /** The embedded store, whatever store the environment names. */
   embeddedAddress(): Promise<string>
   /** Lets go of the store. */

@@ -3,11 +3,11 @@ import { NotPermitted } from '../store/errors.ts'
 import { type Context, type Contexts, contextNamed, isProtectedStore, NO_CONTEXTS } from './contexts/contexts.ts'
 import { readContexts } from './contexts/file.ts'
 import { UsageError } from './problem.ts'
-import type { Kind, OpenedStore, OpenOptions, StoreChoice } from './runtime.ts'
+import type { Kind, OpenOptions, RuntimeStore, StoreChoice } from './runtime.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-type StoreDescription = Omit<OpenedStore, 'store'>
+type StoreDescription = Omit<RuntimeStore, 'store'>
 type Chosen = Omit<StoreDescription, 'isProtected'>
 
 /** Where streams are when nobody names a place. */
@@ -71,8 +71,13 @@ function named(choice: StoreChoice, env: Environment, contexts: Contexts): Chose
 
 /** How the store is named, if it is. */
 type Way =
-  | { readonly kind: 'address'; readonly how: string; readonly address: string; readonly source: OpenedStore['source'] }
-  | { readonly kind: 'context'; readonly how: string; readonly name: string; readonly source: OpenedStore['source'] }
+  | {
+      readonly kind: 'address'
+      readonly how: string
+      readonly address: string
+      readonly source: RuntimeStore['source']
+    }
+  | { readonly kind: 'context'; readonly how: string; readonly name: string; readonly source: RuntimeStore['source'] }
 
 function wayOf({ store, context }: StoreChoice, env: Environment, contexts: Contexts): Way | undefined {
   const { current } = contexts
@@ -97,13 +102,13 @@ function isStoreOf(name: string, address: string, { byName }: Contexts): boolean
 }
 
 /** A credential file is one for its store, however that is named; of two it cannot be told which is meant. */
-function ofAddress(address: string, source: OpenedStore['source'], { byName }: Contexts): Chosen {
+function ofAddress(address: string, source: RuntimeStore['source'], { byName }: Contexts): Chosen {
   const same = [...byName.values()].filter(({ store }) => store === address)
   const [credentialFile, ...others] = new Set(same.flatMap(context => context.credentialFile ?? []))
   return { address, source, ...(credentialFile === undefined || others.length > 0 ? {} : { credentialFile }) }
 }
 
-function ofContext({ name, store, credentialFile }: Context, source: OpenedStore['source']): Chosen {
+function ofContext({ name, store, credentialFile }: Context, source: RuntimeStore['source']): Chosen {
   return { address: store, source, context: name, ...(credentialFile === undefined ? {} : { credentialFile }) }
 }
 

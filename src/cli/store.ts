@@ -1,17 +1,17 @@
 import { existsSync } from 'node:fs'
 import type { TransactOptions } from '../ops/transact/transact.ts'
 import { parseAddress } from '../store/address.ts'
-import type { EventStore } from '../store/store.ts'
+import type { StreamStore } from '../store/store.ts'
 import type { Authorship } from '../stream/operations/operation.ts'
 import { defined } from '../util/defined.ts'
 import { visibleText } from '../util/visible-text.ts'
 import type { ChangeFlags, GlobalOptions } from './options.ts'
 import type { Output } from './output.ts'
 import { CommandFailed, type Problem, problem, UsageError } from './problem.ts'
-import type { OpenedStore, Runtime, StoreChoice } from './runtime.ts'
+import type { Runtime, RuntimeStore, StoreChoice } from './runtime.ts'
 
 /** Opens the store for a command. A changing one says where it writes if nobody named the place on the command line. */
-export async function openStoreFor(options: GlobalOptions, runtime: Runtime, output: Output): Promise<EventStore> {
+export async function openStoreFor(options: GlobalOptions, runtime: Runtime, output: Output): Promise<StreamStore> {
   const opened = await runtime.openStore(storeChoice(options))
   const { store, address, source } = opened
   const line = `store: ${visibleText(address)}${opened.isProtected ? ', protected' : ''} (${sourceText(opened)})`
@@ -23,7 +23,7 @@ export async function openStoreFor(options: GlobalOptions, runtime: Runtime, out
 }
 
 /** Where the address of a store came from, in words. */
-export function sourceText({ source, context }: Pick<OpenedStore, 'source' | 'context'>): string {
+export function sourceText({ source, context }: Pick<RuntimeStore, 'source' | 'context'>): string {
   switch (source) {
     case 'flag':
       return 'from --store'
@@ -71,7 +71,7 @@ export function withMissingFile(what: Problem, address: string | undefined): Pro
 }
 
 /** How often to look where nobody says otherwise, ms: a listing over the network is not asked for every second. */
-export function usualIntervalMs({ address }: EventStore): number {
+export function usualIntervalMs({ address }: StreamStore): number {
   return isNear(address) ? 1_000 : 2_000
 }
 

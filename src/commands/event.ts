@@ -46,14 +46,14 @@ export function register(parent: Command, runtime: Runtime): void {
     registerIn(group, runtime)
 }
 
-export interface AdvanceOptions extends EventOptions, AttributeFlags {
+export interface AdvanceCommandOptions extends EventOptions, AttributeFlags {
   readonly next?: string
   readonly fork?: readonly string[]
   readonly join?: string
   readonly more?: boolean
 }
 
-export function registerAdvance(parent: Command, runtime: Runtime, go: Run<AdvanceOptions> = runAdvance): void {
+export function registerAdvance(parent: Command, runtime: Runtime, go: Run<AdvanceCommandOptions> = runAdvance): void {
   const command = successorFlags(eventCommand(parent, 'advance')).option('--more', 'advance it a second time')
   const description = {
     summary: "an event's own work is done: adds its next step or a fork; attributes go to the new events",
@@ -62,10 +62,10 @@ export function registerAdvance(parent: Command, runtime: Runtime, go: Run<Advan
       ['event advance orders/4711 01.01 --fork Search,Search --join SearchDone', 'two threads and a join'],
     ],
   } as const
-  writes(attributeFlags(command), runtime, description, parseEvent<AdvanceOptions>, go)
+  writes(attributeFlags(command), runtime, description, parseEvent<AdvanceCommandOptions>, go)
 }
 
-const runAdvance: Run<AdvanceOptions> = async (options, runtime) => {
+const runAdvance: Run<AdvanceCommandOptions> = async (options, runtime) => {
   const { event, next, fork = [], join, more } = options
   if (next === undefined && fork.length === 0) {
     throw new UsageError('advance needs a successor', { hint: '--next NAME, or --fork A,B,C' })
@@ -171,11 +171,11 @@ const runSet: Run<SetOptions> = async (options, runtime) => {
   return changeEvent(options, operation, 'changed', runtime)
 }
 
-export interface StartOptions extends ClaimOptions {
+export interface StartCommandOptions extends ClaimOptions {
   readonly takeOver?: boolean
 }
 
-export function registerStart(parent: Command, runtime: Runtime, go: Run<StartOptions> = runStart): void {
+export function registerStart(parent: Command, runtime: Runtime, go: Run<StartCommandOptions> = runStart): void {
   const command = claimFlag(eventCommand(parent, 'start')).option(
     '--take-over',
     "even if a foreign worker's event has not outlived its time",
@@ -187,10 +187,10 @@ export function registerStart(parent: Command, runtime: Runtime, go: Run<StartOp
       ['event start orders/4711 01.02.00 -q', 'the fence alone: fence=$(…)'],
     ],
   } as const
-  writes(command, runtime, description, parseEvent<StartOptions>, go)
+  writes(command, runtime, description, parseEvent<StartCommandOptions>, go)
 }
 
-const runStart: Run<StartOptions> = async (options, runtime) => {
+const runStart: Run<StartCommandOptions> = async (options, runtime) => {
   const { changeOne } = await import('./event/run.ts')
   const { stream, event, fence, takeOver } = options
   return changeOne(
@@ -213,9 +213,9 @@ const runStart: Run<StartOptions> = async (options, runtime) => {
   )
 }
 
-export type TouchOptions = ClaimOptions
+export type TouchCommandOptions = ClaimOptions
 
-export function registerTouch(parent: Command, runtime: Runtime, go: Run<TouchOptions> = runTouch): void {
+export function registerTouch(parent: Command, runtime: Runtime, go: Run<TouchCommandOptions> = runTouch): void {
   const command = claimFlag(eventCommand(parent, 'touch'))
   const description = {
     summary: 'a sign of life: extends the claim; -m is the progress',
@@ -224,10 +224,10 @@ export function registerTouch(parent: Command, runtime: Runtime, go: Run<TouchOp
       ['event touch orders/4711 01.02.00 --fence 41 -m "40 of 100"', 'with progress'],
     ],
   } as const
-  writes(command, runtime, description, parseEvent<TouchOptions>, go)
+  writes(command, runtime, description, parseEvent<TouchCommandOptions>, go)
 }
 
-const runTouch: Run<TouchOptions> = async (options, runtime) => {
+const runTouch: Run<TouchCommandOptions> = async (options, runtime) => {
   const { event } = options
   const operation = {
     op: 'touch',

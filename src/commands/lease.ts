@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { describeGroup, parsed, type Run, reads } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { duration, leaseId, pattern, requiredText, storedText } from '../cli/values.ts'
-import type { BreakLeaseOptions } from './lease/break-lease.ts'
+import type { BreakCommandOptions } from './lease/break-lease.ts'
 import {
   breakPeriod,
   type HeldLeaseOptions,
@@ -39,7 +39,7 @@ export function register(parent: Command, runtime: Runtime): void {
     registerIn(group, runtime)
 }
 
-export interface AcquireLeaseOptions extends LeaseOptions {
+export interface AcquireCommandOptions extends LeaseOptions {
   /** Seconds; -1 is infinite. */
   readonly duration?: number
   readonly leaseId?: string
@@ -47,7 +47,7 @@ export interface AcquireLeaseOptions extends LeaseOptions {
   readonly by?: string
 }
 
-export function registerAcquire(parent: Command, runtime: Runtime, go: Run<AcquireLeaseOptions> = runAcquire): void {
+export function registerAcquire(parent: Command, runtime: Runtime, go: Run<AcquireCommandOptions> = runAcquire): void {
   const command = leaseCommand(parent, 'acquire')
     .addOption(new Option('--duration <duration>', '15s to 60s, or infinite (default: 60s)').argParser(leaseDuration))
     .addOption(
@@ -71,7 +71,7 @@ export function registerAcquire(parent: Command, runtime: Runtime, go: Run<Acqui
 
 const DEFAULT_DURATION_S = 60
 
-const runAcquire: Run<AcquireLeaseOptions> = async (options, runtime) => {
+const runAcquire: Run<AcquireCommandOptions> = async (options, runtime) => {
   const { acquireLease } = await import('./lease/run.ts')
   const purpose = options.reason ?? 'lease acquire'
   return acquireLease(
@@ -85,7 +85,7 @@ const runAcquire: Run<AcquireLeaseOptions> = async (options, runtime) => {
   )
 }
 
-export function registerBreak(parent: Command, runtime: Runtime, go: Run<BreakLeaseOptions> = runBreak): void {
+export function registerBreak(parent: Command, runtime: Runtime, go: Run<BreakCommandOptions> = runBreak): void {
   const command = leaseCommand(parent, 'break')
     .addOption(
       new Option('--period <duration>', '0s to 60s until the lease ends (default: 0s, at once)').argParser(breakPeriod),
@@ -104,7 +104,7 @@ export function registerBreak(parent: Command, runtime: Runtime, go: Run<BreakLe
   leaseAction(command, runtime, description, go)
 }
 
-const runBreak: Run<BreakLeaseOptions> = async (...given) =>
+const runBreak: Run<BreakCommandOptions> = async (...given) =>
   (await import('./lease/break-lease.ts')).breakLease(...given)
 
 export interface ChangeLeaseOptions extends HeldLeaseOptions {
@@ -127,7 +127,7 @@ export function registerChange(parent: Command, runtime: Runtime, go: Run<Change
 const runChange: Run<ChangeLeaseOptions> = async (options, runtime) => {
   const { changeLease } = await import('./lease/run.ts')
   const newId = options.newId ?? runtime.newId()
-  return changeLease(options, 'changed', store => store.change(options.stream, options.leaseId, newId), runtime)
+  return changeLease(options, 'changed', store => store.changeLeaseId(options.stream, options.leaseId, newId), runtime)
 }
 
 export function registerLs(parent: Command, runtime: Runtime, go: Run<ListLeasesOptions> = runLs): void {
@@ -183,7 +183,7 @@ export function registerRelease(parent: Command, runtime: Runtime, go: Run<Relea
 
 const runRelease: Run<ReleaseLeaseOptions> = async (options, runtime) => {
   const { changeLease } = await import('./lease/run.ts')
-  return changeLease(options, 'released', store => store.release(options.stream, options.leaseId), runtime)
+  return changeLease(options, 'released', store => store.releaseLease(options.stream, options.leaseId), runtime)
 }
 
 export type RenewLeaseOptions = HeldLeaseOptions
@@ -200,7 +200,7 @@ export function registerRenew(parent: Command, runtime: Runtime, go: Run<RenewLe
 
 const runRenew: Run<RenewLeaseOptions> = async (options, runtime) => {
   const { changeLease } = await import('./lease/run.ts')
-  return changeLease(options, 'renewed', store => store.renew(options.stream, options.leaseId), runtime)
+  return changeLease(options, 'renewed', store => store.renewLease(options.stream, options.leaseId), runtime)
 }
 
 export type ShowLeaseOptions = LeaseOptions

@@ -2,9 +2,9 @@ import { type Command, Option } from 'commander'
 import { type Run, reads } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { duration, nonEmpty, streamNames } from '../cli/values.ts'
-import { type ShowOptions, versionOrTime } from './show/options.ts'
+import { type ShowCommandOptions, versionOrTime } from './show/options.ts'
 
-export function register(parent: Command, runtime: Runtime, go: Run<ShowOptions> = run): void {
+export function register(parent: Command, runtime: Runtime, go: Run<ShowCommandOptions> = run): void {
   const command = parent
     .command('show')
     .argument('<STREAM...>', 'names of streams', streamNames)
@@ -48,4 +48,4 @@ export function register(parent: Command, runtime: Runtime, go: Run<ShowOptions>
   reads(command, runtime, description, ['streams'], go)
 }
 
-const run: Run<ShowOptions> = async (...given) => (await import('./show/run.ts')).showStreams(...given)
+const run: Run<ShowCommandOptions> = async (...given) => (await import('./show/run.ts')).showStreams(...given)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { readStream, type SeenTransaction, type StreamView } from '../ops/read-stream.ts'
+import { type JournalEntry, readStream, type StreamView } from '../ops/read-stream.ts'
 import { transact } from '../ops/transact/transact.ts'
-import type { EventStore } from '../store/store.ts'
+import type { StreamStore } from '../store/store.ts'
 import { sleep } from '../util/concurrency.ts'
 import { searchOrder } from './search-order.ts'
 import type { DemoWorkerReport } from './worker.ts'
@@ -21,7 +21,7 @@ export interface PlayOptions {
   /** Starts a worker in a process of its own. */
   readonly startWorker: (name: string) => WorkerProcess
   /** Called at every look at the stream, with what has happened since the last one. */
-  readonly show: (view: StreamView, news: readonly SeenTransaction[]) => void | Promise<void>
+  readonly show: (view: StreamView, news: readonly JournalEntry[]) => void | Promise<void>
 }
 
 /** What the play was: the end of the stream and what each worker tells. */
@@ -37,7 +37,7 @@ const LOOK_EVERY_MS = 120
  *
  * @throws the store's faults, a worker's failure, the signal's reason; workers are stopped on every exit
  */
-export async function play(store: EventStore, options: PlayOptions): Promise<Played> {
+export async function play(store: StreamStore, options: PlayOptions): Promise<Played> {
   await store.createContainer(options.signal)
   const created = await transact(store, options.stream, searchOrder(randomUUID()), {
     commandId: randomUUID(),
@@ -56,7 +56,7 @@ export async function play(store: EventStore, options: PlayOptions): Promise<Pla
 }
 
 /** Looks at the stream until it is done. */
-async function watch(store: EventStore, options: PlayOptions): Promise<StreamView> {
+async function watch(store: StreamStore, options: PlayOptions): Promise<StreamView> {
   let seen = 0
   for (;;) {
     const view = await readStream(store, options.stream, options.signal)

@@ -7,7 +7,7 @@ import type { EventSpec, Operation } from '../stream/operations/operation.ts'
  */
 
 /** What a worker does with an event it has claimed: how long, and how it ends. */
-export interface Job {
+export interface DemoJob {
   readonly workMs: number
   /** A progress text that its heartbeats carry. */
   readonly progress: string
@@ -37,7 +37,7 @@ export function searchOrder(born: string): Extract<Operation, { op: 'init' }> {
 }
 
 /** What is to be done for an event of the play. */
-export function jobFor(event: StreamEvent): Job {
+export function jobFor(event: StreamEvent): DemoJob {
   switch (event.name) {
     case 'SearchStart':
       return event.id === SILENT_SUPPLIER

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { readStream, type StreamView } from '../ops/read-stream.ts'
 import { transact } from '../ops/transact/transact.ts'
-import type { EventStore } from '../store/store.ts'
+import type { StreamStore } from '../store/store.ts'
 import { isFinal, type StreamEvent } from '../stream/event.ts'
 import type { Operation } from '../stream/operations/operation.ts'
 import { claimRuns } from '../stream/time/deadlines.ts'
 import { sleep } from '../util/concurrency.ts'
-import { type Job, jobFor } from './search-order.ts'
+import { type DemoJob, jobFor } from './search-order.ts'
 
 export interface DemoWorkerOptions {
   readonly name: string
@@ -29,7 +29,7 @@ const LOOK_EVERY_MS = 80
 
 /** Works on the stream until it is done: looks for an event, claims it, works, reports. Others do the same. */
 export async function runDemoWorker(
-  store: EventStore,
+  store: StreamStore,
   stream: string,
   options: DemoWorkerOptions,
 ): Promise<DemoWorkerReport> {
@@ -58,7 +58,7 @@ function workable(view: StreamView): StreamEvent | undefined {
 
 /** The fence of the claim; `undefined` if somebody else was first. */
 async function claim(
-  store: EventStore,
+  store: StreamStore,
   stream: string,
   event: StreamEvent,
   owner: string,
@@ -68,7 +68,7 @@ async function claim(
 }
 
 async function work(
-  store: EventStore,
+  store: StreamStore,
   stream: string,
   event: StreamEvent,
   fence: number,
@@ -85,7 +85,7 @@ async function work(
   return outcome.kind === 'done'
 }
 
-function report(event: StreamEvent, fence: number, job: Job): Operation {
+function report(event: StreamEvent, fence: number, job: DemoJob): Operation {
   const target = { event: event.id, fence }
   const msg = job.msg === undefined ? {} : { msg: job.msg }
   if (job.end === 'complete') return { op: 'complete', ...target, ...msg }
@@ -93,6 +93,6 @@ function report(event: StreamEvent, fence: number, job: Job): Operation {
   return { op: 'advance', ...target, forks: job.forks, ...(job.next === undefined ? {} : { next: job.next }) }
 }
 
-function change(store: EventStore, stream: string, operation: Operation, by: string) {
+function change(store: StreamStore, stream: string, operation: Operation, by: string) {
   return transact(store, stream, operation, { commandId: randomUUID(), by })
 }

@@ -1,10 +1,10 @@
 import { ROOT_ID } from '../stream/event-id.ts'
-import type { How } from '../stream/journal/journal.ts'
+import type { ChangeCause } from '../stream/journal/journal.ts'
 import type { ChangeResult } from '../stream/operations/operation.ts'
 import { formatDuration } from '../stream/time/durations.ts'
 import { visibleName, visibleText } from '../util/visible-text.ts'
 import { jsonTimeOf, orNull } from './json.ts'
-import { lookOf } from './stream/view.ts'
+import { styleOf } from './stream/view.ts'
 import { clock } from './terminal/numbers.ts'
 import { noPaint, type Paint } from './terminal/style.ts'
 
@@ -88,7 +88,7 @@ function consequences({ result, event }: Changed, paint: Paint): string[] {
   const others = result.changed.filter(change => change.id !== event)
   const lines = others.slice(0, MAX_LINES).map(({ id, from, to, how }) => {
     const shown = isWaitingJoin(id, to, how) ? 'waiting' : to
-    const { glyph, style } = lookOf(shown)
+    const { glyph, style } = styleOf(shown)
     const note = how === 'close' ? ' (closed)' : how === 'join' ? (to === 'init' ? ' (joined)' : ' (waits again)') : ''
     const before = from === '' ? '' : `${visibleText(from)} → `
     return `    ${visibleText(id)}  ${before}${paint(style, `${glyph} ${visibleText(shown)}`)}${note}`
@@ -101,6 +101,6 @@ function consequences({ result, event }: Changed, paint: Paint): string[] {
 }
 
 /** Its status is `inprocess` too, but nobody works on it: only forks add such an event, only retries send one back. */
-function isWaitingJoin(id: string, to: string, how: How): boolean {
+function isWaitingJoin(id: string, to: string, how: ChangeCause): boolean {
   return to === 'inprocess' && (how === 'join' || (how === 'add' && id !== ROOT_ID))
 }

@@ -4,9 +4,9 @@ import { CLAIM } from '../stream/journal/history.ts'
 import type { JournalChange, Transaction } from '../stream/journal/journal.ts'
 import { visibleName, visibleText } from '../util/visible-text.ts'
 import { jsonTimeOf, orNull } from './json.ts'
-import { lookOf, statusWord } from './stream/view.ts'
+import { statusWord, styleOf } from './stream/view.ts'
 import { clock, span, type TimeStyle } from './terminal/numbers.ts'
-import { noPaint, type Paint, type Piece, painted, type Style } from './terminal/style.ts'
+import { noPaint, type Paint, painted, type Style, type StyledPiece } from './terminal/style.ts'
 import type { Cell, Column } from './terminal/table.ts'
 import { widthOf } from './terminal/width.ts'
 
@@ -50,10 +50,10 @@ function changeText(change: JournalChange, tx: Transaction, paint: Paint): strin
 }
 
 /** What became of one event, without its id: `init → ▶ inprocess (owner w1)`. */
-export function changePieces(change: JournalChange, tx: Transaction): Piece[] {
+export function changePieces(change: JournalChange, tx: Transaction): StyledPiece[] {
   const removed = change.to === '' && change.how !== 'add'
   const to = isWaitingJoin(change, tx) ? 'waiting' : change.to
-  const { glyph, style } = lookOf(to)
+  const { glyph, style } = styleOf(to)
   const from = change.from === '' || change.from === change.to ? '' : `${visibleText(change.from)} → `
   const details = [
     change.how === 'join' && change.to !== 'init' ? 'waits again' : HOW[change.how],
@@ -65,7 +65,7 @@ export function changePieces(change: JournalChange, tx: Transaction): Piece[] {
         ? 'claim ended'
         : visibleText(change.attr),
   ].filter(part => part !== '')
-  const pieces: Piece[] = [
+  const pieces: StyledPiece[] = [
     [from, 'plain'],
     [removed ? '- removed' : `${glyph} ${statusWord(to)}`, style],
     [details.length === 0 ? '' : ` (${details.join(', ')})`, 'plain'],

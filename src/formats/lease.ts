@@ -1,5 +1,5 @@
 import type { StaleReason } from '../ops/stale-lease.ts'
-import type { Holder, LeaseView, Listed } from '../store/store.ts'
+import type { Holder, LeaseView, StreamRow } from '../store/store.ts'
 import { isHeld } from '../stream/lease.ts'
 import { visibleName, visibleText } from '../util/visible-text.ts'
 import { jsonTime, orNull } from './json.ts'
@@ -46,14 +46,14 @@ export function holderJson(holder: Holder) {
 }
 
 /** A lease that somebody holds. */
-export interface HeldLease {
-  readonly listed: Listed
+export interface LeaseRow {
+  readonly listed: StreamRow
   /** Why it looks stale; empty if it does not. */
   readonly stale: readonly StaleReason[]
 }
 
 /** A lease as JSON shows it; fields are only ever added. Nobody but its holder learns its id. */
-export function heldLeaseJson({ listed, stale }: HeldLease) {
+export function heldLeaseJson({ listed, stale }: LeaseRow) {
   const { state, duration, until, holder } = leaseJson(listed.lease)
   return {
     stream: listed.name,
@@ -84,7 +84,7 @@ export function leaseColumns(why: boolean): Column[] {
 }
 
 /** One row of it. */
-export function leaseRow({ listed, stale }: HeldLease, why: boolean, nowMs: number, time: TimeStyle): Cell[] {
+export function leaseRow({ listed, stale }: LeaseRow, why: boolean, nowMs: number, time: TimeStyle): Cell[] {
   const { lease, summary, name } = listed
   const { holder } = lease
   return [
@@ -101,7 +101,7 @@ export function leaseRow({ listed, stale }: HeldLease, why: boolean, nowMs: numb
 }
 
 /** Why a lease looks stale, in words. */
-function staleText(stale: readonly StaleReason[], { lease: { holder } }: Listed, nowMs: number): string {
+function staleText(stale: readonly StaleReason[], { lease: { holder } }: StreamRow, nowMs: number): string {
   const words: { readonly [Reason in StaleReason]: string } = {
     'held-long': `held for ${span(nowMs - (holder?.sinceMs ?? nowMs))}`,
     'holder-unknown': 'infinite, holder unknown',
@@ -118,7 +118,7 @@ function sinceText(ms: number | undefined, nowMs: number, time: TimeStyle): stri
   return ms !== undefined && time === 'relative' ? `${span(nowMs - ms)} ago` : timeText(ms, nowMs, time)
 }
 
-function endText({ lease: { duration, untilMs } }: Listed, nowMs: number, time: TimeStyle): string {
+function endText({ lease: { duration, untilMs } }: StreamRow, nowMs: number, time: TimeStyle): string {
   if (duration === 'infinite') return 'never'
   return untilMs !== undefined && time === 'relative'
     ? `in ${roughSpan(untilMs - nowMs)}`

@@ -2,7 +2,7 @@ import type { AwaitedStream } from '../ops/wait.ts'
 import { ROOT_ID } from '../stream/event-id.ts'
 import { visibleName, visibleText } from '../util/visible-text.ts'
 import { jsonTime, orNull } from './json.ts'
-import { lookOf, statusWord } from './stream/view.ts'
+import { statusWord, styleOf } from './stream/view.ts'
 import { dueText, span, type TimeStyle } from './terminal/numbers.ts'
 import { noPaint, type Paint } from './terminal/style.ts'
 
@@ -98,7 +98,7 @@ function standing(stream: AwaitedStream, paint: Paint): string[] {
 }
 
 function statusText(status: string, outcome: string, paint: Paint): string {
-  const { glyph, style } = lookOf(status)
+  const { glyph, style } = styleOf(status)
   const errors = status === 'completed' && outcome === 'errors'
   return paint(errors ? 'warn' : style, `${glyph} ${statusWord(status)}${errors ? ' with errors' : ''}`)
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { EventStore, Holder } from '../store/store.ts'
+import type { Holder, StreamStore } from '../store/store.ts'
 import { sleepUntilAborted } from '../util/concurrency.ts'
 import type { Turn } from './samples.ts'
-import type { Pace } from './wait-strategy.ts'
+import type { WaitStrategy } from './wait-strategy.ts'
 
 /** Seconds; the shortest that Azure gives. */
 const LEASE_S = 15
@@ -12,7 +12,7 @@ export interface TurnOptions {
   readonly durationMs: number
   /** How long the lease is held in each turn, ms; well below 15 s. */
   readonly holdMs: number
-  readonly pace: Pace
+  readonly pace: WaitStrategy
   /** The machine's monotonic clock, ms. */
   readonly clock: () => number
   readonly signal: AbortSignal
@@ -25,7 +25,7 @@ export interface TurnOptions {
  *
  * @throws the store's faults; the stream is not there
  */
-export async function takeTurns(store: EventStore, stream: string, options: TurnOptions): Promise<void> {
+export async function takeTurns(store: StreamStore, stream: string, options: TurnOptions): Promise<void> {
   const { clock, durationMs, pace, signal } = options
   const endMs = clock() + durationMs
   while (clock() < endMs && !signal.aborted) {
@@ -34,7 +34,7 @@ export async function takeTurns(store: EventStore, stream: string, options: Turn
   }
 }
 
-async function takeTurn(store: EventStore, stream: string, endMs: number, options: TurnOptions): Promise<Turn> {
+async function takeTurn(store: StreamStore, stream: string, endMs: number, options: TurnOptions): Promise<Turn> {
   const { clock, holdMs, signal } = options
   const leaseId = randomUUID()
   const askedMs = clock()
@@ -44,12 +44,12 @@ async function takeTurn(store: EventStore, stream: string, endMs: number, option
   if (!acquired) return { attempts, waitedMs, held: null, lost: false }
   await sleepUntilAborted(holdMs, signal)
   const toMs = clock()
-  const released = await store.release(stream, leaseId)
+  const released = await store.releaseLease(stream, leaseId)
   return { attempts, waitedMs, held: { fromMs, toMs }, lost: released.kind === 'lost' }
 }
 
 async function acquire(
-  store: EventStore,
+  store: StreamStore,
   stream: string,
   leaseId: string,
   endMs: number,
@@ -58,11 +58,11 @@ async function acquire(
   const askedMs = clock()
   for (let attempts = 1; ; attempts++) {
     // An acquire without an answer is repeated under the same id, which is safe.
-    const outcome = await store.acquire(stream, { leaseId, durationS: LEASE_S, holder })
+    const outcome = await store.acquireLease(stream, { leaseId, durationS: LEASE_S, holder })
     if (outcome.kind === 'acquired') return { attempts, acquired: true }
     if (outcome.kind === 'missing') throw new Error(`the stream ${stream} was removed while the lab ran`)
     if (signal.aborted || clock() >= endMs) {
-      if (outcome.kind === 'unknown') await store.release(stream, leaseId)
+      if (outcome.kind === 'unknown') await store.releaseLease(stream, leaseId)
       return { attempts, acquired: false }
     }
     await sleepUntilAborted(Math.min(pace.retryMs(clock() - askedMs), Math.max(0, endMs - clock())), signal)

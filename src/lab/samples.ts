@@ -13,7 +13,7 @@ export interface Turn {
 }
 
 /** One change that a process of Test B asked for. */
-export interface Change {
+export interface LabChange {
   readonly op: 'start' | 'complete'
   readonly event: string
   /** `done`; or the code of the refusal: somebody else was faster. */
@@ -28,7 +28,7 @@ export interface Change {
 export type WorkerLine =
   | { readonly kind: 'ready' }
   | { readonly kind: 'turns'; readonly turns: readonly Turn[] }
-  | { readonly kind: 'changes'; readonly changes: readonly Change[] }
+  | { readonly kind: 'changes'; readonly changes: readonly LabChange[] }
   | { readonly kind: 'done' }
 
 /** Lengths of time as a histogram. */

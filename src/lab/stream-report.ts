@@ -2,7 +2,7 @@ import { lengthsJson } from '../formats/stats/json.ts'
 import type { StreamView } from '../ops/read-stream.ts'
 import type { WriteMode } from '../store/store.ts'
 import { jainIndex } from './lease-report.ts'
-import { type Change, histogramOf } from './samples.ts'
+import { histogramOf, type LabChange } from './samples.ts'
 import type { PaceName } from './strategies.ts'
 import { type ProofFault, prove } from './verify.ts'
 import type { Member } from './worker-processes.ts'
@@ -74,11 +74,11 @@ export function streamReport(
   }
 }
 
-function changesIn({ told }: Member): Change[] {
+function changesIn({ told }: Member): LabChange[] {
   return told.flatMap(line => (line.kind === 'changes' ? line.changes : []))
 }
 
-function isCompletion({ op, outcome }: Change): boolean {
+function isCompletion({ op, outcome }: LabChange): boolean {
   return op === 'complete' && outcome === 'done'
 }
 
@@ -87,7 +87,7 @@ function lasting(workers: readonly StreamWorker[], procs: number): StreamWorker[
   return workers.slice(0, procs).filter(({ killed }) => !killed)
 }
 
-function figuresOf(changes: readonly Change[]) {
+function figuresOf(changes: readonly LabChange[]) {
   const done = changes.filter(({ outcome }) => outcome === 'done').length
   return {
     changes: done,

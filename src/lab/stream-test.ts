@@ -2,24 +2,24 @@ import { randomUUID } from 'node:crypto'
 import { readStream } from '../ops/read-stream.ts'
 import { documentCache } from '../ops/transact/document-cache.ts'
 import { type TransactOptions, type TransactOutcome, transact } from '../ops/transact/transact.ts'
-import type { EventStore, Holder, WriteMode } from '../store/store.ts'
+import type { Holder, StreamStore, WriteMode } from '../store/store.ts'
 import { isFinal, type StreamEvent } from '../stream/event.ts'
 import { ROOT_ID } from '../stream/event-id.ts'
 import type { Operation } from '../stream/operations/operation.ts'
 import { claimRuns } from '../stream/time/deadlines.ts'
 import { sleepUntilAborted } from '../util/concurrency.ts'
-import type { Change } from './samples.ts'
+import type { LabChange } from './samples.ts'
 import type { PaceName } from './strategies.ts'
-import type { Pace } from './wait-strategy.ts'
+import type { WaitStrategy } from './wait-strategy.ts'
 
 /** Longer than any lease that a killed process may leave behind. */
 const LEASE_WAIT_MS = 120_000
 
-export interface WorkOptions {
+export interface LabWorkOptions {
   /** The worker's name: owner of what it claims. */
   readonly name: string
   readonly paceName: PaceName
-  readonly pace: Pace
+  readonly pace: WaitStrategy
   readonly write: WriteMode
   readonly claimMs: number
   /** How long the work of an event takes, ms. */
@@ -28,7 +28,7 @@ export interface WorkOptions {
   /** Ms since the work began. */
   readonly clock: () => number
   readonly signal: AbortSignal
-  readonly tell: (change: Change) => void
+  readonly tell: (change: LabChange) => void
 }
 
 /** Events of the lab's stream that may be claimed now: never begun, or the claim ended without a result. */
@@ -51,7 +51,7 @@ interface Claimed {
  * is left to chance, so that workers seldom want the same. As `work` does, the completion of one and the claim of the next
  * are asked for together, and share a write; the reference makes one change after the other.
  */
-export async function workInLoop(store: EventStore, stream: string, options: WorkOptions): Promise<void> {
+export async function workInLoop(store: StreamStore, stream: string, options: LabWorkOptions): Promise<void> {
   let idleSinceMs: number | undefined
   let claimed: Claimed | undefined
   while (!options.signal.aborted) {
@@ -75,7 +75,7 @@ export async function workInLoop(store: EventStore, stream: string, options: Wor
 }
 
 /** Completes an event and claims another, if one is known; the other, if it is ours. */
-async function completed(store: EventStore, stream: string, own: Claimed, options: WorkOptions) {
+async function completed(store: StreamStore, stream: string, own: Claimed, options: LabWorkOptions) {
   const completing = complete(store, stream, own, options)
   const claiming = claimKnown(store, stream, options)
   await completing
@@ -84,34 +84,34 @@ async function completed(store: EventStore, stream: string, own: Claimed, option
 }
 
 /** Claims an event that is free in the document as this process wrote it last. */
-async function claimKnown(store: EventStore, stream: string, options: WorkOptions): Promise<Claimed | undefined> {
+async function claimKnown(store: StreamStore, stream: string, options: LabWorkOptions): Promise<Claimed | undefined> {
   const known = options.paceName === 'usual' ? documentCache(store).latest(stream) : undefined
   const next = oneOf(claimable(known?.events ?? [], store.nowMs()), options)
   return next === undefined ? undefined : claim(store, stream, next, options)
 }
 
-function oneOf(events: readonly string[], { random }: WorkOptions): string | undefined {
+function oneOf(events: readonly string[], { random }: LabWorkOptions): string | undefined {
   return events[Math.floor(random() * events.length)]
 }
 
 /** Works on all these events at the same time: changes asked for together share a write. */
 export async function workAtOnce(
-  store: EventStore,
+  store: StreamStore,
   stream: string,
   share: readonly string[],
-  options: WorkOptions,
+  options: LabWorkOptions,
 ): Promise<void> {
   await Promise.all(share.map(event => workOn(store, stream, event, options)))
 }
 
-async function readClaimable(store: EventStore, stream: string): Promise<readonly string[] | 'done'> {
+async function readClaimable(store: StreamStore, stream: string): Promise<readonly string[] | 'done'> {
   const view = await readStream(store, stream)
   if (view === undefined) throw new Error(`the stream ${stream} was removed while the lab ran`)
   return view.stream.done ? 'done' : claimable(view.stream.events, view.nowMs)
 }
 
 /** Claims an event and completes it, unless another has it. */
-async function workOn(store: EventStore, stream: string, event: string, options: WorkOptions): Promise<void> {
+async function workOn(store: StreamStore, stream: string, event: string, options: LabWorkOptions): Promise<void> {
   const { holdMs, signal } = options
   const claimed = await claim(store, stream, event, options)
   if (claimed === undefined) return
@@ -120,26 +120,26 @@ async function workOn(store: EventStore, stream: string, event: string, options:
 }
 
 async function claim(
-  store: EventStore,
+  store: StreamStore,
   stream: string,
   event: string,
-  options: WorkOptions,
+  options: LabWorkOptions,
 ): Promise<Claimed | undefined> {
   const { name: owner, claimMs } = options
   const started = await timed(store, stream, { op: 'start', event, owner, claimMs }, options)
   return started?.claim === undefined ? undefined : { event, fence: started.claim.fence }
 }
 
-function complete(store: EventStore, stream: string, { event, fence }: Claimed, options: WorkOptions) {
+function complete(store: StreamStore, stream: string, { event, fence }: Claimed, options: LabWorkOptions) {
   return timed(store, stream, { op: 'complete', event, fence }, options)
 }
 
 /** Makes a change and tells how long it took; its result, if it was made. */
 async function timed(
-  store: EventStore,
+  store: StreamStore,
   stream: string,
   operation: Extract<Operation, { op: 'start' | 'complete' }>,
-  options: WorkOptions,
+  options: LabWorkOptions,
 ) {
   const askedMs = options.clock()
   const outcome = await changed(store, stream, operation, options)
@@ -152,7 +152,7 @@ async function timed(
   return outcome.kind === 'done' ? outcome.result : undefined
 }
 
-async function changed(store: EventStore, stream: string, operation: Operation, options: WorkOptions) {
+async function changed(store: StreamStore, stream: string, operation: Operation, options: LabWorkOptions) {
   const { name: by, paceName, pace, write, signal } = options
   const author = { commandId: randomUUID(), by }
   if (paceName === 'reference') return referenceChange(store, stream, operation, { ...author, pace, signal })
@@ -176,17 +176,17 @@ const LEASE_S = 60
  * @throws the store's faults; the signal's reason
  */
 export async function referenceChange(
-  store: EventStore,
+  store: StreamStore,
   stream: string,
   operation: Operation,
-  how: Pick<TransactOptions, 'by' | 'commandId'> & { readonly signal: AbortSignal; readonly pace: Pace },
+  how: Pick<TransactOptions, 'by' | 'commandId'> & { readonly signal: AbortSignal; readonly pace: WaitStrategy },
 ): Promise<TransactOutcome> {
   const { by, commandId, signal, pace } = how
   const leaseId = randomUUID()
   const holder: Holder = { by, host: '', pid: process.pid, purpose: operation.op, sinceMs: store.nowMs() }
   for (;;) {
     signal.throwIfAborted()
-    const outcome = await store.acquire(stream, { leaseId, durationS: LEASE_S, holder })
+    const outcome = await store.acquireLease(stream, { leaseId, durationS: LEASE_S, holder })
     if (outcome.kind === 'missing') return outcome
     if (outcome.kind === 'acquired') break
     await sleepUntilAborted(pace.retryMs(0), signal)
@@ -194,6 +194,6 @@ export async function referenceChange(
   try {
     return await transact(store, stream, operation, { by, commandId, leaseId, leaseWaitMs: 0 })
   } finally {
-    await store.release(stream, leaseId)
+    await store.releaseLease(stream, leaseId)
   }
 }

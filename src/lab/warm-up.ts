@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { removeStream } from '../ops/remove.ts'
 import { transact } from '../ops/transact/transact.ts'
 import { openMemoryStore } from '../store/memory.ts'
-import type { EventStore, WriteMode } from '../store/store.ts'
+import type { StreamStore, WriteMode } from '../store/store.ts'
 import { ROOT_ID } from '../stream/event-id.ts'
 
 const EVENTS = 15
@@ -23,7 +23,7 @@ export interface WarmUpOptions {
  * open and code is compiled when the test begins: workers run for long, only their beginning would be measured.
  */
 export async function warmUp(
-  store: EventStore,
+  store: StreamStore,
   stream: string,
   { name: by, write, events }: WarmUpOptions,
 ): Promise<void> {
@@ -35,7 +35,7 @@ export async function warmUp(
 }
 
 async function workThrough(
-  store: EventStore,
+  store: StreamStore,
   stream: string,
   events: number,
   { by, write }: { readonly by: string; readonly write: WriteMode },

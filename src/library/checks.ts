@@ -1,12 +1,12 @@
 import { checkReadableName, checkStreamName } from '../store/names.ts'
-import type { EventStore, WriteMode } from '../store/store.ts'
+import type { StreamStore, WriteMode } from '../store/store.ts'
 import { isObject, milliseconds, type Read, storedText, text, word, wrong } from '../stream/values.ts'
 
 /** What of a store every function needs. */
-const METHODS = ['read', 'list', 'create', 'changeUnderLease', 'nowMs']
+const METHODS = ['read', 'list', 'create', 'update', 'nowMs']
 
 /** @throws InvalidValue unless it is a store */
-export function checkStore(given: unknown): asserts given is EventStore {
+export function checkStore(given: unknown): asserts given is StreamStore {
   if (isObject(given) && METHODS.every(name => typeof given[name] === 'function')) return
   const isPromise = isObject(given) && typeof given.then === 'function'
   throw wrong('store', given, 'what openStore() opens', isPromise ? 'await openStore(…)' : undefined)

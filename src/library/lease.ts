@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { LeaseMonitor } from '../ops/lease-monitor.ts'
 import { acquireWaiting, type HeldLease, type LeaseScopeOutcome, leaseScope as scope } from '../ops/lease-scope.ts'
 import { thisHost } from '../ops/transact/transact.ts'
-import type { AcquireOutcome, BreakOutcome, EventStore, Holder, LeaseOutcome } from '../store/store.ts'
+import type { AcquireOutcome, BreakOutcome, Holder, LeaseOutcome, StreamStore } from '../store/store.ts'
 import {
   callback,
   needed,
@@ -61,7 +61,7 @@ export type AcquireLeaseOutcome =
  * @throws InvalidValue for another duration, an id that is no UUID, no `by`; the signal's reason, the store's faults
  */
 export async function acquireLease(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   options: AcquireLeaseOptions,
 ): Promise<AcquireLeaseOutcome> {
@@ -73,20 +73,20 @@ export async function acquireLease(
     return outcome.kind === 'unknown' ? { ...outcome, leaseId } : outcome
   } catch (error) {
     // Given up on its way it may have been taken: nobody else knows the id.
-    if (options.leaseId === undefined) await store.release(name, leaseId).catch(() => undefined)
+    if (options.leaseId === undefined) await store.releaseLease(name, leaseId).catch(() => undefined)
     throw error
   }
 }
 
 /** Starts the time of a lease anew, also after its end if nobody wrote or leased since. */
 export async function renewLease(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   leaseId: string,
   options: SignalOption = {},
 ): Promise<LeaseOutcome> {
   checkTarget(store, name)
-  return store.renew(name, uuid(leaseId, 'leaseId'), readSignal(options, 'options').signal)
+  return store.renewLease(name, uuid(leaseId, 'leaseId'), readSignal(options, 'options').signal)
 }
 
 /**
@@ -95,7 +95,7 @@ export async function renewLease(
  * @throws InvalidValue if `newId` is no UUID; the signal's reason, the store's faults
  */
 export async function changeLease(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   leaseId: string,
   newId: string,
@@ -103,18 +103,18 @@ export async function changeLease(
 ): Promise<LeaseOutcome> {
   checkTarget(store, name)
   const ids = [uuid(leaseId, 'leaseId'), uuid(newId, 'newId')] as const
-  return store.change(name, ...ids, readSignal(options, 'options').signal)
+  return store.changeLeaseId(name, ...ids, readSignal(options, 'options').signal)
 }
 
 /** Gives a lease back: others may write at once. */
 export async function releaseLease(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   leaseId: string,
   options: SignalOption = {},
 ): Promise<LeaseOutcome> {
   checkTarget(store, name)
-  return store.release(name, uuid(leaseId, 'leaseId'), readSignal(options, 'options').signal)
+  return store.releaseLease(name, uuid(leaseId, 'leaseId'), readSignal(options, 'options').signal)
 }
 
 /** How `breakLease` ends a lease. */
@@ -127,13 +127,13 @@ const readBreak = objectOf<BreakLeaseOptions>({ periodS: whole(0, 60), signal })
 
 /** Ends another's lease. What its holder is doing is lost. */
 export async function breakLease(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   options: BreakLeaseOptions = {},
 ): Promise<BreakOutcome> {
   checkTarget(store, name)
   const { periodS = 0, signal } = readBreak(options, 'options')
-  return store.break(name, periodS, signal)
+  return store.breakLease(name, periodS, signal)
 }
 
 /**
@@ -145,7 +145,7 @@ export async function breakLease(
  * store's faults
  */
 export async function leaseScope<T>(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   options: LeaseScopeOptions,
   work: (lease: HeldLease) => Promise<T>,
@@ -157,6 +157,6 @@ export async function leaseScope<T>(
   return scope(store, name, { ...given, holder }, work)
 }
 
-function holderOf(store: EventStore, { by, purpose = 'lease' }: Pick<TakeLeaseOptions, 'by' | 'purpose'>): Holder {
+function holderOf(store: StreamStore, { by, purpose = 'lease' }: Pick<TakeLeaseOptions, 'by' | 'purpose'>): Holder {
   return { by, host: thisHost(), pid: process.pid, purpose, sinceMs: store.nowMs() }
 }

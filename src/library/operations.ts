@@ -1,5 +1,5 @@
 import { LONGEST_CLAIM_MS } from '../ops/transact/transact.ts'
-import type { Claimant, Operation, SeenLimit } from '../stream/operations/operation.ts'
+import type { Claimant, ObservedDeadline, Operation } from '../stream/operations/operation.ts'
 import {
   flag,
   listOf,
@@ -15,7 +15,7 @@ import {
   uuid,
   whole,
 } from '../stream/values.ts'
-import type { Ending } from '../worker/types.ts'
+import type { WorkResult } from '../worker/types.ts'
 import { readAttributes, readEvent, SUCCESSORS } from './specs.ts'
 
 /** How long a claim holds, ms. */
@@ -33,7 +33,7 @@ export function readMsg(given: unknown): { readonly msg?: string } {
   return given === undefined ? {} : { msg: storedMsg(given, 'msg') }
 }
 
-const readLimit = objectOf<SeenLimit>({
+const readLimit = objectOf<ObservedDeadline>({
   event: needed(nonEmptyText),
   status: needed(text),
   attempt: needed(text),
@@ -65,7 +65,7 @@ export const readOperation = oneOfOps<Operation>({
 })
 
 /** How work ended. A message of any length and with any characters ends it: it is cleaned and cut later. */
-export const readEnding = oneOfOps<Ending>({
+export const readEnding = oneOfOps<WorkResult>({
   complete: { msg: text },
   advance: SUCCESSORS,
   fail: { msg: text },

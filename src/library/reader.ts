@@ -1,4 +1,4 @@
-import type { DocumentView, SeenTransaction } from '../ops/read-stream.ts'
+import type { DocumentView, JournalEntry } from '../ops/read-stream.ts'
 import {
   attemptOf,
   fenceOf,
@@ -9,7 +9,7 @@ import {
   type Status,
   type StreamEvent,
 } from '../stream/event.ts'
-import { type OpenWork, openEvents, openWork } from '../stream/ready-events.ts'
+import { type OpenEvents, openEvents, openWork } from '../stream/ready-events.ts'
 import { claimEndMs, claimRuns, dueMs } from '../stream/time/deadlines.ts'
 import { text } from '../stream/values.ts'
 import type { SelectedValue } from '../stream/xpath/xpath.ts'
@@ -157,7 +157,7 @@ export class EventReader {
     return this.#events(stream.successorPositions(stream.positionOf(this.id)))
   }
   /** The transactions that changed it, oldest first. */
-  get history(): readonly SeenTransaction[] {
+  get history(): readonly JournalEntry[] {
     return this.#source.view.transactions().filter(({ changes }) => changes.some(({ event }) => event === this.id))
   }
 
@@ -176,7 +176,7 @@ export class StreamReader<Event extends EventReader = EventReader> {
   /** Name of the stream, as `orders/4711`. */
   readonly name: string
   readonly #source: EventSource<Event>
-  #work: { readonly view: DocumentView; readonly open: OpenWork } | undefined
+  #work: { readonly view: DocumentView; readonly open: OpenEvents } | undefined
 
   /** @internal */
   constructor(name: string, view: () => DocumentView, make: (id: string, source: EventSource<Event>) => Event) {
@@ -243,7 +243,7 @@ export class StreamReader<Event extends EventReader = EventReader> {
     return this.#found(this.#open().ready)
   }
   /** Its transactions, oldest first; last, if there is one, what somebody else wrote and no transaction has recorded yet. */
-  get history(): readonly SeenTransaction[] {
+  get history(): readonly JournalEntry[] {
     return this.#view.transactions()
   }
 
@@ -277,7 +277,7 @@ export class StreamReader<Event extends EventReader = EventReader> {
     return this.#source.view
   }
 
-  #open(): OpenWork {
+  #open(): OpenEvents {
     const view = this.#view
     if (this.#work?.view !== view) this.#work = { view, open: openWork(view.stream, openEvents(view.stream)) }
     return this.#work.open

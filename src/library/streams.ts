@@ -3,10 +3,10 @@ import { type FollowItem, follow as followFrom } from '../ops/follow/follow.ts'
 import { readStream as read, type StreamView } from '../ops/read-stream.ts'
 import { type EditOutcome, edit } from '../ops/transact/edit.ts'
 import { type TransactOptions, type TransactOutcome, transact as transactAs } from '../ops/transact/transact.ts'
-import type { EventStore, LeaseView, ListQuery } from '../store/store.ts'
+import type { LeaseView, ListQuery, StreamStore } from '../store/store.ts'
 import { sumOf } from '../stream/fingerprint.ts'
 import type { EventSpec, Operation } from '../stream/operations/operation.ts'
-import type { Pin } from '../stream/precondition.ts'
+import type { Precondition } from '../stream/precondition.ts'
 import { checkCommandId } from '../stream/text.ts'
 import {
   callback,
@@ -68,7 +68,7 @@ export class StoredStream extends StreamReader<EventReader> {
   }
 
   /** The state that was read: a change with it is refused (`changed`) unless the stream still stands so. Heartbeats do not count. */
-  get pin(): Required<Pin> {
+  get pin(): Required<Precondition> {
     const { version, born, events } = this.#view.document
     return { ifVersion: version, ifBorn: born, ifSum: sumOf(events) }
   }
@@ -114,7 +114,7 @@ export class StoredStream extends StreamReader<EventReader> {
  * @throws BadName no stream can have this name; BadDocument it cannot be read as an event stream; the store's faults
  */
 export async function readStream(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   options: SignalOption = {},
 ): Promise<StoredStream | undefined> {
@@ -129,7 +129,7 @@ export async function readStream(
  * @throws StreamNotFound; BadName no stream can have this name; BadDocument it cannot be read as an event stream; the store's faults
  */
 export async function mustReadStream(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   options: SignalOption = {},
 ): Promise<StoredStream> {
@@ -208,7 +208,7 @@ const readNewStream = objectOf<{
  * asynchronous `change`; BadDocument and the store's faults
  */
 export async function changeStream(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   options: ChangeStreamOptions,
   change: (stream: StreamEditor) => void,
@@ -226,7 +226,7 @@ export async function changeStream(
  * @throws InvalidValue a text or id that can never be right; the store's faults
  */
 export async function createStream(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   options: ChangeStreamOptions,
   stream: NewStream = {},
@@ -253,7 +253,7 @@ export async function createStream(
  * store's faults: nothing was applied
  */
 export async function transact(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   operation: Operation,
   options: ChangeStreamOptions,
@@ -292,13 +292,13 @@ const readFollow = objectOf<FollowOptions>({
  *
  * @throws InvalidValue for what can never be right; BadName, BadDocument and the store's faults but `StoreUnreachable`: an outage is an item
  */
-export function follow(store: EventStore, name: string, options: FollowOptions = {}): AsyncGenerator<FollowItem> {
+export function follow(store: StreamStore, name: string, options: FollowOptions = {}): AsyncGenerator<FollowItem> {
   checkReadable(store, name)
   return followFrom(store, name, { fromVersion: 0, intervalMs: 1_000, ...readFollow(options, 'options') })
 }
 
 /** A store that closes itself at the end of its block: `await using store = await openStore('sqlite:orders.db')`. */
-export interface OpenedStore extends EventStore, AsyncDisposable {}
+export interface OpenedStore extends StreamStore, AsyncDisposable {}
 
 const readQuery = objectOf<ListQuery>({
   prefix: text,
@@ -310,7 +310,7 @@ const readQuery = objectOf<ListQuery>({
 })
 
 /** The same store, with what `await using` asks of it; a listing knows what it is asked for. */
-export function disposable(store: EventStore): OpenedStore {
+export function disposable(store: StreamStore): OpenedStore {
   const list = store.list.bind(store)
   return Object.assign(store, {
     list: (query: ListQuery) => list(readQuery(query, 'options')),

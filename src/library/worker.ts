@@ -1,6 +1,6 @@
 import { globOf } from '../ops/glob.ts'
 import { thisHost } from '../ops/transact/transact.ts'
-import type { EventStore } from '../store/store.ts'
+import type { StreamStore } from '../store/store.ts'
 import type { ChangeResult } from '../stream/operations/operation.ts'
 import {
   callback,
@@ -22,14 +22,14 @@ import {
 } from '../stream/values.ts'
 import { workLoop } from '../worker/loop.ts'
 import type {
-  Ending,
-  Happening,
   Job,
   LoopOptions,
   LoopReport,
   Work,
+  WorkerEvent,
   WorkOptions,
   WorkOutcome,
+  WorkResult,
 } from '../worker/types.ts'
 import { workEvent } from '../worker/work-event.ts'
 import { checkStore, checkTarget, reason, waitMs, write } from './checks.ts'
@@ -54,7 +54,7 @@ export interface WorkerOptions extends Omit<LoopOptions, 'names' | 'owner' | 'ob
   /** Name of the worker: who holds the claims. Default: host and process. */
   readonly owner?: string
   /** Sees what happens. What it throws does not stop the worker, which throws the first of it when it ends. */
-  readonly observe?: (happening: Happening) => void
+  readonly observe?: (happening: WorkerEvent) => void
 }
 
 /** How one event is worked on. */
@@ -112,12 +112,12 @@ const readWorkOn = objectOf<WorkOnOptions>({ ...WORK, takeOver: flag, afterWrite
  * @returns what it did, once `drain` or `signal` aborts or `until` is reached
  * @throws InvalidValue options with which it could do nothing; the store's faults but `StoreUnreachable`: an outage is waited for
  */
-export async function worker(store: EventStore, options: WorkerOptions, work: Work): Promise<LoopReport> {
+export async function worker(store: StreamStore, options: WorkerOptions, work: Work): Promise<LoopReport> {
   checkStore(store)
   const { name, owner = defaultOwner(), afterWrite, observe, ...others } = readWorker(options, 'options')
   const names = typeof name === 'string' ? [name] : name
   const calls = new Calls(afterWrite, observe)
-  const observing = { ...others, names, owner, observe: (happening: Happening) => calls.see(happening) }
+  const observing = { ...others, names, owner, observe: (happening: WorkerEvent) => calls.see(happening) }
   const report = await workLoop(store, observing, checked(work)).finally(() => calls.settled())
   calls.throwFault()
   return report
@@ -131,7 +131,7 @@ export async function worker(store: EventStore, options: WorkerOptions, work: Wo
  * store's faults; what `afterWrite` throws
  */
 export async function workOn(
-  store: EventStore,
+  store: StreamStore,
   stream: string,
   event: string,
   options: WorkOnOptions,
@@ -146,22 +146,22 @@ export async function workOn(
 }
 
 /** The work is done, and nothing follows. */
-export function complete(msg?: string): Ending {
+export function complete(msg?: string): WorkResult {
   return { op: 'complete', ...(msg === undefined ? {} : { msg: text(msg, 'msg') }) }
 }
 
 /** The work is done, and this follows: the next step of the event's thread, or new threads and their join. */
-export function advance(successors: Successors): Ending {
+export function advance(successors: Successors): WorkResult {
   return { op: 'advance', ...successorSpecs(successors) }
 }
 
 /** The work failed: the event is aborted, what is open below it canceled. */
-export function fail(msg?: string): Ending {
+export function fail(msg?: string): WorkResult {
   return { op: 'fail', ...(msg === undefined ? {} : { msg: text(msg, 'msg') }) }
 }
 
 /** The event is handed back, for another try or another worker. */
-export function release(): Ending {
+export function release(): WorkResult {
   return { op: 'release' }
 }
 
@@ -193,7 +193,7 @@ class Calls {
     this.#observe = observe
   }
 
-  see(happening: Happening): void {
+  see(happening: WorkerEvent): void {
     this.#tell(happening)
     if (this.#afterWrite === undefined || happening.kind !== 'outcome' || happening.outcome.kind !== 'reported') return
     const { result, job } = happening.outcome
@@ -218,7 +218,7 @@ class Calls {
     }
   }
 
-  #tell(happening: Happening): void {
+  #tell(happening: WorkerEvent): void {
     try {
       this.#observe?.(happening)
     } catch (error) {

@@ -1,6 +1,6 @@
-import { silenceDelay } from '../store/backoff.ts'
+import { unansweredDelay } from '../store/backoff.ts'
 import { StoreClosed, StoreUnreachable } from '../store/errors.ts'
-import type { EventStore, Holder, LeaseView, Stored } from '../store/store.ts'
+import type { Holder, LeaseView, StreamSnapshot, StreamStore } from '../store/store.ts'
 import type { StreamDocument } from '../stream/document.ts'
 import { BadDocument } from '../stream/errors.ts'
 import { highestVersion } from '../stream/journal/history.ts'
@@ -32,7 +32,7 @@ export type CopyOutcome =
   /** Another document has the name and was left as it is. */
   | { readonly kind: 'exists' | 'skipped' }
   /** It may not be replaced. */
-  | Extract<Standing, { readonly kind: 'older' | 'unreadable' }>
+  | Extract<CopyState, { readonly kind: 'older' | 'unreadable' }>
   /** The name no longer stands for what was looked at. */
   | { readonly kind: 'changed' }
   | { readonly kind: 'held'; readonly lease: LeaseView; readonly waitedMs: number; readonly lastBy?: string }
@@ -48,17 +48,17 @@ const DEFAULT_DEADLINE_MS = 30_000
  * @throws BadDocument it cannot be read; InvalidValue a name that this store cannot keep; the store's faults
  */
 export async function copyInto(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   body: Uint8Array,
   options: CopyOptions,
 ): Promise<CopyOutcome> {
   const incoming: Incoming = { name, body, document: parseBody(body, name), by: options.holder.by }
   const deadline = performance.now() + (options.deadlineMs ?? DEFAULT_DEADLINE_MS)
-  let ghost: Ghost | undefined
+  let ghost: InDoubtWrite | undefined
   for (let attempt = 0; attempt === 0 || performance.now() < deadline; attempt += 1) {
     try {
-      if (attempt > 0) await sleep(silenceDelay(attempt - 1, undefined, Math.random), undefined)
+      if (attempt > 0) await sleep(unansweredDelay(attempt - 1, undefined, Math.random), undefined)
       const created = await store.create(name, body, summaryOf(incoming, store.nowMs()))
       if (created.kind === 'created') return { kind: 'created', version: incoming.document.version }
       if (created.kind === 'unknown') ghost = created
@@ -82,16 +82,16 @@ interface Incoming {
 }
 
 /** A create that may have landed, or still may; why there was no answer to it. */
-interface Ghost {
+interface InDoubtWrite {
   readonly cause: unknown
 }
 
 /** `undefined`: nothing has the name any more, or not yet. @param ghost our own create: it may be what is there, or beneath it */
 async function overExisting(
-  store: EventStore,
+  store: StreamStore,
   incoming: Incoming,
   options: CopyOptions,
-  ghost: Ghost | undefined,
+  ghost: InDoubtWrite | undefined,
 ): Promise<CopyOutcome | undefined> {
   const { existing } = options
   const current = await store.read(incoming.name)
@@ -107,7 +107,7 @@ async function overExisting(
 }
 
 async function replaceUnderLease(
-  store: EventStore,
+  store: StreamStore,
   incoming: Incoming,
   etag: string | undefined,
   options: CopyOptions,
@@ -115,7 +115,7 @@ async function replaceUnderLease(
   const { version } = incoming.document
   let left: CopyOutcome | undefined
   let sent = false
-  const decide = (current: Stored, nowMs: number) => {
+  const decide = (current: StreamSnapshot, nowMs: number) => {
     left = reasonToLeave(current, incoming, etag, sent)
     if (left !== undefined) return { kind: 'leave' } as const
     sent = true
@@ -124,7 +124,7 @@ async function replaceUnderLease(
     }
     return { kind: 'put', body: incoming.body, summary: summaryOf(incoming, nowMs), discard } as const
   }
-  const outcome = await store.changeUnderLease(incoming.name, decide, {
+  const outcome = await store.update(incoming.name, decide, {
     waitMs: options.leaseWaitMs,
     holder: options.holder,
     ...(options.stopWaiting === undefined ? {} : { stopWaiting: options.stopWaiting }),
@@ -146,7 +146,7 @@ async function replaceUnderLease(
 
 /** `undefined`: it is replaced. @param sent an earlier try was sent: it may be what is there, or beneath it */
 function reasonToLeave(
-  current: Stored,
+  current: StreamSnapshot,
   { name, body, document }: Incoming,
   etag: string | undefined,
   sent: boolean,
@@ -163,13 +163,13 @@ function summaryOf({ document, by }: Incoming, nowMs: number): Summary {
 }
 
 /** A document that is to be put where another may be. */
-export interface Candidate {
+export interface CopySource {
   readonly body: Uint8Array
   readonly document: StreamDocument
 }
 
 /** How a document stands to what has its name. */
-export type Standing =
+export type CopyState =
   /** The very same bytes. */
   | { readonly kind: 'same' }
   /** Another document, which may be replaced. */
@@ -180,13 +180,13 @@ export type Standing =
   | { readonly kind: 'unreadable'; readonly message: string }
 
 /** Looks at what has the name, `undefined` for nothing. Takes no lease. */
-export async function lookAt(store: EventStore, name: string, candidate: Candidate): Promise<Standing | undefined> {
+export async function lookAt(store: StreamStore, name: string, candidate: CopySource): Promise<CopyState | undefined> {
   const current = await store.read(name)
   return current && standingOf(candidate, current)
 }
 
 /** How a document stands to a stored one. */
-function standingOf({ body, document }: Candidate, current: Stored): Standing {
+function standingOf({ body, document }: CopySource, current: StreamSnapshot): CopyState {
   if (sameBytes(body, current.body)) return { kind: 'same' }
   const there = parsed(current)
   if (there instanceof BadDocument) return { kind: 'unreadable', message: there.message }
@@ -201,7 +201,7 @@ function standingOf({ body, document }: Candidate, current: Stored): Standing {
  * Whether other bytes than the document's may have been written upon it: nothing but another life or a lower version
  * rules that out, and foreign writers may take both away.
  */
-function mayStandOn({ document }: Candidate, current: Stored): boolean {
+function mayStandOn({ document }: CopySource, current: StreamSnapshot): boolean {
   const there = parsed(current)
   if (there instanceof BadDocument || there.born === '' || document.born === '') return true
   return there.born === document.born && highestVersion(there, current.versionFloor) >= highestVersion(document, 0)
@@ -211,7 +211,7 @@ export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && Buffer.compare(a, b) === 0
 }
 
-function parsed({ body, name }: Stored): StreamDocument | BadDocument {
+function parsed({ body, name }: StreamSnapshot): StreamDocument | BadDocument {
   try {
     return parseBody(body, name)
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { Listed } from '../store/store.ts'
+import type { StreamRow } from '../store/store.ts'
 import { isHeld } from '../stream/lease.ts'
 import type { Summary } from '../stream/summary.ts'
 import type { Glob } from './glob.ts'
@@ -23,18 +23,18 @@ export interface StreamFilter {
 }
 
 /** `unsure`: the summary has a text cut short; the document decides. */
-export type Verdict = 'yes' | 'no' | 'unsure'
+export type FilterVerdict = 'yes' | 'no' | 'unsure'
 
 /** What a filter looks at. */
 export interface Filtered {
-  readonly listed: Listed
+  readonly listed: StreamRow
   /** Absent for what cannot be read or holds no event: it passes only a filter that asks for nothing of a summary. */
   readonly summary: Summary | undefined
 }
 
 /** False for what a filter leaves out by name, lease or last change: nothing of it need be read. */
 export function mayPass(
-  { name, lease, modifiedMs }: Listed,
+  { name, lease, modifiedMs }: StreamRow,
   { names, locked, sinceMs, failed }: StreamFilter,
 ): boolean {
   if (names !== undefined && !names.matches(name)) return false
@@ -43,7 +43,7 @@ export function mayPass(
 }
 
 /** Whether a stream passes the filter, its name left out: that was compared before anything was read. */
-export function verdictOf({ listed, summary }: Filtered, filter: StreamFilter, nowMs: number): Verdict {
+export function verdictOf({ listed, summary }: Filtered, filter: StreamFilter, nowMs: number): FilterVerdict {
   const { names: _, ...byState } = filter
   if (!mayPass(listed, byState)) return 'no'
   const { sinceMs } = filter
@@ -62,8 +62,8 @@ function asksForSummary(filter: StreamFilter): boolean {
   return texts || filter.status !== undefined || filter.failed === true || filter.overdue === true
 }
 
-function textsVerdict(summary: Summary, filter: StreamFilter): Verdict {
-  let verdict: Verdict = 'yes'
+function textsVerdict(summary: Summary, filter: StreamFilter): FilterVerdict {
+  let verdict: FilterVerdict = 'yes'
   for (const name of TEXTS) {
     const wanted = filter[name]
     const text = summary[name]

@@ -105,7 +105,7 @@ function statusOf({ summary, fault }: SummarizedStream): GroupName {
 function failureOf({ summary }: SummarizedStream): GroupName | undefined {
   if (summary === undefined || summary.failed === 0) return undefined
   const { root, failedId: event, failure } = summary
-  return { group: failureShape(failure) || 'no message', root, event }
+  return { group: normalizeFailure(failure) || 'no message', root, event }
 }
 
 /** What streams are put together by: their status, the text of their last failure, or the events they wait on. */
@@ -189,12 +189,12 @@ const VARYING = new RegExp(
  * The text of a failure without what differs from one stream to the next: `order 4711: timeout` becomes
  * `order #: timeout`. Codes are kept: numbers behind `HTTP`, `status`, `code`, `exit`, `errno` and `signal`.
  */
-export function failureShape(text: string): string {
+export function normalizeFailure(text: string): string {
   return text.replace(VARYING, '#').replace(/\s+/g, ' ').trim()
 }
 
 /** What a stream waits on, as far as its summary tells. */
-export type Waits = Pick<Summary, 'root' | 'waitingOn' | 'ready'> & { readonly held?: true }
+export type WaitingOn = Pick<Summary, 'root' | 'waitingOn' | 'ready'> & { readonly held?: true }
 
 /** An event that streams wait on: by name and topic where they are known, else by id. */
 interface AwaitedEvent {
@@ -208,7 +208,7 @@ interface AwaitedEvent {
 }
 
 /** `undefined` for a stream that waits on nothing or whose summary is not known. */
-function waitsOf({ summary }: SummarizedStream): Waits | undefined {
+function waitsOf({ summary }: SummarizedStream): WaitingOn | undefined {
   if (summary === undefined || summary.waitingOn.length === 0) return undefined
   const { root, waitingOn, ready, status } = summary
   return { root, waitingOn, ready, ...(status === 'init' && ready.length === 0 ? { held: true } : {}) }
@@ -219,7 +219,9 @@ function waitsOf({ summary }: SummarizedStream): Waits | undefined {
  * but not which is which. Where all can be started they stand in the same order: that tells the names of ids for the
  * other streams with the same root event.
  */
-export function namesOfWaits(all: readonly Waits[]): (waits: Waits) => readonly (AwaitedEvent & { group: string })[] {
+export function namesOfWaits(
+  all: readonly WaitingOn[],
+): (waits: WaitingOn) => readonly (AwaitedEvent & { group: string })[] {
   const known = new Map<string, string>()
   for (const { root, waitingOn, ready } of all) {
     if (sizeOf(ready) !== sizeOf(waitingOn)) continue
@@ -228,7 +230,7 @@ export function namesOfWaits(all: readonly Waits[]): (waits: Waits) => readonly 
   return waits => distinct(eventsOf(waits, known)).map(event => ({ group: textOf(event), ...event }))
 }
 
-function eventsOf({ root, waitingOn, ready, held }: Waits, known: ReadonlyMap<string, string>): AwaitedEvent[] {
+function eventsOf({ root, waitingOn, ready, held }: WaitingOn, known: ReadonlyMap<string, string>): AwaitedEvent[] {
   if (held) return waitingOn.map(event => ({ root, event, state: 'held' }))
   const startable = ready.filter(isItem)
   const events: AwaitedEvent[] = []

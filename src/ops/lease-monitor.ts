@@ -1,4 +1,4 @@
-import type { AcquireOptions, AcquireOutcome, EventStore } from '../store/store.ts'
+import type { AcquireOptions, AcquireOutcome, StreamStore } from '../store/store.ts'
 import { type Clock, elapsedMs, type Instant, instantOf, machineClock } from '../util/clock.ts'
 
 export interface LeaseMonitorOptions {
@@ -26,7 +26,7 @@ const RENEWAL_MS = 5_000
 export class LeaseMonitor {
   readonly name: string
   readonly leaseId: string
-  readonly #store: EventStore
+  readonly #store: StreamStore
   readonly #durationS: number
   readonly #clock: Clock
   #firstSentAt: Instant | undefined
@@ -34,7 +34,7 @@ export class LeaseMonitor {
   #grantedAt: Instant | undefined
   #isUnderWay = false
 
-  constructor(store: EventStore, name: string, { leaseId, durationS, clock = machineClock }: LeaseMonitorOptions) {
+  constructor(store: StreamStore, name: string, { leaseId, durationS, clock = machineClock }: LeaseMonitorOptions) {
     this.#store = store
     this.name = name
     this.leaseId = leaseId
@@ -60,7 +60,7 @@ export class LeaseMonitor {
   /** @throws the store's faults: then the lease is not held, unless the request was given up */
   async acquire(options: Omit<AcquireOptions, 'leaseId' | 'durationS'>): Promise<AcquireOutcome> {
     return this.#send(
-      () => this.#store.acquire(this.name, { ...options, leaseId: this.leaseId, durationS: this.#durationS }),
+      () => this.#store.acquireLease(this.name, { ...options, leaseId: this.leaseId, durationS: this.#durationS }),
       ({ kind }) => kind === 'acquired',
     )
   }
@@ -71,7 +71,7 @@ export class LeaseMonitor {
     const limited = signal === undefined ? limit : AbortSignal.any([signal, limit])
     try {
       const outcome = await this.#send(
-        () => this.#store.renew(this.name, this.leaseId, limited),
+        () => this.#store.renewLease(this.name, this.leaseId, limited),
         ({ kind }) => kind === 'ok',
       )
       if (outcome.kind === 'ok') return { kind: 'held' }
@@ -85,7 +85,7 @@ export class LeaseMonitor {
 
   /** A release that is refused or unanswered is fine: a finite lease ends by itself. */
   async release(signal?: AbortSignal): Promise<void> {
-    await this.#store.release(this.name, this.leaseId, signal).catch(() => undefined)
+    await this.#store.releaseLease(this.name, this.leaseId, signal).catch(() => undefined)
   }
 
   async #send<Outcome>(request: () => Promise<Outcome>, isGranted: (outcome: Outcome) => boolean): Promise<Outcome> {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { backOff } from '../store/backoff.ts'
-import type { AcquireOutcome, EventStore, Holder } from '../store/store.ts'
+import type { AcquireOutcome, Holder, StreamStore } from '../store/store.ts'
 import { sleepUntilAborted } from '../util/concurrency.ts'
 import { LeaseMonitor } from './lease-monitor.ts'
 
-export interface LeaseScopeOptions {
+export interface HoldLeaseOptions {
   readonly holder: Holder
   /** Seconds, 15–60. Default 30. It is renewed at a third of it. */
   readonly durationS?: number
@@ -34,9 +34,9 @@ export type LeaseScopeOutcome<T> =
  * @throws what `work` throws, unless the lease was lost
  */
 export async function leaseScope<T>(
-  store: EventStore,
+  store: StreamStore,
   name: string,
-  options: LeaseScopeOptions,
+  options: HoldLeaseOptions,
   work: (lease: HeldLease) => Promise<T>,
 ): Promise<LeaseScopeOutcome<T>> {
   const lease = new LeaseMonitor(store, name, { leaseId: randomUUID(), durationS: options.durationS ?? 30 })
@@ -58,7 +58,7 @@ export async function leaseScope<T>(
 }
 
 /** An acquire that has no answer, or was given up on its way, may have happened. */
-async function acquireOrLeave(lease: LeaseMonitor, options: LeaseScopeOptions): Promise<AcquireOutcome> {
+async function acquireOrLeave(lease: LeaseMonitor, options: HoldLeaseOptions): Promise<AcquireOutcome> {
   try {
     const outcome = await acquireWaiting(lease, options)
     if (outcome.kind === 'unknown') await lease.release()
@@ -72,7 +72,7 @@ async function acquireOrLeave(lease: LeaseMonitor, options: LeaseScopeOptions): 
 /** Takes a lease, waiting with back-off while another holds it. @param options `record` as `store.acquire` takes it */
 export async function acquireWaiting(
   lease: LeaseMonitor,
-  { holder, signal, record = false, waitMs = 10_000 }: LeaseScopeOptions & { readonly record?: boolean },
+  { holder, signal, record = false, waitMs = 10_000 }: HoldLeaseOptions & { readonly record?: boolean },
 ): Promise<AcquireOutcome> {
   const giveUpAt = performance.now() + waitMs
   for (let attempt = 0; ; attempt++) {

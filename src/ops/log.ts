@@ -1,6 +1,6 @@
-import type { EventStore } from '../store/store.ts'
+import type { StreamStore } from '../store/store.ts'
 import type { Glob } from './glob.ts'
-import type { SeenTransaction, StreamView } from './read-stream.ts'
+import type { JournalEntry, StreamView } from './read-stream.ts'
 import { readSelected, type Selection, type Unread } from './selection.ts'
 
 /** Which transactions are asked for; all that is given must hold. */
@@ -17,7 +17,7 @@ export interface LogQuery {
 /** One transaction of one stream. */
 export interface LogEntry {
   readonly stream: string
-  readonly tx: SeenTransaction
+  readonly tx: JournalEntry
   /** When, epoch ms: where its time cannot be read, that of the one before it or of the last write. */
   readonly atMs: number
   /** The name of the target event as the document has it now; `''` without a target. */
@@ -41,7 +41,7 @@ export interface LogOptions {
  * @throws the store's faults
  */
 export function readLogs(
-  store: EventStore,
+  store: StreamStore,
   selection: Selection,
   query: LogQuery,
   options: LogOptions = {},
@@ -67,7 +67,7 @@ function entriesOf(view: StreamView, query: LogQuery): LogEntry[] {
   return entries
 }
 
-function isAskedFor(tx: SeenTransaction, atMs: number, { sinceMs, untilMs, by, ops }: LogQuery): boolean {
+function isAskedFor(tx: JournalEntry, atMs: number, { sinceMs, untilMs, by, ops }: LogQuery): boolean {
   if (sinceMs !== undefined && atMs < sinceMs) return false
   if (untilMs !== undefined && atMs > untilMs) return false
   if (by !== undefined && !by.matches(tx.by)) return false

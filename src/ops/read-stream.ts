@@ -1,4 +1,4 @@
-import type { EventStore, Stored } from '../store/store.ts'
+import type { StreamSnapshot, StreamStore } from '../store/store.ts'
 import type { StreamDocument } from '../stream/document.ts'
 import { EventStream } from '../stream/event-stream.ts'
 import { findForeignWrite } from '../stream/journal/history.ts'
@@ -10,7 +10,7 @@ import { type TimeReader, timeReaderFor } from '../stream/time/deadlines.ts'
 import { parseBody } from './transact/plan.ts'
 
 /** A transaction as readers see it. */
-export interface SeenTransaction extends Transaction {
+export interface JournalEntry extends Transaction {
   /** A foreign write that no transaction of ours has recorded yet: it has no number, `version` is that of the document. */
   readonly provisional: boolean
 }
@@ -24,13 +24,13 @@ export interface DocumentView {
   /** The store's clock at the time of reading, epoch ms. */
   readonly nowMs: number
   /** History, oldest first; last, if there is one, the foreign write that nobody has recorded. */
-  transactions(): readonly SeenTransaction[]
+  transactions(): readonly JournalEntry[]
 }
 
 /** A stream as it stands. Reading takes no lease. */
 export interface StreamView extends DocumentView {
   readonly name: string
-  readonly stored: Stored
+  readonly stored: StreamSnapshot
 }
 
 /**
@@ -40,7 +40,7 @@ export interface StreamView extends DocumentView {
  * @throws BadDocument it cannot be read as an event stream; the store's faults
  */
 export async function readStream(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   signal?: AbortSignal,
 ): Promise<StreamView | undefined> {
@@ -49,17 +49,17 @@ export async function readStream(
 }
 
 /** What a stored body says. @throws BadDocument */
-export function viewOf(stored: Stored, nowMs: number): StreamView {
+export function viewOf(stored: StreamSnapshot, nowMs: number): StreamView {
   const document = parseBody(stored.body, stored.name)
   return { name: stored.name, stored, ...viewDocument(document, nowMs, stored) }
 }
 
 /** What a store knows of a document beside it: when it was last written, and the highest version that was ever seen. */
-type Beside = Pick<Stored, 'modifiedMs' | 'versionFloor'>
+type Beside = Pick<StreamSnapshot, 'modifiedMs' | 'versionFloor'>
 
 export function viewDocument(document: StreamDocument, nowMs: number, beside: Beside): DocumentView {
   const { read } = timeReaderFor(document, { nowMs, lastModifiedMs: beside.modifiedMs })
-  let seen: readonly SeenTransaction[] | undefined
+  let seen: readonly JournalEntry[] | undefined
   return {
     document,
     stream: new EventStream(document.events),
@@ -72,7 +72,7 @@ export function viewDocument(document: StreamDocument, nowMs: number, beside: Be
   }
 }
 
-function history(document: StreamDocument, { modifiedMs, versionFloor }: Beside): SeenTransaction[] {
+function history(document: StreamDocument, { modifiedMs, versionFloor }: Beside): JournalEntry[] {
   const recorded = parseJournal(document.journal, document.prefix).map(tx => ({ ...tx, provisional: false }))
   const foreign = document.events.length > 0 ? findForeignWrite(document, versionFloor) : undefined
   if (foreign === undefined) return recorded
@@ -94,7 +94,7 @@ export interface ViewAt {
   /** Its events as they were then (`eventsAfter` says what of them), in what is else the document of now. */
   readonly document: StreamDocument
   /** The transactions up to it, oldest first. */
-  readonly past: readonly SeenTransaction[]
+  readonly past: readonly JournalEntry[]
 }
 
 export type FoundAt =
@@ -148,7 +148,7 @@ export function viewNow(view: StreamView): ViewAt {
   return { version: document.version, nowMs, atMs: view.time(document.at), document, past: view.transactions() }
 }
 
-function isUpTo(tx: SeenTransaction, point: VersionPoint, view: StreamView): boolean {
+function isUpTo(tx: JournalEntry, point: VersionPoint, view: StreamView): boolean {
   if ('version' in point) return !tx.provisional && tx.version <= point.version
   const ms = view.time(tx.at)
   return ms !== undefined && ms <= point.atMs

@@ -1,6 +1,6 @@
-import { Patience } from '../store/backoff.ts'
+import { RetryBudget } from '../store/backoff.ts'
 import { StoreUnreachable } from '../store/errors.ts'
-import type { EventStore, RemoveOutcome } from '../store/store.ts'
+import type { RemoveOutcome, StreamStore } from '../store/store.ts'
 import { readStream } from './read-stream.ts'
 
 export interface RemoveStreamOptions {
@@ -31,11 +31,11 @@ export type RemoveStreamOutcome =
  * @throws the store's faults: nothing was removed
  */
 export async function removeStream(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   { etag, born, leaseId, leaseWaitMs, stopWaiting, random = Math.random }: RemoveStreamOptions,
 ): Promise<RemoveStreamOutcome> {
-  const patience = new Patience({ limitMs: leaseWaitMs, random, stop: stopWaiting })
+  const patience = new RetryBudget({ limitMs: leaseWaitMs, random, stop: stopWaiting })
   const conditions = { ...(etag === undefined ? {} : { etag }), ...(leaseId === undefined ? {} : { leaseId }) }
   for (;;) {
     const outcome = await store.remove(name, conditions)
@@ -54,7 +54,7 @@ function isRefused({ kind }: RemoveOutcome): boolean {
  * now tells. `undefined`: the refusal stands.
  */
 async function seenAfter(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   born: string | undefined,
 ): Promise<RemoveStreamOutcome | undefined> {

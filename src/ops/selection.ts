@@ -1,4 +1,4 @@
-import type { EventStore, Listed } from '../store/store.ts'
+import type { StreamRow, StreamStore } from '../store/store.ts'
 import { StreamFault } from '../stream/errors.ts'
 import { readAhead } from '../util/concurrency.ts'
 import { type StreamFilter, verdictOf } from './filter.ts'
@@ -24,7 +24,7 @@ const READS_AT_ONCE = 8
 
 /** The streams of a selection, page by page: names in the order given, each once; those of a filter by name. */
 export async function* selected(
-  store: EventStore,
+  store: StreamStore,
   selection: Selection,
   signal?: AbortSignal,
 ): AsyncGenerator<SelectedPage> {
@@ -55,7 +55,7 @@ export interface ReadSelectedOptions {
   /** Nothing earlier is wanted, epoch ms: streams last written before it are not read. Asked again before each. */
   readonly floorMs?: () => number
   /** False for rows of a listing that are not to be read. */
-  readonly isWanted?: (row: Listed) => boolean
+  readonly isWanted?: (row: StreamRow) => boolean
   readonly signal?: AbortSignal | undefined
 }
 
@@ -69,7 +69,7 @@ const CLOCKS_DIFFER_MS = 60_000
  * @throws the store's faults, the signal's reason
  */
 export async function* readSelected<Made>(
-  store: EventStore,
+  store: StreamStore,
   selection: Selection,
   options: ReadSelectedOptions,
   use: (view: StreamView) => Made,
@@ -88,10 +88,10 @@ export async function* readSelected<Made>(
 
 /** Rows that the filter lets pass, or whose document has to decide. */
 async function* candidates(
-  store: EventStore,
+  store: StreamStore,
   filter: StreamFilter,
   { floorMs = () => Number.NEGATIVE_INFINITY, isWanted = () => true, signal }: ReadSelectedOptions,
-): AsyncGenerator<Listed> {
+): AsyncGenerator<StreamRow> {
   const prefix = filter.names?.prefix
   const query = { ...(prefix === undefined ? {} : { prefix }), ...(signal === undefined ? {} : { signal }) }
   for await (const page of store.list(query)) {
@@ -103,13 +103,13 @@ async function* candidates(
   }
 }
 
-function verdict(store: EventStore, row: Listed, filter: StreamFilter) {
+function verdict(store: StreamStore, row: StreamRow, filter: StreamFilter) {
   return verdictOf({ listed: row, summary: row.summary }, filter, store.nowMs())
 }
 
 async function readListed<Made>(
-  store: EventStore,
-  row: Listed,
+  store: StreamStore,
+  row: StreamRow,
   filter: StreamFilter,
   signal: AbortSignal | undefined,
   use: (view: StreamView) => Made,
@@ -129,7 +129,7 @@ async function readListed<Made>(
 }
 
 async function readNamed<Made>(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   signal: AbortSignal | undefined,
   use: (view: StreamView) => Made,

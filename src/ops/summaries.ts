@@ -1,9 +1,9 @@
-import type { EventStore, Listed, ListQuery, Stored } from '../store/store.ts'
+import type { ListQuery, StreamRow, StreamSnapshot, StreamStore } from '../store/store.ts'
 import type { StreamDocument } from '../stream/document.ts'
 import { StreamFault } from '../stream/errors.ts'
 import { sumOf } from '../stream/fingerprint.ts'
 import { settledDocument } from '../stream/operations/transaction.ts'
-import type { Pin } from '../stream/precondition.ts'
+import type { Precondition } from '../stream/precondition.ts'
 import { summarize } from '../stream/summarize.ts'
 import type { Summary } from '../stream/summary.ts'
 import { mayPass, type StreamFilter, verdictOf } from './filter.ts'
@@ -19,20 +19,20 @@ export interface Unreadable {
 
 /** A stream of a listing with its summary, made from the document where the listing has none that counts. */
 export interface SummarizedStream {
-  readonly listed: Listed
+  readonly listed: StreamRow
   /** Absent for a document without events and for one that cannot be read. */
   readonly summary: Summary | undefined
   /** Why it cannot be read, when that is so. */
   readonly fault: Unreadable | undefined
   /** The state that was looked at: a change that carries it is refused (`changed`) if the stream has moved on. */
-  readonly pin: Pin
+  readonly pin: Precondition
   /** Foreign writers left events to be closed or joins to be released. Known only where the document was read. */
   readonly isUnsettled?: true
 }
 
 /** The streams of a store that pass a filter, page by page as the store lists them; the pages of none are left out. */
 export async function* summaries(
-  store: EventStore,
+  store: StreamStore,
   filter: StreamFilter,
   query: Omit<ListQuery, 'prefix' | 'limit'> = {},
 ): AsyncGenerator<readonly SummarizedStream[]> {
@@ -55,7 +55,7 @@ export async function* summaries(
 const READS_AT_ONCE = 8
 
 /** Parts of a page with few documents to read in each: where others write, the first streams do not wait for all. */
-function* parts(page: readonly Listed[]): Generator<readonly Listed[]> {
+function* parts(page: readonly StreamRow[]): Generator<readonly StreamRow[]> {
   let from = 0
   let reads = 0
   for (const [at, { summary }] of page.entries()) {
@@ -70,17 +70,17 @@ function* parts(page: readonly Listed[]): Generator<readonly Listed[]> {
 
 /** The streams that were listed without a summary; those that are gone meanwhile are left out. */
 async function readMissing(
-  store: EventStore,
-  part: readonly Listed[],
+  store: StreamStore,
+  part: readonly StreamRow[],
   signal: AbortSignal | undefined,
-): Promise<ReadonlyMap<Listed, SummarizedStream>> {
+): Promise<ReadonlyMap<StreamRow, SummarizedStream>> {
   const missing = part.filter(({ summary }) => summary === undefined)
   const read = await Promise.all(missing.map(listed => summaryOf(store, listed, signal)))
   return new Map(missing.flatMap((listed, at) => (read[at] === undefined ? [] : [[listed, read[at]]])))
 }
 
 async function passed(
-  store: EventStore,
+  store: StreamStore,
   item: SummarizedStream,
   filter: StreamFilter,
   signal: AbortSignal | undefined,
@@ -92,7 +92,7 @@ async function passed(
 }
 
 /** The row of a listing with the summary that counts. */
-export function fromListing(listed: Listed, summary: Summary): SummarizedStream {
+export function fromListing(listed: StreamRow, summary: Summary): SummarizedStream {
   return { listed, summary, fault: undefined, pin: { ifVersion: summary.version, ifBorn: summary.born } }
 }
 
@@ -103,11 +103,11 @@ export function fromListing(listed: Listed, summary: Summary): SummarizedStream 
  * @param row of a listing, or the name alone
  */
 export async function summaryOf(
-  store: EventStore,
-  row: Pick<Listed, 'name'> | Listed,
+  store: StreamStore,
+  row: Pick<StreamRow, 'name'> | StreamRow,
   signal?: AbortSignal,
 ): Promise<SummarizedStream | undefined> {
-  let stored: Stored | undefined
+  let stored: StreamSnapshot | undefined
   try {
     stored = await store.read(row.name, signal)
   } catch (error) {
@@ -119,7 +119,7 @@ export async function summaryOf(
 }
 
 /** The same from a stored body. */
-export function summarizeStored(stored: Stored, nowMs: number): SummarizedStream {
+export function summarizeStored(stored: StreamSnapshot, nowMs: number): SummarizedStream {
   try {
     const { document } = viewOf(stored, nowMs)
     const options = { lastModifiedMs: stored.modifiedMs, nowMs, lastBy: stored.summary?.lastBy ?? '' }
@@ -134,13 +134,13 @@ export function summarizeStored(stored: Stored, nowMs: number): SummarizedStream
 }
 
 /** What a transaction of ours wrote is settled, so only the documents of others are looked through. */
-function isUnsettled(document: StreamDocument, stored: Stored, nowMs: number): boolean {
+function isUnsettled(document: StreamDocument, stored: StreamSnapshot, nowMs: number): boolean {
   if (stored.summary !== undefined) return false
   const { versionFloor, modifiedMs: lastModifiedMs } = stored
   return settledDocument(document, { nowMs, versionFloor, lastModifiedMs, born: document.born }).moves
 }
 
-function unreadable(listed: Listed, error: StreamFault): SummarizedStream {
+function unreadable(listed: StreamRow, error: StreamFault): SummarizedStream {
   return { listed, summary: undefined, fault: unreadableOf(error), pin: {} }
 }
 
@@ -150,16 +150,16 @@ export function unreadableOf({ code, message, hint }: StreamFault): Unreadable {
 }
 
 /** What was read must not be held as long as the row of a listing is. */
-function withoutBody({ name, etag, size, modifiedMs, lease, summary }: Stored): Listed {
+function withoutBody({ name, etag, size, modifiedMs, lease, summary }: StreamSnapshot): StreamRow {
   return { name, etag, size, modifiedMs, lease, ...(summary === undefined ? {} : { summary }) }
 }
 
 /** The row of one stream, if there is one of that name: the first name that begins with a name is the name itself. */
 export async function rowOf(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   signal: AbortSignal | undefined,
-): Promise<Listed | undefined> {
+): Promise<StreamRow | undefined> {
   for await (const [row] of store.list({ prefix: name, limit: 1, ...(signal && { signal }) })) {
     return row?.name === name ? row : undefined
   }

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import type { Decision, EventStore, Holder } from '../store/store.ts'
+import type { Decision, Holder, StreamStore } from '../store/store.ts'
 import { EMPTY_DOCUMENT } from '../stream/document.ts'
 import { InvalidValue } from '../stream/errors.ts'
 import { summarize } from '../stream/summarize.ts'
@@ -30,7 +30,7 @@ export type AsideOutcome = 'written' | 'left' | 'busy' | 'unknown'
  *
  * @throws the store's faults, the signal's reason
  */
-export async function readAside(store: EventStore, name: string, signal?: AbortSignal): Promise<string | undefined> {
+export async function readAside(store: StreamStore, name: string, signal?: AbortSignal): Promise<string | undefined> {
   const stored = await store.read(name, signal)
   return stored && textOf(stored.body)
 }
@@ -43,7 +43,7 @@ export async function readAside(store: EventStore, name: string, signal?: AbortS
  * @throws `InvalidValue` if the new text is longer than `MAX_ASIDE_BYTES`; the store's faults, nothing was written
  */
 export async function changeAside(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   change: (text: string | undefined) => string | undefined,
   options: AsideOptions,
@@ -66,7 +66,7 @@ const ROUNDS = 4
 
 /** Creates a small document unless something has its name. @throws as `changeAside` */
 export async function createAside(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   text: string,
   { by, signal }: Pick<AsideOptions, 'by' | 'signal'>,
@@ -76,7 +76,7 @@ export async function createAside(
 }
 
 async function rewrite(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   change: (text: string | undefined) => string | undefined,
   { by, purpose, waitMs = 2_000, signal }: AsideOptions,
@@ -88,7 +88,7 @@ async function rewrite(
     return { kind: 'put', body: bodyOf(name, next), summary: summaryOf(store, by) }
   }
   const holder: Holder = { by, host: hostname(), pid: process.pid, purpose, sinceMs: store.nowMs() }
-  const outcome = await store.changeUnderLease(name, decide, { waitMs, holder, ...(signal && { signal }) })
+  const outcome = await store.update(name, decide, { waitMs, holder, ...(signal && { signal }) })
   switch (outcome.kind) {
     case 'committed':
       return 'written'
@@ -106,7 +106,7 @@ async function rewrite(
 }
 
 /** After a create without an answer: a document that cannot be seen may still come. */
-async function isUnread(store: EventStore, name: string, signal: AbortSignal | undefined): Promise<boolean> {
+async function isUnread(store: StreamStore, name: string, signal: AbortSignal | undefined): Promise<boolean> {
   return (await store.read(name, signal).catch(() => undefined)) === undefined
 }
 
@@ -121,6 +121,6 @@ function bodyOf(name: string, text: string): Uint8Array {
 }
 
 /** To a listing it would be an empty stream; listings leave it out by its name. */
-function summaryOf(store: EventStore, lastBy: string) {
+function summaryOf(store: StreamStore, lastBy: string) {
   return summarize(EMPTY_DOCUMENT, { nowMs: store.nowMs(), lastBy })
 }

@@ -1,5 +1,5 @@
 import { StoreUnreachable, UnreadableBlob } from '../store/errors.ts'
-import type { EventStore } from '../store/store.ts'
+import type { StreamStore } from '../store/store.ts'
 import { StreamFault } from '../stream/errors.ts'
 import { isFinal } from '../stream/event.ts'
 import type { EventStream } from '../stream/event-stream.ts'
@@ -18,14 +18,14 @@ import { type WatchedStream, watch } from './watch/watch.ts'
  * @throws the store's faults; `StoreUnreachable` only if the store does not answer at the first look
  */
 export async function* waitFor(
-  store: EventStore,
+  store: StreamStore,
   selection: Selection,
   target: WaitTarget,
   options: WaitOptions,
 ): AsyncGenerator<WaitItem> {
   const names = selection.kind === 'filter' ? yield* matching(store, selection, options) : [...new Set(selection.names)]
   if (names === undefined) return
-  const awaited = new Awaited(store, target, names, options)
+  const awaited = new WaitState(store, target, names, options)
   const outage = new Outage(selection.kind === 'filter')
   for await (const item of watch(store, { kind: 'list', names }, options)) {
     if (item.kind === 'moved') awaited.note(item.streams)
@@ -47,7 +47,7 @@ export async function* waitFor(
 
 /** The names that a filter matches. `undefined` when waiting has ended with that. */
 async function* matching(
-  store: EventStore,
+  store: StreamStore,
   selection: Selection,
   options: WaitOptions,
 ): AsyncGenerator<WaitItem, readonly string[] | undefined> {
@@ -100,8 +100,8 @@ class Outage {
 const READS_AT_ONCE = 8
 
 /** The streams that are waited for, from look to look. */
-class Awaited {
-  readonly #store: EventStore
+class WaitState {
+  readonly #store: StreamStore
   readonly #target: WaitTarget
   readonly #options: WaitOptions
   readonly #open = new Map<string, AwaitedStream>()
@@ -109,7 +109,7 @@ class Awaited {
   readonly #unread = new Set<string>()
   #news: WaitItem[] = []
 
-  constructor(store: EventStore, target: WaitTarget, names: readonly string[], options: WaitOptions) {
+  constructor(store: StreamStore, target: WaitTarget, names: readonly string[], options: WaitOptions) {
     this.#store = store
     this.#target = target
     this.#options = options

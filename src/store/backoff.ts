@@ -26,13 +26,13 @@ export function backOff(attempt: number, random: () => number): number {
  * How long to wait before the next try for a lease that passes from hand to hand, ms: full jitter between 5 and a cap that
  * is an eighth of the wait so far, from 20 to 400. So nobody sleeps much longer than those who come later.
  */
-export function leaseDelay(waitedMs: number, random: () => number): number {
+export function leaseRetryDelay(waitedMs: number, random: () => number): number {
   const cap = Math.min(LAST_CAP_MS, Math.max(FIRST_LEASE_CAP_MS, waitedMs / 8))
   return SHORTEST_MS + random() * (cap - SHORTEST_MS)
 }
 
 /** How long to wait after the first write that lost to another's, ms: full jitter below the longest first sleep of a waiter. */
-export function lossDelay(random: () => number): number {
+export function conflictDelay(random: () => number): number {
   return random() * FIRST_LEASE_CAP_MS
 }
 
@@ -42,7 +42,7 @@ export function lossDelay(random: () => number): number {
  *
  * @param turnsMs how long a turn of each of the others takes, all together
  */
-export function standBack(turnsMs: number, random: () => number): number {
+export function yieldDelay(turnsMs: number, random: () => number): number {
   const leastMs = FIRST_LEASE_CAP_MS + TRY_MS
   return Math.max(leastMs, Math.min(LONGEST_STAND_BACK_MS, turnsMs * 0.9)) * (1 + random() / 5)
 }
@@ -51,13 +51,13 @@ export function standBack(turnsMs: number, random: () => number): number {
  * How long to wait after the try without an answer of this index (from 0), ms: jitter between a quarter and the whole of
  * a cap that doubles from 200 to 2 000, so that an outage is not hammered; at least what `Retry-After` asks, up to 10 s.
  */
-export function silenceDelay(index: number, retryAfterMs: number | undefined, random: () => number): number {
+export function unansweredDelay(index: number, retryAfterMs: number | undefined, random: () => number): number {
   const cap = Math.min(2_000, 200 * 2 ** index)
-  return Math.max(cap * (0.25 + 0.75 * random()), heededMs(retryAfterMs))
+  return Math.max(cap * (0.25 + 0.75 * random()), cappedRetryAfter(retryAfterMs))
 }
 
 /** How much of a `Retry-After` is heeded, ms: up to 10 s. */
-export function heededMs(retryAfterMs: number | undefined): number {
+export function cappedRetryAfter(retryAfterMs: number | undefined): number {
   return Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS)
 }
 
@@ -71,7 +71,7 @@ export interface PatienceOptions {
 }
 
 /** Waits between the tries of one kind, with back-off, until a limit. Measured on the monotonic clock. */
-export class Patience {
+export class RetryBudget {
   readonly #options: PatienceOptions
   #attempts = 0
   #waitedMs = 0

@@ -2,7 +2,7 @@
  * Collects facts, part by part. A part that cannot be learned is noted with the reason, and the others go on: what is
  * looked at is most worth knowing where something is wrong.
  */
-export class FactFinder<Facts extends object> {
+export class FactCollector<Facts extends object> {
   readonly facts: Partial<Facts> = {}
   /** Names of facts that could not be learned, each with the reason. */
   readonly unknown: { [fact: string]: string } = {}

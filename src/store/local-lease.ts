@@ -54,12 +54,12 @@ function until(untilMs: number | undefined): { readonly untilMs?: number } {
 }
 
 /** Whether a change may write: it may, another holds the stream, or the given lease is not the stream's. */
-export type WriteGate =
+export type WriteCheck =
   | { readonly kind: 'open' }
   | { readonly kind: 'held'; readonly lease: LeaseView; readonly lastBy?: string }
   | { readonly kind: 'lost'; readonly code: string }
 
-export function writeGate(stream: LeasedStream, leaseId: string | undefined, nowMs: number): WriteGate {
+export function writeGate(stream: LeasedStream, leaseId: string | undefined, nowMs: number): WriteCheck {
   const answer = mayWrite(stream.lease.record, leaseId, nowMs)
   if (answer.kind === 'ok') return { kind: 'open' }
   return leaseId === undefined ? held(stream, nowMs) : { kind: 'lost', code: answer.code }

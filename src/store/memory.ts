@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterWrite, isHeld, NO_LEASE } from '../stream/lease.ts'
 import type { Summary } from '../stream/summary.ts'
-import { Patience } from './backoff.ts'
+import { RetryBudget } from './backoff.ts'
 import type { InspectOptions, MemoryFacts } from './facts.ts'
 import {
   acquireStep,
@@ -23,11 +23,11 @@ import type {
   ChangeOutcome,
   CreateOutcome,
   Decision,
-  EventStore,
-  Listed,
   ListQuery,
   RemoveOutcome,
-  Stored,
+  StreamRow,
+  StreamSnapshot,
+  StreamStore,
 } from './store.ts'
 
 export interface MemoryStoreOptions {
@@ -38,14 +38,14 @@ export interface MemoryStoreOptions {
 }
 
 /** A store in this process, gone with it: the reference of what every driver does, and what tests use. */
-export function openMemoryStore(options: MemoryStoreOptions = {}): EventStore {
+export function openMemoryStore(options: MemoryStoreOptions = {}): StreamStore {
   return new MemoryStore(options)
 }
 
 const FREE: KeptLease = { record: NO_LEASE, holder: undefined }
 const PAGE_ROWS = 1_000
 
-class MemoryStore implements EventStore {
+class MemoryStore implements StreamStore {
   readonly address = 'memory:'
   readonly nowMs: () => number
   readonly #random: () => number
@@ -57,7 +57,7 @@ class MemoryStore implements EventStore {
     this.#random = random
   }
 
-  async *list(query: ListQuery): AsyncIterable<readonly Listed[]> {
+  async *list(query: ListQuery): AsyncIterable<readonly StreamRow[]> {
     query.signal?.throwIfAborted()
     const rows = selected([...this.#entries.values()], query, this.nowMs())
     for (let from = 0; from < rows.length; from += PAGE_ROWS) {
@@ -66,12 +66,12 @@ class MemoryStore implements EventStore {
     }
   }
 
-  async changeMark(signal?: AbortSignal): Promise<string> {
+  async changeToken(signal?: AbortSignal): Promise<string> {
     signal?.throwIfAborted()
     return String(this.#writes)
   }
 
-  async read(name: string, signal?: AbortSignal): Promise<Stored | undefined> {
+  async read(name: string, signal?: AbortSignal): Promise<StreamSnapshot | undefined> {
     signal?.throwIfAborted()
     checkReadableName(name)
     const entry = this.#entries.get(name)
@@ -85,13 +85,13 @@ class MemoryStore implements EventStore {
     return { kind: 'created', etag: this.#put(name, body, summary, FREE) }
   }
 
-  async changeUnderLease(
+  async update(
     name: string,
-    decide: (current: Stored, nowMs: number) => Decision,
+    decide: (current: StreamSnapshot, nowMs: number) => Decision,
     options: ChangeOptions,
   ): Promise<ChangeOutcome> {
     checkReadableName(name)
-    const patience = new Patience({
+    const patience = new RetryBudget({
       limitMs: options.waitMs,
       random: this.#random,
       stop: options.stopWaiting,
@@ -108,7 +108,7 @@ class MemoryStore implements EventStore {
   /** One try. Nothing is awaited in it: that is what makes it atomic. */
   #change(
     name: string,
-    decide: (current: Stored, nowMs: number) => Decision,
+    decide: (current: StreamSnapshot, nowMs: number) => Decision,
     leaseId: string | undefined,
   ): ChangeOutcome {
     const entry = this.#entries.get(name)
@@ -140,23 +140,23 @@ class MemoryStore implements EventStore {
     return { kind: 'removed' }
   }
 
-  async acquire(name: string, options: AcquireOptions): Promise<AcquireOutcome> {
+  async acquireLease(name: string, options: AcquireOptions): Promise<AcquireOutcome> {
     return this.#lease(name, options.signal, (entry, nowMs) => acquireStep(entry, options, nowMs))
   }
 
-  async renew(name: string, leaseId: string, signal?: AbortSignal) {
+  async renewLease(name: string, leaseId: string, signal?: AbortSignal) {
     return this.#lease(name, signal, (entry, nowMs) => renewStep(entry, leaseId, nowMs))
   }
 
-  async change(name: string, leaseId: string, proposedId: string, signal?: AbortSignal) {
+  async changeLeaseId(name: string, leaseId: string, proposedId: string, signal?: AbortSignal) {
     return this.#lease(name, signal, (entry, nowMs) => changeStep(entry, leaseId, proposedId, nowMs))
   }
 
-  async release(name: string, leaseId: string, signal?: AbortSignal) {
+  async releaseLease(name: string, leaseId: string, signal?: AbortSignal) {
     return this.#lease(name, signal, entry => releaseStep(entry, leaseId))
   }
 
-  async break(name: string, periodS: number | undefined, signal?: AbortSignal): Promise<BreakOutcome> {
+  async breakLease(name: string, periodS: number | undefined, signal?: AbortSignal): Promise<BreakOutcome> {
     return this.#lease(name, signal, (entry, nowMs) => breakStep(entry, periodS, nowMs))
   }
 
@@ -228,10 +228,10 @@ function selected(
   return rows.sort(order === 'due' ? byDue : byName).slice(0, limit)
 }
 
-function listed({ name, etag, body, summary, modifiedMs, lease }: Entry, nowMs: number): Listed {
+function listed({ name, etag, body, summary, modifiedMs, lease }: Entry, nowMs: number): StreamRow {
   return { name, etag, size: body.length, modifiedMs, lease: leaseView(lease, nowMs), summary }
 }
 
-function stored(entry: Entry, nowMs: number): Stored {
+function stored(entry: Entry, nowMs: number): StreamSnapshot {
   return { ...listed(entry, nowMs), body: Uint8Array.from(entry.body), versionFloor: entry.summary.version }
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { containerAddress, DEFAULT_CONTAINER, formatAddress, parseAddress, type StoreAddress } from './address.ts'
-import { accountFrom, credentialFor, type Environment } from './azure/account.ts'
-import type { EventStore } from './store.ts'
+import { accountFrom, type CredentialEnvironment, credentialFor } from './azure/account.ts'
+import type { StreamStore } from './store.ts'
 
 /** The container of a store that Azure variables name, unless `LEASECTL_CONTAINER` says otherwise. */
 
@@ -9,7 +9,7 @@ import type { EventStore } from './store.ts'
  * Opens the store at an address. Each driver is loaded only when it is used. `env` supplies the credentials of Azure
  * addresses. Throws `BadAddress`, and the driver's own faults; Azure is not asked anything yet.
  */
-export async function openStore(address: StoreAddress | string, env: Environment): Promise<EventStore> {
+export async function openStore(address: StoreAddress | string, env: CredentialEnvironment): Promise<StreamStore> {
   const where = typeof address === 'string' ? parseAddress(address) : address
   switch (where.kind) {
     case 'memory': {
@@ -34,14 +34,14 @@ export async function openStore(address: StoreAddress | string, env: Environment
  * The store when nobody names one: Azure if the usual Azure variables are set, with the container of
  * `LEASECTL_CONTAINER` or `eventstreams`, else the embedded store in the XDG data folder.
  */
-export function defaultAddress(env: Environment): StoreAddress {
+export function defaultAddress(env: CredentialEnvironment): StoreAddress {
   const account = accountFrom(env)
   if (account !== undefined) return containerAddress(account.endpoint, env.LEASECTL_CONTAINER || DEFAULT_CONTAINER)
   return embeddedAddress(env)
 }
 
 /** The embedded store of this user: `$XDG_DATA_HOME/leasectl/leasectl.db`, by default below `~/.local/share`. */
-export function embeddedAddress(env: Environment): StoreAddress & { kind: 'sqlite' } {
+export function embeddedAddress(env: CredentialEnvironment): StoreAddress & { kind: 'sqlite' } {
   const home = env.HOME ?? env.USERPROFILE ?? '.'
   // The XDG specification has relative paths ignored.
   const data = env.XDG_DATA_HOME?.startsWith('/') ? env.XDG_DATA_HOME : join(home, '.local', 'share')

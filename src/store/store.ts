@@ -24,7 +24,7 @@ export interface LeaseView {
 }
 
 /** A stream as a listing shows it. */
-export interface Listed {
+export interface StreamRow {
   readonly name: string
   readonly etag: string
   /** Bytes of the body. */
@@ -37,7 +37,7 @@ export interface Listed {
 }
 
 /** A stream with its body. */
-export interface Stored extends Listed {
+export interface StreamSnapshot extends StreamRow {
   readonly body: Uint8Array
   /** The highest version that any summary beside the body names, even a stale one; versions never go back below it. */
   readonly versionFloor: number
@@ -184,7 +184,7 @@ export type RemoveOutcome =
  * Where streams are kept. Three drivers: memory, SQLite, Azure Blob; one contract suite.
  * Methods throw the errors of `store/errors.ts` for faults (no rights, unreachable, damaged) and return the rest as outcomes.
  */
-export interface EventStore {
+export interface StreamStore {
   /** The address in the form in which `--store` takes it, free of secrets. */
   readonly address: string
   /** Epoch ms by the store's clock: the local one, on Azure corrected by the service's `Date` header. */
@@ -195,15 +195,15 @@ export interface EventStore {
    */
   learnTime?(name: string, signal?: AbortSignal): Promise<void>
   /** All streams in pages; names under `.leasectl/` are left out. A page is bounded (≤ 5 000 rows), so memory is too. */
-  list(query: ListQuery): AsyncIterable<readonly Listed[]>
+  list(query: ListQuery): AsyncIterable<readonly StreamRow[]>
   /**
    * A mark of all that is written: two that are equal mean that nothing was, by whomever, in between. Marks of different
    * states differ; those of the same state may. Leases that run out by time move none. Where it costs as much as a listing
    * it is not there, and where it cannot be told it is `undefined`, which is equal to nothing.
    */
-  changeMark?(signal?: AbortSignal): Promise<string | undefined>
+  changeToken?(signal?: AbortSignal): Promise<string | undefined>
   /** The stream as it stands, `undefined` if there is none. Takes no lease. */
-  read(name: string, signal?: AbortSignal): Promise<Stored | undefined>
+  read(name: string, signal?: AbortSignal): Promise<StreamSnapshot | undefined>
   /** The one write without a lease: succeeds only if nothing has that name. One try; the caller resolves `unknown`. */
   create(name: string, body: Uint8Array, summary: Summary, signal?: AbortSignal): Promise<CreateOutcome>
   /**
@@ -212,9 +212,9 @@ export interface EventStore {
    * it recognises its own earlier try by its command id and then says `leave`. What it wants to know of that state it has
    * to look at while it decides: a body nobody looks at need not be fetched.
    */
-  changeUnderLease(
+  update(
     name: string,
-    decide: (current: Stored, nowMs: number) => Decision,
+    decide: (current: StreamSnapshot, nowMs: number) => Decision,
     options: ChangeOptions,
   ): Promise<ChangeOutcome>
   /** Removes the stream if its ETag is still the given one, under the lease if one is given or held. */
@@ -222,12 +222,12 @@ export interface EventStore {
     name: string,
     options: { readonly etag?: string; readonly leaseId?: string; readonly signal?: AbortSignal },
   ): Promise<RemoveOutcome>
-  acquire(name: string, options: AcquireOptions): Promise<AcquireOutcome>
-  renew(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome>
-  change(name: string, leaseId: string, proposedId: string, signal?: AbortSignal): Promise<LeaseOutcome>
-  release(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome>
+  acquireLease(name: string, options: AcquireOptions): Promise<AcquireOutcome>
+  renewLease(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome>
+  changeLeaseId(name: string, leaseId: string, proposedId: string, signal?: AbortSignal): Promise<LeaseOutcome>
+  releaseLease(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome>
   /** Ends another's lease, at once (0) or after `periodS` (0–60); without one a finite lease runs out, an infinite one ends at once. */
-  break(name: string, periodS: number | undefined, signal?: AbortSignal): Promise<BreakOutcome>
+  breakLease(name: string, periodS: number | undefined, signal?: AbortSignal): Promise<BreakOutcome>
   /** Creates the container or folder if it is missing. */
   createContainer(signal?: AbortSignal): Promise<void>
   /**

@@ -1,7 +1,7 @@
 import { isFinal, isSuperseded, isWaitingJoin, nextIds, type StreamEvent } from './event.ts'
 
 /** Direct successors of an event that count; `missing` ids count as open. */
-export interface Successors {
+export interface EventSuccessors {
   readonly events: readonly StreamEvent[]
   readonly missing: readonly string[]
 }
@@ -97,7 +97,7 @@ export class EventStream {
   }
 
   /** Direct successors: ids in `next` and the events whose `prev` names this one, superseded ones left out. */
-  successors(event: StreamEvent): Successors {
+  successors(event: StreamEvent): EventSuccessors {
     const position = this.positionOf(event.id)
     return {
       events: this.successorPositions(position).flatMap(at => this.events[at] ?? []),

@@ -5,7 +5,7 @@ import { refuse } from './operations/checks.ts'
 import type { Refusal } from './operations/operation.ts'
 
 /** The state of a stream that somebody looked at: what was previewed is what is changed (stream-format 5). */
-export interface Pin {
+export interface Precondition {
   /** Refuse (`changed`) unless the stream stands at this version and no foreign write has come since. */
   readonly ifVersion?: number
   /**
@@ -21,7 +21,11 @@ export interface Pin {
 }
 
 /** @param foreign the foreign write that no transaction has recorded */
-export function checkPin(document: StreamDocument, pin: Pin, foreign: ForeignWrite | undefined): Refusal | undefined {
+export function checkPin(
+  document: StreamDocument,
+  pin: Precondition,
+  foreign: ForeignWrite | undefined,
+): Refusal | undefined {
   const { ifVersion = document.version, ifBorn = document.born } = pin
   const isOfThatLife = ifBorn === document.born || (document.born === '' && pin.ifVersion === undefined)
   const written = foreign !== undefined && writtenSince(document, pin, foreign)
@@ -31,7 +35,7 @@ export function checkPin(document: StreamDocument, pin: Pin, foreign: ForeignWri
   return root === undefined ? { code: 'changed', event: '', status: '', message } : refuse('changed', root, message)
 }
 
-function writtenSince(document: StreamDocument, pin: Pin, { op }: ForeignWrite): boolean {
+function writtenSince(document: StreamDocument, pin: Precondition, { op }: ForeignWrite): boolean {
   if (pin.ifSum !== undefined) return pin.ifSum !== sumOf(document.events)
   return pin.ifVersion !== undefined && op === 'foreign'
 }

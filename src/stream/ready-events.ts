@@ -3,7 +3,7 @@ import { sortedById } from './event-id.ts'
 import type { EventStream } from './event-stream.ts'
 
 /** What is left to do in a stream, in the order of its ids. */
-export interface OpenWork {
+export interface OpenEvents {
   /** Open events that nothing below keeps open: what the stream waits on. Waiting joins wait themselves. */
   readonly leaves: readonly StreamEvent[]
   /** `init` events that can be started. */
@@ -14,7 +14,7 @@ export interface OpenWork {
  * Finds the work among the open events of a stream. Open events below a final one, which foreign writers may leave,
  * are neither waited on nor ready: nothing above depends on them. Of a held stream only the root can be started.
  */
-export function openWork(stream: EventStream, open: readonly StreamEvent[]): OpenWork {
+export function openWork(stream: EventStream, open: readonly StreamEvent[]): OpenEvents {
   if (stream.held && stream.root !== undefined) return { leaves: [stream.root], ready: [] }
   const above = aboveOpen(stream, open)
   const endedAbove = belowFinal(stream)

@@ -4,7 +4,7 @@ import { DataStore } from './data/store.ts'
 import type { Data } from './data/types.ts'
 import { Effects } from './effects.ts'
 import type { AppOptions, TerminalRequests } from './options.ts'
-import type { Facts, World } from './state/context.ts'
+import type { StoreInfo, World } from './state/context.ts'
 import { Lists } from './state/lists/lists.ts'
 import type { Action, State } from './state/state.ts'
 import { initialState, update } from './state/update.ts'
@@ -13,7 +13,7 @@ import { frameOf } from './view/frame.ts'
 import type { Frame } from './view/row.ts'
 
 /** Why the picture may be another one: somebody pressed a key and waits for it, or something happened that may wait. */
-export type ChangeCause = 'input' | 'data'
+export type RedrawCause = 'input' | 'data'
 
 /**
  * The dashboard without its terminal: state, data and what connects them. Keys, answers and time come in as actions, frames
@@ -21,12 +21,12 @@ export type ChangeCause = 'input' | 'data'
  */
 export class App {
   readonly #options: AppOptions
-  readonly #facts: Facts
+  readonly #facts: StoreInfo
   readonly #store: DataStore
   readonly #poll: Poll
   readonly #lists = new Lists()
   readonly #effects: Effects
-  readonly #listeners = new Set<(why: ChangeCause) => void>()
+  readonly #listeners = new Set<(why: RedrawCause) => void>()
   #state: State
   /** What is shown while the picture is frozen. */
   #frozen: Data | undefined
@@ -71,7 +71,7 @@ export class App {
   }
 
   /** @returns what ends the listening */
-  onChange(listener: (why: ChangeCause) => void): () => void {
+  onChange(listener: (why: RedrawCause) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
@@ -101,7 +101,7 @@ export class App {
     }
   }
 
-  #take(action: Action, why: ChangeCause): void {
+  #take(action: Action, why: RedrawCause): void {
     const [state, effects] = update(this.#state, action, this.#world())
     this.#state = state
     if (state.frozen === undefined) this.#frozen = undefined
@@ -110,7 +110,7 @@ export class App {
     this.#tell(why)
   }
 
-  #tell(why: ChangeCause): void {
+  #tell(why: RedrawCause): void {
     for (const listener of this.#listeners) listener(why)
   }
 

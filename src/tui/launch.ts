@@ -1,7 +1,7 @@
 import type { DashboardEnd, DashboardHost, DashboardOptions } from './options.ts'
 import type { Size } from './state/state.ts'
-import { Ending } from './terminal/shutdown.ts'
-import { HeldTalk } from './terminal/stderr-buffer.ts'
+import { ShutdownSignals } from './terminal/shutdown.ts'
+import { StderrBuffer } from './terminal/stderr-buffer.ts'
 import { Term } from './terminal/terminal.ts'
 
 /**
@@ -13,7 +13,7 @@ import { Term } from './terminal/terminal.ts'
 export async function openDashboard(options: DashboardOptions, host: DashboardHost): Promise<DashboardEnd> {
   const { stdin, stdout } = host
   if (!stdin.isTTY || !stdout.isTTY) throw new Error('the dashboard needs a terminal for its input and output')
-  const end = new Ending(host.signal)
+  const end = new ShutdownSignals(host.signal)
   const term = new Term(
     stdin,
     stdout,
@@ -25,7 +25,7 @@ export async function openDashboard(options: DashboardOptions, host: DashboardHo
     host.process,
   )
   term.open()
-  const talk = new HeldTalk(host.talk ?? { stderr: process.stderr, events: process })
+  const talk = new StderrBuffer(host.talk ?? { stderr: process.stderr, events: process })
   try {
     const [{ App }, { runDashboard }] = await Promise.all([import('./app.ts'), import('./run.ts')])
     const app = new App({ ...options, size: sizeOf(stdout) })

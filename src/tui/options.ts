@@ -1,7 +1,7 @@
 import type { Glob } from '../ops/glob.ts'
 import type { Ports } from './ports.ts'
 import type { Size, State, Writes } from './state/state.ts'
-import type { Talker } from './terminal/stderr-buffer.ts'
+import type { StderrSource } from './terminal/stderr-buffer.ts'
 import type { TermHost } from './terminal/terminal.ts'
 import type { Theme } from './view/theme.ts'
 
@@ -44,7 +44,7 @@ export interface DashboardHost {
   readonly signal: AbortSignal
   /** For tests. */
   readonly process?: TermHost
-  readonly talk?: Talker
+  readonly talk?: StderrSource
 }
 
 /**

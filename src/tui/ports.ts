@@ -1,4 +1,4 @@
-import type { EventStore } from '../store/store.ts'
+import type { StreamStore } from '../store/store.ts'
 import type { DryRun } from './data/types.ts'
 
 /** What can be done to streams from the dashboard. */
@@ -49,7 +49,7 @@ export interface LineOutput {
 }
 
 /** What of the dashboard a command line is wanted for. */
-export type Subject =
+export type CommandContext =
   | { readonly kind: 'streams'; readonly filter: string }
   | { readonly kind: 'stream'; readonly stream: string; readonly pane: 'tree' | 'timeline' | 'xml' }
   | { readonly kind: 'event'; readonly stream: string; readonly event: string }
@@ -59,7 +59,7 @@ export type Subject =
 
 /** What the dashboard needs of the rest of the program. */
 export interface Ports {
-  readonly store: EventStore
+  readonly store: StreamStore
   /** Its address, as `--store` takes it. */
   readonly address: string
   readonly isProtected: boolean
@@ -82,7 +82,7 @@ export interface Ports {
   /** Runs a line of the program's own language: nothing that holds the terminal, and where `mayWrite` is false nothing that changes. */
   runLine(line: string, mayWrite: boolean, signal: AbortSignal): Promise<LineOutput>
   /** The command line that shows the same. */
-  commandFor(subject: Subject): string
+  commandFor(subject: CommandContext): string
   /** One line for people of what went wrong, without secrets, safe to print. */
   explain(error: unknown): { readonly code: string; readonly message: string }
 }

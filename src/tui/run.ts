@@ -1,9 +1,9 @@
 import { Painter } from './ink/painter.ts'
 import type { DashboardEnd, DashboardHost, TerminalRequests } from './options.ts'
 import type { Action, Size } from './state/state.ts'
-import { FrameGate, type GateClock } from './terminal/frame-scheduler.ts'
+import { FrameScheduler, type GateClock } from './terminal/frame-scheduler.ts'
 import { Keyboard } from './terminal/keyboard.ts'
-import type { Ending } from './terminal/shutdown.ts'
+import type { ShutdownSignals } from './terminal/shutdown.ts'
 import { clipboardSequence, type Term } from './terminal/terminal.ts'
 import type { Frame } from './view/row.ts'
 import type { Theme } from './view/theme.ts'
@@ -21,7 +21,7 @@ export interface Drawable {
 export interface Stage extends DashboardHost {
   readonly theme: Theme
   readonly term: Term
-  readonly end: Ending
+  readonly end: ShutdownSignals
   size(): Size
 }
 
@@ -55,7 +55,7 @@ export async function runDashboard(app: Drawable, stage: Stage): Promise<Dashboa
 class Picture {
   readonly #app: Drawable
   readonly #stage: Stage
-  readonly #gate: FrameGate
+  readonly #gate: FrameScheduler
   readonly #painter: Painter
   readonly #stopListening: () => void
   #isAnew = false
@@ -64,7 +64,7 @@ class Picture {
     const { stdin, stdout, theme, term, end } = stage
     this.#app = app
     this.#stage = stage
-    this.#gate = new FrameGate(() => this.#draw(), CLOCK)
+    this.#gate = new FrameScheduler(() => this.#draw(), CLOCK)
     const first = app.frame()
     term.enterScreen()
     this.#painter = new Painter(first, {

@@ -114,7 +114,7 @@ export async function within(limitMs: number, work: Promise<unknown>): Promise<v
 }
 
 /** Places for what is under way; who finds none waits for his turn. */
-export class Room {
+export class Semaphore {
   readonly #waiting: { readonly places: number; readonly go: (has: boolean) => void }[] = []
   readonly #total: number
   #free: number

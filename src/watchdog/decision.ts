@@ -2,7 +2,7 @@ import type { Operation } from '../stream/operations/operation.ts'
 import type { LimitKind } from '../stream/time/deadlines.ts'
 
 /** What the watchdog wants of a stream. */
-export type Decision = Expiry | Settlement
+export type WatchdogDecision = Expiry | Settlement
 
 /** The limit of an event has ended, and the event gave no sign of life. */
 export interface Expiry {
@@ -37,12 +37,12 @@ export interface Settlement {
 }
 
 /** How many open events it ends. */
-export function endsOf(decision: Decision): number {
+export function endsOf(decision: WatchdogDecision): number {
   return decision.kind === 'settle' ? 0 : decision.ends
 }
 
 /** When the limit ended, epoch ms; `undefined` where none did. */
-export function dueMsOf(decision: Decision): number | undefined {
+export function dueMsOf(decision: WatchdogDecision): number | undefined {
   return decision.kind === 'settle' ? undefined : decision.dueMs
 }
 
@@ -66,7 +66,7 @@ export type DecisionOutcome =
 
 /** A decision that was carried out, or was tried to. */
 export interface Carried {
-  readonly decision: Decision
+  readonly decision: WatchdogDecision
   readonly outcome: DecisionOutcome
   /** The store's clock when it was known, epoch ms: less `dueMs` it is the latency. */
   readonly atMs: number

@@ -1,12 +1,12 @@
 import { type TransactOutcome, transact } from '../ops/transact/transact.ts'
-import type { EventStore } from '../store/store.ts'
+import type { StreamStore } from '../store/store.ts'
 import { LeasectlError } from '../stream/errors.ts'
 import { isFailed } from '../stream/event.ts'
 import type { Refusal } from '../stream/operations/operation.ts'
 import { runBatch } from '../util/concurrency.ts'
 import type { Breaker } from './breaker.ts'
-import { type Carried, type Decision, type DecisionOutcome, dueMsOf, endsOf } from './decision.ts'
-import { Tolerance } from './failure-budget.ts'
+import { type Carried, type DecisionOutcome, dueMsOf, endsOf, type WatchdogDecision } from './decision.ts'
+import { FailureBudget } from './failure-budget.ts'
 import type { WatchdogOptions } from './options.ts'
 import type { StreamRegistry } from './registry/registry.ts'
 
@@ -27,7 +27,7 @@ export interface CarryRules
   readonly endsNothing: boolean
   monotonicMs(): number
   /** It is done with, or put off: nobody has to think of it any more. */
-  dealt(decision: Decision): void
+  dealt(decision: WatchdogDecision): void
   told(carried: Carried): Promise<void>
 }
 
@@ -39,13 +39,13 @@ export interface CarryRules
  * @returns how many were left for later by `maxPerPass`, for the time, or because others of their stream could not be done
  */
 export async function carryOutAll(
-  store: EventStore,
+  store: StreamStore,
   registry: StreamRegistry,
   breaker: Breaker,
-  decisions: readonly Decision[],
+  decisions: readonly WatchdogDecision[],
   rules: CarryRules,
 ): Promise<number> {
-  return new Hands(store, registry, breaker, rules).all(decisions)
+  return new Executor(store, registry, breaker, rules).all(decisions)
 }
 
 /** What became of a try; `undefined`: it was left to others. */
@@ -54,26 +54,26 @@ type Tried = DecisionOutcome | 'silent' | undefined
 /** The next try may well come to the same. */
 const SETBACKS: readonly Tried[] = ['busy', 'refused', 'failed', 'unknown', 'silent']
 
-class Hands {
-  readonly #store: EventStore
+class Executor {
+  readonly #store: StreamStore
   readonly #registry: StreamRegistry
   readonly #breaker: Breaker
   readonly #rules: CarryRules
-  readonly #tolerance = new Tolerance()
+  readonly #tolerance = new FailureBudget()
 
-  constructor(store: EventStore, registry: StreamRegistry, breaker: Breaker, rules: CarryRules) {
+  constructor(store: StreamStore, registry: StreamRegistry, breaker: Breaker, rules: CarryRules) {
     this.#store = store
     this.#registry = registry
     this.#breaker = breaker
     this.#rules = rules
   }
 
-  async all(decisions: readonly Decision[]): Promise<number> {
+  async all(decisions: readonly WatchdogDecision[]): Promise<number> {
     const { concurrency, endsNothing, intervalMs, maxPerPass, signal } = this.#rules
     const { true: held = [], false: allowed = [] } = Object.groupBy(decisions, decision =>
       String(endsNothing && isEnding(decision)),
     )
-    const sorted = inTurn(allowed, stream => this.#registry.get(stream)?.failedInPass ?? 0)
+    const sorted = fairOrder(allowed, stream => this.#registry.get(stream)?.failedInPass ?? 0)
     this.#registry.beginPass()
     const deferred = sorted.slice(maxPerPass)
     for (const decision of deferred) this.#putOff(decision, intervalMs)
@@ -87,7 +87,7 @@ class Hands {
   }
 
   /** @returns how many were left for later */
-  async #ofOne(stream: string, decisions: readonly Decision[]): Promise<number> {
+  async #ofOne(stream: string, decisions: readonly WatchdogDecision[]): Promise<number> {
     const { intervalMs, monotonicMs, signal, untilMs } = this.#rules
     for (let at = 0; at < decisions.length; at += PORTION) {
       const rest = decisions.slice(at + PORTION)
@@ -103,7 +103,7 @@ class Hands {
   }
 
   /** Asked for at the same time, they share a write. */
-  async #together(stream: string, decisions: readonly Decision[]): Promise<readonly Tried[]> {
+  async #together(stream: string, decisions: readonly WatchdogDecision[]): Promise<readonly Tried[]> {
     const { leaseWaitMs } = this.#tolerance
     const outcomes = await Promise.all(decisions.map(decision => this.#one(decision, leaseWaitMs)))
     const hasFailed = outcomes.some(outcome => SETBACKS.includes(outcome))
@@ -114,7 +114,7 @@ class Hands {
     return outcomes
   }
 
-  async #one(decision: Decision, leaseWaitMs: number): Promise<Tried> {
+  async #one(decision: WatchdogDecision, leaseWaitMs: number): Promise<Tried> {
     const { by, intervalMs, ownership, signal, told } = this.#rules
     if (ownership?.owns(decision.stream) === false) {
       this.#putOff(decision, intervalMs)
@@ -162,18 +162,18 @@ class Hands {
     }
   }
 
-  #holdBack(decision: Decision): void {
+  #holdBack(decision: WatchdogDecision): void {
     this.#rules.dealt(decision)
     this.#registry.get(decision.stream)?.holdBack(dueMsOf(decision) ?? NEVER, endsOf(decision))
   }
 
-  #putOff(decision: Decision, ms: number): void {
+  #putOff(decision: WatchdogDecision, ms: number): void {
     this.#rules.dealt(decision)
     this.#registry.get(decision.stream)?.postpone(dueMsOf(decision) ?? NEVER, this.#store.nowMs() + ms)
   }
 }
 
-function isEnding(decision: Decision): boolean {
+function isEnding(decision: WatchdogDecision): boolean {
   return decision.kind === 'abort-event' || decision.kind === 'abort-stream'
 }
 
@@ -195,8 +195,8 @@ const SILENT = 'store-unreachable'
  * with one stream (its document, its name, rights on it) is no reason to leave the others.
  */
 async function carryOut(
-  store: EventStore,
-  decision: Decision,
+  store: StreamStore,
+  decision: WatchdogDecision,
   { by, leaseWaitMs, signal }: ExecuteOptions,
 ): Promise<Carried> {
   const { operation, stream, commandId } = decision
@@ -219,7 +219,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-function outcomeOf(store: EventStore, decision: Decision, outcome: TransactOutcome): Carried {
+function outcomeOf(store: StreamStore, decision: WatchdogDecision, outcome: TransactOutcome): Carried {
   switch (outcome.kind) {
     case 'done': {
       const { outcome: how, duplicate, version, changed } = outcome.result
@@ -251,11 +251,11 @@ const OUTCOME_OF: { readonly [code: string]: DecisionOutcome } = {
   'not-started': 'gone',
 }
 
-function refused(store: EventStore, decision: Decision, { code, message }: Refusal): Carried {
+function refused(store: StreamStore, decision: WatchdogDecision, { code, message }: Refusal): Carried {
   return { ...carried(store, decision, OUTCOME_OF[code] ?? 'refused'), code, message }
 }
 
-function carried(store: EventStore, decision: Decision, outcome: DecisionOutcome): Carried {
+function carried(store: StreamStore, decision: WatchdogDecision, outcome: DecisionOutcome): Carried {
   return { decision, outcome, atMs: store.nowMs() }
 }
 
@@ -267,7 +267,10 @@ function carried(store: EventStore, decision: Decision, outcome: DecisionOutcome
  *
  * @param lastSetback in which pass a stream could not be changed, the later the higher; 0: nothing is known to be in its way
  */
-function inTurn(decisions: readonly Decision[], lastSetback: (stream: string) => number): Decision[] {
+function fairOrder(
+  decisions: readonly WatchdogDecision[],
+  lastSetback: (stream: string) => number,
+): WatchdogDecision[] {
   const soonestFirst = decisions.toSorted((a, b) => dueOrder(a) - dueOrder(b))
   const turns = [...Map.groupBy(soonestFirst, ({ stream }) => stream)].flatMap(([stream, ofOne]) => {
     const setback = lastSetback(stream)
@@ -279,6 +282,6 @@ function inTurn(decisions: readonly Decision[], lastSetback: (stream: string) =>
 }
 
 /** Where no limit ended there is nothing to wait for. */
-function dueOrder(decision: Decision): number {
+function dueOrder(decision: WatchdogDecision): number {
   return dueMsOf(decision) ?? 0
 }

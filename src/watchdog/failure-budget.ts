@@ -8,7 +8,7 @@ const MAX_WAITS = 20
  * How much a pass puts up with. One stream that does not answer, or that is leased, does not keep it from the others; when
  * nothing answers any more it begins nothing.
  */
-export class Tolerance {
+export class FailureBudget {
   readonly #stop = new AbortController()
   readonly #silent = new Set<string>()
   #inARow = 0

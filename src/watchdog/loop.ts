@@ -1,11 +1,11 @@
-import type { EventStore } from '../store/store.ts'
+import type { StreamStore } from '../store/store.ts'
 import type { Timing } from '../util/clock.ts'
 import { machineTiming } from '../util/clock.ts'
 import { codeOf, messageOf } from './execute.ts'
-import type { Moment } from './observation-gaps.ts'
+import type { ObservationTime } from './observation-gaps.ts'
 import type { WatchdogOptions } from './options.ts'
-import { Watch } from './pass.ts'
-import { Audience, type FailedPass, type PassReport } from './report.ts'
+import { Pass } from './pass.ts'
+import { type FailedPass, PassObservers, type PassReport } from './report.ts'
 
 /** At most so much is added by chance to the time between two sweeps: the share of it, and ms. */
 const JITTER = { share: 0.1, mostMs: 1_000 } as const
@@ -27,28 +27,28 @@ const TICK_MS = { least: 1_000, most: 5 * 60_000, ofInterval: 1 / 4 } as const
  * A pass that fails is told and followed by the next sweep; nothing that is wrong with the store ends the loop. What is in
  * flight when the signal aborts goes on to its end.
  */
-export async function runWatchdog(store: EventStore, options: WatchdogOptions, signal: AbortSignal): Promise<void> {
+export async function runWatchdog(store: StreamStore, options: WatchdogOptions, signal: AbortSignal): Promise<void> {
   await new Loop(store, options, signal).run()
 }
 
 class Loop {
-  readonly #store: EventStore
+  readonly #store: StreamStore
   readonly #options: WatchdogOptions
   readonly #signal: AbortSignal
   readonly #timing: Timing
-  readonly #audience: Audience
+  readonly #audience: PassObservers
   readonly #tickMs: number
-  readonly #watch: Watch
+  readonly #watch: Pass
   /** Since when passes fail, by the clock of the machine, epoch ms. */
   #failingSinceMs: number | undefined
 
-  constructor(store: EventStore, options: WatchdogOptions, signal: AbortSignal) {
+  constructor(store: StreamStore, options: WatchdogOptions, signal: AbortSignal) {
     const { intervalMs, observers, timing = machineTiming } = options
     this.#store = store
     this.#options = options
     this.#signal = signal
     this.#timing = timing
-    this.#audience = new Audience(observers)
+    this.#audience = new PassObservers(observers)
     this.#tickMs = Math.min(Math.max(intervalMs * TICK_MS.ofInterval, TICK_MS.least), TICK_MS.most)
     const settings = {
       trustsClock: false,
@@ -58,7 +58,7 @@ class Loop {
       audience: this.#audience,
       carryOutMs: CARRY_OUT_MS,
     }
-    this.#watch = new Watch(store, options, settings)
+    this.#watch = new Pass(store, options, settings)
   }
 
   async run(): Promise<void> {
@@ -101,7 +101,7 @@ class Loop {
     }
   }
 
-  async #failed({ nowMs: startedMs, atMs }: Moment, error: unknown): Promise<void> {
+  async #failed({ nowMs: startedMs, atMs }: ObservationTime, error: unknown): Promise<void> {
     this.#failingSinceMs ??= this.#timing.wallMs()
     const failure: FailedPass = {
       startedMs,

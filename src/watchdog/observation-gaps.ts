@@ -1,4 +1,4 @@
-import type { Limit } from '../stream/time/deadlines.ts'
+import type { Deadline } from '../stream/time/deadlines.ts'
 
 /** An answer that comes late within so many times the wait for it after another one is nothing new. */
 const LATE_AGAIN = 4
@@ -17,27 +17,27 @@ export interface VisionRules {
  * machine that slept did so to the workers on it; a clock that was set makes all of them look silent. Whether a store that
  * kept one waiting for long answered in the end does not matter: it kept the workers waiting as well.
  */
-export class Vision {
+export class ObservationGaps {
   readonly #tickMs: number
   /** Whoever saw nothing for longer begins anew. */
   readonly #longMs: number
-  #ticked: Moment
+  #ticked: ObservationTime
   /** The last answer of a pass that came to its end, and of the one that goes on. */
-  #good: Moment
-  #answered: Moment
+  #good: ObservationTime
+  #answered: ObservationTime
   /** Since when it waits for the next answer. */
-  #waiting: Moment
+  #waiting: ObservationTime
   /** When it answered late the last time, by the clock that only goes forward. */
   #lateMs = Number.NEGATIVE_INFINITY
   #hasAnswered = false
   readonly #lastSeenMs: number | undefined
   #hasFailed = false
   #wasSetBack = false
-  #spots: readonly BlindSpot[] = []
+  #spots: readonly Gap[] = []
   #epochMs = Number.NEGATIVE_INFINITY
-  #news: Blindness[] = []
+  #news: GapReport[] = []
 
-  constructor({ intervalMs, tickMs, lastSeenMs }: VisionRules, now: Moment) {
+  constructor({ intervalMs, tickMs, lastSeenMs }: VisionRules, now: ObservationTime) {
     this.#lastSeenMs = lastSeenMs
     this.#tickMs = tickMs
     this.#longMs = 2 * intervalMs + SLACK_MS
@@ -47,7 +47,7 @@ export class Vision {
     this.#waiting = now
   }
 
-  get blindSpots(): readonly BlindSpot[] {
+  get blindSpots(): readonly Gap[] {
     return this.#spots
   }
 
@@ -62,19 +62,19 @@ export class Vision {
   }
 
   /** The process runs. */
-  ticked(now: Moment): void {
+  ticked(now: ObservationTime): void {
     // what the store's clock shows may be known by its first answer only: that is no jump
     if (this.#hasAnswered) this.#notice(now)
     this.#ticked = now
   }
 
   /** From now on the store is waited for: what was done before it was asked is no silence of its. */
-  asks(now: Moment): void {
+  asks(now: ObservationTime): void {
     this.#waiting = now
   }
 
   /** The store answered, in part at least. */
-  answered(now: Moment): void {
+  answered(now: ObservationTime): void {
     const isNoticed = this.#hasAnswered && this.#notice(now)
     if (!this.#hasAnswered) this.#begin(now)
     this.#hasAnswered = true
@@ -86,7 +86,7 @@ export class Vision {
   }
 
   /** The first answer. Nobody knows whether the store could be reached since somebody saw it last. */
-  #begin(now: Moment): void {
+  #begin(now: ObservationTime): void {
     this.#ticked = now
     if (this.#lastSeenMs !== undefined) this.#missed({ nowMs: this.#lastSeenMs, atMs: now.atMs }, now, 'start')
   }
@@ -102,7 +102,7 @@ export class Vision {
   }
 
   /** What the watchdog found out since it was asked last, and has to begin anew for. */
-  takeNews(): readonly Blindness[] {
+  takeNews(): readonly GapReport[] {
     const news = this.#news
     this.#news = []
     return news
@@ -116,7 +116,7 @@ export class Vision {
   }
 
   /** Answers arrive before timers when a process goes on, so both look whether it stood still. */
-  #notice(now: Moment): boolean {
+  #notice(now: ObservationTime): boolean {
     const last = this.#ticked
     const isPause = now.atMs - last.atMs > this.#tickMs + SLACK_MS
     const isBack = isSetBack(last, now)
@@ -129,7 +129,7 @@ export class Vision {
   }
 
   /** Of a store that is always late one would begin anew for ever: then workers get time for a sign, and that is all. */
-  #waited(now: Moment): void {
+  #waited(now: ObservationTime): void {
     const waitedMs = now.atMs - this.#waiting.atMs
     if (waitedMs <= SLACK_MS) return
     const isUsual = now.atMs - this.#lateMs < waitedMs * LATE_AGAIN
@@ -137,8 +137,8 @@ export class Vision {
     this.#missed(this.#waiting, now, isUsual ? 'late' : 'outage')
   }
 
-  #setBack(now: Moment): void {
-    const notAfter = ({ nowMs, atMs }: Moment) => ({ nowMs: Math.min(nowMs, now.nowMs), atMs })
+  #setBack(now: ObservationTime): void {
+    const notAfter = ({ nowMs, atMs }: ObservationTime) => ({ nowMs: Math.min(nowMs, now.nowMs), atMs })
     this.#wasSetBack = true
     this.#spots = untilNow(this.#spots, now.nowMs)
     this.#good = notAfter(this.#good)
@@ -146,7 +146,11 @@ export class Vision {
     this.#waiting = notAfter(this.#waiting)
   }
 
-  #missed({ nowMs: fromMs }: Moment, { nowMs: toMs, atMs }: Moment, why: Blindness['why'] | 'late'): void {
+  #missed(
+    { nowMs: fromMs }: ObservationTime,
+    { nowMs: toMs, atMs }: ObservationTime,
+    why: GapReport['why'] | 'late',
+  ): void {
     if (toMs <= fromMs) return
     this.#spots = withSpot(this.#spots, { fromMs, toMs })
     if (why === 'late' || (why !== 'clock' && toMs - fromMs <= this.#longMs)) return
@@ -156,19 +160,19 @@ export class Vision {
 }
 
 /** A stretch of time, by the store's clock, of which the watchdog saw nothing, or that the clock jumped over. */
-export interface BlindSpot {
+export interface Gap {
   readonly fromMs: number
   readonly toMs: number
 }
 
 /** An instant: by the store's clock, and by one that only goes forward. */
-export interface Moment {
+export interface ObservationTime {
   readonly nowMs: number
   readonly atMs: number
 }
 
 /** `start`: nobody watched before. */
-export type Blindness = BlindSpot & { readonly why: 'outage' | 'pause' | 'clock' | 'start' }
+export type GapReport = Gap & { readonly why: 'outage' | 'pause' | 'clock' | 'start' }
 
 /** Shorter gaps and jumps are no news. */
 const SLACK_MS = 5_000
@@ -180,18 +184,18 @@ const MAX_SPOTS = 16
  * True if the store's clock was set forward between two moments. One that merely runs fast was not: signs of life carry
  * its time too.
  */
-function isSetForward(last: Moment, now: Moment): boolean {
+function isSetForward(last: ObservationTime, now: ObservationTime): boolean {
   const elapsedMs = now.atMs - last.atMs
   return now.nowMs - last.nowMs - elapsedMs > 1.5 * elapsedMs + SLACK_MS
 }
 
-function isSetBack(last: Moment, now: Moment): boolean {
+function isSetBack(last: ObservationTime, now: ObservationTime): boolean {
   return now.nowMs < last.nowMs - SLACK_MS
 }
 
 /** With one more spot. Those that overlap become one. Of too many the shortest goes: the fewest limits depend on it. */
-export function withSpot(spots: readonly BlindSpot[], spot: BlindSpot): readonly BlindSpot[] {
-  const isApart = ({ fromMs, toMs }: BlindSpot) => toMs <= spot.fromMs || spot.toMs <= fromMs
+export function withSpot(spots: readonly Gap[], spot: Gap): readonly Gap[] {
+  const isApart = ({ fromMs, toMs }: Gap) => toMs <= spot.fromMs || spot.toMs <= fromMs
   const overlapping = [spot, ...spots.filter(each => !isApart(each))]
   const whole = {
     fromMs: Math.min(...overlapping.map(({ fromMs }) => fromMs)),
@@ -204,7 +208,7 @@ export function withSpot(spots: readonly BlindSpot[], spot: BlindSpot): readonly
 }
 
 /** What a clock showed before it was set back to `nowMs` never was. */
-function untilNow(spots: readonly BlindSpot[], nowMs: number): readonly BlindSpot[] {
+function untilNow(spots: readonly Gap[], nowMs: number): readonly Gap[] {
   return spots.flatMap(({ fromMs, toMs }) => (fromMs < nowMs ? [{ fromMs, toMs: Math.min(toMs, nowMs) }] : []))
 }
 
@@ -212,7 +216,7 @@ function untilNow(spots: readonly BlindSpot[], nowMs: number): readonly BlindSpo
  * When a limit counts as over. Of a worker that could show no life for longer than a third of its limit, the silence
  * before the end of that time says nothing: it gets as long as it has between two signs of life to give the next.
  */
-export function judgedDueMs({ kind, dueMs, from }: Limit, spots: readonly BlindSpot[]): number {
+export function judgedDueMs({ kind, dueMs, from }: Deadline, spots: readonly Gap[]): number {
   if (kind !== 'no-sign-of-life' || from === undefined) return dueMs
   const graceMs = from.timeoutMs / SIGNS_PER_LIMIT
   let judgedMs = dueMs

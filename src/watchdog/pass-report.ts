@@ -1,23 +1,23 @@
-import type { Decision, DecisionOutcome } from './decision.ts'
-import type { Moment } from './observation-gaps.ts'
+import type { DecisionOutcome, WatchdogDecision } from './decision.ts'
+import type { ObservationTime } from './observation-gaps.ts'
 import type { StreamRegistry } from './registry/registry.ts'
 import type { BreakerState, PassReport, Upcoming } from './report.ts'
 
 /** What a pass has come to so far. */
-export interface Progress {
+export interface PassProgress {
   readonly kind: PassReport['kind']
-  readonly started: Moment
+  readonly started: ObservationTime
   listedMs?: number
   documents: number
-  readonly decisions: Decision[]
+  readonly decisions: WatchdogDecision[]
   /** Decisions that nobody has carried out or put off yet. */
-  readonly undone: Set<Decision>
+  readonly undone: Set<WatchdogDecision>
   readonly outcomes: Partial<Record<DecisionOutcome, number>>
   endedEvents: number
   deferred: number
 }
 
-export function begin(kind: PassReport['kind'], started: Moment): Progress {
+export function begin(kind: PassReport['kind'], started: ObservationTime): PassProgress {
   return {
     kind,
     started,
@@ -32,9 +32,9 @@ export function begin(kind: PassReport['kind'], started: Moment): Progress {
 
 /** What a pass has come to in the end. */
 export function reportOf(
-  { kind, started, listedMs, documents, outcomes, endedEvents, deferred }: Progress,
-  now: Moment & { readonly wallMs: number },
-  rest: Survey & { readonly breaker: BreakerState; readonly unreadable: PassReport['unreadable'] },
+  { kind, started, listedMs, documents, outcomes, endedEvents, deferred }: PassProgress,
+  now: ObservationTime & { readonly wallMs: number },
+  rest: Totals & { readonly breaker: BreakerState; readonly unreadable: PassReport['unreadable'] },
 ): PassReport {
   return {
     kind,
@@ -51,13 +51,13 @@ export function reportOf(
 }
 
 /** What the streams of a registry add up to. */
-type Survey = Pick<PassReport, 'streams' | 'total' | 'watched' | 'openEvents' | 'overdue' | 'next'>
+type Totals = Pick<PassReport, 'streams' | 'total' | 'watched' | 'openEvents' | 'overdue' | 'next'>
 
 /** So many of the soonest limits are told. */
 const MAX_NEXT = 20
 
 /** Counts all streams that are kept. @param owns streams of others are counted in `total` alone */
-export function surveyOf(registry: StreamRegistry, nowMs: number, owns: (name: string) => boolean): Survey {
+export function totalsOf(registry: StreamRegistry, nowMs: number, owns: (name: string) => boolean): Totals {
   const statuses = new Map<string, number>()
   const soonest = new Soonest()
   let watched = 0

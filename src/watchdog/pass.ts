@@ -1,13 +1,13 @@
-import type { EventStore } from '../store/store.ts'
+import type { StreamStore } from '../store/store.ts'
 import { machineTiming } from '../util/clock.ts'
 import { Breaker } from './breaker.ts'
 import { type Carried, dueMsOf, endsOf } from './decision.ts'
 import { carryOutAll } from './execute.ts'
 import type { WatchdogOptions } from './options.ts'
-import { begin, type Progress, reportOf, surveyOf } from './pass-report.ts'
+import { begin, type PassProgress, reportOf, totalsOf } from './pass-report.ts'
 import { StreamRegistry } from './registry/registry.ts'
-import { Audience, type BreakerState, type PassReport } from './report.ts'
-import { Lookout, type LookoutSettings } from './scan/scanner.ts'
+import { type BreakerState, PassObservers, type PassReport } from './report.ts'
+import { type LookoutSettings, Scanner } from './scan/scanner.ts'
 
 export interface PassSettings extends LookoutSettings {
   /** Nothing is changed; what would be is told to the observers. */
@@ -15,30 +15,30 @@ export interface PassSettings extends LookoutSettings {
   /** So long a pass carries out more than the first few decisions of a stream, ms; absent: until all are done. */
   readonly carryOutMs?: number
   /** Whoever is told; absent: the observers of the options. */
-  readonly audience?: Audience
+  readonly audience?: PassObservers
 }
 
 /**
  * What a watchdog does again and again: list, look, plan, judge, carry out, report. A pass takes no input but what it sees
  * and repeats nothing inside; one that is cut short has changed nothing but what it told of, and forgets nothing.
  */
-export class Watch {
-  readonly #store: EventStore
+export class Pass {
+  readonly #store: StreamStore
   readonly #options: WatchdogOptions
   readonly #settings: PassSettings
-  readonly #audience: Audience
+  readonly #audience: PassObservers
   readonly #registry = new StreamRegistry()
   readonly #breaker: Breaker
-  readonly #lookout: Lookout
+  readonly #lookout: Scanner
 
-  constructor(store: EventStore, options: WatchdogOptions, settings: PassSettings) {
-    const { audience = new Audience(options.observers) } = settings
+  constructor(store: StreamStore, options: WatchdogOptions, settings: PassSettings) {
+    const { audience = new PassObservers(options.observers) } = settings
     this.#store = store
     this.#options = options
     this.#settings = settings
     this.#audience = audience
     this.#breaker = new Breaker(options)
-    this.#lookout = new Lookout(store, this.#registry, options, { ...settings, audience })
+    this.#lookout = new Scanner(store, this.#registry, options, { ...settings, audience })
   }
 
   /** When a stream has to be looked at, epoch ms by the store's clock; `Infinity` for never. */
@@ -61,7 +61,7 @@ export class Watch {
     return report
   }
 
-  async #work(progress: Progress, signal: AbortSignal): Promise<BreakerState> {
+  async #work(progress: PassProgress, signal: AbortSignal): Promise<BreakerState> {
     let isGood = false
     try {
       if (progress.kind === 'sweep') await this.#lookout.sweep(progress, signal)
@@ -77,7 +77,7 @@ export class Watch {
   }
 
   /** What was planned and not dealt with must not be forgotten: its stream may never move again. */
-  #putOff({ undone }: Progress): void {
+  #putOff({ undone }: PassProgress): void {
     const nowMs = this.#store.nowMs()
     for (const decision of undone) {
       this.#registry.get(decision.stream)?.postpone(dueMsOf(decision) ?? Number.POSITIVE_INFINITY, nowMs)
@@ -85,7 +85,7 @@ export class Watch {
   }
 
   /** Once the breaker lets go, what it kept from being ended has its look before anything is done. */
-  async #judgeAll(progress: Progress, signal: AbortSignal): Promise<BreakerState> {
+  async #judgeAll(progress: PassProgress, signal: AbortSignal): Promise<BreakerState> {
     const breaker = this.#judge(progress)
     if (breaker.isOpen || this.#registry.heldEvents(this.#lookout.owns) === 0) return breaker
     for (const stream of this.#registry.values()) stream.letGo()
@@ -93,14 +93,14 @@ export class Watch {
     return this.#judge(progress)
   }
 
-  #judge({ decisions, started }: Progress): BreakerState {
+  #judge({ decisions, started }: PassProgress): BreakerState {
     const held = this.#registry.heldEvents(this.#lookout.owns)
     const planned = decisions.reduce((sum, decision) => sum + endsOf(decision), held)
-    const { openEvents } = surveyOf(this.#registry, this.#store.nowMs(), this.#lookout.owns)
+    const { openEvents } = totalsOf(this.#registry, this.#store.nowMs(), this.#lookout.owns)
     return this.#breaker.judge(planned, openEvents, started.atMs)
   }
 
-  async #carryOut(progress: Progress, { isOpen }: BreakerState, signal: AbortSignal): Promise<void> {
+  async #carryOut(progress: PassProgress, { isOpen }: BreakerState, signal: AbortSignal): Promise<void> {
     const { decisions, undone } = progress
     const { carryOutMs = Number.POSITIVE_INFINITY, timing } = this.#settings
     if (this.#settings.isDryRun) {
@@ -118,16 +118,16 @@ export class Watch {
     })
   }
 
-  async #told(progress: Progress, carried: Carried): Promise<void> {
+  async #told(progress: PassProgress, carried: Carried): Promise<void> {
     const { outcome, decision, ended } = carried
     progress.outcomes[outcome] = (progress.outcomes[outcome] ?? 0) + 1
     if (outcome === 'ended') progress.endedEvents += ended?.length ?? endsOf(decision)
     await this.#audience.tell(observer => observer.carried?.(carried))
   }
 
-  #report(progress: Progress, breaker: BreakerState): PassReport {
+  #report(progress: PassProgress, breaker: BreakerState): PassReport {
     const now = { ...this.#lookout.now(), wallMs: this.#settings.timing.wallMs() }
-    const survey = surveyOf(this.#registry, now.nowMs, this.#lookout.owns)
+    const survey = totalsOf(this.#registry, now.nowMs, this.#lookout.owns)
     return reportOf(progress, now, { ...survey, breaker, unreadable: this.#lookout.unreadable() })
   }
 }
@@ -139,10 +139,10 @@ export class Watch {
  * @throws the store's faults
  */
 export async function runOnce(
-  store: EventStore,
+  store: StreamStore,
   options: WatchdogOptions,
   { isDryRun, signal }: { readonly isDryRun: boolean; readonly signal: AbortSignal },
 ): Promise<PassReport> {
   const timing = options.timing ?? machineTiming
-  return new Watch(store, options, { trustsClock: true, isDryRun, timing }).pass('sweep', signal)
+  return new Pass(store, options, { trustsClock: true, isDryRun, timing }).pass('sweep', signal)
 }

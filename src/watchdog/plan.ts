@@ -2,16 +2,16 @@ import { hash } from 'node:crypto'
 import { attemptOf, isFinal, isSuperseded, type StreamEvent } from '../stream/event.ts'
 import type { EventStream } from '../stream/event-stream.ts'
 import { seenLimit } from '../stream/operations/cancel-abort.ts'
-import { isOnDue, type OnDue, type SeenLimit } from '../stream/operations/operation.ts'
+import { isOnDue, type ObservedDeadline, type OnDue } from '../stream/operations/operation.ts'
 import { cleanProgramText, cutBytes, encodeCommandId } from '../stream/text.ts'
 import { isoTime } from '../stream/time/dates.ts'
-import { type Limit, limitOf, type TimeReader } from '../stream/time/deadlines.ts'
+import { type Deadline, deadlineOf, type TimeReader } from '../stream/time/deadlines.ts'
 import type { Expiry } from './decision.ts'
-import { type BlindSpot, judgedDueMs } from './observation-gaps.ts'
+import { type Gap, judgedDueMs } from './observation-gaps.ts'
 
 /** What is kept of an event past its limit from look to look. Times of a clock that only goes forward, ms. */
-export interface Sighting {
-  readonly seen: SeenLimit
+export interface Observation {
+  readonly seen: ObservedDeadline
   /** Since when it is known to stand as it does. */
   readonly sinceMs: number
   /** The first look that found it due. */
@@ -20,15 +20,15 @@ export interface Sighting {
   readonly isTold: boolean
 }
 
-export type Sightings = ReadonlyMap<string, Sighting>
+export type Observations = ReadonlyMap<string, Observation>
 
 /** A stream as a look found it, settled. */
-export interface Subject {
+export interface InspectedStream {
   readonly name: string
   readonly stream: EventStream
   readonly read: TimeReader
   /** What earlier looks kept. */
-  readonly sightings: Sightings
+  readonly sightings: Observations
   /** Since when the document is known to be what it is, by the clock that only goes forward. */
   readonly knownSinceMs: number
   /** Of the stream as the next transaction finds it. */
@@ -46,12 +46,12 @@ export interface LookRules {
   readonly apartMs: number
   /** What was seen before this counts no more, by the clock that only goes forward. */
   readonly epochMs: number
-  readonly blindSpots: readonly BlindSpot[]
+  readonly blindSpots: readonly Gap[]
 }
 
 export interface StreamPlan {
   readonly expiries: readonly Expiry[]
-  readonly sightings: Sightings
+  readonly sightings: Observations
   /** The earliest limit of what is left alone by this plan, epoch ms, and when the stream has to be looked at again for it. */
   readonly dueMs: number
   readonly nextLookMs: number
@@ -61,7 +61,7 @@ export interface StreamPlan {
 interface Judged {
   readonly event: StreamEvent
   readonly position: number
-  readonly limit: Limit
+  readonly limit: Deadline
   /** When it has to be looked at again; now or earlier: its time has come. */
   readonly ripeMs: number
 }
@@ -71,12 +71,12 @@ interface Judged {
  * looks, at least an interval apart, found it due; and one that is ended for giving no sign of life, to the letter the
  * same in both of them.
  */
-export function planStream(subject: Subject, rules: LookRules): StreamPlan {
-  const sightings = new Map<string, Sighting>()
+export function planStream(subject: InspectedStream, rules: LookRules): StreamPlan {
+  const sightings = new Map<string, Observation>()
   const judged: Judged[] = []
   for (const [position, event] of subject.stream.events.entries()) {
     if (isFinal(event) || isSuperseded(event) || !subject.stream.counts(position)) continue
-    const limit = limitOf(subject.stream, event, subject.read)
+    const limit = deadlineOf(subject.stream, event, subject.read)
     if (limit === undefined) continue
     const dueMs = judgedDueMs(limit, rules.blindSpots)
     const sighting = dueMs <= rules.nowMs ? sight(subject, event, limit, rules) : undefined
@@ -94,7 +94,12 @@ export function planStream(subject: Subject, rules: LookRules): StreamPlan {
   }
 }
 
-function sight({ sightings, knownSinceMs }: Subject, event: StreamEvent, limit: Limit, rules: LookRules): Sighting {
+function sight(
+  { sightings, knownSinceMs }: InspectedStream,
+  event: StreamEvent,
+  limit: Deadline,
+  rules: LookRules,
+): Observation {
   const seen = seenLimit(event, limit.dueMs)
   const before = sightings.get(event.id)
   const isSame = before !== undefined && isEqual(before.seen, seen)
@@ -107,7 +112,7 @@ function sight({ sightings, knownSinceMs }: Subject, event: StreamEvent, limit: 
   }
 }
 
-function isEqual(a: SeenLimit, b: SeenLimit): boolean {
+function isEqual(a: ObservedDeadline, b: ObservedDeadline): boolean {
   return (
     a.event === b.event &&
     a.status === b.status &&
@@ -118,7 +123,7 @@ function isEqual(a: SeenLimit, b: SeenLimit): boolean {
   )
 }
 
-function ripeMs(sighting: Sighting | undefined, { kind }: Limit, dueMs: number, rules: LookRules): number {
+function ripeMs(sighting: Observation | undefined, { kind }: Deadline, dueMs: number, rules: LookRules): number {
   if (sighting === undefined) return dueMs
   if (sighting.isTold) return Number.POSITIVE_INFINITY
   const sinceMs = kind === 'no-sign-of-life' ? sighting.sinceMs : sighting.dueSinceMs
@@ -126,13 +131,13 @@ function ripeMs(sighting: Sighting | undefined, { kind }: Limit, dueMs: number, 
 }
 
 /** What ends the stream ends it alone; what ends an event ends what is below it too. */
-function expiriesOf(subject: Subject, ripe: readonly Judged[], rules: LookRules): Expiry[] {
+function expiriesOf(subject: InspectedStream, ripe: readonly Judged[], rules: LookRules): Expiry[] {
   const actions = ripe.map(judged => ({ judged, kind: actionOf(subject.stream, judged.event, rules.onDue) }))
   const ending = actions.find(({ kind }) => kind === 'abort-stream')
   const count = new OpenCount(subject.stream)
   if (ending !== undefined) return [expiryOf(subject, ending.judged, ending.kind, count)]
   const enders = actions.flatMap(({ judged, kind }) => (kind === 'notify' ? [] : [judged.position]))
-  const ended = allBelow(subject.stream, enders)
+  const ended = descendants(subject.stream, enders)
   return actions
     .filter(({ judged }) => !ended.has(judged.position))
     .map(({ judged, kind }) => expiryOf(subject, judged, kind, count))
@@ -145,7 +150,7 @@ function actionOf(stream: EventStream, event: StreamEvent, usual: OnDue): OnDue 
   return action === 'abort-event' && stream.isRoot(event) ? 'abort-stream' : action
 }
 
-function expiryOf(subject: Subject, { event, position, limit }: Judged, kind: OnDue, count: OpenCount): Expiry {
+function expiryOf(subject: InspectedStream, { event, position, limit }: Judged, kind: OnDue, count: OpenCount): Expiry {
   const target = kind === 'abort-stream' ? 0 : position
   const message = expiryText(event, limit, target === position)
   const what = {
@@ -165,14 +170,14 @@ function expiryOf(subject: Subject, { event, position, limit }: Judged, kind: On
 }
 
 /** An event that was ended under this id and is open has been opened again by a foreign writer: it is ended again. */
-function commandIdOf({ version, isUsed }: Subject, event: StreamEvent, dueMs: number): string {
+function commandIdOf({ version, isUsed }: InspectedStream, event: StreamEvent, dueMs: number): string {
   const short = (text: string) => hash('sha256', text, 'hex').slice(0, 32)
   const id = expiryCommandId(event, dueMs, short)
   return isUsed(id) ? expiryCommandId(event, dueMs, short, `:v${version}`) : id
 }
 
 /** Positions below any of these; of those in a cycle the first is not. Each is passed once: a stranger's chain may be long. */
-function allBelow(stream: EventStream, positions: readonly number[]): ReadonlySet<number> {
+function descendants(stream: EventStream, positions: readonly number[]): ReadonlySet<number> {
   const below = new Set<number>()
   for (const first of positions) {
     if (below.has(first)) continue
@@ -226,13 +231,13 @@ const PART_BYTES = 200
 const MAX_ID_LENGTH = 150
 
 /** Which limit ended, and since when. The same to the letter whoever finds it: it is part of what a command id stands for. */
-export function expiryText(event: StreamEvent, limit: Limit, isTarget: boolean): string {
+export function expiryText(event: StreamEvent, limit: Deadline, isTarget: boolean): string {
   const { id, name, timeout } = event
   const who = isTarget ? '' : `${part(id)}${name === '' ? '' : ` ${part(name)}`} `
   return `${who}timed out: ${reasonOf(limit, part(timeout))}`
 }
 
-function reasonOf({ kind, dueMs, from }: Limit, timeout: string): string {
+function reasonOf({ kind, dueMs, from }: Deadline, timeout: string): string {
   const since = isoTime(from?.ms ?? dueMs)
   switch (kind) {
     case 'stream':

@@ -1,6 +1,6 @@
 import type { SummarizedStream } from '../ops/summaries.ts'
-import type { Carried, Decision, DecisionOutcome } from './decision.ts'
-import type { Blindness } from './observation-gaps.ts'
+import type { Carried, DecisionOutcome, WatchdogDecision } from './decision.ts'
+import type { GapReport } from './observation-gaps.ts'
 
 /** How the breaker judged a pass. */
 export interface BreakerState {
@@ -86,14 +86,14 @@ export interface Observer {
    */
   moved?(streams: readonly MovedStream[]): void | Promise<void>
   /** What a dry run would do; in place of `carried`. */
-  planned?(decision: Decision): void | Promise<void>
+  planned?(decision: WatchdogDecision): void | Promise<void>
   carried?(carried: Carried): void | Promise<void>
   passed?(report: PassReport): void | Promise<void>
   failed?(failure: FailedPass): void | Promise<void>
   /** A document cannot be read; told once as long as it stands as it does. */
   unreadable?(stream: string, message: string): void | Promise<void>
   /** The watchdog could see nothing for a while, by the store's clock: what it saw before counts no more. */
-  blind?(fromMs: number, toMs: number, why: Blindness['why']): void | Promise<void>
+  blind?(fromMs: number, toMs: number, why: GapReport['why']): void | Promise<void>
   /** Another observer threw; told once for each that does. */
   faulty?(error: unknown): void | Promise<void>
   /** Shards were taken or let go; after the first look in any case. */
@@ -109,7 +109,7 @@ export interface Ownership {
  * Those who want to know what a watchdog does, told in their order. One that throws keeps neither the others from hearing
  * nor the watchdog from going on: the others are told, once for each that does.
  */
-export class Audience {
+export class PassObservers {
   readonly #observers: readonly Observer[]
   readonly #faulty = new Set<Observer>()
 
@@ -138,7 +138,7 @@ export class Audience {
  * Whether a pass carried out what it wanted. `nothing`: the store let none of its decisions, so the watchdog sees and cannot
  * act. `undefined`: it tells nothing, for it wanted nothing and yet something is past its limit.
  */
-export function doneBy({ kind, outcomes, overdue }: PassReport): 'some' | 'nothing' | undefined {
+export function executionStatus({ kind, outcomes, overdue }: PassReport): 'some' | 'nothing' | undefined {
   const all = Object.values(outcomes).reduce((sum, count) => sum + count, 0)
   if (all === 0) return kind === 'sweep' && overdue === 0 ? 'some' : undefined
   return (outcomes.failed ?? 0) + (outcomes.unknown ?? 0) === all ? 'nothing' : 'some'

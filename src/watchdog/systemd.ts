@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { within } from '../util/concurrency.ts'
-import { doneBy, type Observer } from './report.ts'
+import { executionStatus, type Observer } from './report.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -99,7 +99,7 @@ function readyAfterFirst(send: Send): Observer {
   return {
     passed(report) {
       const { breaker, watched } = report
-      isPowerless = (doneBy(report) ?? (isPowerless ? 'nothing' : 'some')) === 'nothing'
+      isPowerless = (executionStatus(report) ?? (isPowerless ? 'nothing' : 'some')) === 'nothing'
       if (breaker.isOpen) show('breaker', 'the breaker is open: nothing is ended')
       else if (isPowerless) show('powerless', 'nothing can be ended: the store lets no decision be carried out')
       else show('watching', `watching ${watched} streams`)

@@ -3,16 +3,16 @@ import { readStream } from '../ops/read-stream.ts'
 import { documentCache } from '../ops/transact/document-cache.ts'
 import { parseBody } from '../ops/transact/plan.ts'
 import { type TransactOptions, type TransactOutcome, transact } from '../ops/transact/transact.ts'
-import { silenceDelay } from '../store/backoff.ts'
+import { unansweredDelay } from '../store/backoff.ts'
 import { StoreUnreachable } from '../store/errors.ts'
-import type { EventStore, Stored } from '../store/store.ts'
+import type { StreamSnapshot, StreamStore } from '../store/store.ts'
 import type { StreamDocument } from '../stream/document.ts'
 import { attemptOf, fenceOf, type StreamEvent } from '../stream/event.ts'
 import { applyOperation } from '../stream/operations/apply.ts'
 import type { ChangeResult, Operation, Refusal, RefusalCode } from '../stream/operations/operation.ts'
 import { elapsedMs, type Instant, instantOf, type Timing } from '../util/clock.ts'
 import { defined } from '../util/defined.ts'
-import { claimMsOf, type EventWorkOptions, type Undone, type WorkOptions, type WorkTarget } from './types.ts'
+import { claimMsOf, type EventWorkOptions, type NotCommitted, type WorkOptions, type WorkTarget } from './types.ts'
 
 /** An event that is ours for now. */
 export interface Claim extends WorkTarget {
@@ -30,11 +30,11 @@ export interface Claim extends WorkTarget {
 
 export type ClaimOutcome =
   | { readonly kind: 'claimed'; readonly claim: Claim }
-  | { readonly kind: 'not-claimed'; readonly undone: Undone }
+  | { readonly kind: 'not-claimed'; readonly undone: NotCommitted }
 
 /** Claims an event. A try without an answer is repeated under its own command id while the claim could still be of use. */
 export async function claimEvent(
-  store: EventStore,
+  store: StreamStore,
   target: WorkTarget,
   options: EventWorkOptions,
   timing: Timing,
@@ -42,7 +42,7 @@ export async function claimEvent(
   const claimMs = claimMsOf(options)
   const { owner, takeOver, signal } = options
   const operation = { op: 'start', event: target.event, owner, claimMs, ...(takeOver ? { takeOver } : {}) } as const
-  const how = { ...authorship(options), commandId: randomUUID() }
+  const how = { ...transactOptions(options), commandId: randomUUID() }
   const sentAt = instantOf(timing)
   for (;;) {
     const outcome = await transact(store, target.stream, operation, how)
@@ -53,7 +53,7 @@ export async function claimEvent(
 }
 
 async function claimed(
-  store: EventStore,
+  store: StreamStore,
   target: WorkTarget,
   options: EventWorkOptions,
   { claim }: ChangeResult,
@@ -73,7 +73,7 @@ async function claimed(
  * @throws the store's faults, once it has not answered for a third of the claim
  */
 async function eventAfter(
-  store: EventStore,
+  store: StreamStore,
   { stream, event }: WorkTarget,
   { fence, patienceMs, timing }: { readonly fence: number; readonly patienceMs: number; readonly timing: Timing },
 ) {
@@ -90,7 +90,7 @@ async function eventAfter(
       return under((await readStream(store, stream))?.document)
     } catch (error) {
       if (!(error instanceof StoreUnreachable) || timing.monotonicMs() - since > patienceMs) throw error
-      await timing.pause(silenceDelay(attempt, undefined, timing.random), new AbortController().signal)
+      await timing.pause(unansweredDelay(attempt, undefined, timing.random), new AbortController().signal)
     }
   }
 }
@@ -101,19 +101,19 @@ function notClaimed({ event }: WorkTarget, status: string, code: RefusalCode, wh
 }
 
 type Done = Extract<TransactOutcome, { readonly kind: 'done' }>
-type Missing = Extract<Undone, { readonly kind: 'missing' }>
+type Missing = Extract<NotCommitted, { readonly kind: 'missing' }>
 
 /**
  * A change made under a claim. A stream that was removed and created anew may have the same fence, so a claim holds in the life
  * of the stream in which it was made: with another one that stream is `missing`.
  */
-export async function underClaim(
-  store: EventStore,
+export async function changeUnderClaim(
+  store: StreamStore,
   { stream, born }: Claim,
   operation: Operation,
   { commandId, ...options }: WorkOptions & { readonly commandId: string },
-): Promise<Done | Undone> {
-  const outcome = await transact(store, stream, operation, { ...authorship(options), commandId, ...pinOf(born) })
+): Promise<Done | NotCommitted> {
+  const outcome = await transact(store, stream, operation, { ...transactOptions(options), commandId, ...pinOf(born) })
   return outcome.kind === 'refused' && isAnotherLife(outcome.refusal) ? REPLACED : outcome
 }
 
@@ -130,7 +130,7 @@ export type Foreseen =
  * @throws BadDocument
  */
 export function foreseen(
-  stored: Stored | undefined,
+  stored: StreamSnapshot | undefined,
   { born }: Claim,
   operation: Operation,
   by: string,
@@ -157,7 +157,14 @@ function isAnotherLife({ code }: Refusal): boolean {
 }
 
 /** What all transactions of a worker have in common, down to the signal: only then changes of one stream share a write. */
-function authorship({ owner, by, why, leaseWaitMs, write, signal }: WorkOptions): Omit<TransactOptions, 'commandId'> {
+function transactOptions({
+  owner,
+  by,
+  why,
+  leaseWaitMs,
+  write,
+  signal,
+}: WorkOptions): Omit<TransactOptions, 'commandId'> {
   return {
     by: by ?? owner,
     ...defined({ why, leaseWaitMs, write, stopWaiting: signal }),

@@ -1,18 +1,18 @@
 import { viewOf } from '../ops/read-stream.ts'
 import { documentCache } from '../ops/transact/document-cache.ts'
 import { UnreadableBlob } from '../store/errors.ts'
-import type { EventStore, Stored } from '../store/store.ts'
+import type { StreamSnapshot, StreamStore } from '../store/store.ts'
 import type { StreamDocument } from '../stream/document.ts'
 import { StreamFault } from '../stream/errors.ts'
 import { EventStream } from '../stream/event-stream.ts'
 import { settledDocument } from '../stream/operations/transaction.ts'
 import { BoundedMap } from '../util/bounded-map.ts'
 import type { Timing } from '../util/clock.ts'
-import { type Lead, type Opening, type Openings, Survey, Wanted } from './scanner.ts'
+import { type Candidate, CandidateScanner, type ClaimableEvent, type ClaimableEvents, EventMatcher } from './scanner.ts'
 import type { LoopOptions, WorkTarget } from './types.ts'
 
-export type Found =
-  | ({ readonly kind: 'found'; readonly silent?: Opening['silent'] } & WorkTarget)
+export type FoundEvent =
+  | ({ readonly kind: 'found'; readonly silent?: ClaimableEvent['silent'] } & WorkTarget)
   /** Nothing to claim now. `againMs`: when there may be although nothing is written, epoch ms. */
   | {
       readonly kind: 'nothing'
@@ -29,8 +29,8 @@ export interface FinderListener {
 }
 
 /** What can be claimed in a stream, and what is known of it from now on. */
-interface Seen extends Openings {
-  readonly lead: Lead
+interface Seen extends ClaimableEvents {
+  readonly lead: Candidate
 }
 
 /** An event that another loop of this process is about to claim may be free again after so long, ms. */
@@ -44,28 +44,28 @@ const UNREADABLE_MS = 5 * 60_000
  * other waiting; which event of a stream it is, chance decides, so that workers that see the same rarely race.
  */
 export class Finder {
-  readonly #store: EventStore
+  readonly #store: StreamStore
   readonly #timing: Timing
-  readonly #wanted: Wanted
-  readonly #survey: Survey
-  readonly #aside: Aside
+  readonly #wanted: EventMatcher
+  readonly #survey: CandidateScanner
+  readonly #aside: Exclusions
   readonly #listener: FinderListener
   /** Streams that are worth a look, whose turn it is first. */
-  readonly #turns = new Map<string, Lead>()
+  readonly #turns = new Map<string, Candidate>()
   /** Since the last listing a stream was found not to be worth a look, so that the next one yields others. */
   #isWiser = false
 
-  constructor(store: EventStore, options: LoopOptions, timing: Timing, listener: FinderListener) {
+  constructor(store: StreamStore, options: LoopOptions, timing: Timing, listener: FinderListener) {
     this.#store = store
     this.#timing = timing
-    this.#wanted = new Wanted(options)
-    this.#survey = new Survey(store, this.#wanted, options, timing)
-    this.#aside = new Aside(store)
+    this.#wanted = new EventMatcher(options)
+    this.#survey = new CandidateScanner(store, this.#wanted, options, timing)
+    this.#aside = new Exclusions(store)
     this.#listener = listener
   }
 
   /** @throws the store's faults */
-  async next(signal: AbortSignal): Promise<Found> {
+  async next(signal: AbortSignal): Promise<FoundEvent> {
     const nowMs = this.#store.nowMs()
     for (let isListed = false; ; isListed = true) {
       for (const lead of this.#turns.values()) {
@@ -115,7 +115,7 @@ export class Finder {
     else this.#survey.lookBy(untilMs)
   }
 
-  async #takeTurn(lead: Lead, signal: AbortSignal): Promise<Found | undefined> {
+  async #takeTurn(lead: Candidate, signal: AbortSignal): Promise<FoundEvent | undefined> {
     const stream = lead.name
     this.#turns.delete(stream)
     const nowMs = this.#store.nowMs()
@@ -133,29 +133,29 @@ export class Finder {
   }
 
   /** One of those that are not left alone, by chance; or when the first of them is again to be had, epoch ms. */
-  #choose(stream: string, openings: readonly Opening[], nowMs: number): Opening | number {
+  #choose(stream: string, openings: readonly ClaimableEvent[], nowMs: number): ClaimableEvent | number {
     const free = openings.filter(({ event }) => !this.#aside.isBusy({ stream, event }))
     if (free.length === 0) return nowMs + BUSY_MS
-    const restsUntil = ({ event }: Opening) => this.#aside.restsUntil({ stream, event })
+    const restsUntil = ({ event }: ClaimableEvent) => this.#aside.restsUntil({ stream, event })
     const rested = free.filter(opening => restsUntil(opening) <= nowMs)
     return rested[Math.floor(this.#timing.random() * rested.length)] ?? Math.min(...free.map(restsUntil))
   }
 
   /** There is something to claim, but not before; `Infinity` is not waited for. */
-  #later(lead: Lead, untilMs: number): undefined {
+  #later(lead: Candidate, untilMs: number): undefined {
     if (untilMs === Number.POSITIVE_INFINITY) this.#leave(lead, untilMs)
     else this.#survey.waitFor(untilMs)
   }
 
   /** Not worth a look before, epoch ms, as long as it stays as it is. */
-  #leave({ name, etag }: Lead, untilMs: number): undefined {
+  #leave({ name, etag }: Candidate, untilMs: number): undefined {
     if (etag === undefined) return
     this.#survey.leaveUntil(name, etag, untilMs)
     this.#isWiser = true
   }
 
   /** What this process wrote itself, unless the listing has seen a later state or another life. */
-  #known(lead: Lead): Seen | undefined {
+  #known(lead: Candidate): Seen | undefined {
     const { name, etag, born, version } = lead
     const cache = documentCache(this.#store)
     const same = etag === undefined ? undefined : cache.find(name, etag)
@@ -166,7 +166,7 @@ export class Finder {
   }
 
   /** A stream that cannot be had now keeps its turn; one that cannot be read is left alone until it is another. */
-  async #read({ name, etag }: Lead, signal: AbortSignal): Promise<Seen | undefined> {
+  async #read({ name, etag }: Candidate, signal: AbortSignal): Promise<Seen | undefined> {
     let seenEtag = etag
     try {
       const stored = await this.#store.read(name, signal)
@@ -187,7 +187,7 @@ export class Finder {
   }
 
   /** The claim settles the document before anything else, so what is ready is seen in it as it will be then. */
-  #parse(stored: Stored): Seen {
+  #parse(stored: StreamSnapshot): Seen {
     const { name, etag, versionFloor, modifiedMs: lastModifiedMs } = stored
     const nowMs = this.#store.nowMs()
     const { document: written } = viewOf(stored, nowMs)
@@ -196,7 +196,7 @@ export class Finder {
     return { lead: { name, etag, born, version }, ...this.#openingsIn(document) }
   }
 
-  #openingsIn({ events }: StreamDocument): Openings {
+  #openingsIn({ events }: StreamDocument): ClaimableEvents {
     return this.#wanted.openingsIn(new EventStream(events), this.#store.nowMs())
   }
 }
@@ -210,11 +210,11 @@ interface Target {
 const MOST_RESTING = 10_000
 
 /** What a loop leaves alone in a store: events that it or another of this process is at, and those it lets rest for a while. */
-class Aside {
+class Exclusions {
   readonly #busy: Set<string>
   readonly #resting = new BoundedMap<string, number>(MOST_RESTING)
 
-  constructor(store: EventStore) {
+  constructor(store: StreamStore) {
     this.#busy = BUSY.get(store) ?? new Set()
     BUSY.set(store, this.#busy)
   }
@@ -247,4 +247,4 @@ function keyOf({ stream, event }: Target): string {
   return event === undefined ? stream : `${stream}\n${event}`
 }
 
-const BUSY = new WeakMap<EventStore, Set<string>>()
+const BUSY = new WeakMap<StreamStore, Set<string>>()

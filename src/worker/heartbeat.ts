@@ -1,20 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { goneText } from '../ops/transact/transact.ts'
-import { silenceDelay } from '../store/backoff.ts'
-import type { EventStore } from '../store/store.ts'
+import { unansweredDelay } from '../store/backoff.ts'
+import type { StreamStore } from '../store/store.ts'
 import type { StreamEvent } from '../stream/event.ts'
 import type { Operation, Refusal } from '../stream/operations/operation.ts'
 import { parseTimeout } from '../stream/time/deadlines.ts'
 import { elapsedMs, type Instant, instantOf, type Timing } from '../util/clock.ts'
-import { type Claim, type Foreseen, foreseen, underClaim } from './claim.ts'
-import { claimMsOf, type EventWorkOptions, type LostClaim, type Undone } from './types.ts'
+import { type Claim, changeUnderClaim, type Foreseen, foreseen } from './claim.ts'
+import { claimMsOf, type EventWorkOptions, type LostClaim, type NotCommitted } from './types.ts'
 
 /** How often it is looked whether the claim can still be trusted, ms: timers sleep with the machine. */
 const LOOK_MS = 1_000
 /** A claim whose time seems to be over, perhaps only because a clock jumped, may be confirmed for so long, ms. */
 const DOUBT_MS = 5_000
 
-type Gone = { readonly kind: 'refused'; readonly refusal: Refusal } | Extract<Undone, { readonly kind: 'missing' }>
+type Gone =
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | Extract<NotCommitted, { readonly kind: 'missing' }>
 
 type Beat =
   | Gone
@@ -33,7 +35,7 @@ type Beat =
  * trusted for as long as the document, which can be read all the same, says that it is ours, and heartbeats go on trying.
  */
 export class Heartbeat {
-  readonly #store: EventStore
+  readonly #store: StreamStore
   readonly #claim: Claim
   readonly #options: EventWorkOptions
   readonly #timing: Timing
@@ -42,7 +44,7 @@ export class Heartbeat {
   readonly #trustedMs: number
   readonly #touch
   readonly #lost: (lost: LostClaim) => void
-  readonly #sentry: Sentry
+  readonly #sentry: ClaimMonitor
   readonly #over = new AbortController()
   #confirmedAt: Instant
   #keptOutAt: Instant | undefined
@@ -56,7 +58,7 @@ export class Heartbeat {
 
   /** @param lost called once, at most; never after `stop` */
   constructor(
-    store: EventStore,
+    store: StreamStore,
     claim: Claim,
     options: EventWorkOptions,
     timing: Timing,
@@ -72,7 +74,7 @@ export class Heartbeat {
     const { event, fence } = claim
     this.#touch = { op: 'touch', event, fence, claimMs: this.#claimMs } as const
     this.#lost = lost
-    this.#sentry = new Sentry(store, claim, this.#touch)
+    this.#sentry = new ClaimMonitor(store, claim, this.#touch)
     this.#confirmedAt = claim.sentAt
     this.#silenceMs = claim.silenceMs
     this.#nextMs = claim.sentAt.monotonicMs + this.#beatMs
@@ -130,7 +132,7 @@ export class Heartbeat {
     const leaseWaitMs = Math.min(this.#options.leaseWaitMs ?? Number.POSITIVE_INFINITY, this.#doubtMs / 2)
     const options = { ...this.#options, leaseWaitMs, commandId: randomUUID() }
     try {
-      const outcome = await underClaim(this.#store, this.#claim, touch, options)
+      const outcome = await changeUnderClaim(this.#store, this.#claim, touch, options)
       if (outcome.kind === 'done') return { kind: 'confirmed', silenceMs: outcome.result.claim?.silenceMs }
       if (outcome.kind === 'refused' || outcome.kind === 'missing') return outcome
       return outcome.kind === 'held' ? await this.#read() : { kind: 'unanswered' }
@@ -161,11 +163,11 @@ export class Heartbeat {
         this.#keptOutAt = answer.seenAt
         this.#silenceMs = answer.silenceMs
         // Soon: who is first once the lease has ended may take the event.
-        this.#againIn(silenceDelay(0, undefined, this.#timing.random))
+        this.#againIn(unansweredDelay(0, undefined, this.#timing.random))
         return
       case 'unanswered':
         this.#cause = answer.cause
-        this.#againIn(silenceDelay(this.#unanswered++, undefined, this.#timing.random))
+        this.#againIn(unansweredDelay(this.#unanswered++, undefined, this.#timing.random))
         return
       case 'refused':
       case 'missing':
@@ -236,8 +238,8 @@ const MOST_BYTES = 1024 * 1024
  * Sees what the next heartbeat will be told: that its event was ended or taken away, or has another timeout. Only where a store
  * tells for little that nothing was written: else every look would cost a request.
  */
-class Sentry {
-  readonly #store: EventStore
+class ClaimMonitor {
+  readonly #store: StreamStore
   readonly #claim: Claim
   readonly #touch: Operation
   #mark: string | undefined
@@ -245,7 +247,7 @@ class Sentry {
   #isLooking = false
 
   /** @param touch the heartbeat */
-  constructor(store: EventStore, claim: Claim, touch: Operation) {
+  constructor(store: StreamStore, claim: Claim, touch: Operation) {
     this.#store = store
     this.#claim = claim
     this.#touch = touch
@@ -253,10 +255,10 @@ class Sentry {
 
   /** `undefined`: nothing is new, or it cannot be seen; heartbeats find out all the same. Only one look at a time. */
   async look(signal: AbortSignal): Promise<Foreseen | undefined> {
-    if (this.#store.changeMark === undefined || this.#isLooking || signal.aborted) return undefined
+    if (this.#store.changeToken === undefined || this.#isLooking || signal.aborted) return undefined
     this.#isLooking = true
     try {
-      const mark = await this.#store.changeMark(signal)
+      const mark = await this.#store.changeToken(signal)
       if (mark === undefined || mark === this.#mark) return undefined
       const stored = await this.#store.read(this.#claim.stream, signal)
       this.#mark = mark

@@ -1,9 +1,9 @@
 import { StoreUnreachable } from '../store/errors.ts'
-import type { EventStore } from '../store/store.ts'
+import type { StreamStore } from '../store/store.ts'
 import { machineTiming, type WorkerTiming } from '../util/clock.ts'
-import { Finder, type Found } from './finder.ts'
-import { Idle } from './poll-backoff.ts'
-import { Attempts, Contact, Tally } from './runner.ts'
+import { Finder, type FoundEvent } from './finder.ts'
+import { PollBackoff } from './poll-backoff.ts'
+import { EventRunner, OutageReporter, WorkerCounters } from './runner.ts'
 import type { LoopOptions, LoopReport, Work } from './types.ts'
 
 /** With time and chance of its own, for tests. */
@@ -17,19 +17,19 @@ export type TimedLoopOptions = LoopOptions & { readonly timing?: WorkerTiming }
  * @throws the store's faults at the first look: no rights, no container; where the loop is to end by itself those at a later
  * one too, and an outage at the first
  */
-export async function workLoop(store: EventStore, options: TimedLoopOptions, work: Work): Promise<LoopReport> {
+export async function workLoop(store: StreamStore, options: TimedLoopOptions, work: Work): Promise<LoopReport> {
   return new Loop(store, options, work).run()
 }
 
 class Loop {
-  readonly #store: EventStore
+  readonly #store: StreamStore
   readonly #options: TimedLoopOptions
   readonly #timing: WorkerTiming
   readonly #finder: Finder
-  readonly #attempts: Attempts
-  readonly #idle: Idle
-  readonly #contact: Contact
-  readonly #tally = new Tally()
+  readonly #attempts: EventRunner
+  readonly #idle: PollBackoff
+  readonly #contact: OutageReporter
+  readonly #tally = new WorkerCounters()
   /** Aborts when nothing more is to be claimed. */
   readonly #over: AbortSignal
   /** Of events whose claim, work or report goes on. */
@@ -40,13 +40,13 @@ class Loop {
   #wake = new AbortController()
   #hasLooked = false
 
-  constructor(store: EventStore, options: TimedLoopOptions, work: Work) {
+  constructor(store: StreamStore, options: TimedLoopOptions, work: Work) {
     const { timing = machineTiming, drain, signal, until, concurrency = 1, observe = () => {} } = options
     this.#store = store
     this.#options = options
     this.#timing = timing
     this.#over = AbortSignal.any([drain, signal].filter(given => given !== undefined))
-    this.#contact = new Contact(observe)
+    this.#contact = new OutageReporter(observe)
     this.#finder = new Finder(store, options, timing, {
       answered: () => this.#contact.answered('look'),
       unreadable: (stream, error) => {
@@ -54,11 +54,11 @@ class Loop {
         observe({ kind: 'fault', stream, error })
       },
     })
-    this.#idle = new Idle(store, options.maxIdleMs, timing)
+    this.#idle = new PollBackoff(store, options.maxIdleMs, timing)
     this.#concurrency = until === 'once' ? 1 : concurrency
     this.#places = this.#concurrency
     const surroundings = { finder: this.#finder, tally: this.#tally, contact: this.#contact, idle: this.#idle }
-    this.#attempts = new Attempts(store, options, work, { ...surroundings, timing, observe, over: this.#over })
+    this.#attempts = new EventRunner(store, options, work, { ...surroundings, timing, observe, over: this.#over })
   }
 
   async run(): Promise<LoopReport> {
@@ -97,7 +97,7 @@ class Loop {
   }
 
   /** `undefined`: there was no answer, or none that is of use. @throws a fault, see `workLoop` */
-  async #look(): Promise<Found | undefined> {
+  async #look(): Promise<FoundEvent | undefined> {
     try {
       const found = await this.#finder.next(this.#over)
       this.#hasLooked = true
@@ -113,7 +113,7 @@ class Loop {
     }
   }
 
-  #begin(found: Extract<Found, { kind: 'found' }>): void {
+  #begin(found: Extract<FoundEvent, { kind: 'found' }>): void {
     this.#idle.reset()
     this.#places -= 1
     let isPlaced = true

@@ -1,5 +1,5 @@
-import { silenceDelay } from '../store/backoff.ts'
-import type { EventStore } from '../store/store.ts'
+import { unansweredDelay } from '../store/backoff.ts'
+import type { StreamStore } from '../store/store.ts'
 import type { Timing } from '../util/clock.ts'
 
 /** Where the store tells for little that nothing was written, it is asked more often, ms. */
@@ -11,7 +11,7 @@ const SPREAD_MS = 250
 const SETBACK = { firstMs: 200, mostMs: 30_000 } as const
 
 /** How long a loop waits when there is nothing to do, nothing can be done, or nobody answers. */
-export class Idle {
+export class PollBackoff {
   readonly #timing: Timing
   readonly #firstMs: number
   readonly #mostMs: number
@@ -20,8 +20,8 @@ export class Idle {
   #setbacks = 0
   #goesOnAtMs = Number.NEGATIVE_INFINITY
 
-  constructor(store: EventStore, maxIdleMs: number | undefined, timing: Timing) {
-    const { firstMs, mostMs } = store.changeMark === undefined ? PAUSES.dear : PAUSES.cheap
+  constructor(store: StreamStore, maxIdleMs: number | undefined, timing: Timing) {
+    const { firstMs, mostMs } = store.changeToken === undefined ? PAUSES.dear : PAUSES.cheap
     this.#timing = timing
     this.#mostMs = maxIdleMs ?? mostMs
     this.#firstMs = Math.min(firstMs, this.#mostMs)
@@ -63,6 +63,6 @@ export class Idle {
 
   /** Before an outage is looked at again. */
   silentMs(): number {
-    return silenceDelay(Math.min(this.#silent++, 10), undefined, this.#timing.random)
+    return unansweredDelay(Math.min(this.#silent++, 10), undefined, this.#timing.random)
   }
 }

@@ -1,21 +1,31 @@
 import { StoreUnreachable } from '../store/errors.ts'
-import type { EventStore } from '../store/store.ts'
+import type { StreamStore } from '../store/store.ts'
 import type { WorkerTiming } from '../util/clock.ts'
-import type { Finder, Found } from './finder.ts'
-import type { Idle } from './poll-backoff.ts'
-import { type Aftermath, aftermathOf } from './self-reported.ts'
-import type { Ending, Happening, Job, LoopOptions, LoopReport, OwnEnd, Undone, Work, WorkOutcome } from './types.ts'
+import type { Finder, FoundEvent } from './finder.ts'
+import type { PollBackoff } from './poll-backoff.ts'
+import { type AfterLoss, aftermathOf } from './self-reported.ts'
+import type {
+  Job,
+  LoopOptions,
+  LoopReport,
+  NotCommitted,
+  SelfReported,
+  Work,
+  WorkerEvent,
+  WorkOutcome,
+  WorkResult,
+} from './types.ts'
 import { RELEASE, workEvent } from './work-event.ts'
 
-type Target = Extract<Found, { readonly kind: 'found' }>
+type Target = Extract<FoundEvent, { readonly kind: 'found' }>
 
 interface Surroundings {
   readonly finder: Finder
-  readonly tally: Tally
-  readonly contact: Contact
-  readonly idle: Idle
+  readonly tally: WorkerCounters
+  readonly contact: OutageReporter
+  readonly idle: PollBackoff
   readonly timing: WorkerTiming
-  readonly observe: (happening: Happening) => void
+  readonly observe: (happening: WorkerEvent) => void
   /** Aborts when nothing more is to be begun. */
   readonly over: AbortSignal
 }
@@ -25,14 +35,14 @@ const MAX_ATTEMPTS = 5
 const REST_MS = { refused: 500, leased: 5_000, released: 5_000, fault: 30_000 } as const
 
 /** What a loop does with the events it has found. */
-export class Attempts {
-  readonly #store: EventStore
+export class EventRunner {
+  readonly #store: StreamStore
   readonly #options: LoopOptions
   readonly #work: Work
   readonly #at: Surroundings
   #begun = 0
 
-  constructor(store: EventStore, options: LoopOptions, work: Work, surroundings: Surroundings) {
+  constructor(store: StreamStore, options: LoopOptions, work: Work, surroundings: Surroundings) {
     this.#store = store
     this.#options = options
     this.#work = work
@@ -91,7 +101,7 @@ export class Attempts {
     }
   }
 
-  #follow(target: Target, outcome: WorkOutcome, { ownEnd, isBack }: Aftermath): void {
+  #follow(target: Target, outcome: WorkOutcome, { ownEnd, isBack }: AfterLoss): void {
     const { finder, idle } = this.#at
     if (outcome.kind === 'not-claimed') this.#notClaimed(target, outcome.undone)
     else if (outcome.kind === 'reported') {
@@ -112,7 +122,7 @@ export class Attempts {
     this.#rest(target, this.#options.until === undefined ? restMs : Number.POSITIVE_INFINITY)
   }
 
-  #notClaimed({ stream, event }: Target, { kind }: Undone): void {
+  #notClaimed({ stream, event }: Target, { kind }: NotCommitted): void {
     if (kind === 'held') this.#rest({ stream }, REST_MS.leased)
     else {
       this.#rest({ stream, event }, REST_MS.refused)
@@ -138,7 +148,7 @@ export class Attempts {
     this.#at.finder.rest(target, ms * (1 + this.#at.timing.random()))
   }
 
-  #tell({ stream, event, silent }: Target, outcome: WorkOutcome, { ownEnd }: Aftermath, isGivenUp: boolean): void {
+  #tell({ stream, event, silent }: Target, outcome: WorkOutcome, { ownEnd }: AfterLoss, isGivenUp: boolean): void {
     const { observe, tally } = this.#at
     if (isGivenUp && outcome.kind === 'reported') {
       tally.gaveUp()
@@ -147,7 +157,7 @@ export class Attempts {
   }
 }
 
-function givenUp(attempts: number, owner: string): Ending {
+function givenUp(attempts: number, owner: string): WorkResult {
   return {
     op: 'fail',
     msg: `given up after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}; the last was ${owner}'s`,
@@ -155,7 +165,7 @@ function givenUp(attempts: number, owner: string): Ending {
 }
 
 /** Counts what a loop does. */
-export class Tally {
+export class WorkerCounters {
   readonly #counts = { claimed: 0, completed: 0, failed: 0, released: 0, lost: 0, racesLost: 0, givenUp: 0, faults: 0 }
 
   get counts(): Omit<LoopReport, 'locked'> {
@@ -177,7 +187,7 @@ export class Tally {
   }
 
   /** @param ownEnd what the work did itself, where its end could not be reported */
-  ended(outcome: WorkOutcome, ownEnd?: OwnEnd): void {
+  ended(outcome: WorkOutcome, ownEnd?: SelfReported): void {
     const counts = this.#counts
     if (outcome.kind === 'not-claimed') {
       counts.racesLost += outcome.undone.kind === 'refused' ? 1 : 0
@@ -196,12 +206,12 @@ export class Tally {
 type Asked = 'look' | 'change'
 
 /** Tells of an outage once, when it begins, and of its end; and of what keeps it from looking for events, once. */
-export class Contact {
-  readonly #tell: (happening: Happening) => void
+export class OutageReporter {
+  readonly #tell: (happening: WorkerEvent) => void
   readonly #silent = new Set<Asked>()
   #lookFault: string | undefined
 
-  constructor(tell: (happening: Happening) => void) {
+  constructor(tell: (happening: WorkerEvent) => void) {
     this.#tell = tell
   }
 

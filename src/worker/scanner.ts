@@ -1,6 +1,6 @@
 import { type Glob, globOf } from '../ops/glob.ts'
 import { ChangedStreams, type RememberedStream } from '../ops/watch/changed-streams.ts'
-import type { EventStore, Listed } from '../store/store.ts'
+import type { StreamRow, StreamStore } from '../store/store.ts'
 import { attemptOf, isWaitingJoin, type StreamEvent } from '../stream/event.ts'
 import type { EventStream } from '../stream/event-stream.ts'
 import { openEvents, openWork } from '../stream/ready-events.ts'
@@ -11,7 +11,7 @@ import { ownText } from '../util/strings.ts'
 import type { LoopOptions } from './types.ts'
 
 /** A stream that is worth a look, as it was listed. */
-export interface Lead {
+export interface Candidate {
   readonly name: string
   /** Absent where it is not known in what state the stream is. */
   readonly etag?: string
@@ -31,10 +31,10 @@ interface IdleStream extends RememberedStream {
 }
 
 /** Finds streams that may have work, from listings alone; nothing is listed while nothing was written. */
-export class Survey {
+export class CandidateScanner {
   readonly #idle = new ChangedStreams<IdleStream>(MOST_IDLE)
-  readonly #store: EventStore
-  readonly #wanted: Wanted
+  readonly #store: StreamStore
+  readonly #wanted: EventMatcher
   readonly #timing: Timing
   readonly #glob: Glob | undefined
   #mark: string | undefined
@@ -44,7 +44,7 @@ export class Survey {
   /** When what was seen at the last look is worth another one although nothing was written, epoch ms. */
   #againMs = Number.NEGATIVE_INFINITY
 
-  constructor(store: EventStore, wanted: Wanted, { match }: Pick<LoopOptions, 'match'>, timing: Timing) {
+  constructor(store: StreamStore, wanted: EventMatcher, { match }: Pick<LoopOptions, 'match'>, timing: Timing) {
     this.#store = store
     this.#wanted = wanted
     this.#timing = timing
@@ -92,16 +92,16 @@ export class Survey {
    * The streams that are worth a look now, in an order of chance; those of which a listing knows too little come last.
    * @throws the store's faults
    */
-  async leads(signal: AbortSignal): Promise<readonly Lead[]> {
-    const mark = await this.#store.changeMark?.(signal)
+  async leads(signal: AbortSignal): Promise<readonly Candidate[]> {
+    const mark = await this.#store.changeToken?.(signal)
     const nowMs = this.#store.nowMs()
     if (mark !== undefined && mark === this.#mark && nowMs < this.#againMs) return []
     this.#mark = undefined
     this.#againMs = Number.POSITIVE_INFINITY
     this.#waitsUntilMs = Number.NEGATIVE_INFINITY
     this.#locked = 0
-    const ready = new Sample<Lead>(MOST_LEADS, this.#timing.random)
-    const unknown = new Sample<Lead>(MOST_LEADS, this.#timing.random)
+    const ready = new Sample<Candidate>(MOST_LEADS, this.#timing.random)
+    const unknown = new Sample<Candidate>(MOST_LEADS, this.#timing.random)
     this.#idle.begin()
     const mayHaveWork = ({ againMs }: IdleStream) => {
       if (againMs > nowMs) this.lookBy(againMs)
@@ -120,7 +120,12 @@ export class Survey {
     return [...ready.take(), ...unknown.take()]
   }
 
-  #consider({ name, etag, lease, summary }: Listed, nowMs: number, ready: Sample<Lead>, unknown: Sample<Lead>): void {
+  #consider(
+    { name, etag, lease, summary }: StreamRow,
+    nowMs: number,
+    ready: Sample<Candidate>,
+    unknown: Sample<Candidate>,
+  ): void {
     const fromMs = summary === undefined ? nowMs : this.#wanted.worthFrom(summary)
     if (fromMs > nowMs) {
       this.leaveUntil(name, etag, fromMs)
@@ -134,20 +139,20 @@ export class Survey {
 }
 
 /** An event that can be claimed now. */
-export interface Opening {
+export interface ClaimableEvent {
   readonly event: string
   /** Its claim ran out: who has gone silent on it, and how often it was tried until then. */
   readonly silent?: { readonly owner: string; readonly attempts: number }
 }
 
-export interface Openings {
-  readonly openings: readonly Opening[]
+export interface ClaimableEvents {
+  readonly openings: readonly ClaimableEvent[]
   /** When the next claim may run out after which there may be something, epoch ms; else `Infinity`. */
   readonly againMs: number
 }
 
 /** Which events a loop works on. */
-export class Wanted {
+export class EventMatcher {
   readonly #names: ReadonlySet<string>
   readonly #topic: string | undefined
   readonly #encodedNames: ReadonlySet<string>
@@ -166,9 +171,9 @@ export class Wanted {
     return isReady ? Number.NEGATIVE_INFINITY : (summary.claimEndMs ?? Number.POSITIVE_INFINITY)
   }
 
-  openingsIn(stream: EventStream, nowMs: number): Openings {
+  openingsIn(stream: EventStream, nowMs: number): ClaimableEvents {
     const open = openEvents(stream)
-    const openings: Opening[] = openWork(stream, open)
+    const openings: ClaimableEvent[] = openWork(stream, open)
       .ready.filter(event => this.#isWanted(event))
       .map(event => ({ event: event.id }))
     let againMs = Number.POSITIVE_INFINITY

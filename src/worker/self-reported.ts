@@ -1,12 +1,12 @@
 import { readStream } from '../ops/read-stream.ts'
-import type { EventStore } from '../store/store.ts'
-import { rebuildResult } from '../stream/operations/result.ts'
-import type { Job, OwnEnd, WorkOutcome } from './types.ts'
+import type { StreamStore } from '../store/store.ts'
+import { resultFromJournal } from '../stream/operations/result.ts'
+import type { Job, SelfReported, WorkOutcome } from './types.ts'
 
 /** What the stream says of an event whose claim is gone. */
-export interface Aftermath {
+export interface AfterLoss {
   /** Done under this very claim, by whoever knows its fence. */
-  readonly ownEnd?: OwnEnd
+  readonly ownEnd?: SelfReported
   /** Whether the event can be claimed again at once: nothing came of the work that would keep it from being done for ever. */
   readonly isBack: boolean
 }
@@ -14,15 +14,15 @@ export interface Aftermath {
 type ClaimOf = Pick<Job, 'stream' | 'fence' | 'born'> & { readonly event: Pick<Job['event'], 'id'> }
 
 /** What only the holder of a claim does to its event. */
-const BY_HOLDER: readonly OwnEnd['op'][] = ['complete', 'fail', 'advance', 'release']
+const BY_HOLDER: readonly SelfReported['op'][] = ['complete', 'fail', 'advance', 'release']
 
 /** Codes of losses of which nobody need be asked: no end of ours was seen, or there is nothing left to see. */
 const NOT_BY_HOLDER: readonly string[] = ['claim-expired', 'stream-not-found']
 
-const NOTHING_SEEN: Aftermath = { isBack: false }
+const NOTHING_SEEN: AfterLoss = { isBack: false }
 
 /** What came of an event beside the outcome of the work on it; there is something to see only where its claim was gone. */
-export function aftermathOf(store: EventStore, outcome: WorkOutcome): Promise<Aftermath> | Aftermath {
+export function aftermathOf(store: StreamStore, outcome: WorkOutcome): Promise<AfterLoss> | AfterLoss {
   if (outcome.kind === 'lost') return aftermath(store, outcome.job, outcome.lost.code)
   if (outcome.kind !== 'unreported' || outcome.undone.kind !== 'refused') return NOTHING_SEEN
   return aftermath(store, outcome.job, outcome.undone.refusal.code)
@@ -35,17 +35,17 @@ export function aftermathOf(store: EventStore, outcome: WorkOutcome): Promise<Af
  *
  * @param code how it was lost, see `LostClaim`
  */
-export async function endedByHolder(store: EventStore, job: ClaimOf, code: string): Promise<boolean> {
+export async function endedByHolder(store: StreamStore, job: ClaimOf, code: string): Promise<boolean> {
   return (await aftermath(store, job, code)).ownEnd !== undefined
 }
 
-async function aftermath(store: EventStore, job: ClaimOf, code: string): Promise<Aftermath> {
+async function aftermath(store: StreamStore, job: ClaimOf, code: string): Promise<AfterLoss> {
   if (NOT_BY_HOLDER.includes(code)) return NOTHING_SEEN
   // That it cannot be read, others tell.
   return seen(store, job).catch(() => NOTHING_SEEN)
 }
 
-async function seen(store: EventStore, { stream, event: { id }, fence, born }: ClaimOf): Promise<Aftermath> {
+async function seen(store: StreamStore, { stream, event: { id }, fence, born }: ClaimOf): Promise<AfterLoss> {
   const view = await readStream(store, stream)
   // Another life has come to the same versions; a writer who knows nothing of lives may have dropped this one's.
   const lives = new Set([view?.document.born, born].filter(life => life !== ''))
@@ -56,7 +56,7 @@ async function seen(store: EventStore, { stream, event: { id }, fence, born }: C
   const first = since.find(({ op, changes }) => op !== 'set' && changes.some(change => change.event === id))
   const op = first?.on === id ? BY_HOLDER.find(op => op === first.op) : undefined
   if (first === undefined || op === undefined) return { isBack }
-  const { version, added, done } = rebuildResult(view.document, first)
+  const { version, added, done } = resultFromJournal(view.document, first)
   const msg = (op === 'complete' || op === 'fail') && !isBack ? event?.msg : undefined
   return { ownEnd: { op, version, added, done, ...(msg ? { msg } : {}) }, isBack: isBack || op === 'release' }
 }

@@ -29,17 +29,17 @@ export interface LoopOptions extends WorkOptions {
   /** The longest pause while there is nothing to do, ms. Default 2 000 on the embedded store, 10 000 elsewhere. */
   readonly maxIdleMs?: number
   /** Sees what happens. */
-  readonly observe?: (happening: Happening) => void
+  readonly observe?: (happening: WorkerEvent) => void
 }
 
 /** What happens in a worker loop. */
-export type Happening =
+export type WorkerEvent =
   | { readonly kind: 'started'; readonly job: Job }
   | {
       readonly kind: 'outcome'
       readonly outcome: WorkOutcome
       /** Where that could not be reported because the work had ended its event itself, or handed it back: how. */
-      readonly ownEnd?: OwnEnd
+      readonly ownEnd?: SelfReported
     }
   /** Failed without being worked on: it was tried `maxAttempts` times, and each time its worker went silent. */
   | { readonly kind: 'given-up'; readonly stream: string; readonly event: string; readonly attempts: number }
@@ -70,10 +70,10 @@ export interface LoopReport {
 }
 
 /** The work on one event. What it throws fails the event, with the error's message. */
-export type Work = (job: Job) => Promise<Ending | undefined> | Ending | undefined
+export type Work = (job: Job) => Promise<WorkResult | undefined> | WorkResult | undefined
 
 /** What the work did to its event itself, beside what it gave as its end. */
-export interface OwnEnd {
+export interface SelfReported {
   readonly op: 'complete' | 'advance' | 'fail' | 'release'
   /** Message of the event, where that has ended. */
   readonly msg?: string
@@ -113,7 +113,7 @@ export interface Job {
 }
 
 /** How the work on an event ended, to be reported under its fence. */
-export type Ending =
+export type WorkResult =
   | { readonly op: 'complete'; readonly msg?: string }
   /** Its own work is done; what follows is added: the next step of its thread, or new threads and their join. */
   | {
@@ -184,7 +184,7 @@ export function claimMsOf({ claimMs }: Pick<WorkOptions, 'claimMs'>): number {
 }
 
 /** A transaction that was not done. */
-export type Undone =
+export type NotCommitted =
   | Exclude<TransactOutcome, { readonly kind: 'done' | 'missing' }>
   /** There is no such stream. `isReplaced`: that of the claim was removed, and another has its name now. */
   | { readonly kind: 'missing'; readonly isReplaced?: boolean }
@@ -192,10 +192,10 @@ export type Undone =
 /** What came of working on one event. */
 export type WorkOutcome =
   /** Reported: it stands in the stream. */
-  | { readonly kind: 'reported'; readonly job: Job; readonly ending: Ending; readonly result: ChangeResult }
+  | { readonly kind: 'reported'; readonly job: Job; readonly ending: WorkResult; readonly result: ChangeResult }
   /** It could not be claimed; no work was begun. */
-  | { readonly kind: 'not-claimed'; readonly undone: Undone }
+  | { readonly kind: 'not-claimed'; readonly undone: NotCommitted }
   /** The claim was lost while the work ran: it was stopped, and nothing was reported. */
   | { readonly kind: 'lost'; readonly job: Job; readonly lost: LostClaim }
   /** The work ended so, but that could not be reported: refused, or unknown until the claim ran out. */
-  | { readonly kind: 'unreported'; readonly job: Job; readonly ending: Ending; readonly undone: Undone }
+  | { readonly kind: 'unreported'; readonly job: Job; readonly ending: WorkResult; readonly undone: NotCommitted }

@@ -1,15 +1,24 @@
 import { randomUUID } from 'node:crypto'
-import { silenceDelay } from '../store/backoff.ts'
+import { unansweredDelay } from '../store/backoff.ts'
 import { StoreUnreachable } from '../store/errors.ts'
-import type { EventStore } from '../store/store.ts'
+import type { StreamStore } from '../store/store.ts'
 import { InvalidValue } from '../stream/errors.ts'
 import type { ChangeResult, Operation } from '../stream/operations/operation.ts'
 import { cleanProgramText, TEXT_LIMITS } from '../stream/text.ts'
 import { text } from '../stream/values.ts'
 import { machineTiming, type Timing } from '../util/clock.ts'
-import { attemptKey, type Claim, claimEvent, underClaim } from './claim.ts'
+import { attemptKey, type Claim, changeUnderClaim, claimEvent } from './claim.ts'
 import { Heartbeat, limitWarning } from './heartbeat.ts'
-import type { Ending, EventWorkOptions, Job, LostClaim, StopReason, Work, WorkOutcome, WorkTarget } from './types.ts'
+import type {
+  EventWorkOptions,
+  Job,
+  LostClaim,
+  StopReason,
+  Work,
+  WorkOutcome,
+  WorkResult,
+  WorkTarget,
+} from './types.ts'
 
 /**
  * Works on one event: claims it, runs `work`, keeps the claim alive meanwhile, and reports how it ended. Work that is to
@@ -21,7 +30,7 @@ import type { Ending, EventWorkOptions, Job, LostClaim, StopReason, Work, WorkOu
  * done then), and those but `StoreUnreachable` that keep the end from being reported until the claim is lost
  */
 export async function workEvent(
-  store: EventStore,
+  store: StreamStore,
   target: WorkTarget,
   options: EventWorkOptions,
   work: Work,
@@ -78,7 +87,7 @@ function jobOf(
 }
 
 /** Work that was stopped before it began, or throws because it was, hands its event back. */
-async function worked(work: Work, job: Job): Promise<Ending> {
+async function worked(work: Work, job: Job): Promise<WorkResult> {
   if (job.signal.aborted) return RELEASE
   try {
     return (await work(job)) ?? COMPLETE
@@ -103,9 +112,9 @@ type WithoutJob<Outcome> = Outcome extends unknown ? Omit<Outcome, 'job'> : neve
  * @throws the store's faults (no rights, full, damaged), if they last until the claim is lost
  */
 async function report(
-  store: EventStore,
+  store: StreamStore,
   claim: Claim,
-  ending: Ending,
+  ending: WorkResult,
   options: EventWorkOptions,
   { timing, gone }: { readonly timing: Timing; readonly gone: AbortSignal },
 ): Promise<WithoutJob<Reported>> {
@@ -113,7 +122,7 @@ async function report(
   const how = { ...options, commandId: randomUUID() }
   for (let attempt = 0; ; attempt++) {
     const isLast = gone.aborted
-    const undone = await tried(underClaim(store, claim, operation, how), how.commandId, isLast)
+    const undone = await tried(changeUnderClaim(store, claim, operation, how), how.commandId, isLast)
     if (undone.kind === 'done') return { kind: 'reported', ending, result: asOurs(undone.result) }
     const why = whyNever(undone)
     if (why !== undefined && ending.op !== 'fail') {
@@ -122,7 +131,7 @@ async function report(
     }
     if (undone.kind === 'impossible') throw undone.cause
     if (isLast || undone.kind === 'refused' || undone.kind === 'missing') return { kind: 'unreported', ending, undone }
-    await timing.pause(silenceDelay(attempt, undefined, timing.random), gone)
+    await timing.pause(unansweredDelay(attempt, undefined, timing.random), gone)
   }
 }
 
@@ -131,7 +140,7 @@ function asOurs(result: ChangeResult): ChangeResult {
   return result.duplicate ? { ...result, outcome: 'done', duplicate: false } : result
 }
 
-type Change = ReturnType<typeof underClaim>
+type Change = ReturnType<typeof changeUnderClaim>
 type Tried = Awaited<Change> | { readonly kind: 'impossible'; readonly cause: InvalidValue }
 
 /** Why the event cannot end like this, now or later. */
@@ -150,11 +159,11 @@ async function tried(change: Change, commandId: string, isLast: boolean): Promis
   }
 }
 
-const COMPLETE: Ending = { op: 'complete' }
-export const RELEASE: Ending = { op: 'release' }
+const COMPLETE: WorkResult = { op: 'complete' }
+export const RELEASE: WorkResult = { op: 'release' }
 
 /** What an ending means for the stream. */
-function operationOf(ending: Ending, { event, fence }: Claim): Operation {
+function operationOf(ending: WorkResult, { event, fence }: Claim): Operation {
   switch (ending.op) {
     case 'complete':
     case 'fail':
@@ -171,7 +180,7 @@ function operationOf(ending: Ending, { event, fence }: Claim): Operation {
 }
 
 /** Work that threw has failed, with what the error says. */
-function failureOf(error: unknown): Ending {
+function failureOf(error: unknown): WorkResult {
   const text = error instanceof Error ? error.message || error.name : String(error)
   return { op: 'fail', msg: messageText(text) }
 }

@@ -29,7 +29,7 @@ describe('the checker', () => {
       {
         'commands/ls.ts': `import { list } from '../ops/list.ts'; import './table.ts'; process.stdout.write(list())`,
         'commands/table.ts': `import chalk from 'chalk'; export const time = new Date(0)`,
-        'ops/list.ts': `import type { EventStore } from '../store/store.ts'`,
+        'ops/list.ts': `import type { StreamStore } from '../store/store.ts'`,
         'store/store.ts': `import { parse } from '../stream/xml.ts'`,
         'stream/xml.ts': `import saxes from 'saxes'; import { createHash } from 'node:crypto'; new Date(saxes.at)`,
       },
@@ -46,7 +46,7 @@ describe('the checker', () => {
     [
       'stream imports nothing above it, and no clock',
       {
-        'stream/a.ts': `import type { EventStore } from '../store/store.ts'; import '../util/clock.ts'; import '../util/strings.ts'`,
+        'stream/a.ts': `import type { StreamStore } from '../store/store.ts'; import '../util/clock.ts'; import '../util/strings.ts'`,
       },
       ['stream/a.ts imports store/store.ts', 'stream/a.ts imports util/clock.ts'],
     ],
@@ -133,6 +133,14 @@ describe('the checker', () => {
       'a folder with more than 30 files is crowded',
       Object.fromEntries(Array.from({ length: 31 }, (_, at) => [`ops/f${at}.ts`, ''])),
       ['ops has 31 files, more than 30'],
+    ],
+    [
+      'no two exported types have one name',
+      {
+        'ops/a.ts': 'export type Step = 1\nexport class Walk {}\ntype Own = 2',
+        'tui/b.ts': 'export interface Step {}\ntype Own = 3\nexport const Walk = 4',
+      },
+      ['type Step is exported by ops/a.ts and tui/b.ts'],
     ],
     [
       'files have at most 400 lines',

@@ -11,6 +11,8 @@ export interface ModuleFacts {
   readonly packages: readonly string[]
   /** `process.env`, `Date.now`, …; `new Date` is one without arguments; a bare global has no dot. */
   readonly uses: readonly string[]
+  /** Types, interfaces and classes that it declares and exports. */
+  readonly types: readonly string[]
   readonly lines: number
 }
 
@@ -26,6 +28,7 @@ export function moduleFacts(path: string, source: string): ModuleFacts {
     files: relative.map(specifier => join(dirname(path), specifier)),
     packages: specifiers.filter(specifier => !specifier.startsWith('.')),
     uses: [...new Set(nodes.flatMap(used))],
+    types: [...new Set(nodes.flatMap(exportedType))],
     lines: source.trimEnd().split('\n').length,
   }
 }
@@ -53,6 +56,14 @@ function importedFrom(node: Node): string[] {
   if (!IMPORTING.includes(node.type)) return []
   const { source } = node
   return isNode(source) && typeof source.value === 'string' ? [source.value] : []
+}
+
+const TYPES = ['ClassDeclaration', 'TSInterfaceDeclaration', 'TSTypeAliasDeclaration']
+
+function exportedType({ type, declaration }: Node): string[] {
+  if (type !== 'ExportNamedDeclaration' || !isNode(declaration) || !TYPES.includes(declaration.type)) return []
+  const { id } = declaration
+  return isNode(id) && typeof id.name === 'string' ? [id.name] : []
 }
 
 function used(node: Node): string[] {

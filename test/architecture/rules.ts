@@ -45,7 +45,7 @@ const IMPURE =
 /** Every breach of the direction of imports and of the rooms' own rules, one sentence each; empty if there is none. */
 export function violations(sources: ReadonlyMap<string, string>): string[] {
   const modules = [...sources].map(([path, source]) => moduleFacts(path, source))
-  return [...modules.flatMap(ownViolations), ...crowded(modules), ...cycles(modules)].sort()
+  return [...modules.flatMap(ownViolations), ...crowded(modules), ...ambiguous(modules), ...cycles(modules)].sort()
 }
 
 /**
@@ -69,6 +69,14 @@ function crowded(modules: readonly ModuleFacts[]): string[] {
   const folders = Map.groupBy(modules, ({ path }) => dirname(path))
   return [...folders].flatMap(([folder, { length }]) =>
     length > MAX_FILES ? [`${folder} has ${length} files, more than ${MAX_FILES}`] : [],
+  )
+}
+
+/** Types of one name: a reader cannot tell which one is meant. */
+function ambiguous(modules: readonly ModuleFacts[]): string[] {
+  const declared = modules.flatMap(({ path, types }) => types.map(name => ({ name, path })))
+  return [...Map.groupBy(declared, ({ name }) => name)].flatMap(([name, places]) =>
+    places.length > 1 ? [`type ${name} is exported by ${places.map(({ path }) => path).join(' and ')}`] : [],
   )
 }
 

@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest'
 import { accountUrl } from '../../src/store/address.ts'
 import { openContainer } from '../../src/store/azure/client.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import { trustRow } from '../guarantees/record.ts'
 import { LIVE_STORE, NOT_LIVE, removeContainers, testAccount } from '../support/live-store.ts'
 import { given } from './harness.ts'
@@ -12,7 +12,7 @@ const LATE_MS = 60_000
 
 const account = await testAccount()
 const made: string[] = []
-const containers = new Map<EventStore, string>()
+const containers = new Map<StreamStore, string>()
 
 if (LIVE_STORE === undefined) trustRow('ambiguity').skipped('the contract on a live account', NOT_LIVE)
 

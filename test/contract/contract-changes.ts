@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import type { ChangeOptions, EventStore, RemoveOutcome, Stored, WriteMode } from '../../src/store/store.ts'
+import type { ChangeOptions, RemoveOutcome, StreamSnapshot, StreamStore, WriteMode } from '../../src/store/store.ts'
 import {
   bytes,
   changeOptions as defaultOptions,
@@ -26,9 +26,9 @@ export function describeChanges(harness: StoreHarness): void {
   const modes: readonly WriteMode[] = ['lease', 'optimistic']
   describe.each(modes)('write: %s', write => {
     const changeOptions: OptionsOf = over => defaultOptions({ write, ...over })
-    describe('changeUnderLease', () => oneChange(harness, changeOptions))
-    describe('changeUnderLease beside a lease of another', () => heldByAnother(harness, changeOptions))
-    describe('changeUnderLease under a given lease', () => underGivenLease(harness, changeOptions))
+    describe('update', () => oneChange(harness, changeOptions))
+    describe('update beside a lease of another', () => heldByAnother(harness, changeOptions))
+    describe('update under a given lease', () => underGivenLease(harness, changeOptions))
   })
   describe('changes in both ways at once', () => bothWays(harness))
 }
@@ -39,7 +39,7 @@ function bothWays(harness: StoreHarness): void {
       await given(store, 'a', '0', { version: 1 })
       const all = Array.from({ length: 12 }, (_, at) => {
         const write: WriteMode = at % 2 === 0 ? 'lease' : 'optimistic'
-        return store.changeUnderLease('a', increment, defaultOptions({ write, waitMs: 100_000 }))
+        return store.update('a', increment, defaultOptions({ write, waitMs: 100_000 }))
       })
       for (const outcome of await Promise.all(all)) expect(outcome).toMatchObject({ kind: 'committed' })
       expect(await stored(store, 'a')).toMatchObject({ body: bytes('12'), versionFloor: 13 })
@@ -50,8 +50,8 @@ function oneChange(harness: StoreHarness, changeOptions: OptionsOf): void {
   it('shows decide the stream as it was written and writes what it says', () =>
     withStore(harness, async store => {
       const etag = await given(store, 'a', 'old', { version: 3 })
-      const seen: Stored[] = []
-      const outcome = await store.changeUnderLease(
+      const seen: StreamSnapshot[] = []
+      const outcome = await store.update(
         'a',
         (current, nowMs) => {
           expect(Math.abs(nowMs - store.nowMs())).toBeLessThan(10_000)
@@ -78,42 +78,42 @@ function oneChange(harness: StoreHarness, changeOptions: OptionsOf): void {
   it('leaves the stream free', () =>
     withStore(harness, async store => {
       await given(store, 'a')
-      await store.changeUnderLease('a', increment, changeOptions())
-      expect(await store.changeUnderLease('a', increment, changeOptions())).toMatchObject({ kind: 'committed' })
+      await store.update('a', increment, changeOptions())
+      expect(await store.update('a', increment, changeOptions())).toMatchObject({ kind: 'committed' })
       await store.close()
     }))
 
   it('writes nothing when decide leaves', () =>
     withStore(harness, async store => {
       const etag = await given(store, 'a', 'old')
-      expect(await store.changeUnderLease('a', () => ({ kind: 'leave' }), changeOptions())).toEqual({ kind: 'left' })
+      expect(await store.update('a', () => ({ kind: 'leave' }), changeOptions())).toEqual({ kind: 'left' })
       expect(await stored(store, 'a')).toMatchObject({ etag, body: bytes('old') })
     }))
 
   it('says missing, asking nobody, where there is no stream', () =>
     withStore(harness, async store => {
-      expect(await store.changeUnderLease('a', never, changeOptions())).toEqual({ kind: 'missing' })
+      expect(await store.update('a', never, changeOptions())).toEqual({ kind: 'missing' })
     }))
 
   it('says missing of a stream that it wrote and that was removed since', () =>
     withStore(harness, async store => {
       await given(store, 'a')
-      expect(await store.changeUnderLease('a', increment, changeOptions())).toMatchObject({ kind: 'committed' })
+      expect(await store.update('a', increment, changeOptions())).toMatchObject({ kind: 'committed' })
       expect(await removed(store, 'a')).toEqual({ kind: 'removed' })
-      expect(await store.changeUnderLease('a', increment, changeOptions())).toEqual({ kind: 'missing' })
+      expect(await store.update('a', increment, changeOptions())).toEqual({ kind: 'missing' })
     }))
 
   it('shows decide what it wrote last, the time of the write included, and keeps it when it leaves', () =>
     withStore(harness, async store => {
       await given(store, 'a', '0', { version: 1 })
-      await store.changeUnderLease('a', increment, changeOptions())
+      await store.update('a', increment, changeOptions())
       const found = await stored(store, 'a')
-      const seen: Stored[] = []
-      const decide = (current: Stored) => {
+      const seen: StreamSnapshot[] = []
+      const decide = (current: StreamSnapshot) => {
         seen.push(current)
         return increment(current)
       }
-      await store.changeUnderLease('a', decide, changeOptions())
+      await store.update('a', decide, changeOptions())
       const { etag, body, size, modifiedMs, summary: kept, versionFloor } = found
       expect(seen.at(-1)).toMatchObject({ name: 'a', etag, body, size, modifiedMs, versionFloor, summary: kept })
     }))
@@ -125,16 +125,16 @@ function oneChange(harness: StoreHarness, changeOptions: OptionsOf): void {
       const failing = () => {
         throw fault
       }
-      await expect(store.changeUnderLease('a', failing, changeOptions())).rejects.toBe(fault)
+      await expect(store.update('a', failing, changeOptions())).rejects.toBe(fault)
       expect(await stored(store, 'a')).toMatchObject({ etag })
-      expect(await store.changeUnderLease('a', increment, changeOptions())).toMatchObject({ kind: 'committed' })
+      expect(await store.update('a', increment, changeOptions())).toMatchObject({ kind: 'committed' })
     }))
 
   it('loses none of 20 concurrent increments', () =>
     withStore(harness, async store => {
       await given(store, 'a', '0', { version: 1 })
       const options = changeOptions({ waitMs: 100_000 })
-      const all = await Promise.all(Array.from({ length: 20 }, () => store.changeUnderLease('a', increment, options)))
+      const all = await Promise.all(Array.from({ length: 20 }, () => store.update('a', increment, options)))
       expect(all.map(outcome => outcome.kind)).toEqual(Array.from({ length: 20 }, () => 'committed'))
       expect(await stored(store, 'a')).toMatchObject({ body: bytes('20'), versionFloor: 21 })
     }))
@@ -142,8 +142,8 @@ function oneChange(harness: StoreHarness, changeOptions: OptionsOf): void {
   it('lets each of two concurrent changes see the other or be seen by it', () =>
     withStore(harness, async store => {
       await given(store, 'a', '')
-      const append = (letter: string) => (current: Stored) => put(text(current.body) + letter)()
-      await Promise.all(['x', 'y'].map(letter => store.changeUnderLease('a', append(letter), changeOptions())))
+      const append = (letter: string) => (current: StreamSnapshot) => put(text(current.body) + letter)()
+      await Promise.all(['x', 'y'].map(letter => store.update('a', append(letter), changeOptions())))
       expect(['xy', 'yx']).toContain(text((await stored(store, 'a')).body))
     }))
 
@@ -152,7 +152,7 @@ function oneChange(harness: StoreHarness, changeOptions: OptionsOf): void {
       const names = ['a', 'b', 'c', 'd']
       for (const name of names) await given(store, name, '0')
       await leased(store, 'a')
-      const rest = names.slice(1).map(name => store.changeUnderLease(name, increment, changeOptions({ waitMs: 0 })))
+      const rest = names.slice(1).map(name => store.update(name, increment, changeOptions({ waitMs: 0 })))
       expect((await Promise.all(rest)).map(outcome => outcome.kind)).toEqual(['committed', 'committed', 'committed'])
     }))
 
@@ -161,12 +161,12 @@ function oneChange(harness: StoreHarness, changeOptions: OptionsOf): void {
       await given(store, 'a')
       const reason = new Error('stop')
       const options = changeOptions({ signal: AbortSignal.abort(reason) })
-      await expect(store.changeUnderLease('a', never, options)).rejects.toBe(reason)
+      await expect(store.update('a', never, options)).rejects.toBe(reason)
     }))
 }
 
 /** An own release may still be under way behind the last change. */
-async function removed(store: EventStore, name: string): Promise<RemoveOutcome> {
+async function removed(store: StreamStore, name: string): Promise<RemoveOutcome> {
   const deadline = performance.now() + 5_000
   for (;;) {
     const outcome = await store.remove(name, {})
@@ -179,7 +179,7 @@ function heldByAnother(harness: StoreHarness, changeOptions: OptionsOf): void {
     withStore(harness, async store => {
       await given(store, 'a', 'old', { lastBy: 'linus' })
       await leased(store, 'a', 'grace')
-      const outcome = await store.changeUnderLease('a', never, changeOptions({ waitMs: 0 }))
+      const outcome = await store.update('a', never, changeOptions({ waitMs: 0 }))
       expect(outcome).toMatchObject({
         kind: 'held',
         lease: { state: 'leased', holder: holder('grace') },
@@ -193,7 +193,7 @@ function heldByAnother(harness: StoreHarness, changeOptions: OptionsOf): void {
     withStore(harness, async store => {
       await given(store, 'a', 'old')
       await leased(store, 'a', 'grace')
-      const outcome = await store.changeUnderLease('a', never, changeOptions({ waitMs: 120 }))
+      const outcome = await store.update('a', never, changeOptions({ waitMs: 120 }))
       expect(outcome.kind).toBe('held')
       if (outcome.kind === 'held') expect(outcome.waitedMs).toBeGreaterThanOrEqual(100)
     }))
@@ -202,8 +202,8 @@ function heldByAnother(harness: StoreHarness, changeOptions: OptionsOf): void {
     withStore(harness, async store => {
       await given(store, 'a', '0')
       const leaseId = await leased(store, 'a')
-      const waiting = store.changeUnderLease('a', increment, changeOptions())
-      expect(await store.release('a', leaseId)).toMatchObject({ kind: 'ok' })
+      const waiting = store.update('a', increment, changeOptions())
+      expect(await store.releaseLease('a', leaseId)).toMatchObject({ kind: 'ok' })
       expect(await waiting).toMatchObject({ kind: 'committed' })
       expect(text((await stored(store, 'a')).body)).toBe('1')
     }))
@@ -215,7 +215,7 @@ function heldByAnother(harness: StoreHarness, changeOptions: OptionsOf): void {
       const { etag } = await stored(store, 'a')
       const stop = new AbortController()
       const reason = new Error('stop')
-      const waiting = store.changeUnderLease('a', never, changeOptions({ signal: stop.signal }))
+      const waiting = store.update('a', never, changeOptions({ signal: stop.signal }))
       setTimeout(() => stop.abort(reason), 30)
       await expect(waiting).rejects.toBe(reason)
       expect((await stored(store, 'a')).etag).toBe(etag)
@@ -225,11 +225,11 @@ function heldByAnother(harness: StoreHarness, changeOptions: OptionsOf): void {
     withStore(harness, async store => {
       await given(store, 'a', '0')
       await leased(store, 'a')
-      await store.break('a', 30)
-      const held = await store.changeUnderLease('a', never, changeOptions({ waitMs: 0 }))
+      await store.breakLease('a', 30)
+      const held = await store.update('a', never, changeOptions({ waitMs: 0 }))
       expect(held).toMatchObject({ kind: 'held', lease: { state: 'breaking' } })
-      await store.break('a', 0)
-      expect(await store.changeUnderLease('a', increment, changeOptions())).toMatchObject({ kind: 'committed' })
+      await store.breakLease('a', 0)
+      expect(await store.update('a', increment, changeOptions())).toMatchObject({ kind: 'committed' })
     }))
 }
 
@@ -239,14 +239,14 @@ function underGivenLease(harness: StoreHarness, changeOptions: OptionsOf): void 
       await given(store, 'a', '0')
       const leaseId = await leased(store, 'a', 'grace')
       for (const body of ['1', '2']) {
-        expect(await store.changeUnderLease('a', increment, changeOptions({ leaseId }))).toMatchObject({
+        expect(await store.update('a', increment, changeOptions({ leaseId }))).toMatchObject({
           kind: 'committed',
         })
         const found = await stored(store, 'a')
         expect(text(found.body)).toBe(body)
         expect(found.lease).toMatchObject({ state: 'leased', holder: holder('grace') })
       }
-      expect(await store.release('a', leaseId)).toEqual({ kind: 'ok', leaseId })
+      expect(await store.releaseLease('a', leaseId)).toEqual({ kind: 'ok', leaseId })
     }))
 
   it('says lost, writing nothing, when the lease is another one', () =>
@@ -255,7 +255,7 @@ function underGivenLease(harness: StoreHarness, changeOptions: OptionsOf): void 
       await leased(store, 'a')
       const { etag } = await stored(store, 'a')
       const options = changeOptions({ leaseId: randomUUID() })
-      const outcome = await store.changeUnderLease('a', increment, options)
+      const outcome = await store.update('a', increment, options)
       expect(outcome).toMatchObject({ kind: 'lost', code: expect.stringMatching(/^Lease/) })
       expect((await stored(store, 'a')).etag).toBe(etag)
     }))
@@ -263,7 +263,7 @@ function underGivenLease(harness: StoreHarness, changeOptions: OptionsOf): void 
   it('says lost, writing nothing, when there is no lease', () =>
     withStore(harness, async store => {
       const etag = await given(store, 'a')
-      const outcome = await store.changeUnderLease('a', increment, changeOptions({ leaseId: randomUUID() }))
+      const outcome = await store.update('a', increment, changeOptions({ leaseId: randomUUID() }))
       expect(outcome).toMatchObject({ kind: 'lost', code: expect.stringMatching(/^Lease/) })
       expect((await stored(store, 'a')).etag).toBe(etag)
     }))
@@ -272,18 +272,18 @@ function underGivenLease(harness: StoreHarness, changeOptions: OptionsOf): void 
     withStore(harness, async store => {
       await given(store, 'a', '0')
       const leaseId = await leased(store, 'a')
-      await store.break('a', 30)
-      expect(await store.changeUnderLease('a', increment, changeOptions({ leaseId }))).toMatchObject({
+      await store.breakLease('a', 30)
+      expect(await store.update('a', increment, changeOptions({ leaseId }))).toMatchObject({
         kind: 'committed',
       })
-      await store.break('a', 0)
-      expect(await store.changeUnderLease('a', increment, changeOptions({ leaseId }))).toMatchObject({ kind: 'lost' })
+      await store.breakLease('a', 0)
+      expect(await store.update('a', increment, changeOptions({ leaseId }))).toMatchObject({ kind: 'lost' })
       expect(text((await stored(store, 'a')).body)).toBe('1')
     }))
 
   it('says missing where there is no stream', () =>
     withStore(harness, async store => {
       const options = changeOptions({ leaseId: randomUUID() })
-      expect(await store.changeUnderLease('a', never, options)).toEqual({ kind: 'missing' })
+      expect(await store.update('a', never, options)).toEqual({ kind: 'missing' })
     }))
 }

@@ -31,11 +31,11 @@ export function describeExpiry(harness: StoreHarness): void {
         const found = await stored(store, 'a')
         expect(found.lease.state).toBe('expired')
         expect(found.lease.holder).toBeUndefined()
-        const write = await store.changeUnderLease('a', increment, changeOptions({ leaseId: old }))
+        const write = await store.update('a', increment, changeOptions({ leaseId: old }))
         expect(write).toMatchObject({ kind: 'lost', code: expect.stringMatching(/^Lease/) })
         await leased(store, 'a', 'ada')
         expect((await stored(store, 'a')).lease).toMatchObject({ state: 'leased', holder: holder('ada') })
-        expect(await store.renew('a', old)).toMatchObject({ kind: 'lost' })
+        expect(await store.renewLease('a', old)).toMatchObject({ kind: 'lost' })
         expect(text((await stored(store, 'a')).body)).toBe('0')
       }),
     )
@@ -45,9 +45,9 @@ export function describeExpiry(harness: StoreHarness): void {
         await given(store, 'a', '0')
         const leaseId = await leased(store, 'a', 'grace', 15)
         await passEnd(harness, 15_000)
-        expect(await store.renew('a', leaseId)).toEqual({ kind: 'ok', leaseId })
+        expect(await store.renewLease('a', leaseId)).toEqual({ kind: 'ok', leaseId })
         expect((await stored(store, 'a')).lease.state).toBe('leased')
-        const write = await store.changeUnderLease('a', increment, changeOptions({ leaseId }))
+        const write = await store.update('a', increment, changeOptions({ leaseId }))
         expect(write).toMatchObject({ kind: 'committed' })
       }),
     )
@@ -57,9 +57,9 @@ export function describeExpiry(harness: StoreHarness): void {
         await given(store, 'a', '0')
         const leaseId = await leased(store, 'a', 'grace', 15)
         await passEnd(harness, 15_000)
-        const write = await store.changeUnderLease('a', increment, changeOptions({ waitMs: 5_000 }))
+        const write = await store.update('a', increment, changeOptions({ waitMs: 5_000 }))
         expect(write).toMatchObject({ kind: 'committed' })
-        expect(await store.renew('a', leaseId)).toMatchObject({ kind: 'lost' })
+        expect(await store.renewLease('a', leaseId)).toMatchObject({ kind: 'lost' })
         // The lease of the write is given back behind its answer.
         await vi.waitFor(async () => expect(await store.remove('a', {})).toEqual({ kind: 'removed' }), 10_000)
       }),
@@ -70,10 +70,10 @@ export function describeExpiry(harness: StoreHarness): void {
         await given(store, 'a', '0')
         const leaseId = await leased(store, 'a', 'grace', 15)
         await pass(harness, 13_000)
-        await store.renew('a', leaseId)
+        await store.renewLease('a', leaseId)
         await pass(harness, 4_000)
         expect((await stored(store, 'a')).lease.state).toBe('leased')
-        expect(await store.changeUnderLease('a', increment, changeOptions({ waitMs: 0 }))).toMatchObject({
+        expect(await store.update('a', increment, changeOptions({ waitMs: 0 }))).toMatchObject({
           kind: 'held',
         })
       }),
@@ -83,11 +83,11 @@ export function describeExpiry(harness: StoreHarness): void {
       withStore(harness, async store => {
         await given(store, 'a', '0')
         await leased(store, 'a', 'grace', -1)
-        expect(await store.break('a', 10)).toMatchObject({ kind: 'broken' })
+        expect(await store.breakLease('a', 10)).toMatchObject({ kind: 'broken' })
         expect((await stored(store, 'a')).lease.state).toBe('breaking')
         await passEnd(harness, 10_000)
         expect((await stored(store, 'a')).lease.state).toBe('broken')
-        expect(await store.changeUnderLease('a', increment, changeOptions())).toMatchObject({ kind: 'committed' })
+        expect(await store.update('a', increment, changeOptions())).toMatchObject({ kind: 'committed' })
         expect((await stored(store, 'a')).lease.state).toBe('available')
       }),
     )

@@ -46,7 +46,7 @@ export function describeInspection(harness: StoreHarness): void {
       withStore(harness, async store => {
         const silent = new Proxy(store, {
           get(target, key) {
-            if (key === 'release') return async () => ({ kind: 'unknown', cause: 'silence' })
+            if (key === 'releaseLease') return async () => ({ kind: 'unknown', cause: 'silence' })
             const value: unknown = Reflect.get(target, key)
             return typeof value === 'function' ? value.bind(target) : value
           },

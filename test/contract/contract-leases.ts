@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import { InvalidValue } from '../../src/stream/errors.ts'
 import { changeOptions, given, holder, leased, put, type StoreHarness, stored, withStore } from './harness.ts'
 
@@ -22,7 +22,7 @@ function acquire(harness: StoreHarness): void {
     withStore(harness, async store => {
       const etag = await given(store, 'a')
       const leaseId = randomUUID()
-      expect(await store.acquire('a', options(leaseId))).toEqual({ kind: 'acquired', leaseId, etag })
+      expect(await store.acquireLease('a', options(leaseId))).toEqual({ kind: 'acquired', leaseId, etag })
       const found = await stored(store, 'a')
       expect(found).toMatchObject({ etag, lease: { state: 'leased', duration: 'fixed' } })
       expect(JSON.stringify(found)).not.toContain(leaseId)
@@ -41,7 +41,7 @@ function acquire(harness: StoreHarness): void {
   it('returns the etag that a recorded holder leaves behind', () =>
     withStore(harness, async store => {
       await given(store, 'a')
-      const outcome = await store.acquire('a', { ...options(randomUUID()), record: true })
+      const outcome = await store.acquireLease('a', { ...options(randomUUID()), record: true })
       const found = await stored(store, 'a')
       expect(outcome).toMatchObject({ kind: 'acquired', etag: found.etag })
       expect(found.lease.holder).toEqual(holder('ada'))
@@ -60,25 +60,25 @@ function acquire(harness: StoreHarness): void {
       await given(store, 'a')
       const leaseId = randomUUID()
       for (const _ of [1, 2])
-        expect(await store.acquire('a', options(leaseId))).toMatchObject({ kind: 'acquired', leaseId })
+        expect(await store.acquireLease('a', options(leaseId))).toMatchObject({ kind: 'acquired', leaseId })
     }))
 
   it('says held, by whom and who wrote last', () =>
     withStore(harness, async store => {
       await given(store, 'a', '0', { lastBy: 'linus' })
       const leaseId = await leased(store, 'a', 'grace')
-      expect(await store.acquire('a', options(randomUUID()))).toMatchObject({
+      expect(await store.acquireLease('a', options(randomUUID()))).toMatchObject({
         kind: 'held',
         lease: { state: 'leased', holder: holder('grace') },
         lastBy: 'linus',
       })
-      expect(await store.renew('a', leaseId)).toMatchObject({ kind: 'ok' })
+      expect(await store.renewLease('a', leaseId)).toMatchObject({ kind: 'ok' })
     }))
 
   it('lets exactly one of several concurrent tries have it', () =>
     withStore(harness, async store => {
       await given(store, 'a')
-      const tries = Array.from({ length: 8 }, () => store.acquire('a', options(randomUUID())))
+      const tries = Array.from({ length: 8 }, () => store.acquireLease('a', options(randomUUID())))
       const kinds = (await Promise.all(tries)).map(outcome => outcome.kind)
       expect(kinds.filter(kind => kind === 'acquired')).toHaveLength(1)
       expect(kinds.filter(kind => kind === 'held')).toHaveLength(7)
@@ -86,13 +86,13 @@ function acquire(harness: StoreHarness): void {
 
   it('says missing where there is no stream', () =>
     withStore(harness, async store => {
-      expect(await store.acquire('a', options(randomUUID()))).toEqual({ kind: 'missing' })
+      expect(await store.acquireLease('a', options(randomUUID()))).toEqual({ kind: 'missing' })
     }))
 
   it.each([0, 14, 61, -2, 15.5, Number.NaN])('refuses a duration of %d s as an invalid value', durationS =>
     withStore(harness, async store => {
       await given(store, 'a')
-      await expect(store.acquire('a', options(randomUUID(), durationS))).rejects.toBeInstanceOf(InvalidValue)
+      await expect(store.acquireLease('a', options(randomUUID(), durationS))).rejects.toBeInstanceOf(InvalidValue)
       expect((await stored(store, 'a')).lease).toEqual({ state: 'available' })
     }),
   )
@@ -102,10 +102,10 @@ function renew(harness: StoreHarness): void {
   it('renews the lease of the given id alone', () =>
     withStore(harness, async store => {
       await given(store, 'a')
-      expect(await store.renew('a', randomUUID())).toEqual({ kind: 'lost', code })
+      expect(await store.renewLease('a', randomUUID())).toEqual({ kind: 'lost', code })
       const leaseId = await leased(store, 'a')
-      expect(await store.renew('a', leaseId)).toEqual({ kind: 'ok', leaseId })
-      expect(await store.renew('a', randomUUID())).toEqual({ kind: 'lost', code })
+      expect(await store.renewLease('a', leaseId)).toEqual({ kind: 'ok', leaseId })
+      expect(await store.renewLease('a', randomUUID())).toEqual({ kind: 'lost', code })
       expect((await stored(store, 'a')).lease).toMatchObject({ state: 'leased', holder: holder('grace') })
     }))
 
@@ -113,18 +113,18 @@ function renew(harness: StoreHarness): void {
     withStore(harness, async store => {
       await given(store, 'a')
       const first = await leased(store, 'a')
-      await store.release('a', first)
-      expect(await store.renew('a', first)).toEqual({ kind: 'lost', code })
+      await store.releaseLease('a', first)
+      expect(await store.renewLease('a', first)).toEqual({ kind: 'lost', code })
       const second = await leased(store, 'a')
-      await store.break('a', 30)
-      expect(await store.renew('a', second)).toEqual({ kind: 'lost', code: 'LeaseIsBrokenAndCannotBeRenewed' })
-      await store.break('a', 0)
-      expect(await store.renew('a', second)).toEqual({ kind: 'lost', code: 'LeaseIsBrokenAndCannotBeRenewed' })
+      await store.breakLease('a', 30)
+      expect(await store.renewLease('a', second)).toEqual({ kind: 'lost', code: 'LeaseIsBrokenAndCannotBeRenewed' })
+      await store.breakLease('a', 0)
+      expect(await store.renewLease('a', second)).toEqual({ kind: 'lost', code: 'LeaseIsBrokenAndCannotBeRenewed' })
     }))
 
   it('says missing where there is no stream', () =>
     withStore(harness, async store => {
-      expect(await store.renew('a', randomUUID())).toEqual({ kind: 'missing' })
+      expect(await store.renewLease('a', randomUUID())).toEqual({ kind: 'missing' })
     }))
 }
 
@@ -133,26 +133,27 @@ function change(harness: StoreHarness): void {
     withStore(harness, async store => {
       await given(store, 'a')
       const [first, second] = [await leased(store, 'a'), randomUUID()]
-      for (const _ of [1, 2]) expect(await store.change('a', first, second)).toEqual({ kind: 'ok', leaseId: second })
-      expect(await store.renew('a', first)).toEqual({ kind: 'lost', code })
-      expect(await store.renew('a', second)).toEqual({ kind: 'ok', leaseId: second })
+      for (const _ of [1, 2])
+        expect(await store.changeLeaseId('a', first, second)).toEqual({ kind: 'ok', leaseId: second })
+      expect(await store.renewLease('a', first)).toEqual({ kind: 'lost', code })
+      expect(await store.renewLease('a', second)).toEqual({ kind: 'ok', leaseId: second })
       expect((await stored(store, 'a')).lease.holder).toEqual(holder('grace'))
     }))
 
   it('says lost without a lease, for another id and while breaking', () =>
     withStore(harness, async store => {
       await given(store, 'a')
-      expect(await store.change('a', randomUUID(), randomUUID())).toEqual({ kind: 'lost', code })
+      expect(await store.changeLeaseId('a', randomUUID(), randomUUID())).toEqual({ kind: 'lost', code })
       const leaseId = await leased(store, 'a')
-      expect(await store.change('a', randomUUID(), randomUUID())).toEqual({ kind: 'lost', code })
-      await store.break('a', 30)
-      const outcome = await store.change('a', leaseId, randomUUID())
+      expect(await store.changeLeaseId('a', randomUUID(), randomUUID())).toEqual({ kind: 'lost', code })
+      await store.breakLease('a', 30)
+      const outcome = await store.changeLeaseId('a', leaseId, randomUUID())
       expect(outcome).toEqual({ kind: 'lost', code: 'LeaseIsBreakingAndCannotBeChanged' })
     }))
 
   it('says missing where there is no stream', () =>
     withStore(harness, async store => {
-      expect(await store.change('a', randomUUID(), randomUUID())).toEqual({ kind: 'missing' })
+      expect(await store.changeLeaseId('a', randomUUID(), randomUUID())).toEqual({ kind: 'missing' })
     }))
 }
 
@@ -161,7 +162,7 @@ function release(harness: StoreHarness): void {
     withStore(harness, async store => {
       await given(store, 'a')
       const leaseId = await leased(store, 'a', 'grace')
-      expect(await store.release('a', leaseId)).toEqual({ kind: 'ok', leaseId })
+      expect(await store.releaseLease('a', leaseId)).toEqual({ kind: 'ok', leaseId })
       expect((await stored(store, 'a')).lease).toEqual({ state: 'available' })
       await leased(store, 'a', 'ada')
       expect((await stored(store, 'a')).lease.holder).toEqual(holder('ada'))
@@ -171,9 +172,9 @@ function release(harness: StoreHarness): void {
     withStore(harness, async store => {
       await given(store, 'a')
       const leaseId = await leased(store, 'a')
-      expect(await store.release('a', randomUUID())).toEqual({ kind: 'lost', code })
-      await store.release('a', leaseId)
-      expect(await store.release('a', leaseId)).toEqual({ kind: 'lost', code })
+      expect(await store.releaseLease('a', randomUUID())).toEqual({ kind: 'lost', code })
+      await store.releaseLease('a', leaseId)
+      expect(await store.releaseLease('a', leaseId)).toEqual({ kind: 'lost', code })
     }))
 
   it('releases a breaking and a broken lease', () =>
@@ -181,15 +182,15 @@ function release(harness: StoreHarness): void {
       await given(store, 'a')
       for (const periodS of [30, 0]) {
         const leaseId = await leased(store, 'a')
-        await store.break('a', periodS)
-        expect(await store.release('a', leaseId)).toEqual({ kind: 'ok', leaseId })
+        await store.breakLease('a', periodS)
+        expect(await store.releaseLease('a', leaseId)).toEqual({ kind: 'ok', leaseId })
         expect((await stored(store, 'a')).lease).toEqual({ state: 'available' })
       }
     }))
 
   it('says missing where there is no stream', () =>
     withStore(harness, async store => {
-      expect(await store.release('a', randomUUID())).toEqual({ kind: 'missing' })
+      expect(await store.releaseLease('a', randomUUID())).toEqual({ kind: 'missing' })
     }))
 }
 
@@ -198,8 +199,8 @@ function breakIt(harness: StoreHarness): void {
     withStore(harness, async store => {
       const etag = await given(store, 'a')
       const leaseId = randomUUID()
-      await store.acquire('a', { leaseId, durationS: 60, holder: holder('grace') })
-      expect(await store.break('a', 0)).toEqual({ kind: 'broken', remainingS: 0 })
+      await store.acquireLease('a', { leaseId, durationS: 60, holder: holder('grace') })
+      expect(await store.breakLease('a', 0)).toEqual({ kind: 'broken', remainingS: 0 })
       expect(await stored(store, 'a')).toMatchObject({ etag, lease: { state: 'broken' } })
       expect((await stored(store, 'a')).lease.holder).toBeUndefined()
       await leased(store, 'a', 'ada')
@@ -209,11 +210,11 @@ function breakIt(harness: StoreHarness): void {
     withStore(harness, async store => {
       await given(store, 'a')
       await leased(store, 'a', 'grace', -1)
-      expect(await store.break('a', 20)).toMatchObject({ kind: 'broken', remainingS: 20 })
+      expect(await store.breakLease('a', 20)).toMatchObject({ kind: 'broken', remainingS: 20 })
       expect((await stored(store, 'a')).lease).toMatchObject({ state: 'breaking', holder: holder('grace') })
       expect(await remaining(store, 60)).toBeLessThanOrEqual(20)
       expect(await remaining(store, 5)).toBeLessThanOrEqual(5)
-      const outcome = await store.acquire('a', { leaseId: randomUUID(), durationS: 15, holder: holder('ada') })
+      const outcome = await store.acquireLease('a', { leaseId: randomUUID(), durationS: 15, holder: holder('ada') })
       expect(outcome).toMatchObject({ kind: 'held', lease: { state: 'breaking' } })
     }))
 
@@ -224,7 +225,7 @@ function breakIt(harness: StoreHarness): void {
       const left = await remaining(store, undefined)
       expect(left).toBeGreaterThan(5)
       expect(left).toBeLessThanOrEqual(15)
-      await store.break('a', 0)
+      await store.breakLease('a', 0)
       await leased(store, 'a', 'grace', -1)
       expect(await remaining(store, undefined)).toBe(0)
       expect((await stored(store, 'a')).lease.state).toBe('broken')
@@ -233,31 +234,31 @@ function breakIt(harness: StoreHarness): void {
   it('says that nothing is leased, also after a write over a broken lease', () =>
     withStore(harness, async store => {
       await given(store, 'a')
-      expect(await store.break('a', 0)).toEqual({ kind: 'not-leased' })
+      expect(await store.breakLease('a', 0)).toEqual({ kind: 'not-leased' })
       const leaseId = await leased(store, 'a')
-      await store.break('a', 0)
-      expect(await store.break('a', 0)).toEqual({ kind: 'broken', remainingS: 0 })
-      await store.changeUnderLease('a', put('1'), changeOptions())
-      expect(await store.release('a', leaseId)).toEqual({ kind: 'lost', code })
+      await store.breakLease('a', 0)
+      expect(await store.breakLease('a', 0)).toEqual({ kind: 'broken', remainingS: 0 })
+      await store.update('a', put('1'), changeOptions())
+      expect(await store.releaseLease('a', leaseId)).toEqual({ kind: 'lost', code })
     }))
 
   it('says missing where there is no stream', () =>
     withStore(harness, async store => {
-      expect(await store.break('a', 0)).toEqual({ kind: 'missing' })
+      expect(await store.breakLease('a', 0)).toEqual({ kind: 'missing' })
     }))
 
   it.each([-1, 61, 1.5])('refuses a period of %d s as an invalid value', periodS =>
     withStore(harness, async store => {
       await given(store, 'a')
       await leased(store, 'a')
-      await expect(store.break('a', periodS)).rejects.toBeInstanceOf(InvalidValue)
+      await expect(store.breakLease('a', periodS)).rejects.toBeInstanceOf(InvalidValue)
       expect((await stored(store, 'a')).lease.state).toBe('leased')
     }),
   )
 }
 
-async function remaining(store: EventStore, periodS: number | undefined): Promise<number> {
-  const outcome = await store.break('a', periodS)
+async function remaining(store: StreamStore, periodS: number | undefined): Promise<number> {
+  const outcome = await store.breakLease('a', periodS)
   if (outcome.kind !== 'broken') throw new Error(outcome.kind)
   return outcome.remainingS
 }
@@ -269,13 +270,13 @@ function aborted(harness: StoreHarness): Promise<void> {
     const reason = new Error('stop')
     const signal = AbortSignal.abort(reason)
     const again = { leaseId, durationS: 60, holder: holder('ada'), signal }
-    await expect(store.acquire('a', again)).rejects.toBe(reason)
-    await expect(store.renew('a', leaseId, signal)).rejects.toBe(reason)
-    await expect(store.change('a', leaseId, randomUUID(), signal)).rejects.toBe(reason)
-    await expect(store.release('a', leaseId, signal)).rejects.toBe(reason)
-    await expect(store.break('a', 0, signal)).rejects.toBe(reason)
+    await expect(store.acquireLease('a', again)).rejects.toBe(reason)
+    await expect(store.renewLease('a', leaseId, signal)).rejects.toBe(reason)
+    await expect(store.changeLeaseId('a', leaseId, randomUUID(), signal)).rejects.toBe(reason)
+    await expect(store.releaseLease('a', leaseId, signal)).rejects.toBe(reason)
+    await expect(store.breakLease('a', 0, signal)).rejects.toBe(reason)
     await expect(store.remove('a', { leaseId, signal })).rejects.toBe(reason)
     await expect(store.createContainer(signal)).rejects.toBe(reason)
-    expect(await store.renew('a', leaseId)).toEqual({ kind: 'ok', leaseId })
+    expect(await store.renewLease('a', leaseId)).toEqual({ kind: 'ok', leaseId })
   })
 }

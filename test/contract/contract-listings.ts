@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { compareNames } from '../../src/store/names.ts'
-import type { EventStore, ListQuery } from '../../src/store/store.ts'
+import type { ListQuery, StreamStore } from '../../src/store/store.ts'
 import {
   changeOptions,
   given,
@@ -85,13 +85,13 @@ function byName(harness: StoreHarness): void {
     withStore(harness, async store => {
       for (const name of ['free', 'held', 'released', 'broken']) await given(store, name)
       await leased(store, 'held')
-      await store.release('released', await leased(store, 'released'))
+      await store.releaseLease('released', await leased(store, 'released'))
       await leased(store, 'broken')
-      await store.break('broken', 0)
+      await store.breakLease('broken', 0)
       const skip: ListQuery['skip'] = (_name, _etag, isLeased) => !isLeased()
       expect(await namesOf(store, { skip })).toEqual(['held'])
       expect(await namesOf(store, { skip, order: 'any' })).toEqual(['held'])
-      await store.break('held', 60)
+      await store.breakLease('held', 60)
       expect((await listed(store, { skip })).map(({ lease }) => lease.state)).toEqual(['breaking'])
     }))
 
@@ -117,7 +117,7 @@ function byName(harness: StoreHarness): void {
   it('shows of each stream what reading it shows', () =>
     withStore(harness, async store => {
       await given(store, 'a', 'some body')
-      await store.changeUnderLease('a', put('another', { version: 2, status: 'completed' }), changeOptions())
+      await store.update('a', put('another', { version: 2, status: 'completed' }), changeOptions())
       const { body: _, versionFloor: __, ...head } = await stored(store, 'a')
       expect(await listed(store)).toEqual([head])
     }))
@@ -158,11 +158,11 @@ function byDue(harness: StoreHarness): void {
       await given(store, 'a', '0', { dueMs: 1_000 })
       await given(store, 'b', '0', { dueMs: 2_000 })
       const order = () => namesOf(store, { order: 'due' })
-      await store.changeUnderLease('a', put('1', { dueMs: 3_000 }), changeOptions())
+      await store.update('a', put('1', { dueMs: 3_000 }), changeOptions())
       expect(await order()).toEqual(['b', 'a'])
-      await store.changeUnderLease('b', put('1', { dueMs: undefined }), changeOptions())
+      await store.update('b', put('1', { dueMs: undefined }), changeOptions())
       expect(await order()).toEqual(['a'])
-      await store.changeUnderLease('b', put('2', { dueMs: 500 }), changeOptions())
+      await store.update('b', put('2', { dueMs: 500 }), changeOptions())
       expect(await order()).toEqual(['b', 'a'])
       await store.remove('a', {})
       expect(await order()).toEqual(['b'])
@@ -170,7 +170,7 @@ function byDue(harness: StoreHarness): void {
 }
 
 function inAnyOrder(harness: StoreHarness): void {
-  const anyOf = async (store: EventStore, query: ListQuery = {}): Promise<string[]> =>
+  const anyOf = async (store: StreamStore, query: ListQuery = {}): Promise<string[]> =>
     (await namesOf(store, { ...query, order: 'any' })).toSorted()
 
   it('lists what a listing by name lists, each stream once', () =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import { changeOptions, given, leased, listed, put, type StoreHarness, stored, withStore } from './harness.ts'
 
 export function describeMarks(harness: StoreHarness): void {
@@ -7,7 +7,7 @@ export function describeMarks(harness: StoreHarness): void {
     if (harness.features.changeMarks) marks(harness)
     else
       it('are not there, as asking would cost as much as a listing', () =>
-        withStore(harness, async store => expect(store.changeMark).toBeUndefined()))
+        withStore(harness, async store => expect(store.changeToken).toBeUndefined()))
   })
 }
 
@@ -18,7 +18,7 @@ function marks(harness: StoreHarness): void {
       const mark = await markOf(store)
       await listed(store)
       await stored(store, 'a')
-      await store.release('a', 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee')
+      await store.releaseLease('a', 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee')
       expect(await markOf(store)).toBe(mark)
     }))
 
@@ -31,12 +31,12 @@ function marks(harness: StoreHarness): void {
         seen.push(await markOf(store))
       }
       await step(given(store, 'a'))
-      await step(store.changeUnderLease('a', put('1', { version: 2 }), changeOptions()))
+      await step(store.update('a', put('1', { version: 2 }), changeOptions()))
       const lease = leased(store, 'a')
       await step(lease)
-      await step(store.renew('a', await lease))
-      await step(store.break('a', 60))
-      await step(store.release('a', await lease))
+      await step(store.renewLease('a', await lease))
+      await step(store.breakLease('a', 60))
+      await step(store.releaseLease('a', await lease))
       await step(given(store, '.leasectl/aside'))
       await step(store.remove('a', {}))
       expect(new Set(seen).size).toBe(seen.length)
@@ -45,12 +45,12 @@ function marks(harness: StoreHarness): void {
   it('is given up with the signal', () =>
     withStore(harness, async store => {
       await given(store, 'a')
-      await expect(store.changeMark?.(AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough')
+      await expect(store.changeToken?.(AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough')
     }))
 }
 
-async function markOf(store: EventStore): Promise<string> {
-  const mark = await store.changeMark?.()
+async function markOf(store: StreamStore): Promise<string> {
+  const mark = await store.changeToken?.()
   if (mark === undefined) throw new Error('no mark')
   return mark
 }

@@ -22,7 +22,7 @@ export function describeNames({ plant, ...harness }: StoreHarness): void {
         expect(await listed(store, { prefix: name })).toEqual([odd])
         expect((await listed(store, { order: 'due' })).map(row => row.name)).toEqual(['good'])
         await expect(store.read(name)).rejects.toBeInstanceOf(BadName)
-        await expect(store.changeUnderLease(name, put('x'), changeOptions())).rejects.toBeInstanceOf(BadName)
+        await expect(store.update(name, put('x'), changeOptions())).rejects.toBeInstanceOf(BadName)
         expect(await store.remove(name, { etag: '"0"' })).toEqual({ kind: 'changed' })
         expect(await store.remove(name, { etag: odd?.etag ?? '' })).toEqual({ kind: 'removed' })
         expect((await listed(store)).map(row => row.name)).toEqual(['good'])

@@ -3,31 +3,31 @@ import { describe, expect, it } from 'vitest'
 import { streamFindings } from '../../src/ops/doctor/stream.ts'
 import { readStream } from '../../src/ops/read-stream.ts'
 import { transact } from '../../src/ops/transact/transact.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import type { Operation } from '../../src/stream/operations/operation.ts'
 import { changeOptions, type StoreHarness, stored, withStore } from './harness.ts'
 
 const START = { op: 'start', event: '01.00', claimMs: 60_000 } as const
 
-async function run(store: EventStore, operation: Operation) {
+async function run(store: StreamStore, operation: Operation) {
   return transact(store, 'a', operation, { commandId: randomUUID(), by: 'ada', leaseWaitMs: 10_000 })
 }
 
-async function fenceOf(store: EventStore, owner: string): Promise<number> {
+async function fenceOf(store: StreamStore, owner: string): Promise<number> {
   const outcome = await run(store, { ...START, owner })
   if (outcome.kind !== 'done') throw new Error(`start: ${JSON.stringify(outcome)}`)
   return outcome.result.claim?.fence ?? 0
 }
 
 /** Claimed under fence 2 and ended; then the copy from between the two is put back, with what stands beside the latest. */
-async function putBack(store: EventStore): Promise<number> {
+async function putBack(store: StreamStore): Promise<number> {
   const root = { name: 'Start' }
   await run(store, { op: 'init', root, forks: [{ name: 'A' }, { name: 'B' }], hold: false, born: randomUUID() })
   const fence = await fenceOf(store, 'w1')
   const { body } = await stored(store, 'a')
   await run(store, { op: 'complete', event: '01.00', fence })
   await run(store, { op: 'complete', event: '02.00' })
-  await store.changeUnderLease(
+  await store.update(
     'a',
     ({ summary }) => (summary === undefined ? { kind: 'leave' } : { kind: 'put', body, summary }),
     changeOptions(),
@@ -35,7 +35,7 @@ async function putBack(store: EventStore): Promise<number> {
   return fence
 }
 
-const historyOf = async (store: EventStore) =>
+const historyOf = async (store: StreamStore) =>
   (await readStream(store, 'a'))?.transactions().map(({ version, op, provisional }) => ({ version, op, provisional }))
 
 /** What stands beside a document knows the highest version: no copy of before passes for the latest. */

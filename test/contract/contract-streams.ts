@@ -64,7 +64,7 @@ function createAndRead(harness: StoreHarness): void {
     withStore(harness, async store => {
       const first = await given(store, 'a', 'same')
       const second = await given(store, 'b', 'same')
-      await store.changeUnderLease('a', put('same'), changeOptions())
+      await store.update('a', put('same'), changeOptions())
       expect(new Set([first, second, (await stored(store, 'a')).etag]).size).toBe(3)
     }))
 
@@ -103,7 +103,7 @@ function contents(harness: StoreHarness): void {
       await given(store, name, 'here')
       expect(await stored(store, name)).toMatchObject({ name, body: bytes('here') })
       expect((await listed(store)).map(row => row.name)).toEqual([name])
-      expect(await store.changeUnderLease(name, put('there'), changeOptions())).toMatchObject({ kind: 'committed' })
+      expect(await store.update(name, put('there'), changeOptions())).toMatchObject({ kind: 'committed' })
       expect(await store.remove(name, {})).toEqual({ kind: 'removed' })
       expect(await store.read(name)).toBeUndefined()
     }),
@@ -130,7 +130,7 @@ function contents(harness: StoreHarness): void {
       expect(await store.create('empty', new Uint8Array(0), summary())).toMatchObject({ kind: 'created' })
       expect(await stored(store, 'empty')).toMatchObject({ size: 0, body: new Uint8Array(0) })
       await given(store, 'emptied', 'x')
-      await store.changeUnderLease('emptied', put(''), changeOptions())
+      await store.update('emptied', put(''), changeOptions())
       expect(await stored(store, 'emptied')).toMatchObject({ size: 0, body: new Uint8Array(0) })
     }))
 
@@ -161,7 +161,7 @@ function contents(harness: StoreHarness): void {
       expect((await stored(store, 'a')).summary).toStrictEqual(full)
       expect((await listed(store))[0]?.summary).toStrictEqual(full)
       const plain = summary({ version: 2 })
-      await store.changeUnderLease('a', () => ({ kind: 'put', body: bytes('y'), summary: plain }), changeOptions())
+      await store.update('a', () => ({ kind: 'put', body: bytes('y'), summary: plain }), changeOptions())
       expect((await stored(store, 'a')).summary).toStrictEqual(plain)
     }))
 }
@@ -184,7 +184,7 @@ function remove(harness: StoreHarness): void {
   it('leaves a stream that was written since', () =>
     withStore(harness, async store => {
       const etag = await given(store, 'a')
-      await store.changeUnderLease('a', put('new'), changeOptions())
+      await store.update('a', put('new'), changeOptions())
       expect(await store.remove('a', { etag })).toEqual({ kind: 'changed' })
       expect(text((await stored(store, 'a')).body)).toBe('new')
     }))
@@ -216,7 +216,7 @@ function remove(harness: StoreHarness): void {
       await store.remove('a', { leaseId })
       await given(store, 'a', 'new', { version: 1 })
       expect(await stored(store, 'a')).toMatchObject({ lease: { state: 'available' }, versionFloor: 1 })
-      expect(await store.renew('a', leaseId)).toMatchObject({ kind: 'lost' })
+      expect(await store.renewLease('a', leaseId)).toMatchObject({ kind: 'lost' })
     }))
 }
 

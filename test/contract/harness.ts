@@ -1,14 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ChangeOptions, Decision, EventStore, Holder, Listed, ListQuery, Stored } from '../../src/store/store.ts'
+import type {
+  ChangeOptions,
+  Decision,
+  Holder,
+  ListQuery,
+  StreamRow,
+  StreamSnapshot,
+  StreamStore,
+} from '../../src/store/store.ts'
 import type { Summary } from '../../src/stream/summary.ts'
 
 /** What a driver's mount gives the suite. */
 export interface StoreHarness {
   /** A fresh store, empty, whose container exists. */
-  open(): Promise<EventStore>
+  open(): Promise<StreamStore>
   /** Puts a stream under a name that the driver takes from nobody, as another program would. Absent where no other can. */
-  plant?(store: EventStore, name: string): Promise<void>
+  plant?(store: StreamStore, name: string): Promise<void>
   /** Moves the store's clock. Without it the suite really waits, in the few cases that need an expired lease. */
   advance?(ms: number): Promise<void>
   /** How much later than it should the end of a lease may be to be seen, ms. */
@@ -67,39 +75,44 @@ export const put =
   (): Decision => ({ kind: 'put', body: bytes(body), summary: summary(over) })
 
 /** Adds one to the number in the body. */
-export function increment(current: Stored): Decision {
+export function increment(current: StreamSnapshot): Decision {
   return put(String(Number(text(current.body)) + 1), { version: current.versionFloor + 1 })()
 }
 
 /** Creates a stream; fails the test if that does not succeed. */
-export async function given(store: EventStore, name: string, body = '0', over: Partial<Summary> = {}): Promise<string> {
+export async function given(
+  store: StreamStore,
+  name: string,
+  body = '0',
+  over: Partial<Summary> = {},
+): Promise<string> {
   const outcome = await store.create(name, bytes(body), summary(over))
   if (outcome.kind !== 'created') throw new Error(`create ${name}: ${outcome.kind}`)
   return outcome.etag
 }
 
 /** Takes a lease; fails the test if that does not succeed. */
-export async function leased(store: EventStore, name: string, by = 'grace', durationS = 60): Promise<string> {
+export async function leased(store: StreamStore, name: string, by = 'grace', durationS = 60): Promise<string> {
   const leaseId = randomUUID()
-  const outcome = await store.acquire(name, { leaseId, durationS, holder: holder(by), record: true })
+  const outcome = await store.acquireLease(name, { leaseId, durationS, holder: holder(by), record: true })
   if (outcome.kind !== 'acquired') throw new Error(`acquire ${name}: ${outcome.kind}`)
   return leaseId
 }
 
 /** The stream as it stands; fails the test if there is none. */
-export async function stored(store: EventStore, name: string): Promise<Stored> {
+export async function stored(store: StreamStore, name: string): Promise<StreamSnapshot> {
   const found = await store.read(name)
   if (found === undefined) throw new Error(`${name} is missing`)
   return found
 }
 
-export async function listed(store: EventStore, query: ListQuery = {}): Promise<Listed[]> {
-  const rows: Listed[] = []
+export async function listed(store: StreamStore, query: ListQuery = {}): Promise<StreamRow[]> {
+  const rows: StreamRow[] = []
   for await (const page of store.list(query)) rows.push(...page)
   return rows
 }
 
-export const namesOf = async (store: EventStore, query: ListQuery = {}): Promise<string[]> =>
+export const namesOf = async (store: StreamStore, query: ListQuery = {}): Promise<string[]> =>
   (await listed(store, query)).map(row => row.name)
 
 /** Lets the time of the store go on. */
@@ -114,7 +127,7 @@ export async function passEnd(harness: StoreHarness, ms: number): Promise<void> 
 }
 
 /** Opens a store for one test and closes it afterwards. */
-export async function withStore(harness: StoreHarness, test: (store: EventStore) => Promise<void>): Promise<void> {
+export async function withStore(harness: StoreHarness, test: (store: StreamStore) => Promise<void>): Promise<void> {
   const store = await harness.open()
   try {
     await test(store)

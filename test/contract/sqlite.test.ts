@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll } from 'vitest'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import { given } from './harness.ts'
 import { describeStoreContract } from './store-contract.ts'
 
@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 let nowMs = 1_700_000_000_000
 
-const files = new Map<EventStore, string>()
+const files = new Map<StreamStore, string>()
 
 describeStoreContract('sqlite', {
   open: async () => {

@@ -10,7 +10,7 @@ import { describeOlderCopies } from './contract-older-copies.ts'
 import { describeStreams } from './contract-streams.ts'
 import type { StoreHarness } from './harness.ts'
 
-/** The rules every driver of `EventStore` keeps: one mount per driver, none of them skipped in silence. */
+/** The rules every driver of `StreamStore` keeps: one mount per driver, none of them skipped in silence. */
 export function describeStoreContract(label: string, harness: StoreHarness): void {
   describe(`store contract: ${label}`, () => {
     describeStreams(harness)

@@ -1,6 +1,6 @@
 import { hookFormat } from '../../src/commands/watchdog/hooks.ts'
 import { readStream } from '../../src/ops/read-stream.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import { documentOf, happeningsIn, noticeOf } from '../../src/watchdog/hooks/events.ts'
 import { HOOK_KINDS } from '../../src/watchdog/hooks/target.ts'
 import { everything } from './json-world.ts'
@@ -13,7 +13,7 @@ export async function hookDocuments(): Promise<unknown[]> {
   return texts.map(text => JSON.parse(text))
 }
 
-async function textsOf(store: EventStore, name: string): Promise<string[]> {
+async function textsOf(store: StreamStore, name: string): Promise<string[]> {
   const view = await readStream(store, name)
   if (view === undefined) return []
   const rules = { store: store.address, kinds: new Set(HOOK_KINDS), isNews: () => true, foreignSinceMs: 0 }

@@ -1,4 +1,4 @@
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import type { Setting, World } from '../unit/commands/support.ts'
 import * as stores from './json-stores.ts'
 import * as given from './json-world.ts'
@@ -13,7 +13,7 @@ export interface Case {
   readonly errors: number
   /** What there is; without it all there can be, which the command must not change. */
   readonly world: (() => Promise<World>) | undefined
-  readonly store: (store: EventStore) => EventStore
+  readonly store: (store: StreamStore) => StreamStore
   readonly setting: Setting
   /** Commands before it. In these and in `argv` `FOLDER` is an empty folder. */
   readonly before: readonly string[]

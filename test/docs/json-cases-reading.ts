@@ -1,4 +1,4 @@
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import type { Setting } from '../unit/commands/support.ts'
 import { both, type Case, EVERYTHING, line } from './json-case.ts'
 import * as stores from './json-stores.ts'
@@ -67,7 +67,7 @@ const HISTORY: readonly Case[] = [
   line(undefined, 'wait nix -o json', { exit: 3 }),
 ]
 
-const LEFT = (store: EventStore) => stores.strangersLease(store, { state: 'leased', duration: 'infinite' })
+const LEFT = (store: StreamStore) => stores.strangersLease(store, { state: 'leased', duration: 'infinite' })
 
 const MONITORING: readonly Case[] = [
   ...both('stats', 'stats-item', 'stats s', { world: given.worked }),

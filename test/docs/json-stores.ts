@@ -1,12 +1,12 @@
 import { NotPermitted, StoreUnreachable } from '../../src/store/errors.ts'
 import type { StoreFacts } from '../../src/store/facts.ts'
-import type { EventStore, LeaseView, Listed, Stored } from '../../src/store/store.ts'
+import type { LeaseView, StreamRow, StreamSnapshot, StreamStore } from '../../src/store/store.ts'
 import { listing, storeWith } from '../unit/commands/store-with.ts'
 import { run } from '../unit/ops/support.ts'
 
 /** As a store is that others write to: what stands beside their documents does not count. */
-export function unsummarized(store: EventStore): EventStore {
-  const without = <Row extends Listed>({ summary, ...row }: Row) =>
+export function unsummarized(store: StreamStore): StreamStore {
+  const without = <Row extends StreamRow>({ summary, ...row }: Row) =>
     ['odd', 'empty', 'bad', 'e', 'settle'].includes(row.name) || summary === undefined ? row : { ...row, summary }
   return storeWith(store, {
     ...listing(store, without),
@@ -18,7 +18,7 @@ export function unsummarized(store: EventStore): EventStore {
 }
 
 /** From the second look on a stream is gone. */
-export function vanishing(store: EventStore): EventStore {
+export function vanishing(store: StreamStore): StreamStore {
   let looks = 0
   return storeWith(store, {
     async *list(query) {
@@ -29,7 +29,7 @@ export function vanishing(store: EventStore): EventStore {
 }
 
 /** What no driver should do. */
-export function buggy(store: EventStore): EventStore {
+export function buggy(store: StreamStore): StreamStore {
   return storeWith(store, {
     list() {
       throw new TypeError('nobody foresaw this')
@@ -38,27 +38,27 @@ export function buggy(store: EventStore): EventStore {
 }
 
 /** Answers changes so. */
-export function answering(store: EventStore, kind: 'unknown' | 'lost'): EventStore {
+export function answering(store: StreamStore, kind: 'unknown' | 'lost'): StreamStore {
   const outcome = kind === 'unknown' ? { kind, cause: new Error('socket closed') } : { kind, code: 'LeaseLost' }
-  return storeWith(store, { changeUnderLease: async () => outcome })
+  return storeWith(store, { update: async () => outcome })
 }
 
 /** Somebody writes between the look and the change. */
-export function overtaken(store: EventStore): EventStore {
+export function overtaken(store: StreamStore): StreamStore {
   let first = true
   return storeWith(store, {
-    async changeUnderLease(name, decide, options) {
+    async update(name, decide, options) {
       if (first) {
         first = false
         await run(store, name, { op: 'set', event: '00', attributes: { tag: 'x' } })
       }
-      return store.changeUnderLease(name, decide, options)
+      return store.update(name, decide, options)
     },
   })
 }
 
 /** Nobody answers. */
-export function away(store: EventStore): EventStore {
+export function away(store: StreamStore): StreamStore {
   const fail = async () => {
     throw new StoreUnreachable('no route to the store', { hint: 'Is the network up?' })
   }
@@ -66,20 +66,20 @@ export function away(store: EventStore): EventStore {
   const list = async function* () {
     await fail()
   }
-  return storeWith(store, { list, read: fail, changeUnderLease: fail, create: fail })
+  return storeWith(store, { list, read: fail, update: fail, create: fail })
 }
 
 /** Some rights are missing. */
-export function readOnly(store: EventStore): EventStore {
+export function readOnly(store: StreamStore): StreamStore {
   const refuse = async () => {
     throw new NotPermitted('the right to write is missing', { hint: 'Ask for it.' })
   }
-  return storeWith(store, { create: refuse, changeUnderLease: refuse })
+  return storeWith(store, { create: refuse, update: refuse })
 }
 
 /** Leases as the service shows those it knows nothing of. */
-export function strangersLease(store: EventStore, state: LeaseView): EventStore {
-  const withLease = <Row extends Pick<Stored, 'lease'>>(row: Row): Row => ({ ...row, lease: state })
+export function strangersLease(store: StreamStore, state: LeaseView): StreamStore {
+  const withLease = <Row extends Pick<StreamSnapshot, 'lease'>>(row: Row): Row => ({ ...row, lease: state })
   return storeWith(store, {
     ...listing(store, withLease),
     read: async (name, signal) => {
@@ -90,7 +90,7 @@ export function strangersLease(store: EventStore, state: LeaseView): EventStore 
 }
 
 /** What drivers of other stores know of their place. */
-export function elsewhere(store: EventStore, facts: StoreFacts): EventStore {
+export function elsewhere(store: StreamStore, facts: StoreFacts): StreamStore {
   return storeWith(store, { inspect: async () => facts })
 }
 

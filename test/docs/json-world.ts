@@ -1,4 +1,4 @@
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import type { EventSpec, Operation } from '../../src/stream/operations/operation.ts'
 import { documentText } from '../support/stream-builder.ts'
 import { newWorld, type World } from '../unit/commands/support.ts'
@@ -47,9 +47,9 @@ export async function everything(): Promise<World> {
   return world
 }
 
-async function lease(store: EventStore, name: string, leaseId: string): Promise<void> {
+async function lease(store: StreamStore, name: string, leaseId: string): Promise<void> {
   const holder = { by: 'w7', host: 'testhost', pid: 41, purpose: 'repair', sinceMs: store.nowMs() }
-  await store.acquire(name, { leaseId, durationS: -1, holder })
+  await store.acquireLease(name, { leaseId, durationS: -1, holder })
 }
 
 /** As other programs write: no history, no status, times that cannot be read, a limit that nobody lives to see. */
@@ -59,7 +59,7 @@ const STRANGE = documentText(
   { id: '02.00', name: 'B', status: 'parked', prev: '00', created: '05/01/2024 10:00:01', timeout: '9999999.00:00:00' },
 )
 
-async function stranger(store: EventStore, name: string, body: string): Promise<void> {
+async function stranger(store: StreamStore, name: string, body: string): Promise<void> {
   await run(store, 'for-its-summary', init())
   const summary = (await store.read('for-its-summary'))?.summary
   await store.remove('for-its-summary', {})

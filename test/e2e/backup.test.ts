@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { setImmediate as otherWork } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import { listed, stored, text } from '../contract/harness.ts'
 import { filesIn, textOf } from '../unit/commands/transfer/support.ts'
 import { init, resultOf, run } from '../unit/ops/support.ts'
@@ -13,7 +13,7 @@ import { newUser, type User } from './program.ts'
 const STREAMS = Array.from({ length: 12 }, (_, at) => `orders/${String(at).padStart(2, '0')}`)
 
 let user: User
-let live: EventStore
+let live: StreamStore
 let address: string
 
 beforeAll(async () => {

@@ -11,7 +11,7 @@ import {
 } from '@azure/storage-blob'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import { given, leased } from '../contract/harness.ts'
 import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
 import { ACCOUNT, connectionStringAt } from '../support/azurite-process.ts'
@@ -30,7 +30,7 @@ const CANARY_SAS = `sv=2024-11-04&sr=c&sp=rwl&sig=${encodeURIComponent(SIGNATURE
 
 let user: User
 let file: string
-let azurite: EventStore & { container: string }
+let azurite: StreamStore & { container: string }
 let port: number
 
 beforeAll(async () => {
@@ -59,7 +59,7 @@ const sqlite = (path = file): string[] => ['--store', `sqlite:${path}`]
 const emulator = (): string[] => ['--store', azurite.address]
 const words = (line: string): string[] => line.split(' ')
 
-async function inStore<T>(address: string, work: (store: EventStore) => Promise<T>): Promise<T> {
+async function inStore<T>(address: string, work: (store: StreamStore) => Promise<T>): Promise<T> {
   const store = await openStore(address, {})
   try {
     return await work(store)
@@ -120,7 +120,7 @@ async function everything() {
   return [...(await inStore(`sqlite:${file}`, snapshot)), ...(await snapshot(azurite))]
 }
 
-async function snapshot(store: EventStore) {
+async function snapshot(store: StreamStore) {
   const found: unknown[] = []
   for await (const page of store.list({})) {
     for (const { name } of page) {
@@ -334,7 +334,7 @@ describe('a lease', () => {
           says: /^s is leased by another\n/,
           error: { holder: { by: 'grace' } },
         })
-        await store.release('s', id)
+        await store.releaseLease('s', id)
       })
     }
   })

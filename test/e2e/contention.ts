@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
 import { readStream } from '../../src/ops/read-stream.ts'
 import { transact } from '../../src/ops/transact/transact.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import { sized } from '../guarantees/size.ts'
 import { programFolder, warmStart } from './program.ts'
 
@@ -14,7 +14,7 @@ export const PROCESSES = 20
 export const CHANGES = sized(10, 50)
 
 /** Many processes change one stream, each as often as it can. Every change must be there exactly once, under the version it was told. */
-export async function contend(store: EventStore, atATime: number): Promise<void> {
+export async function contend(store: StreamStore, atATime: number): Promise<void> {
   const stream = 'contended'
   await store.createContainer()
   const init = { op: 'init', root: { name: 'Start' }, forks: [], hold: false, born: 'b' } as const

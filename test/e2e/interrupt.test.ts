@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { readStream } from '../../src/ops/read-stream.ts'
 import { transact } from '../../src/ops/transact/transact.ts'
 import { openStore } from '../../src/store/open.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import { given, leased } from '../contract/harness.ts'
 import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
@@ -15,8 +15,8 @@ import { type Ended, newUser, type Running, type User } from './program.ts'
 /** The built program, stopped in the middle of what it does. */
 
 let user: User
-let sqlite: EventStore
-let azurite: EventStore & { container: string }
+let sqlite: StreamStore
+let azurite: StreamStore & { container: string }
 let proxy: FaultProxy
 let killed: Awaited<ReturnType<typeof killTwo>>
 
@@ -35,14 +35,14 @@ afterAll(async () => {
 })
 
 /** A fresh stream with two threads. */
-async function newStream(store: EventStore): Promise<string> {
+async function newStream(store: StreamStore): Promise<string> {
   const stream = `s-${randomUUID()}`
   const init = { op: 'init', root: { name: 'Start' }, forks: [{ name: 'A' }, { name: 'B' }], hold: false } as const
   await transact(store, stream, { ...init, born: randomUUID() }, { commandId: 'init', by: 'test' })
   return stream
 }
 
-async function versions(store: EventStore, stream: string): Promise<number[]> {
+async function versions(store: StreamStore, stream: string): Promise<number[]> {
   return (await readStream(store, stream))?.transactions().map(({ version }) => version) ?? []
 }
 
@@ -75,7 +75,7 @@ describe.each([
       const { stdout, stderr, ...ended } = await change.ended
       expect({ ...ended, stdout }).toEqual({ code, signal: null, stdout: '' })
       expect(JSON.parse(stderr.split('\n')[1] ?? '')).toMatchObject({ error: { exit: code, applied: 'no', stream } })
-      expect(await store.release(stream, id)).toMatchObject({ kind: 'ok' })
+      expect(await store.releaseLease(stream, id)).toMatchObject({ kind: 'ok' })
       expect((await store.read(stream))?.lease.state).toBe('available')
       expect(await versions(store, stream)).toEqual([1])
     }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { readStream } from '../../src/ops/read-stream.ts'
 import { openStore } from '../../src/store/open.ts'
-import type { EventStore, WriteMode } from '../../src/store/store.ts'
+import type { StreamStore, WriteMode } from '../../src/store/store.ts'
 import { sized } from '../guarantees/size.ts'
 import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
 import { programFolder, warmStart } from './program.ts'
@@ -38,17 +38,17 @@ test.each([
   },
 )
 
-async function embedded(): Promise<EventStore> {
+async function embedded(): Promise<StreamStore> {
   const folder = mkdtempSync(join(tmpdir(), 'leasectl-same-command-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return open(await openStore(`sqlite:${join(folder, 'streams.db')}`, {}))
 }
 
-async function azurite(): Promise<EventStore> {
+async function azurite(): Promise<StreamStore> {
   return open(await openAzuriteStore((await sharedAzurite()).port))
 }
 
-async function open(store: EventStore): Promise<EventStore> {
+async function open(store: StreamStore): Promise<StreamStore> {
   onTestFinished(() => store.close())
   await store.createContainer()
   return store

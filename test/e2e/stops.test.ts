@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import { trustRow } from '../guarantees/record.ts'
 import { repeatWith, sized, trustSeed } from '../guarantees/size.ts'
 import { seededRandom } from '../support/faults.ts'
@@ -50,7 +50,7 @@ async function moment(random: () => number, withinMs: number): Promise<void> {
 }
 
 /** What was left is whole, nothing is held, nothing goes on. */
-async function expectClean(store: EventStore, address = store.address): Promise<Aftermath> {
+async function expectClean(store: StreamStore, address = store.address): Promise<Aftermath> {
   const aftermath = await aftermathOf(store)
   watch.leases += aftermath.leased.length
   expect(aftermath, again).toMatchObject({ leased: [], half: [] })

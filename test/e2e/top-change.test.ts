@@ -2,7 +2,7 @@ import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import { leased } from '../contract/harness.ts'
 import { NOBODY } from '../unit/store/sqlite/support.ts'
 import { newUser, type User } from './program.ts'
@@ -13,7 +13,7 @@ import { type PtyProgram, quit, Terminals } from './top-terminal.ts'
 
 let user: User
 let terminals: Terminals
-let store: EventStore
+let store: StreamStore
 
 beforeAll(async () => {
   user = await newUser()

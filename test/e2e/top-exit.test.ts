@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import { newUser, type User } from './program.ts'
 import { begin } from './top-store.ts'
 import { AT_REST, type PtyProgram, Terminals } from './top-terminal.ts'
@@ -11,7 +11,7 @@ import { AT_REST, type PtyProgram, Terminals } from './top-terminal.ts'
 
 let user: User
 let terminals: Terminals
-let store: EventStore
+let store: StreamStore
 
 beforeAll(async () => {
   user = await newUser()

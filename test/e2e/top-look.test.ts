@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import { newUser, type User } from './program.ts'
 import { act, begin, historyOf, OTHER } from './top-store.ts'
 import { type PtyProgram, quit, Terminals } from './top-terminal.ts'
@@ -11,7 +11,7 @@ import { type PtyProgram, quit, Terminals } from './top-terminal.ts'
 
 let user: User
 let terminals: Terminals
-let store: EventStore
+let store: StreamStore
 
 beforeAll(async () => {
   user = await newUser()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import { given } from '../contract/harness.ts'
 import { newUser, type User } from './program.ts'
 import { begin } from './top-store.ts'
@@ -27,7 +27,7 @@ const LIMIT = { timeout: 90_000 }
 const top = (address: string, ...argv: string[]): PtyProgram =>
   terminals.top(['--store', address, '--interval', '20ms', ...argv], { columns: 100, rows: 24 })
 
-async function withFile(name: string, run: (store: EventStore, path: string) => Promise<void>): Promise<void> {
+async function withFile(name: string, run: (store: StreamStore, path: string) => Promise<void>): Promise<void> {
   const path = join(user.home, name)
   const store = await openStore(`sqlite:${path}`, {})
   try {

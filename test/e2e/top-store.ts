@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { readStream, type SeenTransaction } from '../../src/ops/read-stream.ts'
+import { type JournalEntry, readStream } from '../../src/ops/read-stream.ts'
 import { transact } from '../../src/ops/transact/transact.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import type { EventSpec, Operation } from '../../src/stream/operations/operation.ts'
 
 /** Another process, as far as the dashboard can tell. */
@@ -9,7 +9,7 @@ export const OTHER = 'worker-7'
 
 /** A stream with a root and threads 01.00, 02.00, … */
 export async function begin(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   forks: readonly EventSpec[],
   root = 'Order',
@@ -18,13 +18,13 @@ export async function begin(
 }
 
 /** @throws if it was refused */
-export async function act(store: EventStore, name: string, operation: Operation, why?: string): Promise<void> {
+export async function act(store: StreamStore, name: string, operation: Operation, why?: string): Promise<void> {
   const authorship = { commandId: randomUUID(), by: OTHER, ...(why === undefined ? {} : { why }) }
   const { kind } = await transact(store, name, operation, authorship)
   if (kind !== 'done') throw new Error(`${operation.op} ${name}: ${kind}`)
 }
 
 /** What happened to a stream, oldest first. */
-export async function historyOf(store: EventStore, name: string): Promise<readonly SeenTransaction[]> {
+export async function historyOf(store: StreamStore, name: string): Promise<readonly JournalEntry[]> {
   return (await readStream(store, name))?.transactions() ?? []
 }

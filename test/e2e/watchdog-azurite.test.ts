@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readWatchdogState } from '../../src/ops/watchdog-state/parse.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import { shardOf } from '../../src/watchdog/shards/quota.ts'
 import { trustRow } from '../guarantees/record.ts'
 import { repeatWith, trustSeed } from '../guarantees/size.ts'
@@ -96,7 +96,7 @@ function haveShared(watchdogs: readonly WatchdogProcess[]): boolean {
 }
 
 /** What the survivors leave in the store says that they hold all shards. */
-async function stateTells(store: EventStore, survivors: readonly WatchdogProcess[]): Promise<void> {
+async function stateTells(store: StreamStore, survivors: readonly WatchdogProcess[]): Promise<void> {
   const look = async () => {
     const { watchdogs } = await readWatchdogState(store)
     const theirs = watchdogs.filter(({ pid }) => survivors.some(survivor => survivor.pid === pid))

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import { metric, pagesOf } from './watchdog/http.ts'
 import { fatesOf } from './watchdog/judge.ts'
 import { EVENT } from './watchdog/lives.ts'
@@ -37,7 +37,7 @@ function read(path: string): string | undefined {
   }
 }
 
-async function plantDue(store: EventStore, streams: readonly string[], isAlone = false): Promise<void> {
+async function plantDue(store: StreamStore, streams: readonly string[], isAlone = false): Promise<void> {
   await plant(
     store,
     streams.map(stream => ({ stream, timeoutMs: 1, isAlone })),

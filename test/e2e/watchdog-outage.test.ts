@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { transact } from '../../src/ops/transact/transact.ts'
 import { openStore } from '../../src/store/open.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import { metric, pagesOf } from './watchdog/http.ts'
 import { fatesOf } from './watchdog/judge.ts'
 import { CLAIM_MS, EVENT, FENCE, OWNER } from './watchdog/lives.ts'
@@ -42,7 +42,7 @@ async function keepAlive(address: string, streams: readonly string[], until: Abo
   await store.close()
 }
 
-async function ended(store: EventStore): Promise<readonly string[]> {
+async function ended(store: StreamStore): Promise<readonly string[]> {
   const fates = await fatesOf(store, [...ALIVE, ...SILENT])
   return [...fates].flatMap(([stream, { ends }]) => (ends.length > 0 ? [stream] : [])).sort()
 }

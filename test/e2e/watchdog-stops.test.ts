@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import { trustRow } from '../guarantees/record.ts'
 import { sized } from '../guarantees/size.ts'
 import type { Seen } from '../support/fault-proxy.ts'
@@ -40,7 +40,7 @@ afterAll(async () => {
 const names = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `orders/${at}`)
 
 /** Streams with an event whose limit has ended. */
-async function plantDue(store: EventStore, streams: readonly string[]): Promise<void> {
+async function plantDue(store: StreamStore, streams: readonly string[]): Promise<void> {
   await plant(
     store,
     streams.map(stream => ({ stream, timeoutMs: 1 })),
@@ -48,7 +48,7 @@ async function plantDue(store: EventStore, streams: readonly string[]): Promise<
 }
 
 /** Each is untouched, or ended in one whole transaction; no lease is left. @returns how many were ended */
-async function endedWhole(store: EventStore, streams: readonly string[]): Promise<number> {
+async function endedWhole(store: StreamStore, streams: readonly string[]): Promise<number> {
   const fates = [...(await fatesOf(store, streams))]
   expect(fates.length).toBe(streams.length)
   for (const [stream, { status, ends, byWatchdogs, lease }] of fates) {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { parseAddress } from '../../src/store/address.ts'
 import { credentialFor } from '../../src/store/azure/account.ts'
 import { openAzureBlobStore } from '../../src/store/azure/store.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import { connectionStrings, hitsIn, KEY, SAS } from './canaries.ts'
 
 /** What a service may answer that has lost its mind: each answer repeats the request with what signs it. */
@@ -72,7 +72,7 @@ export class MadService {
   }
 
   /** A driver of its own, so that none knows of an outage that another saw. */
-  async store(way: Way): Promise<EventStore> {
+  async store(way: Way): Promise<StreamStore> {
     const address = parseAddress(`${this.endpoint}/events`)
     if (address.kind !== 'azure' && address.kind !== 'azurite') throw new Error(`no container: ${address.kind}`)
     const credential = credentialFor(address, { AZURE_STORAGE_CONNECTION_STRING: this.connectionString(way) })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { StoreUnreachable } from '../../src/store/errors.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import { trustRow } from '../guarantees/record.ts'
 import { sized } from '../guarantees/size.ts'
 import { cli, newWorld, STATE_HOME } from '../unit/commands/support.ts'
@@ -41,7 +41,7 @@ const LOCAL = /^(help|completion|demo|lab .*|context (?!test).*)$/
 const PATIENT = /^(init|import|watchdog)$/
 
 /** All that a command line says over a store, with all that helps to find faults. */
-async function saidBy(argv: readonly string[], store: EventStore, connectionString: string): Promise<string> {
+async function saidBy(argv: readonly string[], store: StreamStore, connectionString: string): Promise<string> {
   const end = argv.includes('--') ? argv.indexOf('--') : argv.length
   const loud = [...argv.slice(0, end), '--debug', '-v', ...argv.slice(end)]
   let said = ''
@@ -53,7 +53,7 @@ async function saidBy(argv: readonly string[], store: EventStore, connectionStri
   return said
 }
 
-type Stores = (way: Way) => Promise<EventStore>
+type Stores = (way: Way) => Promise<StreamStore>
 type Line = (typeof LINES)[number]
 
 interface Said {
@@ -177,7 +177,7 @@ describe('a secret', () => {
 })
 
 /** A driver that knows nothing but this error. */
-function throwing(error: Error): EventStore {
+function throwing(error: Error): StreamStore {
   return new Proxy(newWorld().store, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key)

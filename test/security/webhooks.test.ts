@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { machineTiming } from '../../src/util/clock.ts'
 import { guardedLookup, type Resolve, sideOf } from '../../src/watchdog/hooks/address-policy.ts'
-import type { Attempt } from '../../src/watchdog/hooks/attempt.ts'
+import type { DeliveryAttempt } from '../../src/watchdog/hooks/attempt.ts'
 import { postWebhook, type WebhookInput } from '../../src/watchdog/hooks/webhook.ts'
 import { trustRow } from '../guarantees/record.ts'
 import { repeatWith, sized, trustSeed } from '../guarantees/size.ts'
@@ -43,7 +43,7 @@ async function listening(host: string, at: number, came: () => void): Promise<nu
   return (server.address() as AddressInfo).port
 }
 
-function post(url: string, resolve?: Resolve): Promise<Attempt> {
+function post(url: string, resolve?: Resolve): Promise<DeliveryAttempt> {
   const target = { kind: 'webhook', url, networks: [OPEN], timeoutMs: 30_000, tries: 1 } as const
   return postWebhook(target, inputOf(resolve))
 }

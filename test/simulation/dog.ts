@@ -1,5 +1,5 @@
 import { StoreUnreachable } from '../../src/store/errors.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import { runWatchdog } from '../../src/watchdog/loop.ts'
 import type { WatchdogOptions } from '../../src/watchdog/options.ts'
 import type { Observer } from '../../src/watchdog/report.ts'
@@ -130,6 +130,6 @@ export class Dog {
   }
 }
 
-function own(view: EventStore): EventStore {
+function own(view: StreamStore): StreamStore {
   return view
 }

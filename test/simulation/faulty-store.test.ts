@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { transact } from '../../src/ops/transact/transact.ts'
 import { StoreUnreachable } from '../../src/store/errors.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
-import type { ChangeOutcome, Decision, Stored } from '../../src/store/store.ts'
+import type { ChangeOutcome, Decision, StreamSnapshot } from '../../src/store/store.ts'
 import { Clock, type ClockFault } from './clock.ts'
 import { type FaultRates, NO_FAULTS, type Outage, Weather } from './faults.ts'
 import { FaultyStore } from './faulty-store.ts'
@@ -89,11 +89,11 @@ describe('a store that works', () => {
   it('shows the time of its actor to who decides', async () => {
     const { view, outcomeOf } = await stage({ clock: { offsetMs: 7_000 } })
     const seen: number[] = []
-    const look = (_: Stored, nowMs: number): Decision => {
+    const look = (_: StreamSnapshot, nowMs: number): Decision => {
       seen.push(nowMs)
       return { kind: 'leave' }
     }
-    await outcomeOf(() => view.changeUnderLease('a', look, { waitMs: 0, holder: HOLDER }))
+    await outcomeOf(() => view.update('a', look, { waitMs: 0, holder: HOLDER }))
     expect(seen).toHaveLength(1)
     expect(seen[0]).toBeGreaterThanOrEqual(7_000)
     expect(seen[0]).toBeLessThan(7_100)
@@ -170,8 +170,8 @@ describe('a lease held by another', () => {
 
   it('is waited for in virtual time, as long as the caller wants to', async () => {
     const { base, view, outcomeOf } = await stage()
-    await base.acquire('a', { leaseId: randomUUID(), durationS: 15, holder: HOLDER })
-    const change = (waitMs: number) => () => view.changeUnderLease('a', leave, { waitMs, holder: HOLDER })
+    await base.acquireLease('a', { leaseId: randomUUID(), durationS: 15, holder: HOLDER })
+    const change = (waitMs: number) => () => view.update('a', leave, { waitMs, holder: HOLDER })
     const impatient = await outcomeOf<ChangeOutcome>(change(2_000), 5_000)
     expect(impatient.value).toMatchObject({ kind: 'held', lease: { state: 'leased' } })
     expect(impatient.atMs).toBeGreaterThanOrEqual(2_000)

@@ -4,10 +4,10 @@ import type {
   ChangeOutcome,
   CreateOutcome,
   Decision,
-  EventStore,
-  Listed,
   ListQuery,
-  Stored,
+  StreamRow,
+  StreamSnapshot,
+  StreamStore,
 } from '../../src/store/store.ts'
 import type { Summary } from '../../src/stream/summary.ts'
 import type { Clock } from './clock.ts'
@@ -24,11 +24,11 @@ const UNKNOWN_AFTER_MS = 30_000
 const LATE_MS = [31_000, 120_000] as const
 const PAGE_ROWS = 200
 
-type Decide = (current: Stored, nowMs: number) => Decision
+type Decide = (current: StreamSnapshot, nowMs: number) => Decision
 
 export interface FaultyStoreOptions {
   /** Where the streams really are. */
-  readonly base: EventStore
+  readonly base: StreamStore
   readonly actor: Actor
   /** What this actor takes for the store's clock. */
   readonly clock: Clock
@@ -42,10 +42,10 @@ export interface FaultyStoreOptions {
  * A store as one actor sees it over a bad network: what can happen to a call is what `store/store.ts` says of it. Writes
  * that become durable are told to the trace at their true time, whatever the caller learns of them.
  */
-export class FaultyStore implements EventStore {
+export class FaultyStore implements StreamStore {
   readonly address = 'memory:'
   readonly nowMs: () => number
-  readonly #base: EventStore
+  readonly #base: StreamStore
   readonly #at: FaultyStoreOptions
 
   constructor(options: FaultyStoreOptions) {
@@ -54,7 +54,7 @@ export class FaultyStore implements EventStore {
     this.nowMs = options.clock.nowMs
   }
 
-  async *list(query: ListQuery): AsyncIterable<readonly Listed[]> {
+  async *list(query: ListQuery): AsyncIterable<readonly StreamRow[]> {
     await this.#send('list', '')
     for await (const page of this.#base.list(query)) {
       for (let from = 0; from < page.length; from += PAGE_ROWS) {
@@ -64,7 +64,7 @@ export class FaultyStore implements EventStore {
     }
   }
 
-  async read(name: string, signal?: AbortSignal): Promise<Stored | undefined> {
+  async read(name: string, signal?: AbortSignal): Promise<StreamSnapshot | undefined> {
     await this.#send('read', name)
     const stored = await this.#base.read(name, signal)
     await this.#take(CALL_MS)
@@ -77,7 +77,7 @@ export class FaultyStore implements EventStore {
     return outcome
   }
 
-  async changeUnderLease(name: string, decide: Decide, options: ChangeOptions): Promise<ChangeOutcome> {
+  async update(name: string, decide: Decide, options: ChangeOptions): Promise<ChangeOutcome> {
     await this.#send('change', name)
     const { actor, rates } = this.#at
     const fate = fateOf(actor.random, rates)
@@ -111,7 +111,7 @@ export class FaultyStore implements EventStore {
     sentMs = this.#at.actor.scheduler.nowMs,
   ): Promise<ChangeOutcome> {
     let put: Uint8Array | undefined
-    const outcome = await this.#base.changeUnderLease(
+    const outcome = await this.#base.update(
       name,
       current => {
         const decision = decide(current, this.nowMs())
@@ -142,7 +142,7 @@ export class FaultyStore implements EventStore {
 
   async #arrive(name: string, etag: string, decision: Decision, sentMs: number): Promise<void> {
     const holder = { by: 'network', host: '', pid: 0, purpose: '', sinceMs: 0 }
-    const late = (current: Stored): Decision => (current.etag === etag ? decision : { kind: 'leave' })
+    const late = (current: StreamSnapshot): Decision => (current.etag === etag ? decision : { kind: 'leave' })
     await this.#change(name, late, { waitMs: 0, holder }, sentMs)
   }
 
@@ -182,13 +182,13 @@ export class FaultyStore implements EventStore {
   }
 
   // What nobody in the simulation calls is as it is.
-  remove: EventStore['remove'] = (...args) => this.#base.remove(...args)
-  acquire: EventStore['acquire'] = (...args) => this.#base.acquire(...args)
-  renew: EventStore['renew'] = (...args) => this.#base.renew(...args)
-  change: EventStore['change'] = (...args) => this.#base.change(...args)
-  release: EventStore['release'] = (...args) => this.#base.release(...args)
-  break: EventStore['break'] = (...args) => this.#base.break(...args)
-  createContainer: EventStore['createContainer'] = (...args) => this.#base.createContainer(...args)
-  inspect: EventStore['inspect'] = (...args) => this.#base.inspect(...args)
-  close: EventStore['close'] = () => this.#base.close()
+  remove: StreamStore['remove'] = (...args) => this.#base.remove(...args)
+  acquireLease: StreamStore['acquireLease'] = (...args) => this.#base.acquireLease(...args)
+  renewLease: StreamStore['renewLease'] = (...args) => this.#base.renewLease(...args)
+  changeLeaseId: StreamStore['changeLeaseId'] = (...args) => this.#base.changeLeaseId(...args)
+  releaseLease: StreamStore['releaseLease'] = (...args) => this.#base.releaseLease(...args)
+  breakLease: StreamStore['breakLease'] = (...args) => this.#base.breakLease(...args)
+  createContainer: StreamStore['createContainer'] = (...args) => this.#base.createContainer(...args)
+  inspect: StreamStore['inspect'] = (...args) => this.#base.inspect(...args)
+  close: StreamStore['close'] = () => this.#base.close()
 }

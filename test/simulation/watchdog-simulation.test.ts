@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { EventStore, Stored } from '../../src/store/store.ts'
+import type { StreamSnapshot, StreamStore } from '../../src/store/store.ts'
 import type { WatchdogOptions } from '../../src/watchdog/options.ts'
 import { runOnce } from '../../src/watchdog/pass.ts'
 import { trustRow } from '../guarantees/record.ts'
@@ -124,14 +124,14 @@ describe('it shows', { timeout }, () => {
   })
 
   it('that events stand too long where the limits count for a day more', async () => {
-    const store = (view: EventStore) => withClock(view, () => view.nowMs() - DAY)
+    const store = (view: StreamStore) => withClock(view, () => view.nowMs() - DAY)
     expect(kindsIn(await live({ ...WEEK, sabotage: { store } }))).toContain('forgotten')
     row.control('limits count for a day more', true)
   })
 })
 
 /** One look has to do. */
-async function trustingly(store: EventStore, options: WatchdogOptions, signal: AbortSignal): Promise<void> {
+async function trustingly(store: StreamStore, options: WatchdogOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await runOnce(store, options, { isDryRun: false, signal }).catch(() => {})
     await options.timing?.pause(options.intervalMs, signal)
@@ -139,28 +139,27 @@ async function trustingly(store: EventStore, options: WatchdogOptions, signal: A
 }
 
 /** What is decided under the lease is decided by what was read before. */
-function stale(view: EventStore): EventStore {
-  const seen = new Map<string, Stored>()
+function stale(view: StreamStore): StreamStore {
+  const seen = new Map<string, StreamSnapshot>()
   return withMethods(view, {
     async read(name, signal) {
       const stored = await view.read(name, signal)
       if (stored !== undefined) seen.set(name, stored)
       return stored
     },
-    changeUnderLease: (name, decide, options) =>
-      view.changeUnderLease(name, (current, nowMs) => decide(seen.get(name) ?? current, nowMs), options),
+    update: (name, decide, options) =>
+      view.update(name, (current, nowMs) => decide(seen.get(name) ?? current, nowMs), options),
   })
 }
 
-function withClock(view: EventStore, nowMs: () => number): EventStore {
+function withClock(view: StreamStore, nowMs: () => number): StreamStore {
   return withMethods(view, {
     nowMs,
-    changeUnderLease: (name, decide, options) =>
-      view.changeUnderLease(name, current => decide(current, nowMs()), options),
+    update: (name, decide, options) => view.update(name, current => decide(current, nowMs()), options),
   })
 }
 
-function withMethods(view: EventStore, methods: Partial<EventStore>): EventStore {
+function withMethods(view: StreamStore, methods: Partial<StreamStore>): StreamStore {
   return new Proxy(view, {
     get(target, name) {
       const own: unknown = Reflect.get(methods, name)

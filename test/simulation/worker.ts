@@ -1,6 +1,6 @@
 import { transact } from '../../src/ops/transact/transact.ts'
 import { StoreUnreachable } from '../../src/store/errors.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import type { ChangeResult, Operation } from '../../src/stream/operations/operation.ts'
 import { isoTime } from '../../src/stream/time/dates.ts'
 import type { EventPlan, StreamPlanned } from './scenario.ts'
@@ -10,7 +10,7 @@ import type { Trace } from './trace.ts'
 /** A machine that works on events, with its own view of the store. */
 export interface Machine {
   readonly actor: Actor
-  readonly store: EventStore
+  readonly store: StreamStore
   readonly trace: Trace
 }
 

@@ -1,5 +1,5 @@
 import { openMemoryStore } from '../../src/store/memory.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import type { WatchdogOptions } from '../../src/watchdog/options.ts'
 import { holdLeases, retryFailures } from './bystanders.ts'
 import { type CheckRules, check, type Violation } from './checker.ts'
@@ -35,9 +35,9 @@ export interface WorldSettings extends Habits {
   readonly graceMs: number
   /** Takes a protection away, for the tests of the tests. */
   readonly sabotage?: {
-    store?(view: EventStore): EventStore
+    store?(view: StreamStore): StreamStore
     /** In place of the loop. */
-    run?(store: EventStore, options: WatchdogOptions, signal: AbortSignal): Promise<void>
+    run?(store: StreamStore, options: WatchdogOptions, signal: AbortSignal): Promise<void>
     readonly options?: Partial<WatchdogOptions>
   }
 }
@@ -93,7 +93,7 @@ export interface World {
   readonly scheduler: Scheduler
   readonly random: Random
   readonly trace: Trace
-  readonly base: EventStore
+  readonly base: StreamStore
   readonly sights: Sights
   readonly weather: Weather
   readonly settings: Pick<WorldSettings, 'intervalMs' | 'rates' | 'clock' | 'skewMs' | 'sabotage'>

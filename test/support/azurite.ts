@@ -3,7 +3,7 @@ import { expect, inject } from 'vitest'
 import type { StoreAddress } from '../../src/store/address.ts'
 import { parseConnectionString } from '../../src/store/azure/account.ts'
 import { type AzureBlobOptions, openAzureBlobStore } from '../../src/store/azure/store.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import { ACCOUNT, type Azurite, connectionStringAt } from './azurite-process.ts'
 
 export { type Azurite, connectionStringAt, startAzurite } from './azurite-process.ts'
@@ -29,7 +29,7 @@ async function askedFor(): Promise<number> {
 export async function openAzuriteStore(
   port: number,
   options: Partial<Omit<AzureBlobOptions, 'address' | 'credential'>> & { container?: string } = {},
-): Promise<EventStore & { container: string }> {
+): Promise<StreamStore & { container: string }> {
   const { container = `t${randomUUID()}`, ...rest } = options
   const address: StoreAddress = { kind: 'azurite', host: '127.0.0.1', port, container }
   const { credential } = parseConnectionString(connectionStringAt(port))

@@ -9,7 +9,7 @@ import { accountUrl, parseAddress, type StoreAddress } from '../../src/store/add
 import { type AzureCredential, credentialFor } from '../../src/store/azure/account.ts'
 import { openContainer } from '../../src/store/azure/client.ts'
 import { type AzureBlobOptions, openAzureBlobStore } from '../../src/store/azure/store.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import { sharedAzurite } from './azurite.ts'
 import type { Target } from './messages.ts'
 
@@ -30,7 +30,7 @@ export interface TestAccount {
   service(): Promise<BlobServiceClient>
   /** A name for a container, the same at no other time. */
   newContainer(): string
-  open(container: string, options?: Partial<AzureBlobOptions>): Promise<EventStore>
+  open(container: string, options?: Partial<AzureBlobOptions>): Promise<StreamStore>
   /** For clients of the service's own kit. */
   direct(container: string): Promise<{ address: BlobAddress; credential: AzureCredential }>
   /** For a proxy in front of the account. */

@@ -1,7 +1,7 @@
 import { accountUrl } from '../../src/store/address.ts'
 import { openContainer } from '../../src/store/azure/client.ts'
 import { openAzureBlobStore } from '../../src/store/azure/store.ts'
-import type { EventStore } from '../../src/store/store.ts'
+import type { StreamStore } from '../../src/store/store.ts'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 import { testAccount } from './live-store.ts'
 
@@ -25,7 +25,7 @@ const SAID: { readonly [kind in OddKind]?: string } = {
 }
 
 export interface OddStore {
-  readonly store: EventStore
+  readonly store: StreamStore
   readonly container: string
   readonly proxy: FaultProxy
   /** Puts the odd blobs beside what is there, each a copy of that stream, its summary included. */

@@ -2,7 +2,7 @@ import { EMPTY_DOCUMENT, type StreamDocument } from '../../src/stream/document.t
 import { type EventAttributes, LC_NAMESPACE, type LcAttributeName, type StreamEvent } from '../../src/stream/event.ts'
 import { EventStream } from '../../src/stream/event-stream.ts'
 import { parseJournal, type Transaction } from '../../src/stream/journal/journal.ts'
-import { type Applied, applyOperation, type ChangeContext } from '../../src/stream/operations/apply.ts'
+import { type Applied, applyOperation, type OperationContext } from '../../src/stream/operations/apply.ts'
 import type { Authorship, ChangeResult, EventSpec, Operation, Refusal } from '../../src/stream/operations/operation.ts'
 import { decodeDocument } from '../../src/stream/xml/decode.ts'
 import { readDocument } from '../../src/stream/xml/read.ts'
@@ -31,7 +31,7 @@ function attributesText(event: EventText): string {
 
 export const spec = (name: string, more: Partial<EventSpec> = {}): EventSpec => ({ name, ...more })
 
-type Options = Partial<Authorship> & Partial<ChangeContext>
+type Options = Partial<Authorship> & Partial<OperationContext>
 
 /**
  * One stream on a stage: operations are applied one after the other at a time that the test sets. What an operation

@@ -8,10 +8,10 @@ import { contextName } from '../values.ts'
 import { type Context, type Contexts, NO_CONTEXTS } from './contexts.ts'
 import { checkFolder, readPrivateFile } from './private-file.ts'
 
-export type Environment = Readonly<Record<string, string | undefined>>
+export type ContextEnvironment = Readonly<Record<string, string | undefined>>
 
 /** Where the contexts are kept. */
-export function contextsPath(env: Environment): string {
+export function contextsPath(env: ContextEnvironment): string {
   return join(configFolder(env), 'contexts.json')
 }
 
@@ -19,7 +19,7 @@ export function contextsPath(env: Environment): string {
  * The contexts of this user; without a file none.
  * @throws UsageError for a file that others may read or write, or that says what cannot be understood
  */
-export function readContexts(env: Environment): Contexts {
+export function readContexts(env: ContextEnvironment): Contexts {
   const path = contextsPath(env)
   const text = readPrivateFile(path)
   if (text === undefined) return NO_CONTEXTS

@@ -6,7 +6,7 @@ import { errorCode } from '../../util/errors.ts'
 import { configFolder } from '../folders.ts'
 import { UsageError } from '../problem.ts'
 import type { Contexts } from './contexts.ts'
-import { contextsPath, contextsText, type Environment, readContexts } from './file.ts'
+import { type ContextEnvironment, contextsPath, contextsText, readContexts } from './file.ts'
 import { statusOf } from './private-file.ts'
 
 export interface Updated {
@@ -21,7 +21,7 @@ export interface Updated {
  * @param change returns what it was given where nothing is to be written
  * @throws what `change` throws; then nothing was written
  */
-export function updateContexts(env: Environment, change: (contexts: Contexts) => Contexts): Updated {
+export function updateContexts(env: ContextEnvironment, change: (contexts: Contexts) => Contexts): Updated {
   createFolder(configFolder(env))
   const before = readContexts(env)
   const after = change(before)

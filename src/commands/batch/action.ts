@@ -3,8 +3,8 @@ import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import type { TransactOutcome } from '../../ops/transact/transact.ts'
-import type { EventStore } from '../../store/store.ts'
-import type { Pin } from '../../stream/precondition.ts'
+import type { StreamStore } from '../../store/store.ts'
+import type { Precondition } from '../../stream/precondition.ts'
 import { encodeCommandId } from '../../stream/text.ts'
 import type { LeavesOut, SignedOptions } from './options.ts'
 
@@ -15,10 +15,10 @@ export interface TargetChange {
   readonly target: Target
   readonly commandId: string
   /** The state that was previewed; nothing where there was no preview. */
-  readonly pin: Pin
+  readonly pin: Precondition
   readonly etag?: string
   readonly version?: number | undefined
-  readonly store: EventStore
+  readonly store: StreamStore
   readonly options: SignedOptions
   readonly runtime: Runtime
 }
@@ -75,13 +75,13 @@ export function targetCommandId(commandId: string, { stream, event }: Target, ba
 }
 
 /** The pin of a stream's first change: as it was previewed, or at the version that `--if-version` names. */
-export function firstPin(previewed: Pin, ifVersion: number | undefined): Pin {
+export function firstPin(previewed: Precondition, ifVersion: number | undefined): Precondition {
   if (ifVersion === undefined) return previewed
   return { ifVersion, ...(previewed.ifBorn === undefined ? {} : { ifBorn: previewed.ifBorn }) }
 }
 
 /** The pin of the next change of the same stream: our own change before it is no surprise. */
-export function pinAfter(pin: Pin, outcome: Done | Problem): Pin {
+export function pinAfter(pin: Precondition, outcome: Done | Problem): Precondition {
   if ('exit' in outcome || outcome.result.outcome === 'already') return pin
   // A stream that had no identity of its own was given one.
   const born = pin.ifBorn === undefined || pin.ifBorn === '' ? {} : { ifBorn: pin.ifBorn }

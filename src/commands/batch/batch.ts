@@ -5,13 +5,13 @@ import { requireSelection } from '../../cli/selection/read.ts'
 import { openStoreFor } from '../../cli/store.ts'
 import { counted, countText } from '../../formats/terminal/numbers.ts'
 import type { Selection } from '../../ops/selection.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { type BatchAction, targetsOf } from './action.ts'
 import { confirm } from './confirm.ts'
 import { runPlan } from './execute.ts'
 import type { BatchCommandOptions } from './options.ts'
-import { makePlan, missingProblemOf, type Plan } from './plan.ts'
+import { type BatchPlan, makePlan, missingProblemOf } from './plan.ts'
 import { countOf, printPreview, ROWS_SHOWN, sayPreview } from './preview.ts'
 import { printSingle } from './report.ts'
 import type { BatchContext } from './result.ts'
@@ -74,7 +74,7 @@ function needsNoLook({ action, options, runtime }: BatchContext): boolean {
 async function changeUnseen(
   stream: string,
   context: BatchContext,
-  store: EventStore,
+  store: StreamStore,
   output: Output,
 ): Promise<Problem | undefined> {
   const { action, options, runtime } = context
@@ -85,7 +85,7 @@ async function changeUnseen(
 }
 
 function confirmPlan(
-  plan: Plan,
+  plan: BatchPlan,
   isNamed: boolean,
   context: BatchContext,
   output: Output,
@@ -110,7 +110,7 @@ function confirmPlan(
   return confirm(request, runtime)
 }
 
-function unexpected(expected: number, { jobs, leftOut }: Plan, { leavesOut }: BatchAction): Problem {
+function unexpected(expected: number, { jobs, leftOut }: BatchPlan, { leavesOut }: BatchAction): Problem {
   const found = `${countText(jobs.length)}${leftOut === 0 ? '' : ` (${countText(leftOut)} ${leavesOut?.because}, left out)`}`
   const nothingLeft = `Was it done before? All that match are ${leavesOut?.because}; ls shows them.`
   return problem('changed', `expected ${counted(expected, 'stream')}, found ${found}; nothing was changed`, {

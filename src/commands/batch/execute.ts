@@ -1,18 +1,18 @@
 import { errorProblem, interruptedProblem } from '../../cli/error-problem.ts'
 import type { Output } from '../../cli/output.ts'
 import type { Problem } from '../../cli/problem.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { runBatch } from '../../util/concurrency.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { firstPin, pinAfter, type Target, targetCommandId } from './action.ts'
 import { FaultStreak } from './fault-streak.ts'
-import type { Job, Plan } from './plan.ts'
+import type { BatchJob, BatchPlan } from './plan.ts'
 import { type EndedBatch, endProblem, openReport, printSingle, type Report, tellEnd } from './report.ts'
 import { type BatchContext, isProblem, type Result } from './result.ts'
 import { openRunFile } from './run-file.ts'
 
 interface ExecuteOptions {
-  readonly store: EventStore
+  readonly store: StreamStore
   readonly commandId: string
   /** More than one target was asked for, or may have been: each change has an id of its own, and there is a run file. */
   readonly isBatch: boolean
@@ -34,7 +34,7 @@ export interface BatchListener {
  * started. A problem is what kept all of it from being begun.
  */
 export async function executePlan(
-  plan: Plan,
+  plan: BatchPlan,
   how: ExecuteOptions,
   context: BatchContext,
   listener: BatchListener,
@@ -68,7 +68,7 @@ const EMBEDDED_CONCURRENCY = 32
 
 /** Changes the targets of a plan; the events of one stream one after the other. */
 async function changeTargets(
-  jobs: readonly Job[],
+  jobs: readonly BatchJob[],
   { store, commandId: batchId, isBatch }: ExecuteOptions,
   { action, options, runtime }: BatchContext,
   onResult: (result: Result) => void,
@@ -117,7 +117,7 @@ export function runJobs<Item>(
 
 /** Executes a plan that was shown, and prints what became of each target. */
 export async function runPlan(
-  plan: Plan,
+  plan: BatchPlan,
   given: Omit<ExecuteOptions, 'commandId'>,
   context: BatchContext,
   output: Output,
@@ -133,7 +133,7 @@ export async function runPlan(
 }
 
 async function runMany(
-  plan: Plan,
+  plan: BatchPlan,
   how: ExecuteOptions,
   context: BatchContext,
   output: Output,

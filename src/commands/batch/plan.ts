@@ -3,20 +3,20 @@ import { type Problem, problem } from '../../cli/problem.ts'
 import { type StreamView, viewOf } from '../../ops/read-stream.ts'
 import { type Selection, selected } from '../../ops/selection.ts'
 import { type SummarizedStream, summaries, summarizeStored, summaryOf } from '../../ops/summaries.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
 import { isFailed, isFinal } from '../../stream/event.ts'
-import type { Pin } from '../../stream/precondition.ts'
+import type { Precondition } from '../../stream/precondition.ts'
 import { readAhead } from '../../util/concurrency.ts'
 import { type BatchAction, type Done, type Target, targetsOf } from './action.ts'
 import type { SignedOptions, TargetState } from './options.ts'
 import type { Resume } from './resume.ts'
 
 /** A stream and what is to be done to it, one after the other. */
-export interface Job {
+export interface BatchJob {
   readonly targets: readonly Target[]
   /** The state that was looked at. */
-  readonly pin: Pin
+  readonly pin: Precondition
   readonly etag: string
   readonly version: number | undefined
 }
@@ -39,10 +39,10 @@ export interface Settled {
   readonly born: string | undefined
 }
 
-export interface Plan {
+export interface BatchPlan {
   /** All that will have an outcome, in the order of the selection. */
   readonly targets: readonly Target[]
-  readonly jobs: readonly Job[]
+  readonly jobs: readonly BatchJob[]
   /** Not to be tried: what becomes of them is known. */
   readonly settled: readonly Settled[]
   /** Names that nothing has, events that a stream does not have. */
@@ -70,7 +70,7 @@ export interface PlanRequest {
 }
 
 /** Looks at all that is selected, before anything is changed. */
-export async function makePlan(request: PlanRequest, store: EventStore, signal: AbortSignal): Promise<Plan> {
+export async function makePlan(request: PlanRequest, store: StreamStore, signal: AbortSignal): Promise<BatchPlan> {
   const draft = new PlanDraft(request)
   for await (const { found, missing } of inspect(store, request.selection, request.eventsOf !== undefined, signal)) {
     for (const name of missing) draft.addMissing(name)
@@ -79,9 +79,9 @@ export async function makePlan(request: PlanRequest, store: EventStore, signal: 
   return draft
 }
 
-class PlanDraft implements Plan {
+class PlanDraft implements BatchPlan {
   readonly targets: Target[] = []
-  readonly jobs: Job[] = []
+  readonly jobs: BatchJob[] = []
   readonly settled: Settled[] = []
   readonly missing: Problem[] = []
   readonly rows: PreviewRow[] = []
@@ -138,7 +138,7 @@ class PlanDraft implements Plan {
   }
 }
 
-function jobOf({ listed, pin, summary }: SummarizedStream, targets: readonly Target[]): Job {
+function jobOf({ listed, pin, summary }: SummarizedStream, targets: readonly Target[]): BatchJob {
   return { targets, pin, etag: listed.etag, version: summary?.version ?? pin.ifVersion }
 }
 
@@ -179,7 +179,7 @@ const READS_AT_ONCE = 8
 
 /** The streams of a selection as they stand now; read in full where their events are meant. */
 async function* inspect(
-  store: EventStore,
+  store: StreamStore,
   selection: Selection,
   withEvents: boolean,
   signal: AbortSignal,
@@ -198,7 +198,7 @@ async function* inspect(
   })
 }
 
-async function inspectOne(store: EventStore, name: string, signal: AbortSignal): Promise<Inspected | undefined> {
+async function inspectOne(store: StreamStore, name: string, signal: AbortSignal): Promise<Inspected | undefined> {
   try {
     const stored = await store.read(name, signal)
     if (stored === undefined) return undefined
@@ -213,7 +213,7 @@ async function inspectOne(store: EventStore, name: string, signal: AbortSignal):
 }
 
 async function* namesOf(
-  store: EventStore,
+  store: StreamStore,
   { filter }: Extract<Selection, { kind: 'filter' }>,
   signal: AbortSignal,
 ): AsyncGenerator<string> {

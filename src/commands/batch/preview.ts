@@ -4,11 +4,11 @@ import { problemJson } from '../../cli/problem-text.ts'
 import { jsonLine, jsonText, orNull } from '../../formats/json.ts'
 import { fieldColumns, usualColumns } from '../../formats/listing/columns.ts'
 import { listingJson } from '../../formats/listing/json.ts'
-import { lookOf, statusWord } from '../../formats/stream/view.ts'
+import { statusWord, styleOf } from '../../formats/stream/view.ts'
 import { counted, countText, type TimeStyle } from '../../formats/terminal/numbers.ts'
 import { type Cell, type Column, table } from '../../formats/terminal/table.ts'
 import { visibleText } from '../../util/visible-text.ts'
-import type { Plan, PreviewRow } from './plan.ts'
+import type { BatchPlan, PreviewRow } from './plan.ts'
 import type { BatchContext } from './result.ts'
 
 /** So many rows are talk; more of them nobody reads. */
@@ -16,7 +16,7 @@ export const ROWS_SHOWN = 20
 
 /** On stderr, before it is asked: the first of what would be changed, and counts of all of it. */
 export async function sayPreview(
-  plan: Plan,
+  plan: BatchPlan,
   { action, options, runtime }: BatchContext,
   output: Output,
 ): Promise<void> {
@@ -34,7 +34,7 @@ export async function sayPreview(
 
 /** What `--dry-run` prints: the preview as data. */
 export async function printPreview(
-  plan: Plan,
+  plan: BatchPlan,
   { action, options, runtime }: BatchContext,
   output: Output,
 ): Promise<void> {
@@ -56,7 +56,7 @@ export async function printPreview(
 }
 
 /** `58 streams: 40 inprocess, 18 init; 1 not to be tried; 2 already final, left out` */
-export function planText(plan: Plan, because = ''): string {
+export function planText(plan: BatchPlan, because = ''): string {
   const { settled, leftOut, byStatus } = plan
   const statuses = [...byStatus].map(([status, count]) => `${countText(count)} ${statusWord(status)}`)
   return [
@@ -67,7 +67,7 @@ export function planText(plan: Plan, because = ''): string {
 }
 
 /** `58 streams`, or `116 events of 58 streams`. */
-export function countOf({ jobs }: Pick<Plan, 'jobs'>): string {
+export function countOf({ jobs }: Pick<BatchPlan, 'jobs'>): string {
   const streams = counted(jobs.length, 'stream')
   const targets = jobs.flatMap(job => job.targets)
   const byEvent = targets.some(({ event }) => event !== undefined)
@@ -112,7 +112,7 @@ const EVENT: PreviewColumn = { title: 'EVENT', cell: ({ target }) => visibleText
 const EVENT_STATUS: PreviewColumn = {
   title: 'IT IS',
   cell({ status }) {
-    const { glyph, style } = lookOf(status)
+    const { glyph, style } = styleOf(status)
     return { text: `${glyph} ${statusWord(status)}`, style }
   },
 }

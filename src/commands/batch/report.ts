@@ -10,7 +10,7 @@ import { widthOf } from '../../formats/terminal/width.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import type { Done, Target } from './action.ts'
 import type { OutcomeWord } from './options.ts'
-import type { Plan } from './plan.ts'
+import type { BatchPlan } from './plan.ts'
 import { openProgress } from './progress.ts'
 import {
   type BatchContext,
@@ -182,7 +182,7 @@ export async function printSingle(result: Result, context: BatchContext, output:
 
 /** A batch that has ended, or was stopped. */
 export interface EndedBatch {
-  readonly plan: Plan
+  readonly plan: BatchPlan
   /** In the order of the selection; those that were not begun are not among them. */
   readonly results: readonly Result[]
   readonly runFile: string | undefined

@@ -7,7 +7,7 @@ import { jsonLine, jsonTime, orNull } from '../../formats/json.ts'
 import { errorCode } from '../../util/errors.ts'
 import type { Target } from './action.ts'
 import type { SignedOptions } from './options.ts'
-import type { Job, Plan } from './plan.ts'
+import type { BatchJob, BatchPlan } from './plan.ts'
 import { type Result, wordOf } from './result.ts'
 import { WriteBuffer } from './write-buffer.ts'
 
@@ -39,7 +39,7 @@ export interface RunFile {
  */
 export async function openRunFile(
   header: RunHeader,
-  plan: Plan,
+  plan: BatchPlan,
   runtime: Runtime,
   onFault: (message: string) => void,
 ): Promise<RunFile | Problem> {
@@ -91,7 +91,7 @@ function fileName(verb: string, runtime: Runtime): string {
   return `${time}-${verb}-${runtime.newId().slice(-8)}.ndjson`
 }
 
-function beginning({ verb, store, commandId, options, rerunOf }: RunHeader, plan: Plan, runtime: Runtime): string {
+function beginning({ verb, store, commandId, options, rerunOf }: RunHeader, plan: BatchPlan, runtime: Runtime): string {
   const jobs = new Map(plan.jobs.flatMap(job => job.targets.map(target => [target, job] as const)))
   const head = {
     record: 'run',
@@ -111,7 +111,7 @@ function beginning({ verb, store, commandId, options, rerunOf }: RunHeader, plan
   return [jsonLine(head), ...targets].join('')
 }
 
-function targetLine({ stream, event }: Target, job: Job | undefined, settledBorn: string | undefined): string {
+function targetLine({ stream, event }: Target, job: BatchJob | undefined, settledBorn: string | undefined): string {
   const born = job === undefined ? settledBorn : job.pin.ifBorn
   return jsonLine({ record: 'target', stream, event: event ?? null, version: job?.version ?? null, born: orNull(born) })
 }

@@ -2,7 +2,7 @@ import { outcomeProblem } from '../../cli/outcome-problem.ts'
 import { transactOptions } from '../../cli/store.ts'
 import { summaryOf } from '../../ops/summaries.ts'
 import { type TransactOutcome, transact } from '../../ops/transact/transact.ts'
-import type { Pin } from '../../stream/precondition.ts'
+import type { Precondition } from '../../stream/precondition.ts'
 import { type BatchAction, type TargetChange, unreadable } from './action.ts'
 import type { TransactCommand } from './options.ts'
 
@@ -21,7 +21,7 @@ export function transactAction(command: TransactCommand): BatchAction {
       const purpose = event === undefined ? name : `${name} ${event}`
       const how = transactOptions(options, commandId, purpose, runtime)
       const what = operation(event === undefined ? {} : { event }, options)
-      const attempt = (pin: Pin) => transact(store, stream, what, { ...how, ...pin })
+      const attempt = (pin: Precondition) => transact(store, stream, what, { ...how, ...pin })
       const first = await attempt(change.pin)
       const pin = isChanged(first) ? await pinOfSameBytes(change) : undefined
       const outcome = pin === undefined ? first : await attempt(pin)
@@ -38,7 +38,14 @@ function isChanged(outcome: TransactOutcome): boolean {
  * A document that was copied here may carry a foreign write that no transaction has recorded. A listing's pin does not
  * know of it; where the bytes are still those that were listed, it is part of what was looked at.
  */
-async function pinOfSameBytes({ target, pin, etag, store, options, runtime }: TargetChange): Promise<Pin | undefined> {
+async function pinOfSameBytes({
+  target,
+  pin,
+  etag,
+  store,
+  options,
+  runtime,
+}: TargetChange): Promise<Precondition | undefined> {
   if (etag === undefined || pin.ifSum !== undefined || options.ifVersion !== undefined) return undefined
   const now = await summaryOf(store, { name: target.stream }, runtime.signal)
   return now?.listed.etag === etag && now.fault === undefined ? now.pin : undefined

@@ -10,14 +10,14 @@ import { nagiosLines } from '../../formats/check/nagios.ts'
 import { checkMetrics } from '../../formats/check/prometheus.ts'
 import { jsonDocument } from '../../formats/json.ts'
 import { type CheckResult, judge } from '../../ops/check/check.ts'
-import { Looking, type StoreLook } from '../../ops/check/scan.ts'
+import { type StoreScan, StoreScanner } from '../../ops/check/scan.ts'
 import { watchedBy } from '../../ops/check/watchdogs.ts'
 import { globOf } from '../../ops/glob.ts'
 import { summaries } from '../../ops/summaries.ts'
 import { readWatchdogState } from '../../ops/watchdog-state/parse.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { formatDuration } from '../../stream/time/durations.ts'
-import { Deadline } from '../wait/run.ts'
+import { WaitLimit } from '../wait/run.ts'
 import { type CheckOptions, limitsOf } from './options.ts'
 
 const WITHIN_MS = 30_000
@@ -40,17 +40,17 @@ export async function checkStore(options: CheckOptions, runtime: Runtime): Promi
 }
 
 async function lookAt(
-  store: EventStore,
+  store: StreamStore,
   options: CheckOptions,
   runtime: Runtime,
   signal: AbortSignal,
-): Promise<StoreLook> {
+): Promise<StoreScan> {
   const { match, overdueFor = OVERDUE_FOR_MS, stuckAfter = STUCK_AFTER_MS } = options
   requireFile(store.address)
   const { host, isRunning } = runtime
   const isWatched = watchedBy((await readWatchdogState(store, signal)).watchdogs)
   const watched = isWatched === undefined ? {} : { isWatched }
-  const looking = new Looking({ host, isRunning, overdueForMs: overdueFor, stuckAfterMs: stuckAfter, ...watched })
+  const looking = new StoreScanner({ host, isRunning, overdueForMs: overdueFor, stuckAfterMs: stuckAfter, ...watched })
   const progress = openProgressLine(options, runtime)
   const startMs = runtime.nowMs()
   try {
@@ -89,7 +89,7 @@ async function inTime<Result>(
   runtime: Runtime,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  const deadline = new Deadline(ms)
+  const deadline = new WaitLimit(ms)
   deadline.cutLooks()
   const signal = AbortSignal.any([runtime.signal, deadline.signal])
   try {

@@ -2,13 +2,13 @@ import type { Command, Option } from 'commander'
 import { readContexts } from '../../cli/contexts/file.ts'
 import type { Runtime, StoreChoice } from '../../cli/runtime.ts'
 import { readStream } from '../../ops/read-stream.ts'
-import type { EventStore, Listed, ListQuery } from '../../store/store.ts'
+import type { ListQuery, StreamRow, StreamStore } from '../../store/store.ts'
 import { defined } from '../../util/defined.ts'
-import { commandNamed, type Place } from './line.ts'
+import { type CursorPlace, commandNamed } from './line.ts'
 
 /** What may stand at the cursor: only what begins with what is typed. */
 export async function candidatesAt(
-  place: Place,
+  place: CursorPlace,
   current: string,
   program: Command,
   runtime: Runtime,
@@ -17,7 +17,7 @@ export async function candidatesAt(
   return { kind, found: found.filter(({ text }) => text.startsWith(current)) }
 }
 
-async function offeredAt(place: Place, current: string, program: Command, runtime: Runtime): Promise<Candidates> {
+async function offeredAt(place: CursorPlace, current: string, program: Command, runtime: Runtime): Promise<Candidates> {
   const { command, operands, wanted } = place
   switch (wanted.kind) {
     case 'flag':
@@ -39,18 +39,18 @@ async function offeredAt(place: Place, current: string, program: Command, runtim
   }
 }
 
-function words(found: readonly Candidate[]): Candidates {
+function words(found: readonly CompletionWord[]): Candidates {
   return { kind: 'words', found }
 }
 
 const FILES: Candidates = { kind: 'files', found: [] }
 
-function commandsOf(command: Command): Candidate[] {
+function commandsOf(command: Command): CompletionWord[] {
   const visible = command.createHelp().visibleCommands(command)
   return visible.map(sub => ({ text: sub.name(), what: sub.summary() || sub.description() }))
 }
 
-function flagsOf(command: Command): Candidate[] {
+function flagsOf(command: Command): CompletionWord[] {
   const visible = command.createHelp().visibleOptions(command)
   return visible.map(({ long, short, description }) => ({ text: long ?? short ?? '', what: description }))
 }
@@ -61,7 +61,7 @@ function argumentName({ registeredArguments }: Command, at: number): string | un
   return (registeredArguments[at] ?? (last?.variadic ? last : undefined))?.name()
 }
 
-async function argumentsOf(name: string, typed: string, place: Place, runtime: Runtime): Promise<Candidates> {
+async function argumentsOf(name: string, typed: string, place: CursorPlace, runtime: Runtime): Promise<Candidates> {
   const { command, operands } = place
   switch (name) {
     case 'STREAM':
@@ -85,7 +85,7 @@ async function argumentsOf(name: string, typed: string, place: Place, runtime: R
   }
 }
 
-async function valuesOf(option: Option, typed: string, place: Place, runtime: Runtime): Promise<Candidates> {
+async function valuesOf(option: Option, typed: string, place: CursorPlace, runtime: Runtime): Promise<Candidates> {
   const known = wordsOf(option.parseArg)
   if (known.length > 0) {
     const lead = typed.slice(0, typed.lastIndexOf(',') + 1)
@@ -104,7 +104,7 @@ async function valuesOf(option: Option, typed: string, place: Place, runtime: Ru
   }
 }
 
-const SCHEMES: readonly Candidate[] = [
+const SCHEMES: readonly CompletionWord[] = [
   { text: 'sqlite:', what: 'PATH of a file' },
   { text: 'azure:', what: 'ACCOUNT/CONTAINER' },
   { text: 'azurite:', what: 'CONTAINER on the emulator' },
@@ -116,7 +116,7 @@ function wordsOf(parser: unknown): readonly string[] {
   return parser.words.map(String)
 }
 
-function contexts({ env }: Runtime): Candidate[] {
+function contexts({ env }: Runtime): CompletionWord[] {
   try {
     return [...readContexts(env).byName.values()].map(({ name, store }) => ({ text: name, what: store }))
   } catch {
@@ -124,7 +124,7 @@ function contexts({ env }: Runtime): Candidate[] {
   }
 }
 
-async function helpWords(program: Command, operands: readonly string[]): Promise<Candidate[]> {
+async function helpWords(program: Command, operands: readonly string[]): Promise<CompletionWord[]> {
   let at: Command | undefined = program
   for (const word of operands) at = at && commandNamed(at, word)
   if (at === undefined) return []
@@ -133,13 +133,13 @@ async function helpWords(program: Command, operands: readonly string[]): Promise
   return [...commandsOf(program), ...Object.keys(TOPICS).map(text => ({ text, what: 'a topic' }))]
 }
 
-function storeOf({ given: { store, container, context } }: Place, runtime: Runtime): LiveStore {
+function storeOf({ given: { store, container, context } }: CursorPlace, runtime: Runtime): LiveStore {
   const choice = defined({ store, container, context })
   return { choice, runtime }
 }
 
 /** A word that may stand at the cursor. */
-export interface Candidate {
+export interface CompletionWord {
   readonly text: string
   /** What it is, in a few words. */
   readonly what?: string
@@ -148,7 +148,7 @@ export interface Candidate {
 export interface Candidates {
   /** `open`: the word goes on, no space follows. `files`: the shell knows better. */
   readonly kind: 'words' | 'open' | 'files'
-  readonly found: readonly Candidate[]
+  readonly found: readonly CompletionWord[]
 }
 
 /** The store that the line means. */
@@ -163,7 +163,7 @@ const PATIENCE_MS = 550
 const MOST_NAMES = 200
 
 /** Names of streams that begin so, at most a page of them. Silent where the store does not answer in time. */
-export function streamNames(start: string, where: LiveStore): Promise<readonly Candidate[]> {
+export function streamNames(start: string, where: LiveStore): Promise<readonly CompletionWord[]> {
   return asked(where, async (store, signal) => {
     const page = await names(store, { prefix: start, limit: MOST_NAMES, signal })
     const shared = page.length < MOST_NAMES ? start : commonStart(page.map(({ name }) => name))
@@ -175,7 +175,7 @@ export function streamNames(start: string, where: LiveStore): Promise<readonly C
 }
 
 /** Ids of a stream's events. */
-function eventIds(stream: string | undefined, where: LiveStore): Promise<readonly Candidate[]> {
+function eventIds(stream: string | undefined, where: LiveStore): Promise<readonly CompletionWord[]> {
   if (stream === undefined) return Promise.resolve([])
   return asked(where, async (store, signal) => {
     const view = await readStream(store, stream, signal)
@@ -183,7 +183,7 @@ function eventIds(stream: string | undefined, where: LiveStore): Promise<readonl
   })
 }
 
-async function names(store: EventStore, query: ListQuery): Promise<readonly Listed[]> {
+async function names(store: StreamStore, query: ListQuery): Promise<readonly StreamRow[]> {
   for await (const page of store.list(query)) return page
   return []
 }
@@ -198,10 +198,10 @@ function commonStart(texts: readonly string[]): string {
 /** Asks the store without a sign-in; whatever goes wrong, or takes too long, there are no candidates. */
 async function asked(
   { choice, runtime }: LiveStore,
-  ask: (store: EventStore, signal: AbortSignal) => Promise<readonly Candidate[]>,
-): Promise<readonly Candidate[]> {
+  ask: (store: StreamStore, signal: AbortSignal) => Promise<readonly CompletionWord[]>,
+): Promise<readonly CompletionWord[]> {
   const patience = new AbortController()
-  const { promise: tooLate, resolve } = Promise.withResolvers<readonly Candidate[]>()
+  const { promise: tooLate, resolve } = Promise.withResolvers<readonly CompletionWord[]>()
   const timer = setTimeout(() => {
     resolve([])
     patience.abort()

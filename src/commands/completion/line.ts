@@ -87,7 +87,7 @@ function endWord(state: State): void {
 }
 
 /** What is looked for at the cursor, and what was said before it. */
-export interface Place {
+export interface CursorPlace {
   readonly command: Command
   /** Arguments of the command that stand before the cursor. */
   readonly operands: readonly string[]
@@ -102,7 +102,7 @@ export interface Place {
 }
 
 /** Reads the words before the cursor as the parser would, without complaint. */
-export function placeOf(program: Command, before: readonly string[], current: string): Place {
+export function placeOf(program: Command, before: readonly string[], current: string): CursorPlace {
   const walk = new Walk(program)
   for (const word of before) walk.take(word)
   return { command: walk.command, operands: walk.operands, given: walk.given, wanted: walk.wanted(current) }
@@ -134,7 +134,7 @@ class Walk {
     }
   }
 
-  wanted(current: string): Place['wanted'] {
+  wanted(current: string): CursorPlace['wanted'] {
     if (this.#waiting !== undefined) return { kind: 'value', option: this.#waiting, lead: '' }
     if (this.#onlyOperands || !current.startsWith('-')) return { kind: 'operand', flags: !this.#onlyOperands }
     const [, lead = '', name = ''] = /^((--[^=]+)=)/.exec(current) ?? []

@@ -1,6 +1,6 @@
 import { hasHostile } from '../../formats/json.ts'
 import { visibleText } from '../../util/visible-text.ts'
-import type { Candidate, Candidates } from './candidates.ts'
+import type { Candidates, CompletionWord } from './candidates.ts'
 import type { TypedLine } from './line.ts'
 import type { Shell } from './shells.ts'
 
@@ -75,7 +75,7 @@ export function answerText({ kind, found }: Candidates, shell: Shell, typed: Typ
   return `${[kind, ...new Set(lines)].join('\n')}\n`
 }
 
-function lineOf({ text, what }: Candidate, shell: Shell, typed: TypedLine): string | undefined {
+function lineOf({ text, what }: CompletionWord, shell: Shell, typed: TypedLine): string | undefined {
   const explained = what === undefined || what === '' ? undefined : visibleText(what)
   switch (shell) {
     case 'bash':

@@ -3,7 +3,7 @@ import { exitOfRefusal } from '../../cli/exit-codes.ts'
 import type { GlobalOptions } from '../../cli/options.ts'
 import { type Output, openOutput } from '../../cli/output.ts'
 import { type Problem, problem, UsageError } from '../../cli/problem.ts'
-import type { OpenedStore, Runtime, StoreChoice } from '../../cli/runtime.ts'
+import type { Runtime, RuntimeStore, StoreChoice } from '../../cli/runtime.ts'
 import { sourceText, storeChoice } from '../../cli/store.ts'
 import { stepJson } from '../../formats/doctor.ts'
 import { jsonDocument } from '../../formats/json.ts'
@@ -38,7 +38,7 @@ function choiceOf(options: TestContextOptions): StoreChoice {
 
 async function print(
   options: TestContextOptions,
-  { address, context }: OpenedStore,
+  { address, context }: RuntimeStore,
   steps: readonly ProbeStep[],
   output: Output,
 ): Promise<void> {
@@ -67,7 +67,7 @@ function row({ name, outcome, ms, message = '' }: ProbeStep): Cell[] {
 
 function stepProblem(
   { name, outcome, code = 'unexpected', message, hint }: ProbeStep,
-  opened: OpenedStore,
+  opened: RuntimeStore,
   runtime: Runtime,
 ): Problem {
   const creates = `${commandLine(runtime, ['init', 'STREAM', '--create-container'])} creates it`

@@ -10,8 +10,8 @@ import { type DemoWorkerReport, runDemoWorker } from '../../demo/worker.ts'
 import { transactionLines } from '../../formats/journal.ts'
 import { showTree } from '../../formats/stream/tree.ts'
 import { shownStream } from '../../formats/stream/view.ts'
-import type { SeenTransaction, StreamView } from '../../ops/read-stream.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { JournalEntry, StreamView } from '../../ops/read-stream.ts'
+import type { StreamStore } from '../../store/store.ts'
 import type { ProgramRuntime } from '../top/dashboard.ts'
 import { noScreen } from '../top/run.ts'
 
@@ -82,7 +82,7 @@ function requireScreen(runtime: Runtime): void {
 }
 
 async function work(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   stream: string,
   speed: number,
@@ -99,7 +99,7 @@ function workerProcess(runtime: Processes, words: readonly string[]): WorkerProc
 
 /** Where the play is seen: a tree that moves on a terminal, a line for each transaction elsewhere. */
 interface Stage {
-  readonly show: (view: StreamView, news: readonly SeenTransaction[]) => Promise<void>
+  readonly show: (view: StreamView, news: readonly JournalEntry[]) => Promise<void>
   close(): Promise<void>
 }
 
@@ -133,7 +133,7 @@ function tree(view: StreamView, { time, paint, width }: Output): string[] {
   return showTree(shownStream(view), { time, paint, ...(width === undefined ? {} : { width }) })
 }
 
-function linesOf(tx: SeenTransaction, view: StreamView, { paint }: Output, time: 'local'): string[] {
+function linesOf(tx: JournalEntry, view: StreamView, { paint }: Output, time: 'local'): string[] {
   return transactionLines(tx, { time, nowMs: view.nowMs, paint, provisional: tx.provisional })
 }
 
@@ -148,7 +148,7 @@ function closing({ view, reports }: Played): string[] {
   ]
 }
 
-async function suggestions(stream: string, store: EventStore, runtime: Runtime): Promise<string[]> {
+async function suggestions(stream: string, store: StreamStore, runtime: Runtime): Promise<string[]> {
   const usual = await runtime.describeStore({})
   const where = usual.address === store.address ? '' : ` --store ${shellWord(store.address)}`
   const line = (words: string) => `  ${runtime.startedAs} ${words}${where}`

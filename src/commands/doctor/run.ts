@@ -13,7 +13,7 @@ import { examineStore, type StoreExamination } from '../../ops/doctor/store.ts'
 import type { Finding } from '../../ops/doctor/stream.ts'
 import { examineStreams } from '../../ops/doctor/streams.ts'
 import type { Selection } from '../../ops/selection.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { type DoctorOutput, DoctorTally, openDoctorOutput } from './output.ts'
 
 export interface DoctorOptions extends GlobalOptions, SelectionOptions {
@@ -46,7 +46,7 @@ export async function examineAll(options: DoctorOptions, runtime: Runtime): Prom
 
 /** An interruption must not leave the probe behind: the first Ctrl-C lets it be removed, whoever reads the output. */
 async function examinePlace(
-  store: EventStore,
+  store: StreamStore,
   { readOnly = false, deep = false }: DoctorOptions,
   runtime: Runtime,
 ): Promise<StoreExamination> {
@@ -74,7 +74,7 @@ function mayRead({ probe }: StoreExamination, { kind }: Selection): boolean {
 const PROGRESS_EVERY = 100
 
 async function examineSelected(
-  store: EventStore,
+  store: StreamStore,
   selection: Selection,
   tally: DoctorTally,
   report: DoctorOutput,

@@ -5,11 +5,11 @@ import { outcomeProblem, replacedProblem } from '../../cli/outcome-problem.ts'
 import type { Output } from '../../cli/output.ts'
 import { EndsWith, type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { fateText } from '../../worker/program/result.ts'
 import { NO_OUTPUT_FILE, type ProgramRun } from '../../worker/program/run.ts'
 import { endedByHolder } from '../../worker/self-reported.ts'
-import type { Job, Undone, WorkOutcome, WorkTarget } from '../../worker/types.ts'
+import type { Job, NotCommitted, WorkOutcome, WorkTarget } from '../../worker/types.ts'
 import type { ExecOptions } from './options.ts'
 
 interface Came {
@@ -24,7 +24,7 @@ interface Came {
  * @throws EndsWith with the command's own code where that is all there is to say
  */
 export async function execEnd(
-  store: EventStore,
+  store: StreamStore,
   target: Pick<ExecOptions, 'stream' | 'event' | 'command'>,
   { outcome, ran }: Came,
   output: Output,
@@ -74,7 +74,7 @@ function reportedProblem(
 }
 
 /** The command ended its event itself; that it could not be done again is no fault. */
-async function endIfOwn(store: EventStore, job: Job, ran: ProgramRun | undefined, code: string): Promise<void> {
+async function endIfOwn(store: StreamStore, job: Job, ran: ProgramRun | undefined, code: string): Promise<void> {
   if (ran !== undefined && (await endedByHolder(store, job, code))) throw new EndsWith(codeOf(ran))
 }
 
@@ -100,7 +100,7 @@ function commandFact(ran: ProgramRun | undefined): NonNullable<Problem['facts']>
 }
 
 /** @param what what may or may not have happened, where the store did not answer */
-function undoneProblem({ stream, event }: WorkTarget, undone: Undone, what: string, runtime: Runtime): Problem {
+function undoneProblem({ stream, event }: WorkTarget, undone: NotCommitted, what: string, runtime: Runtime): Problem {
   if (undone.kind === 'unknown') {
     const message = `the store did not answer: ${stream} ${event} may or may not have ${what}`
     return problem('unknown', message, { applied: 'unknown', stream, event, cause: undone.cause })

@@ -5,11 +5,11 @@ import { CommandFailed, EndsWith, type Problem, UsageError } from '../../cli/pro
 import type { Runtime } from '../../cli/runtime.ts'
 import { DEFAULT_LEASE_WAIT_MS, openStoreFor } from '../../cli/store.ts'
 import { findProgram } from '../../process/find-program.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { defined } from '../../util/defined.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { type OutputFile, outputFile } from '../../worker/program/output-file.ts'
-import type { Successors } from '../../worker/program/result.ts'
+import type { ProgramSuccessors } from '../../worker/program/result.ts'
 import { NO_OUTPUT_FILE, type ProgramRun, programWork } from '../../worker/program/run.ts'
 import type { Job } from '../../worker/types.ts'
 import { workEvent } from '../../worker/work-event.ts'
@@ -47,7 +47,11 @@ export function ownProblem(what: Problem | undefined): Problem | undefined {
   return { ...rest, exit: NOT_THE_COMMAND, tableExit: exit, facts: [...facts, fact] }
 }
 
-async function worked(options: ExecOptions, successors: Successors, runtime: Runtime): Promise<Problem | undefined> {
+async function worked(
+  options: ExecOptions,
+  successors: ProgramSuccessors,
+  runtime: Runtime,
+): Promise<Problem | undefined> {
   const file = outputFile()
   if (file === undefined) return notStarted(options.command[0], NO_OUTPUT_FILE)
   try {
@@ -60,7 +64,7 @@ async function worked(options: ExecOptions, successors: Successors, runtime: Run
 async function workedWith(
   file: OutputFile,
   options: ExecOptions,
-  successors: Successors,
+  successors: ProgramSuccessors,
   runtime: Runtime,
 ): Promise<Problem | undefined> {
   const { stream, event, claim, reason, takeOver, write } = options
@@ -127,7 +131,7 @@ export function takeAsSigterm() {
 }
 
 /** What follows where the command itself does not say so. */
-export function successorsIn(flags: ProgramFlags): Successors {
+export function successorsIn(flags: ProgramFlags): ProgramSuccessors {
   const { next, fork, join } = flags
   if (join !== undefined && fork === undefined)
     throw new UsageError('--join needs --fork', { hint: `--fork A,B --join ${join}` })
@@ -144,7 +148,7 @@ export function environment({ env, opened }: Runtime): Runtime['env'] {
 }
 
 /** The event of a job for its command to read. @throws CommandFailed if the stream is gone; the store's faults */
-export async function jobText(store: EventStore, { stream, event }: Job): Promise<string> {
+export async function jobText(store: StreamStore, { stream, event }: Job): Promise<string> {
   const [{ readStream }, { shownStream }, { jobJson }, { jsonDocument }] = await Promise.all([
     import('../../ops/read-stream.ts'),
     import('../../formats/stream/view.ts'),

@@ -5,7 +5,7 @@ import { exportJson } from '../../formats/stream/json.ts'
 import { mermaidOf } from '../../formats/stream/mermaid.ts'
 import { shownStream } from '../../formats/stream/view.ts'
 import { type StreamView, viewOf } from '../../ops/read-stream.ts'
-import type { EventStore, Stored } from '../../store/store.ts'
+import type { StreamSnapshot, StreamStore } from '../../store/store.ts'
 import { BadDocument } from '../../stream/errors.ts'
 import { MAX_READ_BYTES } from '../../stream/limits.ts'
 import type { Extension } from '../transfer/file-names.ts'
@@ -36,10 +36,15 @@ export function documentOf(view: StreamView, format: DocumentFormat): Uint8Array
 export type Loaded =
   | { readonly kind: 'view'; readonly view: StreamView }
   /** Its document cannot be read. `isWhole`: all of its bytes are here; a store does not hand out larger ones than may be. */
-  | { readonly kind: 'unreadable'; readonly stored: Stored; readonly isWhole: boolean; readonly error: BadDocument }
+  | {
+      readonly kind: 'unreadable'
+      readonly stored: StreamSnapshot
+      readonly isWhole: boolean
+      readonly error: BadDocument
+    }
   | { readonly kind: 'gone' }
 
-export async function load(store: EventStore, name: string, signal?: AbortSignal): Promise<Loaded> {
+export async function load(store: StreamStore, name: string, signal?: AbortSignal): Promise<Loaded> {
   const stored = await store.read(name, signal)
   if (stored === undefined) return { kind: 'gone' }
   try {

@@ -10,7 +10,7 @@ import { gone, SAME, type Transferred, undone } from '../transfer/outcome.ts'
 import { openReport } from '../transfer/report.ts'
 import { transfer } from '../transfer/transfer.ts'
 import { documentOf, EXTENSION_OF, isCopied, load, unreadable } from './documents.ts'
-import { type Draft, openDraft } from './output-file.ts'
+import { openDraft, type PartialFile } from './output-file.ts'
 import { LeadsElsewhere, openSafeFolder, type SafeFolder } from './safe-folder.ts'
 import type { DocumentFormat, ExportRequest } from './target.ts'
 
@@ -147,7 +147,7 @@ async function writeFile(writing: Writing): Promise<WriteOutcome> {
   }
 }
 
-async function fill({ handle }: Draft, { content, modifiedMs }: Writing): Promise<string> {
+async function fill({ handle }: PartialFile, { content, modifiedMs }: Writing): Promise<string> {
   await handle.writeFile(content)
   await handle.utimes(modifiedMs / 1_000, modifiedMs / 1_000)
   return inodeOf(await handle.stat({ bigint: true }))

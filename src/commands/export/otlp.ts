@@ -1,6 +1,6 @@
 import { type Problem, problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import { silenceDelay } from '../../store/backoff.ts'
+import { unansweredDelay } from '../../store/backoff.ts'
 import { sleepUntilAborted } from '../../util/concurrency.ts'
 import { firstBytes } from '../../util/first-bytes.ts'
 import { isLoopback } from '../../util/loopback.ts'
@@ -41,7 +41,7 @@ export function openEndpoint(url: URL, runtime: Runtime): Endpoint {
       for (let index = 0; ; index += 1) {
         const { why, again, retryAfterMs } = await post(url, headers, body)
         if (why === undefined || !again || index + 1 >= TRIES || runtime.signal.aborted) return why
-        await sleepUntilAborted(silenceDelay(index, retryAfterMs, Math.random))
+        await sleepUntilAborted(unansweredDelay(index, retryAfterMs, Math.random))
       }
     },
   }

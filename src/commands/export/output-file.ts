@@ -7,7 +7,7 @@ import { errorCode } from '../../util/errors.ts'
 import { fileProblem } from '../transfer/files.ts'
 
 /** Where a text goes that is made part by part. */
-export interface Sink {
+export interface TextSink {
   write(text: string): Promise<void>
   /** All of it was written. */
   finish(): Promise<void>
@@ -20,7 +20,7 @@ export interface Sink {
  *
  * @throws CommandFailed it exists, or cannot be written; UsageError it is a folder
  */
-export async function openFileSink(path: string, options: { readonly replace: boolean }): Promise<Sink> {
+export async function openFileSink(path: string, options: { readonly replace: boolean }): Promise<TextSink> {
   const found = await look(path)
   if (found === 'folder') {
     throw new UsageError(`--to ${path} is a folder`, { hint: 'These formats make one file of all: name it.' })
@@ -62,7 +62,7 @@ async function draftSink(path: string, found: Found, { replace }: { readonly rep
   }
 }
 
-async function deviceSink(path: string): Promise<Sink> {
+async function deviceSink(path: string): Promise<TextSink> {
   const handle: FileHandle = await open(path, 'w').catch(fail(path))
   return {
     write: async text => void (await handle.writeFile(text).catch(fail(path))),
@@ -82,7 +82,7 @@ function exists(path: string) {
 }
 
 /** A file under a temporary name. It gets its own only when it is whole and on the disk; until then nobody sees it. */
-export interface Draft {
+export interface PartialFile {
   readonly handle: FileHandle
   /** Gives it its name. `false`: something has that name, and nothing was written over it. */
   publish(path: string): Promise<boolean>
@@ -93,7 +93,7 @@ export interface Draft {
 }
 
 /** Opens a draft in a folder, its own or that of the file it becomes. */
-export async function openDraft(folder: string): Promise<Draft> {
+export async function openDraft(folder: string): Promise<PartialFile> {
   const path = join(folder, `.leasectl-${randomUUID()}.tmp`)
   const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants
   const handle = await open(path, O_CREAT | O_EXCL | O_WRONLY | (O_NOFOLLOW ?? 0), 0o666)

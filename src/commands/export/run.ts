@@ -7,7 +7,7 @@ import type { SelectionOptions } from '../../cli/selection/flags.ts'
 import { requireSelection } from '../../cli/selection/read.ts'
 import { openStoreFor } from '../../cli/store.ts'
 import { type Selection, selected } from '../../ops/selection.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { ownText } from '../../util/strings.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { missingProblemOf } from '../batch/plan.ts'
@@ -61,7 +61,7 @@ function perform(target: ExportTarget, request: ExportRequest): Promise<Problem 
 
 /** Names that were given are all looked up first: if one is missing nothing is begun. A filter is listed as it goes. @throws CommandFailed */
 async function selectNames(
-  store: EventStore,
+  store: StreamStore,
   selection: Selection,
   { skipMissing }: { readonly skipMissing?: boolean },
   output: Output,
@@ -82,7 +82,7 @@ async function selectNames(
 
 const MISSING_HINT = 'Nothing was exported. --skip-missing goes on with the others.'
 
-async function* listed(store: EventStore, selection: Selection, output: Output, signal: AbortSignal) {
+async function* listed(store: StreamStore, selection: Selection, output: Output, signal: AbortSignal) {
   let any = false
   for await (const { found } of selected(store, selection, signal)) {
     for (const { listed: row } of found) yield ownText(row.name)
@@ -157,6 +157,6 @@ async function exportToStore(
 }
 
 /** Streams of a store. */
-async function* itemsOf(names: AsyncIterable<string>, store: EventStore): AsyncGenerator<Item> {
+async function* itemsOf(names: AsyncIterable<string>, store: StreamStore): AsyncGenerator<Item> {
   for await (const name of names) yield { name, read: async () => (await store.read(name))?.body }
 }

@@ -3,7 +3,7 @@ import type { GlobalOptions } from '../../cli/options.ts'
 import type { Output } from '../../cli/output.ts'
 import { UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { placeOf } from '../transfer/files.ts'
 import type { TransferFlags } from '../transfer/flags.ts'
 import { endpointUrl } from './otlp.ts'
@@ -84,7 +84,7 @@ function needs(flag: string, other: string): UsageError {
 
 /** What every kind of export works with. */
 export interface ExportRequest {
-  readonly store: EventStore
+  readonly store: StreamStore
   readonly names: AsyncIterable<string>
   readonly options: GlobalOptions & TransferFlags
   readonly output: Output

@@ -11,7 +11,7 @@ import { openReport } from '../transfer/report.ts'
 import { transfer } from '../transfer/transfer.ts'
 import { load, unreadable } from './documents.ts'
 import { type Endpoint, openEndpoint } from './otlp.ts'
-import { openFileSink, type Sink } from './output-file.ts'
+import { openFileSink, type TextSink } from './output-file.ts'
 import type { ExportRequest, ExportTarget } from './target.ts'
 
 type Traces = Extract<ExportTarget, { readonly kind: 'traces' }>
@@ -50,7 +50,7 @@ async function openTarget({ format, to }: Traces, replace: boolean, runtime: Run
   return format === 'chrome' ? chromeTarget(sink, to?.file) : otlpTarget(sink, options, to?.file)
 }
 
-function stdoutSink({ stdout }: Runtime): Sink {
+function stdoutSink({ stdout }: Runtime): TextSink {
   return { write: text => stdout.write(text), finish: async () => {}, abandon: async () => {} }
 }
 
@@ -65,7 +65,7 @@ interface TraceTarget {
 const MAX_SPANS = 500
 
 /** One document for a trace viewer. What is in it is done when all of it is. `file`: the name of what it goes to. */
-function chromeTarget(sink: Sink, file?: string): TraceTarget {
+function chromeTarget(sink: TextSink, file?: string): TraceTarget {
   const names: string[] = []
   return {
     async add(view) {
@@ -83,7 +83,7 @@ function chromeTarget(sink: Sink, file?: string): TraceTarget {
 }
 
 /** A JSON document a line, as OpenTelemetry's file format has it. */
-function otlpTarget(sink: Sink, options: OtelOptions, file?: string): TraceTarget {
+function otlpTarget(sink: TextSink, options: OtelOptions, file?: string): TraceTarget {
   const names: string[] = []
   return {
     async add(view) {

@@ -7,7 +7,7 @@ import { counted } from '../../formats/terminal/numbers.ts'
 import type { Glob } from '../../ops/glob.ts'
 import { parseAddress } from '../../store/address.ts'
 import { checkStreamName } from '../../store/names.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { InvalidValue } from '../../stream/errors.ts'
 import { errorCode } from '../../util/errors.ts'
 import { ownText } from '../../util/strings.ts'
@@ -20,7 +20,7 @@ import type { Item } from '../transfer/item.ts'
 export type Source =
   | { readonly kind: 'folder'; readonly path: string }
   | { readonly kind: 'file'; readonly path: string; readonly name: string }
-  | { readonly kind: 'store'; readonly store: EventStore }
+  | { readonly kind: 'store'; readonly store: StreamStore }
 
 /** Which of them, under which names. */
 export interface Naming {
@@ -121,7 +121,7 @@ async function* fileItem({ name, path }: Extract<Source, { readonly kind: 'file'
   yield { name, place: path, read: () => readDocumentFile(path) }
 }
 
-async function* storeItems(store: EventStore, { match }: Naming, { signal }: Runtime): AsyncGenerator<Item> {
+async function* storeItems(store: StreamStore, { match }: Naming, { signal }: Runtime): AsyncGenerator<Item> {
   for await (const page of store.list({ signal, ...(match === undefined ? {} : { prefix: match.prefix }) })) {
     for (const { name: listed } of page) {
       if (match !== undefined && !match.matches(listed)) continue

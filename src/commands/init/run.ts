@@ -8,7 +8,7 @@ import { openStoreFor, transactOptions } from '../../cli/store.ts'
 import { readStream } from '../../ops/read-stream.ts'
 import { type TransactOutcome, transact } from '../../ops/transact/transact.ts'
 import { ContainerMissing } from '../../store/errors.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import type { ChangeResult, EventSpec, Operation } from '../../stream/operations/operation.ts'
 import { type AttributeFlags, attributesOf } from '../event/flags.ts'
 import { readTemplate } from './read-template.ts'
@@ -71,7 +71,7 @@ function given({ topic, key, tag, ref, trackingId, timeout, onDue }: InitOptions
 }
 
 async function createIn(
-  store: EventStore,
+  store: StreamStore,
   operation: Init,
   commandId: string,
   options: InitOptions,
@@ -89,7 +89,7 @@ async function createIn(
 }
 
 /** What `--if-absent` reports of a stream that was there. */
-async function existing(store: EventStore, name: string): Promise<ChangeResult> {
+async function existing(store: StreamStore, name: string): Promise<ChangeResult> {
   const view = await readStream(store, name)
   return {
     outcome: 'already',

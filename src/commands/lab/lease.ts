@@ -8,7 +8,7 @@ import { leaseReportLines } from '../../lab/report-text.ts'
 import { machineMs, type Turn } from '../../lab/samples.ts'
 import { paceOf } from '../../lab/wait-strategy.ts'
 import { runTeam, SampleWriter, talk } from '../../lab/worker-processes.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import type { LabOptions } from './options.ts'
 import { createLabStream, labName, openLabStore, removeLabStream, workerStarter } from './setup.ts'
@@ -38,7 +38,7 @@ export async function labLease(options: LeaseLabOptions, runtime: Runtime): Prom
 }
 
 async function contend(
-  store: EventStore,
+  store: StreamStore,
   stream: string,
   options: LeaseLabOptions,
   output: Output,
@@ -55,7 +55,7 @@ async function contend(
   return leaseReport(settings, await runTeam({ size: procs, start, signal: runtime.signal }))
 }
 
-async function work(store: EventStore, name: string, options: LeaseLabOptions, runtime: Runtime): Promise<undefined> {
+async function work(store: StreamStore, name: string, options: LeaseLabOptions, runtime: Runtime): Promise<undefined> {
   const { stream = '', duration: durationMs = 0, hold: holdMs = 0, pace = 'usual' } = options
   const { stdout, signal, host, pid } = runtime
   await store.read(stream)

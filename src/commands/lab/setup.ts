@@ -8,7 +8,7 @@ import { removeStream } from '../../ops/remove.ts'
 import { transact } from '../../ops/transact/transact.ts'
 import type { LineChannel } from '../../process/line-process.ts'
 import { ContainerMissing } from '../../store/errors.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import type { LabOptions } from './options.ts'
 
@@ -17,7 +17,7 @@ const REMOVE_WAIT_MS = 20_000
 const INTERRUPTED_WAIT_MS = 2_000
 
 /** A lab's store. A worker is told it by the one who started it, who has checked it. */
-export async function openLabStore(options: LabOptions, runtime: Runtime): Promise<EventStore> {
+export async function openLabStore(options: LabOptions, runtime: Runtime): Promise<StreamStore> {
   const isWorker = options.asWorker !== undefined && options.store !== undefined
   const address = isWorker ? options.store : await ownAddress('lab', options, runtime)
   const { store } = await runtime.openStore({ store: address })
@@ -31,7 +31,7 @@ export function labName(test: 'lease' | 'stream', runtime: Runtime): string {
 
 /** Creates the lab's stream, with so many events that nobody has begun. */
 export async function createLabStream(
-  store: EventStore,
+  store: StreamStore,
   stream: string,
   events: number,
   options: LabOptions,
@@ -51,7 +51,7 @@ export async function createLabStream(
 
 /** Removes the lab's stream, or says why it is left. */
 export async function removeLabStream(
-  store: EventStore,
+  store: StreamStore,
   stream: string,
   output: Output,
   runtime: Runtime,
@@ -66,7 +66,7 @@ export async function removeLabStream(
 }
 
 /** The lab's stream at its end. */
-export async function endOf(store: EventStore, stream: string): Promise<StreamView> {
+export async function endOf(store: StreamStore, stream: string): Promise<StreamView> {
   const view = await readStream(store, stream)
   if (view === undefined) throw new Error(`the stream ${stream} was removed while the lab ran`)
   return view
@@ -75,7 +75,7 @@ export async function endOf(store: EventStore, stream: string): Promise<StreamVi
 /** Starts workers of a lab: this program with the flags that each needs. */
 export function workerStarter(
   test: 'lease' | 'stream',
-  store: EventStore,
+  store: StreamStore,
   stream: string,
   flags: readonly string[],
   runtime: Processes,

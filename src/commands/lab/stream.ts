@@ -3,13 +3,13 @@ import { type Problem, problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { jsonDocument } from '../../formats/json.ts'
 import { streamReportLines } from '../../lab/report-text.ts'
-import { type Change, machineMs } from '../../lab/samples.ts'
+import { type LabChange, machineMs } from '../../lab/samples.ts'
 import { type StreamLabSettings, type StreamReport, streamReport, streamReportJson } from '../../lab/stream-report.ts'
-import { claimable, type WorkOptions, workAtOnce, workInLoop } from '../../lab/stream-test.ts'
+import { claimable, type LabWorkOptions, workAtOnce, workInLoop } from '../../lab/stream-test.ts'
 import { paceOf } from '../../lab/wait-strategy.ts'
 import { warmUp } from '../../lab/warm-up.ts'
 import { runTeam, SampleWriter, talk } from '../../lab/worker-processes.ts'
-import type { EventStore, WriteMode } from '../../store/store.ts'
+import type { StreamStore, WriteMode } from '../../store/store.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import type { LabOptions } from './options.ts'
 import { createLabStream, endOf, labName, openLabStore, removeLabStream, workerStarter } from './setup.ts'
@@ -54,7 +54,7 @@ function refuseTogether({ kill, atOnce, pace }: StreamLabOptions): void {
   })
 }
 
-function settingsOf(options: StreamLabOptions, store: EventStore, stream: string): StreamLabSettings {
+function settingsOf(options: StreamLabOptions, store: StreamStore, stream: string): StreamLabSettings {
   const { kill = false } = options
   return {
     store: store.address,
@@ -74,7 +74,7 @@ function settingsOf(options: StreamLabOptions, store: EventStore, stream: string
 const KILL_EVERY_MS = 600
 
 async function contend(
-  store: EventStore,
+  store: StreamStore,
   settings: StreamLabSettings,
   output: Output,
   options: StreamLabOptions,
@@ -109,7 +109,7 @@ async function contend(
   return streamReport(settings, members, await endOf(store, stream))
 }
 
-async function work(store: EventStore, name: string, options: StreamLabOptions, runtime: Runtime): Promise<undefined> {
+async function work(store: StreamStore, name: string, options: StreamLabOptions, runtime: Runtime): Promise<undefined> {
   const { stream = '', procs = 1, at = 0, pace = 'usual', write = 'lease' } = options
   const view = await endOf(store, stream)
   const share = claimable(view.stream.events, view.nowMs).filter((_, index) => index % procs === at)
@@ -117,10 +117,10 @@ async function work(store: EventStore, name: string, options: StreamLabOptions, 
   if (options.kill !== true)
     await warmUp(store, `${stream}-${name}`, { name, write, events: view.stream.events.length })
   const say = (text: string) => runtime.stdout.write(text)
-  const samples = new SampleWriter<Change>(changes => say(`${JSON.stringify({ kind: 'changes', changes })}\n`))
+  const samples = new SampleWriter<LabChange>(changes => say(`${JSON.stringify({ kind: 'changes', changes })}\n`))
   await talk({ heard: runtime.hearLines(), write: say, signal: runtime.signal }, async signal => {
     const fromMs = machineMs()
-    const how: WorkOptions = {
+    const how: LabWorkOptions = {
       name,
       paceName: pace,
       pace: paceOf(pace, Math.random),

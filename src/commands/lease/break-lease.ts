@@ -7,20 +7,20 @@ import type { Runtime } from '../../cli/runtime.ts'
 import { openStoreFor } from '../../cli/store.ts'
 import { jsonDocument } from '../../formats/json.ts'
 import { leaseText } from '../../formats/lease.ts'
-import type { EventStore, LeaseView, Stored } from '../../store/store.ts'
+import type { LeaseView, StreamSnapshot, StreamStore } from '../../store/store.ts'
 import { isHeld } from '../../stream/lease.ts'
 import { visibleName } from '../../util/visible-text.ts'
 import type { LeaseOptions } from './flags.ts'
 import { leaseLine, leaseState } from './run.ts'
 
-export interface BreakLeaseOptions extends LeaseOptions {
+export interface BreakCommandOptions extends LeaseOptions {
   /** Seconds until the lease ends. */
   readonly period?: number
   readonly yes?: boolean
 }
 
 /** Shows the lease, asks, breaks it, shows it again. */
-export async function breakLease(options: BreakLeaseOptions, runtime: Runtime): Promise<Problem | undefined> {
+export async function breakLease(options: BreakCommandOptions, runtime: Runtime): Promise<Problem | undefined> {
   const { stream } = options
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
@@ -43,7 +43,7 @@ export async function breakLease(options: BreakLeaseOptions, runtime: Runtime): 
 }
 
 /** Why the lease is not to be broken, if so: the answer was no, or it is no longer the lease that was asked about. */
-async function ask(before: Stored, store: EventStore, runtime: Runtime): Promise<Problem | undefined> {
+async function ask(before: StreamSnapshot, store: StreamStore, runtime: Runtime): Promise<Problem | undefined> {
   const { name } = before
   const no = await confirmByTyping(name, `This breaks the lease of ${visibleName(name)}`, '--yes', runtime)
   return no ?? otherLease(before, store, runtime)
@@ -51,10 +51,10 @@ async function ask(before: Stored, store: EventStore, runtime: Runtime): Promise
 
 async function report(
   what: 'done' | 'already',
-  before: Stored,
+  before: StreamSnapshot,
   state: LeaseView['state'],
-  store: EventStore,
-  options: BreakLeaseOptions,
+  store: StreamStore,
+  options: BreakCommandOptions,
   output: Output,
 ): Promise<void> {
   // it is done: that it cannot be looked at any more does not undo it
@@ -77,16 +77,16 @@ export type Broken =
   | { readonly kind: 'already' }
 
 /** What of a stream was looked at. */
-export type SeenLease = Pick<Stored, 'name' | 'etag' | 'lease'>
+export type SeenLease = Pick<StreamSnapshot, 'name' | 'etag' | 'lease'>
 
 /** Ends the lease of a stream, at once (0) or after so many seconds. */
 export async function breakNow(
   stream: string,
   periodS: number,
-  store: EventStore,
+  store: StreamStore,
   runtime: Runtime,
 ): Promise<Broken | Problem> {
-  const outcome = await store.break(stream, periodS)
+  const outcome = await store.breakLease(stream, periodS)
   switch (outcome.kind) {
     case 'broken':
       return { kind: 'done', state: outcome.remainingS > 0 ? 'breaking' : 'broken' }
@@ -102,7 +102,11 @@ export async function breakNow(
 }
 
 /** Why the lease must not be broken on the word that was given: it is no longer the one that was asked about. */
-export async function otherLease(before: SeenLease, store: EventStore, runtime: Runtime): Promise<Problem | undefined> {
+export async function otherLease(
+  before: SeenLease,
+  store: StreamStore,
+  runtime: Runtime,
+): Promise<Problem | undefined> {
   const { name } = before
   const now = await store.read(name, runtime.signal)
   if (now === undefined) return missingProblem(name)

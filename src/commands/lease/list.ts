@@ -5,11 +5,11 @@ import type { Problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { missingFile, openStoreFor } from '../../cli/store.ts'
 import { jsonLine, jsonText } from '../../formats/json.ts'
-import { type HeldLease, heldLeaseJson, leaseColumns, leaseRow } from '../../formats/lease.ts'
+import { heldLeaseJson, type LeaseRow, leaseColumns, leaseRow } from '../../formats/lease.ts'
 import { counted, countText } from '../../formats/terminal/numbers.ts'
 import { globOf } from '../../ops/glob.ts'
 import { staleReasons } from '../../ops/stale-lease.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { isHeld } from '../../stream/lease.ts'
 import { commandWords } from '../../util/strings.ts'
 import { visibleText } from '../../util/visible-text.ts'
@@ -50,9 +50,9 @@ interface Found {
 
 async function* held(
   { match, stale = STALE_AFTER_MS }: ListLeasesOptions,
-  store: EventStore,
+  store: StreamStore,
   runtime: Runtime,
-): AsyncGenerator<readonly HeldLease[]> {
+): AsyncGenerator<readonly LeaseRow[]> {
   const names = match === undefined ? undefined : globOf(match)
   const query = names === undefined ? {} : { prefix: names.prefix }
   for await (const page of store.list({ ...query, signal: runtime.signal })) {
@@ -64,30 +64,30 @@ async function* held(
 }
 
 interface LeaseOutput {
-  write(leases: readonly HeldLease[]): Promise<void>
+  write(leases: readonly LeaseRow[]): Promise<void>
   end(total: number): Promise<void>
 }
 
-function leaseOutput({ output: format, stale }: ListLeasesOptions, store: EventStore, output: Output): LeaseOutput {
+function leaseOutput({ output: format, stale }: ListLeasesOptions, store: StreamStore, output: Output): LeaseOutput {
   if (format === 'json') {
     const items = itemsWriter(output)
-    const texts = (leases: readonly HeldLease[]) => leases.map(lease => jsonText(heldLeaseJson(lease), 0))
+    const texts = (leases: readonly LeaseRow[]) => leases.map(lease => jsonText(heldLeaseJson(lease), 0))
     return { write: leases => items.write(texts(leases)), end: total => items.end({ total }) }
   }
   if (format === 'ndjson') {
-    const texts = (leases: readonly HeldLease[]) => leases.map(lease => jsonLine(heldLeaseJson(lease)))
+    const texts = (leases: readonly LeaseRow[]) => leases.map(lease => jsonLine(heldLeaseJson(lease)))
     return { write: leases => writeTexts(texts(leases), output), end: async () => {} }
   }
   const why = stale !== undefined
   const table = tableWriter(leaseColumns(why), output)
-  const row = (lease: HeldLease) => leaseRow(lease, why, store.nowMs(), output.time)
+  const row = (lease: LeaseRow) => leaseRow(lease, why, store.nowMs(), output.time)
   return { write: leases => table.write(leases.map(row)), end: () => table.end() }
 }
 
 function sentences(
   options: ListLeasesOptions,
   { held, stale, firstStale }: Found,
-  store: EventStore,
+  store: StreamStore,
   runtime: Runtime,
 ) {
   const where = `in ${visibleText(store.address)}`
@@ -103,7 +103,7 @@ function sentences(
   ]
 }
 
-function nothingHeld({ match }: ListLeasesOptions, where: string, store: EventStore): string {
+function nothingHeld({ match }: ListLeasesOptions, where: string, store: StreamStore): string {
   const why = missingFile(store.address)
   const what = match === undefined ? 'no lease is held' : 'no stream that matches is leased'
   return `${what} ${where}${why === undefined ? '' : `: ${why}`}`

@@ -5,7 +5,7 @@ import type { Runtime } from '../../cli/runtime.ts'
 import { openStoreFor } from '../../cli/store.ts'
 import { jsonDocument, orNull } from '../../formats/json.ts'
 import { leaseJson, leaseText } from '../../formats/lease.ts'
-import type { EventStore, Holder, LeaseOutcome, LeaseView, Stored } from '../../store/store.ts'
+import type { Holder, LeaseOutcome, LeaseView, StreamSnapshot, StreamStore } from '../../store/store.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import type { HeldLeaseOptions, LeaseOptions } from './flags.ts'
 
@@ -21,7 +21,7 @@ export async function acquireLease(options: Acquisition, runtime: Runtime): Prom
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
   const startedMs = store.nowMs()
-  const outcome = await store.acquire(stream, { leaseId, durationS, holder, record: true })
+  const outcome = await store.acquireLease(stream, { leaseId, durationS, holder, record: true })
   switch (outcome.kind) {
     case 'acquired': {
       const duration = durationS < 0 ? 'infinite' : `${durationS}s`
@@ -63,7 +63,7 @@ function leaseTaken(durationS: number, holder: Holder, startedMs: number): Lease
 export async function changeLease(
   options: HeldLeaseOptions,
   word: 'renewed' | 'changed' | 'released',
-  act: (store: EventStore) => Promise<LeaseOutcome>,
+  act: (store: StreamStore) => Promise<LeaseOutcome>,
   runtime: Runtime,
 ): Promise<Problem | undefined> {
   const output = await openOutput(options, runtime)
@@ -114,12 +114,15 @@ export async function showLease(options: LeaseOptions, runtime: Runtime): Promis
 }
 
 /** The lease of a stream in one line, with the holder or who wrote last. */
-export function leaseLine(stored: Pick<Stored, 'name' | 'lease' | 'summary'>, store: EventStore): string {
+export function leaseLine(stored: Pick<StreamSnapshot, 'name' | 'lease' | 'summary'>, store: StreamStore): string {
   return `${visibleName(stored.name)}  ${leaseText(stored.lease, store.nowMs(), stored.summary?.lastBy)}`
 }
 
 /** The same as JSON; fields are only ever added. Nobody but its holder learns the lease's id. */
-export function leaseState({ name, lease, summary }: Pick<Stored, 'name' | 'lease' | 'summary'>, leaseId?: string) {
+export function leaseState(
+  { name, lease, summary }: Pick<StreamSnapshot, 'name' | 'lease' | 'summary'>,
+  leaseId?: string,
+) {
   const { state, duration, until, holder } = leaseJson(lease)
   return { stream: name, state, leaseId: orNull(leaseId), duration, until, holder, lastBy: orNull(summary?.lastBy) }
 }

@@ -15,7 +15,7 @@ import { keepHeapSmall } from '../../cli/v8-flags.ts'
 import type { Glob } from '../../ops/glob.ts'
 import { type LogQuery, readLogs, type StreamLog } from '../../ops/log.ts'
 import type { Selection } from '../../ops/selection.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { defined } from '../../util/defined.ts'
 import { visibleName } from '../../util/visible-text.ts'
 import { type LogOutput, sortedLog, streamedLog } from './output.ts'
@@ -74,7 +74,7 @@ async function selectionOf({ since, ...which }: LogCommandOptions, runtime: Runt
   })
 }
 
-function logFor(selection: Selection, options: LogCommandOptions, store: EventStore, output: Output): LogOutput {
+function logFor(selection: Selection, options: LogCommandOptions, store: StreamStore, output: Output): LogOutput {
   const named = selection.kind === 'names'
   if (options.output === 'ndjson' && options.lines === undefined && !named) return streamedLog(output)
   const keep = options.lines ?? (named ? Number.POSITIVE_INFINITY : MOST_SORTED)

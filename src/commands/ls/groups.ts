@@ -7,7 +7,7 @@ import { jsonDocument, jsonLine } from '../../formats/json.ts'
 import { groupColumns, groupJson, groupRow, groupsHead, groupsText } from '../../formats/listing/groups.ts'
 import { type GroupBy, type Groups, groupsOf, type StreamGroup } from '../../ops/groups.ts'
 import { summaries } from '../../ops/summaries.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import type { LsOptions } from './options.ts'
 
 /** `ls --group-by`: all streams are listed, the groups are kept. */
@@ -15,7 +15,7 @@ export async function groupStreams(
   options: LsOptions,
   by: GroupBy,
   limit: number,
-  store: EventStore,
+  store: StreamStore,
   output: Output,
   runtime: Runtime,
 ): Promise<void> {
@@ -50,7 +50,7 @@ async function write(
   format: string | undefined,
   by: GroupBy,
   { groups, all, shown }: Found,
-  store: EventStore,
+  store: StreamStore,
   output: Output,
 ): Promise<void> {
   const head = groupsHead(by)

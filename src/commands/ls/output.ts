@@ -1,4 +1,4 @@
-import type { Tally } from '../../cli/counter.ts'
+import type { ListingCount } from '../../cli/counter.ts'
 import { itemsWriter, type Output, tableWriter, writeTexts } from '../../cli/output.ts'
 import { API_VERSION, jsonLine, jsonText } from '../../formats/json.ts'
 import {
@@ -12,7 +12,7 @@ import type { ListingChoice } from '../../formats/listing/fields.ts'
 import { listingJson, pickedJson } from '../../formats/listing/json.ts'
 import type { Cell } from '../../formats/terminal/table.ts'
 import type { SummarizedStream } from '../../ops/summaries.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { visibleText } from '../../util/visible-text.ts'
 
 /** How a listing is written. `Row` is what is kept of a stream until then: little, for a sorted listing keeps them all. */
@@ -21,14 +21,14 @@ export interface ListFormat<Row> {
   readonly tellsTotal: boolean
   row(item: SummarizedStream): Row
   write(rows: readonly Row[]): Promise<void>
-  end(tally: Tally): Promise<void>
+  end(tally: ListingCount): Promise<void>
 }
 
 export interface ListFormatOptions {
   /** As `-o` names it. */
   readonly format: string
   readonly fields?: readonly ListingChoice[]
-  readonly store: EventStore
+  readonly store: StreamStore
 }
 
 /** Hands the format that `-o` names to `use`. */
@@ -99,11 +99,11 @@ async function yamlList(json: (item: SummarizedStream) => object, output: Output
   }
 }
 
-function totals({ shown, seen, exact }: Tally) {
+function totals({ shown, seen, exact }: ListingCount) {
   return { total: exact ? seen : null, truncated: seen > shown }
 }
 
-function tableList(columns: readonly ListingColumn[], store: EventStore, output: Output): ListFormat<readonly Cell[]> {
+function tableList(columns: readonly ListingColumn[], store: StreamStore, output: Output): ListFormat<readonly Cell[]> {
   const table = tableWriter(columns, output)
   return {
     tellsTotal: true,

@@ -1,16 +1,16 @@
-import { patienceOf, showCount, type Tally } from '../../cli/counter.ts'
+import { type ListingCount, patienceOf, showCount } from '../../cli/counter.ts'
 import type { ProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import type { StreamFilter } from '../../ops/filter.ts'
 import { type SummarizedStream, summaries } from '../../ops/summaries.ts'
 import { StoreUnreachable } from '../../store/errors.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import type { SortKey } from './options.ts'
 import type { ListFormat } from './output.ts'
 import { rankingOf } from './ranking.ts'
 
 /** Whether the store itself lists in this order, so that nothing has to be collected. */
-export function listsInOrder(store: EventStore, { field, descending }: SortKey, filter: StreamFilter): boolean {
+export function listsInOrder(store: StreamStore, { field, descending }: SortKey, filter: StreamFilter): boolean {
   if (descending) return false
   return (
     field === 'name' || (field === 'due' && hasDueIndex(store) && Object.keys(filter).every(key => key === 'names'))
@@ -18,17 +18,17 @@ export function listsInOrder(store: EventStore, { field, descending }: SortKey, 
 }
 
 /** The streams that pass the filter, by name, or with `due` those that have a due time first. */
-export function pagesOf(store: EventStore, filter: StreamFilter, order: 'name' | 'due'): Pages {
+export function pagesOf(store: StreamStore, filter: StreamFilter, order: 'name' | 'due'): Pages {
   return signal => (order === 'due' ? dueFirst(store, filter, signal) : summaries(store, filter, { signal }))
 }
 
 /** Elsewhere a listing by due time collects too, and leaves out what has no summary. */
-function hasDueIndex(store: EventStore): boolean {
+function hasDueIndex(store: StreamStore): boolean {
   return store.address.startsWith('sqlite:')
 }
 
 async function* dueFirst(
-  store: EventStore,
+  store: StreamStore,
   filter: StreamFilter,
   signal: AbortSignal,
 ): AsyncGenerator<readonly SummarizedStream[]> {
@@ -51,7 +51,7 @@ export async function writeAsListed<Row>(
   limit: number,
   list: ListFormat<Row>,
   runtime: Runtime,
-): Promise<Tally> {
+): Promise<ListingCount> {
   const patience = patienceOf(runtime)
   let shown = 0
   let seen = 0
@@ -84,7 +84,7 @@ export async function writeSorted<Row>(
   list: ListFormat<Row>,
   progress: ProgressLine,
   runtime: Runtime,
-): Promise<Tally> {
+): Promise<ListingCount> {
   const ranking = rankingOf(key, limit, list.row)
   const startMs = runtime.nowMs()
   try {

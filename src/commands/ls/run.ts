@@ -1,4 +1,4 @@
-import { nothingText, shownOf, type Tally } from '../../cli/counter.ts'
+import { type ListingCount, nothingText, shownOf } from '../../cli/counter.ts'
 import { type Output, openOutput } from '../../cli/output.ts'
 import { type Problem, UsageError } from '../../cli/problem.ts'
 import { openProgressLine } from '../../cli/progress-line.ts'
@@ -6,7 +6,7 @@ import type { Runtime } from '../../cli/runtime.ts'
 import { filterOf } from '../../cli/selection/read.ts'
 import { openStoreFor } from '../../cli/store.ts'
 import type { StreamFilter } from '../../ops/filter.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import type { LsOptions, SortKey } from './options.ts'
 import { type ListFormat, withListFormat } from './output.ts'
 import { listsInOrder, pagesOf, writeAsListed, writeSorted } from './pages.ts'
@@ -30,7 +30,7 @@ export async function listStreams(options: LsOptions, runtime: Runtime): Promise
 }
 
 /** Lists the streams of a store that is open. */
-export async function list(options: LsOptions, store: EventStore, output: Output, runtime: Runtime): Promise<void> {
+export async function list(options: LsOptions, store: StreamStore, output: Output, runtime: Runtime): Promise<void> {
   const filter = filterOf(options, runtime.nowMs())
   const format = options.output ?? 'table'
   const listed = { format, store, ...(options.fields === undefined ? {} : { fields: options.fields }) }
@@ -47,10 +47,10 @@ export async function list(options: LsOptions, store: EventStore, output: Output
 function deliver<Row>(
   options: LsOptions,
   filter: StreamFilter,
-  store: EventStore,
+  store: StreamStore,
   list: ListFormat<Row>,
   runtime: Runtime,
-): Promise<Tally> {
+): Promise<ListingCount> {
   const { sort = BY_NAME } = options
   const limit = limitOf(options, runtime)
   if (listsInOrder(store, sort, filter)) {
@@ -66,7 +66,7 @@ function limitOf({ limit, output = 'table' }: LsOptions, { stdout }: Runtime): n
   return stdout.isTty && (output === 'table' || output === 'wide') ? TERMINAL_LIMIT : Number.POSITIVE_INFINITY
 }
 
-function truncatedText(tally: Tally, uncounted: boolean): string {
+function truncatedText(tally: ListingCount, uncounted: boolean): string {
   const what =
     uncounted && !tally.exact ? `showing the first ${tally.shown}, there are more` : `showing ${shownOf(tally)}`
   return `${what} (--limit N shows more, filters such as --match fewer)`

@@ -1,5 +1,5 @@
 import type { Output } from '../../cli/output.ts'
-import { type Look, type Seen, watch } from '../../cli/redraw.ts'
+import { type ReadStore, type StoreReading, watch } from '../../cli/redraw.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { filterOf } from '../../cli/selection/read.ts'
 import { usualIntervalMs } from '../../cli/store.ts'
@@ -9,7 +9,7 @@ import { counted } from '../../formats/terminal/numbers.ts'
 import { table } from '../../formats/terminal/table.ts'
 import { type GroupBy, groupsOf } from '../../ops/groups.ts'
 import { summaries } from '../../ops/summaries.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import type { LsOptions } from './options.ts'
 import { columnsOf } from './output.ts'
@@ -18,7 +18,7 @@ import { rankingOf } from './ranking.ts'
 /** `ls -w`: the listing, or its groups, drawn again in place until Ctrl-C. */
 export async function watchStreams(
   options: LsOptions,
-  store: EventStore,
+  store: StreamStore,
   output: Output,
   runtime: Runtime,
 ): Promise<void> {
@@ -35,11 +35,11 @@ export async function watchStreams(
 /** More rows than any screen has are not kept. */
 const MAX_ROWS = 500
 
-function lookAtStreams(options: LsOptions, store: EventStore, output: Output, runtime: Runtime): Look {
+function lookAtStreams(options: LsOptions, store: StreamStore, output: Output, runtime: Runtime): ReadStore {
   const columns = columnsOf(options.output ?? 'table', options.fields, output)
   const key = options.sort ?? { field: 'name', descending: false }
   const limit = Math.min(options.limit ?? MAX_ROWS, MAX_ROWS)
-  return async (): Promise<Seen> => {
+  return async (): Promise<StoreReading> => {
     const ranking = rankingOf(key, limit, item => item)
     for await (const page of pagesNow(options, store, runtime)) ranking.add(page)
     const items = ranking.rows()
@@ -55,8 +55,14 @@ function lookAtStreams(options: LsOptions, store: EventStore, output: Output, ru
   }
 }
 
-function lookAtGroups(options: LsOptions, by: GroupBy, store: EventStore, output: Output, runtime: Runtime): Look {
-  return async (): Promise<Seen> => {
+function lookAtGroups(
+  options: LsOptions,
+  by: GroupBy,
+  store: StreamStore,
+  output: Output,
+  runtime: Runtime,
+): ReadStore {
+  return async (): Promise<StoreReading> => {
     const groups = groupsOf(by)
     for await (const page of pagesNow(options, store, runtime)) groups.add(page, store.nowMs())
     const all = groups.sorted()
@@ -74,6 +80,6 @@ function lookAtGroups(options: LsOptions, by: GroupBy, store: EventStore, output
 }
 
 /** `--since 30m` counts from each look anew. */
-function pagesNow(options: LsOptions, store: EventStore, runtime: Runtime) {
+function pagesNow(options: LsOptions, store: StreamStore, runtime: Runtime) {
   return summaries(store, filterOf(options, runtime.nowMs()) ?? {}, { signal: runtime.signal })
 }

@@ -3,7 +3,7 @@ import { UsageError } from '../../cli/problem.ts'
 import { atMs, type PointInTime, pointInTime } from '../../cli/time-points.ts'
 import type { VersionPoint } from '../../ops/read-stream.ts'
 
-export interface ShowOptions extends GlobalOptions {
+export interface ShowCommandOptions extends GlobalOptions {
   readonly streams: readonly string[]
   readonly at?: VersionOrTime
   readonly diff?: VersionOrTime

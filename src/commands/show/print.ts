@@ -4,13 +4,13 @@ import { type Problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { jsonDocument } from '../../formats/json.ts'
 import { diffJson, diffLines, type StreamDifference } from '../../formats/stream/diff.ts'
-import type { ShowOptions as Look } from '../../formats/stream/header.ts'
+import type { HeaderOptions as Look } from '../../formats/stream/header.ts'
 import { showJson } from '../../formats/stream/json.ts'
-import { type Layout, showLines } from '../../formats/stream/layout.ts'
+import { showLines, type TreeLayout } from '../../formats/stream/layout.ts'
 import type { ShownStream } from '../../formats/stream/view.ts'
 import { countText } from '../../formats/terminal/numbers.ts'
 import { type StreamView, type ViewAt, viewNow } from '../../ops/read-stream.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { BadDocument } from '../../stream/errors.ts'
 import { differences } from '../../stream/journal/versions.ts'
 import { checkLength, decodeDocument } from '../../stream/xml/decode.ts'
@@ -80,7 +80,7 @@ export async function printDocuments(
 }
 
 /** The layout that `-o` names; others are a tree. */
-export function layoutOf(format: string | undefined): Layout {
+export function layoutOf(format: string | undefined): TreeLayout {
   return format === 'table' || format === 'timeline' ? format : 'tree'
 }
 
@@ -95,7 +95,7 @@ export function lookOf({ time, paint, width }: Output): Look {
  */
 export async function showXml(
   name: string,
-  store: EventStore,
+  store: StreamStore,
   output: Output,
   runtime: Runtime,
 ): Promise<Problem | undefined> {

@@ -6,9 +6,9 @@ import { tellProblem } from '../../cli/problem-text.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { openStoreFor } from '../../cli/store.ts'
 import { readStream, type StreamView } from '../../ops/read-stream.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
-import type { ShowOptions } from './options.ts'
+import type { ShowCommandOptions } from './options.ts'
 import { differenceOf, printDifferences, printPictures, showXml } from './print.ts'
 import { findVersion, isProblem, type Picture, pictureAt, pictureNow } from './snapshot.ts'
 
@@ -16,7 +16,7 @@ import { findVersion, isProblem, type Picture, pictureAt, pictureNow } from './s
  * Shows one or several streams; nothing is printed if one of them, or the version asked for, is missing. Documents that
  * cannot be read are told, the others shown.
  */
-export async function showStreams(options: ShowOptions, runtime: Runtime): Promise<Problem | undefined> {
+export async function showStreams(options: ShowCommandOptions, runtime: Runtime): Promise<Problem | undefined> {
   checkOptions(options, runtime)
   const output = await openOutput(options, runtime)
   const select = options.select === undefined ? undefined : await selector(options.select)
@@ -44,7 +44,7 @@ async function selector(expression: string) {
 async function print(
   views: readonly StreamView[],
   select: Awaited<ReturnType<typeof selector>> | undefined,
-  options: ShowOptions,
+  options: ShowCommandOptions,
   output: Output,
 ): Promise<Problem | undefined> {
   const { output: format, must = false } = options
@@ -61,7 +61,7 @@ async function print(
   return printSelected(pictures, select, { format, several, must }, output)
 }
 
-function pictureOf(view: StreamView, { at }: ShowOptions, { time }: Output): Picture | Problem {
+function pictureOf(view: StreamView, { at }: ShowCommandOptions, { time }: Output): Picture | Problem {
   if (at === undefined) return pictureNow(view)
   const found = findVersion(view, at, '--at', time)
   return isProblem(found) ? found : pictureAt(view, found)
@@ -69,7 +69,7 @@ function pictureOf(view: StreamView, { at }: ShowOptions, { time }: Output): Pic
 
 async function printDiffs(
   views: readonly StreamView[],
-  { diff, at, output: format, streams }: ShowOptions,
+  { diff, at, output: format, streams }: ShowCommandOptions,
   output: Output,
 ): Promise<Problem | undefined> {
   const all: ReturnType<typeof differenceOf>[] = []
@@ -86,13 +86,17 @@ async function printDiffs(
 }
 
 /** One unreadable document is the command's problem; of several each is told first. */
-async function unreadable(read: ReadViews, options: ShowOptions, runtime: Runtime): Promise<Problem | undefined> {
+async function unreadable(
+  read: ReadViews,
+  options: ShowCommandOptions,
+  runtime: Runtime,
+): Promise<Problem | undefined> {
   if (read.unreadable.length > 1) for (const one of read.unreadable) await tellProblem(one, options, runtime)
   return unreadableProblem(read)
 }
 
 /** @throws UsageError for flags that make no sense together */
-function checkOptions(options: ShowOptions, runtime: Runtime): void {
+function checkOptions(options: ShowCommandOptions, runtime: Runtime): void {
   const { output = 'tree', at, diff, select, must, watch, interval, streams } = options
   if (output === 'xml' && new Set(streams).size > 1)
     throw new UsageError('-o xml shows one stream', { hint: 'Name one.' })
@@ -108,7 +112,7 @@ function checkOptions(options: ShowOptions, runtime: Runtime): void {
   if (watch) checkWatch(options, output, runtime)
 }
 
-function checkWatch({ at, must }: ShowOptions, output: string, { stdout, env }: Runtime): void {
+function checkWatch({ at, must }: ShowCommandOptions, output: string, { stdout, env }: Runtime): void {
   if (!stdout.isTty || env.TERM === 'dumb')
     throw new UsageError('-w draws in place, and standard output is no terminal that can', {
       hint: 'tail -f tells each change as it happens; or run show again in a loop.',
@@ -127,7 +131,7 @@ interface ReadViews {
 }
 
 /** Reads all streams named before anything is shown; a missing one is a problem. @throws the store's faults */
-async function readViews(names: readonly string[], store: EventStore, runtime: Runtime): Promise<ReadViews | Problem> {
+async function readViews(names: readonly string[], store: StreamStore, runtime: Runtime): Promise<ReadViews | Problem> {
   const views: StreamView[] = []
   const unreadable: Problem[] = []
   for (const name of names) {

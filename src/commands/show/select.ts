@@ -1,7 +1,7 @@
 import type { Output } from '../../cli/output.ts'
 import { type Problem, problem, UsageError } from '../../cli/problem.ts'
 import { selectedJson } from '../../formats/stream/json.ts'
-import { type Layout, showLines } from '../../formats/stream/layout.ts'
+import { showLines, type TreeLayout } from '../../formats/stream/layout.ts'
 import type { ShownStream } from '../../formats/stream/view.ts'
 import { EMPTY_DOCUMENT, type StreamDocument } from '../../stream/document.ts'
 import { InvalidValue } from '../../stream/errors.ts'
@@ -86,7 +86,7 @@ async function printOne(
   const only = selectedEvents(selected, picture) ?? []
   if (format === 'xml') return output.lines(excerptXml(document, only, output.width !== undefined))
   if (format === 'mermaid') return printMermaid([excerptOf(shown, only)], output)
-  const layout: Layout = layoutOf(format)
+  const layout: TreeLayout = layoutOf(format)
   const lines = showLines({ shown, layout, transactions, only }, lookOf(output))
   return output.lines(first ? lines : ['', ...lines])
 }

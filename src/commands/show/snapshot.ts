@@ -3,8 +3,8 @@ import { wallClock } from '../../formats/stream/header.ts'
 import { type ShownStream, shownStream } from '../../formats/stream/view.ts'
 import { clock, type TimeStyle } from '../../formats/terminal/numbers.ts'
 import {
+  type JournalEntry,
   type KnownVersions,
-  type SeenTransaction,
   type StreamView,
   type ViewAt,
   viewAt,
@@ -19,7 +19,7 @@ export interface Picture {
   readonly shown: ShownStream
   readonly document: StreamDocument
   /** Up to the version shown, oldest first. */
-  readonly transactions: () => readonly SeenTransaction[]
+  readonly transactions: () => readonly JournalEntry[]
 }
 
 /** A stream as it stands. */

@@ -1,18 +1,18 @@
 import { missingProblem } from '../../cli/outcome-problem.ts'
 import type { Output } from '../../cli/output.ts'
 import { CommandFailed } from '../../cli/problem.ts'
-import { type Seen, watch } from '../../cli/redraw.ts'
+import { type StoreReading, watch } from '../../cli/redraw.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { usualIntervalMs } from '../../cli/store.ts'
 import { diffLines } from '../../formats/stream/diff.ts'
-import type { ShowOptions as Look } from '../../formats/stream/header.ts'
+import type { HeaderOptions as Look } from '../../formats/stream/header.ts'
 import { showFitted } from '../../formats/stream/layout.ts'
 import { noPaint } from '../../formats/terminal/style.ts'
 import { type StreamView, viewOf } from '../../ops/read-stream.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
-import type { ShowOptions } from './options.ts'
+import type { ShowCommandOptions } from './options.ts'
 import { differenceOf, layoutOf, lookOf } from './print.ts'
 import { type Selector, selectedEvents } from './select.ts'
 import { findVersion, isProblem, type Picture, pictureNow } from './snapshot.ts'
@@ -33,13 +33,13 @@ interface Watched {
 export async function watchShown(
   names: readonly string[],
   select: Selector | undefined,
-  options: ShowOptions,
-  store: EventStore,
+  options: ShowCommandOptions,
+  store: StreamStore,
   output: Output,
   runtime: Runtime,
 ): Promise<void> {
   const all = names.map((name): Watched => ({ name, seen: '', draw: undefined, note: '' }))
-  const look = async (): Promise<Seen> => {
+  const look = async (): Promise<StoreReading> => {
     for (const watched of all) await lookAt(watched, select, options, store, output, runtime)
     return {
       text: names.length === 1 ? 'show' : `${names.length} streams`,
@@ -56,8 +56,8 @@ export async function watchShown(
 async function lookAt(
   watched: Watched,
   select: Selector | undefined,
-  options: ShowOptions,
-  store: EventStore,
+  options: ShowCommandOptions,
+  store: StreamStore,
   output: Output,
   runtime: Runtime,
 ): Promise<void> {
@@ -82,7 +82,7 @@ async function lookAt(
   }
 }
 
-function drawOf(view: StreamView, select: Selector | undefined, options: ShowOptions, output: Output): Draw {
+function drawOf(view: StreamView, select: Selector | undefined, options: ShowCommandOptions, output: Output): Draw {
   if (options.diff !== undefined) {
     const from = findVersion(view, options.diff, '--diff', output.time)
     if (isProblem(from)) throw new CommandFailed(from)
@@ -102,7 +102,7 @@ function shownAt(
   { shown, transactions }: Picture,
   nowMs: number,
   only: ReturnType<typeof selectedEvents>,
-  { output }: ShowOptions,
+  { output }: ShowCommandOptions,
 ) {
   return {
     shown: { ...shown, nowMs },

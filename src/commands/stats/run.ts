@@ -17,7 +17,7 @@ import { shareText, stepTable } from '../../formats/stats/table.ts'
 import { clock, counted, countText } from '../../formats/terminal/numbers.ts'
 import type { Selection } from '../../ops/selection.ts'
 import { readTried, type TriedStream } from '../../ops/stats/attempts.ts'
-import { endedAttempts, failedAttempts, type Step, StepTally, sortedSteps } from '../../ops/stats/stats.ts'
+import { endedAttempts, failedAttempts, type StepStats, StepTally, sortedSteps } from '../../ops/stats/stats.ts'
 import { visibleName } from '../../util/visible-text.ts'
 import type { StatsOptions } from './options.ts'
 
@@ -54,8 +54,8 @@ async function selectionOf({ since, ...which }: StatsOptions, runtime: Runtime):
 }
 
 interface Found {
-  readonly all: readonly Step[]
-  readonly shown: readonly Step[]
+  readonly all: readonly StepStats[]
+  readonly shown: readonly StepStats[]
   readonly sinceMs: number | undefined
   readonly collected: Collected
 }
@@ -98,12 +98,12 @@ function clockText(ms: number, nowMs: number, { time }: Output): string {
 
 /** `431 streams, 3 steps, 1 870 events; 23 of 1 800 ended tries failed (1%), 70 open`. */
 function totalsText(
-  all: readonly Step[],
-  shown: readonly Step[],
+  all: readonly StepStats[],
+  shown: readonly StepStats[],
   { streams }: Collected,
   since: string | undefined,
 ): string {
-  const sum = (of: (step: Step) => number) => all.reduce((total, step) => total + of(step), 0)
+  const sum = (of: (step: StepStats) => number) => all.reduce((total, step) => total + of(step), 0)
   const what = counted(streams, 'stream')
   if (all.length === 0) return `${what}, ${since === undefined ? 'no events' : `nothing ${since}`}`
   const [failed, ended] = [sum(failedAttempts), sum(endedAttempts)]

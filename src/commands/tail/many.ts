@@ -6,7 +6,7 @@ import type { Runtime } from '../../cli/runtime.ts'
 import { atMs } from '../../cli/time-points.ts'
 import { type FollowManyItem, followMany } from '../../ops/follow/follow-many.ts'
 import type { Selection } from '../../ops/selection.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { DEFAULT_INTERVAL_MS, linesOf, type TailOptions } from './options.ts'
 import { openPrinter, sentencesOfMany } from './output.ts'
 
@@ -14,7 +14,7 @@ import { openPrinter, sentencesOfMany } from './output.ts'
 export async function tailMany(
   selection: Selection,
   options: TailOptions,
-  store: EventStore,
+  store: StreamStore,
   output: Output,
   runtime: Runtime,
 ): Promise<Problem | undefined> {

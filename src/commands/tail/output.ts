@@ -5,18 +5,18 @@ import { highlighted } from '../../formats/terminal/highlight.ts'
 import { span } from '../../formats/terminal/numbers.ts'
 import { hueOf, noPaint, type Paint } from '../../formats/terminal/style.ts'
 import { widthOf } from '../../formats/terminal/width.ts'
-import type { Break, FollowItem } from '../../ops/follow/follow.ts'
+import type { FollowItem, JournalGap } from '../../ops/follow/follow.ts'
 import type { FollowManyItem } from '../../ops/follow/follow-many.ts'
-import type { SeenTransaction } from '../../ops/read-stream.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { JournalEntry } from '../../ops/read-stream.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { passes, type TailOptions } from './options.ts'
 
 /** Where transactions go. */
-export interface Printer {
+export interface TransactionPrinter {
   /** Whether `--include` and `--exclude` let it pass: they search the lines as they are printed, without colours. */
-  wants(stream: string, tx: SeenTransaction): boolean
-  print(stream: string, tx: SeenTransaction): Promise<void>
+  wants(stream: string, tx: JournalEntry): boolean
+  print(stream: string, tx: JournalEntry): Promise<void>
   /** Writes what is still held back. */
   flush(): Promise<void>
 }
@@ -25,8 +25,13 @@ export interface Printer {
 const AT_ONCE = 100
 
 /** @param named whether each line begins with its stream: where there are several */
-export function openPrinter(options: TailOptions, output: Output, store: EventStore, named: boolean): Printer {
-  const linesOf = (tx: SeenTransaction, paint = noPaint) =>
+export function openPrinter(
+  options: TailOptions,
+  output: Output,
+  store: StreamStore,
+  named: boolean,
+): TransactionPrinter {
+  const linesOf = (tx: JournalEntry, paint = noPaint) =>
     transactionLines(tx, { time: output.time, nowMs: store.nowMs(), paint, provisional: tx.provisional })
   const isChoosy = options.include !== undefined || options.exclude !== undefined
   const write = options.output === 'ndjson' ? jsonWriter(output) : textWriter(options, output, named)
@@ -48,10 +53,10 @@ export function openPrinter(options: TailOptions, output: Output, store: EventSt
 
 interface Shown {
   readonly stream: string
-  readonly tx: SeenTransaction
+  readonly tx: JournalEntry
 }
 
-type Write = (shown: readonly Shown[], linesOf: (tx: SeenTransaction, paint?: Paint) => string[]) => Promise<void>
+type Write = (shown: readonly Shown[], linesOf: (tx: JournalEntry, paint?: Paint) => string[]) => Promise<void>
 
 function jsonWriter(output: Output): Write {
   return async shown => {
@@ -146,7 +151,7 @@ function missedText({ broken, gone }: Extract<Spoken, { kind: 'resumed' }>): str
   return gone === 0 ? missed : `${missed}, and ${gones}`
 }
 
-function breakText(name: string, why: Break): string {
+function breakText(name: string, why: JournalGap): string {
   return why === 'other-life'
     ? `${name} was created anew meanwhile; the end of its former life may have been missed`
     : `${name} was put back to an older copy, or its history was cut; something may have been missed`

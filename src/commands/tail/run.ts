@@ -7,12 +7,12 @@ import { openStoreFor } from '../../cli/store.ts'
 import { atMs } from '../../cli/time-points.ts'
 import { guardSearches, keepHeapSmall } from '../../cli/v8-flags.ts'
 import { follow } from '../../ops/follow/follow.ts'
-import { readStream, type SeenTransaction, type StreamView } from '../../ops/read-stream.ts'
+import { type JournalEntry, readStream, type StreamView } from '../../ops/read-stream.ts'
 import type { Selection } from '../../ops/selection.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { tailMany } from './many.ts'
 import { DEFAULT_INTERVAL_MS, linesOf, type TailOptions } from './options.ts'
-import { openPrinter, type Printer, sentenceOfOne } from './output.ts'
+import { openPrinter, sentenceOfOne, type TransactionPrinter } from './output.ts'
 
 /** The last transactions of one stream or many, and with `-f` those to come. */
 export async function tailStreams(options: TailOptions, runtime: Runtime): Promise<Problem | undefined> {
@@ -47,7 +47,7 @@ async function selectionOf(options: TailOptions, runtime: Runtime): Promise<Sele
 async function tailOne(
   stream: string,
   options: TailOptions,
-  store: EventStore,
+  store: StreamStore,
   output: Output,
   runtime: Runtime,
 ): Promise<Problem | undefined> {
@@ -63,7 +63,12 @@ async function tailOne(
   return undefined
 }
 
-function chosen(view: StreamView, options: TailOptions, printer: Printer, nowMs: number): readonly SeenTransaction[] {
+function chosen(
+  view: StreamView,
+  options: TailOptions,
+  printer: TransactionPrinter,
+  nowMs: number,
+): readonly JournalEntry[] {
   const { since, fromVersion = 0 } = options
   const sinceMs = since === undefined ? Number.NEGATIVE_INFINITY : atMs(since, nowMs)
   const wanted = view
@@ -78,8 +83,8 @@ function chosen(view: StreamView, options: TailOptions, printer: Printer, nowMs:
 export async function followFrom(
   view: StreamView,
   { interval = DEFAULT_INTERVAL_MS }: TailOptions,
-  store: EventStore,
-  printer: Printer,
+  store: StreamStore,
+  printer: TransactionPrinter,
   output: Output,
   { signal, nowMs }: Runtime,
 ): Promise<void> {

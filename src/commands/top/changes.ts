@@ -1,9 +1,9 @@
 import { commandLine } from '../../cli/command-line.ts'
 import { CommandFailed } from '../../cli/problem.ts'
 import { problemLines } from '../../cli/problem-text.ts'
-import type { OpenedStore, Runtime } from '../../cli/runtime.ts'
+import type { Runtime, RuntimeStore } from '../../cli/runtime.ts'
 import { changeLines } from '../../formats/change.ts'
-import { lookOf, statusWord } from '../../formats/stream/view.ts'
+import { statusWord, styleOf } from '../../formats/stream/view.ts'
 import { counted, countText } from '../../formats/terminal/numbers.ts'
 import { tableRows, tableWidths } from '../../formats/terminal/table.ts'
 import { checkText } from '../../stream/text.ts'
@@ -14,7 +14,7 @@ import { ABORT } from '../abort.ts'
 import type { BatchAction } from '../batch/action.ts'
 import { confirmationFor } from '../batch/confirm.ts'
 import { executePlan } from '../batch/execute.ts'
-import { makePlan, type Plan, type PreviewRow } from '../batch/plan.ts'
+import { type BatchPlan, makePlan, type PreviewRow } from '../batch/plan.ts'
 import { countOf, planText, ROWS_SHOWN } from '../batch/preview.ts'
 import { countsOf, type EndedBatch, endProblem, endText, whatText, whyNot } from '../batch/report.ts'
 import { type BatchContext, changedOf, isProblem, type Result, wordOf } from '../batch/result.ts'
@@ -28,7 +28,7 @@ const VERBS = { cancel: CANCEL, abort: ABORT, retry: RETRY } as const
 export async function prepareChange(
   name: Exclude<ChangeVerb, 'break'>,
   targets: readonly ChangeTarget[],
-  opened: OpenedStore,
+  opened: RuntimeStore,
   runtime: Runtime,
   signal: AbortSignal,
 ): Promise<Prepared> {
@@ -62,7 +62,7 @@ export async function prepareChange(
 }
 
 /** What is changed: the one by its name, several by their number. */
-function nameOf(only: ChangeTarget | undefined, plan: Plan): string {
+function nameOf(only: ChangeTarget | undefined, plan: BatchPlan): string {
   if (only === undefined) return countOf(plan)
   const { stream, event } = only
   return visibleText(event === undefined ? stream : `${event} of ${stream}`)
@@ -75,11 +75,11 @@ function confirmOf(streams: number, isProtected: boolean): Prepared['preview']['
 
 /** One command id for all tries: what was done under it is not done twice. */
 function carrier(
-  plan: Plan,
+  plan: BatchPlan,
   action: BatchAction,
   events: ReadonlyMap<string, readonly string[]>,
   isBatch: boolean,
-  { store }: OpenedStore,
+  { store }: RuntimeStore,
   runtime: Runtime,
 ): Prepared['carryOut'] {
   const commandId = runtime.newId()
@@ -135,7 +135,7 @@ function singleLines(
 const MOST_MISSING = 5
 
 /** What would be changed, line by line, and why the rest would not. Safe to print. */
-function previewLines(plan: Plan, action: BatchAction, only: ChangeTarget | undefined): readonly string[] {
+function previewLines(plan: BatchPlan, action: BatchAction, only: ChangeTarget | undefined): readonly string[] {
   const { rows, targets, missing, leftOut } = plan
   const more = targets.length - rows.length
   const untold = missing.length - MOST_MISSING
@@ -158,7 +158,7 @@ function tableOf(rows: readonly PreviewRow[], action: BatchAction): string[] {
   const cells = rows.map(row => [
     visibleName(row.target.stream),
     ...(withEvents ? [visibleText(row.target.event ?? '')] : []),
-    row.objection === undefined ? `${lookOf(row.status).glyph} ${statusWord(row.status)}` : '✗ not tried',
+    row.objection === undefined ? `${styleOf(row.status).glyph} ${statusWord(row.status)}` : '✗ not tried',
     effectOf(row, action),
   ])
   const columns = (cells[0] ?? []).map(() => ({ title: '' }))

@@ -2,7 +2,7 @@ import { StringDecoder } from 'node:string_decoder'
 import { stripVTControlCharacters } from 'node:util'
 import { withoutSecrets } from '../../cli/error-problem.ts'
 import { UsageError } from '../../cli/problem.ts'
-import type { Kind, OpenedStore, Runtime, StoreChoice, Terminal } from '../../cli/runtime.ts'
+import type { Kind, Runtime, RuntimeStore, StoreChoice, Terminal } from '../../cli/runtime.ts'
 import { countText } from '../../formats/terminal/numbers.ts'
 import type { LineOutput } from '../../tui/ports.ts'
 import { visibleText } from '../../util/visible-text.ts'
@@ -19,12 +19,12 @@ export interface LineOptions {
 
 /** Runs lines of the program's own language for the dashboard; stores that they name are opened once. */
 export class LineRunner {
-  readonly #opened: OpenedStore
+  readonly #opened: RuntimeStore
   readonly #options: LineOptions
   readonly #runtime: ProgramRuntime
-  readonly #others = new Map<string, OpenedStore>()
+  readonly #others = new Map<string, RuntimeStore>()
 
-  constructor(opened: OpenedStore, options: LineOptions, runtime: ProgramRuntime) {
+  constructor(opened: RuntimeStore, options: LineOptions, runtime: ProgramRuntime) {
     this.#opened = opened
     this.#options = options
     this.#runtime = runtime
@@ -82,13 +82,13 @@ function safeLine(line: string): string {
   return visibleText(withoutSecrets(line))
 }
 
-export interface Surroundings {
+export interface PromptContext {
   /** The dashboard's own. */
   readonly runtime: ProgramRuntime
   /** The store that is meant where the line names none. */
-  readonly opened: OpenedStore
+  readonly opened: RuntimeStore
   /** Others that were opened for lines, by address. */
-  readonly others: Map<string, OpenedStore>
+  readonly others: Map<string, RuntimeStore>
   readonly mayWrite: boolean
   /** Changes can be unlocked. */
   readonly mayUnlock: boolean
@@ -113,12 +113,12 @@ const REFUSED: Readonly<Record<string, string>> = {
  * The runtime of a command that runs inside the dashboard: what it writes is caught, nobody can be asked, and nothing is
  * drawn in place. The store of the dashboard is used and stays open.
  */
-function capturedRuntime(argv: readonly string[], lines: CapturedLines, around: Surroundings): ProgramRuntime {
+function capturedRuntime(argv: readonly string[], lines: CapturedLines, around: PromptContext): ProgramRuntime {
   const { runtime, mayWrite, mayUnlock, signal } = around
   const stdout = lines.terminal(runtime.stdout.columns)
   const stderr = lines.terminal(undefined)
   let kind: Kind = 'reads'
-  let opened: OpenedStore | undefined
+  let opened: RuntimeStore | undefined
   return {
     ...runtime,
     // lines as wide as the screen, but no colours and nothing in place
@@ -173,12 +173,15 @@ function checkCommand(command: string, argv: readonly string[]): void {
     })
 }
 
-async function described(choice: StoreChoice, { runtime, opened }: Surroundings): Promise<Omit<OpenedStore, 'store'>> {
+async function described(
+  choice: StoreChoice,
+  { runtime, opened }: PromptContext,
+): Promise<Omit<RuntimeStore, 'store'>> {
   if (!isNamed(choice)) return opened
   return runtime.describeStore(choice)
 }
 
-async function openedFor(choice: StoreChoice, around: Surroundings): Promise<OpenedStore> {
+async function openedFor(choice: StoreChoice, around: PromptContext): Promise<RuntimeStore> {
   const { runtime, opened, others } = around
   if (!isNamed(choice)) return opened
   const where = await runtime.describeStore(choice)

@@ -1,9 +1,9 @@
 import { commandLine } from '../../cli/command-line.ts'
 import { errorProblem } from '../../cli/error-problem.ts'
 import type { Problem } from '../../cli/problem.ts'
-import type { OpenedStore, Runtime } from '../../cli/runtime.ts'
+import type { Runtime, RuntimeStore } from '../../cli/runtime.ts'
 import { counted, countText } from '../../formats/terminal/numbers.ts'
-import type { EventStore, Stored } from '../../store/store.ts'
+import type { StreamSnapshot, StreamStore } from '../../store/store.ts'
 import { isHeld } from '../../stream/lease.ts'
 import type { ChangeTarget, Outcome, Preview } from '../../tui/ports.ts'
 import { readAhead } from '../../util/concurrency.ts'
@@ -18,7 +18,7 @@ import { leaseLine } from '../lease/run.ts'
 import { changing, type Prepared } from './changes.ts'
 
 /** A lease that was looked at. */
-type Seen = Pick<Stored, 'name' | 'etag' | 'lease' | 'summary'>
+type Seen = Pick<StreamSnapshot, 'name' | 'etag' | 'lease' | 'summary'>
 
 /** So many streams are read, or their leases broken, at a time. */
 const AT_ONCE = 8
@@ -30,7 +30,7 @@ const LONGEST_TYPED = 60
 /** Looks at the leases of streams; only those that somebody holds are broken then, each only if it is still the same. */
 export async function prepareBreak(
   targets: readonly ChangeTarget[],
-  opened: OpenedStore,
+  opened: RuntimeStore,
   runtime: Runtime,
   signal: AbortSignal,
 ): Promise<Prepared> {
@@ -65,7 +65,7 @@ function breakCommand(names: readonly string[], runtime: Runtime): string {
 }
 
 /** Without the document: what is marked may be thousands. */
-async function seenLease(name: string, store: EventStore, signal: AbortSignal): Promise<Seen | undefined> {
+async function seenLease(name: string, store: StreamStore, signal: AbortSignal): Promise<Seen | undefined> {
   const stored = await store.read(name, signal)
   if (stored === undefined) return undefined
   const { etag, lease, summary } = stored
@@ -91,7 +91,7 @@ function linesOf(
   names: readonly string[],
   seen: ReadonlyMap<string, Seen>,
   held: readonly Seen[],
-  store: EventStore,
+  store: StreamStore,
 ): readonly string[] {
   const more = held.length - ROWS_SHOWN
   const free = seen.size - held.length
@@ -109,7 +109,7 @@ function linesOf(
 
 async function breakAll(
   held: readonly Seen[],
-  store: EventStore,
+  store: StreamStore,
   runtime: Runtime,
   onOutcome: (outcome: Outcome) => void,
 ): ReturnType<Prepared['carryOut']> {
@@ -132,7 +132,7 @@ async function breakAll(
   return { lines: [parts.join('; ')] }
 }
 
-async function broken(before: Seen, store: EventStore, runtime: Runtime): Promise<Broken | Problem> {
+async function broken(before: Seen, store: StreamStore, runtime: Runtime): Promise<Broken | Problem> {
   try {
     return (await otherLease(before, store, runtime)) ?? (await breakNow(before.name, 0, store, runtime))
   } catch (error) {

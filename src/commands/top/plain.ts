@@ -7,7 +7,7 @@ import { shownStream } from '../../formats/stream/view.ts'
 import { globOf } from '../../ops/glob.ts'
 import { readStream, type StreamView } from '../../ops/read-stream.ts'
 import { StoreUnreachable } from '../../store/errors.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { sleepUntilAborted } from '../../util/concurrency.ts'
 import { visibleName } from '../../util/visible-text.ts'
 import { list } from '../ls/run.ts'
@@ -24,7 +24,11 @@ const FIRST_STREAMS = 200
  * The dashboard in lines, for pipes and screen readers: what there is, once, then what happens. Nothing is drawn in place.
  * Ends when a signal does.
  */
-export async function plainTop(options: TopOptions, store: EventStore, runtime: Runtime): Promise<Problem | undefined> {
+export async function plainTop(
+  options: TopOptions,
+  store: StreamStore,
+  runtime: Runtime,
+): Promise<Problem | undefined> {
   const output = await openOutput(options, runtime)
   // what happens is told at its time of day, as tail tells it
   const news = await openOutput(options, runtime, 'local')
@@ -41,7 +45,7 @@ export async function plainTop(options: TopOptions, store: EventStore, runtime: 
 async function plainStreams(
   { match }: TopOptions,
   interval: number,
-  store: EventStore,
+  store: StreamStore,
   output: Output,
   news: Output,
   runtime: Runtime,
@@ -59,7 +63,7 @@ async function plainStreams(
 async function awaited(
   name: string,
   intervalMs: number,
-  store: EventStore,
+  store: StreamStore,
   output: Output,
   { signal, nowMs }: Runtime,
 ): Promise<StreamView | undefined> {

@@ -1,15 +1,15 @@
 import { commandLine, shellWord } from '../../cli/command-line.ts'
 import { readContexts } from '../../cli/contexts/file.ts'
 import { errorProblem, withoutSecrets } from '../../cli/error-problem.ts'
-import type { OpenedStore, Runtime } from '../../cli/runtime.ts'
+import type { Runtime, RuntimeStore } from '../../cli/runtime.ts'
 import { tableRows, tableWidths } from '../../formats/terminal/table.ts'
-import type { EventStore } from '../../store/store.ts'
-import type { ChangeEnd, Outcome, Ports, Preview, Subject } from '../../tui/ports.ts'
+import type { StreamStore } from '../../store/store.ts'
+import type { ChangeEnd, CommandContext, Outcome, Ports, Preview } from '../../tui/ports.ts'
 import { commandWords } from '../../util/strings.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { runOnce } from '../../watchdog/pass.ts'
 import type { Observer } from '../../watchdog/report.ts'
-import { decisionColumns, decisionRow, type Told } from '../watchdog/decisions.ts'
+import { decisionColumns, decisionRow, type ReportedDecision } from '../watchdog/decisions.ts'
 import { breakerText } from '../watchdog/once.ts'
 import { watchdogOptions } from '../watchdog/run.ts'
 import { readSettings } from '../watchdog/settings.ts'
@@ -29,7 +29,7 @@ export interface PortsOptions {
 
 /** What the dashboard may do, by the code of the commands. */
 export function portsOf(
-  opened: OpenedStore,
+  opened: RuntimeStore,
   { match, mayUnlock, onStopped = () => {} }: PortsOptions,
   runtime: ProgramRuntime,
 ): Ports {
@@ -83,7 +83,7 @@ function watched({ preview, carryOut }: Prepared, onStopped: (lines: readonly st
 }
 
 /** The name of the context that protects the store; its address where it cannot be told. */
-function protectedName({ context, address }: OpenedStore, { env }: Runtime): string {
+function protectedName({ context, address }: RuntimeStore, { env }: Runtime): string {
   if (context !== undefined) return context
   try {
     const contexts = [...readContexts(env).byName.values()]
@@ -100,7 +100,7 @@ function explain(error: unknown, runtime: Runtime): { readonly code: string; rea
 }
 
 /** The command line that shows the same as the dashboard. @param match the pattern of `top --match` */
-function commandFor(subject: Subject, match: string | undefined, runtime: Runtime): string {
+function commandFor(subject: CommandContext, match: string | undefined, runtime: Runtime): string {
   const matching = match === undefined ? [] : ['--match', match]
   switch (subject.kind) {
     case 'streams':
@@ -146,8 +146,8 @@ function xpathText(text: string): string {
 const MOST_TOLD = 200
 
 /** What `watchdog --once --dry-run` would tell. Changes nothing. */
-async function dryRun(store: EventStore, runtime: Runtime, signal: AbortSignal): ReturnType<Ports['dryRun']> {
-  const told: Told[] = []
+async function dryRun(store: StreamStore, runtime: Runtime, signal: AbortSignal): ReturnType<Ports['dryRun']> {
+  const told: ReportedDecision[] = []
   let total = 0
   const teller: Observer = {
     planned(decision) {

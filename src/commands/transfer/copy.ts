@@ -3,10 +3,10 @@ import { CommandFailed, type Problem, problem } from '../../cli/problem.ts'
 import { openProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
-import { type CopyOptions, type CopyOutcome, copyInto, lookAt, type Standing } from '../../ops/copy.ts'
+import { type CopyOptions, type CopyOutcome, type CopyState, copyInto, lookAt } from '../../ops/copy.ts'
 import { parseBody } from '../../ops/transact/plan.ts'
 import { ContainerMissing } from '../../store/errors.ts'
-import type { EventStore, Holder } from '../../store/store.ts'
+import type { Holder, StreamStore } from '../../store/store.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { confirm } from '../batch/confirm.ts'
 import type { TransferFlags } from './flags.ts'
@@ -111,7 +111,7 @@ async function look(item: Item, { copies, flags }: CopyRequest): Promise<Job> {
   return { outcome: { stream: item.name, word: 'todo', note, ...placeOf(item) }, copy: { item, existing } }
 }
 
-function settled(stream: string, standing: Exclude<Standing, { readonly kind: 'other' }>): Transferred {
+function settled(stream: string, standing: Exclude<CopyState, { readonly kind: 'other' }>): Transferred {
   if (standing.kind === 'same') return { stream, word: 'already', note: SAME }
   return undone('refused', stream, unreplaceable(stream, standing))
 }
@@ -187,11 +187,11 @@ interface Copies {
   /** @param existing what to do where another document has the name */
   put(name: string, body: Uint8Array, existing: CopyOptions['existing']): Promise<CopyOutcome>
   /** What stands there now; nothing is written. `undefined` for nothing. @throws BadDocument */
-  look(name: string, body: Uint8Array): Promise<Standing | undefined>
+  look(name: string, body: Uint8Array): Promise<CopyState | undefined>
 }
 
 /** @param purpose shown to others while a lease is held */
-export function openCopies(store: EventStore, flags: TransferFlags, purpose: string, runtime: Runtime): Copies {
+export function openCopies(store: StreamStore, flags: TransferFlags, purpose: string, runtime: Runtime): Copies {
   const holder: Holder = {
     by: flags.by ?? runtime.actor,
     host: runtime.host,
@@ -223,12 +223,12 @@ export function openCopies(store: EventStore, flags: TransferFlags, purpose: str
   }
 }
 
-function mayCreate(store: EventStore, { createContainer }: TransferFlags): boolean {
+function mayCreate(store: StreamStore, { createContainer }: TransferFlags): boolean {
   return createContainer === true || store.address.startsWith('azurite:')
 }
 
 /** Does what finds the container missing once more after it was made, at most once for all. */
-function containerMaker(store: EventStore, flags: TransferFlags) {
+function containerMaker(store: StreamStore, flags: TransferFlags) {
   let made: Promise<void> | undefined
   return async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {

@@ -94,14 +94,14 @@ async function entriesOf(path: string) {
 }
 
 /** Where streams come from or go to. */
-export type Place =
+export type FilePlace =
   | { readonly kind: 'store'; readonly address: string }
   | { readonly kind: 'path'; readonly path: string }
 
 const SCHEME = /^(?:memory|sqlite|azure|azurite|https?):/i
 
 /** What begins like an address is one; a path that does is written with `./` in front. */
-export function placeOf(text: string, what: string): Place {
+export function placeOf(text: string, what: string): FilePlace {
   if (!SCHEME.test(text)) return { kind: 'path', path: text }
   const address = parseAddress(text)
   if (address.kind === 'memory') {

@@ -1,7 +1,7 @@
 import { heldProblem } from '../../cli/outcome-problem.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import type { CopyOutcome, Standing } from '../../ops/copy.ts'
+import type { CopyOutcome, CopyState } from '../../ops/copy.ts'
 import type { OutcomeWord } from '../batch/options.ts'
 import type { TransferWord } from '../batch/result.ts'
 
@@ -75,7 +75,7 @@ export function existsProblem(stream: string): Problem {
 /** Why what has the name may not be replaced. */
 export function unreplaceable(
   stream: string,
-  standing: Extract<Standing, { readonly kind: 'older' | 'unreadable' }>,
+  standing: Extract<CopyState, { readonly kind: 'older' | 'unreadable' }>,
 ): Problem {
   if (standing.kind === 'older') {
     const { version, found } = standing

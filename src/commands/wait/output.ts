@@ -14,7 +14,7 @@ import { targetText, type WaitCommandOptions } from './options.ts'
 export interface WaitPrinter {
   ended(stream: AwaitedStream, waitedMs: number): Promise<void>
   /** @param report whether what was not met is to be told once more, one by one */
-  end(tally: Tally, waitedMs: number, report: boolean): Promise<void>
+  end(tally: WaitCounts, waitedMs: number, report: boolean): Promise<void>
 }
 
 export function openWaitPrinter(format: string | undefined, output: Output, nowMs: () => number): WaitPrinter {
@@ -80,7 +80,7 @@ function textPrinter(output: Output, nowMs: () => number): WaitPrinter {
 
 /** How waiting ended; `undefined` if what was asked for came about. */
 export function resultOf(
-  tally: Tally,
+  tally: WaitCounts,
   target: WaitTarget,
   { any, failFast, within }: WaitCommandOptions,
   nowMs: number,
@@ -94,7 +94,7 @@ export function resultOf(
 
 const MOST_NAMED = 5
 
-function endedOtherwise({ total, otherwise }: Tally, target: WaitTarget): Problem {
+function endedOtherwise({ total, otherwise }: WaitCounts, target: WaitTarget): Problem {
   const [only] = otherwise
   if (total > 1 || only === undefined) {
     const more = otherwise.length > MOST_NAMED ? ` +${otherwise.length - MOST_NAMED}` : ''
@@ -113,7 +113,7 @@ function endedOtherwise({ total, otherwise }: Tally, target: WaitTarget): Proble
   })
 }
 
-function timedOut({ total, otherwise, open }: Tally, target: WaitTarget, limit: string, nowMs: number): Problem {
+function timedOut({ total, otherwise, open }: WaitCounts, target: WaitTarget, limit: string, nowMs: number): Problem {
   const [only] = open.values()
   if (only === undefined) return problem('timed-out', `no stream matched within ${limit}`)
   if (total === 1) {
@@ -163,7 +163,7 @@ export function noMatchProblem(): Problem {
 }
 
 /** How far waiting has come. */
-export interface Tally {
+export interface WaitCounts {
   readonly total: number
   readonly met: number
   /** Those that ended, but not as asked for. */

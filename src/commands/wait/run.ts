@@ -8,10 +8,17 @@ import { openStoreFor, usualIntervalMs } from '../../cli/store.ts'
 import { keepHeapSmall } from '../../cli/v8-flags.ts'
 import { countText, span } from '../../formats/terminal/numbers.ts'
 import { type AwaitedStream, type WaitItem, type WaitTarget, waitFor } from '../../ops/wait.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import type { WaitCommandOptions } from './options.ts'
-import { missingProblems, noMatchProblem, openWaitPrinter, resultOf, type Tally, type WaitPrinter } from './output.ts'
+import {
+  missingProblems,
+  noMatchProblem,
+  openWaitPrinter,
+  resultOf,
+  type WaitCounts,
+  type WaitPrinter,
+} from './output.ts'
 
 const SUCCESS: WaitTarget = { kind: 'stream', end: 'success' }
 
@@ -21,7 +28,7 @@ export async function waitForStreams(options: WaitCommandOptions, runtime: Runti
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
   if (selection.kind !== 'names') await keepHeapSmall()
-  const deadline = new Deadline(options.within)
+  const deadline = new WaitLimit(options.within)
   const target = options.for ?? SUCCESS
   const items = waitFor(store, selection, target, {
     intervalMs: options.interval ?? usualIntervalMs(store),
@@ -40,7 +47,7 @@ export async function waitForStreams(options: WaitCommandOptions, runtime: Runti
 }
 
 /** What has come about so far, told as it comes. */
-class Waiting implements Tally {
+class Waiting implements WaitCounts {
   total = 0
   met = 0
   readonly otherwise: AwaitedStream[] = []
@@ -52,7 +59,7 @@ class Waiting implements Tally {
   readonly #progress: ProgressLine
   readonly #startedMs: number
 
-  constructor(options: WaitCommandOptions, output: Output, store: EventStore, runtime: Runtime) {
+  constructor(options: WaitCommandOptions, output: Output, store: StreamStore, runtime: Runtime) {
     this.#options = options
     this.#output = output
     this.#runtime = runtime
@@ -62,7 +69,7 @@ class Waiting implements Tally {
   }
 
   /** Until all is known that has to be. Returns why waiting makes no sense, if so. */
-  async follow(items: AsyncIterable<WaitItem>, deadline: Deadline): Promise<Problem | undefined> {
+  async follow(items: AsyncIterable<WaitItem>, deadline: WaitLimit): Promise<Problem | undefined> {
     for await (const item of items) {
       if (item.kind === 'looked') {
         this.total = item.total
@@ -134,7 +141,7 @@ function hintOf({ code, hint }: Extract<WaitItem, { kind: 'unreadable' }>): stri
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** A limit of time for looking again and again. */
-export class Deadline {
+export class WaitLimit {
   readonly #abort = new AbortController()
   #timer: ReturnType<typeof setTimeout> | undefined
   #passed = false

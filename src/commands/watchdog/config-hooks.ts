@@ -3,7 +3,7 @@ import { UsageError } from '../../cli/problem.ts'
 import { count, duration } from '../../cli/values.ts'
 import { isLoopback } from '../../util/loopback.ts'
 import { literalOf, networkOf, refusalOf } from '../../watchdog/hooks/address-policy.ts'
-import { type Field, isMapping, isText, itemsOf, mappingOf, textOf } from './config-yaml.ts'
+import { type ConfigField, isMapping, isText, itemsOf, mappingOf, textOf } from './config-yaml.ts'
 import { commandOf, type HookSetting, hookCommand, type WebhookSetting } from './values.ts'
 
 const KEYS = ['command', 'webhook', 'secret-file', 'secret-env', 'timeout', 'tries']
@@ -13,7 +13,7 @@ const MOST_TRIES = 10
 const FORMS = 'a path, a list of program and arguments, or {command: […]} or {webhook: URL}, or a list of these'
 
 /** The hooks of one kind: a path, program and arguments, a mapping, or a list of mappings. */
-export function hooksOf(field: Field): readonly HookSetting[] {
+export function hooksOf(field: ConfigField): readonly HookSetting[] {
   const folder = dirname(field.source.file)
   const items = itemsOf(field)
   if (items === undefined) return [isMapping(field) ? hookOf(field, folder) : commandHook(field, folder)]
@@ -23,7 +23,7 @@ export function hooksOf(field: Field): readonly HookSetting[] {
   throw new UsageError(`${field.where} mixes texts and mappings`, { hint: FORMS })
 }
 
-function hookOf(field: Field, folder: string): HookSetting {
+function hookOf(field: ConfigField, folder: string): HookSetting {
   const fields = mappingOf(field, [...KEYS, 'secret'])
   const { command, webhook } = Object.fromEntries(fields)
   if ((command === undefined) === (webhook === undefined)) {
@@ -36,7 +36,7 @@ function hookOf(field: Field, folder: string): HookSetting {
   return { ...commandHook(command ?? field, folder), ...limits }
 }
 
-function commandHook(field: Field, folder: string): HookSetting {
+function commandHook(field: ConfigField, folder: string): HookSetting {
   const items = itemsOf(field)
   const argv = items === undefined ? undefined : commandOf(field.where, items.map(textOf))
   if (argv !== undefined) return { kind: 'command', where: field.where, folder, argv }
@@ -44,7 +44,7 @@ function commandHook(field: Field, folder: string): HookSetting {
   return { kind: 'command', where: field.where, folder, argv: given?.argv ?? commandOf(field.where, []) }
 }
 
-function webhookOf(field: Field, fields: ReadonlyMap<string, Field>, folder: string): WebhookSetting {
+function webhookOf(field: ConfigField, fields: ReadonlyMap<string, ConfigField>, folder: string): WebhookSetting {
   const inline = fields.get('secret')
   if (inline !== undefined) {
     throw new UsageError(`${inline.where}: a secret does not belong into this file`, {
@@ -81,7 +81,7 @@ function webhookUrl(where: string, text: string): string {
   return url.href
 }
 
-function limitsOf(fields: ReadonlyMap<string, Field>): Pick<HookSetting, 'timeoutMs' | 'tries'> {
+function limitsOf(fields: ReadonlyMap<string, ConfigField>): Pick<HookSetting, 'timeoutMs' | 'tries'> {
   const [timeout, tries] = [fields.get('timeout'), fields.get('tries')]
   return {
     ...(timeout === undefined ? {} : { timeoutMs: timeoutOf(timeout) }),
@@ -89,25 +89,25 @@ function limitsOf(fields: ReadonlyMap<string, Field>): Pick<HookSetting, 'timeou
   }
 }
 
-function timeoutOf(field: Field): number {
+function timeoutOf(field: ConfigField): number {
   const ms = duration(field.where)(textOf(field))
   if (ms <= LONGEST_TIMEOUT_MS) return ms
   throw new UsageError(`${field.where} ${textOf(field)}: too long for a hook`, { hint: 'at most 10m' })
 }
 
-function triesOf(field: Field): number {
+function triesOf(field: ConfigField): number {
   const tries = count(field.where, 1)(textOf(field))
   if (tries <= MOST_TRIES) return tries
   throw new UsageError(`${field.where} ${tries} is too often`, { hint: `a whole number from 1 to ${MOST_TRIES}` })
 }
 
-function nonEmptyOf(field: Field): string {
+function nonEmptyOf(field: ConfigField): string {
   const text = textOf(field)
   if (text === '') throw new UsageError(`${field.where} is empty`, { hint: 'Give it a value, or leave it out.' })
   return text
 }
 
-function variableOf(field: Field): string {
+function variableOf(field: ConfigField): string {
   const text = textOf(field)
   if (/^[A-Za-z_]\w*$/.test(text)) return text
   throw new UsageError(`${field.where} is no name of an environment variable`, {
@@ -124,7 +124,7 @@ export interface WebhookRule {
 }
 
 /** `webhooks: {allow: …, networks: …}` */
-export function webhookRuleOf(field: Field | undefined): WebhookRule {
+export function webhookRuleOf(field: ConfigField | undefined): WebhookRule {
   const fields = field && mappingOf(field, ['allow', 'networks'])
   const each = (key: string, read: (where: string, text: string) => string) => {
     const given = fields?.get(key)

@@ -3,7 +3,7 @@ import { UsageError } from '../../cli/problem.ts'
 import { choice } from '../../cli/values.ts'
 
 /** A value of the configuration with the place that errors name. */
-export interface Field {
+export interface ConfigField {
   /** `watchdog.yaml, line 3: interval`. */
   readonly where: string
   readonly node: Node | null
@@ -16,7 +16,7 @@ interface Source {
 }
 
 /** The whole of a file. @throws UsageError for what is no YAML of its own: several documents, unknown tags, too deep */
-export function readYaml(text: string, file: string): Field {
+export function readYaml(text: string, file: string): ConfigField {
   const lines = new LineCounter()
   const document = parsed(text, file, lines)
   const [fault] = [...document.errors, ...document.warnings]
@@ -25,10 +25,13 @@ export function readYaml(text: string, file: string): Field {
 }
 
 /** What a mapping holds, by its keys, of which only those are known. Nothing at all is an empty one. */
-export function mappingOf({ where, node, source }: Field, known: readonly string[]): ReadonlyMap<string, Field> {
+export function mappingOf(
+  { where, node, source }: ConfigField,
+  known: readonly string[],
+): ReadonlyMap<string, ConfigField> {
   if (node === null) return new Map()
   if (!isMap(node)) throw new UsageError(`${where} is no mapping`, { hint: `of ${known.join(', ')}` })
-  const fields = new Map<string, Field>()
+  const fields = new Map<string, ConfigField>()
   for (const { key, value } of node.items) {
     const place = `${source.file}${lineOf(key, source)}`
     if (!isScalar(key) || typeof key.value !== 'string') {
@@ -41,21 +44,21 @@ export function mappingOf({ where, node, source }: Field, known: readonly string
 }
 
 /** The items of a list; `undefined` for what is none. */
-export function itemsOf({ node, where, source }: Field): readonly Field[] | undefined {
+export function itemsOf({ node, where, source }: ConfigField): readonly ConfigField[] | undefined {
   if (!isSeq(node)) return undefined
   return node.items.map((item, at) => fieldOf(item, `${where}, item ${at + 1}`, source))
 }
 
-export function isMapping({ node }: Field): boolean {
+export function isMapping({ node }: ConfigField): boolean {
   return isMap(node)
 }
 
-export function isText({ node }: Field): boolean {
+export function isText({ node }: ConfigField): boolean {
   return isScalar(node) && node.value !== null
 }
 
 /** What stands there, as the parsers of flags want it: `0.2` and `20%` alike. */
-export function textOf({ node, where }: Field): string {
+export function textOf({ node, where }: ConfigField): string {
   if (!isScalar(node)) throw new UsageError(`${where} is no single value`)
   if (node.value === null) throw new UsageError(`${where} is empty`, { hint: 'Give it a value, or leave it out.' })
   return typeof node.value === 'string' ? node.value : (node.source ?? String(node.value))
@@ -70,7 +73,7 @@ function parsed(text: string, file: string, lineCounter: LineCounter) {
   }
 }
 
-function fieldOf(node: unknown, where: string, source: Source): Field {
+function fieldOf(node: unknown, where: string, source: Source): ConfigField {
   // few lines of aliases can stand for millions of values
   if (isAlias(node)) throw new UsageError(`${where} is an alias`, { hint: 'Write out what it stands for.' })
   return { where, node: isMap(node) || isSeq(node) || isScalar(node) ? node : null, source }

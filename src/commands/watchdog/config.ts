@@ -6,7 +6,7 @@ import { ON_DUE, type OnDue } from '../../stream/operations/operation.ts'
 import { errorCode } from '../../util/errors.ts'
 import type { ListenAddress } from '../../watchdog/http/server.ts'
 import { hooksOf, ruled, type WebhookRule, webhookRuleOf } from './config-hooks.ts'
-import { type Field, itemsOf, mappingOf, readYaml, textOf } from './config-yaml.ts'
+import { type ConfigField, itemsOf, mappingOf, readYaml, textOf } from './config-yaml.ts'
 import { type HookSetting, listenAddress, listenName, shareValue } from './values.ts'
 
 /** What a configuration file says, under the names of the flags; what it leaves out is absent. Durations in ms. */
@@ -41,7 +41,7 @@ const READERS = {
   'on-expired': ['onExpired', hooksOf],
   'on-done': ['onDone', hooksOf],
   'on-failed': ['onFailed', hooksOf],
-} as const satisfies Readonly<Record<string, readonly [keyof WatchdogConfig, (field: Field) => unknown]>>
+} as const satisfies Readonly<Record<string, readonly [keyof WatchdogConfig, (field: ConfigField) => unknown]>>
 
 const KEYS = [...Object.keys(READERS), 'webhooks']
 
@@ -73,11 +73,11 @@ function withRule(config: WatchdogConfig, rule: WebhookRule): WatchdogConfig {
   return { ...config, ...Object.fromEntries(hooks) }
 }
 
-function each<Value>(parser: (where: string) => (text: string) => Value): (field: Field) => Value {
+function each<Value>(parser: (where: string) => (text: string) => Value): (field: ConfigField) => Value {
   return field => parser(field.where)(textOf(field))
 }
 
-function namesOf(field: Field): readonly string[] {
+function namesOf(field: ConfigField): readonly string[] {
   return (itemsOf(field) ?? [field]).map(item => listenName(item.where)(textOf(item)))
 }
 

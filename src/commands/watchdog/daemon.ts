@@ -1,15 +1,15 @@
 import { interruptedProblem } from '../../cli/error-problem.ts'
 import { EndsWith, type Problem } from '../../cli/problem.ts'
-import type { OpenedStore, Runtime } from '../../cli/runtime.ts'
+import type { Runtime, RuntimeStore } from '../../cli/runtime.ts'
 import { sourceText } from '../../cli/store.ts'
 import { VERSION } from '../../cli/version.ts'
 import { readWatchdogState } from '../../ops/watchdog-state/parse.ts'
 import { shardCounts } from '../../ops/watchdog-state/state.ts'
 import { StoreUnreachable } from '../../store/errors.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import type { HookFeed } from '../../watchdog/hooks/hooks.ts'
 import type { Hooks } from '../../watchdog/hooks/target.ts'
-import { type Heart, openHeart, touching } from '../../watchdog/http/liveness.ts'
+import { type LivenessProbe, openHeart, touching } from '../../watchdog/http/liveness.ts'
 import { runWatchdog } from '../../watchdog/loop.ts'
 import type { WatchdogOptions } from '../../watchdog/options.ts'
 import type { FailedPass, Observer } from '../../watchdog/report.ts'
@@ -18,7 +18,7 @@ import { StateWriter } from '../../watchdog/state/writer.ts'
 import { openSystemd, type Systemd } from '../../watchdog/systemd.ts'
 import { hookTargets } from './hook-targets.ts'
 import { daemonHooks, HOOKS_DRAIN_MS } from './hooks.ts'
-import { type Operation, openOperation } from './http.ts'
+import { type HttpEndpoints, openOperation } from './http.ts'
 import { easedEntry, listeningEntry, startEntry, stopEntry, stoppingEntry, troubleEntry } from './log/entries.ts'
 import { openLog, type WatchdogLog } from './log/log.ts'
 import type { Settings, WatchdogCommandOptions } from './settings.ts'
@@ -28,7 +28,7 @@ const STATE_MS = 10_000
 
 /** Watches until a signal ends it. What is wrong with its settings is found before anything is changed. */
 export async function runDaemon(
-  opened: OpenedStore,
+  opened: RuntimeStore,
   options: WatchdogCommandOptions,
   settings: Settings,
   watchdog: WatchdogOptions,
@@ -45,19 +45,19 @@ export async function runDaemon(
 
 /** The loop and what goes on beside it. */
 class Daemon {
-  readonly #opened: OpenedStore
+  readonly #opened: RuntimeStore
   readonly #settings: Settings
   readonly #watchdog: WatchdogOptions
   readonly #log: WatchdogLog
   readonly #runtime: Runtime
-  readonly #heart: Heart
-  readonly #store: EventStore
-  readonly #refusal = new Refusal()
+  readonly #heart: LivenessProbe
+  readonly #store: StreamStore
+  readonly #refusal = new StartupFailure()
   readonly #observers: Observer[] = []
   /** What systemd is told last; it takes a second at most. */
   #farewell: Promise<void> | undefined
 
-  constructor(opened: OpenedStore, settings: Settings, watchdog: WatchdogOptions, log: WatchdogLog, runtime: Runtime) {
+  constructor(opened: RuntimeStore, settings: Settings, watchdog: WatchdogOptions, log: WatchdogLog, runtime: Runtime) {
     this.#opened = opened
     this.#settings = settings
     this.#watchdog = watchdog
@@ -94,7 +94,7 @@ class Daemon {
     }
   }
 
-  async #openOperation(intervalMs: number): Promise<Operation | undefined> {
+  async #openOperation(intervalMs: number): Promise<HttpEndpoints | undefined> {
     const { listen, listenNames } = this.#settings
     const { host, nowMs } = this.#runtime
     const address = listen && { ...listen, names: [host, ...listenNames] }
@@ -142,7 +142,7 @@ class Daemon {
     return seen.length === 0 ? undefined : Math.max(...seen)
   }
 
-  #stopping(operation: Operation | undefined, systemd: Systemd | undefined): void {
+  #stopping(operation: HttpEndpoints | undefined, systemd: Systemd | undefined): void {
     operation?.stopping()
     this.#farewell = systemd?.stopping()
     if (this.#runtime.signal.aborted) this.#log.note(stoppingEntry(String(this.#runtime.signal.reason)))
@@ -157,7 +157,7 @@ class Daemon {
     })
   }
 
-  #openHooks(targets: Hooks, operation: Operation | undefined): HookFeed {
+  #openHooks(targets: Hooks, operation: HttpEndpoints | undefined): HookFeed {
     const about = { by: this.#watchdog.by, settings: this.#settings, log: this.#log, operation }
     return daemonHooks(this.#opened.store, targets, this.#runtime, about)
   }
@@ -233,7 +233,7 @@ async function drained(work: Promise<void>, signal: AbortSignal): Promise<boolea
  * A watchdog whose first pass fails for lack of rights, or of a container, was set up wrongly: it ends at once and says so.
  * Once it has watched, nothing that is wrong with the store ends it; a store that does not answer never does.
  */
-class Refusal implements Observer {
+class StartupFailure implements Observer {
   readonly #controller = new AbortController()
   #hasWatched = false
   #error: unknown

@@ -3,10 +3,10 @@ import { span } from '../../formats/terminal/numbers.ts'
 import type { Style } from '../../formats/terminal/style.ts'
 import type { Cell, Column } from '../../formats/terminal/table.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
-import type { Carried, Decision, DecisionOutcome } from '../../watchdog/decision.ts'
+import type { Carried, DecisionOutcome, WatchdogDecision } from '../../watchdog/decision.ts'
 
 /** A decision, and what became of it; of a dry run nothing has. */
-export type Told = Pick<Carried, 'decision'> & Partial<Carried>
+export type ReportedDecision = Pick<Carried, 'decision'> & Partial<Carried>
 
 const COLUMNS: readonly Column[] = [
   { title: 'OUTCOME' },
@@ -37,7 +37,7 @@ const LOOKS: { readonly [Outcome in DecisionOutcome]: readonly [glyph: string, s
 }
 
 /** One line of the table: what is done or would be, to which stream and event, how late, and why. */
-export function decisionRow(told: Told, nowMs: number): readonly Cell[] {
+export function decisionRow(told: ReportedDecision, nowMs: number): readonly Cell[] {
   const { decision, outcome, message } = told
   const first: Cell =
     outcome === undefined ? actionText(decision) : { text: `${LOOKS[outcome][0]} ${outcome}`, style: LOOKS[outcome][1] }
@@ -52,7 +52,7 @@ export function decisionRow(told: Told, nowMs: number): readonly Cell[] {
 }
 
 /** What would be done. */
-function actionText({ kind }: Decision): Cell {
+function actionText({ kind }: WatchdogDecision): Cell {
   switch (kind) {
     case 'abort-event':
       return { text: 'abort event', style: 'bad' }
@@ -68,7 +68,7 @@ function actionText({ kind }: Decision): Cell {
 }
 
 /** The same for programs; `null` where there is nothing to say. */
-export function decisionJson({ decision, ...carried }: Told): object {
+export function decisionJson({ decision, ...carried }: ReportedDecision): object {
   const due = decision.kind === 'settle' ? undefined : decision
   return {
     stream: decision.stream,

@@ -2,13 +2,13 @@ import type { Runtime } from '../../cli/runtime.ts'
 import { VERSION } from '../../cli/version.ts'
 import { transactionJson } from '../../formats/journal.ts'
 import { jsonLine } from '../../formats/json.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import type { HookFormat } from '../../watchdog/hooks/events.ts'
 import { type HookFeed, openHooks } from '../../watchdog/hooks/hooks.ts'
 import type { HookOptions } from '../../watchdog/hooks/options.ts'
 import type { Hooks } from '../../watchdog/hooks/target.ts'
 import { hookMemory } from '../../watchdog/hooks/watermarks.ts'
-import type { Operation } from './http.ts'
+import type { HttpEndpoints } from './http.ts'
 import { deliveryEntry, paceEntry, troubleEntry } from './log/entries.ts'
 import type { WatchdogLog } from './log/log.ts'
 import type { Settings } from './settings.ts'
@@ -18,14 +18,14 @@ export const HOOKS_DRAIN_MS = 3_000
 
 /** The hooks of a daemon, which logs and counts what becomes of them. */
 export function daemonHooks(
-  store: EventStore,
+  store: StreamStore,
   targets: Hooks,
   runtime: Runtime,
   about: {
     readonly by: string
     readonly settings: Settings
     readonly log: WatchdogLog
-    readonly operation: Operation | undefined
+    readonly operation: HttpEndpoints | undefined
   },
 ): HookFeed {
   const { by, settings, log, operation } = about
@@ -52,7 +52,7 @@ export const hookFormat: HookFormat = {
 
 /** The hooks of a watchdog, with their progress kept in the store. */
 export function watchdogHooks(
-  store: EventStore,
+  store: StreamStore,
   hooks: Hooks,
   runtime: Runtime,
   options: Pick<HookOptions, 'match' | 'shards' | 'onDelivery' | 'onTrouble' | 'onPace' | 'limits' | 'timing'> & {

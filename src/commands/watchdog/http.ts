@@ -1,12 +1,12 @@
 import { VERSION } from '../../cli/version.ts'
-import type { Heart } from '../../watchdog/http/liveness.ts'
+import type { LivenessProbe } from '../../watchdog/http/liveness.ts'
 import { openReadiness, type Readiness } from '../../watchdog/http/readiness.ts'
 import { type ListenAddress, type Listening, listen } from '../../watchdog/http/server.ts'
 import { type Metrics, openMetrics } from '../../watchdog/metrics/metrics.ts'
 import type { Observer } from '../../watchdog/report.ts'
 
 /** What others may ask of a watchdog over HTTP. */
-export interface Operation {
+export interface HttpEndpoints {
   readonly observers: readonly Observer[]
   readonly metrics: Metrics
   readonly listening: Listening
@@ -18,10 +18,10 @@ export interface Operation {
 /** Opens `/livez`, `/readyz` and `/metrics`. @throws ListenFailed */
 export async function openOperation(
   address: ListenAddress,
-  heart: Heart,
+  heart: LivenessProbe,
   intervalMs: number,
   nowMs: () => number,
-): Promise<Operation> {
+): Promise<HttpEndpoints> {
   const readiness: Readiness = openReadiness(intervalMs, () => performance.now())
   const metrics = await openMetrics({ version: VERSION, nowMs })
   const handlers = { livez: () => heart.health(), readyz: () => readiness.health(), metrics: () => metrics }

@@ -5,7 +5,7 @@ import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { jsonDocument, jsonTime } from '../../formats/json.ts'
 import { counted, countText } from '../../formats/terminal/numbers.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { machineTiming } from '../../util/clock.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import type { DecisionOutcome } from '../../watchdog/decision.ts'
@@ -14,7 +14,7 @@ import { paceText } from '../../watchdog/hooks/lag.ts'
 import type { WatchdogOptions } from '../../watchdog/options.ts'
 import { runOnce } from '../../watchdog/pass.ts'
 import type { Observer, PassReport } from '../../watchdog/report.ts'
-import { decisionColumns, decisionJson, decisionRow, type Told } from './decisions.ts'
+import { decisionColumns, decisionJson, decisionRow, type ReportedDecision } from './decisions.ts'
 import { hookTargets } from './hook-targets.ts'
 import { HOOKS_DRAIN_MS, watchdogHooks } from './hooks.ts'
 import { deliveryEntry } from './log/entries.ts'
@@ -32,7 +32,7 @@ const NOT_DONE: readonly DecisionOutcome[] = ['busy', 'refused', 'failed', 'unkn
 
 /** One pass, or what it would do: a line for each decision, then what it comes to. */
 export async function watchOnce(
-  store: EventStore,
+  store: StreamStore,
   options: OnceOptions,
   watchdog: WatchdogOptions,
   settings: Settings,
@@ -42,7 +42,7 @@ export async function watchOnce(
   const { dryRun: isDryRun = false } = options
   let givenUp = 0
   const hooks = isDryRun ? undefined : await hooksOf(store, watchdog, settings, output, runtime, () => givenUp++)
-  const told: Told[] = []
+  const told: ReportedDecision[] = []
   const teller: Observer = {
     planned: decision => void told.push({ decision }),
     carried: carried => void told.push(carried),
@@ -63,7 +63,7 @@ export async function watchOnce(
 
 /** Hooks are told what is new since the last pass that had them, whoever made it; they are waited for. */
 async function hooksOf(
-  store: EventStore,
+  store: StreamStore,
   { by, timing = machineTiming }: WatchdogOptions,
   settings: Settings,
   output: Output,
@@ -90,13 +90,18 @@ async function hooksOf(
   return feed
 }
 
-async function printTable(told: readonly Told[], isDryRun: boolean, store: EventStore, output: Output): Promise<void> {
+async function printTable(
+  told: readonly ReportedDecision[],
+  isDryRun: boolean,
+  store: StreamStore,
+  output: Output,
+): Promise<void> {
   const table = tableWriter(decisionColumns(isDryRun), output)
   if (told.length > 0) await table.write(told.map(each => decisionRow(each, store.nowMs())))
   await table.end()
 }
 
-function* sentences(report: PassReport, told: readonly Told[], isDryRun: boolean): Generator<string> {
+function* sentences(report: PassReport, told: readonly ReportedDecision[], isDryRun: boolean): Generator<string> {
   const seen = `${counted(report.watched, 'stream')}, ${counted(report.openEvents, 'open event')}`
   const would = told.reduce((sum, { decision }) => sum + (decision.kind === 'settle' ? 0 : decision.ends), 0)
   if (isDryRun) yield `${seen}: would end ${countText(would)}; nothing was changed. The clock alone decided: one look`

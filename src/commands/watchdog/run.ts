@@ -4,7 +4,7 @@ import type { Runtime } from '../../cli/runtime.ts'
 import { isNear, missingFile, openStoreFor, requireFile, storeChoice } from '../../cli/store.ts'
 import { keepHeapSmall } from '../../cli/v8-flags.ts'
 import { globOf } from '../../ops/glob.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import type { WatchdogOptions } from '../../watchdog/options.ts'
 import { readSettings, type Settings, type WatchdogCommandOptions } from './settings.ts'
 
@@ -40,7 +40,7 @@ function withMissingFile(settings: Settings, address: string): Settings {
 }
 
 /** How a watchdog of this store works by these settings. */
-export function watchdogOptions(settings: Settings, store: EventStore, runtime: Runtime): WatchdogOptions {
+export function watchdogOptions(settings: Settings, store: StreamStore, runtime: Runtime): WatchdogOptions {
   const { interval, match, onDue, maxPerPass, maxShare } = settings
   return {
     intervalMs: interval ?? (isNear(store.address) ? USUAL_INTERVAL_MS.near : USUAL_INTERVAL_MS.far),

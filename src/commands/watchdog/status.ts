@@ -10,7 +10,7 @@ import { counted } from '../../formats/terminal/numbers.ts'
 import { watchdogJson, watchdogStatusText } from '../../formats/watchdog-status.ts'
 import { readWatchdogState, WATCHDOG_STATE } from '../../ops/watchdog-state/parse.ts'
 import { livenessOf, shardCounts, type WatchdogState } from '../../ops/watchdog-state/state.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { visibleText } from '../../util/visible-text.ts'
 
 export interface WatchdogStatusOptions extends GlobalOptions {
@@ -44,7 +44,7 @@ function checkWatch({ output = 'table' }: WatchdogStatusOptions, { stdout, env }
   }
 }
 
-async function watchStatus(store: EventStore, output: Output, runtime: Runtime): Promise<void> {
+async function watchStatus(store: StreamStore, output: Output, runtime: Runtime): Promise<void> {
   const look = async () => {
     const state = await readWatchdogState(store, runtime.signal)
     const all = linesOf(state, store, output, undefined)
@@ -59,13 +59,18 @@ async function watchStatus(store: EventStore, output: Output, runtime: Runtime):
   await watch(look, { title: visibleText(store.address), intervalMs: usualIntervalMs(store), output, runtime })
 }
 
-function linesOf({ watchdogs }: WatchdogState, store: EventStore, output: Output, width: number | undefined): string[] {
+function linesOf(
+  { watchdogs }: WatchdogState,
+  store: StreamStore,
+  output: Output,
+  width: number | undefined,
+): string[] {
   const { paint, time } = output
   return watchdogStatusText(watchdogs, { nowMs: store.nowMs(), time, paint, ...(width === undefined ? {} : { width }) })
 }
 
 /** What is to be said of all of them. */
-function sentences(state: WatchdogState, store: EventStore, runtime: Runtime): string[] {
+function sentences(state: WatchdogState, store: StreamStore, runtime: Runtime): string[] {
   const { watchdogs, damaged, fault } = state
   const nowMs = store.nowMs()
   const start = `start one: ${visibleText(commandLine(runtime, ['watchdog']))}`

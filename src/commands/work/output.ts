@@ -8,7 +8,7 @@ import { goneText } from '../../ops/transact/transact.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { fateText } from '../../worker/program/result.ts'
 import type { ProgramRun } from '../../worker/program/run.ts'
-import type { Happening, Job, LoopReport, OwnEnd, WorkOutcome } from '../../worker/types.ts'
+import type { Job, LoopReport, SelfReported, WorkerEvent, WorkOutcome } from '../../worker/types.ts'
 import type { WorkCommandOptions } from './options.ts'
 
 type Claimed = Exclude<WorkOutcome, { readonly kind: 'not-claimed' }>
@@ -49,7 +49,7 @@ export class Teller {
     if (began !== undefined) began.run = run
   }
 
-  readonly observe = (happening: Happening): void => {
+  readonly observe = (happening: WorkerEvent): void => {
     const { nowMs } = this.#runtime
     switch (happening.kind) {
       case 'started':
@@ -77,7 +77,7 @@ export class Teller {
     }
   }
 
-  #ended(outcome: Claimed, ownEnd: OwnEnd | undefined): void {
+  #ended(outcome: Claimed, ownEnd: SelfReported | undefined): void {
     const key = keyOf(outcome.job)
     const began = this.#began.get(key)
     this.#began.delete(key)
@@ -91,7 +91,7 @@ export class Teller {
     else this.#say(endedText(what))
   }
 
-  #fault({ stream, event, error }: Extract<Happening, { kind: 'fault' }>): void {
+  #fault({ stream, event, error }: Extract<WorkerEvent, { kind: 'fault' }>): void {
     const what = errorProblem(error, this.#runtime)
     const where = { ...(stream === undefined ? {} : { stream }), ...(event === undefined ? {} : { event }) }
     this.#then(() => tellProblem({ ...where, ...what }, this.#options, this.#runtime))
@@ -210,17 +210,17 @@ interface Ended {
 }
 
 /** How it ran: what the outcome does not say. */
-export interface Course {
+export interface RunDetails {
   readonly startedMs: number
   readonly endedMs: number
   readonly run: ProgramRun | undefined
   /** What the command did to its event itself. */
-  readonly ownEnd: OwnEnd | undefined
+  readonly ownEnd: SelfReported | undefined
 }
 
 const WORDS = { complete: 'completed', advance: 'advanced', fail: 'failed', release: 'released' } as const
 
-function endedFrom(outcome: Claimed, { startedMs, endedMs, run, ownEnd }: Course): Ended {
+function endedFrom(outcome: Claimed, { startedMs, endedMs, run, ownEnd }: RunDetails): Ended {
   return {
     ...ofJob(outcome.job),
     code: undefined,
@@ -240,7 +240,7 @@ function ofJob({ stream, event, owner, fence, attempt, attemptKey }: Job) {
   return { stream, event: event.id, name: event.name, owner, fence, attempt, attemptKey }
 }
 
-function ofOwn({ op, msg, version, added, done }: OwnEnd) {
+function ofOwn({ op, msg, version, added, done }: SelfReported) {
   return { outcome: WORDS[op], message: msg, version, added, done }
 }
 

@@ -4,7 +4,7 @@ import { EndsWith, type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { DEFAULT_LEASE_WAIT_MS, openStoreFor } from '../../cli/store.ts'
 import { findProgram } from '../../process/find-program.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { defined } from '../../util/defined.ts'
 import { workLoop } from '../../worker/loop.ts'
 import { programWork } from '../../worker/program/run.ts'
@@ -66,7 +66,7 @@ function loopOptions(options: WorkCommandOptions, teller: Teller, runtime: Runti
 }
 
 async function ended(
-  store: EventStore,
+  store: StreamStore,
   report: LoopReport,
   { last }: Teller,
   options: WorkCommandOptions,

@@ -1,5 +1,5 @@
 import type { Check, CheckResult } from '../../ops/check/check.ts'
-import { STATUS_KINDS, type StoreLook } from '../../ops/check/scan.ts'
+import { STATUS_KINDS, type StoreScan } from '../../ops/check/scan.ts'
 import type { WatchdogSeen } from '../../ops/check/watchdogs.ts'
 import { jsonTime } from '../json.ts'
 import { checkMessage, checkSentence, stuckText } from './text.ts'
@@ -44,7 +44,7 @@ function contextJson({ store, match, atMs, tookMs }: CheckContext) {
   return { store: store ?? null, match: match ?? null, at: jsonTime(atMs), tookMs: tookMs ?? null }
 }
 
-function oneJson(check: Check, look: StoreLook) {
+function oneJson(check: Check, look: StoreScan) {
   const { name, status } = check
   const head = { name, status, message: checkMessage(check, look) }
   if (check.name === 'watchdog') {
@@ -81,7 +81,7 @@ function examplesJson(check: Exclude<Check, { name: 'watchdog' }>, nowMs: number
   }
 }
 
-function streamsJson({ streams, byStatus, openEvents, withLimit, leased }: StoreLook) {
+function streamsJson({ streams, byStatus, openEvents, withLimit, leased }: StoreScan) {
   const counts = Object.fromEntries(STATUS_KINDS.map(kind => [kind, byStatus[kind]]))
   return { total: streams, byStatus: counts, openEvents, withLimit, leased }
 }

@@ -1,5 +1,5 @@
 import type { Check, CheckResult } from '../../ops/check/check.ts'
-import type { StoreLook, StuckLease } from '../../ops/check/scan.ts'
+import type { StoreScan, StuckLease } from '../../ops/check/scan.ts'
 import type { CheckStatus, WatchdogFault, WatchdogSeen, WatchdogVerdict } from '../../ops/check/watchdogs.ts'
 import { formatDuration } from '../../stream/time/durations.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
@@ -20,7 +20,7 @@ export function checkSentence({ checks, look, match }: CheckResult): string {
 }
 
 /** What one check found, in words; also that it found nothing. */
-export function checkMessage(check: Check, look: StoreLook): string {
+export function checkMessage(check: Check, look: StoreScan): string {
   const phrases = phrasesOf(check, look.nowMs)
   if (phrases.length > 0) return phrases.join(', ')
   if (check.name === 'overdue') return nothingOverdue(look)
@@ -34,7 +34,7 @@ const NOTHING: { readonly [Name in Exclude<Check['name'], 'overdue' | 'watchdog'
 }
 
 /** What is overdue for less does not count, and may be much: a breaker holds it back. */
-function nothingOverdue({ overdueForMs }: StoreLook): string {
+function nothingOverdue({ overdueForMs }: StoreScan): string {
   return overdueForMs === 0 ? 'nothing overdue' : `nothing overdue for ${formatDuration(overdueForMs)} or longer`
 }
 
@@ -168,7 +168,7 @@ function shardsText(shards: readonly number[]): string {
 }
 
 /** What is said of what is as it should be. */
-function wellText(checks: readonly Check[], look: StoreLook): string[] {
+function wellText(checks: readonly Check[], look: StoreScan): string[] {
   return checks.flatMap(check => {
     if (check.name === 'overdue' && check.found.count === 0) return [nothingOverdue(look)]
     if (check.name !== 'watchdog' || check.verdict.best === undefined) return []

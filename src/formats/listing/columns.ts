@@ -1,9 +1,9 @@
 import type { SummarizedStream } from '../../ops/summaries.ts'
-import type { Listed } from '../../store/store.ts'
+import type { StreamRow } from '../../store/store.ts'
 import { isHeld } from '../../stream/lease.ts'
 import type { Summary } from '../../stream/summary.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
-import { faultText, idsText, lookOf, statusWord } from '../stream/view.ts'
+import { faultText, idsText, statusWord, styleOf } from '../stream/view.ts'
 import { dueText, span, type TimeStyle, timeText } from '../terminal/numbers.ts'
 import type { Cell, Column } from '../terminal/table.ts'
 import type { ListingChoice, ListingField } from './fields.ts'
@@ -128,7 +128,7 @@ function nothing({ fault }: SummarizedStream): string {
 
 function statusCell({ summary, fault }: SummarizedStream): Cell {
   if (summary === undefined) return { text: `? ${fault?.code ?? 'not started'}`, style: 'warn' }
-  const { glyph, style } = lookOf(summary.status)
+  const { glyph, style } = styleOf(summary.status)
   const errors = summary.outcome === 'errors' && summary.status === 'completed'
   return { text: `${glyph} ${statusWord(summary.status)}${errors ? ' (errors)' : ''}`, style: errors ? 'warn' : style }
 }
@@ -146,7 +146,7 @@ function dueCell(item: SummarizedStream, nowMs: number, style: TimeStyle): Cell 
   return { text: due.startsWith('overdue') ? due : `overdue ${due}`, style: 'bad' }
 }
 
-function leaseCell({ lease }: Listed): Cell {
+function leaseCell({ lease }: StreamRow): Cell {
   if (!isHeld(lease)) return '-'
   return { text: lease.holder === undefined ? lease.state : visibleText(lease.holder.by), style: 'warn' }
 }

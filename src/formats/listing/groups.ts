@@ -1,7 +1,7 @@
 import { type GroupBy, type Groups, type StreamGroup, TIME_OF } from '../../ops/groups.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { jsonTime, orNull } from '../json.ts'
-import { lookOf } from '../stream/view.ts'
+import { styleOf } from '../stream/view.ts'
 import { counted, countText, span, type TimeStyle, timeText } from '../terminal/numbers.ts'
 import type { Cell, Column } from '../terminal/table.ts'
 
@@ -91,7 +91,7 @@ export function groupsText(by: GroupBy, { streams, grouped, unreadable }: Groups
 
 function statusCell({ group }: StreamGroup): Cell {
   const [word = ''] = group.split(' ')
-  const { glyph, style } = lookOf(word)
+  const { glyph, style } = styleOf(word)
   return { text: `${glyph} ${visibleText(group)}`, style: group === word ? style : 'warn' }
 }
 

@@ -1,9 +1,9 @@
 import type { LogHistogram } from '../../ops/stats/histogram.ts'
-import { endedAttempts, failedAttempts, type Step } from '../../ops/stats/stats.ts'
+import { endedAttempts, failedAttempts, type StepStats } from '../../ops/stats/stats.ts'
 import { orNull } from '../json.ts'
 
 /** A step as one item of `stats -o json` and one line of `-o ndjson`; fields are only ever added. */
-export function stepJson(step: Step, withOpen: boolean) {
+export function stepJson(step: StepStats, withOpen: boolean) {
   const { outcomes, slowest } = step
   const ended = endedAttempts(step)
   const failed = failedAttempts(step)

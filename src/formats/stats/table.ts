@@ -1,5 +1,5 @@
 import type { LogHistogram } from '../../ops/stats/histogram.ts'
-import { endedAttempts, failedAttempts, type Step, type StepBy } from '../../ops/stats/stats.ts'
+import { endedAttempts, failedAttempts, type StepBy, type StepStats } from '../../ops/stats/stats.ts'
 import { formatDuration } from '../../stream/time/durations.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { countText } from '../terminal/numbers.ts'
@@ -17,7 +17,7 @@ export interface StepTableOptions {
 }
 
 interface StepColumn extends Column {
-  cell(step: Step): Cell
+  cell(step: StepStats): Cell
 }
 
 const GAP = '  '
@@ -30,7 +30,7 @@ const LEAST_WIDTH = 72
 const USUAL_BARS = 24
 
 /** A line for each step: how many, how they ended, how long they waited and ran, and how the latter spreads. */
-export function stepTable(steps: readonly Step[], options: StepTableOptions): string[] {
+export function stepTable(steps: readonly StepStats[], options: StepTableOptions): string[] {
   const { paint, width } = options
   const columns = columnsFor(options)
   const rows = steps.map(step => columns.map(column => column.cell(step)))
@@ -73,16 +73,16 @@ function columnsFor({ by, open }: StepTableOptions): StepColumn[] {
   return open ? columns : columns.filter(({ title }) => title !== 'OPEN')
 }
 
-function length(title: string, spare: number, read: (step: Step) => number | undefined): StepColumn {
+function length(title: string, spare: number, read: (step: StepStats) => number | undefined): StepColumn {
   return { title, align: 'right', spare, cell: step => shortLength(read(step)) }
 }
 
-function stepText({ step, others }: Step, by: StepBy): Cell {
+function stepText({ step, others }: StepStats, by: StepBy): Cell {
   if (others) return { text: 'others', style: 'dim' }
   return step === '' ? { text: `no ${by}`, style: 'dim' } : visibleText(step)
 }
 
-function failedCell(step: Step): Cell {
+function failedCell(step: StepStats): Cell {
   const failed = failedAttempts(step)
   if (failed === 0) return '-'
   return { text: `${countText(failed)} (${shareText(failed / endedAttempts(step))})`, style: 'warn' }

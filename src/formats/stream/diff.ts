@@ -1,4 +1,4 @@
-import type { SeenTransaction, ViewAt } from '../../ops/read-stream.ts'
+import type { JournalEntry, ViewAt } from '../../ops/read-stream.ts'
 import { attemptOf, fenceOf, isFinal, type StreamEvent } from '../../stream/event.ts'
 import type { EventDifference } from '../../stream/journal/versions.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
@@ -6,7 +6,7 @@ import { jsonTime, jsonTimeOf, orNull } from '../json.ts'
 import { clock, counted, span, timeText } from '../terminal/numbers.ts'
 import { noPaint } from '../terminal/style.ts'
 import { type Cell, type Column, table } from '../terminal/table.ts'
-import { type ShowOptions, wallClock } from './header.ts'
+import { type HeaderOptions, wallClock } from './header.ts'
 import { statusCell } from './tree.ts'
 
 /** What has become of a stream between two of its versions. */
@@ -14,9 +14,9 @@ export interface StreamDifference {
   readonly name: string
   readonly from: ViewAt
   readonly to: ViewAt
-  readonly events: readonly EventDifference<SeenTransaction>[]
+  readonly events: readonly EventDifference<JournalEntry>[]
   /** The transactions that lie between them, oldest first. */
-  readonly between: readonly SeenTransaction[]
+  readonly between: readonly JournalEntry[]
   /** The present, epoch ms. */
   readonly nowMs: number
 }
@@ -33,7 +33,7 @@ const COLUMNS: readonly Column[] = [
 ]
 
 /** For people: which versions, how much has changed, then a row for each event with who changed it last and why. */
-export function diffLines(diff: StreamDifference, options: ShowOptions): string[] {
+export function diffLines(diff: StreamDifference, options: HeaderOptions): string[] {
   const paint = options.paint ?? noPaint
   const rows = diff.events.map(event => row(event, diff.nowMs, options))
   const withWhy = rows.some(cells => cells.at(-1) !== '')
@@ -43,7 +43,7 @@ export function diffLines(diff: StreamDifference, options: ShowOptions): string[
   return [title, counts(diff, options), ...foreignLine(diff), '', ...table(columns, rows, { paint, ...size })]
 }
 
-function counts({ from, to, events, between, nowMs }: StreamDifference, options: ShowOptions): string {
+function counts({ from, to, events, between, nowMs }: StreamDifference, options: HeaderOptions): string {
   const at = (ms: number | undefined) => (ms === undefined ? '?' : clock(ms, nowMs, wallClock(options.time)))
   const lasted = from.atMs === undefined || to.atMs === undefined ? '' : ` (${span(to.atMs - from.atMs)})`
   const of = (kind: EventDifference['kind'], word: string) => {
@@ -68,7 +68,7 @@ function foreignLine({ between }: StreamDifference): string[] {
   return parts.length === 0 ? [] : [parts.join('; ')]
 }
 
-function row(difference: EventDifference<SeenTransaction>, nowMs: number, { time }: ShowOptions): Cell[] {
+function row(difference: EventDifference<JournalEntry>, nowMs: number, { time }: HeaderOptions): Cell[] {
   const { id, kind, before, after, times, last } = difference
   const name = visibleText((after ?? before)?.name ?? '')
   const at = last === undefined ? Number.NaN : Date.parse(last.at)
@@ -90,7 +90,7 @@ function toCell(kind: EventDifference['kind'], after: StreamEvent | undefined, t
 }
 
 /** `v5 complete`; the attributes that were set are named, whether by the last transaction or before. */
-function lastText({ attributes }: EventDifference, { version, op, provisional }: SeenTransaction): string {
+function lastText({ attributes }: EventDifference, { version, op, provisional }: JournalEntry): string {
   const names = attributes.map(visibleText).join(' ')
   const set = names === '' ? '' : op === 'set' ? ` ${names}` : ` (set ${names})`
   return `${provisional ? 'v?' : `v${version}`} ${visibleText(op)}${set}`
@@ -143,7 +143,7 @@ function sideJson(event: StreamEvent | undefined) {
   }
 }
 
-function lastJson({ version, at, by, op, on, commandId, why, provisional }: SeenTransaction) {
+function lastJson({ version, at, by, op, on, commandId, why, provisional }: JournalEntry) {
   return {
     version: provisional ? null : version,
     at: jsonTimeOf(at),

@@ -4,9 +4,9 @@ import { leaseText } from '../lease.ts'
 import type { TimeStyle } from '../terminal/numbers.ts'
 import { clock, dueText, span, timeText } from '../terminal/numbers.ts'
 import { noPaint, type Paint } from '../terminal/style.ts'
-import { failures, lookOf, type ShownStream, soonestDueMs, timeOf, waitingOn } from './view.ts'
+import { failures, type ShownStream, soonestDueMs, styleOf, timeOf, waitingOn } from './view.ts'
 
-export interface ShowOptions {
+export interface HeaderOptions {
   readonly time: TimeStyle
   readonly paint?: Paint
   /** Columns of the terminal; without it nothing is cut. */
@@ -17,11 +17,11 @@ export interface ShowOptions {
 const MAX_NAMED = 8
 
 /** Name and version; status, age, what it waits on, count of failures; the lease if there is one. */
-export function showHeader(shown: ShownStream, options: ShowOptions): string[] {
+export function showHeader(shown: ShownStream, options: HeaderOptions): string[] {
   const paint = options.paint ?? noPaint
   const root = shown.stream.root
   const status = root?.status ?? 'not started'
-  const look = lookOf(status)
+  const look = styleOf(status)
   const failed = failures(shown).length
   const parts = [
     paint(look.style, `${look.glyph} ${visibleText(status)}${root?.lc.outcome === 'errors' ? ' with errors' : ''}`),
@@ -39,7 +39,7 @@ function leaseLine({ lease, nowMs, past }: ShownStream): string[] {
 }
 
 /** Of an earlier version: when it was, and what of it is not of then. */
-function pastLine({ past, version, nowMs }: ShownStream, options: ShowOptions): string[] {
+function pastLine({ past, version, nowMs }: ShownStream, options: HeaderOptions): string[] {
   if (past === undefined) return []
   const at = (ms: number) => clock(ms, past.presentMs, wallClock(options.time))
   const { atMs, adoptedMs } = past
@@ -55,7 +55,7 @@ export function wallClock(time: TimeStyle): Exclude<TimeStyle, 'relative'> {
   return time === 'relative' ? 'local' : time
 }
 
-function dueHeader(shown: ShownStream, options: ShowOptions): string {
+function dueHeader(shown: ShownStream, options: HeaderOptions): string {
   const due = soonestDueMs(shown)
   if (due === undefined) return ''
   const text = dueText(due, shown.nowMs, options.time)
@@ -73,7 +73,7 @@ function waitingText(events: readonly StreamEvent[]): string {
 const MAX_FAILURES = 20
 
 /** What failed, with its messages; empty if nothing did. */
-export function failureLines(shown: ShownStream, options: ShowOptions, atMost = MAX_FAILURES): string[] {
+export function failureLines(shown: ShownStream, options: HeaderOptions, atMost = MAX_FAILURES): string[] {
   const failed = failures(shown)
   if (failed.length === 0) return []
   const paint = options.paint ?? noPaint
@@ -85,7 +85,7 @@ export function failureLines(shown: ShownStream, options: ShowOptions, atMost = 
         : options.time === 'relative'
           ? `, ${span(shown.nowMs - at)} ${shown.past === undefined ? 'ago' : 'before'}`
           : `, ${timeText(at, shown.nowMs, options.time)}`
-    const { glyph, style } = lookOf(event.status)
+    const { glyph, style } = styleOf(event.status)
     const head = `  ${paint(style, `${glyph} ${event.status}`)}  ${visibleText(event.id)} ${visibleText(event.name)}${when}`
     return `${head}${event.msg === '' ? '' : `: ${visibleText(event.msg)}`}`
   })

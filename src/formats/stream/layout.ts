@@ -2,18 +2,18 @@ import { isFailed, isFinal, isSuperseded, type StreamEvent } from '../../stream/
 import type { Transaction } from '../../stream/journal/journal.ts'
 import { countText } from '../terminal/numbers.ts'
 import { noPaint } from '../terminal/style.ts'
-import { failureLines, type ShowOptions, showHeader } from './header.ts'
+import { failureLines, type HeaderOptions, showHeader } from './header.ts'
 import { timeline } from './timeline.ts'
 import { eventTable, flatRows, type TreeRow, threadTree } from './tree.ts'
 import { type ShownStream, stateOf } from './view.ts'
 
 /** How the events of a stream stand below its header. */
-export type Layout = 'tree' | 'table' | 'timeline'
+export type TreeLayout = 'tree' | 'table' | 'timeline'
 
 /** What a picture of a stream shows. */
 export interface Shown {
   readonly shown: ShownStream
-  readonly layout: Layout
+  readonly layout: TreeLayout
   /** Those of the version shown, for the timeline. */
   readonly transactions: () => readonly Transaction[]
   /** Only these events; without it all, and what failed. */
@@ -21,7 +21,7 @@ export interface Shown {
 }
 
 /** A stream for people: a header, its events, and what failed with its messages. */
-export function showLines(picture: Shown, options: ShowOptions): string[] {
+export function showLines(picture: Shown, options: HeaderOptions): string[] {
   return [
     ...showHeader(picture.shown, options),
     '',
@@ -31,7 +31,7 @@ export function showLines(picture: Shown, options: ShowOptions): string[] {
 }
 
 /** The same in so many lines: what has ended well gives way first, then what waits for others. The rest is counted. */
-export function showFitted(picture: Shown, options: ShowOptions, height: number): string[] {
+export function showFitted(picture: Shown, options: HeaderOptions, height: number): string[] {
   const rows = rowsOf(picture)
   const header = [...showHeader(picture.shown, options), '']
   const around = header.length + eventLines(picture, [], options).length
@@ -54,12 +54,12 @@ function rowsOf({ shown, layout, only }: Shown): readonly TreeRow[] {
   return layout === 'table' ? flatRows(shown.stream.events) : threadTree(shown.stream)
 }
 
-function eventLines(picture: Shown, rows: readonly TreeRow[], options: ShowOptions): string[] {
+function eventLines(picture: Shown, rows: readonly TreeRow[], options: HeaderOptions): string[] {
   const { shown, layout, transactions } = picture
   return layout === 'timeline' ? timeline(shown, rows, transactions(), options) : eventTable(shown, rows, options)
 }
 
-function failures({ shown, only }: Shown, options: ShowOptions, atMost?: number): string[] {
+function failures({ shown, only }: Shown, options: HeaderOptions, atMost?: number): string[] {
   return only === undefined ? failureLines(shown, options, atMost) : []
 }
 

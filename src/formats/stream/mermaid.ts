@@ -1,7 +1,7 @@
 import { attemptOf, isFinal, isSuperseded, isWaitingJoin, STATUSES, type StreamEvent } from '../../stream/event.ts'
 import { linkEvents } from '../../stream/event-stream.ts'
 import { visibleText } from '../../util/visible-text.ts'
-import { lookOf, type ShownStream, statusWord } from './view.ts'
+import { type ShownStream, statusWord, styleOf } from './view.ts'
 
 /**
  * A stream as a Mermaid flowchart: each event a node with its status as class, an arrow to each successor, a dotted
@@ -64,7 +64,7 @@ function nodeLabel(event: StreamEvent): string {
   const attempt = attemptOf(event)
   const word = isWaitingJoin(event) ? 'waiting' : event.status
   const details = [
-    `${lookOf(word).glyph} ${statusWord(word)}${attempt > 1 ? ` #${attempt}` : ''}`,
+    `${styleOf(word).glyph} ${statusWord(word)}${attempt > 1 ? ` #${attempt}` : ''}`,
     isFinal(event) || event.lc.owner === undefined ? '' : visibleText(event.lc.owner),
     isSuperseded(event) ? 'replaced' : '',
   ].filter(detail => detail !== '')

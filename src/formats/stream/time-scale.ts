@@ -1,7 +1,7 @@
-import type { Course, Phase } from '../../stream/journal/phases.ts'
+import type { EventHistory, Phase } from '../../stream/journal/phases.ts'
 import { parts, span, type TimeStyle } from '../terminal/numbers.ts'
-import { type Paint, type Piece, painted, type Style } from '../terminal/style.ts'
-import { lookOf } from './view.ts'
+import { type Paint, painted, type Style, type StyledPiece } from '../terminal/style.ts'
+import { styleOf } from './view.ts'
 
 /** A stretch of time drawn over so many columns. */
 export interface TimeScale {
@@ -95,7 +95,7 @@ const PHASES: { readonly [Of in Phase]: BarSign } = {
 const BY_WEIGHT: readonly Phase[] = ['running', 'ready', 'waiting', 'unrecorded']
 
 /** What an event has been through, over the columns of the scale. The glyph of a status stands where it ended. */
-export function timeBar(course: Course, scale: TimeScale, nowMs: number, paint: Paint): string {
+export function timeBar(course: EventHistory, scale: TimeScale, nowMs: number, paint: Paint): string {
   return painted(barPieces(course, scale, nowMs), paint)
 }
 
@@ -103,7 +103,7 @@ export function timeBar(course: Course, scale: TimeScale, nowMs: number, paint: 
 const DUE: BarSign = { glyph: '┊', style: 'warn', word: 'due' }
 
 /** The bar in pieces, together as wide as the scale; with a mark where the event is due, if that lies inside. */
-export function barPieces(course: Course, scale: TimeScale, nowMs: number, dueMs?: number): Piece[] {
+export function barPieces(course: EventHistory, scale: TimeScale, nowMs: number, dueMs?: number): StyledPiece[] {
   const cells: (BarSign | undefined)[] = new Array(scale.columns).fill(undefined)
   for (const phase of [...BY_WEIGHT].reverse()) {
     for (const { fromMs, toMs = nowMs } of course.spans.filter(part => part.phase === phase)) {
@@ -111,7 +111,7 @@ export function barPieces(course: Course, scale: TimeScale, nowMs: number, dueMs
     }
   }
   for (const { atMs, status } of course.ends) {
-    cells[lastColumn(scale, scale.fromMs, atMs)] = { ...lookOf(status), word: status }
+    cells[lastColumn(scale, scale.fromMs, atMs)] = { ...styleOf(status), word: status }
   }
   if (dueMs !== undefined && dueMs >= scale.fromMs && dueMs <= scale.toMs) cells[columnOf(scale, dueMs)] = DUE
   return piecesOf(cells)
@@ -124,8 +124,8 @@ function lastColumn(scale: TimeScale, fromMs: number, toMs: number): number {
 }
 
 /** Neighbours that look the same get their colour together. */
-function piecesOf(cells: readonly (BarSign | undefined)[]): Piece[] {
-  const pieces: Piece[] = []
+function piecesOf(cells: readonly (BarSign | undefined)[]): StyledPiece[] {
+  const pieces: StyledPiece[] = []
   for (let at = 0; at < cells.length; ) {
     const look = cells[at]
     const end = cells.findIndex((cell, other) => other > at && cell?.glyph !== look?.glyph)
@@ -137,23 +137,23 @@ function piecesOf(cells: readonly (BarSign | undefined)[]): Piece[] {
 }
 
 /** How long it was in a phase altogether, `-` for never. */
-export function spentText({ spans }: Course, phase: Phase, nowMs: number): string {
+export function spentText({ spans }: EventHistory, phase: Phase, nowMs: number): string {
   const parts = spans.filter(part => part.phase === phase)
   if (parts.length === 0) return '-'
   return span(parts.reduce((sum, { fromMs, toMs }) => sum + (toMs ?? nowMs) - fromMs, 0))
 }
 
 /** The signs of these bars in the order of their weight; what is rare only where it occurs. */
-export function barSigns(courses: Iterable<Course>): BarSign[] {
+export function barSigns(courses: Iterable<EventHistory>): BarSign[] {
   const seen = new Set<Phase>()
   for (const { spans } of courses) for (const { phase } of spans) seen.add(phase)
   const phases = BY_WEIGHT.filter(phase => phase !== 'unrecorded' || seen.has(phase)).map(phase => PHASES[phase])
-  const ends = ['completed', 'aborted', 'canceled'].map(status => ({ ...lookOf(status), word: status }))
+  const ends = ['completed', 'aborted', 'canceled'].map(status => ({ ...styleOf(status), word: status }))
   return [...phases, ...ends]
 }
 
 /** What the glyphs mean, in lines of so many columns. */
-export function barLegend(courses: Iterable<Course>, width: number, paint: Paint): string[] {
+export function barLegend(courses: Iterable<EventHistory>, width: number, paint: Paint): string[] {
   const lines: string[] = []
   let used = Number.POSITIVE_INFINITY
   for (const { glyph, style, word } of barSigns(courses)) {

@@ -1,9 +1,9 @@
 import type { Transaction } from '../../stream/journal/journal.ts'
-import { type Course, phasesOf } from '../../stream/journal/phases.ts'
+import { type EventHistory, phasesOf } from '../../stream/journal/phases.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { noPaint, type Paint, type Style } from '../terminal/style.ts'
 import { cut, pad, padLeft, widthOf } from '../terminal/width.ts'
-import type { ShowOptions } from './header.ts'
+import type { HeaderOptions } from './header.ts'
 import { barLegend, spentText, type TimeScale, timeAxis, timeBar } from './time-scale.ts'
 import { statusCell, type TreeRow } from './tree.ts'
 import type { ShownStream } from './view.ts'
@@ -24,7 +24,7 @@ export function timeline(
   shown: ShownStream,
   rows: readonly TreeRow[],
   transactions: readonly Transaction[],
-  options: ShowOptions,
+  options: HeaderOptions,
 ): string[] {
   const paint = options.paint ?? noPaint
   const courses = phasesOf(shown.stream.events, transactions, shown.time)
@@ -88,7 +88,7 @@ export interface Extent {
 }
 
 /** From the first moment known to the last one. */
-export function extentOf(courses: Iterable<Course>): Extent {
+export function extentOf(courses: Iterable<EventHistory>): Extent {
   let fromMs = Number.POSITIVE_INFINITY
   let lastMs = Number.NEGATIVE_INFINITY
   let isOpen = false
@@ -119,7 +119,7 @@ interface Picture {
   readonly paint: Paint
 }
 
-function line(row: DrawnRow, course: Course | undefined, { shown, scale, widths, paint }: Picture): string {
+function line(row: DrawnRow, course: EventHistory | undefined, { shown, scale, widths, paint }: Picture): string {
   const { label, status } = row
   const word = status.style === 'plain' ? status.text : paint(status.style, status.text)
   const cells = [

@@ -6,11 +6,11 @@ import { clock, dueText, span, timeText } from '../terminal/numbers.ts'
 import { noPaint } from '../terminal/style.ts'
 import { type Cell, type Column, table } from '../terminal/table.ts'
 import { cut } from '../terminal/width.ts'
-import { failureLines, type ShowOptions, showHeader } from './header.ts'
-import { eventDueMs, lookOf, type ShownStream, statusWord, timeOf } from './view.ts'
+import { failureLines, type HeaderOptions, showHeader } from './header.ts'
+import { eventDueMs, type ShownStream, statusWord, styleOf, timeOf } from './view.ts'
 
 /** A stream for people: a header, the tree of threads, and what failed with its messages. */
-export function showTree(shown: ShownStream, options: ShowOptions): string[] {
+export function showTree(shown: ShownStream, options: HeaderOptions): string[] {
   return [
     ...showHeader(shown, options),
     '',
@@ -29,7 +29,7 @@ const COLUMNS: readonly Column[] = [
 ]
 
 /** A table of events: of the whole tree or of some of its rows. */
-export function eventTable(shown: ShownStream, rows: readonly TreeRow[], options: ShowOptions): string[] {
+export function eventTable(shown: ShownStream, rows: readonly TreeRow[], options: HeaderOptions): string[] {
   const paint = options.paint ?? noPaint
   const columns =
     options.time === 'relative'
@@ -46,7 +46,7 @@ export function flatRows(events: readonly StreamEvent[]): TreeRow[] {
   return events.map(event => ({ lines: '', depth: 0, id: event.id, event, again: false }))
 }
 
-function eventCells(shown: ShownStream, row: TreeRow, options: ShowOptions): Cell[] {
+function eventCells(shown: ShownStream, row: TreeRow, options: HeaderOptions): Cell[] {
   const { event } = row
   const id = visibleText(row.id)
   if (event === undefined) return [`${row.lines}${id}`, { text: '? missing', style: 'warn' }, '-', '-', '-', '']
@@ -64,7 +64,7 @@ function eventCells(shown: ShownStream, row: TreeRow, options: ShowOptions): Cel
 }
 
 /** Who works on it, and until when that claim holds or since when it has run out; of an earlier version only who. */
-function ownerCell(shown: ShownStream, event: StreamEvent, { time }: ShowOptions): Cell {
+function ownerCell(shown: ShownStream, event: StreamEvent, { time }: HeaderOptions): Cell {
   if (isFinal(event) || event.lc.owner === undefined) return '-'
   const owner = visibleText(event.lc.owner)
   const until = shown.past === undefined ? claimEndMs(event) : undefined
@@ -79,7 +79,7 @@ function ownerCell(shown: ShownStream, event: StreamEvent, { time }: ShowOptions
 /** Glyph, word and colour of an event, with the number of its attempt. */
 export function statusCell(event: StreamEvent): Cell {
   const word = isWaitingJoin(event) ? 'waiting' : event.status
-  const { glyph, style } = lookOf(word)
+  const { glyph, style } = styleOf(word)
   const attempt = attemptOf(event)
   const text = `${glyph} ${statusWord(word)}${attempt > 1 ? ` #${attempt}` : ''}`
   return { text: isSuperseded(event) ? `${text} (replaced)` : text, style: isSuperseded(event) ? 'dim' : style }

@@ -121,7 +121,7 @@ const LOOKS: { readonly [status: string]: StatusLook } = {
 const UNKNOWN: StatusLook = { glyph: '?', style: 'warn' }
 
 /** The look of a status or state; a status that only its writer knows gets a question mark. */
-export function lookOf(status: string): StatusLook {
+export function styleOf(status: string): StatusLook {
   return Object.hasOwn(LOOKS, status) ? (LOOKS[status] ?? UNKNOWN) : UNKNOWN
 }
 

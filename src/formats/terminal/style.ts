@@ -5,10 +5,10 @@ export type Style = 'plain' | 'good' | 'bad' | 'warn' | 'active' | 'dim' | 'stro
 export type Paint = (style: Style, text: string) => string
 
 /** A run of text in one look. */
-export type Piece = readonly [text: string, style: Style]
+export type StyledPiece = readonly [text: string, style: Style]
 
 /** The pieces in one line; plain ones stay as they are. */
-export function painted(pieces: readonly Piece[], paint: Paint): string {
+export function painted(pieces: readonly StyledPiece[], paint: Paint): string {
   return pieces.map(([text, style]) => (style === 'plain' ? text : paint(style, text))).join('')
 }
 

@@ -1,5 +1,5 @@
 import type { WatchdogState } from '../watchdog-state/state.ts'
-import type { Found, LimitedStream, StoreLook, StuckLease, UnreadableStream } from './scan.ts'
+import type { Findings, LimitedStream, StoreScan, StuckLease, UnreadableStream } from './scan.ts'
 import {
   type CheckStatus,
   judgeWatchdogs,
@@ -24,9 +24,9 @@ export interface CheckLimits {
 
 /** One thing that was counted and compared with its limits. */
 export type Check =
-  | (Counted & { readonly name: 'overdue'; readonly found: Found<LimitedStream> })
-  | (Counted & { readonly name: 'stuck'; readonly found: Found<StuckLease> })
-  | (Counted & { readonly name: 'unreadable'; readonly found: Found<UnreadableStream> })
+  | (Counted & { readonly name: 'overdue'; readonly found: Findings<LimitedStream> })
+  | (Counted & { readonly name: 'stuck'; readonly found: Findings<StuckLease> })
+  | (Counted & { readonly name: 'unreadable'; readonly found: Findings<UnreadableStream> })
   | { readonly name: 'watchdog'; readonly status: CheckStatus; readonly verdict: WatchdogVerdict }
 
 interface Counted {
@@ -40,7 +40,7 @@ export interface CheckResult {
   readonly status: CheckStatus
   /** Always all four, in the same order. */
   readonly checks: readonly Check[]
-  readonly look: StoreLook
+  readonly look: StoreScan
   /** The pattern of the names that were looked at; `undefined` for all. */
   readonly match: string | undefined
   /** As the store has them, also those that have ended. */
@@ -50,7 +50,7 @@ export interface CheckResult {
 }
 
 /** Compares what was seen with the limits. */
-export function judge(look: StoreLook, state: WatchdogState, limits: CheckLimits): CheckResult {
+export function judge(look: StoreScan, state: WatchdogState, limits: CheckLimits): CheckResult {
   const { overdue, stuck, unreadable } = look
   const verdict = judgeWatchdogs(state, look, limits.lag)
   const checks: readonly Check[] = [

@@ -45,14 +45,14 @@ export interface UnsettledStream {
 }
 
 /** How many there are of a kind, and some of them, the oldest first. */
-export interface Found<Example> {
+export interface Findings<Example> {
   readonly count: number
   /** At most `MAX_EXAMPLES`. */
   readonly examples: readonly Example[]
 }
 
 /** What one look at all streams found. Its size does not grow with their number. */
-export interface StoreLook {
+export interface StoreScan {
   /** The store's clock at its end, epoch ms. */
   readonly nowMs: number
   readonly streams: number
@@ -62,16 +62,16 @@ export interface StoreLook {
   /** Streams with an open event that stands under a limit, ended or not. */
   readonly withLimit: number
   /** Those of them that no watchdog looks after. */
-  readonly unwatched: Found<LimitedStream>
+  readonly unwatched: Findings<LimitedStream>
   /** Leases that are held. */
   readonly leased: number
   /** What has outlived its limit for `overdueForMs`. */
-  readonly overdue: Found<LimitedStream>
+  readonly overdue: Findings<LimitedStream>
   readonly overdueForMs: number
-  readonly stuck: Found<StuckLease>
-  readonly unreadable: Found<UnreadableStream>
+  readonly stuck: Findings<StuckLease>
+  readonly unreadable: Findings<UnreadableStream>
   /** What has waited to be settled for `overdueForMs`: events to be closed, joins to be released. */
-  readonly unsettled: Found<UnsettledStream>
+  readonly unsettled: Findings<UnsettledStream>
 }
 
 /** A status of ours, `other` for one of somebody else's, and what has none. */
@@ -88,7 +88,7 @@ export const STATUS_KINDS = [
 export type StatusKind = (typeof STATUS_KINDS)[number]
 
 /** Collects, page by page, what a check asks of the streams of a store. */
-export class Looking {
+export class StoreScanner {
   readonly #rule: LookRule
   readonly #byStatus = Object.fromEntries(STATUS_KINDS.map(kind => [kind, 0])) as Record<StatusKind, number>
   readonly #overdue = new Tally<LimitedStream>()
@@ -123,7 +123,7 @@ export class Looking {
     }
   }
 
-  found(nowMs: number): StoreLook {
+  found(nowMs: number): StoreScan {
     return {
       nowMs,
       streams: this.#streams,
@@ -187,7 +187,7 @@ class Tally<Example> {
     this.#oldest.add(-sinceMs, example)
   }
 
-  found(): Found<Example> {
+  found(): Findings<Example> {
     return { count: this.#count, examples: this.#oldest.items().toReversed() }
   }
 }

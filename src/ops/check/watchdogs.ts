@@ -1,6 +1,6 @@
 import { storedGlobOf } from '../glob.ts'
 import { MOST_SKEW_MS, type WatchdogEntry, type WatchdogState } from '../watchdog-state/state.ts'
-import type { Found, LimitedStream, StoreLook, UnsettledStream } from './scan.ts'
+import type { Findings, LimitedStream, StoreScan, UnsettledStream } from './scan.ts'
 
 /** A watchdog of the store, as it left word of itself. */
 export type WatchdogSeen = Pick<
@@ -40,9 +40,9 @@ export type WatchdogFault =
   /** What they wrote of themselves cannot be understood. */
   | { readonly kind: 'damaged'; readonly status: CheckStatus }
   /** There are some, but none whose pattern has the names of these streams with a limit. */
-  | { readonly kind: 'unwatched'; readonly status: CheckStatus; readonly streams: Found<LimitedStream> }
+  | { readonly kind: 'unwatched'; readonly status: CheckStatus; readonly streams: Findings<LimitedStream> }
   /** Nobody settles these: they stand still although nothing in them is left to do, or somebody could go on. */
-  | { readonly kind: 'unsettled'; readonly status: CheckStatus; readonly streams: Found<UnsettledStream> }
+  | { readonly kind: 'unsettled'; readonly status: CheckStatus; readonly streams: Findings<UnsettledStream> }
   /** None has swept for too long. */
   | { readonly kind: 'late'; readonly status: CheckStatus; readonly lagMs: number; readonly watchdog: WatchdogSeen }
   /** Its breaker stopped its last pass: nothing is ended until somebody has looked. */
@@ -74,7 +74,7 @@ export interface WatchdogVerdict {
  */
 export function judgeWatchdogs(
   state: Pick<WatchdogState, 'damaged'> & { readonly watchdogs: readonly WatchdogSeen[] },
-  look: Pick<StoreLook, 'withLimit' | 'unwatched' | 'unsettled' | 'nowMs'>,
+  look: Pick<StoreScan, 'withLimit' | 'unwatched' | 'unsettled' | 'nowMs'>,
   rule: LagRule,
 ): WatchdogVerdict {
   const verdict = judgeThose(state, look, rule)
@@ -88,7 +88,7 @@ export function judgeWatchdogs(
 
 function judgeThose(
   { watchdogs, damaged }: Pick<WatchdogState, 'damaged'> & { readonly watchdogs: readonly WatchdogSeen[] },
-  { withLimit, unwatched, nowMs }: Pick<StoreLook, 'withLimit' | 'unwatched' | 'nowMs'>,
+  { withLimit, unwatched, nowMs }: Pick<StoreScan, 'withLimit' | 'unwatched' | 'nowMs'>,
   rule: LagRule,
 ): WatchdogVerdict {
   const groups = Map.groupBy(watchdogs.filter(isThere), ({ settings }) => settings.match)
@@ -118,7 +118,7 @@ function isThere({ stoppedMs }: WatchdogSeen): boolean {
   return stoppedMs === undefined
 }
 
-function outside(streams: Found<LimitedStream>): WatchdogFault[] {
+function outside(streams: Findings<LimitedStream>): WatchdogFault[] {
   return streams.count === 0 ? [] : [{ kind: 'unwatched', status: 'warning', streams }]
 }
 

@@ -1,4 +1,4 @@
-import type { Stored } from '../../store/store.ts'
+import type { StreamSnapshot } from '../../store/store.ts'
 import type { StreamDocument } from '../../stream/document.ts'
 import { isFinal, isSuperseded, type StreamEvent } from '../../stream/event.ts'
 import { EventStream, type Graph, linkEvents } from '../../stream/event-stream.ts'
@@ -8,7 +8,7 @@ import { commandWords } from '../../util/strings.ts'
 /** A stream under examination, with what all checks ask for. It has at least one event. */
 export interface Examined {
   readonly name: string
-  readonly stored: Stored
+  readonly stored: StreamSnapshot
   readonly document: StreamDocument
   readonly stream: EventStream
   readonly root: StreamEvent
@@ -26,7 +26,7 @@ export interface Counted {
   readonly at: number
 }
 
-export function examine(stored: Stored, document: StreamDocument, root: StreamEvent, nowMs: number): Examined {
+export function examine(stored: StreamSnapshot, document: StreamDocument, root: StreamEvent, nowMs: number): Examined {
   const stream = new EventStream(document.events)
   const counted: Counted[] = []
   for (const [at, event] of document.events.entries()) {

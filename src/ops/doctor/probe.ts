@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { NotPermitted } from '../../store/errors.ts'
 import { isStoredName } from '../../store/names.ts'
-import type { EventStore, Holder } from '../../store/store.ts'
+import type { Holder, StreamStore } from '../../store/store.ts'
 import { EMPTY_DOCUMENT } from '../../stream/document.ts'
 import { LeasectlError } from '../../stream/errors.ts'
 import { summarize } from '../../stream/summarize.ts'
@@ -24,7 +24,7 @@ export interface ProbeOptions {
  * @returns one step each, in this order; without `write` list and read alone. Faults of the store are steps, not errors
  * @throws the signal's reason when it fires, after the removal
  */
-export async function probeStore(store: EventStore, options: ProbeOptions): Promise<readonly ProbeStep[]> {
+export async function probeStore(store: StreamStore, options: ProbeOptions): Promise<readonly ProbeStep[]> {
   const probe = new Probe(store, options)
   await probe.look()
   if (options.write) await probe.write()
@@ -53,7 +53,7 @@ type Run = (signal: AbortSignal) => Promise<void>
 
 class Probe {
   readonly steps: ProbeStep[] = []
-  readonly #store: EventStore
+  readonly #store: StreamStore
   readonly #options: ProbeOptions
   readonly #name: string
   #isHopeless = false
@@ -62,7 +62,7 @@ class Probe {
   /** Of a lease that may be held. */
   #leaseId: string | undefined
 
-  constructor(store: EventStore, options: ProbeOptions) {
+  constructor(store: StreamStore, options: ProbeOptions) {
     this.#store = store
     this.#options = options
     this.#name = `.leasectl/probe/${options.newId()}`
@@ -129,19 +129,19 @@ class Probe {
     const leaseId = this.#options.newId()
     this.#leaseId = leaseId
     const lease = { leaseId, durationS: LEASE_S, holder: this.#holder, signal }
-    const outcome = await this.#store.acquire(this.#name, lease)
+    const outcome = await this.#store.acquireLease(this.#name, lease)
     if (outcome.kind !== 'acquired') throw new UnexpectedOutcome(outcome)
   }
 
   async #rewrite(signal: AbortSignal): Promise<void> {
     const decide = () => ({ kind: 'put', body: BODY, summary: this.#summary }) as const
     const options = { waitMs: 0, holder: this.#holder, ...this.#lease, signal }
-    const outcome = await this.#store.changeUnderLease(this.#name, decide, options)
+    const outcome = await this.#store.update(this.#name, decide, options)
     if (outcome.kind !== 'committed') throw new UnexpectedOutcome(outcome)
   }
 
   async #release(signal: AbortSignal): Promise<void> {
-    const outcome = await this.#store.release(this.#name, this.#leaseId ?? '', signal)
+    const outcome = await this.#store.releaseLease(this.#name, this.#leaseId ?? '', signal)
     if (outcome.kind !== 'ok') throw new UnexpectedOutcome(outcome)
     this.#leaseId = undefined
   }

@@ -1,5 +1,5 @@
 import type { StoreFacts } from '../../store/facts.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { azureFindings } from './azure.ts'
 import { bounded, type Finding } from './finding.ts'
 import { type ProbeOptions, type ProbeStep, probeStore } from './probe.ts'
@@ -69,7 +69,7 @@ export interface StoreExamination {
  * @throws the signal's reason, after the cleanup; faults of the store are findings
  */
 export async function examineStore(
-  store: EventStore,
+  store: StreamStore,
   { deep = false, ...options }: ProbeOptions & { readonly deep?: boolean },
 ): Promise<StoreExamination> {
   const { signal } = options

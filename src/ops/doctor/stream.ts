@@ -1,4 +1,4 @@
-import type { Stored } from '../../store/store.ts'
+import type { StreamSnapshot } from '../../store/store.ts'
 import { BadDocument } from '../../stream/errors.ts'
 import { commandWords } from '../../util/strings.ts'
 import { parseBody } from '../transact/plan.ts'
@@ -17,7 +17,7 @@ export type { Finding, Severity } from './finding.ts'
  *
  * @param nowMs the store's clock, epoch ms
  */
-export function streamFindings(stored: Stored, nowMs: number): readonly Finding[] {
+export function streamFindings(stored: StreamSnapshot, nowMs: number): readonly Finding[] {
   try {
     return bounded(found(stored, nowMs))
   } catch (error) {
@@ -26,7 +26,7 @@ export function streamFindings(stored: Stored, nowMs: number): readonly Finding[
   }
 }
 
-function* found(stored: Stored, nowMs: number): Generator<Finding> {
+function* found(stored: StreamSnapshot, nowMs: number): Generator<Finding> {
   const document = parseBody(stored.body, undefined)
   const [root] = document.events
   if (root === undefined) {
@@ -40,7 +40,7 @@ function* found(stored: Stored, nowMs: number): Generator<Finding> {
   yield* documentFindings(subject)
 }
 
-function notStarted({ name, size }: Stored): Finding {
+function notStarted({ name, size }: StreamSnapshot): Finding {
   return {
     severity: 'info',
     code: 'not-started',

@@ -1,7 +1,7 @@
-import type { EventStore, Listed } from '../../store/store.ts'
+import type { StreamRow, StreamStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
 import { readAhead } from '../../util/concurrency.ts'
-import { type Verdict, verdictOf } from '../filter.ts'
+import { type FilterVerdict, verdictOf } from '../filter.ts'
 import type { Selection } from '../selection.ts'
 import { summarizeStored } from '../summaries.ts'
 import { type Finding, streamFindings } from './stream.ts'
@@ -24,7 +24,7 @@ const READS_AT_ONCE = 8
  * @throws the faults of the store, the signal's reason
  */
 export async function* examineStreams(
-  store: EventStore,
+  store: StreamStore,
   selection: Selection,
   signal?: AbortSignal,
 ): AsyncGenerator<ExaminedStream> {
@@ -39,7 +39,11 @@ export async function* examineStreams(
   }
 }
 
-async function examineNamed(store: EventStore, name: string, signal: AbortSignal | undefined): Promise<ExaminedStream> {
+async function examineNamed(
+  store: StreamStore,
+  name: string,
+  signal: AbortSignal | undefined,
+): Promise<ExaminedStream> {
   try {
     const stored = await store.read(name, signal)
     if (stored === undefined) return { kind: 'missing', name }
@@ -52,11 +56,11 @@ async function examineNamed(store: EventStore, name: string, signal: AbortSignal
 /** Rows of the listing that may pass, with what the listing says. */
 interface Candidate {
   readonly name: string
-  readonly verdict: Verdict
+  readonly verdict: FilterVerdict
 }
 
 async function* candidates(
-  store: EventStore,
+  store: StreamStore,
   filter: Filter,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Candidate> {
@@ -72,13 +76,13 @@ async function* candidates(
 }
 
 /** Without a summary beside it only the document can tell. */
-function verdictOfListed(listed: Listed, filter: Filter, nowMs: number): Verdict {
+function verdictOfListed(listed: StreamRow, filter: Filter, nowMs: number): FilterVerdict {
   const { summary } = listed
   return summary === undefined ? 'unsure' : verdictOf({ listed, summary }, filter, nowMs)
 }
 
 async function examineListed(
-  store: EventStore,
+  store: StreamStore,
   { name, verdict }: Candidate,
   filter: Filter,
   signal: AbortSignal | undefined,

@@ -1,12 +1,12 @@
 import { StoreUnreachable } from '../../store/errors.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
 import { readAhead } from '../../util/concurrency.ts'
-import { readStream, type SeenTransaction } from '../read-stream.ts'
+import { type JournalEntry, readStream } from '../read-stream.ts'
 import type { Selection } from '../selection.ts'
 import { type Unreadable, unreadableOf } from '../summaries.ts'
 import { type WatchedStream, watch } from '../watch/watch.ts'
-import { type Break, type Found, foundIn, Position } from './follow.ts'
+import { type FollowedState, foundIn, type JournalGap, Position } from './follow.ts'
 import { Timeline } from './timeline.ts'
 
 /**
@@ -19,7 +19,7 @@ import { Timeline } from './timeline.ts'
  * @throws the store's faults; `StoreUnreachable` only in the first look
  */
 export async function* followMany(
-  store: EventStore,
+  store: StreamStore,
   selection: Selection,
   options: FollowManyOptions,
 ): AsyncGenerator<FollowManyItem> {
@@ -31,7 +31,7 @@ export async function* followMany(
 }
 
 async function* followed(
-  store: EventStore,
+  store: StreamStore,
   selection: Selection,
   options: FollowManyOptions,
 ): AsyncGenerator<FollowManyItem> {
@@ -74,7 +74,7 @@ interface Due {
 
 /** Nothing of a document is held but this: several are under way at a time. */
 type Read =
-  | { readonly kind: 'read'; readonly due: Due; readonly found: Found }
+  | { readonly kind: 'read'; readonly due: Due; readonly found: FollowedState }
   | { readonly kind: 'missing'; readonly due: Due }
   | { readonly kind: 'unreadable'; readonly due: Due; readonly cause: StreamFault }
   | { readonly kind: 'unreachable'; readonly cause: StoreUnreachable }
@@ -90,14 +90,14 @@ const CLOCKS_DIFFER_MS = 2_000
 
 /** What is known of many streams, and what is to be read of them. */
 class Follower {
-  readonly #store: EventStore
+  readonly #store: StreamStore
   readonly #options: FollowManyOptions
   /** Of the streams that were read; those of the others are what the watch saw of them. */
   readonly #positions = new Map<string, Position>()
   /** Survives an outage: what moved is told by the watch once. */
   readonly #due = new Map<string, Due>()
   /** In the first look, where only the latest transactions are asked for. */
-  readonly #candidates = new Candidates()
+  readonly #candidates = new RecentStreams()
   #timeline: Timeline
   #gone: string[] = []
   #broken = 0
@@ -108,7 +108,7 @@ class Follower {
   /** From the first of them on until all could be read again. */
   #isOut = false
 
-  constructor(store: EventStore, options: FollowManyOptions) {
+  constructor(store: StreamStore, options: FollowManyOptions) {
     this.#store = store
     this.#options = options
     this.#timeline = new Timeline({ keep: options.past.latest })
@@ -196,7 +196,7 @@ class Follower {
     yield { kind: 'broken', stream: name, why: broken }
   }
 
-  #wanted(stream: string, transactions: readonly SeenTransaction[]): readonly SeenTransaction[] {
+  #wanted(stream: string, transactions: readonly JournalEntry[]): readonly JournalEntry[] {
     const { keeps = () => true, past } = this.#options
     const sinceMs = this.#isFirst ? past.sinceMs : undefined
     return transactions.filter(tx => !(sinceMs !== undefined && Date.parse(tx.at) < sinceMs) && keeps(stream, tx))
@@ -256,17 +256,17 @@ export interface FollowManyOptions {
   /** From the start of one look to the start of the next, ms. Without it one look is all: what is there already. */
   readonly intervalMs?: number
   /** Tells which transactions are wanted; `past.latest` counts only those. Default: all. */
-  readonly keeps?: (stream: string, tx: SeenTransaction) => boolean
+  readonly keeps?: (stream: string, tx: JournalEntry) => boolean
   readonly signal?: AbortSignal
 }
 
 /** What one sees while following many streams. */
 export type FollowManyItem =
-  | { readonly kind: 'transaction'; readonly stream: string; readonly tx: SeenTransaction }
+  | { readonly kind: 'transaction'; readonly stream: string; readonly tx: JournalEntry }
   /** It cannot be read, and why. Said once for each state of it; as soon as it can be read, nothing of it is missing. */
   | ({ readonly kind: 'unreadable'; readonly stream: string } & Unreadable)
   /** Its transactions do not go on from what was seen last: something may have been missed. */
-  | { readonly kind: 'broken'; readonly stream: string; readonly why: Break }
+  | { readonly kind: 'broken'; readonly stream: string; readonly why: JournalGap }
   /** The store does not answer; it is asked again each interval. Said once per outage. */
   | { readonly kind: 'interrupted'; readonly cause: unknown }
   /** It answers again, and all that happened meanwhile was told. `broken`, `gone`: how many streams came so with it. */
@@ -279,7 +279,7 @@ export type FollowManyItem =
   | { readonly kind: 'looked'; readonly streams: number }
 
 /** Streams by the time of their last write, to be asked from the latest on. Packed, as there may be very many. */
-class Candidates {
+class RecentStreams {
   #names: string[] = []
   #timesMs: number[] = []
 

@@ -1,10 +1,10 @@
 import { StoreUnreachable } from '../../store/errors.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { sleepUntilAborted } from '../../util/concurrency.ts'
 import { ownText } from '../../util/strings.ts'
-import { readStream, type SeenTransaction, type StreamView } from '../read-stream.ts'
+import { type JournalEntry, readStream, type StreamView } from '../read-stream.ts'
 
-export interface FollowOptions {
+export interface FollowStreamOptions {
   /** Only transactions after this version. */
   readonly fromVersion: number
   /** The life of the stream that `fromVersion` counts in, its document's `born`; without it, the one that is met first. */
@@ -15,11 +15,11 @@ export interface FollowOptions {
 
 /** What one sees while following a stream. */
 export type FollowItem =
-  | { readonly kind: 'transaction'; readonly tx: SeenTransaction }
+  | { readonly kind: 'transaction'; readonly tx: JournalEntry }
   /** The store does not answer; it is asked again each interval. Said once per outage. */
   | { readonly kind: 'interrupted'; readonly cause: unknown }
   /** It answers again. `missed`: the journal does not go on from what was seen last; `broken` says why. */
-  | { readonly kind: 'resumed'; readonly missed: boolean; readonly broken?: Break }
+  | { readonly kind: 'resumed'; readonly missed: boolean; readonly broken?: JournalGap }
   /** The root is final. A retry may reopen it, so following goes on. */
   | { readonly kind: 'done' }
   /** The stream was removed. Following goes on: it may be created again. */
@@ -37,7 +37,11 @@ interface Seen {
  * The transactions of one stream in order, without a gap: the journal is complete, so whatever happened between two
  * looks is in it. Ends when the signal aborts. @throws BadDocument and the store's faults but `StoreUnreachable`
  */
-export async function* follow(store: EventStore, name: string, options: FollowOptions): AsyncGenerator<FollowItem> {
+export async function* follow(
+  store: StreamStore,
+  name: string,
+  options: FollowStreamOptions,
+): AsyncGenerator<FollowItem> {
   const { fromVersion, born } = options
   const life = born === undefined ? { born: '' } : { born, seenMs: store.nowMs() }
   const position = new Position({ version: fromVersion, ...life })
@@ -63,7 +67,7 @@ type Look =
   | { readonly kind: 'unreachable'; readonly cause: unknown }
   | { readonly kind: 'stopped' }
 
-async function tryRead(store: EventStore, name: string, signal: AbortSignal | undefined): Promise<Look> {
+async function tryRead(store: StreamStore, name: string, signal: AbortSignal | undefined): Promise<Look> {
   try {
     return { kind: 'read', view: await readStream(store, name, signal) }
   } catch (cause) {
@@ -76,7 +80,7 @@ async function tryRead(store: EventStore, name: string, signal: AbortSignal | un
 function newsOf(
   seen: Seen,
   view: StreamView | undefined,
-): { readonly items: readonly FollowItem[]; readonly broken: Break | undefined } {
+): { readonly items: readonly FollowItem[]; readonly broken: JournalGap | undefined } {
   const wasGone = seen.gone
   seen.gone = view === undefined
   if (view === undefined) return { items: wasGone ? [] : [{ kind: 'gone' }], broken: undefined }
@@ -90,26 +94,26 @@ function newsOf(
 }
 
 /** Why the journal does not go on from where it was seen last. */
-export type Break =
+export type JournalGap =
   /** Another stream has the name now; its count begins anew. What the former one did last may have been missed. */
   | 'other-life'
   /** The last transaction that was seen is not in the journal: an older copy was put back. */
   | 'older-copy'
 
 /** What a look at a stream finds. */
-export interface Found {
+export interface FollowedState {
   /** Its life, `lc:born`. */
   readonly born: string
   /** All of them, oldest first. */
-  readonly transactions: readonly SeenTransaction[]
+  readonly transactions: readonly JournalEntry[]
   /** When the store last wrote it, epoch ms. */
   readonly modifiedMs: number
 }
 
 /** What a look at a stream tells that was not told before. */
-export interface News {
-  readonly transactions: readonly SeenTransaction[]
-  readonly broken: Break | undefined
+export interface NewEntries {
+  readonly transactions: readonly JournalEntry[]
+  readonly broken: JournalGap | undefined
 }
 
 export interface PositionOptions {
@@ -147,9 +151,9 @@ export class Position {
   }
 
   /** What the stream tells now, in order. It is told once: the position moves on. */
-  news(found: Found): News {
+  news(found: FollowedState): NewEntries {
     const broken = this.#rewind(found)
-    const transactions: SeenTransaction[] = []
+    const transactions: JournalEntry[] = []
     let provisional = 0
     for (const tx of found.transactions) {
       if (tx.provisional) {
@@ -169,7 +173,7 @@ export class Position {
    * Another life under the same name, or an older copy that was put back, begins its own count. A writer that merely
    * dropped `lc:born` does neither.
    */
-  #rewind(found: Found): Break | undefined {
+  #rewind(found: FollowedState): JournalGap | undefined {
     const recorded = found.transactions.filter(tx => !tx.provisional)
     const newest = recorded.at(-1)
     const known = this.#last
@@ -194,11 +198,11 @@ export class Position {
 }
 
 /** What a view of a stream finds. */
-export function foundIn({ document, stored, transactions }: StreamView): Found {
+export function foundIn({ document, stored, transactions }: StreamView): FollowedState {
   return { born: document.born, transactions: transactions(), modifiedMs: stored.modifiedMs }
 }
 
-function identity({ version, at, commandId }: SeenTransaction): number {
+function identity({ version, at, commandId }: JournalEntry): number {
   return fingerprint(`${version} ${at} ${commandId}`)
 }
 

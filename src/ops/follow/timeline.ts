@@ -1,10 +1,10 @@
 import { compareNames } from '../../store/names.ts'
-import type { SeenTransaction } from '../read-stream.ts'
+import type { JournalEntry } from '../read-stream.ts'
 
 /** One transaction of one stream. */
 export interface TimelineEntry {
   readonly stream: string
-  readonly tx: SeenTransaction
+  readonly tx: JournalEntry
 }
 
 export interface TimelineOptions {
@@ -34,7 +34,7 @@ export class Timeline {
    * @param transactions of one stream, in the order of its journal
    * @param modifiedMs stands for the time of a transaction that carries none that can be read
    */
-  add(stream: string, transactions: readonly SeenTransaction[], modifiedMs: number): void {
+  add(stream: string, transactions: readonly JournalEntry[], modifiedMs: number): void {
     let atMs = Number.NEGATIVE_INFINITY
     for (const tx of transactions) {
       const readMs = Date.parse(tx.at)
@@ -54,7 +54,7 @@ export class Timeline {
 
   /** All that is kept, oldest first. */
   *entries(): Generator<TimelineEntry> {
-    for (const { stream, text } of this.#latest()) yield { stream, tx: JSON.parse(text) as SeenTransaction }
+    for (const { stream, text } of this.#latest()) yield { stream, tx: JSON.parse(text) as JournalEntry }
   }
 
   #latest() {

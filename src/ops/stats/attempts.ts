@@ -1,6 +1,6 @@
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { isFinal, type StreamEvent } from '../../stream/event.ts'
-import { type Course, type Phase, phasesOf, type Span } from '../../stream/journal/phases.ts'
+import { type EventHistory, type Period, type Phase, phasesOf } from '../../stream/journal/phases.ts'
 import type { StreamView } from '../read-stream.ts'
 import { readSelected, type Selection, type Unread } from '../selection.ts'
 
@@ -8,7 +8,7 @@ import { readSelected, type Selection, type Unread } from '../selection.ts'
  * One try at an event: from when it was created, or reopened by a retry, until it ended. Lengths are `undefined` where
  * there is none or where a part of it is not recorded; ms.
  */
-export interface Attempt {
+export interface AttemptSpan {
   /** `completed`, `aborted`, `canceled`; `open` while it lasts. */
   readonly outcome: AttemptOutcome
   /** Epoch ms; `undefined` while it lasts, and where the time cannot be read. */
@@ -26,7 +26,7 @@ export type AttemptOutcome = 'completed' | 'aborted' | 'canceled' | 'open'
 /** An event with all attempts at it, oldest first; never without one. */
 export interface TriedEvent {
   readonly event: StreamEvent
-  readonly attempts: readonly Attempt[]
+  readonly attempts: readonly AttemptSpan[]
 }
 
 /** All events that count, those that a retry has replaced included. */
@@ -39,7 +39,7 @@ export function triedEvents(view: StreamView): TriedEvent[] {
 }
 
 /** @param course `undefined` for an event of which no time can be read */
-function attemptsOf(event: StreamEvent, course: Course | undefined): Attempt[] {
+function attemptsOf(event: StreamEvent, course: EventHistory | undefined): AttemptSpan[] {
   const { spans = [], ends = [], foundLate = false } = course ?? {}
   let next = 0
   const ended = ends.map(({ atMs, status }, at) => {
@@ -55,11 +55,11 @@ function attemptsOf(event: StreamEvent, course: Course | undefined): Attempt[] {
 
 /** @param foundLate its beginning is not recorded */
 function attempt(
-  spans: readonly Span[],
+  spans: readonly Period[],
   outcome: AttemptOutcome,
   endedMs: number | undefined,
   foundLate: boolean,
-): Attempt {
+): AttemptSpan {
   const [first] = spans
   const isWhole = first !== undefined && !foundLate && !has(spans, 'unrecorded')
   return {
@@ -72,14 +72,14 @@ function attempt(
 }
 
 /** A worker had it, or something followed the time in which it was ready: an end that was not its own does not count. */
-function wasBegun(spans: readonly Span[], outcome: AttemptOutcome): boolean {
+function wasBegun(spans: readonly Period[], outcome: AttemptOutcome): boolean {
   const isReady = spans.at(-1)?.phase === 'ready'
   if (outcome === 'completed') return has(spans, 'ready') || has(spans, 'running')
   return has(spans, 'running') ? outcome !== 'open' || !isReady : has(spans, 'ready') && !isReady
 }
 
 /** What ran when leasectl first saw it began nobody knows when. */
-function ranInSight(spans: readonly Span[], foundLate: boolean): boolean {
+function ranInSight(spans: readonly Period[], foundLate: boolean): boolean {
   const unseen = spans.some(({ phase }, at) => {
     const isFirst = at === 0 ? foundLate : spans[at - 1]?.phase === 'unrecorded'
     return phase === 'running' && isFirst
@@ -87,11 +87,11 @@ function ranInSight(spans: readonly Span[], foundLate: boolean): boolean {
   return has(spans, 'running') && !unseen
 }
 
-function has(spans: readonly Span[], wanted: Phase): boolean {
+function has(spans: readonly Period[], wanted: Phase): boolean {
   return spans.some(({ phase }) => phase === wanted)
 }
 
-function total(spans: readonly Span[], wanted: Phase): number {
+function total(spans: readonly Period[], wanted: Phase): number {
   return spans.reduce(
     (sum, { phase, fromMs, toMs }) => (phase === wanted && toMs !== undefined ? sum + toMs - fromMs : sum),
     0,
@@ -120,7 +120,7 @@ export interface TriedOptions {
  * @throws the store's faults, the signal's reason
  */
 export function readTried(
-  store: EventStore,
+  store: StreamStore,
   selection: Selection,
   { sinceMs = Number.NEGATIVE_INFINITY, signal }: TriedOptions = {},
 ): AsyncGenerator<TriedStream> {

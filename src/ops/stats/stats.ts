@@ -6,7 +6,7 @@ import { LogHistogram } from './histogram.ts'
 export type StepBy = 'name' | 'topic'
 
 /** What became of all events of one step. */
-export interface Step {
+export interface StepStats {
   /** The name or topic, cut to 1 KiB; `''` where events have none, and for all beyond those that are told apart. */
   readonly step: string
   /** These are the events of all steps beyond those that are told apart. */
@@ -31,7 +31,9 @@ export interface Slowest {
 /** So many steps are told apart; further ones are counted together. What is held is bounded by it. */
 export const MAX_STEPS = 500
 
-type Counting = { -readonly [Field in keyof Step]: Step[Field] } & { outcomes: Record<AttemptOutcome, number> }
+type Counting = { -readonly [Field in keyof StepStats]: StepStats[Field] } & {
+  outcomes: Record<AttemptOutcome, number>
+}
 
 /** Adds up the attempts of many streams, step by step. */
 export class StepTally {
@@ -64,7 +66,7 @@ export class StepTally {
   }
 
   /** Those that are told apart in the order of their first event, then the others. */
-  steps(): readonly Step[] {
+  steps(): readonly StepStats[] {
     return [...this.#steps.values(), ...(this.#others === undefined ? [] : [this.#others])]
   }
 
@@ -99,12 +101,12 @@ function emptyStep(step: string, others: boolean): Counting {
 }
 
 /** Attempts that failed: aborted or canceled. */
-export function failedAttempts({ outcomes }: Pick<Step, 'outcomes'>): number {
+export function failedAttempts({ outcomes }: Pick<StepStats, 'outcomes'>): number {
   return outcomes.aborted + outcomes.canceled
 }
 
 /** Attempts that have ended. */
-export function endedAttempts(step: Pick<Step, 'outcomes'>): number {
+export function endedAttempts(step: Pick<StepStats, 'outcomes'>): number {
   return step.outcomes.completed + failedAttempts(step)
 }
 
@@ -112,15 +114,15 @@ export function endedAttempts(step: Pick<Step, 'outcomes'>): number {
 export type StepOrder = 'count' | 'failures' | 'p95' | 'name'
 
 /** Steps with the same value stand by name, those without a value and the others last. */
-export function sortedSteps(steps: readonly Step[], order: StepOrder): readonly Step[] {
-  const byName = (a: Step, b: Step) => (a.step < b.step ? -1 : a.step > b.step ? 1 : 0)
+export function sortedSteps(steps: readonly StepStats[], order: StepOrder): readonly StepStats[] {
+  const byName = (a: StepStats, b: StepStats) => (a.step < b.step ? -1 : a.step > b.step ? 1 : 0)
   return steps
     .map(step => ({ step, size: sizeOf(step, order) }))
     .sort((a, b) => Number(a.step.others) - Number(b.step.others) || b.size - a.size || byName(a.step, b.step))
     .map(({ step }) => step)
 }
 
-function sizeOf(step: Step, order: StepOrder): number {
+function sizeOf(step: StepStats, order: StepOrder): number {
   switch (order) {
     case 'count':
       return step.events

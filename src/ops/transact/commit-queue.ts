@@ -1,4 +1,4 @@
-import type { ChangeOptions, EventStore, Holder, WriteMode } from '../../store/store.ts'
+import type { ChangeOptions, Holder, StreamStore, WriteMode } from '../../store/store.ts'
 import { type CommitOutcome, commit, type WrittenDocument } from './commit.ts'
 import type { OperationResult, PendingOperation } from './plan.ts'
 
@@ -40,7 +40,7 @@ interface Waiting {
  * lease does one who does not want to wait that long pass those who do.
  */
 export class CommitQueue {
-  readonly #store: EventStore
+  readonly #store: StreamStore
   readonly #name: string
   /** It goes with the queue, so that no large document outlives the changes that wait for it. */
   #written: WrittenDocument | undefined
@@ -49,7 +49,7 @@ export class CommitQueue {
   #running: { readonly waitMs: number; readonly yield: AbortController } | undefined
   #isScheduled = false
 
-  constructor(store: EventStore, name: string, whenEmpty: () => void) {
+  constructor(store: StreamStore, name: string, whenEmpty: () => void) {
     this.#store = store
     this.#name = name
     this.#whenEmpty = whenEmpty
@@ -186,10 +186,10 @@ function patienceLeft({ options: { waitMs }, heldSince }: Waiting): number {
   return heldSince === undefined ? waitMs : waitMs - (performance.now() - heldSince)
 }
 
-const QUEUES = new WeakMap<EventStore, Map<string, CommitQueue>>()
+const QUEUES = new WeakMap<StreamStore, Map<string, CommitQueue>>()
 
 /** The queue of a stream in a store; it goes when it is empty. */
-export function commitQueue(store: EventStore, name: string): CommitQueue {
+export function commitQueue(store: StreamStore, name: string): CommitQueue {
   const queues = QUEUES.get(store) ?? new Map<string, CommitQueue>()
   QUEUES.set(store, queues)
   const queue = queues.get(name) ?? new CommitQueue(store, name, () => queues.delete(name))

@@ -1,6 +1,13 @@
-import { silenceDelay } from '../../store/backoff.ts'
+import { unansweredDelay } from '../../store/backoff.ts'
 import { StoreClosed, StoreUnreachable } from '../../store/errors.ts'
-import type { ChangeOptions, ChangeOutcome, CreateOutcome, Decision, EventStore, Stored } from '../../store/store.ts'
+import type {
+  ChangeOptions,
+  ChangeOutcome,
+  CreateOutcome,
+  Decision,
+  StreamSnapshot,
+  StreamStore,
+} from '../../store/store.ts'
 import { EMPTY_DOCUMENT, type StreamDocument } from '../../stream/document.ts'
 import { sleep } from '../../util/concurrency.ts'
 import { documentCache } from './document-cache.ts'
@@ -40,7 +47,7 @@ const DEFAULT_DEADLINE_MS = 30_000
  * @param last what the write before left
  */
 export async function commit(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   operations: readonly PendingOperation[],
   options: ChangeOptions,
@@ -90,7 +97,7 @@ class GroupAttempt {
 }
 
 async function change(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   group: GroupAttempt,
   options: ChangeOptions,
@@ -98,13 +105,13 @@ async function change(
 ): Promise<CommitOutcome> {
   const cache = documentCache(store)
   let document: StreamDocument | undefined
-  const decide = (current: Stored, nowMs: number) => {
+  const decide = (current: StreamSnapshot, nowMs: number) => {
     const known = last?.etag === current.etag ? last.document : cache.find(name, current.etag)
     const decided = group.decide(current, nowMs, known)
     document = decided.document
     return decided.decision
   }
-  const outcome = await store.changeUnderLease(name, decide, options)
+  const outcome = await store.update(name, decide, options)
   if (outcome.kind === 'left') return group.settled()
   if (outcome.kind !== 'committed') return outcome
   if (document === undefined) return group.settled()
@@ -117,7 +124,7 @@ async function change(
  * unanswered try: a change under the lease tells. An unanswered create of which nothing is to be seen is sent again.
  */
 async function create(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   group: GroupAttempt,
   options: ChangeOptions,
@@ -128,7 +135,7 @@ async function create(
   let ghost: { readonly cause?: unknown } | undefined
   for (let attempt = 0; attempt === 0 || performance.now() < deadline; attempt += 1) {
     try {
-      if (attempt > 0) await sleep(silenceDelay(attempt - 1, undefined, Math.random), options.signal)
+      if (attempt > 0) await sleep(unansweredDelay(attempt - 1, undefined, Math.random), options.signal)
       const created = await createOnce(store, name, group, options, ghost?.cause !== undefined)
       if (created.kind === 'settled') return created
       // "Exists" may be the answer to a copy that the network made of it, behind the one that was applied.
@@ -151,7 +158,7 @@ async function create(
 
 /** Who holds a lease holds it on a blob that is there: an empty one, or one without an event. */
 async function createUnderLease(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   group: GroupAttempt,
   options: ChangeOptions,
@@ -161,7 +168,7 @@ async function createUnderLease(
 }
 
 async function createOnce(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   group: GroupAttempt,
   { signal }: ChangeOptions,
@@ -182,7 +189,7 @@ async function createOnce(
 
 /** A change of what has the name; where another's lease keeps it away, a read tells whether our create landed. */
 async function changeCreated(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   group: GroupAttempt,
   options: ChangeOptions,

@@ -1,4 +1,4 @@
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import type { StreamDocument } from '../../stream/document.ts'
 import { isFinal } from '../../stream/event.ts'
 import { BoundedMap } from '../../util/bounded-map.ts'
@@ -52,9 +52,9 @@ function weightOf({ events, journal }: StreamDocument): number {
   return Math.max(1, events.length + Math.floor(journal.length / JOURNAL_OF_AN_EVENT))
 }
 
-const CACHES = new WeakMap<EventStore, DocumentCache>()
+const CACHES = new WeakMap<StreamStore, DocumentCache>()
 
-export function documentCache(store: EventStore): DocumentCache {
+export function documentCache(store: StreamStore): DocumentCache {
   const cache = CACHES.get(store) ?? new DocumentCache()
   CACHES.set(store, cache)
   return cache

@@ -1,11 +1,11 @@
 import { checkStreamName } from '../../store/names.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import type { StreamDocument } from '../../stream/document.ts'
 import { InvalidValue, LeasectlError } from '../../stream/errors.ts'
 import { findCommand, parseJournal } from '../../stream/journal/journal.ts'
 import { type Applied, applyOperation } from '../../stream/operations/apply.ts'
 import type { ChangeResult, Operation, Refusal } from '../../stream/operations/operation.ts'
-import { rebuildResult } from '../../stream/operations/result.ts'
+import { resultFromJournal } from '../../stream/operations/result.ts'
 import { checkCommandId } from '../../stream/text.ts'
 import { type CurrentState, maxOperations, type PendingOperation } from './plan.ts'
 import { checkOperation, pendingOperation, submit, type TransactOptions, type TransactOutcome } from './transact.ts'
@@ -36,7 +36,7 @@ export type EditOutcome =
  * @throws InvalidValue a text or id that can never be right, too many steps, an asynchronous `script`; and what `transact` throws
  */
 export async function edit(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   options: TransactOptions,
   script: (editing: Editing) => unknown,
@@ -123,7 +123,7 @@ function resultsOf(document: StreamDocument, commandId: string, nonce: string): 
   for (let step = 1; ; step++) {
     const transaction = made.get(stepId(commandId, step))
     if (transaction === undefined) return results
-    results.push(rebuildResult(document, transaction, nonce))
+    results.push(resultFromJournal(document, transaction, nonce))
   }
 }
 

@@ -1,11 +1,11 @@
-import type { Decision, OthersLately, Stored } from '../../store/store.ts'
+import type { Decision, OthersLately, StreamSnapshot } from '../../store/store.ts'
 import { EMPTY_DOCUMENT, type StreamDocument } from '../../stream/document.ts'
 import { BadDocument } from '../../stream/errors.ts'
 import type { StreamEvent } from '../../stream/event.ts'
 import { lateWriters } from '../../stream/journal/journal.ts'
 import { type Applied, applyOperation } from '../../stream/operations/apply.ts'
 import type { Authorship, ChangeResult, Operation } from '../../stream/operations/operation.ts'
-import type { Pin } from '../../stream/precondition.ts'
+import type { Precondition } from '../../stream/precondition.ts'
 import { summarize } from '../../stream/summarize.ts'
 import { isoTime } from '../../stream/time/dates.ts'
 import { decodeDocument } from '../../stream/xml/decode.ts'
@@ -18,7 +18,7 @@ export interface PendingOperation {
   /** Of an edit, its name only: `edit` says what it does. */
   readonly operation: Operation
   readonly author: Authorship
-  readonly pin: Pin
+  readonly pin: Precondition
   /** Drawn for this call: its entry in the journal has it. */
   readonly nonce: string
   /** A fresh UUID, used if the document has no `lc:born`. */
@@ -45,7 +45,8 @@ export type OperationResult =
   | { readonly kind: 'replaced' }
 
 /** What a plan needs to know of the stored state; a stream that is being created has none. */
-export type CurrentState = Pick<Stored, 'body' | 'versionFloor'> & Partial<Pick<Stored, 'name' | 'modifiedMs'>>
+export type CurrentState = Pick<StreamSnapshot, 'body' | 'versionFloor'> &
+  Partial<Pick<StreamSnapshot, 'name' | 'modifiedMs'>>
 
 /** What a group of operations makes of a stream. */
 export interface AppliedGroup {

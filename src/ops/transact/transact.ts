@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { checkStreamName } from '../../store/names.ts'
-import type { EventStore, LeaseView, WriteMode } from '../../store/store.ts'
+import type { LeaseView, StreamStore, WriteMode } from '../../store/store.ts'
 import { InvalidValue, LeasectlError } from '../../stream/errors.ts'
 import {
   type Authorship,
@@ -12,7 +12,7 @@ import {
   SETTABLE,
   type SettableAttributes,
 } from '../../stream/operations/operation.ts'
-import type { Pin } from '../../stream/precondition.ts'
+import type { Precondition } from '../../stream/precondition.ts'
 import { checkCommandId, checkText } from '../../stream/text.ts'
 import { commitQueue, type SubmitOutcome } from './commit-queue.ts'
 import type { PendingOperation } from './plan.ts'
@@ -29,7 +29,7 @@ import type { PendingOperation } from './plan.ts'
  * right; NotPermitted, ContainerMissing, StoreUnreachable, StoreDamaged, StoreFull from the store: nothing was applied
  */
 export async function transact(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   operation: Operation,
   options: TransactOptions,
@@ -45,7 +45,7 @@ export async function transact(
 }
 
 /** With a pin the change is refused (`changed`) unless the stream still stands as it was looked at. */
-export interface TransactOptions extends Authorship, Pin {
+export interface TransactOptions extends Authorship, Precondition {
   /** How long to wait for a lease held by another, ms. Default 10 000. */
   readonly leaseWaitMs?: number
   /** Write under this lease, which the caller holds. */
@@ -147,7 +147,7 @@ function present(spec: EventSpec | undefined): EventSpec[] {
 const DEFAULT_LEASE_WAIT_MS = 10_000
 
 /** An operation as one call asks for it. */
-export function pendingOperation(operation: Operation, options: Authorship & Pin): PendingOperation {
+export function pendingOperation(operation: Operation, options: Authorship & Precondition): PendingOperation {
   const { commandId, by, why, ifVersion, ifBorn, ifSum } = options
   return {
     operation,
@@ -169,7 +169,7 @@ export function pendingOperation(operation: Operation, options: Authorship & Pin
  * @param alone never written together with others
  */
 export async function submit(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   pending: PendingOperation,
   options: TransactOptions,

@@ -1,5 +1,5 @@
 import { compareNames } from '../../store/names.ts'
-import type { EventStore, Listed, ListQuery } from '../../store/store.ts'
+import type { ListQuery, StreamRow, StreamStore } from '../../store/store.ts'
 import { type StreamFilter, verdictOf } from '../filter.ts'
 import type { Glob } from '../glob.ts'
 import type { Selection } from '../selection.ts'
@@ -12,20 +12,24 @@ const NAMES_ONE_BY_ONE = 8
 export type Asked = Pick<ListQuery, 'skip' | 'signal'>
 
 /** What one look at a selection lists: rows in order of name, those of other names left out. No document is read. */
-export type SelectionListing = (asked: Asked) => AsyncIterable<readonly Listed[]>
+export type SelectionListing = (asked: Asked) => AsyncIterable<readonly StreamRow[]>
 
 /**
  * How a selection is listed: the streams of a filter by what their names begin with, the rest of the filter is not
  * applied; a few names by a listing of one row each; more names by one listing from the first to the last.
  */
-export function listingOf(store: EventStore, selection: Selection): SelectionListing {
+export function listingOf(store: StreamStore, selection: Selection): SelectionListing {
   if (selection.kind === 'filter') return asked => matching(store, selection.filter.names, asked)
   const names = [...new Set(selection.names)].sort(compareNames)
   if (names.length <= NAMES_ONE_BY_ONE) return ({ signal }) => oneByOne(store, names, signal)
   return asked => fromFirstToLast(store, names, asked)
 }
 
-async function* matching(store: EventStore, names: Glob | undefined, asked: Asked): AsyncGenerator<readonly Listed[]> {
+async function* matching(
+  store: StreamStore,
+  names: Glob | undefined,
+  asked: Asked,
+): AsyncGenerator<readonly StreamRow[]> {
   if (names === undefined) {
     yield* store.list(asked)
     return
@@ -36,19 +40,19 @@ async function* matching(store: EventStore, names: Glob | undefined, asked: Aske
 }
 
 async function* oneByOne(
-  store: EventStore,
+  store: StreamStore,
   names: readonly string[],
   signal: AbortSignal | undefined,
-): AsyncGenerator<readonly Listed[]> {
+): AsyncGenerator<readonly StreamRow[]> {
   const rows = await Promise.all(names.map(name => rowOf(store, name, signal)))
   yield rows.filter(row => row !== undefined)
 }
 
 async function* fromFirstToLast(
-  store: EventStore,
+  store: StreamStore,
   names: readonly string[],
   { skip, signal }: Asked,
-): AsyncGenerator<readonly Listed[]> {
+): AsyncGenerator<readonly StreamRow[]> {
   const wanted = new Set(names)
   const [first = ''] = names
   const last = names.at(-1) ?? ''
@@ -80,7 +84,7 @@ function commonStart(a: string, b: string): string {
 }
 
 /** A stream that was looked at. */
-export interface Sight {
+export interface Evaluated {
   readonly item: SummarizedStream
   /**
    * From when on, epoch ms, it passes the filter as long as it stands as it does, its lease aside: at once, when its
@@ -90,15 +94,15 @@ export interface Sight {
 }
 
 /** Tells who passes a filter, now and later. */
-export interface Entrance {
+export interface FilterGate {
   /** Looks at a stream; reads its document where the summary beside it does not count. `undefined`: it is gone by now. */
-  sight(row: Listed): Promise<Sight | undefined>
+  sight(row: StreamRow): Promise<Evaluated | undefined>
   /** Whether a stream passes now that was sighted in this state before. */
-  isOpen(passesFromMs: number, row: Listed): boolean
+  isOpen(passesFromMs: number, row: StreamRow): boolean
 }
 
 /** @param filter the names in it are not compared: the listing did that */
-export function entranceOf(store: EventStore, filter: StreamFilter, signal: AbortSignal | undefined): Entrance {
+export function entranceOf(store: StreamStore, filter: StreamFilter, signal: AbortSignal | undefined): FilterGate {
   const { overdue = false, locked = false, ...lasting } = filter
   const verdict = (item: SummarizedStream) => verdictOf(item, lasting, store.nowMs())
   const passesFromMs = (item: SummarizedStream) => (overdue ? (item.summary?.dueMs ?? Number.POSITIVE_INFINITY) : 0)
@@ -118,6 +122,6 @@ export function entranceOf(store: EventStore, filter: StreamFilter, signal: Abor
   }
 }
 
-function isLocked(row: Listed): boolean {
+function isLocked(row: StreamRow): boolean {
   return verdictOf({ listed: row, summary: undefined }, { locked: true }, 0) === 'yes'
 }

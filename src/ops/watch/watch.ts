@@ -1,13 +1,13 @@
 import { StoreUnreachable } from '../../store/errors.ts'
-import type { EventStore, Listed } from '../../store/store.ts'
+import type { StreamRow, StreamStore } from '../../store/store.ts'
 import { sleepUntilAborted } from '../../util/concurrency.ts'
 import { ownText } from '../../util/strings.ts'
 import type { Selection } from '../selection.ts'
 import type { SummarizedStream } from '../summaries.ts'
 import { ChangedStreams, type RememberedStream } from './changed-streams.ts'
-import { type Entrance, entranceOf, listingOf, type SelectionListing, type Sight } from './listing.ts'
+import { type Evaluated, entranceOf, type FilterGate, listingOf, type SelectionListing } from './listing.ts'
 
-export interface WatchOptions {
+export interface WatchStreamsOptions {
   /** From the start of one look to the start of the next, ms. A look that takes longer is followed by the next at once. */
   readonly intervalMs: number
   /** One look is all: `StoreUnreachable` is thrown, and of the streams of a filter nothing is kept. */
@@ -40,9 +40,9 @@ export type WatchItem =
  * @throws the store's faults but `StoreUnreachable`
  */
 export async function* watch(
-  store: EventStore,
+  store: StreamStore,
   selection: Selection,
-  options: WatchOptions,
+  options: WatchStreamsOptions,
 ): AsyncGenerator<WatchItem> {
   const watched = new WatchedStreams(store, selection, options)
   let interrupted = false
@@ -67,7 +67,7 @@ export async function* watch(
 }
 
 /** A state of a stream. */
-export interface Standing {
+export interface StreamVersion {
   readonly version: number
   /** The life (`lc:born`) in which the version counts. */
   readonly born: string
@@ -81,12 +81,12 @@ export interface WatchedStream extends SummarizedStream {
    * How it stood when it was last looked at, inside the selection or not. `undefined` when it could not be read until
    * now or was not there: at the first look, and for a stream that was created since.
    */
-  readonly before: Standing | undefined
+  readonly before: StreamVersion | undefined
 }
 
 /** What is remembered of a stream from look to look. */
 interface WatchedState extends RememberedStream {
-  readonly standing: Standing | undefined
+  readonly standing: StreamVersion | undefined
   /** It has passed the filter once. */
   readonly isInside: boolean
   readonly passesFromMs: number
@@ -100,7 +100,7 @@ class WatchedStreams {
   readonly #streams = new ChangedStreams<WatchedState>()
   readonly #names: readonly string[]
   readonly #rows: SelectionListing
-  readonly #entrance: Entrance
+  readonly #entrance: FilterGate
   readonly #signal: AbortSignal | undefined
   readonly #forgets: boolean
   readonly #nowMs: () => number
@@ -108,7 +108,7 @@ class WatchedStreams {
 
   /** @param options `once`: there will be one look, so that nothing has to be kept but what tells missing names */
   constructor(
-    store: EventStore,
+    store: StreamStore,
     selection: Selection,
     { once = false, signal }: { readonly once?: boolean; readonly signal?: AbortSignal },
   ) {
@@ -145,11 +145,11 @@ class WatchedStreams {
     return { gone, first, missing: this.#names.filter(name => this.#streams.get(name) === undefined) }
   }
 
-  #passesNow({ isInside, passesFromMs }: WatchedState, row: Listed): boolean {
+  #passesNow({ isInside, passesFromMs }: WatchedState, row: StreamRow): boolean {
     return !isInside && this.#entrance.isOpen(passesFromMs, row)
   }
 
-  #take({ item, passesFromMs }: Sight): WatchedStream[] {
+  #take({ item, passesFromMs }: Evaluated): WatchedStream[] {
     const { listed } = item
     const state = this.#streams.get(listed.name)
     const before = state?.standing
@@ -163,7 +163,7 @@ class WatchedStreams {
 }
 
 /** A document that cannot be read for a while has not moved on. */
-function standingOf({ listed, pin }: SummarizedStream, before: Standing | undefined): Standing | undefined {
+function standingOf({ listed, pin }: SummarizedStream, before: StreamVersion | undefined): StreamVersion | undefined {
   const { ifVersion, ifBorn } = pin
   if (ifVersion === undefined || ifBorn === undefined) return before
   const born = before?.born === ifBorn ? before.born : ownText(ifBorn)

@@ -1,4 +1,4 @@
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
 import { readAside } from '../system-documents.ts'
 import {
@@ -206,7 +206,7 @@ export const WATCHDOG_STATE = '.leasectl/watchdog/state.json'
  *
  * @throws the store's faults, the signal's reason
  */
-export async function readWatchdogState(store: EventStore, signal?: AbortSignal): Promise<WatchdogState> {
+export async function readWatchdogState(store: StreamStore, signal?: AbortSignal): Promise<WatchdogState> {
   try {
     return parseWatchdogState(await readAside(store, WATCHDOG_STATE, signal))
   } catch (error) {

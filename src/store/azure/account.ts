@@ -2,7 +2,7 @@ import { accountUrl, EMULATOR_ACCOUNT, publicEndpoint, type StoreAddress } from 
 import { BadAddress } from '../errors.ts'
 
 /** The process environment, or a part of it. */
-export type Environment = Readonly<Record<string, string | undefined>>
+export type CredentialEnvironment = Readonly<Record<string, string | undefined>>
 
 type BlobAddress = StoreAddress & { kind: 'azure' | 'azurite' }
 
@@ -43,7 +43,7 @@ const EMULATOR_KEY = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4
  * `AZURE_STORAGE_ACCOUNT` with `AZURE_STORAGE_KEY`, `AZURE_STORAGE_SAS_TOKEN` or nothing (Entra ID).
  * `undefined` if none is set. Throws `BadAddress` for a connection string that names no account.
  */
-export function accountFrom(env: Environment): NamedAccount | undefined {
+export function accountFrom(env: CredentialEnvironment): NamedAccount | undefined {
   const text = env.AZURE_STORAGE_CONNECTION_STRING
   if (text) return parseConnectionString(text)
   const account = env.AZURE_STORAGE_ACCOUNT
@@ -62,7 +62,7 @@ const AZURE_HOST = /\.blob\.(core\.(windows\.net|usgovcloudapi\.net|chinacloudap
  *
  * @throws BadAddress where a token would go to another host
  */
-export function credentialFor(address: BlobAddress, env: Environment): AzureCredential {
+export function credentialFor(address: BlobAddress, env: CredentialEnvironment): AzureCredential {
   const named = accountFrom(env)
   const account = address.kind === 'azure' ? address.account : EMULATOR_ACCOUNT
   const sameHost = named !== undefined && new URL(named.endpoint).origin === new URL(accountUrl(address)).origin
@@ -74,7 +74,7 @@ export function credentialFor(address: BlobAddress, env: Environment): AzureCred
   return { kind: 'entra', source: entraSource(env) }
 }
 
-function trustedHosts({ LEASECTL_TRUSTED_HOSTS: hosts = '' }: Environment): string[] {
+function trustedHosts({ LEASECTL_TRUSTED_HOSTS: hosts = '' }: CredentialEnvironment): string[] {
   return hosts
     .toLowerCase()
     .split(',')
@@ -128,7 +128,7 @@ function accountOf(endpoint: string): string | undefined {
 }
 
 /** `AZURE_STORAGE_AUTH_MODE=login` means Entra ID even where a key lies about. */
-function secretFrom(account: string, env: Environment): AzureCredential | undefined {
+function secretFrom(account: string, env: CredentialEnvironment): AzureCredential | undefined {
   if (env.AZURE_STORAGE_AUTH_MODE === 'login') return undefined
   if (env.AZURE_STORAGE_KEY) return { kind: 'key', account, key: env.AZURE_STORAGE_KEY }
   return env.AZURE_STORAGE_SAS_TOKEN ? sasCredential(env.AZURE_STORAGE_SAS_TOKEN) : undefined
@@ -140,7 +140,7 @@ function sasCredential(text: string): AzureCredential {
   return { kind: 'sas', token, expiresMs: Number.isNaN(end) ? undefined : end }
 }
 
-function entraSource(env: Environment): EntraSource {
+function entraSource(env: CredentialEnvironment): EntraSource {
   const { AZURE_TENANT_ID: tenantId, AZURE_CLIENT_ID: clientId } = env
   if (env.AZURE_TOKEN_CREDENTIALS) return { kind: 'default' }
   if (tenantId && clientId) {

@@ -5,7 +5,7 @@ import type { Summary } from '../../stream/summary.ts'
 import { defined } from '../../util/defined.ts'
 import { firstBytes } from '../../util/first-bytes.ts'
 import { checkReadableName, checkStoredName, isStoredName } from '../names.ts'
-import type { CreateOutcome, Listed, Stored } from '../store.ts'
+import type { CreateOutcome, StreamRow, StreamSnapshot } from '../store.ts'
 import type { AzureContainer } from './client.ts'
 import { isBlobMissing, isHeldByAnother, isSomebodyWrote, ServiceError } from './errors.ts'
 import {
@@ -18,11 +18,11 @@ import {
   readSummary,
   writeMetadata,
 } from './metadata.ts'
-import type { Answer, AzureCalls } from './requests.ts'
+import type { Answer, AzureRequests } from './requests.ts'
 
 /** A blob as it was read, with what a later write must send again. */
 export interface BlobState {
-  readonly stored: Stored
+  readonly stored: StreamSnapshot
   /** Lower-case hex, computed from the bytes. */
   readonly md5: string
   readonly metadata: Metadata
@@ -47,14 +47,14 @@ export type PutParts = Omit<BlobState, 'stored'>
 const KEPT_CLIENTS = 256
 
 /** Reads and writes whole bodies. */
-export class AzureBodies {
+export class BlobIO {
   readonly #container: AzureContainer
-  readonly #calls: AzureCalls
+  readonly #calls: AzureRequests
   /** A change uses its client four times; making one is not free. */
   readonly #clients = new Map<string, BlockBlobClient>()
   #versioning: boolean | undefined
 
-  constructor(container: AzureContainer, calls: AzureCalls) {
+  constructor(container: AzureContainer, calls: AzureRequests) {
     this.#container = container
     this.#calls = calls
   }
@@ -84,7 +84,7 @@ export class AzureBodies {
   async read(name: string, signal?: AbortSignal, untilMs?: number): Promise<BlobState | undefined> {
     const blob = this.blob(name)
     let doubted: string | undefined
-    const answer = await this.#calls.repeated(
+    const answer = await this.#calls.sendWithRetry(
       async tried => {
         const state = await download(blob, name, tried)
         // A mark set by hand (Put Block List does not check it) may be wrong for good: bytes read twice alike are believed.
@@ -103,9 +103,9 @@ export class AzureBodies {
   }
 
   /** What a listing would show of one blob; `undefined` if there is none. Throws faults. */
-  async look(name: string, signal?: AbortSignal): Promise<(Listed & { metadata: Metadata }) | undefined> {
+  async head(name: string, signal?: AbortSignal): Promise<(StreamRow & { metadata: Metadata }) | undefined> {
     const blob = this.anyBlob(name)
-    const answer = await this.#calls.repeated(tried => blob.getProperties({ abortSignal: tried }), {
+    const answer = await this.#calls.sendWithRetry(tried => blob.getProperties({ abortSignal: tried }), {
       limitMs: this.#calls.limits.leaseMs,
       signal,
     })
@@ -143,7 +143,7 @@ export class AzureBodies {
       conditions: base === undefined ? { ifNoneMatch: '*' } : { ifMatch: base.stored.etag, ...defined({ leaseId }) },
     }
     const blob = this.blob(name)
-    const answer = await this.#calls.once(
+    const answer = await this.#calls.send(
       async abortSignal => {
         const {
           etag = '',
@@ -183,7 +183,7 @@ export async function download(blob: BlockBlobClient, name: string, abortSignal:
   const metadata = got.metadata ?? {}
   const md5 = md5Of(body).toString('hex')
   const { summary, versionFloor } = readSummary(metadata, { md5, size: body.length })
-  const stored: Stored = {
+  const stored: StreamSnapshot = {
     name,
     etag: got.etag ?? '',
     size: body.length,
@@ -217,7 +217,7 @@ function hex(mark: Uint8Array | undefined): string | undefined {
 
 /** One Put that succeeds only if nothing has the name. Of one that was given up while it was under way nothing is known. */
 export async function createBlob(
-  { calls, bodies }: { readonly calls: AzureCalls; readonly bodies: AzureBodies },
+  { calls, bodies }: { readonly calls: AzureRequests; readonly bodies: BlobIO },
   name: string,
   content: { readonly body: Uint8Array; readonly summary: Summary },
   signal: AbortSignal | undefined,

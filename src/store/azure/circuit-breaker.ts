@@ -1,5 +1,5 @@
 import { sleepUntilAborted } from '../../util/concurrency.ts'
-import { heededMs } from '../backoff.ts'
+import { cappedRetryAfter } from '../backoff.ts'
 import type { ServiceError } from './errors.ts'
 
 /** After so many tries in a row without an answer, of whatever requests, the service is taken to be out of reach. */
@@ -11,7 +11,7 @@ const APART_MS = 1_000
  * Whether the service answers at all, as far as the requests of one store can tell. While it does not, they take turns, so that
  * all of them together ask at most once a second, however many there are; the first answer lets all through.
  */
-export class Outage {
+export class CircuitBreaker {
   readonly #random: () => number
   #silences = 0
   #last: ServiceError | undefined
@@ -43,7 +43,7 @@ export class Outage {
       this.#over = new AbortController()
       this.#taken(nowMs)
     }
-    this.#nextMs = Math.max(this.#nextMs, nowMs + heededMs(error.retryAfterMs))
+    this.#nextMs = Math.max(this.#nextMs, nowMs + cappedRetryAfter(error.retryAfterMs))
   }
 
   /**

@@ -95,7 +95,7 @@ const CHANNEL = 'http.client.request.error'
  * @param url of the account
  * @returns ends it
  */
-export function distrustIdleConnections(url: URL): () => void {
+export function dropIdleConnectionsOnError(url: URL): () => void {
   const { host, hostname, protocol } = url
   const port = url.port || (protocol === 'https:' ? '443' : '80')
   const onFailure = (message: unknown) => {

@@ -1,10 +1,10 @@
 import { defined } from '../../util/defined.ts'
-import { FactFinder } from '../fact-finder.ts'
+import { FactCollector } from '../fact-finder.ts'
 import type { AzureAuth, AzureFacts } from '../facts.ts'
 import type { AzureCredential } from './account.ts'
 import type { AzureContainer } from './client.ts'
 import type { ServiceError } from './errors.ts'
-import type { AzureCalls } from './requests.ts'
+import type { AzureRequests } from './requests.ts'
 
 /** What an answer says besides what was asked for. */
 interface AnyAnswer {
@@ -17,12 +17,12 @@ interface AnyAnswer {
  * @throws the signal's reason when it fires
  */
 export async function inspectAzure(
-  parts: { readonly container: AzureContainer; readonly calls: AzureCalls; readonly credential: AzureCredential },
+  parts: { readonly container: AzureContainer; readonly calls: AzureRequests; readonly credential: AzureCredential },
   known: Pick<AzureFacts, 'address' | 'versioning'>,
   signal: AbortSignal | undefined,
 ): Promise<AzureFacts> {
   const { container, calls, credential } = parts
-  const finder = new FactFinder<AzureFacts>(signal)
+  const finder = new FactCollector<AzureFacts>(signal)
   const asked = new Questions(calls, signal)
   await finder.learn(['publicAccess', 'immutabilityPolicy', 'legalHold', 'containerLease'], async () =>
     containerFacts(await asked.answer(abortSignal => container.client.getProperties({ abortSignal }))),
@@ -49,12 +49,12 @@ export async function inspectAzure(
 /** Sends requests once each, and keeps what their answers tell by the way. */
 class Questions {
   facts: Pick<AzureFacts, 'latencyMs' | 'clockAheadMs' | 'serviceVersion'> = {}
-  readonly #calls: AzureCalls
+  readonly #calls: AzureRequests
   readonly #signal: AbortSignal | undefined
   /** Nobody answers: further questions would only wait for the same. */
   #silence: ServiceError | undefined
 
-  constructor(calls: AzureCalls, signal: AbortSignal | undefined) {
+  constructor(calls: AzureRequests, signal: AbortSignal | undefined) {
     this.#calls = calls
     this.#signal = signal
   }
@@ -63,7 +63,7 @@ class Questions {
     if (this.#silence !== undefined) throw this.#silence
     const { machine, clock, limits } = this.#calls
     const sentMs = machine.monotonicMs()
-    const answer = await this.#calls.once(send, { limitMs: limits.leaseMs, signal: this.#signal })
+    const answer = await this.#calls.send(send, { limitMs: limits.leaseMs, signal: this.#signal })
     // A refusal is an answer too: it took its time and carries the service's.
     if (answer.kind === 'done' || answer.error.status !== undefined) {
       const tookMs = Math.round((machine.monotonicMs() - sentMs) * 10) / 10

@@ -1,16 +1,16 @@
 import { InvalidValue } from '../../stream/errors.ts'
 import type { AcquireOptions, AcquireOutcome, BreakOutcome, Holder, LeaseOutcome, LeaseView } from '../store.ts'
-import type { AzureBodies } from './blobs.ts'
+import type { BlobIO } from './blobs.ts'
 import { isBlobMissing, isHeldByAnother, isLeaseGone } from './errors.ts'
 import { type HolderRecord, leaseHash, readHolder, withHolder } from './metadata.ts'
-import type { Answer, AzureCalls } from './requests.ts'
+import type { Answer, AzureRequests } from './requests.ts'
 
 /** The lease operations of the service. None of them changes the blob's ETag, except where a holder is recorded. */
 export class AzureLeases {
-  readonly #bodies: AzureBodies
-  readonly #calls: AzureCalls
+  readonly #bodies: BlobIO
+  readonly #calls: AzureRequests
 
-  constructor(bodies: AzureBodies, calls: AzureCalls) {
+  constructor(bodies: BlobIO, calls: AzureRequests) {
     this.#bodies = bodies
     this.#calls = calls
   }
@@ -25,7 +25,7 @@ export class AzureLeases {
   ): Promise<Answer<{ etag: string; sentMs: number; gapMs: number }>> {
     const client = this.#bodies.blob(name).getBlobLeaseClient(leaseId)
     const { machine } = this.#calls
-    return this.#calls.repeated(
+    return this.#calls.sendWithRetry(
       async abortSignal => {
         const sentMs = machine.monotonicMs()
         const gapMs = machine.wallMs() - sentMs
@@ -52,7 +52,7 @@ export class AzureLeases {
 
   /** Who holds the lease and who wrote last, as far as is known. */
   async heldBy(name: string, signal?: AbortSignal): Promise<{ lease: LeaseView; lastBy?: string }> {
-    const seen = await this.#bodies.look(name, signal)
+    const seen = await this.#bodies.head(name, signal)
     const lastBy = seen?.summary?.lastBy
     return { lease: seen?.lease ?? { state: 'leased' }, ...(lastBy ? { lastBy } : {}) }
   }
@@ -61,7 +61,7 @@ export class AzureLeases {
     const client = this.#bodies.blob(name).getBlobLeaseClient(leaseId)
     return this.#outcome(
       name,
-      await this.#calls.repeated(abortSignal => client.renewLease({ abortSignal }), this.#limits(signal)),
+      await this.#calls.sendWithRetry(abortSignal => client.renewLease({ abortSignal }), this.#limits(signal)),
       leaseId,
     )
   }
@@ -69,7 +69,7 @@ export class AzureLeases {
   /** Repeating it is safe: the service accepts a change to the id the lease already has. */
   async change(name: string, leaseId: string, proposedId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
     const blob = this.#bodies.blob(name)
-    const answer = await this.#calls.repeated(
+    const answer = await this.#calls.sendWithRetry(
       // A client of its own for each try: it takes on the proposed id.
       abortSignal => blob.getBlobLeaseClient(leaseId).changeLease(proposedId, { abortSignal }),
       this.#limits(signal),
@@ -87,7 +87,10 @@ export class AzureLeases {
   /** Gives the lease back. "Not yours" after an unanswered try means that the try was applied. */
   async releaseOnly(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
     const client = this.#bodies.blob(name).getBlobLeaseClient(leaseId)
-    const answer = await this.#calls.repeated(abortSignal => client.releaseLease({ abortSignal }), this.#limits(signal))
+    const answer = await this.#calls.sendWithRetry(
+      abortSignal => client.releaseLease({ abortSignal }),
+      this.#limits(signal),
+    )
     if (answer.kind === 'refused' && answer.silences > 0 && isLeaseGone(answer.error)) return { kind: 'ok', leaseId }
     return this.#outcome(name, answer, leaseId)
   }
@@ -98,7 +101,7 @@ export class AzureLeases {
       throw new InvalidValue(`a lease breaks within 0 to 60 whole seconds, not ${periodS}`)
     }
     const client = this.#bodies.blob(name).getBlobLeaseClient()
-    const answer = await this.#calls.repeated(
+    const answer = await this.#calls.sendWithRetry(
       // The SDK's type asks for a number; without one the service lets a finite lease run out.
       abortSignal => client.breakLease(periodS as number, { abortSignal }),
       this.#limits(signal),
@@ -151,17 +154,17 @@ export class AzureLeases {
     signal: AbortSignal | undefined,
   ): Promise<string | undefined> {
     try {
-      const seen = await this.#bodies.look(name, signal)
+      const seen = await this.#bodies.head(name, signal)
       const record = seen === undefined ? 'keep' : next(readHolder(seen.metadata))
       if (seen === undefined || record === 'keep') return seen?.etag
       const metadata = withHolder(seen.metadata, record)
       if (metadata === undefined) return seen.etag
       const blob = this.#bodies.blob(name)
-      const answer = await this.#calls.once(
+      const answer = await this.#calls.send(
         abortSignal => blob.setMetadata(metadata, { abortSignal, conditions: { leaseId, ifMatch: seen.etag } }),
         this.#limits(signal),
       )
-      return answer.kind === 'done' ? answer.value.etag : (await this.#bodies.look(name, signal))?.etag
+      return answer.kind === 'done' ? answer.value.etag : (await this.#bodies.head(name, signal))?.etag
     } catch {
       signal?.throwIfAborted()
       return undefined

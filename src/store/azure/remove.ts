@@ -1,8 +1,8 @@
 import type { RemoveOutcome } from '../store.ts'
-import type { AzureBodies } from './blobs.ts'
+import type { BlobIO } from './blobs.ts'
 import { isBlobMissing, isHeldByAnother, isLeaseGone, isSomebodyWrote } from './errors.ts'
 import type { AzureLeases } from './leases.ts'
-import type { AzureCalls } from './requests.ts'
+import type { AzureRequests } from './requests.ts'
 
 const TRIES = 3
 
@@ -19,7 +19,7 @@ export interface RemoveOptions {
  * of one that the caller gave up while it was under way.
  */
 export async function removeBlob(
-  parts: { calls: AzureCalls; bodies: AzureBodies; leases: AzureLeases },
+  parts: { calls: AzureRequests; bodies: BlobIO; leases: AzureLeases },
   name: string,
   options: RemoveOptions,
 ): Promise<RemoveOutcome> {
@@ -31,7 +31,7 @@ export async function removeBlob(
   signal?.throwIfAborted()
   for (let tried = 1; ; tried += 1) {
     const send = (abortSignal: AbortSignal) => blob.delete({ abortSignal, conditions, deleteSnapshots: 'include' })
-    const answer = await calls.once(send, { limitMs: calls.limits.leaseMs, signal }).catch(error => {
+    const answer = await calls.send(send, { limitMs: calls.limits.leaseMs, signal }).catch(error => {
       if (signal?.aborted) return { kind: 'given up', error } as const
       throw error
     })
@@ -53,13 +53,9 @@ export async function removeBlob(
   }
 }
 
-async function lookedUp(
-  bodies: AzureBodies,
-  name: string,
-  signal?: AbortSignal,
-): Promise<'gone' | 'there' | 'no answer'> {
+async function lookedUp(bodies: BlobIO, name: string, signal?: AbortSignal): Promise<'gone' | 'there' | 'no answer'> {
   try {
-    return (await bodies.look(name, signal)) === undefined ? 'gone' : 'there'
+    return (await bodies.head(name, signal)) === undefined ? 'gone' : 'there'
   } catch {
     return 'no answer'
   }

@@ -1,13 +1,13 @@
 import type { Clock } from '../../util/clock.ts'
 import { sleepUntilAborted } from '../../util/concurrency.ts'
-import { silenceDelay } from '../backoff.ts'
+import { unansweredDelay } from '../backoff.ts'
 import { StoreClosed } from '../errors.ts'
-import { Outage } from './circuit-breaker.ts'
+import { CircuitBreaker } from './circuit-breaker.ts'
 import { ServiceClock } from './clock.ts'
 import { faultOf, ServiceError, type Site } from './errors.ts'
 
 /** How long one try of a request may take, ms. The SDK's own try limit never ends a silent socket; an abort does. */
-export interface TryLimits {
+export interface RequestTimeouts {
   /** Lease operations and HEAD: a few hundred bytes. Well below the tenure of 10 s, so that a lost one can be repeated. */
   readonly leaseMs: number
   /** Reading or writing one body, up to 8 MiB. */
@@ -16,7 +16,7 @@ export interface TryLimits {
   readonly pageMs: number
 }
 
-export const TRY_LIMITS: TryLimits = { leaseMs: 5_000, bodyMs: 10_000, pageMs: 30_000 }
+export const REQUEST_TIMEOUTS: RequestTimeouts = { leaseMs: 5_000, bodyMs: 10_000, pageMs: 30_000 }
 
 /** How often a request is sent that may be repeated. */
 const TRIES = 3
@@ -32,7 +32,7 @@ export type Answer<T> =
   /** No answer, or one that does not tell (5xx, throttled). With 0 silences the service was never reached. */
   | { readonly kind: 'silent'; readonly error: ServiceError; readonly silences: number }
 
-export interface CallOptions {
+export interface RequestOptions {
   /** Of one try; in an outage as long again to wait for its turn. */
   readonly limitMs: number
   /** Monotonic ms, after which no try goes on and none begins. */
@@ -50,26 +50,26 @@ export function storeClosed(): StoreClosed {
 const CLOSED = new ServiceError('StoreClosed')
 
 /** Everything the driver's parts share: clocks, chance, limits, and the ways to send a request. */
-export class AzureCalls {
+export class AzureRequests {
   readonly machine: Clock
   readonly clock: ServiceClock
   readonly random: () => number
-  readonly limits: TryLimits
+  readonly limits: RequestTimeouts
   readonly site: Site
   readonly #closing = new AbortController()
-  readonly #outage: Outage
+  readonly #outage: CircuitBreaker
 
   constructor(parts: {
     site: Omit<Site, 'nowMs'>
     machine: Clock
     random: () => number
-    limits: TryLimits
+    limits: RequestTimeouts
   }) {
     this.machine = parts.machine
     this.clock = new ServiceClock(parts.machine)
     this.random = parts.random
     this.limits = parts.limits
-    this.#outage = new Outage(parts.random)
+    this.#outage = new CircuitBreaker(parts.random)
     this.site = { ...parts.site, nowMs: () => this.clock.nowMs() }
   }
 
@@ -79,14 +79,14 @@ export class AzureCalls {
   }
 
   /** Sends a request once, with a limit of its own; in an outage in its turn. Throws only the caller's abort. */
-  async once<T>(send: (signal: AbortSignal) => Promise<T>, options: CallOptions): Promise<Answer<T>> {
+  async send<T>(send: (signal: AbortSignal) => Promise<T>, options: RequestOptions): Promise<Answer<T>> {
     const unsent = this.#outage.isOn
       ? await this.#outage.turn(this.#limitMs(options), options.signal, this.#closing.signal)
       : undefined
     options.signal?.throwIfAborted()
     if (this.#isClosed) return { kind: 'silent', error: CLOSED, silences: 0 }
     if (unsent !== undefined) return { kind: 'silent', error: unsent, silences: 0 }
-    const scope = new TryScope([options.signal, this.#closing.signal], this.#limitMs(options))
+    const scope = new AttemptSignal([options.signal, this.#closing.signal], this.#limitMs(options))
     const sentMs = this.machine.wallMs()
     try {
       const value = await send(scope.signal)
@@ -111,13 +111,13 @@ export class AzureCalls {
   }
 
   /** Sends a request that may be repeated, at most three times while there is no answer. */
-  async repeated<T>(send: (signal: AbortSignal) => Promise<T>, options: CallOptions): Promise<Answer<T>> {
+  async sendWithRetry<T>(send: (signal: AbortSignal) => Promise<T>, options: RequestOptions): Promise<Answer<T>> {
     let silences = 0
     for (let tried = 1; ; tried += 1) {
-      const answer = await this.once(send, options)
+      const answer = await this.send(send, options)
       silences += answer.silences
       if (answer.kind !== 'silent' || answer.error === CLOSED || tried >= TRIES) return { ...answer, silences }
-      const delayMs = silenceDelay(tried - 1, answer.error.retryAfterMs, this.random)
+      const delayMs = unansweredDelay(tried - 1, answer.error.retryAfterMs, this.random)
       if (this.machine.monotonicMs() + delayMs >= (options.untilMs ?? Number.POSITIVE_INFINITY))
         return { ...answer, silences }
       // If the store is closed meanwhile, the next try says so; what became of those before is not forgotten.
@@ -141,7 +141,7 @@ export class AzureCalls {
     return this.#closing.signal.aborted
   }
 
-  #limitMs({ limitMs, untilMs = Number.POSITIVE_INFINITY }: CallOptions): number {
+  #limitMs({ limitMs, untilMs = Number.POSITIVE_INFINITY }: RequestOptions): number {
     return Math.min(limitMs, untilMs - this.machine.monotonicMs())
   }
 
@@ -163,7 +163,7 @@ function isProgrammingError(thrown: unknown): boolean {
 }
 
 /** One abort signal for several reasons to stop and a time limit; cheaper than `AbortSignal.any`, and it cleans up. */
-class TryScope {
+class AttemptSignal {
   readonly #controller = new AbortController()
   readonly #sources: readonly (AbortSignal | undefined)[]
   readonly #timer: NodeJS.Timeout | undefined

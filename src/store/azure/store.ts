@@ -12,28 +12,28 @@ import type {
   ChangeOutcome,
   CreateOutcome,
   Decision,
-  EventStore,
   LeaseOutcome,
-  Listed,
   ListQuery,
   RemoveOutcome,
-  Stored,
+  StreamRow,
+  StreamSnapshot,
+  StreamStore,
 } from '../store.ts'
 import type { AzureCredential } from './account.ts'
-import { AzureBodies, createBlob } from './blobs.ts'
+import { BlobIO, createBlob } from './blobs.ts'
 import { type AttemptContext, ChangeAttempt } from './change/attempt.ts'
 import { changeStream } from './change/change.ts'
 import { Contention } from './change/contention.ts'
 import { LeasedWrite } from './change/leased.ts'
 import { OptimisticWrite } from './change/optimistic.ts'
-import { type AzureContainer, distrustIdleConnections, openContainer } from './client.ts'
+import { type AzureContainer, dropIdleConnectionsOnError, openContainer } from './client.ts'
 import { DRAIN_TIMEOUTS, type DrainTimeouts, InFlightOperations } from './in-flight.ts'
 import { inspectAzure } from './inspect.ts'
 import { AzureLeases } from './leases.ts'
 import { listStreams } from './list/list.ts'
 import { AzureListReader } from './list/pages.ts'
 import { type RemoveOptions, removeBlob } from './remove.ts'
-import { AzureCalls, TRY_LIMITS, type TryLimits } from './requests.ts'
+import { AzureRequests, REQUEST_TIMEOUTS, type RequestTimeouts } from './requests.ts'
 
 export interface AzureBlobOptions {
   readonly address: StoreAddress & { kind: 'azure' | 'azurite' }
@@ -43,26 +43,26 @@ export interface AzureBlobOptions {
   readonly random?: () => number
   /** A fresh UUID at each call. */
   readonly newLeaseId?: () => string
-  readonly limits?: Partial<TryLimits>
+  readonly limits?: Partial<RequestTimeouts>
   readonly waits?: Partial<DrainTimeouts>
   /** Blobs on a page of a listing. */
   readonly pageSize?: number
 }
 
 /** Opens a container of blobs as a store. Sends nothing yet: a wrong credential shows with the first request. */
-export async function openAzureBlobStore(options: AzureBlobOptions): Promise<EventStore> {
+export async function openAzureBlobStore(options: AzureBlobOptions): Promise<StreamStore> {
   const { address, credential } = options
   const endpoint = accountUrl(address)
   return new AzureBlobStore(await openContainer(endpoint, address.container, credential), options)
 }
 
 /** One blob a stream, in one container. */
-class AzureBlobStore implements EventStore {
+class AzureBlobStore implements StreamStore {
   readonly address: string
   readonly #container: AzureContainer
   readonly #credential: AzureCredential
-  readonly #calls: AzureCalls
-  readonly #bodies: AzureBodies
+  readonly #calls: AzureRequests
+  readonly #bodies: BlobIO
   readonly #leases: AzureLeases
   readonly #pageSize: number | undefined
   /** One for all listings: its pipeline keeps a token as long as it is good. */
@@ -81,7 +81,7 @@ class AzureBlobStore implements EventStore {
     this.#container = container
     this.#credential = credential
     const expiry = credential.kind === 'sas' ? credential.expiresMs : undefined
-    this.#calls = new AzureCalls({
+    this.#calls = new AzureRequests({
       site: {
         container: address.container,
         host: new URL(accountUrl(address)).host,
@@ -90,10 +90,10 @@ class AzureBlobStore implements EventStore {
       },
       machine: machine ?? machineClock,
       random: random ?? Math.random,
-      limits: { ...TRY_LIMITS, ...limits },
+      limits: { ...REQUEST_TIMEOUTS, ...limits },
     })
     this.#waits = { ...DRAIN_TIMEOUTS, ...waits }
-    this.#bodies = new AzureBodies(container, this.#calls)
+    this.#bodies = new BlobIO(container, this.#calls)
     this.#leases = new AzureLeases(this.#bodies, this.#calls)
     this.#contention = new Contention(this.#calls, this.#leases, this.#waits.releaseMs)
     this.#attemptContext = {
@@ -104,7 +104,7 @@ class AzureBlobStore implements EventStore {
       newLeaseId: newLeaseId ?? randomUUID,
     }
     this.#pageSize = pageSize
-    this.#letConnectionsBe = distrustIdleConnections(new URL(accountUrl(address)))
+    this.#letConnectionsBe = dropIdleConnectionsOnError(new URL(accountUrl(address)))
   }
 
   nowMs(): number {
@@ -115,20 +115,20 @@ class AzureBlobStore implements EventStore {
     const { clock } = this.#calls
     if (clock.isKnown) return
     try {
-      await this.#bodies.look(name, signal)
+      await this.#bodies.head(name, signal)
     } catch (error) {
       // A refusal has the time too; what it means, the change that follows tells.
       if (!clock.isKnown) throw error
     }
   }
 
-  list(query: ListQuery): AsyncIterable<readonly Listed[]> {
+  list(query: ListQuery): AsyncIterable<readonly StreamRow[]> {
     this.#contention.releaseAllKept()
     this.#pages ??= new AzureListReader(this.#container, this.#calls, this.#pageSize)
     return listStreams(this.#pages, query)
   }
 
-  async read(name: string, signal?: AbortSignal): Promise<Stored | undefined> {
+  async read(name: string, signal?: AbortSignal): Promise<StreamSnapshot | undefined> {
     // The reader must not see a lease that is only kept for a next change.
     this.#contention.releaseKept(name)
     return (await this.#bodies.read(name, signal))?.stored
@@ -139,9 +139,9 @@ class AzureBlobStore implements EventStore {
     return this.#inFlight.run(() => createBlob(requests, name, { body, summary }, signal))
   }
 
-  changeUnderLease(
+  update(
     name: string,
-    decide: (current: Stored, nowMs: number) => Decision,
+    decide: (current: StreamSnapshot, nowMs: number) => Decision,
     options: ChangeOptions,
   ): Promise<ChangeOutcome> {
     const attempt = new ChangeAttempt(this.#attemptContext, name, decide, options)
@@ -161,26 +161,26 @@ class AzureBlobStore implements EventStore {
     })
   }
 
-  acquire(name: string, options: AcquireOptions): Promise<AcquireOutcome> {
+  acquireLease(name: string, options: AcquireOptions): Promise<AcquireOutcome> {
     return this.#inFlight.run(async () => {
       await this.#contention.ownLeaseReleased(name)
       return this.#leases.acquire(name, options)
     })
   }
 
-  renew(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
+  renewLease(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
     return this.#inFlight.run(() => this.#leases.renew(name, leaseId, signal))
   }
 
-  change(name: string, leaseId: string, proposedId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
+  changeLeaseId(name: string, leaseId: string, proposedId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
     return this.#inFlight.run(() => this.#leases.change(name, leaseId, proposedId, signal))
   }
 
-  release(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
+  releaseLease(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
     return this.#inFlight.runRelease(() => this.#leases.release(name, leaseId, signal))
   }
 
-  break(name: string, periodS: number | undefined, signal?: AbortSignal): Promise<BreakOutcome> {
+  breakLease(name: string, periodS: number | undefined, signal?: AbortSignal): Promise<BreakOutcome> {
     return this.#inFlight.run(async () => {
       await this.#contention.ownLeaseReleased(name)
       return this.#leases.break(name, periodS, signal)
@@ -188,7 +188,7 @@ class AzureBlobStore implements EventStore {
   }
 
   async createContainer(signal?: AbortSignal): Promise<void> {
-    const answer = await this.#calls.repeated(abortSignal => this.#container.client.create({ abortSignal }), {
+    const answer = await this.#calls.sendWithRetry(abortSignal => this.#container.client.create({ abortSignal }), {
       limitMs: this.#calls.limits.leaseMs,
       signal,
     })

@@ -1,20 +1,29 @@
 import { randomUUID } from 'node:crypto'
 import { NO_LEASE } from '../../stream/lease.ts'
 import { sleep } from '../../util/concurrency.ts'
-import { backOff, Patience } from '../backoff.ts'
+import { backOff, RetryBudget } from '../backoff.ts'
 import { StoreDamaged } from '../errors.ts'
 import { writeGate } from '../local-lease.ts'
-import type { ChangeOptions, ChangeOutcome, Decision, Listed, Stored } from '../store.ts'
+import type { ChangeOptions, ChangeOutcome, Decision, StreamRow, StreamSnapshot } from '../store.ts'
 import { CommitFault, type Connection } from './connection.ts'
 import type { SqliteFile } from './file.ts'
-import { bodyOf, instant, type KeptStream, keptOf, leaseValues, listedOf, type Row, writtenValues } from './rows.ts'
+import {
+  bodyOf,
+  instant,
+  type KeptStream,
+  keptOf,
+  leaseValues,
+  listedOf,
+  type SqliteRow,
+  writtenValues,
+} from './rows.ts'
 import { SELECT_BODY, SELECT_STREAM, UPDATE_BODY, UPDATE_DUE, UPDATE_LEASE, UPDATE_STREAM } from './schema.ts'
 
 /** How often a change whose COMMIT was not confirmed is looked up and tried again. */
 const COMMIT_TRIES = 4
 
 /** What a change needs of its store. */
-export interface ChangeContext {
+export interface SqliteChangeContext {
   readonly file: SqliteFile
   readonly clock: () => number
   readonly random: () => number
@@ -22,12 +31,12 @@ export interface ChangeContext {
 
 /** One change, from waiting for another's lease to the commit that was confirmed or looked up. */
 export async function changeOnceFree(
-  context: ChangeContext,
+  context: SqliteChangeContext,
   name: string,
   decide: Decide,
   options: ChangeOptions,
 ): Promise<ChangeOutcome> {
-  const patience = new Patience({
+  const patience = new RetryBudget({
     limitMs: options.waitMs,
     random: context.random,
     stop: options.stopWaiting,
@@ -42,7 +51,7 @@ export async function changeOnceFree(
 
 /** After an unconfirmed COMMIT it runs again: `decide` finds its own change in the stream, or the stream without it. */
 async function changeResolved(
-  { file, clock, random }: ChangeContext,
+  { file, clock, random }: SqliteChangeContext,
   name: string,
   decide: Decide,
   { leaseId, signal, deadlineMs }: ChangeOptions,
@@ -71,7 +80,7 @@ async function changeResolved(
 /** A decision made before the transaction stands for so long, ms: it bears the time at which it was made. */
 const STANDS_MS = 100
 
-type Decide = (current: Stored, nowMs: number) => Decision
+type Decide = (current: StreamSnapshot, nowMs: number) => Decision
 
 /** Keeps what the caller's function throws apart from the faults of the store. */
 class DecideFault extends Error {
@@ -89,7 +98,7 @@ export interface ChangeTask {
 
 /** A stream as it was when it was looked at. */
 interface Look {
-  readonly row: Row
+  readonly row: SqliteRow
   readonly stream: KeptStream
   readonly nowMs: number
 }
@@ -192,7 +201,7 @@ class ChangeTransaction {
   }
 
   #decided(connection: Connection, look: Look): Decision {
-    const current = new StoredOnDemand(connection, this.#task.name, look)
+    const current = new LazySnapshot(connection, this.#task.name, look)
     try {
       return this.#task.decide(current.stored, look.nowMs)
     } catch (error) {
@@ -231,15 +240,15 @@ type Written = Extract<Decision, { kind: 'put' }>
  * A stream as a change sees it inside its transaction. Whoever remembers the document by its ETag asks neither for the body
  * nor for the summary: those are read when they are asked for, which costs more than all the rest.
  */
-class StoredOnDemand {
-  readonly stored: Stored
+class LazySnapshot {
+  readonly stored: StreamSnapshot
   #body: Uint8Array | undefined
   /** A fault of the store, not of the one who asked. */
   #fault: { readonly error: unknown } | undefined
   #hasEnded = false
 
   constructor(connection: Connection, name: string, { row, stream, nowMs }: Look) {
-    const listed = (): Listed => listedOf(row, nowMs)
+    const listed = (): StreamRow => listedOf(row, nowMs)
     const body = (): Uint8Array => this.#read(connection, name, stream.bodyId)
     this.stored = {
       name,
@@ -258,7 +267,7 @@ class StoredOnDemand {
       get body() {
         return body()
       },
-    } as Stored
+    } as StreamSnapshot
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { isBusy, isFull } from './errors.ts'
-import type { Row } from './rows.ts'
+import type { SqliteRow } from './rows.ts'
 import { checkSchemaVersion } from './schema.ts'
 
 /** A COMMIT without a clear answer: what it should have written may be there, now or after a recovery. */
@@ -25,12 +25,12 @@ export class Connection {
     this.#path = path
   }
 
-  get(sql: string, ...values: SQLInputValue[]): Row | undefined {
-    return this.#statement(sql).get(...values) as Row | undefined
+  get(sql: string, ...values: SQLInputValue[]): SqliteRow | undefined {
+    return this.#statement(sql).get(...values) as SqliteRow | undefined
   }
 
-  all(sql: string, ...values: SQLInputValue[]): readonly Row[] {
-    return this.#statement(sql).all(...values) as unknown as readonly Row[]
+  all(sql: string, ...values: SQLInputValue[]): readonly SqliteRow[] {
+    return this.#statement(sql).all(...values) as unknown as readonly SqliteRow[]
   }
 
   /** Returns the row id of an insert. */

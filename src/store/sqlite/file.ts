@@ -5,7 +5,7 @@ import { StoreClosed, StoreUnreachable } from '../errors.ts'
 import { CommitFault, Connection } from './connection.ts'
 import { isBusy, lockedFor, storeError } from './errors.ts'
 import { OpenFiles, Replaced } from './file-identity.ts'
-import { type Prepare, type Work, WriteGroups } from './group-commit.ts'
+import { GroupCommit, type Prepare, type TransactionWork } from './group-commit.ts'
 import { type OpenedDatabase, openExisting, openOrCreate, SqliteVersion } from './open.ts'
 
 /** How long one call waits for the locks of other programs, ms, if it says nothing else. */
@@ -26,7 +26,7 @@ export interface SqliteFileOptions {
   readonly onOpen?: (db: DatabaseSync) => void
 }
 
-export interface CallOptions {
+export interface SqliteCallOptions {
   readonly signal?: AbortSignal | undefined
   /** Limit for waiting for locks of other programs, ms. Default `LOCK_WAIT_MS`. */
   readonly lockWaitMs?: number | undefined
@@ -36,13 +36,13 @@ export interface CallOptions {
 export class SqliteFile {
   readonly #path: string
   readonly #options: SqliteFileOptions
-  readonly #standBack: StandBack
+  readonly #yieldDelay: StandBack
   readonly #version: SqliteVersion
   #connection: Connection | undefined
   /** How many there were until now. */
   #opened = 0
   /** The writes over that connection. */
-  #groups: WriteGroups | undefined
+  #groups: GroupCommit | undefined
   /** Its files, and when they were looked at last. */
   #files: OpenFiles | undefined
   #lookedAtMs = 0
@@ -51,12 +51,12 @@ export class SqliteFile {
   constructor(path: string, options: SqliteFileOptions) {
     this.#path = resolve(path)
     this.#options = options
-    this.#standBack = new StandBack(options.random)
+    this.#yieldDelay = new StandBack(options.random)
     this.#version = new SqliteVersion(options.sqliteVersion)
   }
 
   /** Runs `work` on the database; `undefined` where there is none yet. */
-  read<T>(work: (connection: Connection) => T, options: CallOptions): Promise<T | undefined> {
+  read<T>(work: (connection: Connection) => T, options: SqliteCallOptions): Promise<T | undefined> {
     return this.#patiently(() => {
       this.#leaveReplaced(this.#options.lookMs ?? LOOK_MS)
       if (this.#connection) return read(this.#connection, work)
@@ -66,10 +66,10 @@ export class SqliteFile {
   }
 
   /**
-   * As `EventStore.changeMark` tells it. `undefined` where there is no file, and of an immutable one, which is opened anew
+   * As `StreamStore.changeToken` tells it. `undefined` where there is no file, and of an immutable one, which is opened anew
    * for each read.
    */
-  async mark(options: CallOptions): Promise<string | undefined> {
+  async mark(options: SqliteCallOptions): Promise<string | undefined> {
     return this.read(
       connection => (connection === this.#connection ? `${this.#opened}:${connection.changes()}` : undefined),
       options,
@@ -81,7 +81,7 @@ export class SqliteFile {
    * @param prepare does what can be done before, while another program writes
    * @throws CommitFault when it cannot tell whether the transaction was applied
    */
-  write<T>(work: Work<T>, options: CallOptions, prepare?: Prepare<T>): Promise<T | undefined> {
+  write<T>(work: TransactionWork<T>, options: SqliteCallOptions, prepare?: Prepare<T>): Promise<T | undefined> {
     return this.#patiently<T | undefined>(() => {
       this.#leaveReplaced(this.#groups?.areGathering ? LOOK_TOGETHER_MS : 0)
       if (this.#groups) return this.#transact(this.#groups, work, prepare)
@@ -91,7 +91,7 @@ export class SqliteFile {
   }
 
   /** The same, creating the store where it is missing. */
-  create<T>(work: (connection: Connection) => T, options: CallOptions): Promise<T> {
+  create<T>(work: (connection: Connection) => T, options: SqliteCallOptions): Promise<T> {
     return this.#patiently(() => {
       this.#version.checkMayWrite()
       this.#leaveReplaced(0)
@@ -130,13 +130,13 @@ export class SqliteFile {
     this.#files = undefined
   }
 
-  #transact<T>(groups: WriteGroups, work: Work<T>, prepare?: Prepare<T>): Promise<T> {
+  #transact<T>(groups: GroupCommit, work: TransactionWork<T>, prepare?: Prepare<T>): Promise<T> {
     this.#version.checkMayWrite()
     return groups.add(work, prepare)
   }
 
   /** The first write of this process; an immutable file refuses it. */
-  #write<T>(opened: OpenedDatabase, work: Work<T>, prepare?: Prepare<T>): Promise<T> | T {
+  #write<T>(opened: OpenedDatabase, work: TransactionWork<T>, prepare?: Prepare<T>): Promise<T> | T {
     return this.#use(opened, connection => {
       if (this.#groups) return this.#transact(this.#groups, work, prepare)
       connection.begin()
@@ -157,7 +157,7 @@ export class SqliteFile {
       }
       this.#connection = connection
       this.#opened++
-      this.#groups = new WriteGroups(connection, this.#options.random)
+      this.#groups = new GroupCommit(connection, this.#options.random)
       this.#files = files
       this.#lookedAtMs = performance.now()
       return work(connection)
@@ -170,7 +170,10 @@ export class SqliteFile {
   }
 
   /** Each try opens, reads and commits in one go: nothing of this process comes in between. */
-  async #patiently<T>(attempt: () => Promise<T> | T, { signal, lockWaitMs = LOCK_WAIT_MS }: CallOptions): Promise<T> {
+  async #patiently<T>(
+    attempt: () => Promise<T> | T,
+    { signal, lockWaitMs = LOCK_WAIT_MS }: SqliteCallOptions,
+  ): Promise<T> {
     let metAtMs: number | undefined
     /** How long this call has waited since it first met a lock, tries included. */
     const waited = (): number => {
@@ -180,7 +183,7 @@ export class SqliteFile {
     for (;;) {
       signal?.throwIfAborted()
       if (this.#isClosed) throw new StoreClosed(`${this.#path} was closed`)
-      const { leftMs } = this.#standBack
+      const { leftMs } = this.#yieldDelay
       const mayWaitMs = leftMs > 0 ? lockWaitMs - waited() : 0
       if (mayWaitMs > 0) {
         await sleep(Math.min(leftMs, mayWaitMs), signal)
@@ -193,7 +196,7 @@ export class SqliteFile {
         if (!(error instanceof Replaced || isBusy(error))) throw storeError(error, this.#path)
         const waitedMs = waited()
         if (waitedMs >= lockWaitMs) throw waitedTooLong(this.#path, error, waitedMs)
-        this.#standBack.begin(waitedMs)
+        this.#yieldDelay.begin(waitedMs)
       }
     }
   }

@@ -5,7 +5,7 @@ import { isBusy } from './errors.ts'
 const GROUP_MS = 20
 
 /** What is done in a write transaction. */
-export type Work<T> = (connection: Connection) => T
+export type TransactionWork<T> = (connection: Connection) => T
 
 /**
  * What can be done of it on a state that is only read, while another program writes: it may be called often. A result
@@ -14,7 +14,7 @@ export type Work<T> = (connection: Connection) => T
 export type Prepare<T> = (connection: Connection) => { readonly result: T } | undefined
 
 interface Waiting {
-  readonly work: Work<unknown>
+  readonly work: TransactionWork<unknown>
   readonly prepare: Prepare<unknown> | undefined
   readonly resolve: (result: unknown) => void
   readonly reject: (error: unknown) => void
@@ -25,7 +25,7 @@ interface Waiting {
  * the disk for all of them. Each has its own result, told only after the COMMIT; where one throws, nothing of the
  * transaction is kept and each is done again alone.
  */
-export class WriteGroups {
+export class GroupCommit {
   readonly #connection: Connection
   readonly #lock: WriteLock
   #waiting: Waiting[] = []
@@ -43,7 +43,7 @@ export class WriteGroups {
   }
 
   /** @throws what `work` throws, BUSY, and what `Connection.finish` throws */
-  add<T>(work: Work<T>, prepare?: Prepare<T>): Promise<T> {
+  add<T>(work: TransactionWork<T>, prepare?: Prepare<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({ work, prepare, resolve: result => resolve(result as T), reject })
       if (this.#waiting.length === 1) this.#schedule()

@@ -4,7 +4,7 @@ import { access, constants, realpath, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { errorCode } from '../../util/errors.ts'
-import { FactFinder } from '../fact-finder.ts'
+import { FactCollector } from '../fact-finder.ts'
 import type { InspectOptions, SqliteFacts } from '../facts.ts'
 import type { SqliteFile } from './file.ts'
 import { sqliteVersion } from './open.ts'
@@ -23,7 +23,7 @@ export async function inspectSqlite(
   { deep = false, signal }: InspectOptions = {},
 ): Promise<SqliteFacts> {
   const path = resolve(address.slice('sqlite:'.length))
-  const finder = new FactFinder<SqliteFacts>(signal)
+  const finder = new FactCollector<SqliteFacts>(signal)
   let exists = true
   await finder.learn(['size', 'names', 'mode'], async () => {
     const status = await statusOf(path)

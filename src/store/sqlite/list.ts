@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite'
 import { setImmediate as otherWork } from 'node:timers/promises'
 import { compareNames, endOfPrefix, RESERVED_PREFIX } from '../names.ts'
-import type { Listed, ListQuery } from '../store.ts'
+import type { ListQuery, StreamRow } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteFile } from './file.ts'
 import { isLeasedRow, listedOf } from './rows.ts'
@@ -17,7 +17,7 @@ export interface PageQuery {
 }
 
 /** The last row of the page before. */
-export type Cursor = Pick<Listed, 'name'> & { readonly dueMs: number | undefined }
+export type Cursor = Pick<StreamRow, 'name'> & { readonly dueMs: number | undefined }
 
 /** The next page behind `cursor`. No statement stays open between pages: each starts at the key where the last ended. */
 export function pageQuery(query: ListQuery, cursor: Cursor | undefined, rows: number): PageQuery {
@@ -76,7 +76,7 @@ export async function* listSkipping(
   file: SqliteFile,
   clock: () => number,
   query: SkippingQuery,
-): AsyncGenerator<readonly Listed[]> {
+): AsyncGenerator<readonly StreamRow[]> {
   let left = query.limit ?? Number.POSITIVE_INFINITY
   let after: string | undefined
   while (left > 0) {
@@ -93,7 +93,7 @@ export async function* listSkipping(
 }
 
 interface Part {
-  readonly rows: readonly Listed[]
+  readonly rows: readonly StreamRow[]
   /** The name at which the next part begins; `undefined` after the last. */
   readonly last: string | undefined
 }
@@ -101,7 +101,7 @@ interface Part {
 function partAfter(connection: Connection, query: SkippingQuery, after: string | undefined, nowMs: number): Part {
   const { sql, values } = skippingQuery(query, after, NAMES_AT_ONCE)
   const names = connection.all(sql, ...values)
-  const rows: Listed[] = []
+  const rows: StreamRow[] = []
   let leased: ReadonlySet<unknown> | undefined
   let asked: unknown
   const isLeased = (): boolean => {

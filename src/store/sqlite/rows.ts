@@ -3,11 +3,11 @@ import { isHeld, leaseStateAt, NO_LEASE } from '../../stream/lease.ts'
 import type { Summary } from '../../stream/summary.ts'
 import { type KeptLease, type LeasedStream, leaseView } from '../local-lease.ts'
 import { isStoredName } from '../names.ts'
-import type { Holder, Listed, Stored } from '../store.ts'
+import type { Holder, StreamRow, StreamSnapshot } from '../store.ts'
 import { columnAt } from './schema.ts'
 
 /** A row as an array, in the order of its column list: the cheapest form in which `node:sqlite` gives it. */
-export type Row = readonly SQLOutputValue[]
+export type SqliteRow = readonly SQLOutputValue[]
 
 const DUE_AT = columnAt('due_ms')
 const VERSION_AT = columnAt('version')
@@ -17,7 +17,7 @@ const BODY_ID_AT = columnAt('body_id')
 const BODY_AT = BODY_ID_AT + 1
 
 /** By the columns of a listing. A name that no stream can have comes without a summary: whoever reads it learns why. */
-export function listedOf(row: Row, nowMs: number): Listed {
+export function listedOf(row: SqliteRow, nowMs: number): StreamRow {
   const [name, etag, size, modifiedMs] = row
   const listed = {
     name: text(name),
@@ -31,12 +31,12 @@ export function listedOf(row: Row, nowMs: number): Listed {
 }
 
 /** When the first limit of the stream ends, epoch ms. */
-export function dueOf(row: Row): number | undefined {
+export function dueOf(row: SqliteRow): number | undefined {
   return optional(row[DUE_AT])
 }
 
 /** By the columns of `SELECT_WITH_BODY`. */
-export function storedOf(row: Row, nowMs: number): Stored {
+export function storedOf(row: SqliteRow, nowMs: number): StreamSnapshot {
   return { ...listedOf(row, nowMs), body: bodyOf(row[BODY_AT]), versionFloor: whole(row[VERSION_AT]) }
 }
 
@@ -45,7 +45,7 @@ export function bodyOf(value: SQLOutputValue | undefined): Uint8Array {
 }
 
 /** Whether a lease is held now, by its columns in `SELECT_LEASED`. */
-export function isLeasedRow([id, untilMs, breakAtMs]: Row, nowMs: number): boolean {
+export function isLeasedRow([id, untilMs, breakAtMs]: SqliteRow, nowMs: number): boolean {
   if (typeof id !== 'string') return false
   const record = { id, durationS: 0, untilMs: optional(untilMs), breakAtMs: optional(breakAtMs) }
   return isHeld({ state: leaseStateAt(record, nowMs) })
@@ -60,7 +60,7 @@ export interface KeptStream extends LeasedStream {
 }
 
 /** By the columns of `SELECT_STREAM`. */
-export function keptOf(row: Row): KeptStream {
+export function keptOf(row: SqliteRow): KeptStream {
   return {
     etag: text(row[1]),
     lease: leaseOf(row),
@@ -94,7 +94,7 @@ export function instant(ms: number | undefined): number | null {
 
 const FREE: KeptLease = { record: NO_LEASE, holder: undefined }
 
-function leaseOf(row: Row): KeptLease {
+function leaseOf(row: SqliteRow): KeptLease {
   const [, , , , id, durationS, untilMs, breakAtMs, holder] = row
   if (typeof id !== 'string') return FREE
   const record = { id, durationS: whole(durationS), untilMs: optional(untilMs), breakAtMs: optional(breakAtMs) }
@@ -105,7 +105,7 @@ function leaseOf(row: Row): KeptLease {
 const NO_TIMES = { createdMs: undefined, failedAtMs: undefined, claimEndMs: undefined }
 
 /** Without one that can be read, whoever wants to know reads the document. */
-function summaryOf(row: Row): Summary | undefined {
+function summaryOf(row: SqliteRow): Summary | undefined {
   const rest = parsed<Omit<Summary, 'dueMs' | 'version'>>(row[SUMMARY_AT])
   return rest && { ...NO_TIMES, ...rest, version: whole(row[VERSION_AT]), dueMs: dueOf(row) }
 }

@@ -23,12 +23,12 @@ import type {
   ChangeOutcome,
   CreateOutcome,
   Decision,
-  EventStore,
   LeaseOutcome,
-  Listed,
   ListQuery,
   RemoveOutcome,
-  Stored,
+  StreamRow,
+  StreamSnapshot,
+  StreamStore,
 } from '../store.ts'
 import { changeOnceFree } from './change.ts'
 import { CommitFault, type Connection } from './connection.ts'
@@ -55,11 +55,11 @@ export interface SqliteStoreOptions extends Partial<SqliteFileOptions> {
  * A store in one SQLite file, for the programs of one machine. Nothing is opened before the first use and nothing is
  * created before the first write.
  */
-export function openSqliteStore(path: string, options: SqliteStoreOptions = {}): EventStore {
+export function openSqliteStore(path: string, options: SqliteStoreOptions = {}): StreamStore {
   return new SqliteStore(path, options)
 }
 
-class SqliteStore implements EventStore {
+class SqliteStore implements StreamStore {
   readonly address: string
   readonly nowMs: () => number
   readonly #file: SqliteFile
@@ -73,7 +73,7 @@ class SqliteStore implements EventStore {
     this.#file = new SqliteFile(path, { random, ...options })
   }
 
-  async *list(query: ListQuery): AsyncIterable<readonly Listed[]> {
+  async *list(query: ListQuery): AsyncIterable<readonly StreamRow[]> {
     const { signal, limit = Number.POSITIVE_INFINITY, skip = () => false } = query
     if (query.skip !== undefined && query.order !== 'due') {
       yield* listSkipping(this.#file, this.nowMs, { ...query, skip })
@@ -86,7 +86,7 @@ class SqliteStore implements EventStore {
       const rows = query.skip === undefined ? Math.min(left, PAGE_ROWS) : PAGE_ROWS
       const page = await this.#file.read(connection => this.#page(connection, query, cursor, rows), { signal })
       if (page === undefined) return
-      const isWanted = ({ name, etag, lease }: Listed) => !skip(name, etag, () => isHeld(lease))
+      const isWanted = ({ name, etag, lease }: StreamRow) => !skip(name, etag, () => isHeld(lease))
       const shown = page.listed.filter(isWanted).slice(0, left)
       if (shown.length > 0) yield shown
       if (page.last === undefined) return
@@ -111,11 +111,11 @@ class SqliteStore implements EventStore {
     }
   }
 
-  changeMark(signal?: AbortSignal): Promise<string | undefined> {
+  changeToken(signal?: AbortSignal): Promise<string | undefined> {
     return this.#file.mark({ signal })
   }
 
-  async read(name: string, signal?: AbortSignal): Promise<Stored | undefined> {
+  async read(name: string, signal?: AbortSignal): Promise<StreamSnapshot | undefined> {
     checkReadableName(name)
     return this.#file.read(
       connection => {
@@ -132,9 +132,9 @@ class SqliteStore implements EventStore {
     return orUnknown(this.#file.create(c => createInTransaction(c, { ...stream, nowMs: this.nowMs() }), { signal }))
   }
 
-  async changeUnderLease(
+  async update(
     name: string,
-    decide: (current: Stored, nowMs: number) => Decision,
+    decide: (current: StreamSnapshot, nowMs: number) => Decision,
     options: ChangeOptions,
   ): Promise<ChangeOutcome> {
     checkReadableName(name)
@@ -151,23 +151,23 @@ class SqliteStore implements EventStore {
     return this.#write(work, signal)
   }
 
-  acquire(name: string, options: AcquireOptions): Promise<AcquireOutcome> {
+  acquireLease(name: string, options: AcquireOptions): Promise<AcquireOutcome> {
     return this.#lease(name, options.signal, (stream, nowMs) => acquireStep(stream, options, nowMs))
   }
 
-  renew(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
+  renewLease(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
     return this.#lease(name, signal, (stream, nowMs) => renewStep(stream, leaseId, nowMs))
   }
 
-  change(name: string, leaseId: string, proposedId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
+  changeLeaseId(name: string, leaseId: string, proposedId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
     return this.#lease(name, signal, (stream, nowMs) => changeStep(stream, leaseId, proposedId, nowMs))
   }
 
-  release(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
+  releaseLease(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
     return this.#lease(name, signal, stream => releaseStep(stream, leaseId))
   }
 
-  break(name: string, periodS: number | undefined, signal?: AbortSignal): Promise<BreakOutcome> {
+  breakLease(name: string, periodS: number | undefined, signal?: AbortSignal): Promise<BreakOutcome> {
     return this.#lease(name, signal, (stream, nowMs) => breakStep(stream, periodS, nowMs))
   }
 
@@ -203,7 +203,7 @@ class SqliteStore implements EventStore {
 }
 
 interface Page {
-  readonly listed: readonly Listed[]
+  readonly listed: readonly StreamRow[]
   readonly last: Cursor | undefined
 }
 

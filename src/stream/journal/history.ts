@@ -75,7 +75,9 @@ function isCompared(sum: string): boolean {
 
 /** Who held them may have ended them since: nobody can know. */
 function endedClaims({ events }: StreamDocument, transactions: readonly Transaction[]): JournalChange[] {
-  const claimed = restoreDropped(events, transactions).filter(event => !isFinal(event) && event.lc.fence !== undefined)
+  const claimed = restoreDroppedAttributes(events, transactions).filter(
+    event => !isFinal(event) && event.lc.fence !== undefined,
+  )
   return claimed.map(({ id, status }) => ({ event: id, from: status, to: status, how: 'target', attr: CLAIM }))
 }
 
@@ -138,7 +140,7 @@ export const CLAIM = 'claim'
 type LcAttributes = { readonly [Name in LcAttributeName]?: string }
 
 /** What the journal tells of one event's attributes in our namespace. */
-export interface Facts {
+export interface JournalFacts {
   /** Version of the transaction that added it. */
   readonly added: number
   /** Owner, fence, attempt, latest opening, waiting join and what a retry replaced; the end of a claim is in no journal. */
@@ -151,7 +153,7 @@ export interface Facts {
  * retry replaced. Without them a join would wait for ever, and a retried event close over its earlier failure.
  * Attributes that are there stay as they are. Returns the same list if nothing was missing.
  */
-export function restoreDropped(
+export function restoreDroppedAttributes(
   events: readonly StreamEvent[],
   transactions: readonly Transaction[],
 ): readonly StreamEvent[] {
@@ -183,8 +185,8 @@ export function withoutEndedClaims(
 }
 
 /** The same for all events after the given transactions, oldest first. `stream` tells what is below what. */
-export function factsOf(stream: EventStream, transactions: readonly Transaction[]): ReadonlyMap<string, Facts> {
-  const facts = new Map<string, Facts>()
+export function factsOf(stream: EventStream, transactions: readonly Transaction[]): ReadonlyMap<string, JournalFacts> {
+  const facts = new Map<string, JournalFacts>()
   for (const transaction of transactions) {
     for (const change of transaction.changes) note(facts, transaction, change, stream.root?.id === change.event)
     if (transaction.op === 'retry' && transaction.on !== '') noteSuperseded(facts, transaction, stream)
@@ -192,7 +194,12 @@ export function factsOf(stream: EventStream, transactions: readonly Transaction[
   return facts
 }
 
-function note(facts: Map<string, Facts>, transaction: Transaction, change: JournalChange, isRoot: boolean): void {
+function note(
+  facts: Map<string, JournalFacts>,
+  transaction: Transaction,
+  change: JournalChange,
+  isRoot: boolean,
+): void {
   const before = facts.get(change.event) ?? { added: transaction.version, lc: {} }
   const own = transaction.op !== 'foreign' && transaction.op !== 'adopt'
   // A foreign writer that changed the status has taken the event from its worker.
@@ -225,7 +232,7 @@ function withoutClaim({ owner: _, fence: __, ...lc }: LcAttributes): LcAttribute
 }
 
 /** Everything below the target that was there before the retry. */
-function noteSuperseded(facts: Map<string, Facts>, { on, version }: Transaction, stream: EventStream): void {
+function noteSuperseded(facts: Map<string, JournalFacts>, { on, version }: Transaction, stream: EventStream): void {
   const target = stream.positionOf(on)
   if (target < 0) return
   for (const at of stream.descendantPositions(target)) {

@@ -2,7 +2,7 @@ import { SaxesParser } from 'saxes'
 import { escapeAttribute } from '../xml/text.ts'
 
 /** How an event came to change: as the target, by a cascade from above, by closing, by a join, or added. */
-export type How = 'target' | 'cascade' | 'close' | 'join' | 'add'
+export type ChangeCause = 'target' | 'cascade' | 'close' | 'join' | 'add'
 
 /** One event's part in a transaction. */
 export interface JournalChange {
@@ -11,7 +11,7 @@ export interface JournalChange {
   readonly from: string
   /** `''` for an event that a foreign writer removed. */
   readonly to: string
-  readonly how: How
+  readonly how: ChangeCause
   /** For `start`. */
   readonly owner?: string
   readonly attempt?: number
@@ -161,14 +161,14 @@ function readTransaction(values: Readonly<Record<string, string>>, changes: Jour
   }
 }
 
-const HOWS: readonly string[] = ['target', 'cascade', 'close', 'join', 'add'] satisfies How[]
+const HOWS: readonly string[] = ['target', 'cascade', 'close', 'join', 'add'] satisfies ChangeCause[]
 
 function readChange(values: Readonly<Record<string, string>>): JournalChange {
   return {
     event: values.event ?? '',
     from: values.from ?? '',
     to: values.to ?? '',
-    how: HOWS.includes(values.how ?? '') ? (values.how as How) : 'target',
+    how: HOWS.includes(values.how ?? '') ? (values.how as ChangeCause) : 'target',
     ...(values.owner === undefined ? {} : { owner: values.owner }),
     ...(values.attempt === undefined ? {} : { attempt: naturalNumber(values.attempt) }),
     ...(values.attr === undefined ? {} : { attr: values.attr }),

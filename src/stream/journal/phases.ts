@@ -10,7 +10,7 @@ import type { JournalChange, Transaction } from './journal.ts'
 export type Phase = 'ready' | 'running' | 'waiting' | 'unrecorded'
 
 /** A stretch of time, epoch ms. */
-export interface Span {
+export interface Period {
   readonly phase: Phase
   readonly fromMs: number
   /** `undefined` while it lasts. */
@@ -18,9 +18,9 @@ export interface Span {
 }
 
 /** What an event has been through. Retries make several ends. */
-export interface Course {
+export interface EventHistory {
   /** In order, none of them empty; between the end and a retry there is none. */
-  readonly spans: readonly Span[]
+  readonly spans: readonly Period[]
   readonly ends: readonly { readonly atMs: number; readonly status: string }[]
   /** Others added the event: what it did until it was found nobody recorded, whether its `created` can be read or not. */
   readonly foundLate: boolean
@@ -36,7 +36,7 @@ export function phasesOf(
   events: readonly StreamEvent[],
   transactions: readonly Transaction[],
   time: TimeReader,
-): ReadonlyMap<string, Course> {
+): ReadonlyMap<string, EventHistory> {
   const replay = new Replay(events, time)
   for (const transaction of transactions) replay.take(transaction)
   return replay.finish()
@@ -50,7 +50,7 @@ interface Run {
   /** Successors that are open by now; ids that lead nowhere count as open. */
   open: number
   span: { phase: Phase; fromMs: number } | undefined
-  readonly spans: Span[]
+  readonly spans: Period[]
   readonly ends: { atMs: number; status: string }[]
   foundLate: boolean
 }
@@ -89,7 +89,7 @@ class Replay {
     for (const position of touched) this.#move(position, foreign)
   }
 
-  finish(): ReadonlyMap<string, Course> {
+  finish(): ReadonlyMap<string, EventHistory> {
     this.#takeUnknown()
     for (const { span, spans } of this.#runs.values()) if (span !== undefined) spans.push({ ...span, toMs: undefined })
     return this.#runs

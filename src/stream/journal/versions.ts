@@ -1,6 +1,6 @@
 import { isFailed, isFinal, isSuperseded, newEvent, nextIds, type StreamEvent } from '../event.ts'
 import { EventStream } from '../event-stream.ts'
-import { type Facts, factsOf } from './history.ts'
+import { factsOf, type JournalFacts } from './history.ts'
 import type { JournalChange, Transaction } from './journal.ts'
 
 /**
@@ -66,7 +66,7 @@ function statusThen(track: Track | undefined): { readonly status: string } | 'ab
 function asThen(
   event: StreamEvent,
   track: Track | undefined,
-  facts: Facts | undefined,
+  facts: JournalFacts | undefined,
   past: readonly Transaction[],
 ): StreamEvent {
   const then = statusThen(track)
@@ -111,7 +111,7 @@ function restricted(event: StreamEvent, later: ReadonlySet<string>): StreamEvent
 function removedSince(
   stream: EventStream,
   tracks: ReadonlyMap<string, Track>,
-  facts: ReadonlyMap<string, Facts>,
+  facts: ReadonlyMap<string, JournalFacts>,
 ): StreamEvent[] {
   return [...tracks].flatMap(([id, track]) => {
     const then = statusThen(track)

@@ -3,13 +3,13 @@ import type { StreamDocument } from '../document.ts'
 import { isFinal } from '../event.ts'
 import { findForeignWrite } from '../journal/history.ts'
 import { findCommand, type Transaction } from '../journal/journal.ts'
-import { checkPin, type Pin } from '../precondition.ts'
+import { checkPin, type Precondition } from '../precondition.ts'
 import { settle } from './close.ts'
 import { setTimesRight } from './correct-times.ts'
-import { dispatch, type Verdict } from './dispatch.ts'
+import { type DispatchResult, dispatch } from './dispatch.ts'
 import type { Draft } from './draft.ts'
 import type { Authorship, ChangeResult, Operation, Refusal } from './operation.ts'
-import { effectsOf, rebuildResult } from './result.ts'
+import { effectsOf, resultFromJournal } from './result.ts'
 import { checkSize } from './size-limit.ts'
 import {
   hasWork,
@@ -21,7 +21,7 @@ import {
 } from './transaction.ts'
 
 /** What an operation may know of the world, and the state of the stream it depends on. */
-export interface ChangeContext extends TransactionContext, Pin {
+export interface OperationContext extends TransactionContext, Precondition {
   /** Drawn for this call alone and kept over its tries: an entry that has it is its own, whoever else has its command id. */
   readonly nonce?: string
 }
@@ -52,7 +52,7 @@ export function applyOperation(
   document: StreamDocument,
   operation: Operation,
   author: Authorship,
-  context: ChangeContext,
+  context: OperationContext,
 ): Applied {
   const command = { operation, author, hash: commandHash(operation, author), nonce: context.nonce }
   const repeated = findCommand(document.journal, document.prefix, author.commandId)
@@ -84,7 +84,7 @@ function refusedWhenSettled(
   document: StreamDocument,
   refusal: Refusal,
   { by }: Authorship,
-  { nowMs, versionFloor, lastModifiedMs, born }: ChangeContext,
+  { nowMs, versionFloor, lastModifiedMs, born }: OperationContext,
 ): Applied {
   if (refusal.code !== 'already-final' && !isWrittenFarAhead(document, nowMs)) return refused(refusal)
   const context = { nowMs, versionFloor, born, ...(lastModifiedMs === undefined ? {} : { lastModifiedMs }) }
@@ -131,7 +131,7 @@ function entryOf(draft: Draft, on: string, { operation, author, hash, nonce }: C
   }
 }
 
-type Reached = Exclude<Verdict, { kind: 'refused' }>
+type Reached = Exclude<DispatchResult, { kind: 'refused' }>
 
 /** Nothing is written, so the result speaks of the document as it stands. */
 function unchanged(document: StreamDocument, verdict: Reached): Applied {
@@ -156,7 +156,7 @@ function reported({ claim, refused }: Reached): Pick<ChangeResult, 'claim' | 're
 }
 
 function repetition(document: StreamDocument, first: Transaction, { hash, nonce }: Command): Applied {
-  if (first.hash === hash) return { kind: 'unchanged', result: rebuildResult(document, first, nonce) }
+  if (first.hash === hash) return { kind: 'unchanged', result: resultFromJournal(document, first, nonce) }
   const message = `the command id ${first.commandId} was used for "${first.op} ${first.on}" in version ${first.version}; give another one`
   return refused({ code: 'command-id-reused', event: first.on, status: '', message })
 }

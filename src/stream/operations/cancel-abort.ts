@@ -1,8 +1,8 @@
 import { isFinal, type StreamEvent } from '../event.ts'
-import { limitOf } from '../time/deadlines.ts'
+import { deadlineOf } from '../time/deadlines.ts'
 import { checkOpen, refuse } from './checks.ts'
 import type { Draft } from './draft.ts'
-import type { Operation, Refusal, SeenLimit } from './operation.ts'
+import type { ObservedDeadline, Operation, Refusal } from './operation.ts'
 
 type End = Extract<Operation, { op: 'cancel' | 'abort' }>
 
@@ -27,7 +27,7 @@ export function cancelBelow(draft: Draft, position: number): number {
 }
 
 /** What was seen of an event whose limit ends at `dueMs`, to be compared later. */
-export function seenLimit(event: StreamEvent, dueMs: number): SeenLimit {
+export function seenLimit(event: StreamEvent, dueMs: number): ObservedDeadline {
   const { id, status, timestamp, lc } = event
   return { event: id, status, attempt: lc.attempt ?? '', fence: lc.fence ?? '', timestamp, dueMs }
 }
@@ -36,7 +36,7 @@ export function seenLimit(event: StreamEvent, dueMs: number): SeenLimit {
  * Refuses what a limit was to end unless the event is to the letter what was seen, and due by the clock of this
  * transaction: a worker that showed life since then is never ended.
  */
-export function checkExpired(draft: Draft, seen: SeenLimit): Refusal | undefined {
+export function checkExpired(draft: Draft, seen: ObservedDeadline): Refusal | undefined {
   const event = draft.stream.find(seen.event)
   if (event === undefined) return gone(seen)
   const ended = checkOpen(event)
@@ -46,12 +46,12 @@ export function checkExpired(draft: Draft, seen: SeenLimit): Refusal | undefined
   return refuse('showed-life', event, `${event.id} showed life: ${difference}; its limit is judged anew`)
 }
 
-function differenceOf(draft: Draft, event: StreamEvent, seen: SeenLimit): string | undefined {
+function differenceOf(draft: Draft, event: StreamEvent, seen: ObservedDeadline): string | undefined {
   const now = seenLimit(event, seen.dueMs)
   if (now.status !== seen.status) return `it was ${seen.status} and is ${now.status}`
   if (now.attempt !== seen.attempt || now.fence !== seen.fence) return 'it was claimed anew'
   if (now.timestamp !== seen.timestamp) return `it was touched at ${now.timestamp}`
-  const limit = limitOf(draft.stream, event, draft.readTime)
+  const limit = deadlineOf(draft.stream, event, draft.readTime)
   if (limit === undefined) return 'no limit of it runs now'
   // Of a time ahead of the clock only who watched can say since when it stands.
   const isOther = limit.isAhead ? seen.dueMs > limit.dueMs : seen.dueMs !== limit.dueMs
@@ -59,6 +59,6 @@ function differenceOf(draft: Draft, event: StreamEvent, seen: SeenLimit): string
   return seen.dueMs > draft.nowMs ? 'its limit has not ended by the clock of the store' : undefined
 }
 
-function gone({ event }: SeenLimit): Refusal {
+function gone({ event }: ObservedDeadline): Refusal {
   return { code: 'event-not-found', event, status: '', message: `the stream has no event ${event} any more` }
 }

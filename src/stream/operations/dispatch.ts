@@ -8,7 +8,7 @@ import { retry } from './retry.ts'
 import { claimOf, complete, fail, release, set, start, touch } from './work.ts'
 
 /** What became of an operation on the draft. */
-export type Verdict =
+export type DispatchResult =
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   | ({ readonly kind: 'done' } & Reached)
   | ({ readonly kind: 'already' } & Reached)
@@ -17,7 +17,7 @@ export type Verdict =
 type Reached = { readonly target: string } & Pick<ChangeResult, 'claim' | 'refused'>
 
 /** Finds the target and hands the draft to the operation. */
-export function dispatch(draft: Draft, operation: Operation): Verdict {
+export function dispatch(draft: Draft, operation: Operation): DispatchResult {
   if (operation.op === 'settle') return { kind: 'done', target: '' }
   if (operation.op === 'init') return verdictOf(init(draft, operation), ROOT_ID)
   const target = operation.event ?? draft.stream.root?.id ?? ''
@@ -60,7 +60,7 @@ function work(draft: Draft, position: number, operation: Work): Refusal | 'alrea
   }
 }
 
-function verdictOf(outcome: Refusal | 'already' | undefined, target: string): Verdict {
+function verdictOf(outcome: Refusal | 'already' | undefined, target: string): DispatchResult {
   if (outcome === undefined) return { kind: 'done', target }
   if (outcome === 'already') return { kind: 'already', target }
   return { kind: 'refused', refusal: outcome }

@@ -8,7 +8,7 @@ import {
   type StreamEvent,
 } from '../event.ts'
 import { EventStream, shareLinks } from '../event-stream.ts'
-import { type How, type JournalChange, parseJournal, type Transaction } from '../journal/journal.ts'
+import { type ChangeCause, type JournalChange, parseJournal, type Transaction } from '../journal/journal.ts'
 import type { TimeReader } from '../time/deadlines.ts'
 
 /** A patch of an event: attributes to set, and those of ours to set or, with `undefined`, to remove. */
@@ -106,7 +106,7 @@ export class Draft {
    * Gives the event a status, stamps it and records the change. An end removes the claim's `until` and keeps owner
    * and fence, so that one sees who did it.
    */
-  setStatus(position: number, to: Status, how: How, detail: ChangeDetail = {}): void {
+  setStatus(position: number, to: Status, how: ChangeCause, detail: ChangeDetail = {}): void {
     const event = this.at(position)
     this.patch(position, {
       attributes: { status: to, timestamp: this.now },
@@ -116,7 +116,7 @@ export class Draft {
   }
 
   /** Ends the event as aborted or canceled. What `msg` was before comes back with a retry. */
-  endFailed(position: number, to: 'aborted' | 'canceled', how: How, text?: string): void {
+  endFailed(position: number, to: 'aborted' | 'canceled', how: ChangeCause, text?: string): void {
     this.setMessage(position, text)
     this.setStatus(position, to, how)
   }

@@ -1,5 +1,5 @@
 import type { Status } from '../event.ts'
-import type { How } from '../journal/journal.ts'
+import type { ChangeCause } from '../journal/journal.ts'
 
 /** Attributes a caller may give to an event it creates. Texts are checked at the edge (see `stream/text.ts`). */
 export interface EventSpec {
@@ -68,7 +68,7 @@ export type Operation =
   | ({ readonly op: 'fail'; readonly event: string; readonly msg?: string } & Claimant)
   /** Without an event: the root, hence the whole stream. */
   | { readonly op: 'cancel'; readonly event?: string; readonly msg?: string }
-  | { readonly op: 'abort'; readonly event?: string; readonly msg?: string; readonly expired?: SeenLimit }
+  | { readonly op: 'abort'; readonly event?: string; readonly msg?: string; readonly expired?: ObservedDeadline }
   /** Without an event: all aborted and canceled leaves that may be retried. */
   | { readonly op: 'retry'; readonly event?: string }
   | ({ readonly op: 'set'; readonly event: string; readonly attributes: SettableAttributes } & Claimant)
@@ -79,7 +79,7 @@ export type Operation =
  * An event as it was seen when its limit had ended: the abort that names it is refused (`showed-life`) if the event is any
  * different by now, or no longer due. A version would not tell: heartbeats do not raise it (stream-format 6).
  */
-export interface SeenLimit {
+export interface ObservedDeadline {
   /** Id of the event whose limit ended; the abort may end all of the stream for it. */
   readonly event: string
   readonly status: string
@@ -109,7 +109,12 @@ export interface ChangeResult {
   readonly outcome: 'done' | 'already'
   /** The stream's version after it. */
   readonly version: number
-  readonly changed: readonly { readonly id: string; readonly from: string; readonly to: string; readonly how: How }[]
+  readonly changed: readonly {
+    readonly id: string
+    readonly from: string
+    readonly to: string
+    readonly how: ChangeCause
+  }[]
   /** Parents that closed. */
   readonly closed: readonly string[]
   /** Joins that were released: `init` now. */

@@ -10,7 +10,7 @@ import type { ChangeResult } from './operation.ts'
  * The result a command had when it was first done, from its entry in the journal: for a repetition with the same id, or
  * for an earlier try of the same call, which has the same nonce as well.
  */
-export function rebuildResult(document: StreamDocument, first: Transaction, nonce?: string): ChangeResult {
+export function resultFromJournal(document: StreamDocument, first: Transaction, nonce?: string): ChangeResult {
   const claim = claimOf(document, first)
   const isOwn = nonce !== undefined && first.nonce === nonce
   return {

@@ -3,7 +3,7 @@ import {
   type ForeignWrite,
   findForeignWrite,
   highestVersion,
-  restoreDropped,
+  restoreDroppedAttributes,
   UNWRITTEN_SUM,
   withoutEndedClaims,
 } from '../journal/history.ts'
@@ -93,7 +93,7 @@ export function entryOf({ op, changes, other, why }: ForeignWrite, at: string, v
 }
 
 function restored(document: StreamDocument, { changes }: ForeignWrite): StreamDocument {
-  const dropped = restoreDropped(document.events, parseJournal(document.journal, document.prefix))
+  const dropped = restoreDroppedAttributes(document.events, parseJournal(document.journal, document.prefix))
   const events = withoutEndedClaims(dropped, changes)
   return events === document.events ? document : { ...document, events }
 }

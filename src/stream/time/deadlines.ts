@@ -16,7 +16,7 @@ export { parseTimeout, timeoutFromInput } from './durations.ts'
 export type LimitKind = 'stream' | 'never-started' | 'no-sign-of-life' | 'absolute'
 
 /** The limit an open event stands under. */
-export interface Limit {
+export interface Deadline {
   readonly kind: LimitKind
   /** When it ends, epoch ms. */
   readonly dueMs: number
@@ -32,7 +32,7 @@ export interface Limit {
  * An event of unknown status is open and treated like `inprocess`. So is an `init` event that has successors: a foreign
  * worker has begun it. Without any readable timestamp, the opening is the last sign of life.
  */
-export function limitOf(stream: EventStream, event: StreamEvent, read: TimeReader): Limit | undefined {
+export function deadlineOf(stream: EventStream, event: StreamEvent, read: TimeReader): Deadline | undefined {
   if (event.timeout === '' || isFinal(event) || isSuperseded(event) || isWaitingJoin(event) || stream.held) {
     return undefined
   }
@@ -50,7 +50,7 @@ export function limitOf(stream: EventStream, event: StreamEvent, read: TimeReade
 
 /** When the event's limit ends, epoch ms; `undefined` for never. */
 export function dueMs(stream: EventStream, event: StreamEvent, read: TimeReader): number | undefined {
-  return limitOf(stream, event, read)?.dueMs
+  return deadlineOf(stream, event, read)?.dueMs
 }
 
 /**

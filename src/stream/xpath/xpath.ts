@@ -14,7 +14,7 @@ export type Selected =
 export type SelectedValue = string | number | boolean
 
 /** An expression that was found to be one. */
-export interface XPath {
+export interface ParsedXPath {
   /** @throws InvalidValue if it cannot be evaluated on this document, or selects what is neither event nor value */
   select(document: StreamDocument): Selected
 }
@@ -26,7 +26,7 @@ export interface XPath {
  * It looks at a bounded number of nodes. What does not look at nodes, as a loop over a large range, has no bound.
  * @throws InvalidValue for what is no XPath, with the place where there is one
  */
-export async function parseXPath(expression: string): Promise<XPath> {
+export async function parseXPath(expression: string): Promise<ParsedXPath> {
   const evaluate = await loadEngine()
   const select = (document: StreamDocument) => selectedOf(run(evaluate, expression, document))
   try {

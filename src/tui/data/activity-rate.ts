@@ -1,17 +1,17 @@
 import { PULSE, type StreamEntry } from './types.ts'
 
 /** The numbers of a sparkline with the stretch that the last of them belongs to. */
-export type Pulse = Pick<StreamEntry, 'pulse' | 'pulseAt'>
+export type ActivityRate = Pick<StreamEntry, 'pulse' | 'pulseAt'>
 
 const NOTHING: readonly number[] = new Array<number>(PULSE.stretches).fill(0)
 
 /** Nothing was seen to change so far. */
-export function restingPulse(nowMs: number): Pulse {
+export function restingPulse(nowMs: number): ActivityRate {
   return { pulse: NOTHING, pulseAt: stretchOf(nowMs) }
 }
 
 /** So many changes more were seen now. A clock that was put back adds to the last stretch. */
-export function beat({ pulse, pulseAt }: Pulse, changes: number, nowMs: number): Pulse {
+export function beat({ pulse, pulseAt }: ActivityRate, changes: number, nowMs: number): ActivityRate {
   const at = Math.max(pulseAt, stretchOf(nowMs))
   const shifted = pulseNow({ pulse, pulseAt }, nowMs)
   const next = shifted.slice()
@@ -20,7 +20,7 @@ export function beat({ pulse, pulseAt }: Pulse, changes: number, nowMs: number):
 }
 
 /** The numbers as they are by now, though nothing happened since: they move to the left with time. */
-export function pulseNow({ pulse, pulseAt }: Pulse, nowMs: number): readonly number[] {
+export function pulseNow({ pulse, pulseAt }: ActivityRate, nowMs: number): readonly number[] {
   const past = stretchOf(nowMs) - pulseAt
   if (past <= 0) return pulse
   return past >= pulse.length ? NOTHING : [...pulse.slice(past), ...NOTHING.slice(0, past)]

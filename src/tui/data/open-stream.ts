@@ -1,27 +1,27 @@
-import type { SeenTransaction, StreamView } from '../../ops/read-stream.ts'
+import type { JournalEntry, StreamView } from '../../ops/read-stream.ts'
 import type { Unreadable } from '../../ops/summaries.ts'
-import type { Listed, Stored } from '../../store/store.ts'
+import type { StreamRow, StreamSnapshot } from '../../store/store.ts'
 import { BadDocument } from '../../stream/errors.ts'
 import type { StreamEvent } from '../../stream/event.ts'
 import { MAX_READ_BYTES } from '../../stream/limits.ts'
 import type { Summary } from '../../stream/summary.ts'
 import { decodeDocument } from '../../stream/xml/decode.ts'
-import { Reading } from './stream-tree.ts'
+import { StreamTree } from './stream-tree.ts'
 import type { Below, OpenStream, Presence, TreeNode } from './types.ts'
 
 /**
  * What one look at the open stream has shown. `view`: it was read. `listed`: it stands as it was read, only its row of the
  * listing may be another. `unreadable`: what the blob holds is no event stream. `missing`: nothing has its name.
  */
-export type Glimpse =
-  | { readonly kind: 'view'; readonly view: StreamView; readonly listed?: Listed }
-  | { readonly kind: 'listed'; readonly listed: Listed }
+export type OpenStreamUpdate =
+  | { readonly kind: 'view'; readonly view: StreamView; readonly listed?: StreamRow }
+  | { readonly kind: 'listed'; readonly listed: StreamRow }
   | {
       readonly kind: 'unreadable'
       /** Absent where not even the bytes are to be had. */
-      readonly stored?: Stored
+      readonly stored?: StreamSnapshot
       readonly fault: Unreadable
-      readonly listed?: Listed
+      readonly listed?: StreamRow
     }
   | { readonly kind: 'missing'; readonly atMs?: number }
 
@@ -31,7 +31,7 @@ export function openedStream(name: string, revision: number): OpenStream {
 }
 
 /** The stream after one more look at it; the same value where nothing is new. */
-export function withGlimpse(before: OpenStream, glimpse: Glimpse): OpenStream {
+export function withGlimpse(before: OpenStream, glimpse: OpenStreamUpdate): OpenStream {
   const known = before instanceof Opened ? before.parts : { name: before.name, revision: 0, presence: before.presence }
   const parts = partsAfter(known, glimpse)
   return parts === known ? before : new Opened({ ...parts, revision: known.revision + 1 })
@@ -43,14 +43,14 @@ interface Parts {
   readonly presence: Presence
   readonly fault?: OpenStream['fault']
   readonly goneMs?: number | undefined
-  readonly listed?: Listed | undefined
+  readonly listed?: StreamRow | undefined
   /** The last state that could be read. */
-  readonly reading?: Reading | undefined
+  readonly reading?: StreamTree | undefined
   /** What the blob holds or held. */
   readonly lines?: Lines | undefined
 }
 
-function partsAfter(before: Parts, glimpse: Glimpse): Parts {
+function partsAfter(before: Parts, glimpse: OpenStreamUpdate): Parts {
   const { name, revision, reading, lines } = before
   switch (glimpse.kind) {
     case 'view': {
@@ -60,7 +60,7 @@ function partsAfter(before: Parts, glimpse: Glimpse): Parts {
         revision,
         presence: 'there',
         listed,
-        reading: new Reading(view, reading),
+        reading: new StreamTree(view, reading),
         lines: new Lines(view.stored.body),
       }
     }
@@ -81,11 +81,11 @@ function partsAfter(before: Parts, glimpse: Glimpse): Parts {
   }
 }
 
-function isSameRow(a: Listed | undefined, b: Listed): boolean {
+function isSameRow(a: StreamRow | undefined, b: StreamRow): boolean {
   return a?.etag === b.etag && JSON.stringify(a.lease) === JSON.stringify(b.lease)
 }
 
-function rowOf({ name, etag, size, modifiedMs, lease, summary }: Stored): Listed {
+function rowOf({ name, etag, size, modifiedMs, lease, summary }: StreamSnapshot): StreamRow {
   return { name, etag, size, modifiedMs, lease, ...(summary === undefined ? {} : { summary }) }
 }
 
@@ -136,7 +136,7 @@ class Opened implements OpenStream {
     return this.parts.fault
   }
 
-  get listed(): Listed | undefined {
+  get listed(): StreamRow | undefined {
     return this.parts.listed
   }
 
@@ -148,7 +148,7 @@ class Opened implements OpenStream {
     return this.parts.reading?.nodes ?? NO_NODES
   }
 
-  get tail(): readonly SeenTransaction[] {
+  get tail(): readonly JournalEntry[] {
     return this.parts.reading?.tail ?? []
   }
 
@@ -164,7 +164,7 @@ class Opened implements OpenStream {
     return this.parts.reading?.event(id)
   }
 
-  transactionsOf(id: string): readonly SeenTransaction[] {
+  transactionsOf(id: string): readonly JournalEntry[] {
     return this.parts.reading?.transactionsOf(id) ?? []
   }
 }

@@ -5,7 +5,7 @@ import type { Freshness } from './types.ts'
 /** What is told of a fault of the store, safe to print. */
 export type Explain = (error: unknown) => { readonly code: string; readonly message: string }
 
-type Trouble = NonNullable<Freshness['trouble']>
+type StoreError = NonNullable<Freshness['trouble']>
 
 /** What of the poll is in trouble: whole looks, or the reading of single documents that are visible. */
 type Where = 'looks' | 'documents'
@@ -15,7 +15,7 @@ export class Troubles {
   readonly #data: DataStore
   readonly #explain: Explain
   readonly #nowMs: () => number
-  readonly #now = new Map<Where, Trouble>()
+  readonly #now = new Map<Where, StoreError>()
 
   constructor(data: DataStore, explain: Explain, nowMs: () => number) {
     this.#data = data

@@ -1,7 +1,7 @@
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import type { WatchdogState } from '../../ops/watchdog-state/state.ts'
-import type { Listed } from '../../store/store.ts'
-import { type Glimpse, openedStream, withGlimpse } from './open-stream.ts'
+import type { StreamRow } from '../../store/store.ts'
+import { type OpenStreamUpdate, openedStream, withGlimpse } from './open-stream.ts'
 import { StreamRows } from './stream-table.ts'
 import type { Activity, ActivityFeed, Data, DryRun, Freshness, OpenStream, StreamTable, WatchdogView } from './types.ts'
 
@@ -55,7 +55,7 @@ export class DataStore implements Data {
   }
 
   /** Rows of a listing, those without a summary too. @param nowMs the store's clock */
-  putListed(rows: readonly Listed[], nowMs: number): void {
+  putListed(rows: readonly StreamRow[], nowMs: number): void {
     this.#changed(this.#rows.putListed(rows, nowMs))
   }
 
@@ -87,7 +87,7 @@ export class DataStore implements Data {
   }
 
   /** What a look at the open stream has shown. Of a stream that is not open any more nothing is kept. */
-  putOpen(name: string, glimpse: Glimpse): void {
+  putOpen(name: string, glimpse: OpenStreamUpdate): void {
     if (this.#open?.name !== name) return
     const next = withGlimpse(this.#open, glimpse)
     if (next === this.#open) return

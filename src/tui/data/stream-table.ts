@@ -1,7 +1,7 @@
 import type { SummarizedStream } from '../../ops/summaries.ts'
-import type { LeaseView, Listed } from '../../store/store.ts'
+import type { LeaseView, StreamRow } from '../../store/store.ts'
 import { isHeld } from '../../stream/lease.ts'
-import { beat, type Pulse, restingPulse } from './activity-rate.ts'
+import { type ActivityRate, beat, restingPulse } from './activity-rate.ts'
 import type { StreamEntry, StreamTable } from './types.ts'
 
 /** The streams of the listing. Each method says how many entries are other ones now. */
@@ -45,7 +45,7 @@ export class StreamRows implements StreamTable {
     return this.#entries.values()
   }
 
-  putListed(rows: readonly Listed[], nowMs: number): number {
+  putListed(rows: readonly StreamRow[], nowMs: number): number {
     let changed = 0
     for (const row of rows) {
       const before = this.#entries.get(row.name)
@@ -112,7 +112,7 @@ export function leaseNow(lease: LeaseView, nowMs: number): LeaseView {
 }
 
 /** A row of a listing. What was read of the document counts on as long as the ETag stands; later it is what was known. */
-function listedItem(before: StreamEntry | undefined, listed: Listed): SummarizedStream {
+function listedItem(before: StreamEntry | undefined, listed: StreamRow): SummarizedStream {
   const { summary } = listed
   if (summary !== undefined) {
     return { listed, summary, fault: undefined, pin: { ifVersion: summary.version, ifBorn: summary.born } }
@@ -142,13 +142,13 @@ function isSame(a: SummarizedStream, b: SummarizedStream): boolean {
   return a.listed.etag === b.listed.etag && a.fault?.message === b.fault?.message && isSameLease(a.listed, b.listed)
 }
 
-function isSameLease({ lease: a }: Listed, { lease: b }: Listed): boolean {
+function isSameLease({ lease: a }: StreamRow, { lease: b }: StreamRow): boolean {
   if (a === b) return true
   if (a.state !== b.state || a.duration !== b.duration || a.untilMs !== b.untilMs) return false
   return a.holder?.by === b.holder?.by && a.holder?.sinceMs === b.holder?.sinceMs
 }
 
-function pulseOf(before: StreamEntry | undefined, item: SummarizedStream, isNew: boolean, nowMs: number): Pulse {
+function pulseOf(before: StreamEntry | undefined, item: SummarizedStream, isNew: boolean, nowMs: number): ActivityRate {
   if (before === undefined) return isNew ? beat(restingPulse(nowMs), 1, nowMs) : restingPulse(nowMs)
   return before.item.listed.etag === item.listed.etag ? before : beat(before, changesBetween(before.item, item), nowMs)
 }

@@ -1,5 +1,5 @@
 import { type TreeRow, threadTree } from '../../formats/stream/tree.ts'
-import type { SeenTransaction, StreamView } from '../../ops/read-stream.ts'
+import type { JournalEntry, StreamView } from '../../ops/read-stream.ts'
 import { isFailed, isSuperseded, type StreamEvent } from '../../stream/event.ts'
 import type { EventStream } from '../../stream/event-stream.ts'
 import { summarize } from '../../stream/summarize.ts'
@@ -14,19 +14,19 @@ interface Totals {
 }
 
 /** A state of a stream that was read, and what follows from it: worked out when it is asked for, and once. */
-export class Reading {
+export class StreamTree {
   readonly #read: StreamView
   readonly #before: TreeForm | undefined
   #view: StreamView | undefined
   #form: TreeForm | undefined
   #totals: Totals | undefined
   #summary: { readonly of: Summary | undefined } | undefined
-  #tail: readonly SeenTransaction[] | undefined
+  #tail: readonly JournalEntry[] | undefined
   #index: JournalIndex | undefined
   readonly #indexBefore: JournalIndex | undefined
 
   /** @param before the reading before this one: what the same in its form is taken over */
-  constructor(view: StreamView, before: Reading | undefined) {
+  constructor(view: StreamView, before: StreamTree | undefined) {
     this.#read = view
     this.#before = before?.lastForm
     this.#indexBefore = before?.lastIndex
@@ -56,7 +56,7 @@ export class Reading {
     return this.#summary.of
   }
 
-  get tail(): readonly SeenTransaction[] {
+  get tail(): readonly JournalEntry[] {
     this.#tail ??= this.#read.transactions().slice(-TAIL_LENGTH)
     return this.#tail
   }
@@ -65,7 +65,7 @@ export class Reading {
     return this.#formNow.stream.find(id)
   }
 
-  transactionsOf(id: string): readonly SeenTransaction[] {
+  transactionsOf(id: string): readonly JournalEntry[] {
     const journal = this.#read.transactions()
     this.#index ??= JournalIndex.of(journal, this.#indexBefore)
     return this.#index.transactionsOf(id, journal)
@@ -189,7 +189,7 @@ function endsOf(rows: readonly TreeRow[]): Int32Array {
   return ends
 }
 
-type Journal = readonly SeenTransaction[]
+type Journal = readonly JournalEntry[]
 
 /**
  * Which transactions tell of which event. A journal only grows, so the states of a stream share one index, and only what is
@@ -198,7 +198,7 @@ type Journal = readonly SeenTransaction[]
 class JournalIndex {
   readonly #places = new Map<string, number[]>()
   #seen = 0
-  #last: SeenTransaction | undefined
+  #last: JournalEntry | undefined
 
   /** The index of this journal: the one before it where the journal goes on from there. */
   static of(journal: Journal, before = new JournalIndex()): JournalIndex {
@@ -237,6 +237,6 @@ class JournalIndex {
   }
 }
 
-function isAbout({ on, changes }: SeenTransaction, id: string): boolean {
+function isAbout({ on, changes }: JournalEntry, id: string): boolean {
   return on === id || changes.some(({ event }) => event === id)
 }

@@ -1,4 +1,4 @@
-import type { SeenTransaction, StreamView } from '../../ops/read-stream.ts'
+import type { JournalEntry, StreamView } from '../../ops/read-stream.ts'
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import type { WatchdogState } from '../../ops/watchdog-state/state.ts'
 import type { StreamEvent } from '../../stream/event.ts'
@@ -99,9 +99,9 @@ export interface OpenStream {
   /** The event with this id as it stands. */
   event(id: string): StreamEvent | undefined
   /** The latest transactions, oldest first, at most `TAIL_LENGTH`. */
-  readonly tail: readonly SeenTransaction[]
+  readonly tail: readonly JournalEntry[]
   /** Those that tell of an event, oldest first. */
-  transactionsOf(id: string): readonly SeenTransaction[]
+  transactionsOf(id: string): readonly JournalEntry[]
   /** The document's text as it lies in the blob, in lines; not parsed. */
   readonly text: readonly string[]
 }
@@ -114,7 +114,7 @@ export interface Activity {
   readonly key: string
   readonly stream: string
   readonly atMs: number
-  readonly tx: SeenTransaction
+  readonly tx: JournalEntry
 }
 
 /** Who did what, when and why: read while its screen is open. */
@@ -166,7 +166,7 @@ export interface Freshness {
 }
 
 /** What is seen now, and so has to be read. */
-export interface Demand {
+export interface VisibleData {
   /** The listing of all streams. */
   readonly streams: boolean
   /** The stream that is open on the screen. */
@@ -178,4 +178,4 @@ export interface Demand {
 }
 
 /** Nobody looks. */
-export const NO_DEMAND: Demand = { streams: false, open: undefined, unread: [], activity: false, watchdog: false }
+export const NO_DEMAND: VisibleData = { streams: false, open: undefined, unread: [], activity: false, watchdog: false }

@@ -1,6 +1,6 @@
 import { Box, Text } from 'ink'
 import { memo, useSyncExternalStore } from 'react'
-import type { Row } from '../view/row.ts'
+import type { ScreenRow } from '../view/row.ts'
 import type { Theme } from '../view/theme.ts'
 import { rowText, sameRow } from './ansi-row.ts'
 import type { FrameSource } from './frame-source.ts'
@@ -18,7 +18,7 @@ export function Screen({ source, theme }: { readonly source: FrameSource; readon
 }
 
 interface RowProps {
-  readonly row: Row
+  readonly row: ScreenRow
   readonly columns: number
   readonly theme: Theme
 }

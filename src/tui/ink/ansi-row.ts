@@ -1,15 +1,15 @@
 import { pad } from '../../formats/terminal/width.ts'
-import type { Row, Span } from '../view/row.ts'
-import { type Look, lookOfStyle, type Theme } from '../view/theme.ts'
+import type { ScreenRow, StyledText } from '../view/row.ts'
+import { lookOfStyle, type TextStyle, type Theme } from '../view/theme.ts'
 
 /** A run of text in one look, as it is drawn. */
-export interface Piece {
+export interface AnsiRun {
   readonly text: string
-  readonly look: Look
+  readonly look: TextStyle
 }
 
 /** A row in as few pieces as it can be drawn in: each piece costs, each character hardly. */
-export function piecesOf(row: Row, columns: number, theme: Theme): readonly Piece[] {
+export function piecesOf(row: ScreenRow, columns: number, theme: Theme): readonly AnsiRun[] {
   if (row.look === undefined) return merged(row.spans, (_text, style) => lookOfStyle(theme, style))
   const text = row.spans.map(([text]) => text).join('')
   if (row.look === 'faint') return text === '' ? [] : [{ text, look: FAINT }]
@@ -23,16 +23,16 @@ function isBar(text: string): boolean {
 }
 
 /** Whether both rows look the same. */
-export function sameRow(a: Row, b: Row): boolean {
+export function sameRow(a: ScreenRow, b: ScreenRow): boolean {
   return a === b || (a.look === b.look && a.spans.length === b.spans.length && a.spans.every(sameSpanIn(b)))
 }
 
 /** One look for all of the row: inverted colours side by side would be patches of background. */
-const CURSOR: Look = { inverse: true }
-const FAINT: Look = { dimColor: true }
+const CURSOR: TextStyle = { inverse: true }
+const FAINT: TextStyle = { dimColor: true }
 
-function merged(spans: readonly Span[], lookOf: (...span: Span) => Look): readonly Piece[] {
-  const pieces: { text: string; look: Look }[] = []
+function merged(spans: readonly StyledText[], lookOf: (...span: StyledText) => TextStyle): readonly AnsiRun[] {
+  const pieces: { text: string; look: TextStyle }[] = []
   for (const [text, style] of spans) {
     const look = lookOf(text, style)
     const last = pieces.at(-1)
@@ -44,15 +44,15 @@ function merged(spans: readonly Span[], lookOf: (...span: Span) => Look): readon
 }
 
 /** Blanks have no colour of their own: they go with what stands before them. */
-function isUnseen(text: string, look: Look, before: Look): boolean {
+function isUnseen(text: string, look: TextStyle, before: TextStyle): boolean {
   return look.inverse === undefined && before.inverse === undefined && /^ +$/.test(text)
 }
 
-function sameLook(a: Look, b: Look): boolean {
+function sameLook(a: TextStyle, b: TextStyle): boolean {
   return a === b || (a.color === b.color && a.bold === b.bold && a.dimColor === b.dimColor && a.inverse === b.inverse)
 }
 
-function sameSpanIn(row: Row): (span: Span, at: number) => boolean {
+function sameSpanIn(row: ScreenRow): (span: StyledText, at: number) => boolean {
   return (span, at) => {
     const other = row.spans[at]
     return other === span || (other !== undefined && other[0] === span[0] && other[1] === span[1])
@@ -64,7 +64,7 @@ function sameSpanIn(row: Row): (span: Span, at: number) => boolean {
  * differs is written and at the end nothing is left on, which is the form that Ink gives to such texts: it finds nothing to
  * change.
  */
-export function rowText(row: Row, columns: number, theme: Theme): string {
+export function rowText(row: ScreenRow, columns: number, theme: Theme): string {
   let line = ''
   let active: readonly Code[] = []
   for (const { text, look } of piecesOf(row, columns, theme)) {
@@ -108,9 +108,9 @@ function sgr(open: number, close: number): Code {
 }
 
 /** The same look is asked for again and again. */
-const CODES = new WeakMap<Look, readonly Code[]>()
+const CODES = new WeakMap<TextStyle, readonly Code[]>()
 
-function codesOf(look: Look): readonly Code[] {
+function codesOf(look: TextStyle): readonly Code[] {
   let codes = CODES.get(look)
   if (codes === undefined) {
     const colour = COLOURS.get(look.color ?? '')

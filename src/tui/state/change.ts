@@ -5,13 +5,13 @@ import { visibleText } from '../../util/visible-text.ts'
 import type { ChangeTarget, ChangeVerb, Preview } from '../ports.ts'
 import type { World } from './context.ts'
 import { cursorKey, isRoot, openStreamOf, withoutMarks } from './cursor.ts'
-import type { Batch, ChangeDialog, Field, KeyPress, State } from './state.ts'
+import type { Batch, ChangeDialog, KeyPress, State, TextField } from './state.ts'
 import { EMPTY_FIELD, edited, pasted } from './text-field.ts'
-import { copied, listOf, noted, only, type Step } from './transition.ts'
+import { copied, listOf, noted, only, type Transition } from './transition.ts'
 import { lockReason } from './write-lock.ts'
 
 /** A key while it is asked whether a change shall be. Only `enter` on `yes` begins it. */
-export function changeKey(state: State, world: World, dialog: ChangeDialog, press: KeyPress): Step {
+export function changeKey(state: State, world: World, dialog: ChangeDialog, press: KeyPress): Transition {
   const by = STEPS.get(press.key)
   if (press.key === 'escape' || press.key === 'ctrl-c') return closed(state, dialog)
   if (by !== undefined) return only({ ...state, dialog: focusMoved(dialog, by) })
@@ -31,17 +31,17 @@ const STEPS: ReadonlyMap<string, 1 | -1> = new Map([
   ['up', -1],
 ])
 
-function fieldKey(state: State, dialog: ChangeDialog, focus: 'reason' | 'typed', press: KeyPress): Step {
+function fieldKey(state: State, dialog: ChangeDialog, focus: 'reason' | 'typed', press: KeyPress): Transition {
   if (press.key === 'enter') return only({ ...state, dialog: focusOn(dialog) })
   const field = edited(dialog[focus], press)
   return only(field === undefined ? state : withField(state, dialog, focus, field))
 }
 
-function withField(state: State, dialog: ChangeDialog, focus: 'reason' | 'typed', field: Field): State {
+function withField(state: State, dialog: ChangeDialog, focus: 'reason' | 'typed', field: TextField): State {
   return { ...state, dialog: { ...dialog, [focus]: field } }
 }
 
-function buttonKey(state: State, world: World, dialog: ChangeDialog, { key }: KeyPress): Step {
+function buttonKey(state: State, world: World, dialog: ChangeDialog, { key }: KeyPress): Transition {
   switch (key) {
     case 'enter':
       return dialog.focus === 'yes' && dialog.preview !== undefined
@@ -66,12 +66,12 @@ function buttonKey(state: State, world: World, dialog: ChangeDialog, { key }: Ke
 }
 
 /** Nothing happened. */
-function closed(state: State, { preview, fault }: ChangeDialog): Step {
+function closed(state: State, { preview, fault }: ChangeDialog): Transition {
   const next = { ...state, dialog: undefined }
   return preview === undefined && fault === undefined ? only(next, { kind: 'forget-preview' }) : only(next)
 }
 
-function confirmed(state: State, world: World, dialog: ChangeDialog, preview: Preview): Step {
+function confirmed(state: State, world: World, dialog: ChangeDialog, preview: Preview): Transition {
   const why = (text: string, focus = dialog.focus) =>
     only(noted({ ...state, dialog: { ...dialog, focus } }, world, text, 'bad'))
   const { confirm, count } = preview
@@ -97,7 +97,7 @@ function reasonFault(reason: string): string | undefined {
 }
 
 /** What was marked for it is done with. */
-function begun(state: State, preview: Preview, reason: string): Step {
+function begun(state: State, preview: Preview, reason: string): Transition {
   const next: State = {
     ...withoutMarks(state),
     dialog: { kind: 'outcomes', top: 0 },
@@ -112,7 +112,7 @@ export function isRunning(batch: Batch | undefined): batch is Batch & { readonly
 }
 
 /** Asks for a look at what a change would do, in front of the screen. Nothing is changed by that. */
-export function asked(state: State, world: World, verb: ChangeVerb): Step {
+export function asked(state: State, world: World, verb: ChangeVerb): Transition {
   const refusal = refusalOf(state, world)
   if (refusal !== undefined) return only(noted(state, world, refusal, 'warn'))
   const { targets, note } = targetsOf(state, world, verb)
@@ -160,7 +160,7 @@ export function withOutcome(state: State, outcome: Batch['outcomes'][number]): S
 }
 
 /** A change has come to its end: told where its dialog is closed. Who wanted to quit by then does. */
-export function ended(state: State, world: World, end: NonNullable<Batch['end']>): Step {
+export function ended(state: State, world: World, end: NonNullable<Batch['end']>): Transition {
   const { batch, dialog } = state
   if (!isRunning(batch)) return only(state)
   const after: Batch = { ...batch, end }

@@ -30,16 +30,16 @@ import {
 } from './panes.ts'
 import { filterPrompt, linePrompt } from './prompt.ts'
 import type { Screen, State } from './state.ts'
-import { copied, noted, only, type Step } from './transition.ts'
+import { copied, noted, only, type Transition } from './transition.ts'
 import { toggleWrites } from './write-lock.ts'
 
 /** What a key of the screen does. */
-export function commanded(state: State, world: World, command: KeyCommand): Step {
+export function commanded(state: State, world: World, command: KeyCommand): Transition {
   return COMMANDS[command](state, world)
 }
 
 /** Quits, but asks while a change is under way. Who has said so already does not wait for it. */
-export function quitAsked(state: State): Step {
+export function quitAsked(state: State): Transition {
   const { batch } = state
   if (!isRunning(batch) || batch.isLast) return only(state, { kind: 'quit' })
   return only({ ...state, dialog: { kind: 'quit' } })
@@ -49,7 +49,7 @@ export function openHelp(state: State): State {
   return { ...state, dialog: { kind: 'help', top: 0 } }
 }
 
-type Command = (state: State, world: World) => Step
+type Command = (state: State, world: World) => Transition
 
 const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
   down: moves(

@@ -1,5 +1,5 @@
 import type { Data } from '../data/types.ts'
-import type { Subject } from '../ports.ts'
+import type { CommandContext } from '../ports.ts'
 import type { State } from './state.ts'
 
 /** What a list shows, in order. */
@@ -16,7 +16,7 @@ export interface Listing {
 }
 
 /** What never changes while the dashboard runs. */
-export interface Facts {
+export interface StoreInfo {
   /** The store's address, safe to print. */
   readonly address: string
   readonly isProtected: boolean
@@ -33,10 +33,10 @@ export interface World {
   readonly liveRevision: number
   /** The rows of the current screen. */
   readonly listing: Listing
-  readonly facts: Facts
+  readonly facts: StoreInfo
   /** The store's clock, floored to a second, epoch ms. */
   readonly nowMs: number
-  commandFor(subject: Subject): string
+  commandFor(subject: CommandContext): string
 }
 
 /** What a screen is drawn from. */

@@ -1,6 +1,6 @@
 import { counted, countText } from '../../formats/terminal/numbers.ts'
 import type { OpenStream, TreeNode } from '../data/types.ts'
-import type { Subject } from '../ports.ts'
+import type { CommandContext } from '../ports.ts'
 import type { World } from './context.ts'
 import { layoutOf, listHeight, windowTop } from './layout.ts'
 import { SORTS, type Sort, type State } from './state.ts'
@@ -94,7 +94,7 @@ function nodeUnderCursor(state: State, world: World): TreeNode | undefined {
 }
 
 /** What the command line that shows the same is about. */
-export function subjectOf(state: State, world: World): Subject {
+export function subjectOf(state: State, world: World): CommandContext {
   const { screen, pane, stream } = state
   if (screen === 'streams') return { kind: 'streams', filter: listOf(state).filter }
   if (screen !== 'stream') return { kind: screen }

@@ -4,11 +4,11 @@ import { helpLayout } from './help.ts'
 import { dialogHeight } from './layout.ts'
 import type { Dialog, KeyPress, State } from './state.ts'
 import { edited, pasted } from './text-field.ts'
-import { clamp, noted, only, type Step } from './transition.ts'
+import { clamp, noted, only, type Transition } from './transition.ts'
 import { unlocked } from './write-lock.ts'
 
 /** A key while a dialog stands in front of the screen: nothing behind it sees the key. */
-export function dialogKey(state: State, world: World, dialog: Dialog, press: KeyPress): Step {
+export function dialogKey(state: State, world: World, dialog: Dialog, press: KeyPress): Transition {
   switch (dialog.kind) {
     case 'change':
       return changeKey(state, world, dialog, press)
@@ -42,7 +42,7 @@ function isLeaving({ key }: KeyPress): boolean {
 
 type Of<Kind extends Dialog['kind']> = Extract<Dialog, { kind: Kind }>
 
-function unlockKey(state: State, world: World, dialog: Of<'unlock'>, press: KeyPress): Step {
+function unlockKey(state: State, world: World, dialog: Of<'unlock'>, press: KeyPress): Transition {
   if (isLeaving(press)) return only(closed(state))
   if (press.key === 'enter') {
     const isRight = dialog.field.text === dialog.name
@@ -53,21 +53,21 @@ function unlockKey(state: State, world: World, dialog: Of<'unlock'>, press: KeyP
 }
 
 /** `y` stops what has not begun and quits when the rest has ended; everything that means no stays. */
-function quitKey(state: State, press: KeyPress): Step {
+function quitKey(state: State, press: KeyPress): Transition {
   if (press.key === 'y') return stopped(state, true)
   return only(isLeaving(press) || STAYING.has(press.key) ? closed(state) : state)
 }
 
 const STAYING: ReadonlySet<string> = new Set(['n', 'q', 'enter'])
 
-function stopped(state: State, isLast: boolean): Step {
+function stopped(state: State, isLast: boolean): Transition {
   const { batch } = state
   if (!isRunning(batch)) return isLast ? only(closed(state), { kind: 'quit' }) : only(state)
   const next: State = { ...state, batch: { ...batch, isStopping: true, isLast }, dialog: { kind: 'outcomes', top: 0 } }
   return only(next, { kind: 'stop-batch' })
 }
 
-function textKey(state: State, world: World, dialog: Of<'help' | 'outcomes' | 'output'>, press: KeyPress): Step {
+function textKey(state: State, world: World, dialog: Of<'help' | 'outcomes' | 'output'>, press: KeyPress): Transition {
   if (isLeaving(press) || CLOSING[dialog.kind].has(press.key)) return left(state, world, dialog)
   if (dialog.kind === 'outcomes' && press.key === 's' && isRunning(state.batch) && !state.batch.isStopping) {
     const [next, effects] = stopped(state, false)
@@ -84,7 +84,7 @@ const CLOSING = {
 } as const
 
 /** A line that runs is stopped by that; of one that may have changed something the answer is waited for. */
-function left(state: State, world: World, dialog: Dialog): Step {
+function left(state: State, world: World, dialog: Dialog): Transition {
   if (dialog.kind !== 'output' || dialog.output !== undefined) return only(closed(state))
   if (!dialog.mayWrite || dialog.isStopping) return only(closed(state), { kind: 'stop-line' })
   const next: State = { ...state, dialog: { ...dialog, isStopping: true } }

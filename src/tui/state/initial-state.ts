@@ -2,7 +2,7 @@ import { type Size, type State, UNLOCKED_MS, type Writes } from './state.ts'
 import { EMPTY_FIELD } from './text-field.ts'
 import { FRESH_LIST } from './transition.ts'
 
-export interface StartOptions {
+export interface InitialStateOptions {
   readonly size: Size
   /** The stream it opens with, which may not exist yet; without it the list of streams. */
   readonly stream?: string
@@ -15,7 +15,7 @@ export interface StartOptions {
 }
 
 /** The dashboard as it opens. */
-export function initialState({ size, stream = '', writes, protectedName, nowMs, time }: StartOptions): State {
+export function initialState({ size, stream = '', writes, protectedName, nowMs, time }: InitialStateOptions): State {
   const isAsked = writes === 'unlocked' && protectedName !== undefined
   return {
     size,

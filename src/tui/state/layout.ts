@@ -1,7 +1,7 @@
 import type { Dialog, Screen, Size, State } from './state.ts'
 
 /** How the rows of the screen are shared out; from the top: head, list, detail, tail, foot. */
-export interface Layout {
+export interface ScreenLayout {
   /** Too small for more than a list and one line: below 40 columns or 10 rows. */
   readonly isTiny: boolean
   /** Title, status line, rule; the title alone in a tiny terminal. */
@@ -30,7 +30,7 @@ export function layoutOf({
   screen,
   pane,
   isDetailOpen,
-}: Pick<State, 'size' | 'screen' | 'pane' | 'isDetailOpen'>): Layout {
+}: Pick<State, 'size' | 'screen' | 'pane' | 'isDetailOpen'>): ScreenLayout {
   const isTiny = size.columns < 40 || size.rows < 10
   const head = isTiny ? Math.min(1, Math.max(0, size.rows - 1)) : 3
   const foot = size.rows > head + 1 ? 1 : 0
@@ -55,7 +55,7 @@ function panesOf(screen: Screen, pane: State['pane'], isDetailOpen: boolean, siz
 }
 
 /** Rows of the list itself. */
-export function listHeight(layout: Layout): number {
+export function listHeight(layout: ScreenLayout): number {
   return Math.max(0, layout.body - layout.titles)
 }
 

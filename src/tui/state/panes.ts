@@ -3,7 +3,7 @@ import type { World } from './context.ts'
 import { cursorIndex, heightOf, movedBy, movedToKey, openStreamOf, streamUnderCursor } from './cursor.ts'
 import { filterWords, searchable } from './lists/rows.ts'
 import type { Screen, State } from './state.ts'
-import { clamp, FRESH_LIST, listOf, noted, only, type Step, withList } from './transition.ts'
+import { clamp, FRESH_LIST, listOf, noted, only, type Transition, withList } from './transition.ts'
 
 /** The XML is scrolled: it has no cursor. */
 export function isScrolled({ screen, pane }: Pick<State, 'screen' | 'pane'>): boolean {
@@ -222,7 +222,7 @@ export function paneToggled(state: State, world: World, pane: 'timeline' | 'xml'
 }
 
 /** `esc`: clears the filter, then leaves the pane, then the stream. */
-export function back(state: State): Step {
+export function back(state: State): Transition {
   const { filter, moves } = listOf(state)
   if (filter !== '') return only(withList(state, { filter: '', moves: moves + 1 }))
   if (state.screen !== 'stream') return only(state)

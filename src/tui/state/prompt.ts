@@ -1,7 +1,7 @@
 import type { World } from './context.ts'
-import type { Field, KeyPress, OutputDialog, Prompt, State } from './state.ts'
+import type { KeyPress, OutputDialog, Prompt, State, TextField } from './state.ts'
 import { EMPTY_FIELD, edited, fieldWith, pasted } from './text-field.ts'
-import { listOf, only, type Step, withList } from './transition.ts'
+import { listOf, only, type Transition, withList } from './transition.ts'
 import { mayWrite } from './write-lock.ts'
 
 /** So many lines of `:` are remembered. */
@@ -17,7 +17,7 @@ export function linePrompt(state: State): State {
 }
 
 /** A key while something is typed into the last line. `run`: what a line of the dashboard's own does. */
-export function promptKey(state: State, world: World, prompt: Prompt, press: KeyPress, run: RunOwn): Step {
+export function promptKey(state: State, world: World, prompt: Prompt, press: KeyPress, run: RunOwn): Transition {
   const { key } = press
   if (key === 'escape' || key === 'ctrl-c') return only(left(state, prompt))
   if (key === 'enter') return prompt.kind === 'filter' ? only(closed(state)) : entered(state, world, prompt, run)
@@ -30,7 +30,7 @@ export function promptPaste(state: State, prompt: Prompt, text: string): State {
   return typed(state, prompt, pasted(prompt.field, text))
 }
 
-export type RunOwn = (state: State, command: 'quit' | 'help') => Step
+export type RunOwn = (state: State, command: 'quit' | 'help') => Transition
 
 const OWN: ReadonlyMap<string, 'quit' | 'help'> = new Map([
   ['q', 'quit'],
@@ -39,7 +39,7 @@ const OWN: ReadonlyMap<string, 'quit' | 'help'> = new Map([
   ['?', 'help'],
 ])
 
-function typed(state: State, prompt: Prompt, field: Field): State {
+function typed(state: State, prompt: Prompt, field: TextField): State {
   const next = { ...state, prompt: { ...prompt, field } }
   return prompt.kind === 'filter' ? filtered(next, field.text) : next
 }
@@ -57,7 +57,7 @@ function closed(state: State): State {
   return { ...state, prompt: undefined }
 }
 
-function entered(state: State, world: World, prompt: Prompt, run: RunOwn): Step {
+function entered(state: State, world: World, prompt: Prompt, run: RunOwn): Transition {
   const line = prompt.field.text.trim()
   if (line === '') return only(closed(state))
   const next = closed({ ...state, history: remembered(state.history, line) })

@@ -79,15 +79,15 @@ export type Writes =
   | { readonly kind: 'unlocked'; readonly untilMs: number }
 
 /** A text that is being typed. `at`: where the next character goes, in UTF-16 units, never inside a character. */
-export interface Field {
+export interface TextField {
   readonly text: string
   readonly at: number
 }
 
 /** The last line of the screen while something is typed into it. */
 export type Prompt =
-  | { readonly kind: 'filter'; readonly field: Field; readonly before: string }
-  | { readonly kind: 'line'; readonly field: Field; readonly past: number | undefined }
+  | { readonly kind: 'filter'; readonly field: TextField; readonly before: string }
+  | { readonly kind: 'line'; readonly field: TextField; readonly past: number | undefined }
 
 export interface Notice {
   readonly text: string
@@ -101,7 +101,7 @@ export type Dialog =
   | ChangeDialog
   /** What becomes of the batch. */
   | { readonly kind: 'outcomes'; readonly top: number }
-  | { readonly kind: 'unlock'; readonly name: string; readonly field: Field; readonly isWrong: boolean }
+  | { readonly kind: 'unlock'; readonly name: string; readonly field: TextField; readonly isWrong: boolean }
   | OutputDialog
   | { readonly kind: 'quit' }
 
@@ -125,8 +125,8 @@ export interface ChangeDialog {
   readonly preview: Preview | undefined
   /** Why there is no preview. */
   readonly fault: string | undefined
-  readonly reason: Field
-  readonly typed: Field
+  readonly reason: TextField
+  readonly typed: TextField
   readonly focus: 'reason' | 'typed' | 'no' | 'yes'
 }
 

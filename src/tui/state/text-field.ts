@@ -1,17 +1,17 @@
-import type { Field, KeyPress } from './state.ts'
+import type { KeyPress, TextField } from './state.ts'
 
 /** The most a field takes, UTF-16 units. */
 export const FIELD_LIMIT = 1_000
 
-export const EMPTY_FIELD: Field = { text: '', at: 0 }
+export const EMPTY_FIELD: TextField = { text: '', at: 0 }
 
 /** A field that holds a text, to be gone on with at its end. */
-export function fieldWith(text: string): Field {
+export function fieldWith(text: string): TextField {
   return { text, at: text.length }
 }
 
 /** The field after a key. `undefined`: the key is not one that edits. */
-export function edited(field: Field, press: KeyPress): Field | undefined {
+export function edited(field: TextField, press: KeyPress): TextField | undefined {
   const edit = EDITS.get(press.key)
   if (edit !== undefined) return edit(field)
   return press.text === undefined || press.text === '' || NOT_TYPED.test(press.text)
@@ -20,7 +20,7 @@ export function edited(field: Field, press: KeyPress): Field | undefined {
 }
 
 /** The field with a text that came at once. Line breaks and tabs become blanks, other control characters are left out. */
-export function pasted(field: Field, text: string): Field {
+export function pasted(field: TextField, text: string): TextField {
   // What cannot fit is not looked at: somebody may paste a whole book.
   const some = text.slice(0, 4 * FIELD_LIMIT).replace(/\r\n|[\t\n\v\f\r\u0085\u2028\u2029]/g, ' ')
   return inserted(field, some.replace(ALL_NOT_TYPED, ''))
@@ -29,7 +29,7 @@ export function pasted(field: Field, text: string): Field {
 const NOT_TYPED = /[\u0000-\u001f\u007f-\u009f]/
 const ALL_NOT_TYPED = new RegExp(NOT_TYPED, 'g')
 
-const EDITS: ReadonlyMap<string, (field: Field) => Field> = new Map([
+const EDITS: ReadonlyMap<string, (field: TextField) => TextField> = new Map([
   ['left', ({ text, at }) => ({ text, at: before(text, at) })],
   ['right', ({ text, at }) => ({ text, at: after(text, at) })],
   ['home', toStart],
@@ -42,25 +42,25 @@ const EDITS: ReadonlyMap<string, (field: Field) => Field> = new Map([
   ['ctrl-w', ({ text, at }) => without(text, wordBefore(text, at), at)],
 ])
 
-function toStart({ text }: Field): Field {
+function toStart({ text }: TextField): TextField {
   return { text, at: 0 }
 }
 
-function toEnd({ text }: Field): Field {
+function toEnd({ text }: TextField): TextField {
   return fieldWith(text)
 }
 
-function inserted({ text, at }: Field, more: string): Field {
+function inserted({ text, at }: TextField, more: string): TextField {
   const fitting = firstCharacters(more, FIELD_LIMIT - text.length)
   return whole(text.slice(0, at) + fitting + text.slice(at), at + fitting.length)
 }
 
-function without(text: string, from: number, to: number): Field {
+function without(text: string, from: number, to: number): TextField {
   return whole(text.slice(0, from) + text.slice(to), from)
 }
 
 /** Characters may join where texts meet: the place is then behind what they became. */
-function whole(text: string, at: number): Field {
+function whole(text: string, at: number): TextField {
   const behind = bounds(text).find(bound => bound >= at)
   return { text, at: behind ?? text.length }
 }

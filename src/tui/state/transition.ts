@@ -3,10 +3,10 @@ import type { World } from './context.ts'
 import { type Effect, type ListState, NOTICE_MS, type Notice, type State } from './state.ts'
 
 /** What an action leads to: the next state, and what has to be done besides drawing. */
-export type Step = readonly [State, readonly Effect[]]
+export type Transition = readonly [State, readonly Effect[]]
 
 /** A state that asks for nothing. */
-export function only(state: State, ...effects: readonly Effect[]): Step {
+export function only(state: State, ...effects: readonly Effect[]): Transition {
   return [state, effects]
 }
 
@@ -46,6 +46,6 @@ export function clamp(value: number, least: number, most: number): number {
 }
 
 /** Hands a command line to the clipboard and says which. */
-export function copied(state: State, world: World, text: string): Step {
+export function copied(state: State, world: World, text: string): Transition {
   return only(noted(state, world, `copied: ${visibleText(text)}`, 'good'), { kind: 'copy', text })
 }

@@ -7,7 +7,7 @@ import { bindingFor } from './keys.ts'
 import { isScrolled, scrolledTo } from './panes.ts'
 import { promptKey, promptPaste } from './prompt.ts'
 import type { Action, KeyPress, State } from './state.ts'
-import { clamp, listOf, noted, only, type Step, withList } from './transition.ts'
+import { clamp, listOf, noted, only, type Transition, withList } from './transition.ts'
 import { expired } from './write-lock.ts'
 
 export { initialState } from './initial-state.ts'
@@ -16,12 +16,12 @@ export { initialState } from './initial-state.ts'
  * What an action makes of the state, and what has to be done besides drawing. Pure. `world.listing` has the rows of the
  * screen that `state` shows.
  */
-export function update(state: State, action: Action, world: World): Step {
+export function update(state: State, action: Action, world: World): Transition {
   const [next, effects] = acted(settled(state, world), action, world)
   return [bounded(next, world), effects]
 }
 
-function acted(state: State, action: Action, world: World): Step {
+function acted(state: State, action: Action, world: World): Transition {
   switch (action.kind) {
     case 'key':
       return pressed(state, world, action.press)
@@ -49,7 +49,7 @@ function acted(state: State, action: Action, world: World): Step {
 }
 
 /** Dialogs have the keys before prompts, prompts before the screen; what repairs the terminal works everywhere. */
-function pressed(state: State, world: World, press: KeyPress): Step {
+function pressed(state: State, world: World, press: KeyPress): Transition {
   if (press.key === 'ctrl-l') return only(state, { kind: 'repaint' })
   if (press.key === 'ctrl-z') return only(state, { kind: 'suspend' })
   if (state.dialog !== undefined) return dialogKey(state, world, state.dialog, press)
@@ -58,7 +58,7 @@ function pressed(state: State, world: World, press: KeyPress): Step {
   return binding === undefined ? only(state) : commanded(state, world, binding.command)
 }
 
-function runOwn(state: State, command: 'quit' | 'help'): Step {
+function runOwn(state: State, command: 'quit' | 'help'): Transition {
   return command === 'quit' ? quitAsked(state) : only(openHelp(state))
 }
 

@@ -1,4 +1,4 @@
-import { type Data, type Demand, NO_DEMAND } from '../data/types.ts'
+import { type Data, NO_DEMAND, type VisibleData } from '../data/types.ts'
 import type { Listing } from './context.ts'
 import { cursorIndex, heightOf } from './cursor.ts'
 import { windowTop } from './layout.ts'
@@ -6,7 +6,7 @@ import type { State } from './state.ts'
 import { listOf } from './transition.ts'
 
 /** What of the store is wanted, by what is visible now. */
-export function demandOf(state: State, listing: Listing, data: Data): Demand {
+export function demandOf(state: State, listing: Listing, data: Data): VisibleData {
   switch (state.screen) {
     case 'stream':
       return { ...NO_DEMAND, open: state.stream === '' ? undefined : state.stream }

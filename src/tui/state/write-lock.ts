@@ -1,7 +1,7 @@
 import type { World } from './context.ts'
 import { type State, UNLOCKED_MS } from './state.ts'
 import { EMPTY_FIELD } from './text-field.ts'
-import { noted, only, type Step } from './transition.ts'
+import { noted, only, type Transition } from './transition.ts'
 
 /** Changes are unlocked, and their time is not over. */
 export function mayWrite({ writes }: Pick<State, 'writes'>, { nowMs }: Pick<World, 'nowMs'>): boolean {
@@ -17,7 +17,7 @@ export function lockReason(state: Pick<State, 'writes'>, world: Pick<World, 'now
 const READ_ONLY = 'read-only: it was started so that nothing can be changed'
 
 /** `!`: from locked to unlocked and back; a protected store asks for its name first. */
-export function toggleWrites(state: State, world: World): Step {
+export function toggleWrites(state: State, world: World): Transition {
   if (state.writes.kind === 'never') return only(noted(state, world, READ_ONLY, 'warn'))
   if (mayWrite(state, world)) return only(locked(state, world, 'changes are locked'))
   const { isProtected, protectedName: name } = world.facts

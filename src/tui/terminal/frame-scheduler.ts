@@ -14,7 +14,7 @@ const LEAST_APART_MS = 33
 /**
  * Decides when a frame is drawn. What the data asks for is gathered and waits its turn; who pressed a key waits for nothing.
  */
-export class FrameGate {
+export class FrameScheduler {
   readonly #draw: () => void
   readonly #clock: GateClock
   #begunMs = Number.NEGATIVE_INFINITY

@@ -1,5 +1,5 @@
 /** Gathers whatever ends the dashboard from outside: the program's signal, the terminal's, an error that nobody caught. */
-export class Ending {
+export class ShutdownSignals {
   readonly #stop = new AbortController()
   readonly #outer: AbortSignal
   readonly #onOuter = () => this.#stop.abort()

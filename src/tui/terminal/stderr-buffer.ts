@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events'
 import { writeSync } from 'node:fs'
 
 /** What of the process talks to its user beside the picture. */
-export interface Talker {
+export interface StderrSource {
   readonly stderr: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>
   /** Warnings, and the exit. */
   readonly events: Pick<EventEmitter, 'on' | 'off' | 'listeners'>
@@ -17,15 +17,15 @@ const MOST_HELD = 64_000
  * Keeps what is written to a standard error that is the terminal, and the warnings of Node: in the middle of a picture they
  * would scroll it, and be lost with it. They come when the screen is closed, or the process ends.
  */
-export class HeldTalk {
-  readonly #talker: Talker
-  readonly #write: Talker['stderr']['write']
+export class StderrBuffer {
+  readonly #talker: StderrSource
+  readonly #write: StderrSource['stderr']['write']
   readonly #listeners: readonly Listener[]
   readonly #warnings: unknown[] = []
   #text = ''
   #isHeld: boolean
 
-  constructor(talker: Talker) {
+  constructor(talker: StderrSource) {
     this.#talker = talker
     this.#write = talker.stderr.write
     this.#listeners = talker.events.listeners('warning') as Listener[]

@@ -1,20 +1,20 @@
 import { changePieces, orderedChanges } from '../../formats/journal.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
-import type { SeenTransaction } from '../../ops/read-stream.ts'
+import type { JournalEntry } from '../../ops/read-stream.ts'
 import type { JournalChange } from '../../stream/journal/journal.ts'
 import type { Activity } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { PANES_COLUMNS, WIDE_COLUMNS } from '../state/layout.ts'
 import { gutter, type ListColumn, listRow, lookOfRow, placed, titleRow } from './columns.ts'
 import { emptyRows, noMatch, waitingRows } from './empty.ts'
-import { type Area, filled, type Row, rowOf, type Span } from './row.ts'
+import { type Area, filled, rowOf, type ScreenRow, type StyledText } from './row.ts'
 import { safeName, safeText } from './safe-text.ts'
 import { isTiny, marksOf } from './streams.ts'
 import { AGE_WIDTH, agoText } from './times.ts'
 import { listWindow } from './window.ts'
 
 /** Who did what, when and why, the latest first. */
-export function activityRows(scene: Scene, area: Area): Row[] {
+export function activityRows(scene: Scene, area: Area): ScreenRow[] {
   if (scene.listing.keys.length === 0) return filled(noActivity(scene, area), area)
   const moment = { nowMs: scene.nowMs, time: scene.state.time }
   const columns = placed(scene.state.isWide ? [...COLUMNS, ...WIDE] : COLUMNS, area.columns)
@@ -44,7 +44,7 @@ export function activitiesOf({ data }: Pick<Scene, 'data'>): ReadonlyMap<string,
   return made
 }
 
-function noActivity(scene: Scene, area: Area): Row[] {
+function noActivity(scene: Scene, area: Area): ScreenRow[] {
   const waiting = waitingRows(scene, area)
   if (waiting !== undefined) return waiting
   if (scene.listing.total > 0) return noMatch(scene, area, 'change')
@@ -91,7 +91,7 @@ function styleOf({ op, provisional }: Activity['tx']) {
 }
 
 /** What a transaction did, in a few words: `complete 01.02 → completed +2`. */
-function whatText(tx: SeenTransaction): string {
+function whatText(tx: JournalEntry): string {
   const [first, ...others] = orderedChanges(tx)
   const moved = first === undefined || first.to === first.from ? '' : `→ ${first.to === '' ? 'removed' : first.to}`
   const more = others.length > 0 ? `+${others.length}` : ''
@@ -100,7 +100,7 @@ function whatText(tx: SeenTransaction): string {
 }
 
 /** One event's part in a transaction: `01.02  inprocess → ✓ completed`. */
-export function changeSpans(change: JournalChange, tx: SeenTransaction): Span[] {
-  const pieces = changePieces(change, tx).map(([text, style]): Span => [safeText(text), style])
+export function changeSpans(change: JournalChange, tx: JournalEntry): StyledText[] {
+  const pieces = changePieces(change, tx).map(([text, style]): StyledText => [safeText(text), style])
   return [[`${safeText(change.event)}  `, 'plain'], ...pieces]
 }

@@ -1,11 +1,11 @@
 import { widthOf } from '../../formats/terminal/width.ts'
-import type { Row } from './row.ts'
+import type { ScreenRow } from './row.ts'
 
 /**
  * The row in ASCII, column by column: what the program draws in signs that resemble it, letters without their accents, `?`
  * for all else. The same row where there is nothing to do.
  */
-export function asciiRow(row: Row): Row {
+export function asciiRow(row: ScreenRow): ScreenRow {
   if (row.spans.every(([text]) => ASCII.test(text))) return row
   return { ...row, spans: row.spans.map(([text, style]) => [asciiText(text), style] as const) }
 }

@@ -2,10 +2,10 @@ import type { TimeStyle } from '../../formats/terminal/numbers.ts'
 import type { Style } from '../../formats/terminal/style.ts'
 import type { Cell } from '../../formats/terminal/table.ts'
 import { cut, cutInside, pad, padLeft } from '../../formats/terminal/width.ts'
-import type { Row, Span } from './row.ts'
+import type { ScreenRow, StyledText } from './row.ts'
 
 /** When a row is drawn, and how its times are shown. */
-export interface Moment {
+export interface RowTime {
   readonly nowMs: number
   readonly time: Exclude<TimeStyle, 'iso'>
 }
@@ -25,7 +25,7 @@ export interface ListColumn<Item> {
   /** Left out first where there is no room for all: the higher, the sooner. */
   readonly spare?: number
   /** A text that is safe to print. */
-  cell(item: Item, moment: Moment): Cell
+  cell(item: Item, moment: RowTime): Cell
 }
 
 export interface PlacedColumn<Item> {
@@ -62,7 +62,7 @@ function leastWidth(columns: readonly ListColumn<never>[]): number {
 }
 
 /** The titles over a list. */
-export function titleRow(columns: readonly PlacedColumn<never>[]): Row {
+export function titleRow(columns: readonly PlacedColumn<never>[]): ScreenRow {
   const titles = columns.map(({ column, width }) => fitted(column.title, column, width))
   return { spans: [[`${' '.repeat(GUTTER)}${titles.join(GAP)}`.trimEnd(), 'dim']] }
 }
@@ -77,9 +77,9 @@ export interface RowMarks {
 export function listRow<Item>(
   columns: readonly PlacedColumn<Item>[],
   item: Item,
-  moment: Moment,
+  moment: RowTime,
   marks: RowMarks = {},
-): Row {
+): ScreenRow {
   const spans: [text: string, style: Style][] = [...gutter(marks)].map(span => [...span])
   columns.forEach(({ column, width }, at) => {
     const cell = column.cell(item, moment)
@@ -91,7 +91,7 @@ export function listRow<Item>(
 }
 
 /** The cursor is drawn as a sign too, for terminals that show nothing in reverse. */
-export function gutter({ isCursor, isMarked }: RowMarks): readonly Span[] {
+export function gutter({ isCursor, isMarked }: RowMarks): readonly StyledText[] {
   const sign = isCursor ? '›' : ' '
   return isMarked
     ? [
@@ -101,7 +101,7 @@ export function gutter({ isCursor, isMarked }: RowMarks): readonly Span[] {
     : [[`${sign}  `, 'plain']]
 }
 
-export function lookOfRow({ isCursor, isFaint }: RowMarks): Pick<Row, 'look'> {
+export function lookOfRow({ isCursor, isFaint }: RowMarks): Pick<ScreenRow, 'look'> {
   return isCursor ? { look: 'cursor' } : isFaint ? { look: 'faint' } : {}
 }
 
@@ -135,7 +135,7 @@ function append(spans: [string, Style][], text: string, style: Style): void {
   else spans.push([text, style])
 }
 
-function trimmed(spans: [string, Style][]): readonly Span[] {
+function trimmed(spans: [string, Style][]): readonly StyledText[] {
   const last = spans.at(-1)
   if (last !== undefined) last[0] = last[0].trimEnd()
   return spans

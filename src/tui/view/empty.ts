@@ -1,18 +1,23 @@
 import { countText } from '../../formats/terminal/numbers.ts'
 import type { Style } from '../../formats/terminal/style.ts'
 import type { Scene } from '../state/context.ts'
-import { type Area, BLANK, type Row, rowOf } from './row.ts'
+import { type Area, BLANK, rowOf, type ScreenRow } from './row.ts'
 import { safeText } from './safe-text.ts'
 
 /** What stands in place of a list without rows: why, and what to do. */
-export function emptyRows(area: Area, text: string, advice: readonly string[] = [], style: Style = 'plain'): Row[] {
+export function emptyRows(
+  area: Area,
+  text: string,
+  advice: readonly string[] = [],
+  style: Style = 'plain',
+): ScreenRow[] {
   const lines = [rowOf([[`  ${text}`, style]], area.columns)]
   for (const line of advice) lines.push(rowOf([[`  ${line}`, 'dim']], area.columns))
   return area.rows > lines.length + 2 ? [BLANK, ...lines] : lines
 }
 
 /** No stream to show. */
-export function noStreams(scene: Scene, area: Area): Row[] {
+export function noStreams(scene: Scene, area: Area): ScreenRow[] {
   const { facts, listing } = scene
   const waiting = waitingRows(scene, area)
   if (waiting !== undefined) return waiting
@@ -24,13 +29,13 @@ export function noStreams(scene: Scene, area: Area): Row[] {
 }
 
 /** Nothing passes the filter. */
-export function noMatch({ state, listing }: Scene, area: Area, what: string): Row[] {
+export function noMatch({ state, listing }: Scene, area: Area, what: string): ScreenRow[] {
   const filter = safeText(state.lists[state.screen].filter)
   return emptyRows(area, `no ${what} of ${countText(listing.total)} matches "${filter}"`, ['esc clears the filter'])
 }
 
 /** While the first look is under way, or the store has never answered; `undefined` once it has. */
-export function waitingRows({ data, facts }: Scene, area: Area): Row[] | undefined {
+export function waitingRows({ data, facts }: Scene, area: Area): ScreenRow[] | undefined {
   const { seenMs, trouble } = data.freshness
   if (trouble !== undefined && seenMs === undefined && data.streams.size === 0) {
     return emptyRows(
@@ -45,7 +50,7 @@ export function waitingRows({ data, facts }: Scene, area: Area): Row[] | undefin
 }
 
 /** In place of the events of the open stream, as long as none of its states could be read: why, and what to do. */
-export function noDocument(scene: Scene, area: Area): Row[] {
+export function noDocument(scene: Scene, area: Area): ScreenRow[] {
   const { data, state } = scene
   const open = data.open?.name === state.stream ? data.open : undefined
   if (open === undefined || open.presence === 'waiting') {

@@ -2,12 +2,12 @@ import { cut } from '../../formats/terminal/width.ts'
 import type { Scene } from '../state/context.ts'
 import { type Hint, hintsOf } from '../state/hints.ts'
 import type { State } from '../state/state.ts'
-import { BLANK, type Row, rowOf } from './row.ts'
+import { BLANK, rowOf, type ScreenRow } from './row.ts'
 import { safeText } from './safe-text.ts'
 import { fieldSpans } from './text-field.ts'
 
 /** The last line: what is typed, else what was just done, else the keys. */
-export function footRow({ state, nowMs }: Scene): Row {
+export function footRow({ state, nowMs }: Scene): ScreenRow {
   const { columns } = state.size
   const { prompt, notice } = state
   if (prompt !== undefined) {

@@ -1,5 +1,5 @@
 import type { Scene } from '../state/context.ts'
-import { dialogHeight, type Layout, layoutOf } from '../state/layout.ts'
+import { dialogHeight, layoutOf, type ScreenLayout } from '../state/layout.ts'
 import { activityRows } from './activity.ts'
 import { asciiRow } from './ascii.ts'
 import { dialogRows } from './dialogs/dialog.ts'
@@ -7,7 +7,7 @@ import { footRow } from './footer.ts'
 import { helpRows } from './help.ts'
 import { leaseRows } from './leases.ts'
 import { listDetailRows } from './list-detail.ts'
-import { type Area, type Frame, filled, type Row, rowOf } from './row.ts'
+import { type Area, type Frame, filled, rowOf, type ScreenRow } from './row.ts'
 import { statusRow } from './status-line.ts'
 import { detailRows } from './stream/detail.ts'
 import { tailRows } from './stream/journal.ts'
@@ -33,10 +33,10 @@ export function frameOf(scene: Scene, { isAscii = false }: FrameOptions = {}): F
   return { columns, rows: isAscii ? rows.map(asciiRow) : rows }
 }
 
-function screenRows(scene: Scene, { columns }: Area): Row[] {
+function screenRows(scene: Scene, { columns }: Area): ScreenRow[] {
   const layout = layoutOf(scene.state)
   const area = (rows: number) => ({ columns, rows })
-  const part = (rows: number, draw: (area: Area) => readonly Row[]) =>
+  const part = (rows: number, draw: (area: Area) => readonly ScreenRow[]) =>
     rows <= 0 ? [] : filled(draw(area(rows)), area(rows))
   return [
     ...headRows(scene, layout),
@@ -49,12 +49,12 @@ function screenRows(scene: Scene, { columns }: Area): Row[] {
   ]
 }
 
-function headRows(scene: Scene, { head }: Layout): Row[] {
+function headRows(scene: Scene, { head }: ScreenLayout): ScreenRow[] {
   if (head === 0) return []
   return head === 1 ? [titleRow(scene)] : [titleRow(scene), statusRow(scene), headRule(scene)]
 }
 
-function bodyRows(scene: Scene, area: Area): readonly Row[] {
+function bodyRows(scene: Scene, area: Area): readonly ScreenRow[] {
   const { screen, pane } = scene.state
   switch (screen) {
     case 'streams':
@@ -74,7 +74,7 @@ function bodyRows(scene: Scene, area: Area): readonly Row[] {
 }
 
 /** The screen with the dialog, if there is one, as a band of full width over its middle. Title and foot stay where there is room. */
-function withDialog(scene: Scene, rows: readonly Row[]): readonly Row[] {
+function withDialog(scene: Scene, rows: readonly ScreenRow[]): readonly ScreenRow[] {
   const { dialog, size } = scene.state
   if (dialog === undefined) return rows
   const area = { columns: size.columns, rows: Math.min(rows.length, dialogHeight(size, dialog)) }

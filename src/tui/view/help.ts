@@ -2,10 +2,10 @@ import { pad } from '../../formats/terminal/width.ts'
 import type { Scene } from '../state/context.ts'
 import { HELP_INDENT, HELP_KEYS_WIDTH, type HelpText, helpLayout } from '../state/help.ts'
 import type { Dialog } from '../state/state.ts'
-import { type Area, cell, type Row, rowOf, ruleRow, type Span, widthOfSpans } from './row.ts'
+import { type Area, cell, rowOf, ruleRow, type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
 
 /** All keys with what they do, in two columns where there is room for them. It scrolls. */
-export function helpRows({ facts }: Scene, dialog: Extract<Dialog, { kind: 'help' }>, area: Area): Row[] {
+export function helpRows({ facts }: Scene, dialog: Extract<Dialog, { kind: 'help' }>, area: Area): ScreenRow[] {
   const { columns } = area
   const { sides, total } = helpLayout(columns)
   const height = Math.max(0, Math.min(total, area.rows - 2))
@@ -23,13 +23,13 @@ export function helpRows({ facts }: Scene, dialog: Extract<Dialog, { kind: 'help
   ].slice(0, Math.max(0, area.rows))
 }
 
-function lineSpans(line: HelpText | undefined, columns: number): Span[] {
+function lineSpans(line: HelpText | undefined, columns: number): StyledText[] {
   if (line === undefined || line.kind === 'blank') return []
   if (line.kind === 'title') return [[`  ${line.text}`, 'strong']]
   const text = cell(line.text, Math.max(0, columns - HELP_KEYS_WIDTH - HELP_INDENT))
   return [[`    ${pad(line.keys, HELP_KEYS_WIDTH)}  `, 'active'], text]
 }
 
-function blanks(count: number): Span {
+function blanks(count: number): StyledText {
   return [' '.repeat(Math.max(0, count)), 'plain']
 }

@@ -2,20 +2,20 @@ import type { Cell } from '../../formats/terminal/table.ts'
 import type { StreamEntry } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { PANES_COLUMNS, WIDE_COLUMNS } from '../state/layout.ts'
-import type { ListColumn, Moment } from './columns.ts'
+import type { ListColumn, RowTime } from './columns.ts'
 import { emptyRows, noMatch, waitingRows } from './empty.ts'
-import { type Area, filled, type Row } from './row.ts'
+import { type Area, filled, type ScreenRow } from './row.ts'
 import { safeName, safeText } from './safe-text.ts'
 import { entryRows } from './streams.ts'
 import { AGE_WIDTH, agoText, clockText } from './times.ts'
 
 /** The leases that are held. */
-export function leaseRows(scene: Scene, area: Area): Row[] {
+export function leaseRows(scene: Scene, area: Area): ScreenRow[] {
   if (scene.listing.keys.length === 0) return filled(noLeases(scene, area), area)
   return entryRows(scene, area, scene.state.isWide ? [...COLUMNS, LAST_BY] : COLUMNS)
 }
 
-function noLeases(scene: Scene, area: Area): Row[] {
+function noLeases(scene: Scene, area: Area): ScreenRow[] {
   const waiting = waitingRows(scene, area)
   if (waiting !== undefined) return waiting
   if (scene.listing.total > 0) return noMatch(scene, area, 'lease')
@@ -40,7 +40,7 @@ export function processText({ item: { listed } }: StreamEntry): string {
 }
 
 /** When it ends, if nobody renews it. */
-export function leaseEndText({ item: { listed } }: StreamEntry, moment: Moment): string {
+export function leaseEndText({ item: { listed } }: StreamEntry, moment: RowTime): string {
   const { state, duration, untilMs } = listed.lease
   const prefix = state === 'breaking' ? 'breaking, ' : ''
   if (duration === 'infinite') return `${prefix}infinite`

@@ -9,15 +9,15 @@ import type { Activity, StreamEntry } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { cursorKey } from '../state/cursor.ts'
 import { activitiesOf, changeSpans } from './activity.ts'
-import type { Moment } from './columns.ts'
+import type { RowTime } from './columns.ts'
 import { holderText, leaseEndText, processText } from './leases.ts'
-import { type Area, filled, type Row, rowOf, ruleRow, type Span, widthOfSpans } from './row.ts'
+import { type Area, filled, rowOf, ruleRow, type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
 import { safeText } from './safe-text.ts'
 import { statusCell } from './streams.ts'
 import { dueCell, wholeTimeText } from './times.ts'
 
 /** The pane below a list: all that is known of the row under the cursor. Its first row is the rule above it. */
-export function listDetailRows(scene: Scene, area: Area): Row[] {
+export function listDetailRows(scene: Scene, area: Area): ScreenRow[] {
   const cursor = cursorKey(scene.state, scene)
   if (cursor === undefined) return filled([ruleRow('', area.columns)], area)
   const moment = { nowMs: scene.nowMs, time: scene.state.time }
@@ -30,7 +30,7 @@ export function listDetailRows(scene: Scene, area: Area): Row[] {
 
 type Fact = readonly [label: string, value: Cell]
 
-function streamRows(entry: StreamEntry, moment: Moment, { columns, rows }: Area): Row[] {
+function streamRows(entry: StreamEntry, moment: RowTime, { columns, rows }: Area): ScreenRow[] {
   const { fault, summary } = entry.item
   const text = faultText(entry.item) ?? summary?.failure ?? ''
   const label = fault === undefined ? `✗ ${safeText(summary?.failedId ?? '')} ` : `? ${safeText(fault.code)}: `
@@ -40,7 +40,7 @@ function streamRows(entry: StreamEntry, moment: Moment, { columns, rows }: Area)
   return [...facts.slice(0, Math.max(1, rows - 1 - failure.length)), ...failure]
 }
 
-function summaryFacts(entry: StreamEntry, moment: Moment): Fact[] {
+function summaryFacts(entry: StreamEntry, moment: RowTime): Fact[] {
   const { summary } = entry.item
   if (summary === undefined) return [['', statusCell(entry)]]
   const { total, open, failed } = summary
@@ -66,7 +66,7 @@ function summaryFacts(entry: StreamEntry, moment: Moment): Fact[] {
   ]
 }
 
-function blobFacts(entry: StreamEntry, moment: Moment): Fact[] {
+function blobFacts(entry: StreamEntry, moment: RowTime): Fact[] {
   const { listed } = entry.item
   const { state, holder } = listed.lease
   const held = isHeld(listed.lease)
@@ -83,7 +83,7 @@ function blobFacts(entry: StreamEntry, moment: Moment): Fact[] {
   ]
 }
 
-function timeOf(ms: number | undefined, moment: Moment): string {
+function timeOf(ms: number | undefined, moment: RowTime): string {
   return ms === undefined ? '' : wholeTimeText(ms, moment)
 }
 
@@ -103,7 +103,7 @@ function decoded(text: string): string {
 }
 
 /** The whole transaction: who, what, why, and each event it changed. */
-function transactionRows({ stream, atMs, tx }: Activity, moment: Moment, { columns, rows }: Area): Row[] {
+function transactionRows({ stream, atMs, tx }: Activity, moment: RowTime, { columns, rows }: Area): ScreenRow[] {
   const facts: Fact[] = [
     ['at', wholeTimeText(atMs, moment)],
     ['by', tx.by],
@@ -129,20 +129,20 @@ function transactionRows({ stream, atMs, tx }: Activity, moment: Moment, { colum
 }
 
 /** Facts one behind the other in lines; those without a value are left out. */
-function flowed(facts: readonly Fact[], columns: number): Row[] {
-  const lines: Span[][] = []
+function flowed(facts: readonly Fact[], columns: number): ScreenRow[] {
+  const lines: StyledText[][] = []
   for (const fact of facts) {
     const spans = factSpans(fact)
     if (spans === undefined) continue
     const line = lines.at(-1)
-    const gap: Span = ['   ', 'plain']
+    const gap: StyledText = ['   ', 'plain']
     if (line !== undefined && widthOfSpans([...line, gap, ...spans]) <= columns) line.push(gap, ...spans)
     else lines.push([[' ', 'plain'], ...spans])
   }
   return lines.map(line => rowOf(line, columns))
 }
 
-function factSpans([label, value]: Fact): Span[] | undefined {
+function factSpans([label, value]: Fact): StyledText[] | undefined {
   const { text, style } = typeof value === 'string' ? { text: value, style: 'plain' as Style } : value
   const safe = safeText(text)
   if (safe === '') return undefined

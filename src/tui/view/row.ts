@@ -2,14 +2,14 @@ import type { Style } from '../../formats/terminal/style.ts'
 import { cut, pad, padLeft, widthOf } from '../../formats/terminal/width.ts'
 
 /** A run of text in one look. The text is safe to print, fitted, and has no line break. */
-export type Span = readonly [text: string, style: Style]
+export type StyledText = readonly [text: string, style: Style]
 
 /**
  * One row of the screen, from the left, at most as wide as its area; the rest is blank. Texts of strangers stand last in
  * their row where they can: if a terminal measures them otherwise, nothing behind them is shifted.
  */
-export interface Row {
-  readonly spans: readonly Span[]
+export interface ScreenRow {
+  readonly spans: readonly StyledText[]
   /** `cursor`: the whole width stands out. `faint`: it is there for the eye only, such as a row that left the filter. */
   readonly look?: 'cursor' | 'faint'
 }
@@ -17,7 +17,7 @@ export interface Row {
 /** A whole screen: exactly `size.rows` rows. */
 export interface Frame {
   readonly columns: number
-  readonly rows: readonly Row[]
+  readonly rows: readonly ScreenRow[]
 }
 
 /** A rectangle of the screen, in cells. */
@@ -27,16 +27,16 @@ export interface Area {
 }
 
 /** An empty row. */
-export const BLANK: Row = { spans: [] }
+export const BLANK: ScreenRow = { spans: [] }
 
 /** Columns that spans take together. */
-export function widthOfSpans(spans: readonly Span[]): number {
+export function widthOfSpans(spans: readonly StyledText[]): number {
   return spans.reduce((sum, [text]) => sum + widthOf(text), 0)
 }
 
 /** As much of the spans as fits into so many columns, with `…` at the end where something is missing. */
-function fitSpans(spans: readonly Span[], width: number): Span[] {
-  const kept: Span[] = []
+function fitSpans(spans: readonly StyledText[], width: number): StyledText[] {
+  const kept: StyledText[] = []
   let left = Math.max(0, width)
   for (const [text, style] of spans) {
     if (text === '') continue
@@ -49,7 +49,7 @@ function fitSpans(spans: readonly Span[], width: number): Span[] {
 }
 
 /** The last span that is seen: the part that still fits, or the one before it with a `…`. Blanks may go without a sign. */
-function endOf(kept: readonly Span[], text: string, style: Style, left: number): Span[] {
+function endOf(kept: readonly StyledText[], text: string, style: Style, left: number): StyledText[] {
   if (left > 0) return [[cut(text, left), style]]
   const last = kept.at(-1)
   if (last === undefined || text.trim() === '') return last === undefined ? [] : [last]
@@ -57,8 +57,8 @@ function endOf(kept: readonly Span[], text: string, style: Style, left: number):
 }
 
 /** A row of at most so many columns; neighbours in one look become one span, for each of them costs. */
-export function rowOf(spans: readonly Span[], width: number, look?: Row['look']): Row {
-  const merged: Span[] = []
+export function rowOf(spans: readonly StyledText[], width: number, look?: ScreenRow['look']): ScreenRow {
+  const merged: StyledText[] = []
   for (const [text, style] of fitSpans(spans, width)) {
     const last = merged.at(-1)
     if (last !== undefined && last[1] === style) merged[merged.length - 1] = [last[0] + text, style]
@@ -68,19 +68,24 @@ export function rowOf(spans: readonly Span[], width: number, look?: Row['look'])
 }
 
 /** A text in exactly so many columns. */
-export function cell(text: string, width: number, style: Style = 'plain', align: 'left' | 'right' = 'left'): Span {
+export function cell(
+  text: string,
+  width: number,
+  style: Style = 'plain',
+  align: 'left' | 'right' = 'left',
+): StyledText {
   const fitted = cut(text, width)
   return [align === 'right' ? padLeft(fitted, width) : pad(fitted, width), style]
 }
 
 /** Parts in one line with a gap between them; empty ones are left out. */
-export function joined(parts: readonly (readonly Span[])[], gap: string): Span[] {
+export function joined(parts: readonly (readonly StyledText[])[], gap: string): StyledText[] {
   const shown = parts.filter(part => part.some(([text]) => text !== ''))
   return shown.flatMap((part, at) => (at === 0 ? [...part] : [[gap, 'plain'] as const, ...part]))
 }
 
 /** `─ title ─────`, or a line without title. */
-export function ruleRow(title: string, width: number, style: Style = 'strong'): Row {
+export function ruleRow(title: string, width: number, style: Style = 'strong'): ScreenRow {
   if (title === '' || width < 6) return { spans: [['─'.repeat(Math.max(0, width)), 'dim']] }
   const text = cut(title, width - 4)
   const rest = '─'.repeat(Math.max(0, width - 3 - widthOf(text)))
@@ -95,6 +100,6 @@ export function ruleRow(title: string, width: number, style: Style = 'strong'): 
 }
 
 /** Exactly as many rows as the area has. */
-export function filled(rows: readonly Row[], area: Area): Row[] {
+export function filled(rows: readonly ScreenRow[], area: Area): ScreenRow[] {
   return Array.from({ length: Math.max(0, area.rows) }, (_, at) => rows[at] ?? BLANK)
 }

@@ -2,13 +2,13 @@ import { counted, countText } from '../../formats/terminal/numbers.ts'
 import { cutInside, widthOf } from '../../formats/terminal/width.ts'
 import { livenessOf } from '../../ops/watchdog-state/state.ts'
 import type { Scene } from '../state/context.ts'
-import { joined, type Row, rowOf, type Span, widthOfSpans } from './row.ts'
+import { joined, rowOf, type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
 import { safeText } from './safe-text.ts'
 import { streamHeader } from './stream/header.ts'
 import { dueCell } from './times.ts'
 
 /** The second line: what the screen shows, in numbers. */
-export function statusRow(scene: Scene): Row {
+export function statusRow(scene: Scene): ScreenRow {
   switch (scene.state.screen) {
     case 'streams':
       return withAddress(scene, [...streamCounts(scene), ...listParts(scene)])
@@ -25,11 +25,11 @@ export function statusRow(scene: Scene): Row {
   }
 }
 
-function lined({ state }: Scene, parts: readonly Span[]): Row {
+function lined({ state }: Scene, parts: readonly StyledText[]): ScreenRow {
   return rowOf([[' ', 'plain'], ...line(parts)], state.size.columns)
 }
 
-function line(parts: readonly Span[]): Span[] {
+function line(parts: readonly StyledText[]): StyledText[] {
   return joined(
     parts.map(part => [part]),
     ' · ',
@@ -37,8 +37,8 @@ function line(parts: readonly Span[]): Span[] {
 }
 
 /** With the store's address at the right, as far as there is room. */
-function withAddress({ state, facts }: Scene, parts: readonly Span[]): Row {
-  const left: Span[] = [[' ', 'plain'], ...line(parts)]
+function withAddress({ state, facts }: Scene, parts: readonly StyledText[]): ScreenRow {
+  const left: StyledText[] = [[' ', 'plain'], ...line(parts)]
   const room = state.size.columns - widthOfSpans(left) - 3
   const address = cutInside(safeText(facts.address), Math.max(0, room))
   if (room < LEAST_ADDRESS && widthOf(address) < widthOf(facts.address)) return rowOf(left, state.size.columns)
@@ -48,13 +48,13 @@ function withAddress({ state, facts }: Scene, parts: readonly Span[]): Row {
 
 const LEAST_ADDRESS = 12
 
-function streamCounts({ data }: Scene): Span[] {
+function streamCounts({ data }: Scene): StyledText[] {
   const { size, isComplete } = data.streams
   return [[`${counted(size, 'stream')}${isComplete ? '' : ' so far'}`, 'plain']]
 }
 
 /** What of a list passes the filter, is marked, and in which order. */
-function listParts({ state, listing }: Scene): Span[] {
+function listParts({ state, listing }: Scene): StyledText[] {
   const { filter, marks, sort } = state.lists[state.screen]
   return [
     [filter === '' ? '' : `${counted(listing.matching, 'matches', 'match')} "${safeText(filter)}"`, 'active'],
@@ -63,7 +63,7 @@ function listParts({ state, listing }: Scene): Span[] {
   ]
 }
 
-function watchdogParts({ data, nowMs, state }: Scene): Span[] {
+function watchdogParts({ data, nowMs, state }: Scene): StyledText[] {
   const dogs = data.watchdog.state?.watchdogs ?? []
   const live = dogs.filter(dog => livenessOf(dog, nowMs) === 'live').length
   const next = data.watchdog.next[0]
@@ -77,7 +77,7 @@ function watchdogParts({ data, nowMs, state }: Scene): Span[] {
   ]
 }
 
-function activityParts({ data }: Scene): Span[] {
+function activityParts({ data }: Scene): StyledText[] {
   const { items, behind } = data.activity
   return [
     [counted(items.length, 'change'), 'plain'],

@@ -1,27 +1,36 @@
-import { faultText, idsText, lookOf, statusWord } from '../../formats/stream/view.ts'
+import { faultText, idsText, statusWord, styleOf } from '../../formats/stream/view.ts'
 import type { Cell } from '../../formats/terminal/table.ts'
 import { cutInside, widthOf } from '../../formats/terminal/width.ts'
 import { isHeld } from '../../stream/lease.ts'
 import type { Summary } from '../../stream/summary.ts'
-import { type Pulse, pulseNow } from '../data/activity-rate.ts'
+import { type ActivityRate, pulseNow } from '../data/activity-rate.ts'
 import type { StreamEntry } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { layoutOf, PANES_COLUMNS, WIDE_COLUMNS } from '../state/layout.ts'
-import { gutter, type ListColumn, listRow, lookOfRow, type Moment, placed, type RowMarks, titleRow } from './columns.ts'
+import {
+  gutter,
+  type ListColumn,
+  listRow,
+  lookOfRow,
+  placed,
+  type RowMarks,
+  type RowTime,
+  titleRow,
+} from './columns.ts'
 import { noStreams } from './empty.ts'
-import { type Area, filled, type Row } from './row.ts'
+import { type Area, filled, type ScreenRow } from './row.ts'
 import { safeName, safeText } from './safe-text.ts'
 import { AGE_WIDTH, agoText, DUE_WIDTH, dueCell } from './times.ts'
 import { listWindow } from './window.ts'
 
 /** The list of streams, its titles included where the screen has them. */
-export function streamRows(scene: Scene, area: Area): Row[] {
+export function streamRows(scene: Scene, area: Area): ScreenRow[] {
   if (scene.listing.keys.length === 0) return filled(noStreams(scene, area), area)
   return entryRows(scene, area, scene.state.isWide ? WIDE : USUAL)
 }
 
 /** A list whose keys are names of streams, in these columns. */
-export function entryRows(scene: Scene, area: Area, all: readonly ListColumn<StreamEntry>[]): Row[] {
+export function entryRows(scene: Scene, area: Area, all: readonly ListColumn<StreamEntry>[]): ScreenRow[] {
   const moment = { nowMs: scene.nowMs, time: scene.state.time }
   const columns = placed(all, area.columns)
   const titles = isTiny(scene) ? [] : [titleRow(columns)]
@@ -50,9 +59,9 @@ export function marksOf({ state, listing }: Scene, key: string, cursor: string |
 }
 
 /** Where there is room for the name only: the glyph of its status in front. */
-function shortRow({ name, item, isRead }: StreamEntry, marks: RowMarks, columns: number): Row {
+function shortRow({ name, item, isRead }: StreamEntry, marks: RowMarks, columns: number): ScreenRow {
   const isUnknown = !isRead && item.summary === undefined
-  const look = isUnknown ? { glyph: '…', style: 'dim' as const } : lookOf(item.summary?.status ?? '')
+  const look = isUnknown ? { glyph: '…', style: 'dim' as const } : styleOf(item.summary?.status ?? '')
   const [sign, ...rest] = gutter(marks)
   const front = `${sign?.[0].slice(0, 1) ?? ''}${rest.length > 0 ? '•' : ''}`
   const room = columns - widthOf(front) - 2
@@ -68,7 +77,7 @@ function shortRow({ name, item, isRead }: StreamEntry, marks: RowMarks, columns:
 }
 
 /** A row that is in the list still and not in the data any more. */
-function goneRow(key: string, marks: RowMarks, columns: number): Row {
+function goneRow(key: string, marks: RowMarks, columns: number): ScreenRow {
   const text = cutInside(safeText(key), Math.max(0, columns - 11))
   return {
     spans: [...gutter(marks), [`${text}  ✗ gone`.slice(0, Math.max(0, columns - 3)), 'dim']],
@@ -153,7 +162,7 @@ function extra(
 export function statusCell({ item: { summary, fault }, isRead }: StreamEntry): Cell {
   if (summary === undefined && !isRead) return { text: '…', style: 'dim' }
   if (summary === undefined) return { text: safeText(`? ${fault?.code ?? 'not started'}`), style: 'warn' }
-  const { glyph, style } = lookOf(summary.status)
+  const { glyph, style } = styleOf(summary.status)
   const hasErrors = summary.outcome === 'errors' && summary.status === 'completed'
   if (hasErrors) return { text: `${glyph} with errors`, style: 'warn' }
   return { text: `${glyph} ${safeText(statusWord(summary.status))}`, style }
@@ -174,11 +183,11 @@ function waitingCell(entry: StreamEntry): Cell {
   return known(entry, ({ waitingOn }) => safeText(idsText(waitingOn, 3)) || '-')
 }
 
-function dueOf(entry: StreamEntry, moment: Moment): Cell {
+function dueOf(entry: StreamEntry, moment: RowTime): Cell {
   return known(entry, ({ dueMs }) => dueCell(dueMs, moment))
 }
 
-function ageOf(entry: StreamEntry, moment: Moment): Cell {
+function ageOf(entry: StreamEntry, moment: RowTime): Cell {
   return known(entry, ({ createdMs }) => agoText(createdMs, moment))
 }
 
@@ -205,7 +214,7 @@ function known({ item: { summary, fault }, isRead }: StreamEntry, read: (summary
  * Recent changes, a bar for each stretch of time, the latest at the right; `''` where there were none. The scale is the same
  * for all streams and doubles from bar to bar, so that rows compare and nothing shrinks because of a peak.
  */
-export function sparkline(pulse: Pulse, nowMs: number): string {
+export function sparkline(pulse: ActivityRate, nowMs: number): string {
   const counts = pulseNow(pulse, nowMs)
   return counts.every(count => count === 0) ? '' : counts.map(barOf).join('')
 }

@@ -1,10 +1,10 @@
 import { cut, widthOf } from '../../formats/terminal/width.ts'
-import type { Field } from '../state/state.ts'
-import { cell, type Span } from './row.ts'
+import type { TextField } from '../state/state.ts'
+import { cell, type StyledText } from './row.ts'
 import { safeText } from './safe-text.ts'
 
 /** Stands where the next character goes: a cell of its own, so that it is seen without colours too. */
-const CURSOR: Span = ['│', 'mark']
+const CURSOR: StyledText = ['│', 'mark']
 
 /** More of a text than this is never measured. */
 const MOST_UNITS = 1_000
@@ -13,7 +13,7 @@ const MOST_UNITS = 1_000
  * What is typed into a field, in exactly so many columns. The part around the cursor is seen; `…` stands where there is
  * more. Without the keys (`isFocused` false) it has no cursor and is seen from its beginning.
  */
-export function fieldSpans(field: Field, width: number, isFocused = true): Span[] {
+export function fieldSpans(field: TextField, width: number, isFocused = true): StyledText[] {
   if (width <= 0) return []
   if (!isFocused) return [cell(safeText(field.text), width)]
   const before = safeText(field.text.slice(0, field.at).slice(-MOST_UNITS))

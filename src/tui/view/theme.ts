@@ -4,7 +4,7 @@ import type { Style } from '../../formats/terminal/style.ts'
 export type Theme = 'dark' | 'light' | 'mono'
 
 /** How a text is drawn, as the properties of an Ink `Text`. */
-export interface Look {
+export interface TextStyle {
   readonly color?: string
   readonly bold?: boolean
   readonly dimColor?: boolean
@@ -26,11 +26,11 @@ export function themeFor(choice: 'auto' | Theme, hints: ThemeHints): Theme {
 }
 
 /** How a style looks. Only the 16 colours that the terminal itself defines. The same object each time. */
-export function lookOfStyle(theme: Theme, style: Style): Look {
+export function lookOfStyle(theme: Theme, style: Style): TextStyle {
   return LOOKS[theme][style]
 }
 
-type Looks = { readonly [Of in Style]: Look }
+type Looks = { readonly [Of in Style]: TextStyle }
 
 /** Where red and green look alike, bold and brightness tell bad from good, and a glyph and a word stand beside each of them. */
 const DARK: Looks = {

@@ -2,18 +2,18 @@ import { calmSpan, countText } from '../../formats/terminal/numbers.ts'
 import { cutInside, widthOf } from '../../formats/terminal/width.ts'
 import type { Freshness } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
-import { joined, type Row, rowOf, type Span, widthOfSpans } from './row.ts'
+import { joined, rowOf, type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
 import { safeName, safeText } from './safe-text.ts'
 
 /** The first line: where we are, how old that is, and whether anything can be changed. */
-export function titleRow(scene: Scene): Row {
+export function titleRow(scene: Scene): ScreenRow {
   const { columns } = scene.state.size
   const head = columns < SHORT_COLUMNS ? ' ' : ' leasectl ▸ '
   const where = placeText(scene)
   const right = fittingRight(scene, columns - Math.min(widthOf(where), LEAST_PLACE) - head.length - 3)
   const free = columns - head.length - widthOfSpans(right) - 1
   const place = cutInside(where, Math.max(0, free - 1))
-  const spans: Span[] = [
+  const spans: StyledText[] = [
     [head, 'plain'],
     [place, 'strong'],
     [' '.repeat(Math.max(1, free - widthOf(place))), 'plain'],
@@ -33,7 +33,7 @@ function placeText({ state }: Scene): string {
 }
 
 /** As much of the right side as fits; what tells least goes first, whether changes are possible last. */
-function fittingRight(scene: Scene, room: number): Span[] {
+function fittingRight(scene: Scene, room: number): StyledText[] {
   const parts = [
     { rank: 2, span: freshnessSpan(scene) },
     { rank: 3, span: timeSpan(scene) },
@@ -51,7 +51,7 @@ function fittingRight(scene: Scene, room: number): Span[] {
 }
 
 /** `● live 1s`: the interval, which rests, and not the age, which does not; that is told as soon as it is more than two of them. */
-function freshnessSpan({ data, state, liveRevision, nowMs }: Scene): Span {
+function freshnessSpan({ data, state, liveRevision, nowMs }: Scene): StyledText {
   const { seenMs, isSlow, intervalMs, trouble } = data.freshness
   if (state.frozen !== undefined) {
     const pending = Math.max(0, liveRevision - state.frozen.revision)
@@ -76,22 +76,22 @@ function intervalText(ms: number): string {
   return calmSpan(Math.round(ms / 1_000) * 1_000)
 }
 
-function timeSpan({ state }: Scene): Span {
+function timeSpan({ state }: Scene): StyledText {
   return [state.time === 'relative' ? '' : state.time === 'utc' ? 'UTC' : 'local', 'dim']
 }
 
-function protectedSpan({ facts }: Scene): Span {
+function protectedSpan({ facts }: Scene): StyledText {
   return [facts.isProtected ? 'PROTECTED' : '', 'warn']
 }
 
-function writesSpan({ state: { writes }, nowMs }: Scene): Span {
+function writesSpan({ state: { writes }, nowMs }: Scene): StyledText {
   if (writes.kind !== 'unlocked' || writes.untilMs <= nowMs) return ['READ-ONLY', 'plain']
   const leftMs = writes.untilMs - nowMs
   return [`WRITES ${leftMs < 60_000 ? calmSpan(leftMs) : `${Math.ceil(leftMs / 60_000)}m`}`, 'bad']
 }
 
 /** The line between head and body; what must not be overseen stands in it. */
-export function headRule(scene: Scene): Row {
+export function headRule(scene: Scene): ScreenRow {
   const { columns } = scene.state.size
   const [text, style] = headNews(scene)
   if (text === '' || columns < 8) return { spans: [['─'.repeat(Math.max(0, columns)), 'dim']] }
@@ -105,7 +105,7 @@ export function headRule(scene: Scene): Row {
   )
 }
 
-function headNews({ data, state, nowMs }: Scene): Span {
+function headNews({ data, state, nowMs }: Scene): StyledText {
   const { seenMs, trouble } = data.freshness
   if (trouble !== undefined) {
     const since = seenMs === undefined ? 'no answer yet' : `stale ${calmSpan(nowMs - seenMs)}`

@@ -13,16 +13,16 @@ import { upcoming } from '../../ops/watchdog-state/upcoming.ts'
 import type { DryRun, StreamEntry } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { PANES_COLUMNS, WIDE_COLUMNS } from '../state/layout.ts'
-import { type ListColumn, listRow, type Moment, placed, titleRow } from './columns.ts'
+import { type ListColumn, listRow, placed, type RowTime, titleRow } from './columns.ts'
 import { emptyRows, noMatch, waitingRows } from './empty.ts'
-import { type Area, BLANK, filled, type Row, rowOf, type Span } from './row.ts'
+import { type Area, BLANK, filled, rowOf, type ScreenRow, type StyledText } from './row.ts'
 import { safeName, safeText } from './safe-text.ts'
 import { isTiny, marksOf, statusCell } from './streams.ts'
 import { DUE_WIDTH, dueCell, pastText } from './times.ts'
 import { listWindow } from './window.ts'
 
 /** The watchdogs, what ends next (the list with the cursor), what was decided last, what a pass would do now. */
-export function watchdogRows(scene: Scene, area: Area): Row[] {
+export function watchdogRows(scene: Scene, area: Area): ScreenRow[] {
   const waiting = waitingRows(scene, area)
   if (waiting !== undefined) return filled(waiting, area)
   if (isTiny(scene)) return filled(nextPart(scene, area), area)
@@ -47,7 +47,7 @@ export function watchdogRows(scene: Scene, area: Area): Row[] {
 /** Title and three rows. */
 const LEAST_NEXT = 4
 
-function dogsPart(scene: Scene, area: Area): Row[] {
+function dogsPart(scene: Scene, area: Area): ScreenRow[] {
   const { state } = scene.data.watchdog
   if (state === undefined) return emptyRows({ ...area, rows: 1 }, 'reading what watchdogs wrote …', [], 'dim')
   if (state.watchdogs.length === 0) {
@@ -59,7 +59,7 @@ function dogsPart(scene: Scene, area: Area): Row[] {
   return [...dogRows(scene, { ...area, rows: most }), ...troubleRows(scene, area).slice(0, 3)]
 }
 
-function nextPart(scene: Scene, area: Area): Row[] {
+function nextPart(scene: Scene, area: Area): ScreenRow[] {
   if (scene.listing.keys.length > 0) return filled(nextRows(scene, area), area)
   if (scene.listing.total > 0) return noMatch(scene, area, 'stream').filter(row => row !== BLANK)
   const known = upcoming(scene.data.watchdog.state?.watchdogs ?? [], scene.nowMs).length
@@ -68,7 +68,7 @@ function nextPart(scene: Scene, area: Area): Row[] {
 }
 
 /** One row a watchdog, those who are there first; the last row tells of those there is no room for. */
-function dogRows({ data, nowMs, state }: Scene, area: Area): Row[] {
+function dogRows({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
   const dogs = (data.watchdog.state?.watchdogs ?? []).toSorted(byLiveness(nowMs))
   const columns = placed(COLUMNS, area.columns)
   const room = Math.max(1, area.rows - 1)
@@ -80,7 +80,7 @@ function dogRows({ data, nowMs, state }: Scene, area: Area): Row[] {
 }
 
 /** What keeps those who are there from their work, a row each. */
-function troubleRows({ data, nowMs }: Scene, { columns }: Area): Row[] {
+function troubleRows({ data, nowMs }: Scene, { columns }: Area): ScreenRow[] {
   const { watchdogs = [], damaged = false } = data.watchdog.state ?? {}
   const there = watchdogs.filter(dog => isThere(livenessOf(dog, nowMs)))
   const lines = there.flatMap(({ host, pid, failure, breaker }) => [
@@ -99,7 +99,7 @@ function troubleRows({ data, nowMs }: Scene, { columns }: Area): Row[] {
   return all.map(line => rowOf([[` ! ${safeText(line)}`, 'bad']], columns))
 }
 
-function stateCell(dog: WatchdogEntry, { nowMs }: Moment): Cell {
+function stateCell(dog: WatchdogEntry, { nowMs }: RowTime): Cell {
   const liveness = livenessOf(dog, nowMs)
   if (dog.failure !== undefined && liveness === 'live') return { text: '! failing', style: 'bad' }
   const { glyph, style } = LIVENESS_LOOKS[liveness]
@@ -107,7 +107,7 @@ function stateCell(dog: WatchdogEntry, { nowMs }: Moment): Cell {
 }
 
 /** By how much its next pass is late. */
-function lagCell(dog: WatchdogEntry, { nowMs }: Moment): Cell {
+function lagCell(dog: WatchdogEntry, { nowMs }: RowTime): Cell {
   if (dog.lastSweepMs === undefined || livenessOf(dog, nowMs) === 'stopped') return '-'
   const lagMs = nowMs - dog.lastSweepMs - Math.max(dog.intervalMs, dog.tookMs)
   // A pass takes its time, and what it wrote is read a look later.
@@ -168,7 +168,7 @@ interface Next {
 }
 
 /** The streams whose limits end next, with the cursor. */
-function nextRows(scene: Scene, area: Area): Row[] {
+function nextRows(scene: Scene, area: Area): ScreenRow[] {
   const moment = { nowMs: scene.nowMs, time: scene.state.time }
   const columns = placed(NEXT, area.columns)
   const titles = isTiny(scene) ? [] : [titleRow(columns)]
@@ -196,34 +196,34 @@ function limitsOf({ data }: Scene): ReadonlyMap<string, number> {
 }
 
 /** What watchdogs decided last, the latest first. */
-function decisionRows({ data, nowMs, state }: Scene, area: Area): Row[] {
+function decisionRows({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
   const dogs = data.watchdog.state?.watchdogs ?? []
   const latest = dogs.flatMap(({ decisions }) => decisions).sort((a, b) => b.atMs - a.atMs)
   if (latest.length === 0) return []
   const columns = placed(DECISIONS, area.columns)
-  const moment: Moment = { nowMs, time: state.time }
+  const moment: RowTime = { nowMs, time: state.time }
   return [titleRow(columns), ...latest.slice(0, area.rows - 1).map(decision => listRow(columns, decision, moment))]
 }
 
 /** What a pass would do now, where somebody asked. */
-function dryRunRows({ data, nowMs, state }: Scene, area: Area): Row[] {
+function dryRunRows({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
   const { dryRun } = data.watchdog
   if (dryRun === undefined) return []
   const style = dryRun.kind === 'failed' ? 'bad' : 'strong'
   const head = rowOf([[`   ${dryRunTitle(dryRun, { nowMs, time: state.time })}`, style]], area.columns)
   if (dryRun.kind !== 'done') return [head]
   const { breaker, decisions, total } = dryRun
-  const warning: Span[] =
+  const warning: StyledText[] =
     breaker === undefined ? [] : [[`   ! the breaker would hold it back: ${safeText(breaker)}`, 'bad']]
   const room = Math.max(0, area.rows - 1 - warning.length)
   const shown = decisions.slice(0, total > room ? Math.max(0, room - 1) : room)
   const rest = total - shown.length
-  const lines: Span[] = shown.map(line => [`   ${safeText(line)}`, 'plain'])
-  const more: Span[] = rest > 0 ? [[`   and ${countText(rest)} more`, 'dim']] : []
+  const lines: StyledText[] = shown.map(line => [`   ${safeText(line)}`, 'plain'])
+  const more: StyledText[] = rest > 0 ? [[`   and ${countText(rest)} more`, 'dim']] : []
   return [head, ...[...warning, ...lines, ...more].map(span => rowOf([span], area.columns))]
 }
 
-function dryRunTitle(dryRun: DryRun, moment: Moment): string {
+function dryRunTitle(dryRun: DryRun, moment: RowTime): string {
   switch (dryRun.kind) {
     case 'running':
       return `dry run: looking for ${calmSpan(moment.nowMs - dryRun.sinceMs)} …`

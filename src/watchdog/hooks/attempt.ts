@@ -3,7 +3,7 @@ import { errorCode } from '../../util/errors.ts'
 import { visibleText } from '../../util/visible-text.ts'
 
 /** What became of one try of a delivery. */
-export interface Attempt {
+export interface DeliveryAttempt {
   /** `delivered`; `repeat`: a later try may succeed; `hopeless`: none will; `stopped`: it was cut off, its end is unknown. */
   readonly kind: 'delivered' | 'repeat' | 'hopeless' | 'stopped'
   /** `exit-0`, `exit-3`, `signal-SIGKILL`, `http-503`, `timed-out`, `ECONNREFUSED`, … */
@@ -49,7 +49,7 @@ export function failureCode(error: unknown): string {
   return errorCode(error) ?? (error.cause === undefined ? 'failed' : failureCode(error.cause))
 }
 
-export type Cut = Pick<Attempt, 'kind' | 'code'>
+export type Cut = Pick<DeliveryAttempt, 'kind' | 'code'>
 
 /** What a try came to that did not come to its end. */
 export function whyCut(stop: AbortSignal): Cut {

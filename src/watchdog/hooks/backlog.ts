@@ -1,5 +1,5 @@
 import { readStream, type StreamView } from '../../ops/read-stream.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
 import type { Timing } from '../../util/clock.ts'
 import { ownText } from '../../util/strings.ts'
@@ -7,7 +7,7 @@ import type { Expiry } from '../decision.ts'
 import type { Hold } from './pending.ts'
 
 /** A stream whose document has to be read, and why. */
-export interface Reading {
+export interface PendingRead {
   readonly stream: string
   /** What it did up to this version is known; `undefined`: nothing of it. */
   readonly before: number | undefined
@@ -25,15 +25,15 @@ const AT_ONCE = 8
  * moves again meanwhile is read once.
  */
 export class Backlog {
-  readonly #waiting = new Map<string, Reading>()
+  readonly #waiting = new Map<string, PendingRead>()
   readonly #limit: number
-  readonly #read: (reading: Reading) => Promise<void>
+  readonly #read: (reading: PendingRead) => Promise<void>
   /** Kept: one begun anew would pass over all that were taken out before. */
   #order = this.#waiting.values()
   #reading = 0
   #isClosed = false
 
-  constructor(read: (reading: Reading) => Promise<void>, limit = WAITING) {
+  constructor(read: (reading: PendingRead) => Promise<void>, limit = WAITING) {
     this.#read = read
     this.#limit = limit
   }
@@ -44,7 +44,7 @@ export class Backlog {
   }
 
   /** False if there is no room, or it is closed: then the hold is still the caller's. */
-  add(reading: Reading): boolean {
+  add(reading: PendingRead): boolean {
     if (this.#isClosed) return false
     if (this.#merge(reading)) return true
     if (this.#waiting.size >= this.#limit) return false
@@ -58,7 +58,7 @@ export class Backlog {
     this.#isClosed = true
   }
 
-  #merge(reading: Reading): boolean {
+  #merge(reading: PendingRead): boolean {
     const known = this.#waiting.get(reading.stream)
     if (known === undefined) return false
     this.#waiting.set(known.stream, {
@@ -84,7 +84,7 @@ export class Backlog {
     }
   }
 
-  #first(): Reading | undefined {
+  #first(): PendingRead | undefined {
     const next = this.#order.next()
     if (next.done !== true) return next.value
     // what is at its end stays there
@@ -103,7 +103,7 @@ export type PatientlyRead =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'stopped' }
 
-export interface Patience {
+export interface ReadRetries {
   readonly timing: Timing
   readonly signal: AbortSignal
   /** Told once of a stream that is tried again. */
@@ -114,10 +114,10 @@ const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 30_000
 
 /** Reads a stream with its history. A store that does not answer is asked until it does: what happened is not to be lost. */
-export async function readPatiently(
-  store: EventStore,
+export async function readWithRetry(
+  store: StreamStore,
   stream: string,
-  { timing, signal, onTrouble }: Patience,
+  { timing, signal, onTrouble }: ReadRetries,
 ): Promise<PatientlyRead> {
   for (let tries = 0; !signal.aborted; tries += 1) {
     try {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { RunningGroups, signalGroup } from '../../process/process-group.ts'
 import type { Timing } from '../../util/clock.ts'
-import { type Attempt, type Cut, Excerpt, failureCode, whyCut } from './attempt.ts'
+import { type Cut, type DeliveryAttempt, Excerpt, failureCode, whyCut } from './attempt.ts'
 import type { CommandTarget } from './target.ts'
 
 /** So much of what a program prints is kept, of both its streams together. */
@@ -25,7 +25,7 @@ export interface CommandInput {
  * Runs the program of a hook to its end, which is when it and all that hold its output have ended. One that takes too long
  * is ended with all it started. Never throws.
  */
-export async function runCommand({ argv, timeoutMs }: CommandTarget, input: CommandInput): Promise<Attempt> {
+export async function runCommand({ argv, timeoutMs }: CommandTarget, input: CommandInput): Promise<DeliveryAttempt> {
   const child = started(argv, input.environment)
   if (typeof child === 'string') return { kind: 'repeat', code: child, output: '' }
   running.add(child)
@@ -36,7 +36,7 @@ export async function runCommand({ argv, timeoutMs }: CommandTarget, input: Comm
   }
 }
 
-async function attemptOf(child: ChildProcess, timeoutMs: number, input: CommandInput): Promise<Attempt> {
+async function attemptOf(child: ChildProcess, timeoutMs: number, input: CommandInput): Promise<DeliveryAttempt> {
   const output = new Excerpt(MAX_OUTPUT_BYTES)
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', chunk => output.add(chunk))
   const over = new AbortController()
@@ -84,7 +84,7 @@ function verdict(
   { exitCode, signalCode }: ChildProcess,
   fault: string | undefined,
   cut: Cut | false,
-): Omit<Attempt, 'output'> {
+): Omit<DeliveryAttempt, 'output'> {
   if (exitCode === 0) return { kind: 'delivered', code: 'exit-0' }
   if (cut !== false) return cut
   return { kind: 'repeat', code: fault ?? (signalCode === null ? `exit-${exitCode}` : `signal-${signalCode}`) }

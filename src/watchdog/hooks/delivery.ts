@@ -1,12 +1,12 @@
 import type { Timing } from '../../util/clock.ts'
-import { Room } from '../../util/concurrency.ts'
-import type { Attempt } from './attempt.ts'
+import { Semaphore } from '../../util/concurrency.ts'
+import type { DeliveryAttempt } from './attempt.ts'
 import { runCommand } from './command.ts'
 import { type HookKind, type HookTarget, labelOf } from './target.ts'
 import { postWebhook } from './webhook.ts'
 
 /** One thing that one target has to be told. */
-export interface Parcel {
+export interface Delivery {
   readonly target: HookTarget
   readonly kind: HookKind
   readonly stream: string
@@ -62,11 +62,11 @@ const FIRST_PAUSE_MS = 10_000
 const LONGEST_PAUSE_MS = 5 * 60_000
 
 /** Delivers, several at a time, again and again until it is taken or in vain. */
-export class Courier {
+export class DeliveryQueue {
   readonly #options: CourierOptions
-  readonly #queue: Room
+  readonly #queue: Semaphore
   readonly #atOnce: number
-  readonly #rooms = new Map<HookTarget, Room>()
+  readonly #rooms = new Map<HookTarget, Semaphore>()
   readonly #retryLimit: RetryLimit
   readonly #underWay = new Set<Promise<void>>()
   /** No further try is begun. */
@@ -77,7 +77,7 @@ export class Courier {
 
   constructor(options: CourierOptions) {
     this.#options = options
-    this.#queue = new Room(options.queue ?? QUEUE)
+    this.#queue = new Semaphore(options.queue ?? QUEUE)
     this.#atOnce = options.atOnce ?? AT_ONCE
     this.#retryLimit = new RetryLimit(options.retryForMs)
   }
@@ -88,7 +88,7 @@ export class Courier {
   }
 
   /** Takes a parcel as soon as there is room. `ended` is called with true when it is delivered or given up, with false if it is left. */
-  async accept(parcel: Parcel, ended: (isOver: boolean) => void): Promise<boolean> {
+  async accept(parcel: Delivery, ended: (isOver: boolean) => void): Promise<boolean> {
     const places = Math.ceil(parcel.text.length / TEXT_OF_A_PLACE)
     const isTaken = await this.#queue.take(places)
     if (!isTaken) ended(false)
@@ -118,7 +118,7 @@ export class Courier {
   }
 
   /** True once it has come to an end, false if it is left to whoever watches next. */
-  async #deliver(parcel: Parcel): Promise<boolean> {
+  async #deliver(parcel: Delivery): Promise<boolean> {
     const { target } = parcel
     const { timing } = this.#options
     let firstMs: number | undefined
@@ -137,7 +137,9 @@ export class Courier {
   }
 
   /** `undefined`: it was not begun, the watchdog ends or waits no longer for this target. */
-  async #attempt(parcel: Parcel): Promise<{ readonly attempt: Attempt; readonly tookMs: number } | undefined> {
+  async #attempt(
+    parcel: Delivery,
+  ): Promise<{ readonly attempt: DeliveryAttempt; readonly tookMs: number } | undefined> {
     const { timing } = this.#options
     const room = this.#roomOf(parcel.target)
     if (!(await room.take())) return undefined
@@ -152,26 +154,29 @@ export class Courier {
     }
   }
 
-  async #send({ target, text, environment, id }: Parcel): Promise<Attempt> {
+  async #send({ target, text, environment, id }: Delivery): Promise<DeliveryAttempt> {
     const { timing, nowMs, userAgent } = this.#options
     const { signal: stop } = this.#stop
     if (target.kind === 'command') return runCommand(target, { text, environment, timing, stop })
     return postWebhook(target, { id, body: text, userAgent, nowMs: nowMs(), timing, stop })
   }
 
-  #outcomeOf({ kind }: Attempt, tries: number, target: HookTarget, isLate: boolean): DeliveryReport['outcome'] {
+  #outcomeOf({ kind }: DeliveryAttempt, tries: number, target: HookTarget, isLate: boolean): DeliveryReport['outcome'] {
     if (kind === 'delivered') return 'delivered'
     if (kind === 'stopped') return 'left'
     if (kind === 'hopeless' || tries >= target.tries) return 'given-up'
     return isLate || this.#ending.signal.aborted ? 'left' : 'retrying'
   }
 
-  #pauseMs(tries: number, { retryAfterMs = 0 }: Attempt): number {
+  #pauseMs(tries: number, { retryAfterMs = 0 }: DeliveryAttempt): number {
     const longest = Math.min(FIRST_PAUSE_MS * 3 ** (tries - 1), LONGEST_PAUSE_MS)
     return Math.max(((1 + this.#options.timing.random()) / 2) * longest, retryAfterMs)
   }
 
-  #tell(parcel: Parcel, tried: Pick<DeliveryReport, 'tries' | 'outcome' | 'tookMs'> & { attempt: Attempt }): void {
+  #tell(
+    parcel: Delivery,
+    tried: Pick<DeliveryReport, 'tries' | 'outcome' | 'tookMs'> & { attempt: DeliveryAttempt },
+  ): void {
     const { kind, stream, id, target } = parcel
     const { attempt, tries, outcome, tookMs } = tried
     const { code, output } = attempt
@@ -188,10 +193,10 @@ export class Courier {
     })
   }
 
-  #roomOf(target: HookTarget): Room {
+  #roomOf(target: HookTarget): Semaphore {
     const known = this.#rooms.get(target)
     if (known !== undefined) return known
-    const room = new Room(this.#atOnce)
+    const room = new Semaphore(this.#atOnce)
     this.#rooms.set(target, room)
     if (this.#ending.signal.aborted) room.close()
     return room
@@ -208,7 +213,7 @@ class RetryLimit {
   }
 
   /** What became of a try that began then. A target that refuses a document answers all the same. */
-  tried(target: HookTarget, { kind }: Attempt, startedMs: number): void {
+  tried(target: HookTarget, { kind }: DeliveryAttempt, startedMs: number): void {
     if (kind === 'delivered' || kind === 'hopeless') this.#failingSinceMs.delete(target)
     else if (!this.#failingSinceMs.has(target)) this.#failingSinceMs.set(target, startedMs)
   }

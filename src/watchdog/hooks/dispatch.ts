@@ -1,5 +1,5 @@
-import type { Courier } from './delivery.ts'
-import { documentOf, environmentOf, type Happening } from './events.ts'
+import type { DeliveryQueue } from './delivery.ts'
+import { documentOf, environmentOf, type HookEvent } from './events.ts'
 import type { HookOptions } from './options.ts'
 import { HOOK_KINDS, type HookKind, type HookTarget, hookKey } from './target.ts'
 import { type DeliveredIds, shortId, toldKey } from './watermarks.ts'
@@ -34,8 +34,8 @@ export class Dispatch {
    * @returns false if the watchdog ends
    */
   async handOn(
-    happening: Happening,
-    courier: Courier,
+    happening: HookEvent,
+    courier: DeliveryQueue,
     wants: (key: string) => boolean,
     hold: (key: string) => (isOver: boolean) => void,
   ): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { SeenTransaction, StreamView } from '../../ops/read-stream.ts'
+import type { JournalEntry, StreamView } from '../../ops/read-stream.ts'
 import { isFailed, isFinal, isSuperseded } from '../../stream/event.ts'
 import type { JournalChange } from '../../stream/journal/journal.ts'
 import { cutBytes } from '../../stream/text.ts'
@@ -9,7 +9,7 @@ import type { MovedStream } from '../report.ts'
 import type { HookKind } from './target.ts'
 
 /** Something that hooks of a kind are told, with the names that a program finds it by. */
-export interface Happening {
+export interface HookEvent {
   readonly kind: HookKind
   /** The same whoever finds it and how often: what receivers tell repetitions by. */
   readonly id: string
@@ -23,11 +23,11 @@ export interface Happening {
   readonly version: number | undefined
   readonly status: string
   readonly outcome: '' | 'errors'
-  readonly what: { readonly transaction: SeenTransaction } | { readonly due: Expiry }
+  readonly what: { readonly transaction: JournalEntry } | { readonly due: Expiry }
 }
 
 /** How the stream stands now, whatever happened to it. */
-type Standing = Pick<Happening, 'stream' | 'status' | 'outcome'>
+type Standing = Pick<HookEvent, 'stream' | 'status' | 'outcome'>
 
 /** Writers that keep no journal tell no time but that of the event itself: older than this it is no news. */
 export interface NewsRules {
@@ -35,13 +35,13 @@ export interface NewsRules {
   readonly store: string
   readonly kinds: ReadonlySet<HookKind>
   /** Which of our own transactions are news. */
-  isNews(transaction: SeenTransaction, atMs: number | undefined): boolean
+  isNews(transaction: JournalEntry, atMs: number | undefined): boolean
   /** What foreign writers did since then is news, epoch ms. */
   readonly foreignSinceMs: number
 }
 
 /** All that hooks of these kinds have to be told of a stream, oldest first. */
-export function happeningsIn(view: StreamView, rules: NewsRules): Happening[] {
+export function happeningsIn(view: StreamView, rules: NewsRules): HookEvent[] {
   const standing = standingOf(view)
   return view.transactions().flatMap(transaction => {
     const parsed = Date.parse(transaction.at)
@@ -56,7 +56,7 @@ export function happeningsIn(view: StreamView, rules: NewsRules): Happening[] {
 }
 
 /** What a watchdog only tells of. */
-export function noticeOf(view: StreamView, due: Expiry, store: string): Happening {
+export function noticeOf(view: StreamView, due: Expiry, store: string): HookEvent {
   const { stream, event, commandId } = due
   const id = idOf('expired', [store, stream, commandId])
   return {
@@ -71,7 +71,7 @@ export function noticeOf(view: StreamView, due: Expiry, store: string): Happenin
   }
 }
 
-function changesFor(kind: HookKind, { changes, op, commandId }: SeenTransaction, view: StreamView): JournalChange[] {
+function changesFor(kind: HookKind, { changes, op, commandId }: JournalEntry, view: StreamView): JournalChange[] {
   const moved = changes.filter(({ attr }) => attr === undefined)
   switch (kind) {
     case 'done':
@@ -94,24 +94,24 @@ function ends(from: string, to: string): boolean {
  * A foreign write is found late, and the first of all tells of everything that ever happened to the stream. When an event
  * ended its own timestamp tells; without one it counts.
  */
-function isRecent({ event }: JournalChange, transaction: SeenTransaction, view: StreamView, rules: NewsRules): boolean {
+function isRecent({ event }: JournalChange, transaction: JournalEntry, view: StreamView, rules: NewsRules): boolean {
   if (!isForeign(transaction)) return true
   const endedMs = view.time(view.stream.find(event)?.timestamp ?? '')
   return endedMs === undefined || endedMs >= rules.foreignSinceMs
 }
 
-function isForeign({ op }: SeenTransaction): boolean {
+function isForeign({ op }: JournalEntry): boolean {
   return op === 'foreign' || op === 'adopt'
 }
 
 function happening(
   kind: HookKind,
-  transaction: SeenTransaction,
+  transaction: JournalEntry,
   changes: readonly JournalChange[],
   view: StreamView,
   atMs: number | undefined,
   { store }: NewsRules,
-): Omit<Happening, keyof Standing> {
+): Omit<HookEvent, keyof Standing> {
   const { commandId, on, provisional, version } = transaction
   return {
     kind,
@@ -125,7 +125,7 @@ function happening(
 }
 
 /** A foreign write keeps its id when it is recorded: it is known by what it did, and when the events say that was. */
-function identity(transaction: SeenTransaction, changes: readonly JournalChange[], view: StreamView): unknown[] {
+function identity(transaction: JournalEntry, changes: readonly JournalChange[], view: StreamView): unknown[] {
   const { at, commandId, version } = transaction
   if (!isForeign(transaction)) return [commandId === '' ? version : commandId, at]
   return changes.map(({ event, to }) => [event, to, view.stream.find(event)?.timestamp ?? ''])
@@ -202,13 +202,13 @@ function mayHide(version: number, before: number | undefined, isYoung: boolean):
 /** How JSON looks is not for a watchdog to know: handed in by who prints transactions elsewhere too. */
 export interface HookFormat {
   /** A transaction as `tail -o ndjson` prints it. */
-  transaction(stream: string, transaction: SeenTransaction): object
+  transaction(stream: string, transaction: JournalEntry): object
   /** A document as text, the version of the format in front. */
   document(fields: object): string
 }
 
 /** What a hook reads on standard input, or a webhook as its body. */
-export function documentOf(happening: Happening, store: string, format: HookFormat): string {
+export function documentOf(happening: HookEvent, store: string, format: HookFormat): string {
   const { kind, id, stream, status, outcome, what } = happening
   return format.document({
     hook: kind,
@@ -223,7 +223,7 @@ export function documentOf(happening: Happening, store: string, format: HookForm
   })
 }
 
-function dueOf({ due }: Extract<Happening['what'], { due: unknown }>): object {
+function dueOf({ due }: Extract<HookEvent['what'], { due: unknown }>): object {
   const { event, name, limit, dueMs, message, commandId } = due
   return { event, name: name === '' ? null : name, limit, due: isoTime(dueMs), message, commandId }
 }
@@ -237,7 +237,7 @@ const HANDED_ON = ['PATH', 'HOME', 'LANG', 'TZ'] as const
 const MAX_VALUE_BYTES = 8 * 1_024
 
 /** The environment of a program: where it is told what, for scripts that read no JSON. */
-export function environmentOf(happening: Happening, store: string, own: Environment): Record<string, string> {
+export function environmentOf(happening: HookEvent, store: string, own: Environment): Record<string, string> {
   const { kind, stream, event, commandId, version } = happening
   const handedOn = HANDED_ON.flatMap(name => (own[name] === undefined ? [] : [[name, own[name]] as const]))
   const told = {

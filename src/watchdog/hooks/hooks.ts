@@ -1,16 +1,16 @@
-import type { SeenTransaction } from '../../ops/read-stream.ts'
+import type { JournalEntry } from '../../ops/read-stream.ts'
 import type { Timing } from '../../util/clock.ts'
 import { machineTiming } from '../../util/clock.ts'
 import type { Carried } from '../decision.ts'
 import type { MovedStream, PassReport } from '../report.ts'
-import { Backlog, type Reading, readPatiently } from './backlog.ts'
-import { Courier } from './delivery.ts'
+import { Backlog, type PendingRead, readWithRetry } from './backlog.ts'
+import { DeliveryQueue } from './delivery.ts'
 import { Dispatch } from './dispatch.ts'
-import { type Happening, happeningsIn, isNews, type Known, mayTell, noticeOf } from './events.ts'
-import { Pace } from './lag.ts'
+import { type HookEvent, happeningsIn, isNews, type Known, mayTell, noticeOf } from './events.ts'
+import { LagMonitor } from './lag.ts'
 import type { HookFeed, HookOptions } from './options.ts'
-import { type Hold, Holds, Rounds } from './pending.ts'
-import { DeliveredIds, Progress } from './watermarks.ts'
+import { type Hold, PassTracker, PendingDeliveries } from './pending.ts'
+import { DeliveredIds, HookProgress } from './watermarks.ts'
 
 export type { HookFeed } from './options.ts'
 
@@ -34,12 +34,12 @@ class Feed implements HookFeed {
   readonly #options: HookOptions
   readonly #timing: Timing
   readonly #dispatch: Dispatch
-  readonly #progress: Progress
-  readonly #courier: Courier
+  readonly #progress: HookProgress
+  readonly #courier: DeliveryQueue
   readonly #backlog: Backlog
-  readonly #rounds = new Rounds()
-  readonly #holds = new Holds(this.#rounds, () => this.#note())
-  readonly #pace: Pace
+  readonly #rounds = new PassTracker()
+  readonly #holds = new PendingDeliveries(this.#rounds, () => this.#note())
+  readonly #pace: LagMonitor
   readonly #stop = new AbortController()
   #lastSweepMs: number | undefined
   #drained: Promise<void> | undefined
@@ -54,10 +54,10 @@ class Feed implements HookFeed {
     const told = new DeliveredIds(limits.told ?? TOLD)
     this.#dispatch = new Dispatch(options, told)
     const memories = new Map(this.#dispatch.keys.map(key => [key, options.memory(key)]))
-    this.#progress = new Progress({ memories, told, timing, nowMs, onTrouble: this.#trouble, shards, signal })
-    this.#courier = new Courier({ timing, nowMs, userAgent, onDelivery, queue, atOnce, retryForMs })
+    this.#progress = new HookProgress({ memories, told, timing, nowMs, onTrouble: this.#trouble, shards, signal })
+    this.#courier = new DeliveryQueue({ timing, nowMs, userAgent, onDelivery, queue, atOnce, retryForMs })
     this.#backlog = new Backlog(reading => this.#read(reading), limits.waiting)
-    this.#pace = new Pace(limits.behind ?? BEHIND, pace => options.onPace?.(pace))
+    this.#pace = new LagMonitor(limits.behind ?? BEHIND, pace => options.onPace?.(pace))
   }
 
   get pending(): number {
@@ -127,7 +127,7 @@ class Feed implements HookFeed {
   }
 
   /** Waits for nothing: a pass is not to be kept from its work by whoever is told of it. */
-  #add(reading: Omit<Reading, 'hold'>): void {
+  #add(reading: Omit<PendingRead, 'hold'>): void {
     const hold = this.#holds.take()
     const isTaken = this.#backlog.add({ ...reading, hold })
     if (!isTaken) hold.leave()
@@ -136,7 +136,7 @@ class Feed implements HookFeed {
   }
 
   /** Reads a stream and hands on what hooks are to be told. What cannot be handed on any more is left. */
-  async #read(reading: Reading): Promise<void> {
+  async #read(reading: PendingRead): Promise<void> {
     this.#pace.waits(this.#backlog.size)
     try {
       if (!(await this.#tell(reading))) return
@@ -148,10 +148,10 @@ class Feed implements HookFeed {
   }
 
   /** False if the watchdog ends. */
-  async #tell(reading: Reading): Promise<boolean> {
+  async #tell(reading: PendingRead): Promise<boolean> {
     const { stream, before } = reading
     const patience = { timing: this.#timing, signal: this.#stop.signal, onTrouble: this.#trouble }
-    const read = await readPatiently(this.#options.store, stream, patience)
+    const read = await readWithRetry(this.#options.store, stream, patience)
     if (read.kind !== 'read') return read.kind === 'nothing'
     for (const happening of this.#happenings(read.view, reading)) {
       const wants = (key: string) => isNews(happening, this.#known(before, this.#progress.sinceMs(key, stream)))
@@ -161,14 +161,14 @@ class Feed implements HookFeed {
     return true
   }
 
-  #happenings(view: Parameters<typeof happeningsIn>[0], { stream, before, notices }: Reading): Happening[] {
+  #happenings(view: Parameters<typeof happeningsIn>[0], { stream, before, notices }: PendingRead): HookEvent[] {
     const { address: store } = this.#options.store
     const sinceMs = this.#progress.earliestMs(stream)
     const news = happeningsIn(view, {
       store,
       kinds: this.#dispatch.kinds,
       foreignSinceMs: sinceMs - FOREIGN_MARGIN_MS,
-      isNews: ({ version }: SeenTransaction, atMs) => isNews({ version, atMs }, this.#known(before, sinceMs)),
+      isNews: ({ version }: JournalEntry, atMs) => isNews({ version, atMs }, this.#known(before, sinceMs)),
     })
     return [...notices.map(notice => noticeOf(view, notice, store)), ...news]
   }

@@ -16,7 +16,7 @@ export function paceText(pace: HookPace): string {
 }
 
 /** Tells once when hooks fall behind, once when no more can wait, and once when they have caught up. */
-export class Pace {
+export class LagMonitor {
   readonly #limit: number
   readonly #tell: (pace: HookPace) => void
   #told: HookPace['kind'] = 'caught-up'

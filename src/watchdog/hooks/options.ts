@@ -1,21 +1,21 @@
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import type { Timing } from '../../util/clock.ts'
 import type { Observer } from '../report.ts'
 import type { DeliveryReport } from './delivery.ts'
 import type { HookFormat } from './events.ts'
 import type { HookPace } from './lag.ts'
 import type { Hooks } from './target.ts'
-import type { HookMemory } from './watermarks.ts'
+import type { WatermarkStore } from './watermarks.ts'
 
 export interface HookOptions {
-  readonly store: EventStore
+  readonly store: StreamStore
   readonly hooks: Hooks
   /** `--match` as it was given: hooks for other streams have a progress of their own. */
   readonly match?: string | undefined
   /** `--shards`: of so many it has none until it is told which. */
   readonly shards?: number | undefined
   /** Where the progress of a hook is kept, by its key. */
-  readonly memory: (key: string) => HookMemory
+  readonly memory: (key: string) => WatermarkStore
   readonly format: HookFormat
   /** `leasectl/1.2.3`. */
   readonly userAgent: string

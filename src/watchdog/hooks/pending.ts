@@ -9,8 +9,8 @@ export interface Hold {
 }
 
 /** Counts what is to be done for hooks, and knows when all of it is. */
-export class Holds {
-  readonly #rounds: Rounds
+export class PendingDeliveries {
+  readonly #rounds: PassTracker
   readonly #released: () => void
   readonly #idle = new Set<() => void>()
   #pending = 0
@@ -18,7 +18,7 @@ export class Holds {
   #isOver = false
 
   /** @param released called after each end of one */
-  constructor(rounds: Rounds, released: () => void) {
+  constructor(rounds: PassTracker, released: () => void) {
     this.#rounds = rounds
     this.#released = released
   }
@@ -98,7 +98,7 @@ interface RoundHold {
  * Up to when everything was delivered: the start of the last sweep that came to its end, as soon as all deliveries that
  * it and the passes before it led to have ended. What happened before a sweep began is found by it at the latest.
  */
-export class Rounds {
+export class PassTracker {
   readonly #rounds: Counted[] = []
   #doneMs: number | undefined
 

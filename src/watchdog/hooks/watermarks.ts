@@ -1,6 +1,6 @@
 import { changeAside, readAside } from '../../ops/system-documents.ts'
 import { StoreUnreachable } from '../../store/errors.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { BoundedMap } from '../../util/bounded-map.ts'
 import type { Timing } from '../../util/clock.ts'
 import { shardOf } from '../shards/quota.ts'
@@ -17,7 +17,7 @@ const LONGEST_PAUSE_MS = 10_000
 
 export interface ProgressOptions {
   /** By the key of the hook. */
-  readonly memories: ReadonlyMap<string, HookMemory>
+  readonly memories: ReadonlyMap<string, WatermarkStore>
   /** Learns what others have told, as `toldKey` has it. */
   readonly told: DeliveredIds
   readonly timing: Timing
@@ -34,7 +34,7 @@ export interface ProgressOptions {
  * How far each hook has come in each shard of the store. A shard that is taken over goes on where its last watchdog noted
  * that it was: what that one did not deliver any more is delivered now.
  */
-export class Progress {
+export class HookProgress {
   readonly #options: ProgressOptions
   /** By key, then by shard: from when on it is to be told, epoch ms. */
   readonly #since = new Map<string, Map<number, number>>()
@@ -119,7 +119,7 @@ export class Progress {
     return this.#total === 1 ? 0 : shardOf(stream, this.#total)
   }
 
-  async #load([key, memory]: [string, HookMemory], shards: readonly number[], total: number): Promise<void> {
+  async #load([key, memory]: [string, WatermarkStore], shards: readonly number[], total: number): Promise<void> {
     const { nowMs } = this.#options
     const marks = await this.#read(memory)
     const now = nowMs()
@@ -134,7 +134,7 @@ export class Progress {
     if (marks === undefined) await this.#writeOne(key, memory, new Map(shards.map(shard => [shard, now])), total)
   }
 
-  async #read(memory: HookMemory): Promise<Marks | undefined | 'unknown'> {
+  async #read(memory: WatermarkStore): Promise<Watermark | undefined | 'unknown'> {
     for (let tries = 1; ; tries += 1) {
       try {
         return await memory.read()
@@ -166,7 +166,7 @@ export class Progress {
 
   async #writeOne(
     key: string,
-    memory: HookMemory,
+    memory: WatermarkStore,
     since: ReadonlyMap<number, number>,
     total: number,
   ): Promise<boolean> {
@@ -192,7 +192,7 @@ export class Progress {
 }
 
 /** How far a hook has come. */
-export interface Marks {
+export interface Watermark {
   /** Up to when all was delivered, epoch ms by the store's clock, for each shard of the store; `undefined`: not known. */
   readonly since: readonly (number | undefined)[]
   /** What was delivered last, in short; some of it is later than that, or in the margin before. */
@@ -213,7 +213,7 @@ const KIND = 'watchdog-hook'
 const MAX_TOLD = 500
 
 /** `undefined` for a text that is none of ours. */
-export function parseMarks(text: string): Marks | undefined {
+export function parseMarks(text: string): Watermark | undefined {
   const fields = fieldsOf(text)
   if (!Array.isArray(fields?.since) || fields.since.length === 0) return undefined
   const since: readonly unknown[] = fields.since
@@ -224,18 +224,18 @@ export function parseMarks(text: string): Marks | undefined {
   }
 }
 
-export function marksText({ since, told }: Marks): string {
+export function marksText({ since, told }: Watermark): string {
   const fields = { apiVersion: API_VERSION, kind: KIND, since: since.map(ms => ms ?? null), told }
   return `${JSON.stringify(fields)}\n`
 }
 
 /** The mark of a shard. Where the store was divided otherwise, or nobody had the shard yet, the earliest of all. */
-export function markOf({ since }: Marks, shard: number, total: number): number | undefined {
+export function markOf({ since }: Watermark, shard: number, total: number): number | undefined {
   return (since.length === total ? since[shard] : undefined) ?? earliest(since)
 }
 
 /** What is known after some shards got on. Whoever delivered it, it is delivered: marks never go back. */
-export function withNews(old: Marks | undefined, { total, since, told }: MarkNews): Marks {
+export function withNews(old: Watermark | undefined, { total, since, told }: MarkNews): Watermark {
   const marks = Array.from({ length: total }, (_, shard) => {
     const before = old === undefined ? undefined : markOf(old, shard, total)
     const now = since.get(shard)
@@ -246,7 +246,7 @@ export function withNews(old: Marks | undefined, { total, since, told }: MarkNew
   return { since: marks, told: [...others, ...own].slice(-MAX_TOLD) }
 }
 
-function earliest(since: Marks['since']): number | undefined {
+function earliest(since: Watermark['since']): number | undefined {
   const known = since.filter(ms => ms !== undefined)
   return known.length === 0 ? undefined : Math.min(...known)
 }
@@ -261,15 +261,15 @@ function fieldsOf(text: string): { readonly since?: unknown; readonly told?: unk
 }
 
 /** Where the progress of one hook is kept, so that nothing is lost while nobody watches. */
-export interface HookMemory {
+export interface WatermarkStore {
   /** `undefined`: nothing is known, or what is there cannot be read. @throws the store's faults */
-  read(): Promise<Marks | undefined>
+  read(): Promise<Watermark | undefined>
   /** Notes how far it has come. False: not now, somebody else is at it. @throws the store's faults */
   write(news: MarkNews): Promise<boolean>
 }
 
 /** The progress of hooks in the store itself, by their keys: whichever machine goes on finds it there. */
-export function hookMemory(store: EventStore, by: string): (key: string) => HookMemory {
+export function hookMemory(store: StreamStore, by: string): (key: string) => WatermarkStore {
   return key => {
     const name = `.leasectl/watchdog/hooks/${key}`
     return {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestOptions } from 'node:http'
 import type { Timing } from '../../util/clock.ts'
 import { AddressRefused, guardedLookup, literalOf, type Resolve, refusalOf } from './address-policy.ts'
-import { type Attempt, Excerpt, failureCode, whyCut } from './attempt.ts'
+import { type DeliveryAttempt, Excerpt, failureCode, whyCut } from './attempt.ts'
 import type { WebhookTarget } from './target.ts'
 
 /** So much of an answer is read. */
@@ -34,7 +34,7 @@ export interface WebhookInput {
  * redirects are not followed, the environment names no proxy, and where the host leads to an inner address nothing is sent
  * unless that is in `target.networks`. The address that is looked at is the one that is connected to. Never throws.
  */
-export async function postWebhook(target: WebhookTarget, input: WebhookInput): Promise<Attempt> {
+export async function postWebhook(target: WebhookTarget, input: WebhookInput): Promise<DeliveryAttempt> {
   const over = new AbortController()
   const late = new AbortController()
   void input.timing.pause(target.timeoutMs, AbortSignal.any([over.signal, input.stop])).then(() => late.abort())
@@ -83,7 +83,7 @@ function requestOf({ secret }: WebhookTarget, { id, body, userAgent, nowMs }: We
   return { method: 'POST', headers }
 }
 
-async function answerOf(response: IncomingMessage, nowMs: number): Promise<Attempt> {
+async function answerOf(response: IncomingMessage, nowMs: number): Promise<DeliveryAttempt> {
   const { statusCode: status = 0, headers } = response
   const output = await firstText(response)
   const code = `http-${status}`
@@ -94,7 +94,7 @@ async function answerOf(response: IncomingMessage, nowMs: number): Promise<Attem
 }
 
 /** Only of what we refused ourselves the message is told: others may name what is nobody's business. */
-function unanswered(error: unknown): Attempt {
+function unanswered(error: unknown): DeliveryAttempt {
   return { kind: 'repeat', code: failureCode(error), output: error instanceof AddressRefused ? error.message : '' }
 }
 

@@ -1,4 +1,4 @@
-import type { EventStore, ListQuery } from '../../store/store.ts'
+import type { ListQuery, StreamStore } from '../../store/store.ts'
 import type { Observer } from '../report.ts'
 import type { Health } from './readiness.ts'
 
@@ -12,7 +12,7 @@ const JITTER_MS = 1_000
  * that is open are no reason to start it anew. It has died when its promise has settled, or when nothing got on for ten
  * minutes besides the interval it rests. That the event loop turns at all shows by there being an answer.
  */
-export interface Heart extends Observer {
+export interface LivenessProbe extends Observer {
   /** Something got on: a page was listed, a document read, a call failed. Cheap. */
   touch(): void
   /** The loop has ended, well or not. */
@@ -21,7 +21,7 @@ export interface Heart extends Observer {
 }
 
 /** @param monotonicMs a clock that only goes forward, ms */
-export function openHeart(intervalMs: number, monotonicMs: () => number): Heart {
+export function openHeart(intervalMs: number, monotonicMs: () => number): LivenessProbe {
   let touchedMs = monotonicMs()
   let restMs = 0
   let hasEnded = false
@@ -61,7 +61,7 @@ export function openHeart(intervalMs: number, monotonicMs: () => number): Heart 
  * The same store; `touch` is called whenever a call of it comes to an end, well or not, and as a listing gets on, also
  * through streams that are skipped.
  */
-export function touching(store: EventStore, touch: () => void): EventStore {
+export function touching(store: StreamStore, touch: () => void): StreamStore {
   return new Proxy(store, {
     get(target, key) {
       if (key === 'list') return (query: ListQuery) => pages(target, query, touch)
@@ -77,7 +77,7 @@ export function touching(store: EventStore, touch: () => void): EventStore {
   })
 }
 
-async function* pages(store: EventStore, query: ListQuery, touch: () => void): ReturnType<EventStore['list']> {
+async function* pages(store: StreamStore, query: ListQuery, touch: () => void): ReturnType<StreamStore['list']> {
   const { skip } = query
   const touchingSkip: NonNullable<ListQuery['skip']> = (name, etag, isLeased) => {
     touch()

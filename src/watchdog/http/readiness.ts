@@ -1,4 +1,4 @@
-import { doneBy, type Observer, type PassReport } from '../report.ts'
+import { executionStatus, type Observer, type PassReport } from '../report.ts'
 
 /** What a probe is answered: whether all is well, and why; never a text of strangers. */
 export interface Health {
@@ -91,7 +91,7 @@ export function openReadiness(intervalMs: number, monotonicMs: () => number): Re
     passed(report) {
       const { kind, tookMs, breaker } = report
       const { failure: _, undone: before, ...rest } = state
-      const done = doneBy(report)
+      const done = executionStatus(report)
       const undone = done === 'nothing' ? code : done === 'some' ? undefined : before
       state = {
         ...rest,

@@ -1,7 +1,7 @@
 import type { RememberedStream } from '../../ops/watch/changed-streams.ts'
 import { ownText } from '../../util/strings.ts'
-import type { BlindSpot, Moment } from '../observation-gaps.ts'
-import type { Sightings } from '../plan.ts'
+import type { Gap, ObservationTime } from '../observation-gaps.ts'
+import type { Observations } from '../plan.ts'
 
 /** The state of a stream as a row or its document showed it. */
 export interface StreamState {
@@ -15,7 +15,7 @@ export interface StreamState {
 
 const NEVER = Number.POSITIVE_INFINITY
 const AT_ONCE = Number.NEGATIVE_INFINITY
-const NO_OBSERVATIONS: Sightings = new Map()
+const NO_OBSERVATIONS: Observations = new Map()
 
 /** What a watchdog knows of one stream. Times in epoch ms by the store's clock unless said otherwise. */
 export class KnownStream implements RememberedStream {
@@ -39,7 +39,7 @@ export class KnownStream implements RememberedStream {
   /** Since when it has its ETag, by the clock that only goes forward. */
   #knownSinceMs = 0
   /** When it did not answer while other streams did. */
-  #unreachable: BlindSpot | undefined = undefined
+  #unreachable: Gap | undefined = undefined
 
   /** @param name in memory of its own */
   constructor(name: string) {
@@ -47,7 +47,7 @@ export class KnownStream implements RememberedStream {
   }
 
   /** A sweep found it new or changed, or has to report it. @param state absent: its document has to be read */
-  recordRow(etag: string, state: StreamState | undefined, { nowMs, atMs }: Moment): void {
+  recordRow(etag: string, state: StreamState | undefined, { nowMs, atMs }: ObservationTime): void {
     if (this.#setEtag(etag, atMs) && state !== undefined) {
       this.#setState(state)
       // None of its events is past its limit now. If they were kept, events that have ended would fill the memory.
@@ -57,7 +57,7 @@ export class KnownStream implements RememberedStream {
   }
 
   /** Its document was read. @param etag of what was read @param atMs by the clock that only goes forward */
-  recordInspection(etag: string, state: StreamState, observations: Sightings, atMs: number): void {
+  recordInspection(etag: string, state: StreamState, observations: Observations, atMs: number): void {
     this.#setEtag(etag, atMs)
     this.#setState(state)
     this.observations = observations.size > 0 ? observations : NO_OBSERVATIONS
@@ -119,7 +119,7 @@ export class KnownStream implements RememberedStream {
   }
 
   /** It answers: returns when it was not to be seen, as far as that may still matter. */
-  endUnreachable(nowMs: number): BlindSpot | undefined {
+  endUnreachable(nowMs: number): Gap | undefined {
     if (this.#unreachable?.toMs === NEVER) this.#unreachable = { ...this.#unreachable, toMs: nowMs }
     return this.#unreachable
   }

@@ -1,7 +1,7 @@
 import { ChangedStreams } from '../../ops/watch/changed-streams.ts'
 import { ownText } from '../../util/strings.ts'
-import type { Moment } from '../observation-gaps.ts'
-import type { Sightings } from '../plan.ts'
+import type { ObservationTime } from '../observation-gaps.ts'
+import type { Observations } from '../plan.ts'
 import { KnownStream, type StreamState } from './known-stream.ts'
 
 const MAX_STATUSES = 50
@@ -39,7 +39,7 @@ export class StreamRegistry {
   }
 
   /** A sweep took the row of a stream. @param state absent: its document has to be read */
-  sawRow(name: string, etag: string, state: StreamState | undefined, now: Moment): KnownStream {
+  sawRow(name: string, etag: string, state: StreamState | undefined, now: ObservationTime): KnownStream {
     const stream = this.#streams.get(name) ?? new KnownStream(ownText(name))
     stream.recordRow(etag, state && this.#shared(state), now)
     this.#streams.take(stream)
@@ -51,7 +51,13 @@ export class StreamRegistry {
     this.#streams.end()
   }
 
-  recordInspection(stream: KnownStream, etag: string, state: StreamState, observations: Sightings, atMs: number): void {
+  recordInspection(
+    stream: KnownStream,
+    etag: string,
+    state: StreamState,
+    observations: Observations,
+    atMs: number,
+  ): void {
     stream.recordInspection(etag, this.#shared(state), observations, atMs)
   }
 

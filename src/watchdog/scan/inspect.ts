@@ -1,5 +1,5 @@
 import { parseBody } from '../../ops/transact/plan.ts'
-import type { EventStore, Stored } from '../../store/store.ts'
+import type { StreamSnapshot, StreamStore } from '../../store/store.ts'
 import type { StreamDocument } from '../../stream/document.ts'
 import { BadDocument } from '../../stream/errors.ts'
 import { EventStream } from '../../stream/event-stream.ts'
@@ -7,16 +7,16 @@ import { parseJournal } from '../../stream/journal/journal.ts'
 import { settledDocument } from '../../stream/operations/transaction.ts'
 import { summarize } from '../../stream/summarize.ts'
 import { timeReaderFor } from '../../stream/time/deadlines.ts'
-import type { Decision, Settlement } from '../decision.ts'
-import { type LookRules, planStream, type Sightings, type StreamPlan, type Subject } from '../plan.ts'
+import type { Settlement, WatchdogDecision } from '../decision.ts'
+import { type InspectedStream, type LookRules, type Observations, planStream, type StreamPlan } from '../plan.ts'
 import type { KnownStream, StreamState } from '../registry/known-stream.ts'
 import type { StreamRegistry } from '../registry/registry.ts'
 import { NO_STATUS } from './sweep.ts'
 
 /** What a look at one document found, and what is to be done with the stream. */
 export interface Looked {
-  readonly stored: Stored
-  readonly decisions: readonly Decision[]
+  readonly stored: StreamSnapshot
+  readonly decisions: readonly WatchdogDecision[]
   /** Observers of moves were not told of the stream as it stands. */
   readonly isNews: boolean
   /** Why it cannot be read, when that is so. */
@@ -34,7 +34,7 @@ const NEVER = Number.POSITIVE_INFINITY
  * @param rulesNow asked when the document is here: what was seen in it was not seen before
  */
 export async function look(
-  store: EventStore,
+  store: StreamStore,
   registry: StreamRegistry,
   stream: KnownStream,
   rulesNow: () => LookRules,
@@ -61,12 +61,12 @@ function withUnseen(rules: LookRules, stream: KnownStream): LookRules {
 
 interface Judgement {
   readonly state: StreamState
-  readonly sightings: Sightings
-  readonly decisions: readonly Decision[]
+  readonly sightings: Observations
+  readonly decisions: readonly WatchdogDecision[]
   readonly fault?: string
 }
 
-function judge(stored: Stored, known: KnownStream, rules: LookRules): Judgement {
+function judge(stored: StreamSnapshot, known: KnownStream, rules: LookRules): Judgement {
   try {
     const document = parseBody(stored.body, stored.name)
     return document.events.length === 0 ? idle('not-started') : judgeEvents(document, stored, known, rules)
@@ -82,7 +82,7 @@ function idle(status: string): Judgement {
   return { state, sightings: new Map(), decisions: [] }
 }
 
-function judgeEvents(written: StreamDocument, stored: Stored, known: KnownStream, rules: LookRules): Judgement {
+function judgeEvents(written: StreamDocument, stored: StreamSnapshot, known: KnownStream, rules: LookRules): Judgement {
   const { name, etag, versionFloor } = stored
   const knownSinceMs = known.knownSinceMs(etag) ?? rules.atMs
   const lastModifiedMs = Math.min(stored.modifiedMs, firstSeenMs(rules, knownSinceMs))
@@ -116,7 +116,7 @@ function firstSeenMs({ nowMs, atMs }: LookRules, knownSinceMs: number): number {
 }
 
 /** Reads the journal once and when it is asked, however often: it may be as long as there are events to be ended. */
-function usedIn({ journal, prefix }: StreamDocument): Subject['isUsed'] {
+function usedIn({ journal, prefix }: StreamDocument): InspectedStream['isUsed'] {
   let used: ReadonlySet<string> | undefined
   return commandId => {
     used ??= new Set(parseJournal(journal, prefix).map(transaction => transaction.commandId))
@@ -125,7 +125,12 @@ function usedIn({ journal, prefix }: StreamDocument): Subject['isUsed'] {
 }
 
 /** Whatever ends something settles the stream first. */
-function decisionsOf(name: string, { expiries }: StreamPlan, isSettleDue: boolean, version: number): Decision[] {
+function decisionsOf(
+  name: string,
+  { expiries }: StreamPlan,
+  isSettleDue: boolean,
+  version: number,
+): WatchdogDecision[] {
   const isWritten = expiries.some(({ operation }) => operation !== undefined)
   return isSettleDue && !isWritten ? [...expiries, settlementOf(name, version)] : [...expiries]
 }

@@ -1,17 +1,17 @@
 import { summarizeStored } from '../../ops/summaries.ts'
 import { StoreUnreachable } from '../../store/errors.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import type { Timing } from '../../util/clock.ts'
 import { runBatch } from '../../util/concurrency.ts'
 import { messageOf } from '../execute.ts'
-import { Tolerance } from '../failure-budget.ts'
-import { type Moment, Vision } from '../observation-gaps.ts'
+import { FailureBudget } from '../failure-budget.ts'
+import { ObservationGaps, type ObservationTime } from '../observation-gaps.ts'
 import type { WatchdogOptions } from '../options.ts'
-import type { Progress } from '../pass-report.ts'
+import type { PassProgress } from '../pass-report.ts'
 import type { LookRules } from '../plan.ts'
 import type { KnownStream } from '../registry/known-stream.ts'
 import type { StreamRegistry } from '../registry/registry.ts'
-import type { Audience, MovedStream, PassReport } from '../report.ts'
+import type { MovedStream, PassObservers, PassReport } from '../report.ts'
 import { type Looked, look, UNREADABLE } from './inspect.ts'
 import { movedFrom, sweep } from './sweep.ts'
 
@@ -24,20 +24,20 @@ export interface LookoutSettings {
 }
 
 /** The half of a watchdog that sees: lists, reads what is due or new, and plans. It changes nothing but the registry. */
-export class Lookout {
-  readonly #store: EventStore
+export class Scanner {
+  readonly #store: StreamStore
   readonly #registry: StreamRegistry
   readonly #options: WatchdogOptions
   readonly #settings: LookoutSettings
-  readonly #audience: Audience
-  readonly #vision: Vision
+  readonly #audience: PassObservers
+  readonly #vision: ObservationGaps
   readonly #faults = new FaultList()
 
   constructor(
-    store: EventStore,
+    store: StreamStore,
     registry: StreamRegistry,
     options: WatchdogOptions,
-    settings: LookoutSettings & { readonly audience: Audience },
+    settings: LookoutSettings & { readonly audience: PassObservers },
   ) {
     this.#store = store
     this.#registry = registry
@@ -46,10 +46,10 @@ export class Lookout {
     this.#audience = settings.audience
     const { tickMs = Number.POSITIVE_INFINITY } = settings
     const { intervalMs, lastSeenMs } = options
-    this.#vision = new Vision({ intervalMs, tickMs, lastSeenMs }, this.now())
+    this.#vision = new ObservationGaps({ intervalMs, tickMs, lastSeenMs }, this.now())
   }
 
-  now(): Moment {
+  now(): ObservationTime {
     return { nowMs: this.#store.nowMs(), atMs: this.#settings.timing.monotonicMs() }
   }
 
@@ -72,7 +72,7 @@ export class Lookout {
   readonly owns = (name: string): boolean => this.#options.ownership?.owns(name) ?? true
 
   /** @throws the store's faults: the registry has forgotten nothing */
-  async sweep(progress: Progress, signal: AbortSignal): Promise<void> {
+  async sweep(progress: PassProgress, signal: AbortSignal): Promise<void> {
     const { names, wantsMoved = false } = this.#options
     this.#vision.asks(this.now())
     await sweep(this.#store, this.#registry, {
@@ -93,9 +93,9 @@ export class Lookout {
    *
    * @throws StoreUnreachable the store answers nobody; the signal's reason
    */
-  async look(progress: Progress, signal: AbortSignal): Promise<void> {
+  async look(progress: PassProgress, signal: AbortSignal): Promise<void> {
     const { concurrency } = this.#options
-    const tolerance = new Tolerance()
+    const tolerance = new FailureBudget()
     this.#vision.asks(this.now())
     if (this.#vision.takeSetBack()) this.#clockSetBack()
     const due = this.#registry.dueForInspection(this.#store.nowMs())
@@ -114,7 +114,12 @@ export class Lookout {
     for (const stream of this.#registry.values()) stream.clockSetBack(nowMs)
   }
 
-  async #lookAt(stream: KnownStream, progress: Progress, tolerance: Tolerance, signal: AbortSignal): Promise<void> {
+  async #lookAt(
+    stream: KnownStream,
+    progress: PassProgress,
+    tolerance: FailureBudget,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { status: before, name } = stream
     try {
       const looked = await look(this.#store, this.#registry, stream, this.#rules, signal)
@@ -143,7 +148,11 @@ export class Lookout {
     }
   }
 
-  async #keep(stream: KnownStream, { stored, decisions, isNews, fault }: Looked, progress: Progress): Promise<void> {
+  async #keep(
+    stream: KnownStream,
+    { stored, decisions, isNews, fault }: Looked,
+    progress: PassProgress,
+  ): Promise<void> {
     progress.documents += 1
     for (const decision of decisions) {
       progress.decisions.push(decision)
@@ -172,7 +181,7 @@ export class Lookout {
     }
   }
 
-  readonly #answered = (): Moment => {
+  readonly #answered = (): ObservationTime => {
     const now = this.now()
     this.#vision.answered(now)
     return now

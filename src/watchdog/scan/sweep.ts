@@ -1,8 +1,8 @@
 import { fromListing, type SummarizedStream } from '../../ops/summaries.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import type { Summary } from '../../stream/summary.ts'
 import { isAhead } from '../../stream/time/clock-ahead.ts'
-import type { Moment } from '../observation-gaps.ts'
+import type { ObservationTime } from '../observation-gaps.ts'
 import type { WatchdogOptions } from '../options.ts'
 import type { KnownStream, StreamState } from '../registry/known-stream.ts'
 import type { StreamRegistry } from '../registry/registry.ts'
@@ -18,7 +18,7 @@ export interface SweepRules extends Pick<WatchdogOptions, 'names' | 'wantsMoved'
   /** The store is waited for again: what went on meanwhile was not its doing. */
   asks(): void
   /** The store answered: what time it is. */
-  answered(): Moment
+  answered(): ObservationTime
   /** Told of streams that moved, where somebody wants to know. */
   moved(streams: readonly MovedStream[]): Promise<void>
 }
@@ -30,7 +30,7 @@ const ROWS_BETWEEN_SIGNS = 500
  * One listing of all streams: of those that did not move since the last one not even a row is made. What it learns is put
  * into the registry; no document is read. A sweep that is cut off has forgotten nothing.
  */
-export async function sweep(store: EventStore, registry: StreamRegistry, rules: SweepRules): Promise<void> {
+export async function sweep(store: StreamStore, registry: StreamRegistry, rules: SweepRules): Promise<void> {
   const { names, signal } = rules
   const isOwed = (stream: KnownStream) => isReportDue(stream, rules)
   registry.beginSweep()

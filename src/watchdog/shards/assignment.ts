@@ -2,7 +2,7 @@ import { inParallel, type ShardDocuments, type ShardLease } from './lease.ts'
 import { shardName, shardOf } from './quota.ts'
 
 /** The shards that one watchdog holds, or may hold. */
-export class Holdings {
+export class ShardAssignment {
   readonly #count: number
   readonly #documents: ShardDocuments
   readonly #random: () => number

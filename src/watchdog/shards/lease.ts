@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { LeaseMonitor, type LeaseMonitorOptions } from '../../ops/lease-monitor.ts'
 import { createAside } from '../../ops/system-documents.ts'
-import type { AcquireOutcome, EventStore, Holder, LeaseView } from '../../store/store.ts'
+import type { AcquireOutcome, Holder, LeaseView, StreamStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
 import type { Clock } from '../../util/clock.ts'
 import { runBatch } from '../../util/concurrency.ts'
@@ -18,11 +18,11 @@ const BODY = `${JSON.stringify({ apiVersion: 'leasectl/v1', kind: 'watchdog-leas
  * until it must have ended.
  */
 export class ShardLease extends LeaseMonitor {
-  readonly #store: EventStore
+  readonly #store: StreamStore
   readonly #holder: () => Holder
 
   /** @param holder who holds it, shown to others */
-  constructor(store: EventStore, name: string, options: LeaseMonitorOptions, holder: () => Holder) {
+  constructor(store: StreamStore, name: string, options: LeaseMonitorOptions, holder: () => Holder) {
     super(store, name, options)
     this.#store = store
     this.#holder = holder
@@ -74,10 +74,10 @@ const READ_MS = 5_000
 
 /** The documents whose leases are seats and shards. */
 export class ShardDocuments {
-  readonly #store: EventStore
+  readonly #store: StreamStore
   readonly #options: DocumentOptions
 
-  constructor(store: EventStore, options: DocumentOptions) {
+  constructor(store: StreamStore, options: DocumentOptions) {
     this.#store = store
     this.#options = options
   }

@@ -8,7 +8,7 @@ const ALL_EVERY = 25
  * Who is there: each watchdog holds the lease of one numbered document, its seat, so the leases that are held tell how
  * many there are, by the store's own word. One that died has left its seat when its lease ends, as its shards are free.
  */
-export class Seats {
+export class Membership {
   readonly #count: number
   readonly #documents: ShardDocuments
   #others: ReadonlySet<number> = new Set()

@@ -1,11 +1,11 @@
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { InvalidValue } from '../../stream/errors.ts'
 import type { Timing } from '../../util/clock.ts'
 import { machineTiming } from '../../util/clock.ts'
 import type { Ownership } from '../report.ts'
-import { Holdings } from './assignment.ts'
+import { ShardAssignment } from './assignment.ts'
 import { ShardDocuments, type ShardLease } from './lease.ts'
-import { Seats } from './membership.ts'
+import { Membership } from './membership.ts'
 import { MOST_SHARDS } from './quota.ts'
 
 export interface ShardOptions {
@@ -56,7 +56,7 @@ export interface Shards extends Ownership {
  *
  * @throws `InvalidValue` for another number of shards than 1 to 256
  */
-export function openShards(store: EventStore, options: ShardOptions): Shards {
+export function openShards(store: StreamStore, options: ShardOptions): Shards {
   const { count } = options
   if (!(Number.isInteger(count) && count >= 1 && count <= MOST_SHARDS)) {
     throw new InvalidValue(`there can be 1 to ${MOST_SHARDS} shards, not ${count}`)
@@ -77,22 +77,22 @@ class WatchdogShards implements Shards {
   readonly ready: Promise<void>
   readonly #options: ShardOptions
   readonly #timing: Timing
-  readonly #seats: Seats
-  readonly #holdings: Holdings
+  readonly #seats: Membership
+  readonly #holdings: ShardAssignment
   readonly #isReady = Promise.withResolvers<void>()
   #told: string | undefined
   #hasLooked = false
   #isTroubled = false
 
-  constructor(store: EventStore, options: ShardOptions) {
+  constructor(store: StreamStore, options: ShardOptions) {
     const { count, leaseS = LEASE_S, timing = machineTiming } = options
     const documents = new ShardDocuments(store, { ...options, leaseS, clock: timing })
     this.count = count
     this.ready = this.#isReady.promise
     this.#options = options
     this.#timing = timing
-    this.#seats = new Seats(count, documents)
-    this.#holdings = new Holdings(count, documents, timing.random)
+    this.#seats = new Membership(count, documents)
+    this.#holdings = new ShardAssignment(count, documents, timing.random)
   }
 
   owns(stream: string): boolean {

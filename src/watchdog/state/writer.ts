@@ -1,7 +1,7 @@
 import { changeAside } from '../../ops/system-documents.ts'
 import { WATCHDOG_STATE } from '../../ops/watchdog-state/parse.ts'
 import type { WatchdogEntry } from '../../ops/watchdog-state/state.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import type { Timing } from '../../util/clock.ts'
 import { machineTiming } from '../../util/clock.ts'
 import type { Carried } from '../decision.ts'
@@ -33,7 +33,7 @@ const LAST_WRITE_MS = 2_000
  * A write on Azure is a lease, a read, a Put and a release, $0.0000068: with an interval of 30 s $0.6 a month.
  */
 export class StateWriter implements Observer {
-  readonly #store: EventStore
+  readonly #store: StreamStore
   readonly #options: StateOptions
   readonly #timing: Pick<Timing, 'monotonicMs' | 'pause'>
   readonly #stopping = new AbortController()
@@ -45,7 +45,7 @@ export class StateWriter implements Observer {
   #isPlanned = false
   #isFailing = false
 
-  constructor(store: EventStore, options: StateOptions) {
+  constructor(store: StreamStore, options: StateOptions) {
     const { timing = machineTiming, shardCount: total, failed: _, recovered: __, ...identity } = options
     this.#store = store
     this.#options = options

@@ -2,11 +2,11 @@ import type { ProgramEnd } from '../../process/run-program.ts'
 import { InvalidValue } from '../../stream/errors.ts'
 import type { EventSpec } from '../../stream/operations/operation.ts'
 import { cleanProgramText, TEXT_LIMITS } from '../../stream/text.ts'
-import type { Ending } from '../types.ts'
+import type { WorkResult } from '../types.ts'
 import { type Attributes, readOutput, type Said } from './output-file.ts'
 
 /** What follows an event whose program ended with 0, unless the program says so itself. */
-export interface Successors {
+export interface ProgramSuccessors {
   readonly next?: string
   readonly forks?: readonly string[]
   readonly join?: string
@@ -16,7 +16,7 @@ export interface Successors {
 
 /** An ending, with what else is to be told. */
 export interface ProgramEnding {
-  readonly ending: Ending
+  readonly ending: WorkResult
   /** Said of the event before it is advanced, which has no message of its own. */
   readonly msg?: string
   /** Why what the program said cannot be used; it has failed for it. */
@@ -24,7 +24,7 @@ export interface ProgramEnding {
 }
 
 /** How the event of a program that ended by itself ends. @param read what the program said, see `readOutput` */
-export function programEnding(end: ProgramEnd, read: () => string, successors: Successors): ProgramEnding {
+export function programEnding(end: ProgramEnd, read: () => string, successors: ProgramSuccessors): ProgramEnding {
   const said = saidIn(read)
   if (end.fate.kind !== 'exited' || end.fate.code !== 0) {
     const msg = (typeof said === 'object' && said.msg) || failureText(end)

@@ -1,18 +1,18 @@
 import { resolve } from 'node:path'
 import { type Argv, type ProgramEnd, runProgram } from '../../process/run-program.ts'
-import type { EventStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { endedByHolder } from '../self-reported.ts'
-import type { Ending, Job, StopReason, Work } from '../types.ts'
+import type { Job, StopReason, Work, WorkResult } from '../types.ts'
 import { RELEASE } from '../work-event.ts'
 import { type OutputFile, outputFile } from './output-file.ts'
-import { type ProgramEnding, programEnding, type Successors } from './result.ts'
+import { type ProgramEnding, type ProgramSuccessors, programEnding } from './result.ts'
 
 /** Why a program was not started: there is no place for what it may say. */
 export const NO_OUTPUT_FILE = 'no-output-file'
 
 /** How a program is run as the work of an event. */
-export interface ProgramWorkOptions extends Successors {
-  readonly store: EventStore
+export interface ProgramWorkOptions extends ProgramSuccessors {
+  readonly store: StreamStore
   /** What the program gets beside the variables of its event. */
   readonly env: Readonly<Record<string, string | undefined>>
   /** What it reads: what this process reads, nothing, or a text about its event; without that it is not started. */
@@ -75,7 +75,7 @@ export function programWork(argv: Argv, options: ProgramWorkOptions): Work {
   }
 }
 
-function notStarted(job: Job, reason: string, { ended }: ProgramWorkOptions): Ending {
+function notStarted(job: Job, reason: string, { ended }: ProgramWorkOptions): WorkResult {
   ended?.(job, { fate: { kind: 'not-started', reason } })
   return RELEASE
 }

@@ -1,5 +1,5 @@
 import { readStream } from '../../../src/ops/read-stream.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { isFinal } from '../../../src/stream/event.ts'
 
 /** What a program that was stopped has left. */
@@ -12,7 +12,7 @@ export interface Aftermath {
   readonly canceled: number
 }
 
-export async function aftermathOf(store: EventStore): Promise<Aftermath> {
+export async function aftermathOf(store: StreamStore): Promise<Aftermath> {
   const leased: string[] = []
   const half: string[] = []
   let canceled = 0
@@ -28,7 +28,7 @@ export async function aftermathOf(store: EventStore): Promise<Aftermath> {
 }
 
 /** A canceled stream has nothing open; no event is left to a worker that is gone; no version is missing. */
-async function stateOf(store: EventStore, name: string) {
+async function stateOf(store: StreamStore, name: string) {
   const view = await readStream(store, name)
   if (view === undefined) return { isCanceled: false, faults: [`${name} is gone`] }
   const [root, ...others] = view.document.events

@@ -1,5 +1,5 @@
 import { transact } from '../../../src/ops/transact/transact.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { runBatch } from '../../../src/util/concurrency.ts'
 
 /** So many streams, with two open events each. */
@@ -7,7 +7,7 @@ const STREAMS = 16
 const names = Array.from({ length: STREAMS }, (_, at) => `s-${at}`)
 export const CANCEL = ['cancel', ...names, '--yes', '--expect', `${STREAMS}`] as const
 
-export async function plant(store: EventStore): Promise<void> {
+export async function plant(store: StreamStore): Promise<void> {
   await runBatch(names, { concurrency: 8 }, async name => {
     const init = { op: 'init', root: { name: 'Start' }, forks: [{ name: 'A' }, { name: 'A' }], hold: false } as const
     const { kind } = await transact(store, name, { ...init, born: name }, { commandId: 'init', by: 'test' })

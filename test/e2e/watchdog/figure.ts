@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { seededRandom } from '../../support/faults.ts'
 import type { Ended, User } from '../program.ts'
 import { type Heartbeats, startHeartbeats } from './heartbeats.ts'
@@ -14,7 +14,7 @@ import { startWatchdog, type WatchdogProcess } from './watchdog-process.ts'
 export interface Figure {
   readonly user: User
   /** As the test and the worker see it, without faults. */
-  readonly store: EventStore
+  readonly store: StreamStore
   /** As the watchdogs see it. */
   readonly address: string
   readonly flags: readonly string[]

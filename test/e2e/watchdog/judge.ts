@@ -1,5 +1,5 @@
 import { readStream } from '../../../src/ops/read-stream.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { runBatch } from '../../../src/util/concurrency.ts'
 import { EVENT, type Life, type Signs } from './lives.ts'
 
@@ -30,7 +30,7 @@ export interface Evidence {
   readonly allowedMs: (stream: string) => number
 }
 
-export async function fatesOf(store: EventStore, streams: readonly string[]): Promise<ReadonlyMap<string, Fate>> {
+export async function fatesOf(store: StreamStore, streams: readonly string[]): Promise<ReadonlyMap<string, Fate>> {
   const fates = new Map<string, Fate>()
   await runBatch(streams, { concurrency: 8 }, async stream => {
     const view = await readStream(store, stream)

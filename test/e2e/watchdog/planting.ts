@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { transact } from '../../../src/ops/transact/transact.ts'
 import { openMemoryStore } from '../../../src/store/memory.ts'
-import type { EventStore, Stored } from '../../../src/store/store.ts'
+import type { StreamSnapshot, StreamStore } from '../../../src/store/store.ts'
 import type { Summary } from '../../../src/stream/summary.ts'
 import { timeoutFromInput } from '../../../src/stream/time/deadlines.ts'
 import { runBatch } from '../../../src/util/concurrency.ts'
@@ -23,7 +23,7 @@ export interface Plant {
  *
  * @returns when the event of each was claimed, as the document has it, epoch ms
  */
-export async function plant(store: EventStore, plants: readonly Plant[]): Promise<ReadonlyMap<string, number>> {
+export async function plant(store: StreamStore, plants: readonly Plant[]): Promise<ReadonlyMap<string, number>> {
   const memory = openMemoryStore()
   const claimed = new Map<string, number>()
   await runBatch(plants, { concurrency: AT_ONCE }, async ({ stream, timeoutMs, isAlone }) => {
@@ -44,7 +44,7 @@ export async function plant(store: EventStore, plants: readonly Plant[]): Promis
 }
 
 /** A create has one try, and a connection that lay idle may be dead. */
-async function create(store: EventStore, { name, body }: Stored, summary: Summary): Promise<void> {
+async function create(store: StreamStore, { name, body }: StreamSnapshot, summary: Summary): Promise<void> {
   for (let tries = 0; tries < 3; tries++) {
     const { kind } = await store.create(name, body, summary)
     if (kind === 'created' || (kind === 'exists' && tries > 0)) return

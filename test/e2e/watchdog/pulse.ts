@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 
 const EVERY_MS = 250
 
@@ -10,7 +10,7 @@ export interface Pulse {
   stop(): Promise<void>
 }
 
-export function takePulse(store: EventStore, stream: string): Pulse {
+export function takePulse(store: StreamStore, stream: string): Pulse {
   const end = new AbortController()
   let slowestMs = 0
   const beats = (async () => {

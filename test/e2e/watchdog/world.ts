@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { openStore } from '../../../src/store/open.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { openAzuriteStore, sharedAzurite } from '../../support/azurite.ts'
 import { type FaultProxy, type FaultProxyOptions, startFaultProxy } from '../../support/fault-proxy.ts'
 import { inFile } from '../../unit/store/sqlite/support.ts'
@@ -11,7 +11,7 @@ import { startWatchdog, type WatchdogProcess } from './watchdog-process.ts'
 
 export interface ProxiedStore {
   /** As the test sees it, without faults. */
-  readonly store: EventStore
+  readonly store: StreamStore
   readonly proxy: FaultProxy
   /** As the program sees it. */
   readonly address: string
@@ -21,7 +21,7 @@ export interface ProxiedStore {
 export interface World {
   readonly user: User
   /** A fresh embedded store. */
-  sqlite(): Promise<EventStore>
+  sqlite(): Promise<StreamStore>
   /** A fresh container of the emulator, behind a proxy of its own. */
   proxied(options?: Omit<FaultProxyOptions, 'target'>): Promise<ProxiedStore>
   watchdog(store: string, flags: readonly string[], env?: Record<string, string>): WatchdogProcess
@@ -32,7 +32,7 @@ export interface World {
 export async function newWorld(): Promise<World> {
   const user = await newUser()
   const opened: (() => Promise<void>)[] = []
-  const keep = <Store extends EventStore>(store: Store): Store => {
+  const keep = <Store extends StreamStore>(store: Store): Store => {
     opened.push(() => store.close())
     return store
   }
@@ -67,7 +67,7 @@ export interface Row {
   readonly isLeased: boolean
 }
 
-export function rowsOf({ address }: EventStore): readonly Row[] {
+export function rowsOf({ address }: StreamStore): readonly Row[] {
   const sql = 'SELECT name, etag, lease_until_ms AS untilMs FROM streams ORDER BY name'
   const rows = inFile(address.slice('sqlite:'.length), db => db.prepare(sql).all())
   return rows.map(({ name, etag, untilMs }) => ({

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readStream } from '../../../src/ops/read-stream.ts'
 import { transact } from '../../../src/ops/transact/transact.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { newUser, type Running, type User } from '../../e2e/program.ts'
 import { eventually } from '../../e2e/watchdog/poll.ts'
 import { trustRow } from '../../guarantees/record.ts'
@@ -30,7 +30,7 @@ const hasFaketime = LIBRARY !== ''
 if (!hasFaketime) trust.skipped('whole processes under other clocks', 'faketime is not installed')
 
 let user: User
-let store: EventStore
+let store: StreamStore
 beforeAll(async () => {
   user = await newUser()
   store = await openAzuriteStore((await sharedAzurite()).port)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { trustRow } from '../../guarantees/record.ts'
 import { SIZE, sized } from '../../guarantees/size.ts'
 import type { DogPlan } from '../../simulation/dog.ts'
@@ -47,7 +47,7 @@ describe('watchdogs end nothing early, and all that is silent, by clocks that ar
 
 describe('it shows', () => {
   it('that a watchdog that believes a clock a day fast ends what is alive', { timeout: TIMEOUT_MS }, async () => {
-    const store = (view: EventStore) => withTime(view, () => view.nowMs() + DAY)
+    const store = (view: StreamStore) => withTime(view, () => view.nowMs() + DAY)
     const outcome = await live({ ...WEEK, ...SMALL, days: 2, streams: 10, sabotage: { store } })
     expect(earlyIn(outcome)).toBeGreaterThan(0)
     trust.control('a watchdog believes the clock of its machine, a day fast', earlyIn(outcome) > 0)
@@ -65,13 +65,13 @@ function told(outcome: WorldOutcome, settings: WorldSettings): string {
     : `${broken}\nrepeat: LEASECTL_SIM_SEED=${SEED} LEASECTL_TRUST_SIZE=${SIZE} npx vitest run ${FILE}`
 }
 
-function withTime(view: EventStore, nowMs: () => number): EventStore {
-  const changeUnderLease: EventStore['changeUnderLease'] = (name, decide, options) =>
-    view.changeUnderLease(name, current => decide(current, nowMs()), options)
+function withTime(view: StreamStore, nowMs: () => number): StreamStore {
+  const update: StreamStore['update'] = (name, decide, options) =>
+    view.update(name, current => decide(current, nowMs()), options)
   return new Proxy(view, {
     get(target, name) {
       if (name === 'nowMs') return nowMs
-      if (name === 'changeUnderLease') return changeUnderLease
+      if (name === 'update') return update
       const inner: unknown = Reflect.get(target, name)
       return typeof inner === 'function' ? inner.bind(target) : inner
     },

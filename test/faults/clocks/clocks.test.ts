@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openMemoryStore } from '../../../src/store/memory.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
-import type { EventStore, Stored } from '../../../src/store/store.ts'
+import type { StreamSnapshot, StreamStore } from '../../../src/store/store.ts'
 import type { Clock } from '../../../src/util/clock.ts'
 import { trustRow } from '../../guarantees/record.ts'
 import { repeatWith, sized } from '../../guarantees/size.ts'
@@ -134,7 +134,7 @@ async function claimed(port: number, time: VirtualTime): Promise<ShortVerdict> {
 }
 
 /** A store that decides by the clock of a machine. */
-function believing(store: EventStore, { wallMs }: Clock): EventStore {
+function believing(store: StreamStore, { wallMs }: Clock): StreamStore {
   return intercept(store, (_, decide, go) => go(current => decide(current, wallMs())))
 }
 
@@ -158,7 +158,7 @@ function expectKept(verdict: Verdict): void {
 }
 
 /** As if nobody had written when, under an ETag that no cache knows. */
-function forgetful(current: Stored): Stored {
+function forgetful(current: StreamSnapshot): StreamSnapshot {
   const text = Buffer.from(current.body)
     .toString()
     .replace(/ lc:at="[^"]*"/, '')

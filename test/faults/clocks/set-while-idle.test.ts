@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { transact } from '../../../src/ops/transact/transact.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import type { Operation } from '../../../src/stream/operations/operation.ts'
 import { trustRow } from '../../guarantees/record.ts'
 import { openAzuriteStore, sharedAzurite } from '../../support/azurite.ts'
@@ -21,7 +21,7 @@ test.each(['lease', 'optimistic'] as const)(
       await openAzuriteStore(port, { container }),
     ]
     await liar.createContainer()
-    const outcome = (store: EventStore, operation: Operation) =>
+    const outcome = (store: StreamStore, operation: Operation) =>
       transact(store, 's', operation, { commandId: randomUUID(), by: 'test', write })
     const start = (owner: string) => ({ op: 'start', event: '01.00', owner, claimMs: 600_000 }) as const
     const init = { op: 'init', root: { name: 'S' }, forks: [{ name: 'A' }], hold: false, born: randomUUID() } as const

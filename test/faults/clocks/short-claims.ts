@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readStream } from '../../../src/ops/read-stream.ts'
 import { transact } from '../../../src/ops/transact/transact.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import type { Operation } from '../../../src/stream/operations/operation.ts'
 import { judge, type Told, type Verdict } from './judgement.ts'
 import type { Lie } from './lies.ts'
@@ -17,15 +17,15 @@ const ANSWER_MS = 1_000
 /** A machine that lies, with a store of its own. */
 export interface Machine {
   readonly lie: Lie
-  readonly store: EventStore
+  readonly store: StreamStore
 }
 
 /** One holds a claim, another wants it as soon as it ends. */
 interface Bout {
   readonly name: string
   readonly stream: string
-  readonly holder: EventStore
-  readonly taker: EventStore
+  readonly holder: StreamStore
+  readonly taker: StreamStore
   /** By how much the two may be wrong about the time together, ms. */
   readonly slackMs: number
 }
@@ -47,7 +47,7 @@ export interface ShortVerdict extends Verdict {
  */
 export async function letClaim(
   time: VirtualTime,
-  truth: EventStore,
+  truth: StreamStore,
   machines: readonly Machine[],
 ): Promise<ShortVerdict> {
   const fromMs = time.wallMs() - ANSWER_MS
@@ -74,7 +74,7 @@ export async function letClaim(
 async function judged(
   bouts: readonly Bout[],
   told: readonly Outcome[],
-  store: EventStore,
+  store: StreamStore,
   truth: { readonly fromMs: number; readonly toMs: number },
 ): Promise<Omit<Verdict, 'early'>> {
   const judgeOne = async (bout: Bout) => {
@@ -91,7 +91,7 @@ async function judged(
   }
 }
 
-function boutsOf({ lie, store }: Machine, truth: EventStore): Bout[] {
+function boutsOf({ lie, store }: Machine, truth: StreamStore): Bout[] {
   // The time of a clock that only stands wrong is known the better the more answers there were.
   const slackMs = lie.rate === undefined ? 2 * LOOK_MS : ANSWER_MS + LOOK_MS
   return [
@@ -100,7 +100,7 @@ function boutsOf({ lie, store }: Machine, truth: EventStore): Bout[] {
   ]
 }
 
-async function look(time: VirtualTime, stores: readonly EventStore[]): Promise<void> {
+async function look(time: VirtualTime, stores: readonly StreamStore[]): Promise<void> {
   for (let times = 0; times < LOOKS; times++) {
     await time.advance(LOOK_MS)
     await Promise.all(stores.map(store => store.read('nothing')))
@@ -122,7 +122,7 @@ function start(owner: string): Operation {
   return { op: 'start', event: EVENT, owner, claimMs: CLAIM_MS }
 }
 
-async function changed(bout: Bout, store: EventStore, operation: Operation): Promise<Outcome> {
+async function changed(bout: Bout, store: StreamStore, operation: Operation): Promise<Outcome> {
   const commandId = randomUUID()
   const outcome = await transact(store, bout.stream, operation, { commandId, by: 'writer', leaseWaitMs: 300_000 })
   const kind = outcome.kind === 'refused' ? outcome.refusal.code : outcome.kind

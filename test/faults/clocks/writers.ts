@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readStream } from '../../../src/ops/read-stream.ts'
 import { transact } from '../../../src/ops/transact/transact.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import type { Operation } from '../../../src/stream/operations/operation.ts'
 import { judge, type Told, type Verdict } from './judgement.ts'
 
@@ -17,7 +17,7 @@ const TOLERANCE_MS = 600_000
  *
  * @param isTrueTime the store has a clock of its own, so all times have to be near the true one
  */
-export async function letWrite(stores: readonly EventStore[], turns: number, isTrueTime: boolean): Promise<Verdict> {
+export async function letWrite(stores: readonly StreamStore[], turns: number, isTrueTime: boolean): Promise<Verdict> {
   const [first] = stores
   if (first === undefined) throw new Error('no stores')
   const startedMs = Date.now()
@@ -26,7 +26,7 @@ export async function letWrite(stores: readonly EventStore[], turns: number, isT
   const init = { op: 'init', root: { name: 'Start' }, forks, hold: false, born: randomUUID() } as const
   // The one with the greatest lie creates the stream.
   told.push(await changed(stores.at(-4) ?? first, init))
-  const all = async (step: (store: EventStore, at: number) => Promise<Told>) => {
+  const all = async (step: (store: StreamStore, at: number) => Promise<Told>) => {
     told.push(...(await Promise.all(stores.map(step))))
   }
   const start = (event: string) => ({ op: 'start', event, owner: 'worker', claimMs: CLAIM_MS }) as const
@@ -48,12 +48,12 @@ export async function letWrite(stores: readonly EventStore[], turns: number, isT
 
 const idAt = (at: number): string => `${String(at + 1).padStart(2, '0')}.00`
 
-async function fencesOf(store: EventStore): Promise<readonly number[]> {
+async function fencesOf(store: StreamStore): Promise<readonly number[]> {
   const view = await readStream(store, STREAM)
   return view?.document.events.slice(1).map(({ lc }) => Number(lc.fence)) ?? []
 }
 
-async function changed(store: EventStore, operation: Operation, isAnothers = false): Promise<Told> {
+async function changed(store: StreamStore, operation: Operation, isAnothers = false): Promise<Told> {
   const commandId = randomUUID()
   const outcome = await transact(store, STREAM, operation, { commandId, by: 'writer', leaseWaitMs: 300_000 })
   const isDone = outcome.kind === 'done' && outcome.result.outcome === 'done'

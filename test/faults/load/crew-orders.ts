@@ -1,7 +1,7 @@
 import { parseConnectionString } from '../../../src/store/azure/account.ts'
-import type { TryLimits } from '../../../src/store/azure/requests.ts'
+import type { RequestTimeouts } from '../../../src/store/azure/requests.ts'
 import { openAzureBlobStore } from '../../../src/store/azure/store.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { connectionStringAt } from '../../support/azurite-process.ts'
 import type { OpenChange } from './load.ts'
 
@@ -9,7 +9,7 @@ import type { OpenChange } from './load.ts'
 export interface AzuritePlace {
   readonly port: number
   readonly container: string
-  readonly limits?: TryLimits
+  readonly limits?: RequestTimeouts
 }
 
 /** What a child process is to do. */
@@ -25,10 +25,10 @@ export interface ChildOrders extends AzuritePlace {
 }
 
 /** Short, so that silence costs little; long enough for a slow machine. */
-export const LIMITS: TryLimits = { leaseMs: 1_000, bodyMs: 1_000, pageMs: 1_000 }
+export const LIMITS: RequestTimeouts = { leaseMs: 1_000, bodyMs: 1_000, pageMs: 1_000 }
 
 /** A store in a container of an emulator, from any process. */
-export function openAzurite({ port, container, limits = LIMITS }: AzuritePlace): Promise<EventStore> {
+export function openAzurite({ port, container, limits = LIMITS }: AzuritePlace): Promise<StreamStore> {
   const { credential } = parseConnectionString(connectionStringAt(port))
   if (credential === undefined) throw new Error('no key')
   return openAzureBlobStore({ address: { kind: 'azurite', host: '127.0.0.1', port, container }, credential, limits })

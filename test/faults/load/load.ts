@@ -1,7 +1,7 @@
 import { readStream } from '../../../src/ops/read-stream.ts'
 import { type RemoveStreamOutcome, removeStream } from '../../../src/ops/remove.ts'
 import { type TransactOptions, type TransactOutcome, transact } from '../../../src/ops/transact/transact.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import type { Operation } from '../../../src/stream/operations/operation.ts'
 import type { Entry, HistoryWriter, Told } from '../history/history.ts'
 
@@ -13,7 +13,7 @@ export interface OpenChange {
 }
 
 export interface LoadOptions {
-  readonly store: EventStore
+  readonly store: StreamStore
   readonly who: string
   readonly history: HistoryWriter
   readonly random: () => number

@@ -1,5 +1,5 @@
 import { transact } from '../../../src/ops/transact/transact.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { openAzuriteStore } from '../../support/azurite.ts'
 import { startFaultProxy } from '../../support/fault-proxy.ts'
 import { seededRandom } from '../../support/faults.ts'
@@ -35,7 +35,7 @@ export interface Crew {
 
 /** What takes a protection out of the workers in this process. */
 export interface Without extends SettleOptions, Pick<LoadOptions, 'reads'> {
-  readonly store?: (store: EventStore, place: { port: number; container: string }) => EventStore
+  readonly store?: (store: StreamStore, place: { port: number; container: string }) => StreamStore
 }
 
 export interface Played extends Verdict {
@@ -113,7 +113,7 @@ async function workHere({ port, container, streams, shortLived, seed, changes, w
   return { lines }
 }
 
-async function create(store: EventStore, streams: readonly string[]): Promise<HistoryLine[]> {
+async function create(store: StreamStore, streams: readonly string[]): Promise<HistoryLine[]> {
   const lines: HistoryLine[] = []
   const history = new HistoryWriter('first', line => lines.push(line))
   await Promise.all(

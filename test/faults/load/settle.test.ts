@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { transact } from '../../../src/ops/transact/transact.ts'
 import { StoreUnreachable } from '../../../src/store/errors.ts'
 import { openMemoryStore } from '../../../src/store/memory.ts'
-import type { ChangeOutcome, EventStore, RemoveOutcome } from '../../../src/store/store.ts'
+import type { ChangeOutcome, RemoveOutcome, StreamStore } from '../../../src/store/store.ts'
 import { check } from '../history/checker.ts'
 import { type Asked, type HistoryLine, HistoryWriter } from '../history/history.ts'
 import { changeOf, creation } from './load.ts'
@@ -16,7 +16,7 @@ const VAIN = ['unreachable', { kind: 'held', lease, waitedMs: 0 }, { kind: 'unkn
 type Vain = (typeof VAIN)[number]
 
 /** A stream that was created, and then changed or removed by somebody to whom nobody told so. */
-async function inDoubt(doubtful: 'change' | 'remove'): Promise<{ store: EventStore; lines: HistoryLine[] }> {
+async function inDoubt(doubtful: 'change' | 'remove'): Promise<{ store: StreamStore; lines: HistoryLine[] }> {
   const store = openMemoryStore()
   const lines: HistoryLine[] = []
   const history = new HistoryWriter('w', line => lines.push(line))
@@ -31,7 +31,7 @@ async function inDoubt(doubtful: 'change' | 'remove'): Promise<{ store: EventSto
 }
 
 /** Gives each of the answers once, before it does as it is asked. */
-function reluctant(store: EventStore, answers: readonly Vain[]): EventStore {
+function reluctant(store: StreamStore, answers: readonly Vain[]): StreamStore {
   const left = [...answers]
   const next = <Outcome>(go: () => Promise<Outcome>): Promise<Outcome | Exclude<Vain, string>> => {
     const answer = left.shift()
@@ -39,7 +39,7 @@ function reluctant(store: EventStore, answers: readonly Vain[]): EventStore {
     return answer === undefined ? go() : Promise.resolve(answer)
   }
   return withMethods(store, {
-    changeUnderLease: (...args) => next<ChangeOutcome>(() => store.changeUnderLease(...args)),
+    update: (...args) => next<ChangeOutcome>(() => store.update(...args)),
     remove: (...args) => next<RemoveOutcome>(() => store.remove(...args)),
   })
 }

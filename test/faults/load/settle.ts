@@ -2,7 +2,7 @@ import { readStream } from '../../../src/ops/read-stream.ts'
 import { removeStream } from '../../../src/ops/remove.ts'
 import { transact } from '../../../src/ops/transact/transact.ts'
 import { StoreUnreachable } from '../../../src/store/errors.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import {
   type Asked,
   type Call,
@@ -37,7 +37,7 @@ export type SettleOptions = Pick<LoadOptions, 'commandId' | 'idOf'>
  * what became of it is known, and reads what is there.
  */
 export async function settle(
-  store: EventStore,
+  store: StreamStore,
   names: readonly string[],
   lines: readonly HistoryLine[],
   { commandId = same, idOf = same }: SettleOptions = {},
@@ -69,9 +69,9 @@ function openOne({ stream, asked }: Call): [string, { stream: string; asked: Rep
  * Asks until the answer tells of this and of all tries before: that a lease is held, or that there was no answer, tells
  * nothing of them.
  */
-export async function lastWord(store: EventStore, name: string, ask: () => Promise<Told>): Promise<Told> {
+export async function lastWord(store: StreamStore, name: string, ask: () => Promise<Told>): Promise<Told> {
   for (let tries = 0; tries < TRIES; tries++) {
-    await insisted(() => store.break(name, 0))
+    await insisted(() => store.breakLease(name, 0))
     const told = await insisted(ask)
     if (told.kind === 'done' || (told.kind === 'not-made' && !NO_WORDS.has(told.why))) return told
   }
@@ -91,7 +91,7 @@ async function insisted<T>(ask: () => Promise<T>): Promise<T> {
 
 /** What is gone was made and removed, or never made: to create it again would be another creation. */
 async function repeated(
-  store: EventStore,
+  store: StreamStore,
   stream: string,
   asked: Repeatable,
   commandId: (id: string) => string,
@@ -108,7 +108,7 @@ async function repeated(
 }
 
 async function finalStream(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   idOf: (commandId: string) => string,
 ): Promise<FinalStream | undefined> {

@@ -1,15 +1,15 @@
 import { BlobServiceClient } from '@azure/storage-blob'
-import type { EventStore, Stored } from '../../../src/store/store.ts'
+import type { StreamSnapshot, StreamStore } from '../../../src/store/store.ts'
 import { connectionStringAt } from '../../support/azurite-process.ts'
 import { LIMITS } from './crew-orders.ts'
 
 /** Reads, decides and writes, and sends neither a lease id nor a condition. */
-export function unconditional(store: EventStore, place: { port: number; container: string }): EventStore {
+export function unconditional(store: StreamStore, place: { port: number; container: string }): StreamStore {
   const container = BlobServiceClient.fromConnectionString(connectionStringAt(place.port), {
     retryOptions: { maxTries: 1 },
   }).getContainerClient(place.container)
   return withMethods(store, {
-    changeUnderLease: async (name, decide) => {
+    update: async (name, decide) => {
       const current = await store.read(name)
       if (current === undefined) return { kind: 'missing' }
       const decision = decide(current, store.nowMs())
@@ -23,22 +23,22 @@ export function unconditional(store: EventStore, place: { port: number; containe
 }
 
 /** Says that a change is made, and makes it afterwards. */
-export function hasty(store: EventStore): EventStore {
+export function hasty(store: StreamStore): StreamStore {
   return withMethods(store, {
-    changeUnderLease: async (name, decide, options) => {
+    update: async (name, decide, options) => {
       const current = await store.read(name)
       if (current === undefined) return { kind: 'missing' }
       const decision = decide(current, store.nowMs())
       if (decision.kind === 'leave') return { kind: 'left' }
-      store.changeUnderLease(name, decide, options).catch(() => {})
+      store.update(name, decide, options).catch(() => {})
       return { kind: 'committed', etag: '' }
     },
   })
 }
 
 /** Answers each read from what it read first. */
-export function caching(store: EventStore): EventStore {
-  const cache = new Map<string, Stored>()
+export function caching(store: StreamStore): StreamStore {
+  const cache = new Map<string, StreamSnapshot>()
   return withMethods(store, {
     read: async (name, signal) => {
       const known = cache.get(name)
@@ -51,7 +51,7 @@ export function caching(store: EventStore): EventStore {
 }
 
 /** A store of which some methods are others. */
-export function withMethods(store: EventStore, methods: Partial<EventStore>): EventStore {
+export function withMethods(store: StreamStore, methods: Partial<StreamStore>): StreamStore {
   return new Proxy(store, {
     get(target, property) {
       const replaced: unknown = Reflect.get(methods, property)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ContainerClient } from '@azure/storage-blob'
-import type { TryLimits } from '../../../src/store/azure/requests.ts'
-import type { EventStore, WriteMode } from '../../../src/store/store.ts'
+import type { RequestTimeouts } from '../../../src/store/azure/requests.ts'
+import type { StreamStore, WriteMode } from '../../../src/store/store.ts'
 import { LeasectlError } from '../../../src/stream/errors.ts'
 import { type Fault, type FaultProxy, type Seen, startFaultProxy } from '../../support/fault-proxy.ts'
 import type { Target } from '../../support/messages.ts'
@@ -11,9 +11,9 @@ import { type Scene, SUBJECTS, type Subject, type Truth } from './subject.ts'
 export interface Place {
   readonly target: Target
   /** Past the proxy. */
-  readonly direct: EventStore
+  readonly direct: StreamStore
   /** Over the proxy at a port. */
-  open(port: number, limits: TryLimits): Promise<EventStore>
+  open(port: number, limits: RequestTimeouts): Promise<StreamStore>
   /** The same without a driver. */
   client(port: number): Promise<ContainerClient>
 }
@@ -41,7 +41,7 @@ export interface Course {
 }
 
 /** One try. Where nothing but the limit ends it, it is waited for; elsewhere it must not end what is only slow. */
-const limitsFor = (fault: Fault, factor: number): TryLimits => {
+const limitsFor = (fault: Fault, factor: number): RequestTimeouts => {
   const ms = (endsByLimit(fault) ? 2_000 : 10_000) * factor
   return { leaseMs: ms, bodyMs: ms, pageMs: ms }
 }
@@ -129,7 +129,7 @@ async function say(subject: Subject, scene: Scene): Promise<string> {
 }
 
 /** Leaves connections open behind it: the requests that made them were under way at the same time. */
-async function warmUp(proxy: FaultProxy, store: EventStore): Promise<void> {
+async function warmUp(proxy: FaultProxy, store: StreamStore): Promise<void> {
   let arrived = 0
   let go = () => {}
   const together = new Promise<void>(resolve => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { ContainerClient } from '@azure/storage-blob'
 import { download } from '../../../src/store/azure/blobs.ts'
 import { ServiceError } from '../../../src/store/azure/errors.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import type { Fault } from '../../support/fault-proxy.ts'
 import type { Place } from './cell.ts'
 
@@ -16,7 +16,7 @@ interface Control {
   readonly fault: string
   readonly form: Fault
   /** Functions in the place of the store's own. */
-  readonly spoil: (container: ContainerClient) => Partial<EventStore>
+  readonly spoil: (container: ContainerClient) => Partial<StreamStore>
 }
 
 export const CONTROLS: readonly Control[] = [
@@ -26,7 +26,7 @@ export const CONTROLS: readonly Control[] = [
     fault: 'duplicate after the next write',
     form: { kind: 'duplicate-late' },
     spoil: container => ({
-      changeUnderLease: async (name, decide) => {
+      update: async (name, decide) => {
         const blob = container.getBlockBlobClient(name)
         const { stored } = await download(blob, name, AbortSignal.timeout(LIMIT_MS))
         const decision = decide(stored, Date.now())
@@ -43,7 +43,7 @@ export const CONTROLS: readonly Control[] = [
     fault: 'answer lost',
     form: { kind: 'lose-answer' },
     spoil: container => ({
-      release: (name, leaseId) =>
+      releaseLease: (name, leaseId) =>
         untilAnswered(() => container.getBlobClient(name).getBlobLeaseClient(leaseId).releaseLease()).then(
           () => ({ kind: 'ok', leaseId }),
           error => ({ kind: 'lost', code: ServiceError.of(error).code }),
@@ -56,7 +56,7 @@ export const CONTROLS: readonly Control[] = [
     fault: 'answer lost',
     form: { kind: 'lose-answer' },
     spoil: container => ({
-      acquire: (name, { leaseId, durationS }) =>
+      acquireLease: (name, { leaseId, durationS }) =>
         untilAnswered(() =>
           container.getBlobClient(name).getBlobLeaseClient(randomUUID()).acquireLease(durationS),
         ).then(
@@ -86,11 +86,11 @@ export function spoilt(place: Place, spoil: Control['spoil']): Place {
     open: async (port, limits) => {
       const store = await place.open(port, limits)
       const instead: object = spoil(await place.client(port))
-      const get = (_: EventStore, name: string | symbol) => {
+      const get = (_: StreamStore, name: string | symbol) => {
         const own: unknown = Reflect.get(store, name)
         return Reflect.get(instead, name) ?? (typeof own === 'function' ? own.bind(store) : own)
       }
-      return new Proxy<EventStore>(store, { get })
+      return new Proxy<StreamStore>(store, { get })
     },
   }
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accountUrl } from '../../../src/store/address.ts'
 import { openContainer } from '../../../src/store/azure/client.ts'
 import { openAzureBlobStore } from '../../../src/store/azure/store.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { runBatch } from '../../../src/util/concurrency.ts'
 import { trustRow } from '../../guarantees/record.ts'
 import { sized } from '../../guarantees/size.ts'
@@ -29,7 +29,7 @@ const PATIENT = { leaseMs: 60_000, bodyMs: 60_000 }
 
 let account: TestAccount
 let container: string
-let direct: EventStore
+let direct: StreamStore
 let place: Place
 
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readStream } from '../../../src/ops/read-stream.ts'
 import { transact } from '../../../src/ops/transact/transact.ts'
-import type { EventStore, WriteMode } from '../../../src/store/store.ts'
+import type { StreamStore, WriteMode } from '../../../src/store/store.ts'
 import type { Operation as StreamOperation } from '../../../src/stream/operations/operation.ts'
 import { holder } from '../../contract/harness.ts'
 import type { Operation } from '../../support/fault-proxy.ts'
@@ -9,9 +9,9 @@ import type { Operation } from '../../support/fault-proxy.ts'
 /** A cell as it is played: one stream, one operation on it. */
 export interface Scene {
   /** Over the faulty network. */
-  readonly store: EventStore
+  readonly store: StreamStore
   /** Past it: prepares, goes on afterwards, and sees the truth. */
-  readonly direct: EventStore
+  readonly direct: StreamStore
   readonly stream: string
   readonly commandId: string
   readonly leaseId: string
@@ -77,12 +77,12 @@ const acquire: Subject = {
   prepare: begun,
   act: async ({ store, stream, leaseId, signal }) => {
     const options = { leaseId, durationS: LEASE_S, holder: holder('ada'), record: true }
-    return (await store.acquire(stream, { ...options, ...(signal ? { signal } : {}) })).kind
+    return (await store.acquireLease(stream, { ...options, ...(signal ? { signal } : {}) })).kind
   },
   // Its holder works, and lets go.
   next: async ({ direct, ...scene }) => {
     await change(direct, scene, NEXT, 'next', scene.leaseId)
-    return direct.release(scene.stream, scene.leaseId)
+    return direct.releaseLease(scene.stream, scene.leaseId)
   },
   truth: async (scene, isNext) => {
     const isHeld = await holds(scene, scene.leaseId)
@@ -94,7 +94,7 @@ const acquire: Subject = {
 const renew: Subject = {
   request: 'renew',
   prepare: held,
-  act: async ({ store, stream, leaseId, signal }) => (await store.renew(stream, leaseId, signal)).kind,
+  act: async ({ store, stream, leaseId, signal }) => (await store.renewLease(stream, leaseId, signal)).kind,
   next: ({ direct, ...scene }) => change(direct, scene, NEXT, 'next', scene.leaseId),
   // How long it lasts is not to be seen; that it lasts is.
   truth: async scene => ((await holds(scene, scene.leaseId)) ? ['as asked', 'as before'] : []),
@@ -103,7 +103,7 @@ const renew: Subject = {
 const release: Subject = {
   request: 'release',
   prepare: held,
-  act: async ({ store, stream, leaseId, signal }) => (await store.release(stream, leaseId, signal)).kind,
+  act: async ({ store, stream, leaseId, signal }) => (await store.releaseLease(stream, leaseId, signal)).kind,
   next: anotherTakesIt,
   truth: lettingGo,
 }
@@ -111,7 +111,7 @@ const release: Subject = {
 const breaking: Subject = {
   request: 'break',
   prepare: held,
-  act: async ({ store, stream, signal }) => (await store.break(stream, 0, signal)).kind,
+  act: async ({ store, stream, signal }) => (await store.breakLease(stream, 0, signal)).kind,
   next: anotherTakesIt,
   truth: lettingGo,
 }
@@ -148,12 +148,12 @@ async function anotherTakesIt({ direct, ...scene }: Scene): Promise<void> {
 }
 
 async function take({ direct, stream }: Scene, leaseId: string): Promise<void> {
-  const { kind } = await direct.acquire(stream, { leaseId, durationS: LEASE_S, holder: holder('grace') })
+  const { kind } = await direct.acquireLease(stream, { leaseId, durationS: LEASE_S, holder: holder('grace') })
   if (kind !== 'acquired') throw new Error(`the lease could not be taken: ${kind}`)
 }
 
 async function change(
-  store: EventStore,
+  store: StreamStore,
   { stream, write, signal }: Omit<Scene, 'store' | 'direct'>,
   operation: StreamOperation,
   commandId: string,
@@ -181,5 +181,5 @@ async function lettingGo(scene: Scene, isNext: boolean): Promise<readonly Truth[
 
 /** Renewing tells. */
 async function holds({ direct, stream }: Scene, leaseId: string): Promise<boolean> {
-  return (await direct.renew(stream, leaseId)).kind === 'ok'
+  return (await direct.renewLease(stream, leaseId)).kind === 'ok'
 }

@@ -113,7 +113,7 @@ async function withoutPauses(): Promise<Parts> {
   vi.resetModules()
   vi.doMock('../../../src/store/backoff.ts', async original => ({
     ...(await original<typeof import('../../../src/store/backoff.ts')>()),
-    silenceDelay: () => 0,
+    unansweredDelay: () => 0,
   }))
   vi.doMock('../../../src/store/azure/circuit-breaker.ts', () => ({
     Outage: class {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { transact } from '../../../src/ops/transact/transact.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { newUser, type User } from '../../e2e/program.ts'
 import { openAzuriteStore, sharedAzurite } from '../../support/azurite.ts'
 import { type Fault, type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts'
@@ -8,7 +8,7 @@ import { type Fault, type FaultProxy, startFaultProxy } from '../../support/faul
 /** tail -f of the built program, through a network that fails and heals. */
 
 let user: User
-let store: EventStore & { container: string }
+let store: StreamStore & { container: string }
 let proxy: FaultProxy
 
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { readStream } from '../../../src/ops/read-stream.ts'
 import { transact } from '../../../src/ops/transact/transact.ts'
-import { TRY_LIMITS } from '../../../src/store/azure/requests.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import { REQUEST_TIMEOUTS } from '../../../src/store/azure/requests.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import type { workLoop } from '../../../src/worker/loop.ts'
 import { sized } from '../../guarantees/size.ts'
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts'
@@ -16,7 +16,7 @@ export interface Parts {
 /** A worker with a way of its own to the service. */
 export interface Worker {
   readonly proxy: FaultProxy
-  readonly store: EventStore
+  readonly store: StreamStore
   /** How many events it has worked on. */
   readonly done: () => number
   leave(): Promise<void>
@@ -30,7 +30,7 @@ const MAX_EVENTS = 30
 export async function hire(
   parts: Parts,
   port: number,
-  direct: EventStore & { readonly container: string },
+  direct: StreamStore & { readonly container: string },
   name: string,
 ): Promise<Worker> {
   const begin = async (stream: string) => {
@@ -40,7 +40,7 @@ export async function hire(
   for (let at = 0; at < STREAMS; at += 1) await begin(`${name}/${at}`)
   const proxy = await startFaultProxy({ target: { port } })
   // Nightly those that everybody has.
-  const limits = sized({ leaseMs: 1_000, bodyMs: 2_000, pageMs: 2_000 }, TRY_LIMITS)
+  const limits = sized({ leaseMs: 1_000, bodyMs: 2_000, pageMs: 2_000 }, REQUEST_TIMEOUTS)
   const store = await parts.openAzurite({ port: proxy.port, container: direct.container, limits })
   const end = new AbortController()
   const options = {
@@ -72,15 +72,15 @@ export async function hire(
 }
 
 /** Of calls with this deadline, ms, that are made now: how long each took, ms. */
-export function callsNow(store: EventStore, stream: string, deadlineMs: number): Promise<number[]> {
+export function callsNow(store: StreamStore, stream: string, deadlineMs: number): Promise<number[]> {
   const holder = { by: 'caller', host: 'here', pid: 1, purpose: 'test', sinceMs: 0 }
   const limits = { holder, deadlineMs, waitMs: 0 }
   const set = { op: 'set', event: '00', attributes: { tag: 'x' } } as const
   const signal = AbortSignal.timeout(deadlineMs)
   return Promise.all(
     [
-      () => store.changeUnderLease(stream, () => ({ kind: 'leave' }), limits),
-      () => store.changeUnderLease(stream, () => ({ kind: 'leave' }), { ...limits, write: 'optimistic' }),
+      () => store.update(stream, () => ({ kind: 'leave' }), limits),
+      () => store.update(stream, () => ({ kind: 'leave' }), { ...limits, write: 'optimistic' }),
       () => readStream(store, stream, signal),
       () => transact(store, stream, set, { commandId: 'in-outage', by: 'caller', signal }),
     ].map(async call => {

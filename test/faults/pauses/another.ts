@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { transact } from '../../../src/ops/transact/transact.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import type { ChangeResult, Operation } from '../../../src/stream/operations/operation.ts'
 import { eventually } from '../../e2e/watchdog/poll.ts'
 import { OWNER } from './orders.ts'
@@ -12,10 +12,10 @@ const CLAIM_MS = 600_000
 /** The other worker: it takes the event as soon as that may be had, or the next one if it has ended. */
 export class Another {
   readonly acknowledged = new Map<string, number>()
-  readonly #store: EventStore
+  readonly #store: StreamStore
   readonly #stream: string
 
-  constructor(store: EventStore, stream: string) {
+  constructor(store: StreamStore, stream: string) {
     this.#store = store
     this.#stream = stream
   }

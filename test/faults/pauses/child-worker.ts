@@ -3,7 +3,7 @@
  * the test, which sees its requests. Argument: `WorkerOrders` as JSON. It says each `WorkerWord` as a line of JSON, and ends its
  * event once a line comes in. It never outlives the end of its input.
  */
-import type { Decision, EventStore, Stored } from '../../../src/index.ts'
+import type { Decision, StreamSnapshot, StreamStore } from '../../../src/index.ts'
 import { OWNER, type WorkerOrders, type WorkerWord } from './orders.ts'
 
 const orders: WorkerOrders = JSON.parse(process.argv[2] ?? '')
@@ -55,7 +55,7 @@ function stopHere(): void {
 }
 
 /** Stops before, in or after the change that ends the event. */
-function stoppable(inner: EventStore): EventStore {
+function stoppable(inner: StreamStore): StreamStore {
   const stopIf = (point: WorkerOrders['stopsAt']) => {
     if (!isEnding || stopsAt !== point) return
     isEnding = false
@@ -63,19 +63,19 @@ function stoppable(inner: EventStore): EventStore {
   }
   return withChange(inner, async (name, decide, options) => {
     stopIf('change')
-    const deciding = (current: Stored, nowMs: number): Decision => {
+    const deciding = (current: StreamSnapshot, nowMs: number): Decision => {
       const decision = decide(current, nowMs)
       stopIf('decided')
       return decision
     }
-    const outcome = await inner.changeUnderLease(name, deciding, options)
+    const outcome = await inner.update(name, deciding, options)
     stopIf('written')
     return outcome
   })
 }
 
 /** Reads, decides and writes, and asks neither for a lease nor whether the blob is still what was read. */
-function unconditional(inner: EventStore): EventStore {
+function unconditional(inner: StreamStore): StreamStore {
   return withChange(inner, async (name, decide) => {
     const current = await inner.read(name)
     const decision = current === undefined ? undefined : decide(current, inner.nowMs())
@@ -93,10 +93,10 @@ function unconditional(inner: EventStore): EventStore {
   })
 }
 
-function withChange(inner: EventStore, changeUnderLease: EventStore['changeUnderLease']): EventStore {
+function withChange(inner: StreamStore, update: StreamStore['update']): StreamStore {
   return new Proxy(inner, {
     get(target, property) {
-      if (property === 'changeUnderLease') return changeUnderLease
+      if (property === 'update') return update
       const value: unknown = Reflect.get(target, property, target)
       return typeof value === 'function' ? value.bind(target) : value
     },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openStore } from '../../../src/store/open.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { programFolder, warmStart } from '../../e2e/program.ts'
 import { trustRow } from '../../guarantees/record.ts'
 import { repeatWith, sized } from '../../guarantees/size.ts'
@@ -29,9 +29,9 @@ const workers: WorkerProcess[] = []
 const figures = { points: 0, staleWrites: 0, late: 0 }
 let program = ''
 let folder = ''
-let azure: EventStore & { readonly container: string }
+let azure: StreamStore & { readonly container: string }
 let azuritePort = 0
-let sqlite: EventStore
+let sqlite: StreamStore
 
 beforeAll(async () => {
   program = await programFolder()
@@ -147,7 +147,7 @@ function playedOnSqlite(point: Point) {
   return played(point, sceneIn(sqlite, CLAIM_MS.sqlite))
 }
 
-function sceneIn(store: EventStore, claimMs: number): Scene {
+function sceneIn(store: StreamStore, claimMs: number): Scene {
   const library = join(program, 'dist', 'index.js')
   const env = { AZURE_STORAGE_CONNECTION_STRING: connectionStringAt(azuritePort), ...warmStart(program) }
   return { store, address: store.address, claimMs, library, env, started: worker => workers.push(worker) }

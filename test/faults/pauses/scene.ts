@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { readStream } from '../../../src/ops/read-stream.ts'
 import { transact } from '../../../src/ops/transact/transact.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { eventually } from '../../e2e/watchdog/poll.ts'
 import type { FaultProxy } from '../../support/fault-proxy.ts'
 import { Another } from './another.ts'
@@ -25,7 +25,7 @@ export interface Scene extends Pick<WorkerOrders, 'library' | 'address' | 'claim
   /** Hears of the process that is started: it has to be ended, whatever happens. */
   readonly started: (worker: WorkerProcess) => void
   /** As the other worker and the judge see it. */
-  readonly store: EventStore
+  readonly store: StreamStore
   readonly proxy?: FaultProxy
 }
 
@@ -56,8 +56,8 @@ export async function played(point: Point, scene: Scene): Promise<Played> {
   const told = await worker.said('reported', 'lost', 'unreported', 'not-claimed')
   await worker.ended
   if (leaseId !== undefined) {
-    expect(await store.renew(stream, leaseId)).toMatchObject({ kind: 'ok' })
-    await store.release(stream, leaseId)
+    expect(await store.renewLease(stream, leaseId)).toMatchObject({ kind: 'ok' })
+    await store.releaseLease(stream, leaseId)
   }
   if (scene.without === undefined) await another.ends(taken)
   const view = await readStream(store, stream)
@@ -74,10 +74,10 @@ function newWorker({ stopsAt }: Point, scene: Scene, stream: string): WorkerProc
   return worker
 }
 
-async function leaseByHand(store: EventStore, stream: string): Promise<string> {
+async function leaseByHand(store: StreamStore, stream: string): Promise<string> {
   const leaseId = randomUUID()
   const holder = { by: 'other', host: 'here', pid: process.pid, purpose: 'test', sinceMs: Date.now() }
-  const outcome = await store.acquire(stream, { leaseId, durationS: 60, holder, record: false })
+  const outcome = await store.acquireLease(stream, { leaseId, durationS: 60, holder, record: false })
   expect(outcome).toMatchObject({ kind: 'acquired' })
   return leaseId
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
-import type { Decision, Stored } from '../../../src/store/store.ts'
+import type { Decision, StreamSnapshot } from '../../../src/store/store.ts'
 import { bytes, changeOptions, listed, put, stored, summary, text } from '../../contract/harness.ts'
 import { integrity } from '../../unit/store/sqlite/support.ts'
 
@@ -14,7 +14,7 @@ export const idsOf = (body: Uint8Array): readonly string[] => (text(body).split(
 /** Adds its id, unless it is there: as operations look for their command id in the journal. */
 export const once =
   (id: string) =>
-  ({ body }: Stored): Decision =>
+  ({ body }: StreamSnapshot): Decision =>
     idsOf(body).includes(id) ? { kind: 'leave' } : put(document(`${idsOf(body).join(' ')} ${id}`))()
 
 export interface Expected {
@@ -54,7 +54,7 @@ async function idsIn(path: string): Promise<readonly string[]> {
     const ids: string[] = []
     for (const { name } of await listed(store)) ids.push(...idsOf((await stored(store, name)).body))
     await store.create(PROBE, bytes(document('probe')), summary())
-    const outcome = await store.changeUnderLease(PROBE, put(document('probe')), changeOptions())
+    const outcome = await store.update(PROBE, put(document('probe')), changeOptions())
     if (outcome.kind !== 'committed') throw new Error(`the next change: ${outcome.kind}`)
     return ids
   } finally {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import type { Summary } from '../../../src/stream/summary.ts'
 import { trustRow } from '../../guarantees/record.ts'
 import { sized } from '../../guarantees/size.ts'
@@ -63,7 +63,7 @@ interface Took {
 }
 
 /** @param through between the program and the store */
-async function take(graph: StrangeGraph, line: string, size: number, through = (store: EventStore) => store) {
+async function take(graph: StrangeGraph, line: string, size: number, through = (store: StreamStore) => store) {
   const world = await worldOf(graph, size)
   const store = through(world.store)
   const start = process.cpuUsage()
@@ -72,7 +72,7 @@ async function take(graph: StrangeGraph, line: string, size: number, through = (
 }
 
 /** One command on one graph, of any size. */
-function runner(graph: StrangeGraph, line: string, through?: (store: EventStore) => EventStore): Runner {
+function runner(graph: StrangeGraph, line: string, through?: (store: StreamStore) => StreamStore): Runner {
   return { what: `${line} on ${graph.what}`, take: async size => (await take(graph, line, size, through)).s }
 }
 
@@ -117,7 +117,7 @@ test('as many events as a stream may have take a second or two, however they are
 test('a walk that goes through the text for each link does not keep the pace', {
   timeout: 120_000,
 }, async () => {
-  const walking = (store: EventStore) =>
+  const walking = (store: StreamStore) =>
     storeWith(store, {
       read: async (name, signal) => {
         const stored = await store.read(name, signal)

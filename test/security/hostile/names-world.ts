@@ -1,6 +1,6 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { storeWith } from '../../unit/commands/store-with.ts'
 import { cli, newWorld } from '../../unit/commands/support.ts'
 import { folder } from '../../unit/commands/transfer/support.ts'
@@ -8,7 +8,7 @@ import { folder } from '../../unit/commands/transfer/support.ts'
 export type Cli = typeof cli
 
 /** A store of others: it holds every name, also those that none of ours takes. */
-export async function storeOf(names: readonly string[], run: Cli = cli): Promise<{ store: EventStore }> {
+export async function storeOf(names: readonly string[], run: Cli = cli): Promise<{ store: StreamStore }> {
   const world = newWorld()
   await run(world, ['init', 's'])
   const seed = await world.store.read('s')

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { MAX_READ_BYTES } from '../../../src/stream/limits.ts'
 import type { Summary } from '../../../src/stream/summary.ts'
 import { trustRow } from '../../guarantees/record.ts'
@@ -95,7 +95,7 @@ interface Seen {
 }
 
 /** What became of a blob under each line. `through` is between the program and the store. */
-async function linesOn(bytes: Buffer, through = (store: EventStore) => store): Promise<readonly Seen[]> {
+async function linesOn(bytes: Buffer, through = (store: StreamStore) => store): Promise<readonly Seen[]> {
   const seen: Seen[] = []
   for (const [line] of LINES) {
     const world = await worldWith(bytes)
@@ -157,14 +157,14 @@ test('a store that hands out an older document in place of one that cannot be re
   const good = await other.store.read('s')
   if (good === undefined) throw new Error('no stream')
   const mended = <Row extends object>(row: Row) => ({ ...row, body: good.body })
-  const lenient = (store: EventStore) =>
+  const lenient = (store: StreamStore) =>
     storeWith(store, {
       read: async name => {
         const stored = await store.read(name)
         return stored && mended(stored)
       },
-      changeUnderLease: (name, decide, options) =>
-        store.changeUnderLease(name, (current, nowMs) => decide(mended(current), nowMs), options),
+      update: (name, decide, options) =>
+        store.update(name, (current, nowMs) => decide(mended(current), nowMs), options),
     })
   const seen = await linesOn(Buffer.from('<S>'), lenient)
   expect(seen.filter(({ isTouched }) => isTouched)).not.toEqual([])

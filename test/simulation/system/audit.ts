@@ -1,5 +1,5 @@
 import { readStream } from '../../../src/ops/read-stream.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import type { Transaction } from '../../../src/stream/journal/journal.ts'
 import type { Violation } from '../checker.ts'
 import type { EntrySight, EventSight, Happening } from '../happenings.ts'
@@ -31,7 +31,7 @@ interface Seen {
 
 /** Compares what everybody did and was told with what was written and with what stands in the journals in the end. */
 export async function audit(
-  base: EventStore,
+  base: StreamStore,
   happenings: readonly Happening[],
   register: Register,
 ): Promise<readonly Wrong[]> {

@@ -1,5 +1,5 @@
 import { workLoop } from '../../../src/worker/loop.ts'
-import type { Ending, Happening, Job } from '../../../src/worker/types.ts'
+import type { Job, WorkerEvent, WorkResult } from '../../../src/worker/types.ts'
 import { Clock, type ClockFault } from '../clock.ts'
 import { Actor } from '../scheduler.ts'
 import { viewOf, type World } from '../world.ts'
@@ -38,7 +38,7 @@ export class Employee {
       claimMs: CLAIM_MS,
       leaseWaitMs: 5_000,
       concurrency: actor.random.whole(1, 3),
-      observe: (happening: Happening) => this.#observe(happening),
+      observe: (happening: WorkerEvent) => this.#observe(happening),
       timing: {
         monotonicMs: machine.monotonicMs,
         wallMs: machine.nowMs,
@@ -70,7 +70,7 @@ export class Employee {
     scheduler.at(untilMs + DOUBT_MS, () => this.#register.clashes())
   }
 
-  #observe(happening: Happening): void {
+  #observe(happening: WorkerEvent): void {
     if (happening.kind !== 'outcome' || happening.outcome.kind === 'not-claimed') return
     const { job, kind } = happening.outcome
     this.#note(job, kind)
@@ -79,7 +79,7 @@ export class Employee {
     this.#register.reported({ stream: job.stream, event: job.event.id, owner: job.owner, op: ending.op, result })
   }
 
-  async #work(job: Job, actor: Actor): Promise<Ending | undefined> {
+  async #work(job: Job, actor: Actor): Promise<WorkResult | undefined> {
     const { random } = actor
     this.#note(job, `attempt ${job.attempt}`)
     const leave = this.#register.begins(job, actor, this.#machine.rate ?? 1)

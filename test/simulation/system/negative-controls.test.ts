@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { EventStore, Stored } from '../../../src/store/store.ts'
+import type { StreamSnapshot, StreamStore } from '../../../src/store/store.ts'
 import { trustRow } from '../../guarantees/record.ts'
 import { sized } from '../../guarantees/size.ts'
 import type { WorldSettings } from '../world.ts'
@@ -68,10 +68,10 @@ function townIn(line: string): unknown {
 
 /** What is decided under the lease is decided by what was read last, and written all the same. */
 const STALE: WorldSettings['sabotage'] = {
-  store(view: EventStore): EventStore {
-    const seen = new Map<string, Stored>()
-    const changeUnderLease: EventStore['changeUnderLease'] = (name, decide, options) =>
-      view.changeUnderLease(
+  store(view: StreamStore): StreamStore {
+    const seen = new Map<string, StreamSnapshot>()
+    const update: StreamStore['update'] = (name, decide, options) =>
+      view.update(
         name,
         (current, nowMs) => {
           const known = seen.get(name) ?? current
@@ -82,7 +82,7 @@ const STALE: WorldSettings['sabotage'] = {
       )
     return new Proxy(view, {
       get(target, name) {
-        if (name === 'changeUnderLease') return changeUnderLease
+        if (name === 'update') return update
         const inner: unknown = Reflect.get(target, name)
         return typeof inner === 'function' ? inner.bind(target) : inner
       },

@@ -1,7 +1,7 @@
 import { readStream } from '../../../src/ops/read-stream.ts'
 import { transact } from '../../../src/ops/transact/transact.ts'
 import { StoreUnreachable } from '../../../src/store/errors.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import type { Operation } from '../../../src/stream/operations/operation.ts'
 import type { Actor } from '../scheduler.ts'
 import type { Register } from './register.ts'
@@ -14,7 +14,7 @@ const MOST_TRIES = 200
 /** Carries out an order: looks at the stream, chooses an event, and repeats its command until there is an answer. */
 export async function carryOut(
   { stream: at, which, op }: Ordered,
-  { actor, store, register, number }: { actor: Actor; store: EventStore; register: Register; number: number },
+  { actor, store, register, number }: { actor: Actor; store: StreamStore; register: Register; number: number },
 ): Promise<void> {
   const stream = `s-${at}`
   const commandId = `operator:${number}`

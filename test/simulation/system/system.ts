@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { openMemoryStore } from '../../../src/store/memory.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import type { Operation } from '../../../src/stream/operations/operation.ts'
 import { resultOf, run } from '../../unit/ops/support.ts'
 import { check } from '../checker.ts'
@@ -181,12 +181,12 @@ function streamOf(name: string, random: Random): Operation {
   return { op: 'init', root, forks, ...join, hold: false, born: name }
 }
 
-async function takeLease(base: EventStore, stream: string, forMs: number): Promise<void> {
+async function takeLease(base: StreamStore, stream: string, forMs: number): Promise<void> {
   const holder = { by: 'holder', host: '', pid: 0, purpose: 'by hand', sinceMs: 0 }
-  await base.acquire(stream, { leaseId: randomUUID(), durationS: Math.round(forMs / 1_000), holder })
+  await base.acquireLease(stream, { leaseId: randomUUID(), durationS: Math.round(forMs / 1_000), holder })
 }
 
-async function namesOfOpen(base: EventStore): Promise<string[]> {
+async function namesOfOpen(base: StreamStore): Promise<string[]> {
   const open: string[] = []
   for await (const page of base.list({})) {
     const stand = page.filter(({ summary }) => summary === undefined || summary.open > 0)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { register } from '../../../src/commands/cancel.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { bodyOf, cli, json, newWorld, optionsFrom, statuses } from './support.ts'
 
 test('argv → options', async () => {
@@ -142,10 +142,10 @@ test('an interrupted batch begins nothing new and says how much was not begun', 
   const world = newWorld()
   for (const name of ['a', 'b']) await cli(world, ['init', name])
   const interruption = new AbortController()
-  const store: EventStore = new Proxy(world.store, {
+  const store: StreamStore = new Proxy(world.store, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key)
-      if (key === 'changeUnderLease') interruption.abort('SIGINT')
+      if (key === 'update') interruption.abort('SIGINT')
       return typeof value === 'function' ? value.bind(target) : value
     },
   })
@@ -229,7 +229,7 @@ test('one stream by its name is looked at only by the change itself', async () =
   const world = newWorld()
   await cli(world, ['init', 's'])
   const calls: string[] = []
-  const store: EventStore = new Proxy(world.store, {
+  const store: StreamStore = new Proxy(world.store, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key)
       if (typeof value !== 'function') return value
@@ -238,5 +238,5 @@ test('one stream by its name is looked at only by the change itself', async () =
     },
   })
   expect((await cli(world, ['cancel', 's'], { store })).exit).toBe(0)
-  expect(calls).toEqual(['changeUnderLease'])
+  expect(calls).toEqual(['update'])
 })

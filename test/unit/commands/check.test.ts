@@ -4,7 +4,7 @@ import { runCommandLine } from '../../../src/commands/main.ts'
 import { createAside } from '../../../src/ops/system-documents.ts'
 import { WATCHDOG_STATE } from '../../../src/ops/watchdog-state/parse.ts'
 import { NotPermitted, StoreUnreachable } from '../../../src/store/errors.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { ForeignWrites } from '../ops/foreign-writes.ts'
 import { badStream } from './bad-stream.ts'
 import { storeWith } from './store-with.ts'
@@ -45,7 +45,7 @@ async function troubled(): Promise<World> {
 const checked = async (world: World, line = '', setting?: Setting) =>
   cli(world, ['check', ...line.split(' ').filter(word => word !== '')], setting)
 
-const withoutSummary = (store: EventStore): EventStore =>
+const withoutSummary = (store: StreamStore): StreamStore =>
   storeWith(store, {
     async *list(query) {
       for await (const page of store.list(query)) yield page.map(({ summary: _, ...row }) => row)
@@ -243,7 +243,7 @@ describe('prometheus', () => {
 })
 
 describe('3, unknown: whatever keeps it from looking, on stdout', () => {
-  const failing = (store: EventStore, fail: () => unknown): EventStore =>
+  const failing = (store: StreamStore, fail: () => unknown): StreamStore =>
     storeWith(store, {
       // biome-ignore lint/correctness/useYield: it fails before its first page
       async *list() {

@@ -9,7 +9,7 @@ import { answerText } from '../../../src/commands/completion/scripts.ts'
 import { SHELLS } from '../../../src/commands/completion/shells.ts'
 import { register } from '../../../src/commands/completion.ts'
 import { runCommandLine } from '../../../src/commands/main.ts'
-import type { EventStore, ListQuery } from '../../../src/store/store.ts'
+import type { ListQuery, StreamStore } from '../../../src/store/store.ts'
 import { allCommands, cli, fakeRuntime, newWorld, optionsFrom, type Setting, type World } from './support.ts'
 
 /** What bash breaks words at. */
@@ -205,7 +205,7 @@ describe('the store that is asked', () => {
   test('is asked for one page; what all of it begins with is not mistaken for what all names begin with', async () => {
     await addStreams('q/2', ...Array.from({ length: 201 }, (_, at) => `q/${1000 + at}`))
     const queries: ListQuery[] = []
-    const store: EventStore = new Proxy(world.store, {
+    const store: StreamStore = new Proxy(world.store, {
       get(target, key) {
         const value: unknown = Reflect.get(target, key)
         if (key === 'list')

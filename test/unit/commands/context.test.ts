@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { registerAdd as add, register as group, registerUse as use } from '../../../src/commands/context.ts'
 import { NotPermitted, StoreUnreachable } from '../../../src/store/errors.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { cli, json, newWorld, optionsFrom, type Setting } from './support.ts'
 
 let folder = ''
@@ -194,7 +194,7 @@ describe('test', () => {
   test('does for real what other commands need, and leaves nothing behind', async () => {
     const world = newWorld()
     const calls: string[] = []
-    const store: EventStore = new Proxy(world.store, {
+    const store: StreamStore = new Proxy(world.store, {
       get(target, key) {
         const value: unknown = Reflect.get(target, key)
         if (typeof value !== 'function') return value
@@ -207,7 +207,7 @@ describe('test', () => {
     const ran = await run('test', { store, source: 'context', context: 'prod' }, world)
     expect(ran).toMatchObject({ exit: 0, stderr: 'store: memory: (the context prod)\n' })
     expect(ran.stdout).toMatch(/^lease +ok +[\d.]+ ms$/m)
-    expect(calls).toContain('acquire .leasectl/probe')
+    expect(calls).toContain('acquireLease .leasectl/probe')
     expect(calls).toContain('remove .leasectl/probe')
     const {
       store: address,
@@ -228,10 +228,10 @@ describe('test', () => {
 
   test.each([
     ['list', new StoreUnreachable('no route'), 9, 'store-unreachable'],
-    ['acquire', new NotPermitted('no rights', { hint: 'ask for them' }), 4, 'not-permitted'],
+    ['acquireLease', new NotPermitted('no rights', { hint: 'ask for them' }), 4, 'not-permitted'],
   ] as const)('%s: the first step that fails makes the exit code', async (method, error, exit, code) => {
     const world = newWorld()
-    const store: EventStore = new Proxy(world.store, {
+    const store: StreamStore = new Proxy(world.store, {
       get(target, key) {
         const value: unknown = Reflect.get(target, key)
         if (key === 'list' && method === 'list') return failing(error)
@@ -248,10 +248,10 @@ describe('test', () => {
 
   test('a held probe is a refusal, not a bug', async () => {
     const world = newWorld()
-    const store: EventStore = new Proxy(world.store, {
+    const store: StreamStore = new Proxy(world.store, {
       get(target, key) {
         const value: unknown = Reflect.get(target, key)
-        if (key === 'acquire') return async () => ({ kind: 'held', lease: { state: 'leased' } })
+        if (key === 'acquireLease') return async () => ({ kind: 'held', lease: { state: 'leased' } })
         return typeof value === 'function' ? value.bind(target) : value
       },
     })

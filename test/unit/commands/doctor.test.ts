@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { register } from '../../../src/commands/doctor.ts'
 import { BadName, ContainerMissing, NotPermitted, StoreUnreachable } from '../../../src/store/errors.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { documentText } from '../../support/stream-builder.ts'
 import { cli, json, newWorld, optionsFrom, type World } from './support.ts'
 
@@ -39,7 +39,7 @@ async function three(): Promise<World> {
   return world
 }
 
-function storeWith(world: World, methods: Partial<EventStore>): EventStore {
+function storeWith(world: World, methods: Partial<StreamStore>): StreamStore {
   return new Proxy(world.store, {
     get(target, key) {
       const value: unknown = Reflect.get(methods, key) ?? Reflect.get(target, key)
@@ -51,7 +51,7 @@ function storeWith(world: World, methods: Partial<EventStore>): EventStore {
 const failing = (error: Error) => async () => {
   throw error
 }
-const unlistable = (error: Error): Partial<EventStore> => ({
+const unlistable = (error: Error): Partial<StreamStore> => ({
   // biome-ignore lint/correctness/useYield: it fails before its first page
   async *list() {
     throw error
@@ -122,7 +122,7 @@ describe('the store', () => {
         name = args[0]
         return world.store.create(...args)
       },
-      acquire: async () => {
+      acquireLease: async () => {
         interruption.abort('SIGINT')
         interruption.signal.throwIfAborted()
         throw new Error('not reached')
@@ -235,7 +235,7 @@ describe('streams', () => {
 
   test('when the store goes away meanwhile, what was found stands, the document is whole and says so', async () => {
     const world = await three()
-    const read: EventStore['read'] = async name =>
+    const read: StreamStore['read'] = async name =>
       name === 'orders/3' ? failing(new StoreUnreachable('gone'))() : world.store.read(name)
     const ran = await cli(world, ['doctor', '--all', '-o', 'json'], { store: storeWith(world, { read }) })
     expect(ran.exit).toBe(9)

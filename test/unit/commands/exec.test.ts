@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import * as exec from '../../../src/commands/exec.ts'
 import { StoreUnreachable } from '../../../src/store/errors.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { bodyOf, cli, json, newWorld, optionsFrom, statuses, type World } from './support.ts'
 
 async function order(): Promise<World> {
@@ -104,11 +104,9 @@ describe('what leasectl cannot do is 125, with the code that other commands have
 
   test('a store that does not answer the claim', async () => {
     const world = await order()
-    const store: EventStore = new Proxy(world.store, {
+    const store: StreamStore = new Proxy(world.store, {
       get: (target, key) =>
-        key === 'changeUnderLease'
-          ? async () => ({ kind: 'unknown', cause: new Error('silence') })
-          : Reflect.get(target, key),
+        key === 'update' ? async () => ({ kind: 'unknown', cause: new Error('silence') }) : Reflect.get(target, key),
     })
     const argv = ['exec', 's', '01.00', '--claim', '1ms', '-o', 'json', ...sh('exit 1')]
     const ran = await cli(world, argv, { store })
@@ -128,11 +126,11 @@ describe('what leasectl cannot do is 125, with the code that other commands have
         isSilent ||= isLast
         return answer
       }
-    const store: EventStore = new Proxy(world.store, {
+    const store: StreamStore = new Proxy(world.store, {
       get(target, key) {
         const value: unknown = Reflect.get(target, key)
         if (typeof value !== 'function' || key === 'nowMs') return value
-        return heard((...args) => value.apply(target, args), key === 'changeUnderLease')
+        return heard((...args) => value.apply(target, args), key === 'update')
       },
     })
     const argv = ['exec', 's', '01.00', '--claim', '600ms', '-o', 'json', '--', 'sleep', '4714']

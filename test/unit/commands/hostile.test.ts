@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { StoreUnreachable } from '../../../src/store/errors.ts'
-import type { EventStore, Stored } from '../../../src/store/store.ts'
+import type { StreamSnapshot, StreamStore } from '../../../src/store/store.ts'
 import { trustRow } from '../../guarantees/record.ts'
 import { formatsOf } from '../../security/hostile/command-formats.ts'
 import {
@@ -39,7 +39,7 @@ async function hostileWorld(): Promise<World> {
 
 const soiled = <Row extends { name: string }>(row: Row, name = row.name): Row => ({ ...row, name, lease: LEASE })
 
-function hostileStore(world: World): EventStore {
+function hostileStore(world: World): StreamStore {
   return new Proxy(world.store, {
     get(target, key) {
       if (key === 'list') {
@@ -48,7 +48,7 @@ function hostileStore(world: World): EventStore {
         }
       }
       if (key === 'read') {
-        return async (name: string): Promise<Stored | undefined> => {
+        return async (name: string): Promise<StreamSnapshot | undefined> => {
           const stored = await target.read(name.startsWith('s') ? 's' : name)
           return stored && soiled(stored)
         }
@@ -59,18 +59,18 @@ function hostileStore(world: World): EventStore {
   })
 }
 
-function held(world: World): EventStore {
+function held(world: World): StreamStore {
   return new Proxy(hostileStore(world), {
     get(target, key) {
-      if (key === 'changeUnderLease') return async () => ({ kind: 'held', lease: LEASE, waitedMs: 0, lastBy: HOSTILE })
-      if (key === 'acquire') return async () => ({ kind: 'held', lease: { state: 'leased' }, lastBy: HOSTILE })
+      if (key === 'update') return async () => ({ kind: 'held', lease: LEASE, waitedMs: 0, lastBy: HOSTILE })
+      if (key === 'acquireLease') return async () => ({ kind: 'held', lease: { state: 'leased' }, lastBy: HOSTILE })
       if (['renew', 'change', 'release'].includes(String(key))) return async () => ({ kind: 'lost', code: HOSTILE })
       return Reflect.get(target, key)
     },
   })
 }
 
-function broken(world: World): EventStore {
+function broken(world: World): StreamStore {
   return new Proxy(world.store, {
     get(target, key) {
       if (key === 'address') return HOSTILE
@@ -200,7 +200,7 @@ const LINES: readonly (readonly string[])[] = [
 
 async function outputOf(
   argv: readonly string[],
-  store: (world: World) => EventStore,
+  store: (world: World) => StreamStore,
   setting: Setting = {},
 ): Promise<string> {
   const world = await hostileWorld()

@@ -4,7 +4,7 @@ import { setImmediate as otherWork } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { register } from '../../../src/commands/import.ts'
 import { ContainerMissing, StoreFull, StoreUnreachable } from '../../../src/store/errors.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { HOLDER, init, intercept, run } from '../ops/support.ts'
 import { before, given, namesOf, unreadable } from './batch/support.ts'
 import { storeWith } from './store-with.ts'
@@ -21,7 +21,7 @@ async function withStreams(...names: string[]) {
 }
 
 /** The memory store has one address; a second one has another. */
-function storeNamed(store: EventStore, address: string): EventStore {
+function storeNamed(store: StreamStore, address: string): StreamStore {
   return storeWith(store, { address })
 }
 
@@ -34,7 +34,7 @@ async function exported(...names: string[]): Promise<{ world: World; path: strin
   return { world, path }
 }
 
-async function namesIn(store: EventStore): Promise<string[]> {
+async function namesIn(store: StreamStore): Promise<string[]> {
   const names: string[] = []
   for await (const page of store.list({})) names.push(...page.map(({ name }) => name))
   return names
@@ -210,7 +210,7 @@ describe('over existing streams', () => {
     const { world, path } = await exported('a', 'b', 'c')
     const here = newWorld()
     await cli(here, ['import', path])
-    const set = (store: EventStore, name: string) =>
+    const set = (store: StreamStore, name: string) =>
       run(store, name, { op: 'set', event: '00', attributes: { tag: 'x' } })
     await set(here.store, 'b')
     await set(world.store, 'c')
@@ -313,7 +313,7 @@ describe('over existing streams', () => {
   test('another holds the lease: busy', async () => {
     const { here, path } = await both()
     const leaseId = '11111111-1111-4111-8111-111111111111'
-    await here.store.acquire('c', { leaseId, durationS: 60, holder: HOLDER })
+    await here.store.acquireLease('c', { leaseId, durationS: 60, holder: HOLDER })
     const ran = await cli(here, ['import', path, '--replace', '--yes', '--lease-wait', '0', '-o', 'ndjson'])
     expect(outcomes(ran.stdout)).toContainEqual(['c', 'busy'])
   })
@@ -505,7 +505,7 @@ test.each([
 
 test('a source that ends in the middle: what was copied before is told, in a document that is whole', async () => {
   const { world } = await withStreams(...namesOf(3))
-  const list: EventStore['list'] = async function* (query) {
+  const list: StreamStore['list'] = async function* (query) {
     for await (const page of world.store.list(query)) yield page
     throw new StoreUnreachable('it is gone')
   }

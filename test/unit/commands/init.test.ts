@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { register } from '../../../src/commands/init.ts'
 import { ContainerMissing } from '../../../src/store/errors.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { cli, json, newWorld, optionsFrom, statuses } from './support.ts'
 
 test('argv → options', async () => {
@@ -137,7 +137,7 @@ test('--from a file that is not there is exit 2', async () => {
 })
 
 /** A store whose container is missing until it is created. */
-function withoutContainer(store: EventStore, address: string): { store: EventStore; created: () => number } {
+function withoutContainer(store: StreamStore, address: string): { store: StreamStore; created: () => number } {
   let created = 0
   const wrapped = new Proxy(store, {
     get(target, key) {

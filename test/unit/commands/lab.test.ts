@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { registerLease, registerStream } from '../../../src/commands/lab.ts'
 import { ContainerMissing } from '../../../src/store/errors.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { holdingTogether, inProcess, telling } from '../lab/workers.ts'
 import { storeWith } from './store-with.ts'
 import { cli, newWorld, optionsFrom, type Setting, type World } from './support.ts'
@@ -12,7 +12,7 @@ function lab(world: World, line: string, setting: Setting = {}) {
   return cli(world, ['lab', ...line.split(' '), ...STORE], { startTalking: inProcess, ...setting })
 }
 
-async function namesIn(store: EventStore): Promise<string[]> {
+async function namesIn(store: StreamStore): Promise<string[]> {
   const names: string[] = []
   for await (const page of store.list({})) names.push(...page.map(({ name }) => name))
   return names
@@ -158,7 +158,7 @@ describe('lab lease', () => {
 })
 
 describe('a container that is missing', () => {
-  function withoutContainer(world: World, address: string): EventStore {
+  function withoutContainer(world: World, address: string): StreamStore {
     let exists = false
     return storeWith(world.store, {
       address,

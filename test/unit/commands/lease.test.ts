@@ -7,7 +7,7 @@ import {
   registerRenew,
   registerShow,
 } from '../../../src/commands/lease.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { cli, json, newWorld, optionsFrom, type World } from './support.ts'
 
 const ID = '11111111-1111-4111-8111-111111111111'
@@ -88,12 +88,12 @@ test('acquire asks the store to record the holder', async () => {
   const world = newWorld()
   await cli(world, ['init', 's'])
   let record: unknown
-  const store: EventStore = new Proxy(world.store, {
+  const store: StreamStore = new Proxy(world.store, {
     get(target, key) {
-      if (key === 'acquire') {
-        return (name: string, options: Parameters<EventStore['acquire']>[1]) => {
+      if (key === 'acquireLease') {
+        return (name: string, options: Parameters<StreamStore['acquireLease']>[1]) => {
           record = options.record
-          return target.acquire(name, options)
+          return target.acquireLease(name, options)
         }
       }
       const value: unknown = Reflect.get(target, key)
@@ -146,7 +146,7 @@ test('show tells state and holder, but never the id', async () => {
 
 test('show of a lease whose holder nobody knows says who wrote last', async () => {
   const world = await leased()
-  const store: EventStore = new Proxy(world.store, {
+  const store: StreamStore = new Proxy(world.store, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key)
       if (key !== 'read') return typeof value === 'function' ? value.bind(target) : value

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { register } from '../../../src/commands/log.ts'
 import { runCommandLine } from '../../../src/commands/main.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { cli, fakeRuntime, json, NOON, newWorld, optionsFrom, type Setting, type World } from './support.ts'
 
 test('argv → options', async () => {
@@ -139,7 +139,7 @@ describe('order', () => {
 
   test('what was read is printed although the listing has no end', async () => {
     const world = await played
-    const endless: EventStore = replacing(world.store, 'list', async function* () {
+    const endless: StreamStore = replacing(world.store, 'list', async function* () {
       for (;;) for await (const page of world.store.list({})) yield page
     })
     const interruption = new AbortController()
@@ -316,7 +316,7 @@ describe('bad input of a flag is exit 2 with a hint', () => {
 type Method = 'read' | 'list'
 
 /** The store with one method of its own. */
-function replacing<Name extends Method>(store: EventStore, name: Name, method: EventStore[Name]): EventStore {
+function replacing<Name extends Method>(store: StreamStore, name: Name, method: StreamStore[Name]): StreamStore {
   return new Proxy(store, {
     get(target, key) {
       if (key === name) return method

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { register } from '../../../src/commands/ls.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { listing, storeWith } from './store-with.ts'
 import { cli, json, newWorld, optionsFrom, type World } from './support.ts'
 
@@ -146,7 +146,7 @@ test('where nothing matches it says out of how many', async () => {
 })
 
 /** Listings know no summary, and the document of `b` cannot be read. */
-function foreign(world: World): EventStore {
+function foreign(world: World): StreamStore {
   return storeWith(world.store, {
     ...listing(world.store, ({ summary: _, ...listed }) => listed),
     read: async name => {

@@ -150,7 +150,7 @@ test('a missing name: exit 3 and nothing is removed; gone since the preview says
 describe('leases', () => {
   test('a stream that another holds is busy; under the given lease it goes', async () => {
     const world = await ended('s')
-    await world.store.acquire('s', { leaseId: LEASE, durationS: -1, holder: HOLDER })
+    await world.store.acquireLease('s', { leaseId: LEASE, durationS: -1, holder: HOLDER })
     const held = await cli(world, ['rm', 's', '--yes', '--lease-wait', '0s'])
     expect(held).toMatchObject({ exit: 6, stdout: '' })
     expect(held.stderr).toContain('held by')

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { EXIT_CODES } from '../../../src/cli/exit-codes.ts'
 import { NotPermitted, StoreDamaged, StoreFull, StoreUnreachable } from '../../../src/store/errors.ts'
-import type { ChangeOutcome, EventStore } from '../../../src/store/store.ts'
+import type { ChangeOutcome, StreamStore } from '../../../src/store/store.ts'
 import { allCommands, bodyOf, cli, json, NOON, newWorld, type World } from './support.ts'
 
 const ID = '11111111-1111-4111-8111-111111111111'
@@ -13,11 +13,11 @@ async function withStream(): Promise<World> {
 }
 
 /** A store that answers a change otherwise, or throws. */
-function changing(store: EventStore, answer: () => ChangeOutcome): EventStore {
+function changing(store: StreamStore, answer: () => ChangeOutcome): StreamStore {
   return new Proxy(store, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key)
-      if (key === 'changeUnderLease') return async () => answer()
+      if (key === 'update') return async () => answer()
       return typeof value === 'function' ? value.bind(target) : value
     },
   })
@@ -90,7 +90,7 @@ test('2: stdout is data, stderr is talk: no escape without a terminal', async ()
 test('3: reading never takes a lease and never writes', async () => {
   const world = await withStream()
   const calls: string[] = []
-  const store: EventStore = new Proxy(world.store, {
+  const store: StreamStore = new Proxy(world.store, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key)
       if (typeof value !== 'function') return value

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { register } from '../../../src/commands/stats.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { badStream } from './bad-stream.ts'
 import { storeWith } from './store-with.ts'
 import { cli, json, newWorld, optionsFrom, type Setting, type World } from './support.ts'
@@ -189,7 +189,7 @@ describe('what cannot be read', () => {
 })
 
 describe('meanwhile', () => {
-  const replaced = (store: EventStore, methods: Partial<EventStore>) => storeWith(store, methods)
+  const replaced = (store: StreamStore, methods: Partial<StreamStore>) => storeWith(store, methods)
 
   test('a stream that is removed is passed over', async () => {
     const { store } = await played

@@ -1,7 +1,7 @@
-import type { EventStore, Listed } from '../../../src/store/store.ts'
+import type { StreamRow, StreamStore } from '../../../src/store/store.ts'
 
 /** The store with some of its methods replaced. */
-export function storeWith(store: EventStore, replaced: Partial<EventStore>): EventStore {
+export function storeWith(store: StreamStore, replaced: Partial<StreamStore>): StreamStore {
   return new Proxy(store, {
     get(target, key) {
       if (Object.hasOwn(replaced, key)) return Reflect.get(replaced, key)
@@ -12,7 +12,7 @@ export function storeWith(store: EventStore, replaced: Partial<EventStore>): Eve
 }
 
 /** The rows of a listing, each as `change` makes it. */
-export function listing(store: EventStore, change: (row: Listed) => Listed): Pick<EventStore, 'list'> {
+export function listing(store: StreamStore, change: (row: StreamRow) => StreamRow): Pick<StreamStore, 'list'> {
   return {
     async *list(query) {
       for await (const page of store.list(query)) yield page.map(change)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import { afterAll } from 'vitest'
 import type { Run } from '../../../src/cli/command.ts'
-import type { Kind, LiveView, OpenedStore, StoreSource, Terminal } from '../../../src/cli/runtime.ts'
+import type { Kind, LiveView, RuntimeStore, StoreSource, Terminal } from '../../../src/cli/runtime.ts'
 import { runCommandLine } from '../../../src/commands/main.ts'
 import { buildProgram } from '../../../src/commands/program.ts'
 import type { ProgramRuntime } from '../../../src/commands/top/dashboard.ts'
@@ -12,7 +12,7 @@ import { readStream } from '../../../src/ops/read-stream.ts'
 import type { LineChannel } from '../../../src/process/line-process.ts'
 import { openMemoryStore } from '../../../src/store/memory.ts'
 import { openStore as openRealStore } from '../../../src/store/open.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import type { DashboardEnd, DashboardOptions } from '../../../src/tui/options.ts'
 
 /** 2026-03-01T12:00:00Z: the clock of these tests stands unless a test moves it. */
@@ -23,12 +23,12 @@ export const STATE_HOME = join(tmpdir(), `leasectl-state-${process.pid}-${perfor
 afterAll(() => rmSync(STATE_HOME, { recursive: true, force: true }))
 
 export interface World {
-  readonly store: EventStore
+  readonly store: StreamStore
   nowMs: number
 }
 
 export function newWorld(): World {
-  const world: { store: EventStore; nowMs: number } = { nowMs: NOON, store: undefined as unknown as EventStore }
+  const world: { store: StreamStore; nowMs: number } = { nowMs: NOON, store: undefined as unknown as StreamStore }
   world.store = openMemoryStore({ clock: () => world.nowMs, random: () => 0.5 })
   return world
 }
@@ -51,7 +51,7 @@ export interface Setting {
   readonly running?: readonly number[]
   readonly startedAs?: string
   readonly signal?: AbortSignal
-  readonly store?: EventStore
+  readonly store?: StreamStore
   /** What `-w` draws on. */
   readonly live?: LiveView
   /** What happens on the dashboard, until it is quit. */
@@ -61,7 +61,7 @@ export interface Setting {
   /** Lines of standard input as they come. */
   readonly heard?: AsyncIterable<string>
   /** Second stores by the address under which they are opened; others are opened for real. */
-  readonly others?: Readonly<Record<string, EventStore>>
+  readonly others?: Readonly<Record<string, StreamStore>>
   /** Addresses of protected contexts among them. */
   readonly protectedOthers?: readonly string[]
 }
@@ -83,9 +83,9 @@ export async function cli(world: World, argv: readonly string[], setting: Settin
 export function fakeRuntime(world: World, argv: readonly string[], setting: Setting = {}) {
   const written = { stdout: '', stderr: '', questions: [] as string[] }
   let kind: Kind = 'reads'
-  let opened: OpenedStore | undefined
+  let opened: RuntimeStore | undefined
   let ids = 0
-  const otherStores: EventStore[] = []
+  const otherStores: StreamStore[] = []
   const address = {
     address: 'memory:',
     source: setting.source ?? 'default',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { runCommandLine } from '../../../src/commands/main.ts'
 import { register } from '../../../src/commands/tail.ts'
 import { StoreUnreachable } from '../../../src/store/errors.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { cli, fakeRuntime, json, newWorld, optionsFrom, type World } from './support.ts'
 
 test('argv → options', async () => {
@@ -84,7 +84,7 @@ test('a foreign write that nobody has recorded is provisional and has no number'
 })
 
 /** As if a writer that keeps no journal had aborted the join. */
-function foreignlyWritten(store: EventStore): EventStore {
+function foreignlyWritten(store: StreamStore): StreamStore {
   return withRead(store, async (read, name) => {
     const stored = await read(name)
     if (stored === undefined) return undefined
@@ -97,9 +97,9 @@ function foreignlyWritten(store: EventStore): EventStore {
   })
 }
 
-type Read = EventStore['read']
+type Read = StreamStore['read']
 
-function withRead(store: EventStore, how: (read: Read, name: string) => ReturnType<Read>): EventStore {
+function withRead(store: StreamStore, how: (read: Read, name: string) => ReturnType<Read>): StreamStore {
   return new Proxy(store, {
     get(target, key) {
       if (key === 'read') return (name: string) => how(target.read.bind(target), name)
@@ -113,7 +113,7 @@ function withRead(store: EventStore, how: (read: Read, name: string) => ReturnTy
 async function following(
   world: World,
   argv: readonly string[],
-  store: EventStore,
+  store: StreamStore,
   until: (out: string, err: string) => boolean,
 ) {
   const interruption = new AbortController()

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { runCommandLine } from '../../../src/commands/main.ts'
 import { register } from '../../../src/commands/wait.ts'
 import { StoreUnreachable } from '../../../src/store/errors.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { cli, fakeRuntime, json, newWorld, optionsFrom, type Setting, type World } from './support.ts'
 
 test('argv → options', async () => {
@@ -75,7 +75,7 @@ async function waiting(
   const left = [...steps]
   let first: string | undefined
   let step: unknown
-  const store: EventStore = new Proxy(world.store, {
+  const store: StreamStore = new Proxy(world.store, {
     get(target, key) {
       if (key === 'list') {
         return async function* (query: { prefix?: string }) {

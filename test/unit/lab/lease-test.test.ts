@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { overlapsIn, takeTurns } from '../../../src/lab/lease-test.ts'
 import type { Turn } from '../../../src/lab/samples.ts'
-import { type Pace, paceOf } from '../../../src/lab/wait-strategy.ts'
+import { paceOf, type WaitStrategy } from '../../../src/lab/wait-strategy.ts'
 import { openMemoryStore } from '../../../src/store/memory.ts'
 import { storeWith } from '../commands/store-with.ts'
 import { init, run } from '../ops/support.ts'
 
-const AT_ONCE: Pace = { retryMs: () => 0, restMs: () => 0 }
+const AT_ONCE: WaitStrategy = { retryMs: () => 0, restMs: () => 0 }
 const holder = (by: string) => ({ by, host: 'h', pid: 1, purpose: 'lab', sinceMs: 0 })
 
 /** Moves on by 1 ms at each look. */
@@ -45,7 +45,7 @@ test('several take the lease in turn, never two at one time', async () => {
 
 test('who waits when the time is up tells of it as a wait without a turn', async () => {
   const { store, turns, options } = await scene()
-  await store.acquire('s', { leaseId: crypto.randomUUID(), durationS: -1, holder: holder('other') })
+  await store.acquireLease('s', { leaseId: crypto.randomUUID(), durationS: -1, holder: holder('other') })
   await takeTurns(store, 's', options('a', tickingClock()))
   const all = turns.get('a') ?? []
   expect(all).toHaveLength(1)
@@ -56,10 +56,10 @@ test('who waits when the time is up tells of it as a wait without a turn', async
 test('a lease that is gone when it is given back is told as lost', async () => {
   const { store, turns, options } = await scene()
   const robbed = storeWith(store, {
-    release: async (name, leaseId) => {
-      await store.break(name, 0)
-      await store.acquire(name, { leaseId: crypto.randomUUID(), durationS: -1, holder: holder('other') })
-      return store.release(name, leaseId)
+    releaseLease: async (name, leaseId) => {
+      await store.breakLease(name, 0)
+      await store.acquireLease(name, { leaseId: crypto.randomUUID(), durationS: -1, holder: holder('other') })
+      return store.releaseLease(name, leaseId)
     },
   })
   await takeTurns(robbed, 's', { ...options('a', tickingClock()), durationMs: 3 })

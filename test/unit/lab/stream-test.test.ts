@@ -1,16 +1,22 @@
 import { describe, expect, test } from 'vitest'
-import type { Change } from '../../../src/lab/samples.ts'
-import { claimable, referenceChange, type WorkOptions, workAtOnce, workInLoop } from '../../../src/lab/stream-test.ts'
+import type { LabChange } from '../../../src/lab/samples.ts'
+import {
+  claimable,
+  type LabWorkOptions,
+  referenceChange,
+  workAtOnce,
+  workInLoop,
+} from '../../../src/lab/stream-test.ts'
 import { paceOf } from '../../../src/lab/wait-strategy.ts'
 import { readStream } from '../../../src/ops/read-stream.ts'
 import { openMemoryStore } from '../../../src/store/memory.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { storeWith } from '../commands/store-with.ts'
 import { init, run } from '../ops/support.ts'
 
 const NEVER = new AbortController().signal
 
-function options(name: string, told: Change[], rest: Partial<WorkOptions> = {}): WorkOptions {
+function options(name: string, told: LabChange[], rest: Partial<LabWorkOptions> = {}): LabWorkOptions {
   return {
     name,
     paceName: 'usual',
@@ -26,20 +32,20 @@ function options(name: string, told: Change[], rest: Partial<WorkOptions> = {}):
   }
 }
 
-async function lab(events: number): Promise<EventStore> {
+async function lab(events: number): Promise<StreamStore> {
   const store = openMemoryStore()
   await run(store, 's', init(Array.from({ length: events }, () => 'Step')))
   return store
 }
 
-async function ownersIn(store: EventStore): Promise<Record<string, string>> {
+async function ownersIn(store: StreamStore): Promise<Record<string, string>> {
   const entries = (await readStream(store, 's'))?.transactions() ?? []
   return Object.fromEntries(entries.filter(({ op }) => op === 'complete').map(({ on, by }) => [on, by]))
 }
 
 test('loops of several claim and complete until the stream is done', async () => {
   const store = await lab(7)
-  const told: Change[] = []
+  const told: LabChange[] = []
   await Promise.all(['a', 'b'].map(name => workInLoop(store, 's', options(name, told))))
   expect((await readStream(store, 's'))?.stream.done).toBe(true)
   expect(told.filter(({ op, outcome }) => op === 'complete' && outcome === 'done')).toHaveLength(7)
@@ -49,9 +55,9 @@ test('in a loop the completion of one and the claim of the next share a write', 
   const store = await lab(5)
   let writes = 0
   const counting = storeWith(store, {
-    changeUnderLease: (name, decide, how) => {
+    update: (name, decide, how) => {
       writes++
-      return store.changeUnderLease(name, decide, how)
+      return store.update(name, decide, how)
     },
   })
   await workInLoop(counting, 's', options('a', []))
@@ -61,14 +67,14 @@ test('in a loop the completion of one and the claim of the next share a write', 
 
 test('a loop in which another was faster with the next one goes on', async () => {
   const store = await lab(4)
-  const told: Change[] = []
+  const told: LabChange[] = []
   let calls = 0
   const raced = storeWith(store, {
-    changeUnderLease: async (name, decide, how) => {
+    update: async (name, decide, how) => {
       calls++
       if (calls === 2) await run(store, 's', { op: 'start', event: '02.00', owner: 'other', claimMs: 60_000 })
       if (calls === 3) await run(store, 's', { op: 'complete', event: '02.00', owner: 'other' })
-      return store.changeUnderLease(name, decide, how)
+      return store.update(name, decide, how)
     },
   })
   await workInLoop(raced, 's', options('a', told, { random: () => 0 }))
@@ -85,16 +91,16 @@ test('a loop in which another was faster claims what the document it has just wr
       seen.push('read')
       return store.read(name)
     },
-    changeUnderLease: async (name, decide, how) => {
+    update: async (name, decide, how) => {
       calls++
       seen.push('write')
       if (calls === 2) await run(store, 's', { op: 'start', event: '02.00', owner: 'other', claimMs: 60_000 })
-      return store.changeUnderLease(name, decide, how)
+      return store.update(name, decide, how)
     },
   })
   const stop = new AbortController()
-  const told: Change[] = []
-  const tell = (change: Change) => {
+  const told: LabChange[] = []
+  const tell = (change: LabChange) => {
     told.push(change)
     if (change.event === '04.00' && change.op === 'complete') stop.abort()
   }
@@ -107,9 +113,9 @@ test('at once: the changes of a share go in one write for starting and one for c
   const store = await lab(6)
   let writes = 0
   const counting = storeWith(store, {
-    changeUnderLease: (name, decide, how) => {
+    update: (name, decide, how) => {
       writes++
-      return store.changeUnderLease(name, decide, how)
+      return store.update(name, decide, how)
     },
   })
   await workAtOnce(counting, 's', ['01.00', '02.00', '03.00'], options('a', []))
@@ -119,7 +125,7 @@ test('at once: the changes of a share go in one write for starting and one for c
 
 test('who is too late for an event is told the refusal, and goes on', async () => {
   const store = await lab(2)
-  const told: Change[] = []
+  const told: LabChange[] = []
   await run(store, 's', { op: 'start', event: '01.00', owner: 'other', claimMs: 60_000 })
   await workAtOnce(store, 's', ['01.00', '02.00'], options('a', told))
   expect(told.map(({ event, outcome }) => [event, outcome])).toContainEqual(['01.00', 'claimed'])
@@ -141,17 +147,17 @@ describe('the reference', () => {
     const store = await lab(1)
     const calls: string[] = []
     const seen = storeWith(store, {
-      acquire: (name, how) => {
+      acquireLease: (name, how) => {
         calls.push('acquire')
-        return store.acquire(name, how)
+        return store.acquireLease(name, how)
       },
-      changeUnderLease: (name, decide, how) => {
+      update: (name, decide, how) => {
         calls.push(how.leaseId === undefined ? 'change' : 'read and write under the lease')
-        return store.changeUnderLease(name, decide, how)
+        return store.update(name, decide, how)
       },
-      release: (name, leaseId) => {
+      releaseLease: (name, leaseId) => {
         calls.push('release')
-        return store.release(name, leaseId)
+        return store.releaseLease(name, leaseId)
       },
     })
     const start = { op: 'start', event: '01.00', owner: 'a', claimMs: 60_000 } as const
@@ -164,17 +170,17 @@ describe('the reference', () => {
     const store = await lab(1)
     const leaseId = crypto.randomUUID()
     const holder = { by: 'x', host: 'h', pid: 1, purpose: 'p', sinceMs: 0 }
-    await store.acquire('s', { leaseId, durationS: -1, holder })
+    await store.acquireLease('s', { leaseId, durationS: -1, holder })
     let tries = 0
     const pace = {
       retryMs: () => {
         tries++
-        if (tries === 3) void store.release('s', leaseId)
+        if (tries === 3) void store.releaseLease('s', leaseId)
         return 0
       },
       restMs: () => 0,
     }
-    const told: Change[] = []
+    const told: LabChange[] = []
     await workAtOnce(store, 's', ['01.00'], options('a', told, { paceName: 'reference', pace }))
     expect(tries).toBe(3)
     expect(told.map(({ outcome }) => outcome)).toEqual(['done', 'done'])

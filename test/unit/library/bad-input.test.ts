@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import * as leasectl from '../../../src/index.ts'
-import type { Happening } from '../../../src/worker/types.ts'
+import type { WorkerEvent } from '../../../src/worker/types.ts'
 import { storeWith, textOf } from './support.ts'
 import { type Kind, mistyped, NEVER } from './wrong-values.ts'
 
@@ -416,8 +416,8 @@ test.each<[unknown, string]>([
   [Promise.resolve, 'complete'],
 ])('work that gives %j fails its event, which says why', async (ending, said) => {
   const { store } = await storeWith()
-  const seen: Happening[] = []
-  await api.worker?.(store, { ...WORKER, observe: (happening: Happening) => seen.push(happening) }, () => ending)
+  const seen: WorkerEvent[] = []
+  await api.worker?.(store, { ...WORKER, observe: (happening: WorkerEvent) => seen.push(happening) }, () => ending)
   const { status, msg } = (await leasectl.mustReadStream(store, 's')).mustFind('01.00')
   expect([status, msg]).toEqual(['aborted', expect.stringContaining(said)])
 })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { changeStream, mustReadStream } from '../../../src/library/streams.ts'
 import { complete, workOn } from '../../../src/library/worker.ts'
 import { parseBody } from '../../../src/ops/transact/plan.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { summarize } from '../../../src/stream/summarize.ts'
 import { LegacyStream, legacyFaults } from '../../support/xelement.ts'
 import { HOLDER } from '../ops/support.ts'
@@ -16,12 +16,12 @@ const storeWithOrder = () =>
   storeWithText(new TextDecoder('utf-8', { ignoreBOM: true }).decode(new LegacyStream(ORDER).save()))
 
 /** What the .NET program makes of the stream as it stands. */
-async function legacy(store: EventStore, write: (stream: LegacyStream) => void, rebuildEvents = false): Promise<void> {
+async function legacy(store: StreamStore, write: (stream: LegacyStream) => void, rebuildEvents = false): Promise<void> {
   const stream = new LegacyStream(await textOf(store))
   write(stream)
   const body = stream.save({ rebuildEvents })
   const summary = summarize(parseBody(body, 's'), { nowMs: store.nowMs(), lastBy: '' })
-  await store.changeUnderLease('s', () => ({ kind: 'put', body, summary }), { waitMs: 0, holder: HOLDER })
+  await store.update('s', () => ({ kind: 'put', body, summary }), { waitMs: 0, holder: HOLDER })
 }
 
 test('the example is written as the .NET library writes it', () => {

@@ -8,20 +8,20 @@ import {
   renewLease,
 } from '../../../src/library/lease.ts'
 import { changeStream, mustReadStream } from '../../../src/library/streams.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { InvalidValue } from '../../../src/stream/errors.ts'
 import { storeWith } from './support.ts'
 
 const NEW_ID = '22222222-2222-4222-8222-222222222222'
 
 /** The same store, but for acquire. */
-function withAcquire(store: EventStore, acquire: EventStore['acquire']): EventStore {
+function withAcquire(store: StreamStore, acquire: StreamStore['acquireLease']): StreamStore {
   return new Proxy(store, {
-    get: (target, key) => (key === 'acquire' ? acquire : Reflect.get(target, key).bind?.(target)),
+    get: (target, key) => (key === 'acquireLease' ? acquire : Reflect.get(target, key).bind?.(target)),
   })
 }
 
-async function taken(store: EventStore): Promise<string> {
+async function taken(store: StreamStore): Promise<string> {
   const outcome = await acquireLease(store, 's', { by: 'ann', purpose: 'repair' })
   if (outcome.kind !== 'acquired') throw new Error(outcome.kind)
   return outcome.leaseId
@@ -47,7 +47,7 @@ test('a lease of another is not waited for, unless it is asked for; then until i
   let tries = 0
   const counting = withAcquire(store, (...given) => {
     tries += 1
-    return store.acquire(...given)
+    return store.acquireLease(...given)
   })
   expect(await acquireLease(counting, 's', { by: 'bob' })).toMatchObject({
     kind: 'held',
@@ -73,7 +73,7 @@ test('who gives up waiting has the reason of the signal, and no lease', async ()
 test('a lease that is given up on its way is given back', async () => {
   const { store } = await storeWith()
   const slow = withAcquire(store, async (...given) => {
-    await store.acquire(...given)
+    await store.acquireLease(...given)
     throw new DOMException('given up', 'AbortError')
   })
   await expect(acquireLease(slow, 's', { by: 'ann' })).rejects.toThrow('given up')
@@ -129,7 +129,7 @@ test('a wait for a lease that is given up ends with the reason it was given', as
   ]) {
     const stop = new AbortController()
     const waiting = withAcquire(store, async (...given) => {
-      const outcome = await store.acquire(...given)
+      const outcome = await store.acquireLease(...given)
       setImmediate(() => stop.abort('enough'))
       return outcome
     })

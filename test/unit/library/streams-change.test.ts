@@ -109,7 +109,7 @@ test('a repetition under the same command id is told the first results', async (
 
 test('a held lease is waited for as long as is said', async () => {
   const { store } = await storeWith()
-  await store.acquire('s', {
+  await store.acquireLease('s', {
     leaseId: '11111111-1111-4111-8111-111111111111',
     durationS: 60,
     holder: { by: 'x', host: 'h', pid: 1, purpose: 'p', sinceMs: 0 },

@@ -1,6 +1,6 @@
 import { createStream, type NewStream } from '../../../src/library/streams.ts'
 import { parseBody } from '../../../src/ops/transact/plan.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { summarize } from '../../../src/stream/summarize.ts'
 import { memoryStore } from '../ops/support.ts'
 
@@ -13,12 +13,12 @@ export async function storeWith(stream: NewStream = { forks: ['Search', 'Pay'], 
 }
 
 /** The text of the document. */
-export async function textOf(store: EventStore): Promise<string> {
+export async function textOf(store: StreamStore): Promise<string> {
   return Buffer.from((await store.read('s'))?.body ?? []).toString()
 }
 
 /** A store with a document that others wrote. */
-export async function storeWithText(text: string): Promise<EventStore> {
+export async function storeWithText(text: string): Promise<StreamStore> {
   const { store } = memoryStore()
   const body = Buffer.from(text)
   await store.create('s', body, summarize(parseBody(body, 's'), { nowMs: store.nowMs(), lastBy: '' }))

@@ -2,18 +2,18 @@ import { expect, test } from 'vitest'
 import { changeStream, createStream, mustReadStream, transact } from '../../../src/library/streams.ts'
 import { advance, complete, fail, onDone, onJoined, release, worker, workOn } from '../../../src/library/worker.ts'
 import { openMemoryStore } from '../../../src/store/memory.ts'
-import type { EventStore } from '../../../src/store/store.ts'
-import type { Happening, Job } from '../../../src/worker/types.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
+import type { Job, WorkerEvent } from '../../../src/worker/types.ts'
 
 const EMPTY = 'until-empty'
 
-async function storeWith(forks: readonly string[], join?: string): Promise<EventStore> {
+async function storeWith(forks: readonly string[], join?: string): Promise<StreamStore> {
   const store = openMemoryStore()
   await createStream(store, 's', { by: 'shop' }, { forks, ...(join === undefined ? {} : { join }) })
   return store
 }
 
-async function ends(store: EventStore): Promise<string[]> {
+async function ends(store: StreamStore): Promise<string[]> {
   const { events } = await mustReadStream(store, 's')
   return events.map(({ id, status, msg }) => `${id} ${status} ${msg}`.trim())
 }
@@ -102,14 +102,14 @@ test('of parallel finishers by transact and changeStream exactly one sees the jo
 
 test('afterWrite is waited for, and what it throws ends no other work', async () => {
   const store = await storeWith(['Search', 'Search'])
-  const seen: Happening[] = []
+  const seen: WorkerEvent[] = []
   let called = 0
   const afterWrite = async () => {
     await new Promise(resolve => setImmediate(resolve))
     called += 1
     if (called === 1) throw new Error('no queue')
   }
-  const observe = (happening: Happening) => void seen.push(happening)
+  const observe = (happening: WorkerEvent) => void seen.push(happening)
   const report = await worker(store, { name: 'Search', until: EMPTY, afterWrite, observe }, () => complete())
   expect([report.completed, called]).toEqual([2, 2])
   expect(seen.filter(({ kind }) => kind === 'fault')).toMatchObject([{ stream: 's', error: { message: 'no queue' } }])

@@ -2,16 +2,16 @@ import { describe, expect, test } from 'vitest'
 import { readStream } from '../../../src/ops/read-stream.ts'
 import { edit } from '../../../src/ops/transact/edit.ts'
 import { StreamReplaced } from '../../../src/ops/transact/transact.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { init, intercept, memoryStore, resultOf, run } from './support.ts'
 
-async function anew(store: EventStore): Promise<void> {
+async function anew(store: StreamStore): Promise<void> {
   await store.remove('s', {})
   resultOf(await run(store, 's', init(['A'], 'b1')))
 }
 
 /** The first write is made but not answered; before it is looked up, the stream is removed and another one created. */
-function replacedMeanwhile(store: EventStore): EventStore {
+function replacedMeanwhile(store: StreamStore): StreamStore {
   let isFirst = true
   return intercept(store, async (_, decide, go) => {
     if (isFirst) {
@@ -23,7 +23,7 @@ function replacedMeanwhile(store: EventStore): EventStore {
   })
 }
 
-const commandsOf = async (store: EventStore) =>
+const commandsOf = async (store: StreamStore) =>
   (await readStream(store, 's'))?.transactions().map(({ op, version }) => `${version} ${op}`)
 
 describe('a change whose stream was removed and created anew before its answer came', () => {
@@ -75,7 +75,7 @@ describe('a change whose stream was removed and created anew before its answer c
 
   test('its creation too, if that had no answer', async () => {
     const { store } = memoryStore()
-    const create: EventStore['create'] = async (...given) => {
+    const create: StreamStore['create'] = async (...given) => {
       await store.create(...given)
       await anew(store)
       return { kind: 'unknown', cause: new Error('no answer') }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type CopyOptions, copyInto } from '../../../src/ops/copy.ts'
 import { readStream } from '../../../src/ops/read-stream.ts'
 import { StoreClosed, StoreUnreachable } from '../../../src/store/errors.ts'
-import type { CreateOutcome, EventStore } from '../../../src/store/store.ts'
+import type { CreateOutcome, StreamStore } from '../../../src/store/store.ts'
 import { BORN, Play } from '../../support/stream-builder.ts'
 import { storeWith } from '../commands/store-with.ts'
 import { HOLDER, init, intercept, memoryStore, run, writeForeign } from './support.ts'
@@ -18,11 +18,14 @@ function twoStates() {
   return { older, newer }
 }
 
-const etagOf = async (store: EventStore, name: string) => (await store.read(name))?.etag
-const bodyOf = async (store: EventStore, name: string) => Buffer.from((await store.read(name))?.body ?? []).toString()
+const etagOf = async (store: StreamStore, name: string) => (await store.read(name))?.etag
+const bodyOf = async (store: StreamStore, name: string) => Buffer.from((await store.read(name))?.body ?? []).toString()
 
 /** A store whose creates are answered otherwise. */
-function creating(store: EventStore, answer: (go: () => Promise<CreateOutcome>) => Promise<CreateOutcome>): EventStore {
+function creating(
+  store: StreamStore,
+  answer: (go: () => Promise<CreateOutcome>) => Promise<CreateOutcome>,
+): StreamStore {
   return new Proxy(store, {
     get(target, property) {
       const value: unknown = Reflect.get(target, property, target)
@@ -135,7 +138,7 @@ describe('where something has the name', () => {
     const { older, newer } = twoStates()
     await copyInto(store, 's', older, OPTIONS)
     const leaseId = '11111111-1111-4111-8111-111111111111'
-    await store.acquire('s', { leaseId, durationS: 60, holder: HOLDER })
+    await store.acquireLease('s', { leaseId, durationS: 60, holder: HOLDER })
     const existing = { replace: await etagOf(store, 's') }
     expect(await copyInto(store, 's', newer, { ...OPTIONS, existing })).toMatchObject({ kind: 'held' })
     expect(await bodyOf(store, 's')).toBe(older.toString())
@@ -165,7 +168,7 @@ describe('a lost answer', () => {
 
   test('stays unknown where no read tells until the deadline', async () => {
     const { store } = memoryStore()
-    const dark: EventStore = new Proxy(
+    const dark: StreamStore = new Proxy(
       creating(store, async () => lost),
       {
         get(target, property) {
@@ -243,7 +246,7 @@ describe('a create without an answer where another document is found', () => {
   const beat = { op: 'touch', event: '01.00', owner: 'w1', claimMs: 60_000 } as const
 
   /** The create is carried out, and something else done before its answer is missed. */
-  function landing(store: EventStore, then: () => Promise<unknown>): EventStore {
+  function landing(store: StreamStore, then: () => Promise<unknown>): StreamStore {
     return creating(store, async go => {
       await go()
       await then()
@@ -252,7 +255,7 @@ describe('a create without an answer where another document is found', () => {
   }
 
   /** The first create does not arrive, or only its answer is lost that something has the name. */
-  const vain = (store: EventStore) => creating(store, async () => silence)
+  const vain = (store: StreamStore) => creating(store, async () => silence)
 
   /** A state at version 2 in which a worker holds a claim. */
   function claimed(): Buffer {
@@ -274,14 +277,14 @@ describe('a create without an answer where another document is found', () => {
   )
 
   test.each([
-    ['a heartbeat, which makes no version', claimed(), (store: EventStore) => run(store, 's', beat)],
+    ['a heartbeat, which makes no version', claimed(), (store: StreamStore) => run(store, 's', beat)],
     [
       'a stranger who took life and version away',
       claimed(),
-      (store: EventStore) => writeForeign(store, 's', ' lc:v="2"', '').then(() => withoutBorn(store)),
+      (store: StreamStore) => writeForeign(store, 's', ' lc:v="2"', '').then(() => withoutBorn(store)),
     ],
-    ['one who broke it', claimed(), (store: EventStore) => writeForeign(store, 's', '</EventStream>', '')],
-    ['a worker who gave it a life', foreign, (store: EventStore) => run(store, 's', { op: 'complete', event: '00' })],
+    ['one who broke it', claimed(), (store: StreamStore) => writeForeign(store, 's', '</EventStream>', '')],
+    ['a worker who gave it a life', foreign, (store: StreamStore) => run(store, 's', { op: 'complete', event: '00' })],
   ] as const)('so it is after %s', async (_, body, then) => {
     const { store } = memoryStore()
     const before = await copyInto(
@@ -320,12 +323,12 @@ describe('a create without an answer where another document is found', () => {
     })
   })
 
-  const withoutBorn = (store: EventStore) => writeForeign(store, 's', ` lc:born="${BORN}"`, '')
+  const withoutBorn = (store: StreamStore) => writeForeign(store, 's', ` lc:born="${BORN}"`, '')
 })
 
 test.each([
-  ['a copy', (store: EventStore) => copyInto(store, 's', twoStates().newer, OPTIONS)],
-  ['a creation', (store: EventStore) => run(store, 's', init())],
+  ['a copy', (store: StreamStore) => copyInto(store, 's', twoStates().newer, OPTIONS)],
+  ['a creation', (store: StreamStore) => run(store, 's', init())],
 ])(
   '%s that has no answer when the store is closed is unknown at once: nobody will answer any more',
   async (_, make) => {
@@ -335,7 +338,7 @@ test.each([
       throw new StoreClosed('the store was closed')
     }
     const create = async () => ({ kind: 'unknown', cause: 'cut' }) as const
-    const closed = storeWith(memoryStore().store, { create, read: isClosed, changeUnderLease: isClosed })
+    const closed = storeWith(memoryStore().store, { create, read: isClosed, update: isClosed })
     expect((await make(closed)).kind).toBe('unknown')
     expect(asked).toBe(1)
   },

@@ -1,21 +1,21 @@
-import type { EventStore, Listed } from '../../../src/store/store.ts'
+import type { StreamRow, StreamStore } from '../../../src/store/store.ts'
 import { HOLDER } from './support.ts'
 
 /** Somebody who writes documents and knows nothing of what stands beside them, as the library of 2013 does. */
 export class ForeignWrites {
   /** As those see it who keep summaries: one that somebody else's write has left behind does not count. */
-  readonly store: EventStore
-  readonly #base: EventStore
+  readonly store: StreamStore
+  readonly #base: StreamStore
   readonly #written = new Set<string>()
 
-  constructor(base: EventStore) {
+  constructor(base: StreamStore) {
     this.#base = base
-    const shown = <Row extends Listed>(row: Row): Row => {
+    const shown = <Row extends StreamRow>(row: Row): Row => {
       if (!this.#written.has(row.etag)) return row
       const { summary: _, ...rest } = row
       return rest as Row
     }
-    const replaced: Pick<EventStore, 'list' | 'read'> = {
+    const replaced: Pick<StreamStore, 'list' | 'read'> = {
       async *list(query) {
         for await (const page of base.list(query)) yield page.map(shown)
       },
@@ -35,7 +35,7 @@ export class ForeignWrites {
 
   /** Replaces texts of a document. @param texts each with what stands there instead */
   async write(name: string, ...texts: readonly (readonly [from: string, to: string])[]): Promise<void> {
-    const outcome = await this.#base.changeUnderLease(
+    const outcome = await this.#base.update(
       name,
       ({ body, summary }) => {
         if (summary === undefined) throw new Error('every stream of the memory store has a summary')

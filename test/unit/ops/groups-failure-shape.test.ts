@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { failureShape } from '../../../src/ops/groups.ts'
+import { normalizeFailure } from '../../../src/ops/groups.ts'
 
 test.each([
   ['order 4711: timeout', 'order #: timeout'],
@@ -13,7 +13,7 @@ test.each([
   ['plain words, deadbeef and café', 'plain words, deadbeef and café'],
   ['', ''],
 ])('%j loses what differs from stream to stream: %j', (text, shape) => {
-  expect(failureShape(text)).toBe(shape)
+  expect(normalizeFailure(text)).toBe(shape)
 })
 
 test.each([
@@ -26,9 +26,9 @@ test.each([
   'errno 111',
   'signal 9',
 ])('%j keeps its code: it says what happened', text => {
-  expect(failureShape(text)).toBe(text)
+  expect(normalizeFailure(text)).toBe(text)
 })
 
 test('a long text of digits and dots takes no time', () => {
-  expect(failureShape('1.'.repeat(100_000)).length).toBeLessThan(10)
+  expect(normalizeFailure('1.'.repeat(100_000)).length).toBeLessThan(10)
 })

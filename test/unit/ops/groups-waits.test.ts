@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { namesOfWaits, type Waits } from '../../../src/ops/groups.ts'
+import { namesOfWaits, type WaitingOn } from '../../../src/ops/groups.ts'
 
-const waits = (waitingOn: string, ready = '', root = 'Order'): Waits => ({
+const waits = (waitingOn: string, ready = '', root = 'Order'): WaitingOn => ({
   root,
   waitingOn: waitingOn.split(' '),
   ready: ready === '' ? [] : ready.split(' '),
@@ -21,7 +21,7 @@ test('events of the same name count once', () => {
   expect(namesOfWaits([three])(three)).toHaveLength(1)
 })
 
-const groups = (all: readonly Waits[], one: Waits) => namesOfWaits(all)(one).map(({ group }) => group)
+const groups = (all: readonly WaitingOn[], one: WaitingOn) => namesOfWaits(all)(one).map(({ group }) => group)
 
 test('a stream where all can be started tells the others of its kind the names of ids', () => {
   const oneStarted = waits('01.00 02.00', 'Pay|')

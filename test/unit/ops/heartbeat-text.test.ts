@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { readStream } from '../../../src/ops/read-stream.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { init, intercept, memoryStore, resultOf, run } from './support.ts'
 
 const TOUCH = { op: 'touch', event: '01.00', claimMs: 5_000 } as const
 
 /** A stream whose event is claimed; with the fence of the claim. */
-async function claimed(): Promise<{ store: EventStore; fence: number }> {
+async function claimed(): Promise<{ store: StreamStore; fence: number }> {
   const { store } = memoryStore()
   await run(store, 's', init(['A']))
   const start = { op: 'start', event: '01.00', owner: 'w', claimMs: 1_000 } as const
@@ -14,13 +14,13 @@ async function claimed(): Promise<{ store: EventStore; fence: number }> {
 }
 
 /** A heartbeat of the same claim that asks for more time. */
-const touchLonger = (store: EventStore, fence: number, msg?: string) =>
+const touchLonger = (store: StreamStore, fence: number, msg?: string) =>
   run(store, 's', { ...TOUCH, claimMs: 9_000, fence, ...(msg === undefined ? {} : { msg }) })
 
-const messageIn = async (store: EventStore) => (await readStream(store, 's'))?.stream.find('01.00')?.msg
+const messageIn = async (store: StreamStore) => (await readStream(store, 's'))?.stream.find('01.00')?.msg
 
 /** A store on which the first write is lost, or its answer; `between` happens before the next look. */
-function lossy(store: EventStore, isLost: boolean, between: () => Promise<unknown>) {
+function lossy(store: StreamStore, isLost: boolean, between: () => Promise<unknown>) {
   const counted = { writes: 0 }
   const faulty = intercept(store, async (_, decide, go) => {
     await go((current, nowMs) => {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { LeaseMonitor } from '../../../src/ops/lease-monitor.ts'
-import type { EventStore, LeaseOutcome } from '../../../src/store/store.ts'
+import type { LeaseOutcome, StreamStore } from '../../../src/store/store.ts'
 import { HOLDER, init, memoryStore, run } from './support.ts'
 
 describe('LeaseMonitor', () => {
@@ -9,9 +9,9 @@ describe('LeaseMonitor', () => {
     clock.monotonic += ms
     clock.wall += ms
   }
-  let store: EventStore
+  let store: StreamStore
   let lease: LeaseMonitor
-  const monitor = (of: EventStore) =>
+  const monitor = (of: StreamStore) =>
     new LeaseMonitor(of, 's', { leaseId: '11111111-1111-4111-8111-111111111111', durationS: 30, clock })
   beforeEach(async () => {
     ;({ store } = memoryStore())
@@ -21,8 +21,8 @@ describe('LeaseMonitor', () => {
   })
   const state = () => ({ isTrusted: lease.isTrusted, isDue: lease.isDue, isOver: lease.isOver })
   /** The store, with another answer to renewals. */
-  const answering = (renew: () => Promise<LeaseOutcome>): EventStore =>
-    new Proxy(store, { get: (target, key) => (key === 'renew' ? renew : Reflect.get(target, key).bind?.(target)) })
+  const answering = (renew: () => Promise<LeaseOutcome>): StreamStore =>
+    new Proxy(store, { get: (target, key) => (key === 'renewLease' ? renew : Reflect.get(target, key).bind?.(target)) })
 
   it('is trusted for two thirds of its time and due for renewal after a third', () => {
     expect(state()).toEqual({ isTrusted: true, isDue: false, isOver: false })
@@ -84,7 +84,7 @@ describe('LeaseMonitor', () => {
   })
 
   it('tells by which code the lease was lost', async () => {
-    await store.break('s', 0)
+    await store.breakLease('s', 0)
     expect(await lease.renew()).toMatchObject({ kind: 'lost' })
     await store.remove('s', {})
     expect(await lease.renew()).toEqual({ kind: 'lost', code: 'BlobNotFound' })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { leaseScope } from '../../../src/ops/lease-scope.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { HOLDER, init, memoryStore, run } from './support.ts'
 
 /** Resolves when the signal aborts, as work that listens to it ends. */
@@ -9,7 +9,7 @@ function untilAborted(signal: AbortSignal): Promise<string> {
 }
 
 describe('leaseScope', () => {
-  let store: EventStore
+  let store: StreamStore
   let advance: (ms: number) => void
   beforeEach(async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] })
@@ -58,15 +58,17 @@ describe('leaseScope', () => {
   it('aborts the work when the lease was broken by somebody', async () => {
     const scope = leaseScope(store, 's', { holder: HOLDER, durationS: 15 }, lease => untilAborted(lease.signal))
     await pass(1_000)
-    await store.break('s', 0)
+    await store.breakLease('s', 0)
     await pass(5_000)
     expect(await scope).toMatchObject({ kind: 'lost' })
   })
 
   it('takes an unanswered renewal neither for held nor for lost, and stops before the lease can have ended', async () => {
-    const deaf: EventStore = new Proxy(store, {
+    const deaf: StreamStore = new Proxy(store, {
       get: (target, key) =>
-        key === 'renew' ? async () => ({ kind: 'unknown', cause: 'silence' }) : Reflect.get(target, key).bind?.(target),
+        key === 'renewLease'
+          ? async () => ({ kind: 'unknown', cause: 'silence' })
+          : Reflect.get(target, key).bind?.(target),
     })
     let aborted = false
     const scope = leaseScope(deaf, 's', { holder: HOLDER, durationS: 15 }, async lease => {
@@ -82,7 +84,7 @@ describe('leaseScope', () => {
   })
 
   it('reports who holds the lease when it stays held, and does no work', async () => {
-    await store.acquire('s', { leaseId: '11111111-1111-4111-8111-111111111111', durationS: 60, holder: HOLDER })
+    await store.acquireLease('s', { leaseId: '11111111-1111-4111-8111-111111111111', durationS: 60, holder: HOLDER })
     const work = vi.fn()
     expect(await leaseScope(store, 's', { holder: HOLDER, waitMs: 0 }, work)).toMatchObject({
       kind: 'held',
@@ -93,10 +95,10 @@ describe('leaseScope', () => {
 
   it('waits for a lease that is given back in time', async () => {
     const other = '11111111-1111-4111-8111-111111111111'
-    await store.acquire('s', { leaseId: other, durationS: 60, holder: HOLDER })
+    await store.acquireLease('s', { leaseId: other, durationS: 60, holder: HOLDER })
     const scope = leaseScope(store, 's', { holder: HOLDER, waitMs: 5_000 }, async () => 'mine')
     await pass(1_000)
-    await store.release('s', other)
+    await store.releaseLease('s', other)
     await pass(1_000)
     expect(await scope).toEqual({ kind: 'done', value: 'mine' })
   })
@@ -107,11 +109,11 @@ describe('leaseScope', () => {
 
   it('gives back what an acquire may have taken that was given up on its way', async () => {
     const stop = new AbortController()
-    const slow: EventStore = new Proxy(store, {
+    const slow: StreamStore = new Proxy(store, {
       get(target, key) {
-        if (key !== 'acquire') return Reflect.get(target, key).bind?.(target)
-        const acquire: EventStore['acquire'] = async (name, { signal: _, ...options }) => {
-          await target.acquire(name, options)
+        if (key !== 'acquireLease') return Reflect.get(target, key).bind?.(target)
+        const acquire: StreamStore['acquireLease'] = async (name, { signal: _, ...options }) => {
+          await target.acquireLease(name, options)
           stop.abort(new Error('enough'))
           throw stop.signal.reason
         }

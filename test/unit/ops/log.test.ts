@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { globOf } from '../../../src/ops/glob.ts'
 import { type LogOptions, type LogQuery, readLogs, type StreamLog } from '../../../src/ops/log.ts'
 import type { Selection } from '../../../src/ops/selection.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { init, memoryStore, NOW, run, writeForeign } from './support.ts'
 
 const ALL: Selection = { kind: 'filter', filter: {} }
 
-async function logs(store: EventStore, selection = ALL, query: LogQuery = {}, options: LogOptions = {}) {
+async function logs(store: StreamStore, selection = ALL, query: LogQuery = {}, options: LogOptions = {}) {
   return Array.fromAsync(readLogs(store, selection, query, options))
 }
 
@@ -35,9 +35,9 @@ async function three() {
 }
 
 /** Counts what is read. */
-function counting(store: EventStore) {
+function counting(store: StreamStore) {
   const read: string[] = []
-  const counted: EventStore = new Proxy(store, {
+  const counted: StreamStore = new Proxy(store, {
     get(target, key) {
       if (key === 'read') {
         return (name: string) => {
@@ -99,7 +99,7 @@ test('one that cannot be read does not hide the others', async () => {
 
 test('a stream that vanishes between listing and reading is missing', async () => {
   const { store } = await three()
-  const vanishing: EventStore = new Proxy(store, {
+  const vanishing: StreamStore = new Proxy(store, {
     get(target, key) {
       if (key === 'read') return async (name: string) => (name === 'b' ? undefined : target.read(name))
       const value: unknown = Reflect.get(target, key)
@@ -130,7 +130,7 @@ test('what the summary rules out is not read; where there is none the document d
   expect(told(await logs(store, selection))).toEqual(['b 1 init Start', 'b 2 cancel Start'])
   expect(read).toEqual(['b'])
 
-  const bald: EventStore = new Proxy(store, {
+  const bald: StreamStore = new Proxy(store, {
     get(target, key) {
       if (key === 'list') {
         return async function* (query: object) {

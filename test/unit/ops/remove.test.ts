@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { removeStream } from '../../../src/ops/remove.ts'
 import { StoreUnreachable } from '../../../src/store/errors.ts'
-import type { EventStore, RemoveOutcome } from '../../../src/store/store.ts'
+import type { RemoveOutcome, StreamStore } from '../../../src/store/store.ts'
 import { BadDocument } from '../../../src/stream/errors.ts'
 import { HOLDER, init, memoryStore, run } from './support.ts'
 
 const LEASE = '11111111-1111-4111-8111-111111111111'
 
-async function oneStream(): Promise<{ store: EventStore; etag: string }> {
+async function oneStream(): Promise<{ store: StreamStore; etag: string }> {
   const { store } = memoryStore()
   await run(store, 's', init())
   return { store, etag: (await store.read('s'))?.etag ?? '' }
@@ -29,7 +29,7 @@ test('what was written since stays', async () => {
 
 test('a lease of another keeps it, and is told; under the own lease it goes', async () => {
   const { store } = await oneStream()
-  await store.acquire('s', { leaseId: LEASE, durationS: -1, holder: HOLDER })
+  await store.acquireLease('s', { leaseId: LEASE, durationS: -1, holder: HOLDER })
   expect(await removeStream(store, 's', { leaseWaitMs: 0 })).toMatchObject({ kind: 'held', waitedMs: 0 })
   expect(await removeStream(store, 's', { leaseWaitMs: 0, leaseId: LEASE })).toEqual({ kind: 'removed' })
 })
@@ -43,11 +43,11 @@ test('waits for a lease to end, no longer than it was told, and not once it is s
   ]
   const busy = () => {
     const left = [...answers]
-    return { ...store, remove: async () => left.shift() ?? answers[0] } as EventStore
+    return { ...store, remove: async () => left.shift() ?? answers[0] } as StreamStore
   }
   const random = () => 0
   expect(await removeStream(busy(), 's', { leaseWaitMs: 60_000, random })).toEqual({ kind: 'removed' })
-  const held = { ...store, remove: async () => answers[0] } as EventStore
+  const held = { ...store, remove: async () => answers[0] } as StreamStore
   expect(await removeStream(held, 's', { leaseWaitMs: 1, random })).toMatchObject({ kind: 'held' })
   const stopWaiting = AbortSignal.abort()
   const stopped = await removeStream(busy(), 's', { leaseWaitMs: 60_000, random, stopWaiting })
@@ -55,14 +55,14 @@ test('waits for a lease to end, no longer than it was told, and not once it is s
 })
 
 /** The network doubles the delete; between the two somebody creates the stream anew, and leases it or not. */
-function doubled(store: EventStore, isLeased: boolean): EventStore {
-  const remove: EventStore['remove'] = async (name, options) => {
+function doubled(store: StreamStore, isLeased: boolean): StreamStore {
+  const remove: StreamStore['remove'] = async (name, options) => {
     await store.remove(name, options)
     if ((await store.read(name)) === undefined) await run(store, name, init([], 'b1'))
-    if (isLeased) await store.acquire(name, { leaseId: LEASE, durationS: -1, holder: HOLDER })
+    if (isLeased) await store.acquireLease(name, { leaseId: LEASE, durationS: -1, holder: HOLDER })
     return store.remove(name, options)
   }
-  return { read: store.read.bind(store), nowMs: store.nowMs.bind(store), remove } as EventStore
+  return { read: store.read.bind(store), nowMs: store.nowMs.bind(store), remove } as StreamStore
 }
 
 test.each([true, false])('one that has the name since is told apart, leased: %s', async isLeased => {
@@ -74,12 +74,12 @@ test.each([true, false])('one that has the name since is told apart, leased: %s'
 
 test('one that is gone is missing, whatever a copy of the delete was told', async () => {
   const { store, etag } = await oneStream()
-  const remove: EventStore['remove'] = async (name, options) => {
+  const remove: StreamStore['remove'] = async (name, options) => {
     await store.remove(name, options)
     // The service compares the ETag before it looks whether there is anything.
     return { kind: 'changed' }
   }
-  const double = { read: store.read.bind(store), nowMs: store.nowMs.bind(store), remove } as EventStore
+  const double = { read: store.read.bind(store), nowMs: store.nowMs.bind(store), remove } as StreamStore
   expect(await removeStream(double, 's', { etag, leaseWaitMs: 0 })).toEqual({ kind: 'missing' })
 })
 
@@ -88,7 +88,7 @@ test('the refusal stands where the same one is there, or one that cannot be read
   await run(store, 's', { op: 'set', event: '00', attributes: { tag: 'x' } })
   expect(await removeStream(store, 's', { etag, born: 'b0', leaseWaitMs: 0 })).toEqual({ kind: 'changed' })
   const reading = (fault: Error) =>
-    ({ remove: store.remove.bind(store), read: () => Promise.reject(fault) }) as unknown as EventStore
+    ({ remove: store.remove.bind(store), read: () => Promise.reject(fault) }) as unknown as StreamStore
   const removed = (fault: Error) => removeStream(reading(fault), 's', { etag, born: 'other', leaseWaitMs: 0 })
   expect(await removed(new BadDocument('no'))).toEqual({ kind: 'changed' })
   expect(await removed(new StoreUnreachable('no answer'))).toMatchObject({ kind: 'unknown' })

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { readStream } from '../../../src/ops/read-stream.ts'
 import { edit } from '../../../src/ops/transact/edit.ts'
 import { transact } from '../../../src/ops/transact/transact.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import type { ChangeResult } from '../../../src/stream/operations/operation.ts'
 import { init, intercept, memoryStore, resultOf, run } from './support.ts'
 
 const COMPLETE = { op: 'complete', event: '01.00' } as const
 
 /** A call with a command id that others use as well, and the results it followed up with `afterWrite`. */
-async function call(store: EventStore, how: 'transact' | 'edit') {
+async function call(store: StreamStore, how: 'transact' | 'edit') {
   const followed: ChangeResult[] = []
   const options = {
     commandId: 'shared',
@@ -26,7 +26,7 @@ async function call(store: EventStore, how: 'transact' | 'edit') {
   return { duplicate: outcome.duplicate, followed: followed.length }
 }
 
-const timesInJournal = async (store: EventStore) =>
+const timesInJournal = async (store: StreamStore) =>
   (await readStream(store, 's'))?.transactions().filter(({ op }) => op === 'complete').length
 
 describe.each(['transact', 'edit'] as const)('of calls with one command id, by %s,', how => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { globOf } from '../../../src/ops/glob.ts'
 import { summaries } from '../../../src/ops/summaries.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { init, memoryStore, run } from './support.ts'
 
 /** Twenty streams in one page; listings know no summary of those that `isForeign` names. */
@@ -10,7 +10,7 @@ async function twenty(isForeign: (at: number) => boolean) {
   for (let at = 0; at < 20; at++) await run(store, `s${String(at).padStart(2, '0')}`, init())
   const log: string[] = []
   const seen = { atOnce: 0, most: 0 }
-  const foreign: EventStore = new Proxy(store, {
+  const foreign: StreamStore = new Proxy(store, {
     get(target, key) {
       if (key === 'list') {
         return async function* (query: object) {
@@ -60,7 +60,7 @@ test('what has a summary is not read, nor what another name rules out', async ()
 
 test('an outage while documents are read is thrown', async () => {
   const { store } = await twenty(() => true)
-  const failing: EventStore = new Proxy(store, {
+  const failing: StreamStore = new Proxy(store, {
     get: (target, key) => (key === 'read' ? () => Promise.reject(new Error('gone')) : Reflect.get(target, key)),
   })
   await expect(async () => {

@@ -1,13 +1,13 @@
 import { type TransactOptions, type TransactOutcome, transact } from '../../../src/ops/transact/transact.ts'
 import { openMemoryStore } from '../../../src/store/memory.ts'
-import type { ChangeOutcome, Decision, EventStore, Holder, Stored } from '../../../src/store/store.ts'
+import type { ChangeOutcome, Decision, Holder, StreamSnapshot, StreamStore } from '../../../src/store/store.ts'
 import type { Operation } from '../../../src/stream/operations/operation.ts'
 
 export const NOW = Date.UTC(2026, 10, 20, 12)
 export const HOLDER: Holder = { by: 'tester', host: 'here', pid: 1, purpose: 'test', sinceMs: NOW }
 
 /** A memory store with a clock that the test moves. */
-export function memoryStore(): { store: EventStore; advance: (ms: number) => void } {
+export function memoryStore(): { store: StreamStore; advance: (ms: number) => void } {
   let nowMs = NOW
   return {
     store: openMemoryStore({ clock: () => nowMs, random: () => 0.5 }),
@@ -21,7 +21,7 @@ let commands = 0
 
 /** `transact` with an actor and a fresh command id. */
 export function run(
-  store: EventStore,
+  store: StreamStore,
   name: string,
   operation: Operation,
   options: Partial<TransactOptions> = {},
@@ -41,19 +41,19 @@ export function resultOf(outcome: TransactOutcome) {
   return outcome.result
 }
 
-type Decide = (current: Stored, nowMs: number) => Decision
+type Decide = (current: StreamSnapshot, nowMs: number) => Decision
 
 /** A store whose changes go through `around`: to lose answers, to count, to write in between. */
 export function intercept(
-  store: EventStore,
+  store: StreamStore,
   around: (name: string, decide: Decide, go: (decide: Decide) => Promise<ChangeOutcome>) => Promise<ChangeOutcome>,
-): EventStore {
+): StreamStore {
   return new Proxy(store, {
     get(target, property) {
-      if (property === 'changeUnderLease') {
-        const changeUnderLease: EventStore['changeUnderLease'] = (name, decide, options) =>
-          around(name, decide, wrapped => target.changeUnderLease(name, wrapped, options))
-        return changeUnderLease
+      if (property === 'update') {
+        const update: StreamStore['update'] = (name, decide, options) =>
+          around(name, decide, wrapped => target.update(name, wrapped, options))
+        return update
       }
       const value: unknown = Reflect.get(target, property, target)
       return typeof value === 'function' ? value.bind(target) : value
@@ -62,10 +62,10 @@ export function intercept(
 }
 
 /** Writes as somebody does who keeps neither journal nor summary: a text of the document replaced by another. */
-export async function writeForeign(store: EventStore, name: string, from: string, to: string): Promise<void> {
+export async function writeForeign(store: StreamStore, name: string, from: string, to: string): Promise<void> {
   const decide: Decide = ({ body, summary }) => {
     if (summary === undefined) throw new Error('a stream of ours has a summary')
     return { kind: 'put', body: Buffer.from(Buffer.from(body).toString().replace(from, to)), summary }
   }
-  await store.changeUnderLease(name, decide, { waitMs: 0, holder: HOLDER })
+  await store.update(name, decide, { waitMs: 0, holder: HOLDER })
 }

@@ -10,7 +10,7 @@ import {
   readAside,
 } from '../../../src/ops/system-documents.ts'
 import { openStore } from '../../../src/store/open.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { InvalidValue } from '../../../src/stream/errors.ts'
 import { openAzuriteStore, sharedAzurite } from '../../support/azurite.ts'
 import { storeWith } from '../commands/store-with.ts'
@@ -25,13 +25,13 @@ const add = (word: string) => (text: string | undefined) => {
   return words.includes(word) ? undefined : [...words, word].join(' ')
 }
 
-const change = (store: EventStore, word: string, more: { waitMs?: number } = {}): Promise<AsideOutcome> =>
+const change = (store: StreamStore, word: string, more: { waitMs?: number } = {}): Promise<AsideOutcome> =>
   changeAside(store, NAME, add(word), { ...OPTIONS, ...more })
 
 const folder = mkdtempSync(join(tmpdir(), 'leasectl-aside-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const DRIVERS: readonly (readonly [string, () => Promise<EventStore>])[] = [
+const DRIVERS: readonly (readonly [string, () => Promise<StreamStore>])[] = [
   ['memory', async () => memoryStore().store],
   ['SQLite', () => openStore(`sqlite:${join(folder, 'aside.db')}`, {})],
   ['Azurite', async () => openAzuriteStore((await sharedAzurite()).port)],
@@ -68,7 +68,7 @@ describe.each(DRIVERS)('in %s', (_, open) => {
 test('one that is leased by another is busy and stays as it is', async () => {
   const { store } = memoryStore()
   await change(store, 'one')
-  await store.acquire(NAME, { leaseId: '11111111-1111-4111-8111-111111111111', durationS: 60, holder: HOLDER })
+  await store.acquireLease(NAME, { leaseId: '11111111-1111-4111-8111-111111111111', durationS: 60, holder: HOLDER })
   expect(await change(store, 'two')).toBe('busy')
   expect(await readAside(store, NAME)).toBe('one')
 })
@@ -101,7 +101,7 @@ test('a creation that may still come is unknown, and so is a change', async () =
   const { store } = memoryStore()
   const unknown = { kind: 'unknown', cause: 'silence' } as const
   expect(await change(storeWith(store, { create: async () => unknown }), 'one')).toBe('unknown')
-  expect(await change(storeWith(store, { changeUnderLease: async () => unknown }), 'one')).toBe('unknown')
+  expect(await change(storeWith(store, { update: async () => unknown }), 'one')).toBe('unknown')
 })
 
 test('one that somebody keeps removing does not keep us for ever', async () => {
@@ -127,7 +127,7 @@ test('what others put there is read as far as it goes', async () => {
   if (seen?.summary === undefined) throw new Error('no summary')
   const { summary } = seen
   const put = (body: Uint8Array) =>
-    store.changeUnderLease(NAME, () => ({ kind: 'put', body, summary }), { waitMs: 0, holder: HOLDER })
+    store.update(NAME, () => ({ kind: 'put', body, summary }), { waitMs: 0, holder: HOLDER })
   await put(Buffer.from([0xff, 0x41]))
   expect(await readAside(store, NAME)).toBe('\ufffdA')
   await put(Buffer.alloc(MAX_ASIDE_BYTES + 5, 'x'))

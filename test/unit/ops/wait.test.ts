@@ -3,7 +3,7 @@ import { globOf } from '../../../src/ops/glob.ts'
 import type { Selection } from '../../../src/ops/selection.ts'
 import { type WaitItem, type WaitTarget, waitFor } from '../../../src/ops/wait.ts'
 import { NotPermitted, StoreUnreachable } from '../../../src/store/errors.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { init, memoryStore, run, writeForeign } from './support.ts'
 
 const SUCCESS: WaitTarget = { kind: 'stream', end: 'success' }
@@ -11,14 +11,14 @@ const named = (...names: string[]): Selection => ({ kind: 'names', names })
 const matching = (pattern: string): Selection => ({ kind: 'filter', filter: { names: globOf(pattern) } })
 
 /** A store that can be made to fail or to have no summaries, and tells which documents were read. */
-function fickle(store: EventStore) {
+function fickle(store: StreamStore) {
   const state = {
     bald: false,
     down: undefined as Error | undefined,
     readsDown: undefined as Error | undefined,
     read: [] as string[],
   }
-  const proxy: EventStore = new Proxy(store, {
+  const proxy: StreamStore = new Proxy(store, {
     get(target, key) {
       if (key === 'list') {
         return async function* (query: object) {
@@ -48,7 +48,7 @@ interface Given {
 }
 
 /** Waits; after each look, and at the beginning of an outage, the next step is taken. After the last one waiting is given up. */
-async function wait(store: EventStore, selection: Selection, steps: (() => unknown)[], given: Given = {}) {
+async function wait(store: StreamStore, selection: Selection, steps: (() => unknown)[], given: Given = {}) {
   const { target = SUCCESS, mayAppear = false } = given
   const controller = new AbortController()
   const items: WaitItem[] = []

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { backOff, leaseDelay, lossDelay, Patience, standBack } from '../../../src/store/backoff.ts'
+import { backOff, conflictDelay, leaseRetryDelay, RetryBudget, yieldDelay } from '../../../src/store/backoff.ts'
 
 describe('backOff', () => {
   it('jitters between 5 ms and a cap that doubles from 60 to 400', () => {
@@ -19,37 +19,39 @@ describe('backOff', () => {
   })
 })
 
-describe('leaseDelay', () => {
+describe('leaseRetryDelay', () => {
   it('jitters between 5 ms and an eighth of the wait so far, from 20 to 400', () => {
-    expect([0, 100, 160, 800, 3_200, 60_000].map(waitedMs => leaseDelay(waitedMs, () => 0))).toEqual([5, 5, 5, 5, 5, 5])
-    const longest = [0, 100, 160, 800, 3_200, 60_000].map(waitedMs => leaseDelay(waitedMs, () => 1))
+    expect([0, 100, 160, 800, 3_200, 60_000].map(waitedMs => leaseRetryDelay(waitedMs, () => 0))).toEqual([
+      5, 5, 5, 5, 5, 5,
+    ])
+    const longest = [0, 100, 160, 800, 3_200, 60_000].map(waitedMs => leaseRetryDelay(waitedMs, () => 1))
     expect(longest).toEqual([20, 20, 20, 100, 400, 400])
   })
 })
 
-describe('lossDelay', () => {
+describe('conflictDelay', () => {
   it('jitters from nothing to the longest first sleep of a waiter', () => {
-    expect([0, 0.5, 1].map(random => lossDelay(() => random))).toEqual([0, 10, 20])
+    expect([0, 0.5, 1].map(random => conflictDelay(() => random))).toEqual([0, 10, 20])
   })
 })
 
-describe('standBack', () => {
+describe('yieldDelay', () => {
   it('is about as long as the turns of the others, at most a second, and longer than any first sleep of a waiter', () => {
-    expect([0, 10, 100, 5_000].map(turnsMs => standBack(turnsMs, () => 0))).toEqual([22, 22, 90, 1_000])
-    expect([0, 10, 100, 5_000].map(turnsMs => standBack(turnsMs, () => 1))).toEqual([26.4, 26.4, 108, 1_200])
-    expect(standBack(0, () => 0)).toBeGreaterThan(leaseDelay(0, () => 1))
+    expect([0, 10, 100, 5_000].map(turnsMs => yieldDelay(turnsMs, () => 0))).toEqual([22, 22, 90, 1_000])
+    expect([0, 10, 100, 5_000].map(turnsMs => yieldDelay(turnsMs, () => 1))).toEqual([26.4, 26.4, 108, 1_200])
+    expect(yieldDelay(0, () => 0)).toBeGreaterThan(leaseRetryDelay(0, () => 1))
   })
 })
 
 describe('Patience', () => {
   it('does not wait at all with a limit of 0', async () => {
-    const patience = new Patience({ limitMs: 0, random: () => 1 })
+    const patience = new RetryBudget({ limitMs: 0, random: () => 1 })
     expect(await patience.pause()).toBe(false)
     expect(patience.waitedMs).toBe(0)
   })
 
   it('ends when its pauses sum up to the limit, the last one shortened to it', async () => {
-    const patience = new Patience({ limitMs: 30, random: () => 0 })
+    const patience = new RetryBudget({ limitMs: 30, random: () => 0 })
     let pauses = 0
     while (await patience.pause()) pauses += 1
     expect(pauses).toBeGreaterThan(0)

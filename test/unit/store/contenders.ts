@@ -1,5 +1,5 @@
 import { WriterFairness } from '../../../src/store/azure/change/fairness.ts'
-import { leaseDelay, lossDelay } from '../../../src/store/backoff.ts'
+import { conflictDelay, leaseRetryDelay } from '../../../src/store/backoff.ts'
 import type { OthersLately, WriteMode } from '../../../src/store/store.ts'
 import { Random } from '../../simulation/random.ts'
 import { Actor, Scheduler } from '../../simulation/scheduler.ts'
@@ -145,7 +145,7 @@ class Contender {
       if (typeof answer === 'object') return answer.etag
       this.#fairness.contentionSeen(NAME)
       if (answer === 'held') await this.#sleepForLease()
-      else if (++losses < LOSSES) await this.#actor.pause(lossDelay(this.#random))
+      else if (++losses < LOSSES) await this.#actor.pause(conflictDelay(this.#random))
     }
     return this.#underLease()
   }
@@ -177,7 +177,7 @@ class Contender {
 
   async #sleepForLease(): Promise<void> {
     this.#fairness.contentionSeen(NAME)
-    const ms = leaseDelay(this.#waitedMs, this.#random)
+    const ms = leaseRetryDelay(this.#waitedMs, this.#random)
     await this.#actor.pause(ms)
     this.#waitedMs += ms
   }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { EMPTY_DOCUMENT } from '../../../src/stream/document.ts'
 import { type EventAttributes, newEvent, type StreamEvent } from '../../../src/stream/event.ts'
 import { EventStream } from '../../../src/stream/event-stream.ts'
-import { dueMs, type Limit, limitOf, timeReaderFor } from '../../../src/stream/time/deadlines.ts'
+import { type Deadline, deadlineOf, dueMs, timeReaderFor } from '../../../src/stream/time/deadlines.ts'
 
 const HOUR = 3_600_000
 const at = (clock: string) => Date.parse(`2026-07-01T${clock}:00.000Z`)
@@ -31,15 +31,15 @@ const below = (attributes: Attributes = {}, lc: Lc = {}) =>
   newEvent({ id: '01.01', status: 'completed', prev: '01.00', timestamp: time('10:00'), ...attributes }, lc)
 
 /** The limit of the last but those below. */
-function limit(event: StreamEvent, after: readonly StreamEvent[] = [], above = root()): Limit | undefined {
-  return limitOf(new EventStream([above, event, ...after]), event, read)
+function limit(event: StreamEvent, after: readonly StreamEvent[] = [], above = root()): Deadline | undefined {
+  return deadlineOf(new EventStream([above, event, ...after]), event, read)
 }
 
-function limitOfRoot(event: StreamEvent, ...others: readonly StreamEvent[]): Limit | undefined {
-  return limitOf(new EventStream([event, ...others]), event, read)
+function limitOfRoot(event: StreamEvent, ...others: readonly StreamEvent[]): Deadline | undefined {
+  return deadlineOf(new EventStream([event, ...others]), event, read)
 }
 
-const after = (kind: Limit['kind'], from: string, timeoutMs = HOUR): Limit => ({
+const after = (kind: Deadline['kind'], from: string, timeoutMs = HOUR): Deadline => ({
   kind,
   dueMs: at(from) + timeoutMs,
   from: { ms: at(from), timeoutMs },

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { App } from '../../../src/tui/app.ts'
 import type { AppOptions } from '../../../src/tui/options.ts'
 import type { ChangeEnd, Ports, Preview } from '../../../src/tui/ports.ts'
@@ -202,7 +202,7 @@ async function started(options: Partial<AppOptions> = {}, ports: Partial<Ports> 
   }
 }
 
-function optionsOver(store: EventStore, ports: Partial<Ports> = {}): AppOptions {
+function optionsOver(store: StreamStore, ports: Partial<Ports> = {}): AppOptions {
   const none = () => Promise.reject(new Error('not in this test'))
   return {
     ports: {
@@ -227,10 +227,10 @@ function optionsOver(store: EventStore, ports: Partial<Ports> = {}): AppOptions 
   }
 }
 
-function failing(store: EventStore, error: Error): EventStore {
+function failing(store: StreamStore, error: Error): StreamStore {
   return new Proxy(store, {
     get(target, key) {
-      if (key === 'list' || key === 'changeMark') return () => Promise.reject(error)
+      if (key === 'list' || key === 'changeToken') return () => Promise.reject(error)
       return Reflect.get(target, key)
     },
   })

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { DashboardEnd, TerminalRequests } from '../../../src/tui/options.ts'
 import { type Drawable, runDashboard } from '../../../src/tui/run.ts'
 import type { Action, Size } from '../../../src/tui/state/state.ts'
-import { Ending } from '../../../src/tui/terminal/shutdown.ts'
+import { ShutdownSignals } from '../../../src/tui/terminal/shutdown.ts'
 import { Term, type TermHost } from '../../../src/tui/terminal/terminal.ts'
 import type { Frame } from '../../../src/tui/view/row.ts'
 import { type EmulatedTerminal, openTerminal } from './support/terminal.ts'
@@ -83,7 +83,7 @@ function open(size: Size = { columns: 20, rows: 4 }): Show {
   const events = new EventEmitter()
   const process: TermHost = { events, writeNow: text => stdout.write(text), stopJob() {}, readSize() {} }
   const signal = new AbortController()
-  const end = new Ending(signal.signal)
+  const end = new ShutdownSignals(signal.signal)
   const handlers = {
     onStop: (name: NodeJS.Signals) => end.stop(name),
     onFault: (error: unknown) => end.fail(error),

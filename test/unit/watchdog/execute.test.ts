@@ -1,12 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { NotPermitted, StoreFull, StoreUnreachable } from '../../../src/store/errors.ts'
-import type { ChangeOutcome, EventStore } from '../../../src/store/store.ts'
+import type { ChangeOutcome, StreamStore } from '../../../src/store/store.ts'
 import type { Carried } from '../../../src/watchdog/decision.ts'
 import { storeWith } from '../commands/store-with.ts'
 import { DAY, dogOf, HOUR, INTERVAL, MINUTE, SECOND, World } from './watch-world.ts'
 
 /** Streams with one silent event each, and a watchdog that has seen them, at the time when their limit ends. */
-async function due(world: World, names: readonly string[], more: Parameters<typeof dogOf>[1] = {}, store?: EventStore) {
+async function due(
+  world: World,
+  names: readonly string[],
+  more: Parameters<typeof dogOf>[1] = {},
+  store?: StreamStore,
+) {
   await world.workedMany(names)
   const dog = dogOf(world, { maxShare: 1, ...more }, store ?? world.store)
   for (; world.atMs < MINUTE; world.wait(INTERVAL)) await dog.sweep()
@@ -361,8 +366,8 @@ describe('a stream that cannot be changed', () => {
     const world = new World()
     let isLost = false
     const lossy = storeWith(world.store, {
-      changeUnderLease: async (name, decide, options): Promise<ChangeOutcome> => {
-        const outcome = await world.store.changeUnderLease(name, decide, options)
+      update: async (name, decide, options): Promise<ChangeOutcome> => {
+        const outcome = await world.store.update(name, decide, options)
         return isLost ? { kind: 'unknown', cause: 'lost' } : outcome
       },
     })
@@ -382,7 +387,7 @@ describe('leases that others hold for long', () => {
     const world = new World()
     const waits: number[] = []
     const leased = storeWith(world.store, {
-      changeUnderLease: async (_, __, { waitMs }): Promise<ChangeOutcome> => {
+      update: async (_, __, { waitMs }): Promise<ChangeOutcome> => {
         waits.push(waitMs)
         return { kind: 'held', lease: { state: 'leased' }, waitedMs: waitMs }
       },

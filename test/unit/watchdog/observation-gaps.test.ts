@@ -1,17 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Limit } from '../../../src/stream/time/deadlines.ts'
-import { type BlindSpot, judgedDueMs, Vision, withSpot } from '../../../src/watchdog/observation-gaps.ts'
+import type { Deadline } from '../../../src/stream/time/deadlines.ts'
+import { type Gap, judgedDueMs, ObservationGaps, withSpot } from '../../../src/watchdog/observation-gaps.ts'
 import { RUNS } from '../../support/arbitraries.ts'
 import { DAY, HOUR, INTERVAL, MINUTE, SECOND, START_MS } from './watch-world.ts'
 
 const NEVER = Number.POSITIVE_INFINITY
-const spot = (fromMs: number, toMs: number): BlindSpot => ({ fromMs, toMs })
+const spot = (fromMs: number, toMs: number): Gap => ({ fromMs, toMs })
 /** Silent since 0, and for an hour at most. */
-const silent: Limit = { kind: 'no-sign-of-life', dueMs: HOUR, from: { ms: 0, timeoutMs: HOUR } }
+const silent: Deadline = { kind: 'no-sign-of-life', dueMs: HOUR, from: { ms: 0, timeoutMs: HOUR } }
 
 describe('a limit for signs of life', () => {
-  const judged = (spots: readonly BlindSpot[]) => judgedDueMs(silent, spots)
+  const judged = (spots: readonly Gap[]) => judgedDueMs(silent, spots)
 
   it('ends when it ends, as long as nobody was kept from giving one', () => {
     expect(judged([])).toBe(HOUR)
@@ -54,7 +54,7 @@ describe('blind spots', () => {
     const lengths = fc.array(fc.integer({ min: 1, max: 1_000 }), { minLength: 1, maxLength: 40 })
     fc.assert(
       fc.property(lengths, numbers => {
-        let spots: readonly BlindSpot[] = []
+        let spots: readonly Gap[] = []
         for (const [at, length] of numbers.entries()) spots = withSpot(spots, spot(at * 2_000, at * 2_000 + length))
         expect(spots.length).toBeLessThanOrEqual(16)
         const kept = spots.map(({ fromMs, toMs }) => toMs - fromMs).sort((a, b) => b - a)
@@ -69,7 +69,7 @@ describe('blind spots', () => {
 class Sight {
   atMs = 0
   offsetMs = 0
-  readonly vision = new Vision({ intervalMs: INTERVAL, tickMs: 2_500 }, this.#now())
+  readonly vision = new ObservationGaps({ intervalMs: INTERVAL, tickMs: 2_500 }, this.#now())
 
   #now() {
     return { nowMs: START_MS + this.atMs + this.offsetMs, atMs: this.atMs }
@@ -245,7 +245,7 @@ describe('a watchdog', () => {
 
   it('lets a clock run twice as fast, or half as fast', () => {
     for (const rate of [2, 0.5]) {
-      const vision = new Vision({ intervalMs: INTERVAL, tickMs: 2_500 }, { nowMs: START_MS, atMs: 0 })
+      const vision = new ObservationGaps({ intervalMs: INTERVAL, tickMs: 2_500 }, { nowMs: START_MS, atMs: 0 })
       for (let atMs = 0; atMs < HOUR; atMs += 2_500) {
         vision.ticked({ nowMs: START_MS + atMs * rate, atMs })
         vision.answered({ nowMs: START_MS + atMs * rate, atMs })
@@ -256,7 +256,7 @@ describe('a watchdog', () => {
   })
 
   it('takes what the first answer says of the store’s clock for no jump', () => {
-    const vision = new Vision({ intervalMs: INTERVAL, tickMs: NEVER }, { nowMs: START_MS - DAY, atMs: 0 })
+    const vision = new ObservationGaps({ intervalMs: INTERVAL, tickMs: NEVER }, { nowMs: START_MS - DAY, atMs: 0 })
     vision.answered({ nowMs: START_MS, atMs: 100 })
     expect(vision.blindSpots).toEqual([])
   })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { surveyOf } from '../../../src/watchdog/pass-report.ts'
+import { totalsOf } from '../../../src/watchdog/pass-report.ts'
 import { StreamRegistry } from '../../../src/watchdog/registry/registry.ts'
 import { seededRandom } from '../../support/faults.ts'
 
@@ -21,7 +21,7 @@ function registryOf(...dues: readonly number[]): StreamRegistry {
 }
 
 it('counts streams by status, open events, and streams with a limit that has ended', () => {
-  const survey = surveyOf(registryOf(NOW, NOW + 1, NOW - 5, Number.POSITIVE_INFINITY), NOW, all)
+  const survey = totalsOf(registryOf(NOW, NOW + 1, NOW - 5, Number.POSITIVE_INFINITY), NOW, all)
   expect(survey).toEqual({
     streams: { inprocess: 2, completed: 2 },
     total: 4,
@@ -42,7 +42,7 @@ it('counts statuses of strangers that are something else to an object', () => {
   names.forEach((status, at) => {
     registry.sawRow(`s${at}`, '1', { status, openEvents: 1, dueMs: NOW, nextInspectionMs: NOW }, now)
   })
-  const { streams } = surveyOf(registry, NOW, all)
+  const { streams } = totalsOf(registry, NOW, all)
   expect(Object.entries(streams).sort()).toEqual([
     ['__proto__', 1],
     ['constructor', 2],
@@ -52,19 +52,19 @@ it('counts statuses of strangers that are something else to an object', () => {
 })
 
 it('counts streams of other watchdogs in the total alone', () => {
-  const survey = surveyOf(registryOf(NOW, NOW, NOW), NOW, name => name === 's1')
+  const survey = totalsOf(registryOf(NOW, NOW, NOW), NOW, name => name === 's1')
   expect(survey).toMatchObject({ total: 3, watched: 1, openEvents: 1, overdue: 1, streams: { completed: 1 } })
 })
 
 it('names the 20 soonest of very many', () => {
   const random = seededRandom(7)
   const dues = Array.from({ length: 3_000 }, () => Math.floor(random() * 1_000))
-  const { next } = surveyOf(registryOf(...dues), NOW, all)
+  const { next } = totalsOf(registryOf(...dues), NOW, all)
   expect(next.map(({ dueMs }) => dueMs)).toEqual([...dues].sort((a, b) => a - b).slice(0, 20))
 })
 
 it('has no status for a stream that nobody has looked at', () => {
   const registry = new StreamRegistry()
   registry.sawRow('s', '1', undefined, now)
-  expect(surveyOf(registry, NOW, all)).toMatchObject({ total: 1, streams: {}, overdue: 0, next: [] })
+  expect(totalsOf(registry, NOW, all)).toMatchObject({ total: 1, streams: {}, overdue: 0, next: [] })
 })

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { EventStream } from '../../../src/stream/event-stream.ts'
 import { timeReaderFor } from '../../../src/stream/time/deadlines.ts'
 import { readDocument } from '../../../src/stream/xml/read.ts'
-import { planStream, type Sightings } from '../../../src/watchdog/plan.ts'
+import { type Observations, planStream } from '../../../src/watchdog/plan.ts'
 import { RUNS } from '../../support/arbitraries.ts'
 import { documentText, type EventText } from '../../support/stream-builder.ts'
 import { START_MS } from './watch-world.ts'
@@ -184,7 +184,7 @@ it('what is planned is what the rule says of the whole history, for any stream a
           ...each,
           parent: at === 0 ? 0 : each.parent % at,
         }))
-        let sightings: Sightings = new Map()
+        let sightings: Observations = new Map()
         let [atMs, knownMs] = [20 * S, 20 * S]
         const looks: Look[] = []
         const told = new Map<Look, readonly number[]>()
@@ -215,7 +215,7 @@ it('what is planned is what the rule says of the whole history, for any stream a
 
 function planned(
   events: readonly Sketch[],
-  look: { readonly atMs: number; readonly knownMs: number; readonly usual: string; readonly sightings: Sightings },
+  look: { readonly atMs: number; readonly knownMs: number; readonly usual: string; readonly sightings: Observations },
 ) {
   const nowMs = START_MS + look.atMs
   const document = readDocument(textOf(events))
@@ -241,7 +241,7 @@ function planned(
 }
 
 /** The watchdog has told of them. */
-function tell(notices: readonly string[], sightings: Sightings): Sightings {
+function tell(notices: readonly string[], sightings: Observations): Observations {
   const kept = new Map(sightings)
   for (const event of notices) {
     const sighting = kept.get(event)

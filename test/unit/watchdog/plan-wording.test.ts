@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { newEvent } from '../../../src/stream/event.ts'
 import { checkCommandId, checkText } from '../../../src/stream/text.ts'
-import type { Limit } from '../../../src/stream/time/deadlines.ts'
+import type { Deadline } from '../../../src/stream/time/deadlines.ts'
 import { expiryCommandId, expiryText } from '../../../src/watchdog/plan.ts'
 import { RUNS } from '../../support/arbitraries.ts'
 import { MINUTE, START_MS } from './watch-world.ts'
 
 const event = newEvent({ id: '01.00', name: 'Search', timeout: '00:05:00' })
 const from = { ms: START_MS, timeoutMs: 5 * MINUTE }
-const text = (limit: Partial<Limit>, isTarget = true) =>
+const text = (limit: Partial<Deadline>, isTarget = true) =>
   expiryText(event, { kind: 'stream', dueMs: START_MS + 5 * MINUTE, from, ...limit }, isTarget)
 const hash = (id: string) => `hash${id.length}`
 const aStrangeCharacter = fc.constantFrom(

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { EventStream } from '../../../src/stream/event-stream.ts'
 import { timeReaderFor } from '../../../src/stream/time/deadlines.ts'
 import { readDocument } from '../../../src/stream/xml/read.ts'
-import type { BlindSpot } from '../../../src/watchdog/observation-gaps.ts'
-import { type LookRules, planStream, type Sightings, type StreamPlan } from '../../../src/watchdog/plan.ts'
+import type { Gap } from '../../../src/watchdog/observation-gaps.ts'
+import { type LookRules, type Observations, planStream, type StreamPlan } from '../../../src/watchdog/plan.ts'
 import { pacesOf, processorS, tooSlow } from '../../security/hostile/pace.ts'
 import { documentText, type EventText } from '../../support/stream-builder.ts'
 import { HOUR, INTERVAL, MINUTE, START_MS } from './watch-world.ts'
@@ -40,7 +40,7 @@ const WAITING: EventText = {
 
 /** One stream and what is kept of it from look to look. `START_MS` is 0 of the clock that only goes forward. */
 class Case {
-  sightings: Sightings = new Map()
+  sightings: Observations = new Map()
   #events: readonly EventText[]
   #knownSinceMs = 0
 
@@ -153,7 +153,7 @@ describe('an event without a sign of life', () => {
   })
 
   it('gets time for a sign after a stretch in which it could give none', () => {
-    const blindSpots: readonly BlindSpot[] = [{ fromMs: START_MS - 8 * MINUTE, toMs: START_MS - 5_000 }]
+    const blindSpots: readonly Gap[] = [{ fromMs: START_MS - 8 * MINUTE, toMs: START_MS - 5_000 }]
     const stream = new Case(ROOT, SILENT)
     const plan = stream.look(INTERVAL, { blindSpots })
     expect(plan.expiries).toEqual([])

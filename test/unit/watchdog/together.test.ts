@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { EventStore, ListQuery } from '../../../src/store/store.ts'
+import type { ListQuery, StreamStore } from '../../../src/store/store.ts'
 import { RUNS } from '../../support/arbitraries.ts'
 import { seededRandom } from '../../support/faults.ts'
 import { storeWith } from '../commands/store-with.ts'
 import { dogOf, INTERVAL, MINUTE, rest, SECOND, World } from './watch-world.ts'
 
 /** A store as one process sees it: answers come in any order, and after so many calls the process is dead. */
-function viewOf(store: EventStore, random: () => number, livesCalls: number) {
+function viewOf(store: StreamStore, random: () => number, livesCalls: number) {
   let calls = 0
   const { promise: died, resolve: die } = Promise.withResolvers<void>()
   const step = async () => {
@@ -30,9 +30,9 @@ function viewOf(store: EventStore, random: () => number, livesCalls: number) {
       await step()
       return stored
     },
-    changeUnderLease: async (...args) => {
+    update: async (...args) => {
       await step()
-      const outcome = await store.changeUnderLease(...args)
+      const outcome = await store.update(...args)
       await step()
       return outcome
     },

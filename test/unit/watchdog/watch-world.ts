@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { readStream, type SeenTransaction } from '../../../src/ops/read-stream.ts'
+import { type JournalEntry, readStream } from '../../../src/ops/read-stream.ts'
 import { transact } from '../../../src/ops/transact/transact.ts'
 import { openMemoryStore } from '../../../src/store/memory.ts'
-import type { EventStore, Listed } from '../../../src/store/store.ts'
+import type { StreamRow, StreamStore } from '../../../src/store/store.ts'
 import { EMPTY_DOCUMENT } from '../../../src/stream/document.ts'
 import type { EventSpec, Operation } from '../../../src/stream/operations/operation.ts'
 import { summarize } from '../../../src/stream/summarize.ts'
 import type { Timing } from '../../../src/util/clock.ts'
-import type { Carried, Decision } from '../../../src/watchdog/decision.ts'
+import type { Carried, WatchdogDecision } from '../../../src/watchdog/decision.ts'
 import type { WatchdogOptions } from '../../../src/watchdog/options.ts'
-import { Watch } from '../../../src/watchdog/pass.ts'
+import { Pass } from '../../../src/watchdog/pass.ts'
 import type { FailedPass, MovedStream, Observer, PassReport } from '../../../src/watchdog/report.ts'
 
 export const START_MS = Date.UTC(2026, 2, 1, 12)
@@ -40,7 +40,7 @@ export class World {
   /** What somebody does before a change is made. */
   before: (call: Call, name: string) => Promise<unknown> | undefined = () => undefined
   readonly base = openMemoryStore({ clock: () => this.nowMs, random: () => 0.5 })
-  readonly store: EventStore = this.#storeOf()
+  readonly store: StreamStore = this.#storeOf()
   readonly #sleepers: Sleeper[] = []
 
   readonly timing: Timing = {
@@ -95,7 +95,7 @@ export class World {
     })
   }
 
-  #storeOf(): EventStore {
+  #storeOf(): StreamStore {
     const { base } = this
     const meet = async (call: Call, name: string) => {
       this.calls.push(`${call} ${name}`.trim())
@@ -103,26 +103,26 @@ export class World {
       const error = this.fault(call, name)
       if (error !== undefined) throw error
     }
-    const shown = <Row extends Listed>(row: Row): Row => {
+    const shown = <Row extends StreamRow>(row: Row): Row => {
       if (!this.foreign.has(row.name)) return row
       const { summary: _, ...rest } = row
       return rest as Row
     }
-    const replaced: Partial<EventStore> = {
+    const replaced: Partial<StreamStore> = {
       list: query => listing(query),
       read: async (name, signal) => {
         await meet('read', name)
         const stored = await base.read(name, signal)
         return stored && shown(stored)
       },
-      changeUnderLease: async (name, decide, options) => {
+      update: async (name, decide, options) => {
         await meet('change', name)
-        const outcome = await base.changeUnderLease(name, decide, { ...options, waitMs: 0 })
+        const outcome = await base.update(name, decide, { ...options, waitMs: 0 })
         if (outcome.kind === 'committed') this.foreign.delete(name)
         return outcome
       },
     }
-    const listing = async function* (query: Parameters<EventStore['list']>[0]) {
+    const listing = async function* (query: Parameters<StreamStore['list']>[0]) {
       await meet('list', '')
       for await (const page of base.list(query)) yield page.map(shown)
     }
@@ -195,7 +195,7 @@ export class World {
   /** Somebody else changes the text. */
   async rewrite(stream: string, change: (text: string) => string): Promise<void> {
     const holder = { by: 'foreign', host: '', pid: 0, purpose: '', sinceMs: 0 }
-    await this.base.changeUnderLease(
+    await this.base.update(
       stream,
       ({ body, summary }) => {
         if (summary === undefined) throw new Error('every stream of the memory store has a summary')
@@ -214,8 +214,8 @@ export class World {
   async lease(stream: string): Promise<() => Promise<unknown>> {
     const leaseId = randomUUID()
     const holder = { by: 'other', host: '', pid: 0, purpose: '', sinceMs: 0 }
-    await this.base.acquire(stream, { leaseId, durationS: -1, holder })
-    return () => this.base.release(stream, leaseId)
+    await this.base.acquireLease(stream, { leaseId, durationS: -1, holder })
+    return () => this.base.releaseLease(stream, leaseId)
   }
 
   async statuses(stream: string): Promise<string[]> {
@@ -233,7 +233,7 @@ export class World {
   }
 
   /** What watchdogs wrote into the journal. */
-  async entries(stream: string): Promise<readonly SeenTransaction[]> {
+  async entries(stream: string): Promise<readonly JournalEntry[]> {
     const view = await readStream(this.base, stream)
     return view?.transactions().filter(({ commandId }) => commandId.startsWith('watchdog:')) ?? []
   }
@@ -255,7 +255,7 @@ export class Notes implements Observer {
   readonly all: Carried[] = []
   readonly reports: PassReport[] = []
   readonly failures: FailedPass[] = []
-  readonly plans: Decision[] = []
+  readonly plans: WatchdogDecision[] = []
   readonly moves: MovedStream[] = []
   readonly faults: string[] = []
   readonly spots: string[] = []
@@ -266,7 +266,7 @@ export class Notes implements Observer {
     this.order.push(`moved ${streams.map(({ listed }) => listed.name).join()}`)
     this.moves.push(...streams)
   }
-  planned = (decision: Decision): void => void this.plans.push(decision)
+  planned = (decision: WatchdogDecision): void => void this.plans.push(decision)
   carried = (carried: Carried): void => {
     this.order.push(`carried ${carried.outcome}`)
     this.all.push(carried)
@@ -306,10 +306,10 @@ export function optionsOf(world: World, more: Partial<WatchdogOptions> = {}): Wa
 }
 
 /** A watchdog whose passes the test calls. */
-export function dogOf(world: World, more: Partial<WatchdogOptions> = {}, store: EventStore = world.store) {
+export function dogOf(world: World, more: Partial<WatchdogOptions> = {}, store: StreamStore = world.store) {
   const notes = new Notes()
   const options = optionsOf(world, { ...more, observers: [notes, ...(more.observers ?? [])] })
-  const watch = new Watch(store, options, { trustsClock: false, isDryRun: false, timing: world.timing })
+  const watch = new Pass(store, options, { trustsClock: false, isDryRun: false, timing: world.timing })
   return {
     notes,
     watch,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readStream } from '../../../src/ops/read-stream.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import type { Job } from '../../../src/worker/types.ts'
 import { init, resultOf, run, writeForeign } from '../ops/support.ts'
 import { Bench } from './one-worker.ts'
@@ -8,14 +8,14 @@ import { Bench } from './one-worker.ts'
 const MINUTE = 60_000
 
 /** The stream is removed and created anew, and another worker gets the same event under the same fence. */
-async function anewForAnother(store: EventStore): Promise<void> {
+async function anewForAnother(store: StreamStore): Promise<void> {
   await store.remove('s', {})
   resultOf(await run(store, 's', init(['A'], 'b1')))
   const claimed = resultOf(await run(store, 's', { op: 'start', event: '01.00', owner: 'w2', claimMs: MINUTE }))
   expect(claimed.claim?.fence).toBe(2)
 }
 
-const event = async (store: EventStore) => (await readStream(store, 's'))?.stream.find('01.00')
+const event = async (store: StreamStore) => (await readStream(store, 's'))?.stream.find('01.00')
 
 test('how work ended is not reported of an event in another life of its stream, though the fence is the same', async () => {
   const bench = new Bench()
@@ -49,14 +49,14 @@ test('a heartbeat keeps no claim alive in another life of the stream: the work i
 })
 
 /** A writer that makes the document element anew keeps what is in it, but neither version nor life. */
-async function rebuilt(store: EventStore): Promise<void> {
+async function rebuilt(store: StreamStore): Promise<void> {
   const text = Buffer.from((await store.read('s'))?.body ?? []).toString()
   const start = /<EventStream [^>]*>/.exec(text)?.[0] ?? ''
   expect(start).toContain('lc:born="b0"')
   await writeForeign(store, 's', start, '<EventStream xmlns:lc="urn:leasectl:v1">')
 }
 
-const born = async (store: EventStore) => (await readStream(store, 's'))?.document.born
+const born = async (store: StreamStore) => (await readStream(store, 's'))?.document.born
 
 test('how work ended is reported also where another writer dropped the life, and the stream has it again', async () => {
   const bench = new Bench()

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { openMemoryStore } from '../../../src/store/memory.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import type { WorkerTiming } from '../../../src/util/clock.ts'
 import { runWatchdog } from '../../../src/watchdog/loop.ts'
 import { workLoop } from '../../../src/worker/loop.ts'
-import type { Ending, Happening, Job, LoopReport } from '../../../src/worker/types.ts'
+import type { Job, LoopReport, WorkerEvent, WorkResult } from '../../../src/worker/types.ts'
 import { Clock } from '../../simulation/clock.ts'
 import { type FaultRates, NO_FAULTS, type Outage, Weather } from '../../simulation/faults.ts'
 import { FaultyStore } from '../../simulation/faulty-store.ts'
@@ -53,7 +53,7 @@ interface Stretch {
 
 /** Workers in a world of virtual time and a bad network, and what they really did. */
 export class Colony {
-  readonly base: EventStore
+  readonly base: StreamStore
   readonly scheduler = new Scheduler(START_MS)
   readonly reports: LoopReport[] = []
   readonly runs = new Map<string, number>()
@@ -132,7 +132,7 @@ export class Colony {
     const name = `s/${this.#random.whole(0, this.#settings.streams - 1)}`
     const holder = { by: 'dead', host: '', pid: 0, purpose: '', sinceMs: START_MS + afterMs }
     const lease = { leaseId: randomUUID(), durationS: LEASE_S, holder }
-    this.scheduler.at(START_MS + afterMs, () => void this.base.acquire(name, lease))
+    this.scheduler.at(START_MS + afterMs, () => void this.base.acquireLease(name, lease))
   }
 
   #employ(name: string, isDoomed: boolean): void {
@@ -166,7 +166,7 @@ export class Colony {
       leaseWaitMs: 5_000,
       concurrency: actor.random.whole(1, 3),
       timing,
-      observe: (happening: Happening) => {
+      observe: (happening: WorkerEvent) => {
         const { outcome } = happening.kind === 'outcome' ? happening : {}
         if (outcome?.kind === 'lost' && outcome.lost.code === 'claim-expired') this.expired += 1
       },
@@ -189,7 +189,7 @@ export class Colony {
     else this.scheduler.at(this.scheduler.nowMs + TOLD_MS, judge)
   }
 
-  async #work(job: Job, actor: Actor): Promise<Ending | undefined> {
+  async #work(job: Job, actor: Actor): Promise<WorkResult | undefined> {
     const key = `${job.stream} ${job.event.id}`
     const stretch: Stretch = { key, attempt: job.attempt, who: actor.name, isOn: true }
     const other = this.#stretches.find(each => each.key === key && each.isOn)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readStream } from '../../../src/ops/read-stream.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { isoTime } from '../../../src/stream/time/dates.ts'
 import { isDue } from '../../../src/stream/time/deadlines.ts'
 import type { Job } from '../../../src/worker/types.ts'
@@ -26,9 +26,9 @@ class Limited {
         return outcome
       })
       if (!isCheap) return counted
-      const changeMark: EventStore['changeMark'] = async () => `${this.writtenMs.length}`
+      const changeToken: StreamStore['changeToken'] = async () => `${this.writtenMs.length}`
       return new Proxy(counted, {
-        get: (target, key) => (key === 'changeMark' ? changeMark : Reflect.get(target, key)),
+        get: (target, key) => (key === 'changeToken' ? changeToken : Reflect.get(target, key)),
       })
     })
   }

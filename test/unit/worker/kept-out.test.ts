@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readStream } from '../../../src/ops/read-stream.ts'
 import { StoreUnreachable } from '../../../src/store/errors.ts'
-import type { EventStore, LeaseView } from '../../../src/store/store.ts'
+import type { LeaseView, StreamStore } from '../../../src/store/store.ts'
 import type { Operation } from '../../../src/stream/operations/operation.ts'
 import type { EventWorkOptions, WorkOutcome } from '../../../src/worker/types.ts'
 import { intercept, run } from '../ops/support.ts'
@@ -18,7 +18,7 @@ class Leased {
   keptOut = 0
   /** When the work was told to stop, ms from the beginning. */
   stoppedMs: number | undefined
-  #base: EventStore | undefined
+  #base: StreamStore | undefined
   #lease: LeaseView | undefined
   #isAway = false
 
@@ -34,7 +34,7 @@ class Leased {
         this.keptOut += 1
         return { kind: 'held', lease, waitedMs: WAIT_MS }
       })
-      const read: EventStore['read'] = async (...args) => {
+      const read: StreamStore['read'] = async (...args) => {
         if (this.#isAway) throw new StoreUnreachable('away')
         return base.read(...args)
       }

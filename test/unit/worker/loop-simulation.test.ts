@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readStream } from '../../../src/ops/read-stream.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { run } from '../ops/support.ts'
 import { Colony, type ColonySettings } from './colony.ts'
 
@@ -8,7 +8,7 @@ const HOUR = 3_600_000
 const BAD = { requestLost: 0.05, answerLost: 0.05, unknown: 0.02 }
 
 /** How often each event came to an end, by the journals. */
-async function endsIn(store: EventStore): Promise<number[]> {
+async function endsIn(store: StreamStore): Promise<number[]> {
   const ends: number[] = []
   for await (const page of store.list({})) {
     for (const { name } of page) {
@@ -23,7 +23,7 @@ async function endsIn(store: EventStore): Promise<number[]> {
 }
 
 /** The events that somebody has aborted. */
-async function endedBy(store: EventStore, who: string): Promise<string[]> {
+async function endedBy(store: StreamStore, who: string): Promise<string[]> {
   const ended: string[] = []
   for await (const page of store.list({})) {
     for (const { name } of page) {

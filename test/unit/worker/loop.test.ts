@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { readStream } from '../../../src/ops/read-stream.ts'
 import { NotPermitted, StoreUnreachable } from '../../../src/store/errors.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { BadDocument } from '../../../src/stream/errors.ts'
 import { type TimedLoopOptions, workLoop } from '../../../src/worker/loop.ts'
-import type { Happening, Job, Work } from '../../../src/worker/types.ts'
+import type { Job, Work, WorkerEvent } from '../../../src/worker/types.ts'
 import { HOLDER, init, intercept, run, writeForeign } from '../ops/support.ts'
 import { Bench, START_MS } from './one-worker.ts'
 
@@ -12,7 +12,7 @@ const MINUTE = 60_000
 
 /** Runs a loop on a bench, and keeps what it tells. */
 function loop(bench: Bench, work: Work, options: Partial<TimedLoopOptions> = {}) {
-  const happenings: Happening[] = []
+  const happenings: WorkerEvent[] = []
   const report = workLoop(
     bench.store,
     {
@@ -32,44 +32,44 @@ function loop(bench: Bench, work: Work, options: Partial<TimedLoopOptions> = {})
 function lasting(bench: Bench, work: Work, forMs: number) {
   const drain = new AbortController()
   bench.at(forMs, () => drain.abort())
-  const happenings: Happening[] = []
+  const happenings: WorkerEvent[] = []
   const { timing } = bench
   const options = {
     names: ['A'],
     owner: 'w1',
     timing,
     drain: drain.signal,
-    observe: (h: Happening) => happenings.push(h),
+    observe: (h: WorkerEvent) => happenings.push(h),
   }
   return { report: bench.settle(workLoop(bench.store, options, work)), happenings }
 }
 
-const kinds = (happenings: readonly Happening[]) => happenings.map(({ kind }) => kind)
+const kinds = (happenings: readonly WorkerEvent[]) => happenings.map(({ kind }) => kind)
 
 const LEASE = '11111111-1111-4111-8111-111111111111'
 
 /** With a mark of changes: what stays as it is is not listed again. */
-function marked(store: EventStore): EventStore {
+function marked(store: StreamStore): StreamStore {
   let writes = 0
   const counted = intercept(store, (_name, decide, go) => {
     writes += 1
     return go(decide)
   })
   return new Proxy(counted, {
-    get: (target, key) => (key === 'changeMark' ? async () => `${writes}` : Reflect.get(target, key)),
+    get: (target, key) => (key === 'changeToken' ? async () => `${writes}` : Reflect.get(target, key)),
   })
 }
 
 /** As if all streams were written by those who know nothing of summaries. */
-function withoutSummaries(store: EventStore): EventStore {
-  const list: EventStore['list'] = async function* (options) {
+function withoutSummaries(store: StreamStore): StreamStore {
+  const list: StreamStore['list'] = async function* (options) {
     for await (const page of store.list(options)) yield page.map(({ summary: _, ...listed }) => listed)
   }
   return new Proxy(store, { get: (target, key) => (key === 'list' ? list : Reflect.get(target, key)) })
 }
 
 /** A store in which calls of one method go through `around`. */
-function watched(store: EventStore, calls: string[]): EventStore {
+function watched(store: StreamStore, calls: string[]): StreamStore {
   return new Proxy(store, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key, target)
@@ -168,7 +168,7 @@ describe('a worker loop', () => {
     const bench = new Bench(
       store =>
         new Proxy(watched(store, calls), {
-          get: (target, key) => (key === 'changeMark' ? async () => 'same' : Reflect.get(target, key)),
+          get: (target, key) => (key === 'changeToken' ? async () => 'same' : Reflect.get(target, key)),
         }),
     )
     await bench.stream(['B'])
@@ -290,7 +290,7 @@ describe('a worker loop', () => {
     const bench = new Bench(store => marked(store))
     await bench.stream(['A', 'A'], 'leased')
     await bench.stream(['A'], 'free')
-    await bench.store.acquire('leased', { leaseId: LEASE, durationS: 20, holder: HOLDER })
+    await bench.store.acquireLease('leased', { leaseId: LEASE, durationS: 20, holder: HOLDER })
     expect(await loop(bench, () => undefined, { leaseWaitMs: 0 }).report).toMatchObject({ completed: 3, locked: 0 })
   })
 
@@ -299,7 +299,7 @@ describe('a worker loop', () => {
     await bench.stream(['A'], 'leased')
     await bench.stream(['B'], 'of no interest')
     for (const name of ['leased', 'of no interest']) {
-      await bench.store.acquire(name, { leaseId: LEASE, durationS: -1, holder: HOLDER })
+      await bench.store.acquireLease(name, { leaseId: LEASE, durationS: -1, holder: HOLDER })
     }
     expect(await loop(bench, () => undefined).report).toMatchObject({ claimed: 0, locked: 1 })
     expect(bench.scheduler.nowMs - START_MS).toBeLessThan(1_000)

@@ -1,7 +1,7 @@
 import { openMemoryStore } from '../../../src/store/memory.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import type { WorkerTiming } from '../../../src/util/clock.ts'
-import type { Ending, EventWorkOptions, Job, Work } from '../../../src/worker/types.ts'
+import type { EventWorkOptions, Job, Work, WorkResult } from '../../../src/worker/types.ts'
 import { workEvent } from '../../../src/worker/work-event.ts'
 import { Random } from '../../simulation/random.ts'
 import { Actor, Scheduler } from '../../simulation/scheduler.ts'
@@ -22,13 +22,13 @@ export class Bench {
     pause: (ms, signal) => this.actor.pause(ms, signal),
     tick: () => this.actor.pause(0),
   }
-  readonly store: EventStore
+  readonly store: StreamStore
 
-  constructor(around: (store: EventStore) => EventStore = store => store) {
+  constructor(around: (store: StreamStore) => StreamStore = store => store) {
     // Without a mark of changes, as on Azure: only heartbeats tell.
     const base = openMemoryStore({ clock: () => this.scheduler.nowMs })
     this.store = around(
-      new Proxy(base, { get: (target, key) => (key === 'changeMark' ? undefined : bound(target, key)) }),
+      new Proxy(base, { get: (target, key) => (key === 'changeToken' ? undefined : bound(target, key)) }),
     )
   }
 
@@ -56,7 +56,7 @@ export class Bench {
   }
 
   /** Work that goes on for so long, or until it is told to stop. */
-  lasting(ms: number, ending?: Ending): Work {
+  lasting(ms: number, ending?: WorkResult): Work {
     return async (job: Job) => {
       await this.actor.pause(ms, job.signal)
       return ending
@@ -64,7 +64,7 @@ export class Bench {
   }
 }
 
-function bound(target: EventStore, key: string | symbol): unknown {
+function bound(target: StreamStore, key: string | symbol): unknown {
   const value: unknown = Reflect.get(target, key, target)
   return typeof value === 'function' ? value.bind(target) : value
 }

@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import { readStream } from '../../../src/ops/read-stream.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import type { Operation } from '../../../src/stream/operations/operation.ts'
 import { type TimedLoopOptions, workLoop } from '../../../src/worker/loop.ts'
-import type { Happening, Job } from '../../../src/worker/types.ts'
+import type { Job, WorkerEvent } from '../../../src/worker/types.ts'
 import { resultOf, run, writeForeign } from '../ops/support.ts'
 import { Bench } from './one-worker.ts'
 
 const MINUTE = 60_000
 
-type Own = (store: EventStore, job: Job) => Promise<void>
+type Own = (store: StreamStore, job: Job) => Promise<void>
 
 /** Work that does something to its own event in the stream, and then says that it is done. */
 function loop(bench: Bench, own: Own, options: Partial<TimedLoopOptions> = {}) {
-  const happenings: Happening[] = []
+  const happenings: WorkerEvent[] = []
   const seen = { times: 0 }
-  const observe = (happening: Happening) => void happenings.push(happening)
+  const observe = (happening: WorkerEvent) => void happenings.push(happening)
   const how = { names: ['A'], owner: 'w1', timing: bench.timing, until: 'until-empty', observe, ...options } as const
   const report = workLoop(bench.store, how, async job => {
     seen.times += 1

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { StoreUnreachable } from '../../../src/store/errors.ts'
 import { openMemoryStore } from '../../../src/store/memory.ts'
-import type { EventStore } from '../../../src/store/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { endedByHolder } from '../../../src/worker/self-reported.ts'
 import { resultOf, run } from '../ops/support.ts'
 import { Bench } from './one-worker.ts'
@@ -13,7 +13,7 @@ function silentStore() {
     asked.times += 1
     throw new StoreUnreachable('silence')
   }
-  const store: EventStore = new Proxy(openMemoryStore(), {
+  const store: StreamStore = new Proxy(openMemoryStore(), {
     get: (target, key) => (key === 'read' ? read : Reflect.get(target, key)),
   })
   return { store, asked }

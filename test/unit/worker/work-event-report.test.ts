@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { onDone } from '../../../src/library/worker.ts'
 import { StoreUnreachable } from '../../../src/store/errors.ts'
-import type { Ending } from '../../../src/worker/types.ts'
+import type { WorkResult } from '../../../src/worker/types.ts'
 import { intercept } from '../ops/support.ts'
 import { Bench } from './one-worker.ts'
 
@@ -19,7 +19,7 @@ function lossyBench() {
   return { bench, answers }
 }
 
-async function reportedWithoutAnswer(ending: Ending) {
+async function reportedWithoutAnswer(ending: WorkResult) {
   const { bench, answers } = lossyBench()
   await bench.stream()
   const outcome = await bench.settle(

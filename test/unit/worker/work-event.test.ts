@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { readStream } from '../../../src/ops/read-stream.ts'
 import { NotPermitted, StoreUnreachable } from '../../../src/store/errors.ts'
 import { attemptKey } from '../../../src/worker/claim.ts'
-import type { Ending, Job, Work } from '../../../src/worker/types.ts'
+import type { Job, Work, WorkResult } from '../../../src/worker/types.ts'
 import { intercept, run } from '../ops/support.ts'
 import { Bench, START_MS } from './one-worker.ts'
 
@@ -277,7 +277,7 @@ describe('the key of an attempt', () => {
     await bench.stream()
     const keys: string[] = []
     const noted =
-      (ending?: Ending): Work =>
+      (ending?: WorkResult): Work =>
       job => {
         keys.push(job.attemptKey)
         return ending

@@ -228,7 +228,7 @@ export function passEntry(report: PassReport, level: Level): Entry {
 }
 
 /** What passes came to since the last such line. */
-export interface Tally {
+export interface PassTotals {
   readonly sinceMs: number
   readonly passes: number
   readonly failed: number
@@ -237,7 +237,7 @@ export interface Tally {
 
 /** Shows that the watchdog lives although nothing happens. @param report the last pass that came to its end */
 export function summaryEntry(
-  { sinceMs, passes, failed, endedEvents }: Tally,
+  { sinceMs, passes, failed, endedEvents }: PassTotals,
   report: PassReport,
   nowMs: number,
 ): Entry {

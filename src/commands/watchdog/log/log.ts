@@ -14,14 +14,14 @@ import {
   type Entry,
   failedEntry,
   type Level,
+  type PassTotals,
   passEntry,
   plannedEntry,
   recoveredEntry,
   summaryEntry,
-  type Tally,
   troubleEntry,
 } from './entries.ts'
-import { jsonSink, prettySink, type Sink } from './sink.ts'
+import { jsonSink, type LogSink, prettySink } from './sink.ts'
 
 /** What a watchdog says about itself, on stderr. */
 export interface WatchdogLog extends Observer {
@@ -39,7 +39,7 @@ export async function openLog(options: GlobalOptions, runtime: Runtime): Promise
   return { ...logObserver(sink, () => runtime.nowMs(), overrule), note: sink }
 }
 
-async function sinkFor(options: GlobalOptions, runtime: Runtime): Promise<Sink> {
+async function sinkFor(options: GlobalOptions, runtime: Runtime): Promise<LogSink> {
   const { stderr, env } = runtime
   const setting = { stderr, level: levelOf(options), nowMs: () => runtime.nowMs() }
   const asJson = options.output === 'json' || options.output === 'ndjson'
@@ -63,7 +63,7 @@ const MAX_TOLD = 1_000
  * Tells each thing once: what is the same pass after pass is told at `debug` from then on.
  * @param overrule the command that ends what the breaker keeps from being ended
  */
-function logObserver(log: Sink, nowMs: () => number, overrule: () => string): Observer {
+function logObserver(log: LogSink, nowMs: () => number, overrule: () => string): Observer {
   const passes = new PassLog(log, nowMs, overrule)
   const told = new DeliveredIds(MAX_TOLD)
   let held: readonly number[] = []
@@ -98,16 +98,16 @@ function withRepeats(entry: Entry, isNew: boolean): Entry {
 }
 
 class PassLog {
-  readonly #log: Sink
+  readonly #log: LogSink
   readonly #nowMs: () => number
   readonly #overrule: () => string
   /** The code for which passes fail now. */
   #outage: { readonly code: string; readonly sinceMs: number } | undefined
   #wasOpen = false
   #last: PassReport | undefined
-  #tally: Tally
+  #tally: PassTotals
 
-  constructor(log: Sink, nowMs: () => number, overrule: () => string) {
+  constructor(log: LogSink, nowMs: () => number, overrule: () => string) {
     this.#log = log
     this.#nowMs = nowMs
     this.#overrule = overrule
@@ -133,7 +133,7 @@ class PassLog {
     this.#count({ failed: 1, endedEvents: 0 })
   }
 
-  #count({ failed, endedEvents }: Pick<Tally, 'failed' | 'endedEvents'>): void {
+  #count({ failed, endedEvents }: Pick<PassTotals, 'failed' | 'endedEvents'>): void {
     const before = this.#tally
     this.#tally = {
       sinceMs: before.sinceMs,

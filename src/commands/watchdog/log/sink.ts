@@ -8,7 +8,7 @@ import { visibleText } from '../../../util/visible-text.ts'
 import { type Entry, LEVELS, type Level } from './entries.ts'
 
 /** Takes lines of the log. Never throws, never waits. */
-export type Sink = (entry: Entry) => void
+export type LogSink = (entry: Entry) => void
 
 interface SinkOptions {
   readonly stderr: Terminal
@@ -21,7 +21,7 @@ interface SinkOptions {
 const MAX_WAITING = 10_000
 
 /** One JSON object a line: `level`, `time`, `kind`, then what is told, then `msg`. */
-export function jsonSink(options: SinkOptions): Sink {
+export function jsonSink(options: SinkOptions): LogSink {
   return lines(options, ({ level, kind, text, stream, event, name, fields }) => {
     const time = new Date(options.nowMs()).toISOString()
     const line = JSON.stringify({ level, time, kind, stream, event, name, ...fields, msg: text })
@@ -32,11 +32,11 @@ export function jsonSink(options: SinkOptions): Sink {
 /** A line for people each. */
 export function prettySink(
   options: SinkOptions & { readonly paint: Paint; readonly time: PrettyOptions['time'] },
-): Sink {
+): LogSink {
   return lines(options, entry => `${prettyLine(entry, { ...options, nowMs: options.nowMs() })}\n`)
 }
 
-function lines({ stderr, level }: SinkOptions, lineOf: (entry: Entry) => string): Sink {
+function lines({ stderr, level }: SinkOptions, lineOf: (entry: Entry) => string): LogSink {
   const least = LEVELS.indexOf(level)
   let waiting = 0
   return entry => {

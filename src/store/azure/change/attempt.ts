@@ -1,10 +1,10 @@
-import { silenceDelay } from '../../backoff.ts'
+import { unansweredDelay } from '../../backoff.ts'
 import { StoreUnreachable } from '../../errors.ts'
-import type { ChangeOptions, ChangeOutcome, Decision, Stored } from '../../store.ts'
-import type { AzureBodies, BlobState } from '../blobs.ts'
+import type { ChangeOptions, ChangeOutcome, Decision, StreamSnapshot } from '../../store.ts'
+import type { BlobIO, BlobState } from '../blobs.ts'
 import { isBlobMissing, isCondition, isSomebodyWrote, type ServiceError } from '../errors.ts'
 import type { AzureLeases } from '../leases.ts'
-import type { AzureCalls } from '../requests.ts'
+import type { AzureRequests } from '../requests.ts'
 import type { Contention } from './contention.ts'
 import { InDoubtWrites } from './in-doubt.ts'
 import { LeaseWait } from './lease-wait.ts'
@@ -14,15 +14,15 @@ const DEADLINE_MS = 30_000
 
 /** What all changes of a store share. */
 export interface AttemptContext {
-  readonly calls: AzureCalls
-  readonly bodies: AzureBodies
+  readonly calls: AzureRequests
+  readonly bodies: BlobIO
   readonly leases: AzureLeases
   readonly contention: Contention
   /** A fresh UUID for each lease: a late request under an earlier one must not pass for one under the present lease. */
   readonly newLeaseId: () => string
 }
 
-export type Decide = (current: Stored, nowMs: number) => Decision
+export type Decide = (current: StreamSnapshot, nowMs: number) => Decision
 
 /** A decision to write, with the state it was made on. */
 export interface DecidedWrite {
@@ -167,7 +167,7 @@ export class ChangeAttempt {
 
   /** Waits after a request without an answer, so that an outage is not hammered. */
   async pauseAfterUnanswered(error: ServiceError | undefined): Promise<void> {
-    const ms = silenceDelay(this.#unanswered, error?.retryAfterMs, this.context.calls.random)
+    const ms = unansweredDelay(this.#unanswered, error?.retryAfterMs, this.context.calls.random)
     this.#unanswered += 1
     await this.pause(ms)
   }

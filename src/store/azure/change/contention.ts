@@ -2,15 +2,15 @@ import { within } from '../../../util/concurrency.ts'
 import type { OthersLately } from '../../store.ts'
 import type { BlobState } from '../blobs.ts'
 import type { AzureLeases } from '../leases.ts'
-import type { AzureCalls } from '../requests.ts'
+import type { AzureRequests } from '../requests.ts'
 import { WriterFairness } from './fairness.ts'
-import type { HeldLease } from './held-lease.ts'
+import type { ChangeLease } from './held-lease.ts'
 import type { LeaseWait } from './lease-wait.ts'
 import { WriteCache } from './write-cache.ts'
 
 /** A lease whose change is written, with the state that the change wrote. */
 interface KeptLease {
-  readonly lease: HeldLease
+  readonly lease: ChangeLease
   readonly state: BlobState
 }
 
@@ -26,7 +26,7 @@ interface KeptLease {
  *   before them would only be refused. They never fail: a lease also ends by itself.
  */
 export class Contention {
-  readonly #calls: AzureCalls
+  readonly #calls: AzureRequests
   readonly #leases: AzureLeases
   readonly #releaseMs: number
   readonly #fairness: WriterFairness
@@ -35,7 +35,7 @@ export class Contention {
   readonly #releases = new Map<string, Promise<unknown>>()
 
   /** @param releaseMs how long a change waits for the release of the change before it; after that it acquires all the same */
-  constructor(calls: AzureCalls, leases: AzureLeases, releaseMs: number) {
+  constructor(calls: AzureRequests, leases: AzureLeases, releaseMs: number) {
     this.#calls = calls
     this.#leases = leases
     this.#releaseMs = releaseMs
@@ -108,7 +108,7 @@ export class Contention {
   }
 
   /** After a change under this lease: keeps it for the next change while this process has its turn. */
-  keepOrRelease(name: string, lease: HeldLease, written: BlobState | undefined): void {
+  keepOrRelease(name: string, lease: ChangeLease, written: BlobState | undefined): void {
     if (written !== undefined && this.#fairness.isActive(name) && lease.isReusable) {
       const kept = { lease, state: written }
       this.releaseKept(name)

@@ -1,4 +1,4 @@
-import { standBack } from '../../backoff.ts'
+import { yieldDelay } from '../../backoff.ts'
 import type { OthersLately } from '../../store.ts'
 
 /** After a sign of other writers the stream counts as contended for this long, ms. */
@@ -151,7 +151,7 @@ export class WriterFairness {
     turn.maxChanges = Math.min(MAX_CHANGES, Math.max(MIN_CHANGES, most))
     const ownMs = changeMs * turn.maxChanges
     const othersMs = Math.min(turnMs ?? ownMs * TURN_OF_ANOTHER, ownMs * LONGEST_TURN_OF_ANOTHER)
-    turn.yieldMs = standBack(turn.others * othersMs, this.#random)
+    turn.yieldMs = yieldDelay(turn.others * othersMs, this.#random)
     beginTurn(turn)
   }
 

@@ -16,7 +16,7 @@ export interface AcquireTime {
 }
 
 /** A lease this process acquired, and how long it may rely on it. */
-export class HeldLease {
+export class ChangeLease {
   readonly id: string
   readonly #acquired: AcquireTime
   readonly #machine: Clock

@@ -1,10 +1,10 @@
-import { leaseDelay } from '../../backoff.ts'
+import { leaseRetryDelay } from '../../backoff.ts'
 import type { ChangeOptions } from '../../store.ts'
-import type { AzureCalls } from '../requests.ts'
+import type { AzureRequests } from '../requests.ts'
 
 /** The waiting of one change for leases that other writers hold: at most `waitMs` in all, until `stopWaiting`. */
 export class LeaseWait {
-  readonly #calls: AzureCalls
+  readonly #calls: AzureRequests
   readonly #options: ChangeOptions
   /** How long the change had waited when the present back-off began. */
   #sinceMs = 0
@@ -12,7 +12,7 @@ export class LeaseWait {
   /** Whether a try found the lease held, so that the following ones are part of the waiting. */
   #isWaiting = false
 
-  constructor(calls: AzureCalls, options: ChangeOptions) {
+  constructor(calls: AzureRequests, options: ChangeOptions) {
     this.#calls = calls
     this.#options = options
   }
@@ -43,7 +43,7 @@ export class LeaseWait {
   async nextTry(): Promise<boolean> {
     if (this.#leftMs === 0) return false
     this.#isWaiting = true
-    await this.pause(leaseDelay(this.#waitedMs - this.#sinceMs, this.#calls.random))
+    await this.pause(leaseRetryDelay(this.#waitedMs - this.#sinceMs, this.#calls.random))
     return true
   }
 

@@ -3,9 +3,9 @@ import type { BlobState } from '../blobs.ts'
 import { isBlobMissing, isHeldByAnother } from '../errors.ts'
 import type { ChangeAttempt } from './attempt.ts'
 import type { FoundState, PutPermit, WriteStrategy } from './change.ts'
-import { HeldLease, LEASE_S } from './held-lease.ts'
+import { ChangeLease, LEASE_S } from './held-lease.ts'
 
-type Acquired = { readonly kind: 'acquired'; readonly lease: HeldLease; readonly etag: string }
+type Acquired = { readonly kind: 'acquired'; readonly lease: ChangeLease; readonly etag: string }
 
 /**
  * Writes under the lease: the caller's (`options.leaseId`), or one of 15 seconds acquired for this change. Right after
@@ -13,7 +13,7 @@ type Acquired = { readonly kind: 'acquired'; readonly lease: HeldLease; readonly
  */
 export class LeasedWrite implements WriteStrategy {
   readonly #attempt: ChangeAttempt
-  #lease: HeldLease | undefined
+  #lease: ChangeLease | undefined
   #cached: BlobState | undefined
 
   constructor(attempt: ChangeAttempt) {
@@ -99,7 +99,7 @@ export class LeasedWrite implements WriteStrategy {
         silences += answer.silences
         mayBeHeld = answer.kind !== 'done' && silences > 0
         if (answer.kind === 'done') {
-          const lease = new HeldLease(leaseId, answer.value, calls.machine)
+          const lease = new ChangeLease(leaseId, answer.value, calls.machine)
           return { kind: 'acquired', lease, etag: answer.value.etag }
         }
         if (isBlobMissing(answer.error)) return { kind: 'missing' }

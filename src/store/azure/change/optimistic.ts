@@ -1,4 +1,4 @@
-import { lossDelay } from '../../backoff.ts'
+import { conflictDelay } from '../../backoff.ts'
 import type { ChangeOutcome } from '../../store.ts'
 import type { BlobState } from '../blobs.ts'
 import type { ChangeAttempt } from './attempt.ts'
@@ -55,7 +55,7 @@ export class OptimisticWrite implements WriteStrategy {
     context.contention.contentionSeen(name)
     this.#conflicts += 1
     if (this.#conflicts >= MAX_CONFLICTS) return new LeasedWrite(this.#attempt)
-    await this.#attempt.pause(lossDelay(context.calls.random))
+    await this.#attempt.pause(conflictDelay(context.calls.random))
     return this
   }
 

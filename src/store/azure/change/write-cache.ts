@@ -1,4 +1,4 @@
-import type { Stored } from '../../store.ts'
+import type { StreamSnapshot } from '../../store.ts'
 import type { BlobState, PutParts, Write } from '../blobs.ts'
 
 const MAX_STATES = 64
@@ -42,7 +42,7 @@ export function writtenState(
   { etag, modifiedMs }: { readonly etag: string; readonly modifiedMs: number },
   parts: PutParts,
 ): BlobState {
-  const stored: Stored = {
+  const stored: StreamSnapshot = {
     name,
     etag,
     size: body.length,

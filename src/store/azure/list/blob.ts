@@ -1,5 +1,5 @@
 import { isStoredName } from '../../names.ts'
-import type { Listed } from '../../store.ts'
+import type { StreamRow } from '../../store.ts'
 import { fieldOf, leaseView, type Metadata, NO_FIELDS, type OurFields, summaryOf } from '../metadata.ts'
 import { plain } from './xml-scan.ts'
 
@@ -50,7 +50,7 @@ export function isLeased({ properties }: BlobHead): boolean {
  * The row of the blob whose head was read; `undefined` for one that an old driver marked as a directory. Its texts may
  * share the memory of this blob's metadata, never that of a page.
  */
-export function rowOf(bytes: Buffer, { name, etag, properties, restAt }: BlobHead, to: number): Listed | undefined {
+export function rowOf(bytes: Buffer, { name, etag, properties, restAt }: BlobHead, to: number): StreamRow | undefined {
   const { fields, others } = metadataOf(bytes.toString('utf8', restAt, to))
   if (isMark(others)) return undefined
   const modifiedMs = Date.parse(textOf(properties, '<Last-Modified>') ?? '')

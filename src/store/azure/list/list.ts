@@ -1,6 +1,6 @@
 import { compareNames, isReservedName } from '../../names.ts'
-import type { Listed, ListQuery } from '../../store.ts'
-import type { AzureListReader, Wanted } from './pages.ts'
+import type { ListQuery, StreamRow } from '../../store.ts'
+import type { AzureListReader, RowFilter } from './pages.ts'
 import { listInParts } from './partitions.ts'
 
 /**
@@ -8,7 +8,7 @@ import { listInParts } from './partitions.ts'
  * without a limit, several are read ahead. With `order: 'due'` the rows that have a due time are collected first: at a limit
  * of n never more than n and a page of them, without one all.
  */
-export async function* listStreams(reader: AzureListReader, query: ListQuery): AsyncGenerator<readonly Listed[]> {
+export async function* listStreams(reader: AzureListReader, query: ListQuery): AsyncGenerator<readonly StreamRow[]> {
   query.signal?.throwIfAborted()
   if ((query.limit !== undefined && query.limit <= 0) || isPast(query)) return
   if (query.order === 'due') yield* byDue(reader, query)
@@ -16,7 +16,7 @@ export async function* listStreams(reader: AzureListReader, query: ListQuery): A
   else yield* byName(reader, query)
 }
 
-async function* byName(reader: AzureListReader, query: ListQuery): AsyncGenerator<readonly Listed[]> {
+async function* byName(reader: AzureListReader, query: ListQuery): AsyncGenerator<readonly StreamRow[]> {
   const { prefix, limit = Number.POSITIVE_INFINITY, signal } = query
   const startFrom = startOf(query)
   const wanted = wantedBy(query)
@@ -35,14 +35,14 @@ async function* byName(reader: AzureListReader, query: ListQuery): AsyncGenerato
   } while (left > 0 && marker !== undefined)
 }
 
-function inAnyOrder(reader: AzureListReader, query: ListQuery): AsyncGenerator<readonly Listed[]> {
+function inAnyOrder(reader: AzureListReader, query: ListQuery): AsyncGenerator<readonly StreamRow[]> {
   const { prefix, signal } = query
   return listInParts(reader, { prefix, startFrom: startOf(query), signal, wanted: wantedBy(query) })
 }
 
-async function* byDue(reader: AzureListReader, query: ListQuery): AsyncGenerator<readonly Listed[]> {
+async function* byDue(reader: AzureListReader, query: ListQuery): AsyncGenerator<readonly StreamRow[]> {
   const limit = query.limit ?? Number.POSITIVE_INFINITY
-  let soonest: Listed[] = []
+  let soonest: StreamRow[] = []
   for await (const page of inAnyOrder(reader, query)) {
     for (const row of page) if (row.summary?.dueMs !== undefined) soonest.push(row)
     if (soonest.length > limit) soonest = soonest.sort(compareDue).slice(0, limit)
@@ -52,7 +52,7 @@ async function* byDue(reader: AzureListReader, query: ListQuery): AsyncGenerator
   for (let at = 0; at < soonest.length; at += pageSize) yield soonest.slice(at, at + pageSize)
 }
 
-function compareDue(a: Listed, b: Listed): number {
+function compareDue(a: StreamRow, b: StreamRow): number {
   return (a.summary?.dueMs ?? 0) - (b.summary?.dueMs ?? 0) || compareNames(a.name, b.name)
 }
 
@@ -66,7 +66,7 @@ function isPast({ prefix = '', after = '' }: ListQuery): boolean {
   return compareNames(after, prefix) > 0 && !after.startsWith(prefix)
 }
 
-function wantedBy({ prefix = '', after, skip = () => false }: ListQuery): Wanted {
+function wantedBy({ prefix = '', after, skip = () => false }: ListQuery): RowFilter {
   return (name, etag, isLeased) =>
     !isReservedName(name) &&
     name.startsWith(prefix) &&

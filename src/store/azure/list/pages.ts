@@ -1,18 +1,18 @@
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { ContainerClient, RequestPolicyFactory } from '@azure/storage-blob'
-import type { Listed } from '../../store.ts'
+import type { StreamRow } from '../../store.ts'
 import type { AzureContainer } from '../client.ts'
 import { ServiceError } from '../errors.ts'
-import type { AzureCalls } from '../requests.ts'
+import type { AzureRequests } from '../requests.ts'
 import { type BlobHead, headOf, isLeased, rowOf } from './blob.ts'
 import { ListScan } from './xml-scan.ts'
 
 /** Whether a row is to be made of a blob. `isLeased` can be called only meanwhile. */
-export type Wanted = (name: string, etag: string, isLeased: () => boolean) => boolean
+export type RowFilter = (name: string, etag: string, isLeased: () => boolean) => boolean
 
 /** Takes rows of a page that is still arriving. */
-export type TakeRows = (rows: Listed[]) => void
+export type TakeRows = (rows: StreamRow[]) => void
 
 /** So many rows are handed over at a time: few enough that what becomes of them is garbage while it is young. */
 const HANDFUL = 100
@@ -31,7 +31,7 @@ export interface PageRequest {
 
 export interface ListedPage {
   /** Of the blobs that are wanted, as far as they were not handed over. Directories never are wanted. */
-  readonly rows: readonly Listed[]
+  readonly rows: readonly StreamRow[]
   /** Where the next page begins; `undefined` after the last. */
   readonly marker: string | undefined
   /** The names the page begins and ends with, wanted or not; `undefined` if it has none. */
@@ -51,7 +51,7 @@ export interface PageSource {
    * `wanted` is asked of each stream in turn, and only once. With `take` rows are handed over as they arrive, even if
    * the page then does not arrive whole. Throws faults and the signal's reason.
    */
-  page(request: PageRequest, wanted: Wanted, take?: TakeRows): Promise<ListedPage>
+  page(request: PageRequest, wanted: RowFilter, take?: TakeRows): Promise<ListedPage>
 }
 
 /**
@@ -59,20 +59,20 @@ export interface PageSource {
  * arrive whole is read again, and goes on behind the last blob it had: whoever is asked may keep count.
  */
 class Page implements ListedPage {
-  rows: Listed[] = []
+  rows: StreamRow[] = []
   marker: string | undefined
   first: string | undefined
   last: string | undefined
   isSorted = true
   /** What was thrown by whoever is asked: no fault of the service, so no reason to ask it again. */
   failure: { readonly thrown: unknown } | undefined
-  readonly #wanted: Wanted
+  readonly #wanted: RowFilter
   readonly #hand: TakeRows | undefined
   #body: Readable | undefined
   /** Whether what arrives is behind what had arrived before. */
   #isBehind = true
 
-  constructor(wanted: Wanted, hand?: TakeRows) {
+  constructor(wanted: RowFilter, hand?: TakeRows) {
     this.#wanted = wanted
     this.#hand = hand
   }
@@ -169,12 +169,12 @@ export class AzureListReader implements PageSource {
   readonly pageSize: number
   isOrdered = true
   readonly #client: ContainerClient
-  readonly #calls: AzureCalls
+  readonly #calls: AzureRequests
   /** Pages under way by the signals of their requests: the one thing of ours that the SDK hands through to a policy. */
   readonly #pages = new WeakMap<object, { readonly page: Page; readonly silence: NodeJS.Timeout }>()
 
   /** @param pageSize smaller in tests */
-  constructor(container: AzureContainer, calls: AzureCalls, pageSize = MAX_PAGE) {
+  constructor(container: AzureContainer, calls: AzureRequests, pageSize = MAX_PAGE) {
     this.pageSize = pageSize
     const factory: RequestPolicyFactory = {
       create: next => ({ sendRequest: request => this.#takeBody(next, request) }),
@@ -186,9 +186,9 @@ export class AzureListReader implements PageSource {
   }
 
   /** One page, asked for again when its answer does not come, or not whole. */
-  async page(request: PageRequest, wanted: Wanted, take?: TakeRows): Promise<ListedPage> {
+  async page(request: PageRequest, wanted: RowFilter, take?: TakeRows): Promise<ListedPage> {
     const page = new Page(wanted, take)
-    const answer = await this.#calls.repeated(tried => this.#fetch(request, page, tried), {
+    const answer = await this.#calls.sendWithRetry(tried => this.#fetch(request, page, tried), {
       limitMs: LINE_SHARED_BY * this.#calls.limits.pageMs,
       signal: request.signal,
     })

@@ -1,6 +1,6 @@
 import { StoreIncompatible } from '../../errors.ts'
-import type { Listed } from '../../store.ts'
-import type { ListedPage, PageSource, Wanted } from './pages.ts'
+import type { StreamRow } from '../../store.ts'
+import type { ListedPage, PageSource, RowFilter } from './pages.ts'
 
 /** So many pages are read at a time. */
 const AT_ONCE = 4
@@ -11,7 +11,7 @@ const PAGES_BEFORE_SEARCH = 2
 export interface Parting {
   readonly prefix: string | undefined
   readonly startFrom: string | undefined
-  readonly wanted: Wanted
+  readonly wanted: RowFilter
   readonly signal: AbortSignal | undefined
 }
 
@@ -32,7 +32,7 @@ interface Part {
 
 /** Rows of pages that are still arriving; the end of a page, with the last of its rows; what went wrong. */
 type Arrival =
-  | { readonly kind: 'rows'; readonly rows: readonly Listed[] }
+  | { readonly kind: 'rows'; readonly rows: readonly StreamRow[] }
   | { readonly kind: 'page'; readonly part: Part; readonly page: ListedPage }
   | { readonly kind: 'fault'; readonly thrown: unknown }
 
@@ -48,7 +48,7 @@ type Arrival =
  * It needs names in ascending order, as the service lists them by code unit. With a hierarchical namespace it does not
  * (`a/b` comes before `a-b` there): such a container stays one range.
  */
-export async function* listInParts(source: PageSource, parting: Parting): AsyncGenerator<readonly Listed[]> {
+export async function* listInParts(source: PageSource, parting: Parting): AsyncGenerator<readonly StreamRow[]> {
   const listing = new PartedListing(source, parting)
   try {
     for (let rows = await listing.next(); rows !== undefined; rows = await listing.next()) {
@@ -79,7 +79,7 @@ class PartedListing {
   }
 
   /** The next rows that arrive, of whichever part. When a page has ended, the one behind it is asked for at once. */
-  async next(): Promise<readonly Listed[] | undefined> {
+  async next(): Promise<readonly StreamRow[] | undefined> {
     while (this.#arrivals.length === 0) {
       if (this.#reading.size === 0) return undefined
       await new Promise<void>(resolve => {
@@ -112,7 +112,7 @@ class PartedListing {
   #read(part: Part): void {
     const { prefix, wanted } = this.#parting
     const { from, marker } = part
-    const isIn: Wanted = (name, etag, isLeased) =>
+    const isIn: RowFilter = (name, etag, isLeased) =>
       (from === undefined || name >= from) && (part.to === undefined || name < part.to) && wanted(name, etag, isLeased)
     const request = { prefix, startFrom: from, marker, size: this.#source.pageSize, signal: this.#signal }
     const page = this.#source.page(request, isIn, rows => this.#arrive({ kind: 'rows', rows }))

@@ -1,5 +1,5 @@
 import { readStream, type StreamView } from '../../../ops/read-stream.ts'
-import type { EventStore, Listed } from '../../../store/store.ts'
+import type { StreamRow, StreamStore } from '../../../store/store.ts'
 import { StreamFault } from '../../../stream/errors.ts'
 import { firstOf } from '../../../util/top-n.ts'
 import type { DataStore } from '../store.ts'
@@ -10,7 +10,7 @@ import { READS_AT_ONCE } from './unread.ts'
 const JOURNALS_A_LOOK = 40
 
 /** A stream whose journal has news. */
-type Moved = Pick<Listed, 'name' | 'etag' | 'modifiedMs'>
+type Moved = Pick<StreamRow, 'name' | 'etag' | 'modifiedMs'>
 
 /** How far a stream was read. */
 interface Read extends Bookmark {
@@ -19,19 +19,19 @@ interface Read extends Bookmark {
 
 /** Keeps the feed of activities: first the streams that changed last, then those that move, the latest first. */
 export class ActivityLook {
-  readonly #store: EventStore
+  readonly #store: StreamStore
   readonly #data: DataStore
   readonly #pending = new Map<string, Moved>()
   readonly #read = new Map<string, Read>()
   #isWanted = false
 
-  constructor(store: EventStore, data: DataStore) {
+  constructor(store: StreamStore, data: DataStore) {
     this.#store = store
     this.#data = data
   }
 
   /** Streams that moved: of no interest as long as nobody looks. */
-  moved(rows: readonly Listed[]): void {
+  moved(rows: readonly StreamRow[]): void {
     if (!this.#isWanted) return
     for (const { name, etag, modifiedMs } of rows) this.#pending.set(name, { name, etag, modifiedMs })
   }

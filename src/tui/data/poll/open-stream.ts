@@ -1,14 +1,14 @@
 import { viewOf } from '../../../ops/read-stream.ts'
 import { rowOf, unreadableOf } from '../../../ops/summaries.ts'
-import type { EventStore, Stored } from '../../../store/store.ts'
+import type { StreamSnapshot, StreamStore } from '../../../store/store.ts'
 import { StreamFault } from '../../../stream/errors.ts'
-import type { Glimpse } from '../open-stream.ts'
+import type { OpenStreamUpdate } from '../open-stream.ts'
 import type { DataStore } from '../store.ts'
 import { leaseNow } from '../stream-table.ts'
 
 /** Keeps the open stream as the store has it: read at first and when its ETag moved; of the others nothing is listed. */
-export class OpenLook {
-  readonly #store: EventStore
+export class OpenStreamPoll {
+  readonly #store: StreamStore
   readonly #data: DataStore
   #name: string | undefined
   /** Of what was read last. */
@@ -16,7 +16,7 @@ export class OpenLook {
   #isFirst = true
   #mark: string | undefined
 
-  constructor(store: EventStore, data: DataStore) {
+  constructor(store: StreamStore, data: DataStore) {
     this.#store = store
     this.#data = data
   }
@@ -39,7 +39,7 @@ export class OpenLook {
     this.#mark = undefined
   }
 
-  async #glimpse(name: string, signal: AbortSignal): Promise<Glimpse> {
+  async #glimpse(name: string, signal: AbortSignal): Promise<OpenStreamUpdate> {
     const listed = await rowOf(this.#store, name, signal)
     if (listed !== undefined && listed.etag !== this.#etag) return this.#read(name, signal)
     if (listed !== undefined) return { kind: 'listed', listed }
@@ -47,8 +47,8 @@ export class OpenLook {
     return { kind: 'missing', atMs: this.#store.nowMs() }
   }
 
-  async #read(name: string, signal: AbortSignal): Promise<Glimpse> {
-    let stored: Stored | undefined
+  async #read(name: string, signal: AbortSignal): Promise<OpenStreamUpdate> {
+    let stored: StreamSnapshot | undefined
     try {
       stored = await this.#store.read(name, signal)
       this.#etag = stored?.etag

@@ -1,12 +1,12 @@
 import type { Glob } from '../../../ops/glob.ts'
 import { StoreUnreachable } from '../../../store/errors.ts'
-import type { EventStore } from '../../../store/store.ts'
+import type { StreamStore } from '../../../store/store.ts'
 import { sleepUntilAborted } from '../../../util/concurrency.ts'
 import type { DataStore } from '../store.ts'
 import { type Explain, Troubles } from '../store-errors.ts'
-import { type Demand, NO_DEMAND } from '../types.ts'
+import { NO_DEMAND, type VisibleData } from '../types.ts'
 import { ActivityLook } from './activity.ts'
-import { OpenLook } from './open-stream.ts'
+import { OpenStreamPoll } from './open-stream.ts'
 import { StreamsPoll } from './streams.ts'
 import { UnreadLook } from './unread.ts'
 import { WatchdogLook } from './watchdog.ts'
@@ -32,18 +32,18 @@ export interface PollClock {
  * documents only where they moved. Where the store can tell that nothing was written it is asked for nothing else.
  */
 export class Poll {
-  readonly #store: EventStore
+  readonly #store: StreamStore
   readonly #data: DataStore
   readonly #askedMs: number
   readonly #clock: PollClock
-  readonly #pace: Pace
+  readonly #pace: PollInterval
   readonly #troubles: Troubles
   readonly #streams: StreamsPoll
-  readonly #open: OpenLook
+  readonly #open: OpenStreamPoll
   readonly #unread: UnreadLook
   readonly #activity: ActivityLook
   readonly #watchdog: WatchdogLook
-  #demand: Demand = NO_DEMAND
+  #demand: VisibleData = NO_DEMAND
   /** There was something that could tell whether it was written to: a file. */
   #hadMark = false
   /** The streams are listed again from then on; never while a listing is under way, unless somebody asks meanwhile. */
@@ -52,23 +52,23 @@ export class Poll {
   #isAsked = false
   #rest: AbortController | undefined
 
-  constructor(store: EventStore, data: DataStore, { intervalMs, match, explain, clock = MACHINE }: PollOptions) {
+  constructor(store: StreamStore, data: DataStore, { intervalMs, match, explain, clock = MACHINE }: PollOptions) {
     this.#store = store
     this.#data = data
     this.#askedMs = intervalMs
     this.#clock = clock
-    this.#pace = new Pace(intervalMs)
+    this.#pace = new PollInterval(intervalMs)
     this.#troubles = new Troubles(data, explain, () => store.nowMs())
     this.#activity = new ActivityLook(store, data)
     this.#streams = new StreamsPoll(store, data, match, rows => this.#activity.moved(rows))
-    this.#open = new OpenLook(store, data)
+    this.#open = new OpenStreamPoll(store, data)
     this.#unread = new UnreadLook(store, data, this.#troubles)
     this.#watchdog = new WatchdogLook(store, data)
     data.putFreshness({ intervalMs })
   }
 
   /** What is visible now. Cheap: it may be said with every frame. What is newly wanted is looked at soon. */
-  want(demand: Demand): void {
+  want(demand: VisibleData): void {
     const before = this.#demand
     this.#demand = demand
     if (demand.open !== undefined) this.#data.openStream(demand.open)
@@ -141,7 +141,7 @@ export class Poll {
    * @returns false where it was not the time for anything: that says nothing of the store
    */
   async #lookAt(startMs: number, signal: AbortSignal): Promise<boolean> {
-    const mark = await this.#store.changeMark?.(signal)
+    const mark = await this.#store.changeToken?.(signal)
     if (mark === undefined && this.#hadMark) throw new StoreUnreachable(`${this.#store.address} is not there any more`)
     this.#hadMark = mark !== undefined
     const { open } = this.#demand
@@ -173,7 +173,7 @@ export class Poll {
 
 const MACHINE: PollClock = { nowMs: () => performance.now(), pause: sleepUntilAborted }
 
-function isMore(before: Demand, { streams, open, activity, watchdog }: Demand): boolean {
+function isMore(before: VisibleData, { streams, open, activity, watchdog }: VisibleData): boolean {
   if (open !== undefined && open !== before.open) return true
   return (streams && !before.streams) || (activity && !before.activity) || (watchdog && !before.watchdog)
 }
@@ -185,7 +185,7 @@ const LONGEST_MS = 60_000
 const LONGEST_BACK_OFF_MS = 10_000
 
 /** How long it is from the start of one look to the start of the next. */
-export class Pace {
+export class PollInterval {
   readonly #askedMs: number
   #failures = 0
 

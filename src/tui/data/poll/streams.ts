@@ -1,6 +1,6 @@
 import type { Glob } from '../../../ops/glob.ts'
 import { ChangedStreams, type RememberedStream } from '../../../ops/watch/changed-streams.ts'
-import type { EventStore, Listed, ListQuery } from '../../../store/store.ts'
+import type { ListQuery, StreamRow, StreamStore } from '../../../store/store.ts'
 import { isHeld } from '../../../stream/lease.ts'
 import type { DataStore } from '../store.ts'
 
@@ -12,16 +12,21 @@ interface PolledStream extends RememberedStream {
 
 /** Keeps the table of streams as the store has it: one listing a poll, of which only changed rows are made. */
 export class StreamsPoll {
-  readonly #store: EventStore
+  readonly #store: StreamStore
   readonly #data: DataStore
   readonly #match: Glob | undefined
-  readonly #onMoved: (rows: readonly Listed[]) => void
+  readonly #onMoved: (rows: readonly StreamRow[]) => void
   readonly #streams = new ChangedStreams<PolledStream>()
   /** The change mark of the store before the last whole listing. */
   #mark: string | undefined
 
   /** @param onMoved receives streams that are new or whose ETag moved */
-  constructor(store: EventStore, data: DataStore, match: Glob | undefined, onMoved: (rows: readonly Listed[]) => void) {
+  constructor(
+    store: StreamStore,
+    data: DataStore,
+    match: Glob | undefined,
+    onMoved: (rows: readonly StreamRow[]) => void,
+  ) {
     this.#store = store
     this.#data = data
     this.#match = match
@@ -53,7 +58,7 @@ export class StreamsPoll {
     }
   }
 
-  #take(page: readonly Listed[]): void {
+  #take(page: readonly StreamRow[]): void {
     const moved = page.filter(({ name, etag }) => this.#streams.get(name)?.etag !== etag)
     for (const { name, etag, lease } of page) {
       this.#streams.take({ name: this.#streams.get(name)?.name ?? name, etag, isHeld: isHeld(lease), listing: 0 })

@@ -1,5 +1,5 @@
 import { summaryOf } from '../../../ops/summaries.ts'
-import type { EventStore } from '../../../store/store.ts'
+import type { StreamStore } from '../../../store/store.ts'
 import type { DataStore } from '../store.ts'
 import type { Troubles } from '../store-errors.ts'
 
@@ -14,7 +14,7 @@ interface Run {
 
 /** Reads the documents of visible streams whose summary does not count. What is not visible any more is left out. */
 export class UnreadLook {
-  readonly #store: EventStore
+  readonly #store: StreamStore
   readonly #data: DataStore
   readonly #troubles: Troubles
   readonly #under = new Set<string>()
@@ -25,7 +25,7 @@ export class UnreadLook {
   #isBlocked = false
   #run: Run | undefined
 
-  constructor(store: EventStore, data: DataStore, troubles: Troubles) {
+  constructor(store: StreamStore, data: DataStore, troubles: Troubles) {
     this.#store = store
     this.#data = data
     this.#troubles = troubles

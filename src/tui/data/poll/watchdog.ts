@@ -1,6 +1,6 @@
 import { readWatchdogState } from '../../../ops/watchdog-state/parse.ts'
 import { compareNames } from '../../../store/names.ts'
-import type { EventStore } from '../../../store/store.ts'
+import type { StreamStore } from '../../../store/store.ts'
 import { firstOf } from '../../../util/top-n.ts'
 import type { DataStore } from '../store.ts'
 import type { StreamTable, WatchdogView } from '../types.ts'
@@ -10,13 +10,13 @@ const NEXT_SHOWN = 200
 
 /** Keeps what watchdogs last wrote of themselves, and what expires next. */
 export class WatchdogLook {
-  readonly #store: EventStore
+  readonly #store: StreamStore
   readonly #data: DataStore
   #mark: string | undefined
   #tableRevision = -1
   #state = ''
 
-  constructor(store: EventStore, data: DataStore) {
+  constructor(store: StreamStore, data: DataStore) {
     this.#store = store
     this.#data = data
   }

@@ -1,8 +1,8 @@
-import { type Area, type Row, rowOf, ruleRow, type Span } from '../row.ts'
+import { type Area, rowOf, ruleRow, type ScreenRow, type StyledText } from '../row.ts'
 
 /** A line of a dialog. The higher its rank, the sooner it gives way where there is no room for all; 0 stays. */
 export interface DialogLine {
-  readonly spans: readonly Span[]
+  readonly spans: readonly StyledText[]
   readonly rank: number
 }
 
@@ -10,8 +10,8 @@ export interface DialogLine {
 const RULE_RANK = 4
 
 /** A band of whole rows with a rule above and below, as high as the lines need and the area allows. */
-export function band(title: string, lines: readonly DialogLine[], { columns, rows }: Area): Row[] {
-  const margin: readonly Span[] = columns < 40 ? [] : [[' ', 'plain']]
+export function band(title: string, lines: readonly DialogLine[], { columns, rows }: Area): ScreenRow[] {
+  const margin: readonly StyledText[] = columns < 40 ? [] : [[' ', 'plain']]
   const all = [
     { row: ruleRow(title, columns), rank: RULE_RANK },
     ...lines.map(({ spans, rank }) => ({ row: rowOf([...margin, ...spans], columns), rank })),

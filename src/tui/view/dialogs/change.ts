@@ -3,14 +3,14 @@ import { cutInside, widthOf, wrapped } from '../../../formats/terminal/width.ts'
 import type { Preview } from '../../ports.ts'
 import { fociOf, hasField } from '../../state/change.ts'
 import type { Scene } from '../../state/context.ts'
-import type { ChangeDialog, Field } from '../../state/state.ts'
-import type { Area, Row, Span } from '../row.ts'
+import type { ChangeDialog, TextField } from '../../state/state.ts'
+import type { Area, ScreenRow, StyledText } from '../row.ts'
 import { safeText } from '../safe-text.ts'
 import { fieldSpans } from '../text-field.ts'
 import { band, bandWidth, type DialogLine } from './band.ts'
 
 /** What is asked before a change: what it does and to whom, why, and whether it shall be. */
-export function changeRows(scene: Scene, dialog: ChangeDialog, area: Area): Row[] {
+export function changeRows(scene: Scene, dialog: ChangeDialog, area: Area): ScreenRow[] {
   const width = bandWidth(area)
   const before = [...questionLines(dialog, width), placeLine(scene)]
   const after = [
@@ -33,7 +33,7 @@ const QUESTION_ROWS = 3
 
 /** The first row of the question goes last, the others sooner. */
 function questionLines({ preview, fault, targets }: ChangeDialog, width: number): DialogLine[] {
-  const lines = (text: string, style: Span[1]) =>
+  const lines = (text: string, style: StyledText[1]) =>
     wrapped(safeText(text), width, QUESTION_ROWS).map(
       (line, at): DialogLine => ({
         spans: [[line, style]],
@@ -52,7 +52,7 @@ function whatOf(targets: ChangeDialog['targets']): string {
 }
 
 function placeLine({ facts }: Scene): DialogLine {
-  const isProtected: Span[] = facts.isProtected ? [['  protected', 'warn']] : []
+  const isProtected: StyledText[] = facts.isProtected ? [['  protected', 'warn']] : []
   return { spans: [[`in ${safeText(facts.address)}`, 'dim'], ...isProtected], rank: 7 }
 }
 
@@ -60,7 +60,7 @@ function placeLine({ facts }: Scene): DialogLine {
 function previewLines(preview: Preview | undefined, room: number): DialogLine[] {
   const lines = preview?.lines ?? []
   const shown = lines.length <= room ? lines : lines.slice(0, Math.max(0, room === 1 ? 1 : room - 1))
-  const spans = shown.map((line): Span => [safeText(line), 'plain'])
+  const spans = shown.map((line): StyledText => [safeText(line), 'plain'])
   const more = lines.length - shown.length
   if (more > 0 && room > 1) spans.push([`… ${more} more`, 'dim'])
   return spans.map(span => ({ spans: [span], rank: PREVIEW_RANK }))
@@ -85,7 +85,7 @@ function typeLabel(text: string, what: string, width: number): string {
 const LEAST_FIELD = 8
 
 /** The field with the keys outlives the other. */
-function fieldLine(label: string, field: Field, isFocused: boolean, width: number): DialogLine {
+function fieldLine(label: string, field: TextField, isFocused: boolean, width: number): DialogLine {
   const front = `${isFocused ? '›' : ' '}${label}: `
   return {
     spans: [[front, isFocused ? 'strong' : 'plain'], ...fieldSpans(field, width - widthOf(front), isFocused)],
@@ -96,7 +96,7 @@ function fieldLine(label: string, field: Field, isFocused: boolean, width: numbe
 const YES = { cancel: 'Yes, cancel', abort: 'Yes, abort', retry: 'Yes, retry', break: 'Yes, break' } as const
 
 /** The one that would be taken has a sign in front, so that it is seen without colours. */
-function buttons(dialog: ChangeDialog, width: number): Span[] {
+function buttons(dialog: ChangeDialog, width: number): StyledText[] {
   const { verb, focus } = dialog
   const hasYes = fociOf(dialog).includes('yes')
   const no = dialog.fault === undefined && (hasYes || dialog.preview === undefined) ? 'No' : 'Close'
@@ -109,7 +109,7 @@ function buttons(dialog: ChangeDialog, width: number): Span[] {
   return texts('Yes', '')
 }
 
-function button(text: string, isFocused: boolean, blank: string): Span {
+function button(text: string, isFocused: boolean, blank: string): StyledText {
   return [`${isFocused ? '›' : ' '}[${blank}${text}${blank}]`, isFocused ? 'mark' : 'plain']
 }
 

@@ -2,7 +2,7 @@ import { countText } from '../../../formats/terminal/numbers.ts'
 import { widthOf, wrapped } from '../../../formats/terminal/width.ts'
 import type { Scene } from '../../state/context.ts'
 import { type Dialog, UNLOCKED_MS } from '../../state/state.ts'
-import type { Area, Row } from '../row.ts'
+import type { Area, ScreenRow } from '../row.ts'
 import { safeText } from '../safe-text.ts'
 import { fieldSpans } from '../text-field.ts'
 import { band, bandWidth, type DialogLine } from './band.ts'
@@ -16,7 +16,7 @@ export type BandDialog = Exclude<Dialog, { kind: 'help' }>
  * What stands in front of the screen: a band of whole rows with a rule above and below, at most as high as the area. Where
  * there is little room explanations go first, then rules; what is asked and the answers stay.
  */
-export function dialogRows(scene: Scene, dialog: BandDialog, area: Area): Row[] {
+export function dialogRows(scene: Scene, dialog: BandDialog, area: Area): ScreenRow[] {
   switch (dialog.kind) {
     case 'change':
       return changeRows(scene, dialog, area)
@@ -33,7 +33,7 @@ export function dialogRows(scene: Scene, dialog: BandDialog, area: Area): Row[] 
   }
 }
 
-function unlockRows({ facts }: Scene, dialog: Extract<Dialog, { kind: 'unlock' }>, area: Area): Row[] {
+function unlockRows({ facts }: Scene, dialog: Extract<Dialog, { kind: 'unlock' }>, area: Area): ScreenRow[] {
   const { name, field, isWrong } = dialog
   const front = '›name: '
   const lines: DialogLine[] = [
@@ -55,7 +55,7 @@ function unlockRows({ facts }: Scene, dialog: Extract<Dialog, { kind: 'unlock' }
   return band('Unlock changes', lines, area)
 }
 
-function quitRows({ state: { batch } }: Scene, area: Area): Row[] {
+function quitRows({ state: { batch } }: Scene, area: Area): ScreenRow[] {
   const done =
     batch === undefined ? '' : `: ${countText(batch.outcomes.length)} of ${countText(batch.preview.count)} done`
   const lines: DialogLine[] = [

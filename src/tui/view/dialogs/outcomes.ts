@@ -3,12 +3,12 @@ import type { Outcome } from '../../ports.ts'
 import { summaryOf } from '../../state/change.ts'
 import type { Scene } from '../../state/context.ts'
 import type { Batch, Dialog } from '../../state/state.ts'
-import { type Area, joined, type Row, type Span } from '../row.ts'
+import { type Area, joined, type ScreenRow, type StyledText } from '../row.ts'
 import { safeName, safeText } from '../safe-text.ts'
 import { band, type DialogLine, windowFrom } from './band.ts'
 
 /** What has become of a change so far: how many, one line for each target, and how it ended. */
-export function outcomeRows({ state }: Scene, dialog: Extract<Dialog, { kind: 'outcomes' }>, area: Area): Row[] {
+export function outcomeRows({ state }: Scene, dialog: Extract<Dialog, { kind: 'outcomes' }>, area: Area): ScreenRow[] {
   const { batch } = state
   if (batch === undefined) return band('Outcomes', [{ spans: [['nothing was changed yet', 'plain']], rank: 0 }], area)
   const { outcomes, preview } = batch
@@ -28,7 +28,7 @@ export function outcomeRows({ state }: Scene, dialog: Extract<Dialog, { kind: 'o
 /** Rules, summary, keys. */
 const AROUND = 4
 
-function summarySpans(batch: Batch): Span[] {
+function summarySpans(batch: Batch): StyledText[] {
   const { text, isGood } = summaryOf(batch)
   const style = isGood ? 'good' : 'bad'
   if (batch.end !== undefined)
@@ -58,7 +58,7 @@ function barOf(done: number, count: number): string {
 
 const WORD = 7
 
-function outcomeSpans({ target, word, isGood, text }: Outcome): Span[] {
+function outcomeSpans({ target, word, isGood, text }: Outcome): StyledText[] {
   const style = isGood ? 'good' : word === 'unknown' ? 'warn' : 'bad'
   const glyph = isGood ? '✓' : word === 'unknown' ? '?' : '✗'
   const event = target.event === undefined ? '' : ` ${safeText(target.event)}`
@@ -69,7 +69,7 @@ function outcomeSpans({ target, word, isGood, text }: Outcome): Span[] {
   ]
 }
 
-function endLines({ end }: Batch): Span[][] {
+function endLines({ end }: Batch): StyledText[][] {
   if (end === undefined) return []
   if ('fault' in end) return [[[`✗ ${safeText(end.fault)}`, 'bad']]]
   return end.lines.map(line => [[safeText(line), 'plain']])
@@ -82,7 +82,7 @@ function hints({ end, isStopping }: Batch, place: string): string {
 }
 
 /** What a line of the command line answered; how it ended where that is not well. */
-export function outputRows({ line, output, top }: Extract<Dialog, { kind: 'output' }>, area: Area): Row[] {
+export function outputRows({ line, output, top }: Extract<Dialog, { kind: 'output' }>, area: Area): ScreenRow[] {
   const title = `:${safeText(line)}`
   if (output === undefined) {
     return band(title, [{ spans: [['running…', 'active']], rank: 0 }, hint('esc stops it')], area)

@@ -1,14 +1,14 @@
 import type { ShownStream } from '../../../formats/stream/view.ts'
 import { calmSpan } from '../../../formats/terminal/numbers.ts'
 import { cut, wrapped } from '../../../formats/terminal/width.ts'
-import type { SeenTransaction } from '../../../ops/read-stream.ts'
+import type { JournalEntry } from '../../../ops/read-stream.ts'
 import { attemptOf, fenceOf, isFinal, isSuperseded, nextIds, type StreamEvent } from '../../../stream/event.ts'
-import { type Limit, limitOf } from '../../../stream/time/deadlines.ts'
+import { type Deadline, deadlineOf } from '../../../stream/time/deadlines.ts'
 import type { OpenStream } from '../../data/types.ts'
 import type { Scene } from '../../state/context.ts'
 import { shownOf } from '../../state/shown-stream.ts'
-import type { Moment } from '../columns.ts'
-import { type Area, filled, joined, type Row, rowOf, ruleRow, type Span, widthOfSpans } from '../row.ts'
+import type { RowTime } from '../columns.ts'
+import { type Area, filled, joined, rowOf, ruleRow, type ScreenRow, type StyledText, widthOfSpans } from '../row.ts'
 import { safeText } from '../safe-text.ts'
 import { dueSpan, wholeTimeText } from '../times.ts'
 import { listWindow } from '../window.ts'
@@ -20,7 +20,7 @@ import { claimSpan, type SeenNode, statusSpan, visibleNodes } from './tree.ts'
  * What is known of the event under the cursor, below a rule with its name. In few rows the two lines that say most, in
  * many all attributes, its message and the end of its journal.
  */
-export function detailRows(scene: Scene, area: Area): Row[] {
+export function detailRows(scene: Scene, area: Area): ScreenRow[] {
   const open = openOf(scene)
   const seen = open && visibleNodes(scene, open, listWindow(scene, 1)).find(({ isCursor }) => isCursor)
   const shown = shownOf(open, scene.nowMs)
@@ -34,7 +34,7 @@ export function detailRows(scene: Scene, area: Area): Row[] {
   return filled([title, ...lines.map(spans => rowOf([[' ', 'plain'], ...spans], area.columns))], area)
 }
 
-function missingRow({ node, at }: SeenNode, { nodes }: OpenStream, width: number): Row {
+function missingRow({ node, at }: SeenNode, { nodes }: OpenStream, width: number): ScreenRow {
   let above = at - 1
   while (above > at - MOST_STEPS && (nodes[above]?.depth ?? 0) >= node.depth) above--
   const parent = nodes[above]
@@ -45,7 +45,7 @@ function missingRow({ node, at }: SeenNode, { nodes }: OpenStream, width: number
 /** Where more stands between an event and what is above it, that is not named. */
 const MOST_STEPS = 1_000
 
-type Line = readonly Span[]
+type Line = readonly StyledText[]
 
 /** So many rows are enough for more than the lines that say most. */
 const LEAST_FOR_ALL = 4
@@ -78,11 +78,11 @@ function journalLines({ transactions, event, moment }: DetailContext, rows: numb
   return transactions.slice(-rows).map(tx => journalSpans(tx, { moment, event: event.id, withOp: true }))
 }
 
-const BETWEEN: Span = ['     ', 'plain']
+const BETWEEN: StyledText = ['     ', 'plain']
 
 /** The latest transactions beside each other, as many as there is room for. */
 function journalLine({ transactions, moment, width }: DetailContext): Line {
-  let line: Span[] = []
+  let line: StyledText[] = []
   for (const tx of transactions.slice(-8).reverse()) {
     const longer = [...shortJournalSpans(tx, moment), ...(line.length === 0 ? [] : [BETWEEN]), ...line]
     if (line.length > 0 && widthOfSpans(longer) > width) break
@@ -95,8 +95,8 @@ function journalLine({ transactions, moment, width }: DetailContext): Line {
 interface DetailContext {
   readonly shown: ShownStream
   readonly event: StreamEvent
-  readonly transactions: readonly SeenTransaction[]
-  readonly moment: Moment
+  readonly transactions: readonly JournalEntry[]
+  readonly moment: RowTime
   readonly width: number
 }
 
@@ -167,7 +167,7 @@ function claim({ event, shown, transactions }: DetailContext): Line {
   ]
 }
 
-const KINDS: { readonly [Kind in Limit['kind']]: string } = {
+const KINDS: { readonly [Kind in Deadline['kind']]: string } = {
   stream: 'for the whole stream',
   'never-started': 'unless it is started',
   'no-sign-of-life': 'unless there is a sign of life',
@@ -175,7 +175,7 @@ const KINDS: { readonly [Kind in Limit['kind']]: string } = {
 }
 
 function due({ shown, event, moment: at }: DetailContext): Line {
-  const limit = limitOf(shown.stream, event, shown.time)
+  const limit = deadlineOf(shown.stream, event, shown.time)
   if (limit === undefined) return []
   const [text, style] = dueSpan(limit.dueMs, at)
   const kind = KINDS[limit.kind]
@@ -194,7 +194,7 @@ function named(name: string, text: string | undefined, { width }: DetailContext,
   return label(name, cut(safeText(text), Math.max(12, Math.floor(width / share) - name.length)))
 }
 
-function label(name: string, text: string, style: Span[1] = 'plain'): Line {
+function label(name: string, text: string, style: StyledText[1] = 'plain'): Line {
   return [
     [`${name} `, 'dim'],
     [text, style],

@@ -1,5 +1,5 @@
 import { holderOrLast } from '../../../formats/lease.ts'
-import { lookOf, statusWord } from '../../../formats/stream/view.ts'
+import { statusWord, styleOf } from '../../../formats/stream/view.ts'
 import { calmSpan } from '../../../formats/terminal/numbers.ts'
 import { cut, cutInside, widthOf } from '../../../formats/terminal/width.ts'
 import { isHeld } from '../../../stream/lease.ts'
@@ -7,8 +7,8 @@ import { cutCount, type Summary } from '../../../stream/summary.ts'
 import type { OpenStream } from '../../data/types.ts'
 import type { Scene } from '../../state/context.ts'
 import { clockOf } from '../../state/shown-stream.ts'
-import type { Moment } from '../columns.ts'
-import { joined, type Row, rowOf, type Span, widthOfSpans } from '../row.ts'
+import type { RowTime } from '../columns.ts'
+import { joined, rowOf, type ScreenRow, type StyledText, widthOfSpans } from '../row.ts'
 import { safeText } from '../safe-text.ts'
 import { agoText, clockOnly, clockText, dueSpan } from '../times.ts'
 import { openOf } from './open.ts'
@@ -16,13 +16,13 @@ import { openOf } from './open.ts'
 const GAP = '  '
 
 /** One line about the stream of the second screen: name, status, age, what it waits on, what failed, due, who holds it. */
-export function streamHeader(scene: Scene): Row {
+export function streamHeader(scene: Scene): ScreenRow {
   const width = scene.state.size.columns
   const open = openOf(scene)
   return rowOf([[' ', 'plain'], ...headerSpans(scene, open, width - 1)], width)
 }
 
-function headerSpans(scene: Scene, open: OpenStream | undefined, width: number): Span[] {
+function headerSpans(scene: Scene, open: OpenStream | undefined, width: number): StyledText[] {
   if (scene.state.stream === '') return [['no stream is open', 'dim']]
   if (open === undefined) return [['reading…', 'dim']]
   switch (open.presence) {
@@ -41,7 +41,7 @@ function headerSpans(scene: Scene, open: OpenStream | undefined, width: number):
   }
 }
 
-function unreadable(scene: Scene, { fault, view }: OpenStream): Span[] {
+function unreadable(scene: Scene, { fault, view }: OpenStream): StyledText[] {
   const { code, message } = fault ?? { code: 'bad-document', message: 'no reason is known' }
   const at = view === undefined ? '' : `, below as it was at ${clockText(view.nowMs, clockOnly(momentOf(scene)))}`
   return [
@@ -51,18 +51,18 @@ function unreadable(scene: Scene, { fault, view }: OpenStream): Span[] {
   ]
 }
 
-function goneSpans(scene: Scene, { goneMs }: OpenStream): Span[] {
+function goneSpans(scene: Scene, { goneMs }: OpenStream): StyledText[] {
   const at = goneMs === undefined ? '' : ` ${clockText(goneMs, clockOnly(momentOf(scene)))}`
   return [[`was removed${at}; this is what it was`, 'warn']]
 }
 
 /** What cannot be missed comes first; ids of what it waits on take what is left. */
-function standing(scene: Scene, open: OpenStream, width: number): Span[] {
+function standing(scene: Scene, open: OpenStream, width: number): StyledText[] {
   const { summary } = open
   if (summary === undefined) return [['no events yet', 'dim']]
   const name = cutInside(safeText(summary.root), Math.max(8, Math.floor(width / 3)))
-  const before: Span[][] = [[[name, 'strong']], statusSpans(summary), ageSpans(scene, open, summary)]
-  const after: Span[][] = [
+  const before: StyledText[][] = [[[name, 'strong']], statusSpans(summary), ageSpans(scene, open, summary)]
+  const after: StyledText[][] = [
     summary.failed > 0 ? [[`✗ ${summary.failed}`, 'bad']] : [],
     dueSpans(scene, open, summary),
     leaseSpans(scene, open, summary),
@@ -71,19 +71,19 @@ function standing(scene: Scene, open: OpenStream, width: number): Span[] {
   return joined([...before, waitsOn(summary, room), ...after], GAP)
 }
 
-function statusSpans({ status, outcome }: Summary): Span[] {
-  const { glyph, style } = lookOf(status)
+function statusSpans({ status, outcome }: Summary): StyledText[] {
+  const { glyph, style } = styleOf(status)
   const errors = status === 'completed' && outcome === 'errors'
   return [[`${glyph} ${cut(safeText(statusWord(status)), 20)}${errors ? ' with errors' : ''}`, errors ? 'warn' : style]]
 }
 
-function ageSpans(scene: Scene, open: OpenStream, { createdMs }: Summary): Span[] {
+function ageSpans(scene: Scene, open: OpenStream, { createdMs }: Summary): StyledText[] {
   if (createdMs === undefined) return []
   const text = agoText(createdMs, momentOf(scene, open))
   return [[scene.state.time === 'relative' ? text : `since ${text}`, 'plain']]
 }
 
-function dueSpans(scene: Scene, open: OpenStream, { dueMs }: Summary): Span[] {
+function dueSpans(scene: Scene, open: OpenStream, { dueMs }: Summary): StyledText[] {
   if (dueMs === undefined) return []
   const moment = momentOf(scene, open)
   const [text, style] = dueSpan(dueMs, moment)
@@ -92,14 +92,14 @@ function dueSpans(scene: Scene, open: OpenStream, { dueMs }: Summary): Span[] {
   return [[time === 'relative' ? `overdue ${calmSpan(nowMs - dueMs)}` : `overdue ${text}`, style]]
 }
 
-function momentOf({ state, nowMs }: Scene, open?: OpenStream): Moment {
+function momentOf({ state, nowMs }: Scene, open?: OpenStream): RowTime {
   return { nowMs: open === undefined ? nowMs : clockOf(open, nowMs), time: state.time }
 }
 
 /** Wide enough for who and since when; a longer purpose is cut. */
 const LEASE_COLUMNS = 48
 
-function leaseSpans({ nowMs }: Scene, { listed }: OpenStream, summary: Summary): Span[] {
+function leaseSpans({ nowMs }: Scene, { listed }: OpenStream, summary: Summary): StyledText[] {
   const lease = listed?.lease
   if (lease === undefined || !isHeld(lease)) return []
   const holder = holderOrLast(lease, nowMs, summary.lastBy)
@@ -107,7 +107,7 @@ function leaseSpans({ nowMs }: Scene, { listed }: OpenStream, summary: Summary):
 }
 
 /** As many ids as there is room for, and how many more there are. */
-function waitsOn({ waitingOn, status }: Summary, room: number): Span[] {
+function waitsOn({ waitingOn, status }: Summary, room: number): StyledText[] {
   const ids = waitingOn.filter(id => cutCount(id) === 0)
   const cutOff = waitingOn.reduce((sum, id) => sum + cutCount(id), 0)
   if (ids.length === 0 || isEnded(status)) return []

@@ -1,16 +1,16 @@
 import { changePieces, orderedChanges } from '../../../formats/journal.ts'
-import type { Piece } from '../../../formats/terminal/style.ts'
-import type { SeenTransaction } from '../../../ops/read-stream.ts'
+import type { StyledPiece } from '../../../formats/terminal/style.ts'
+import type { JournalEntry } from '../../../ops/read-stream.ts'
 import type { Scene } from '../../state/context.ts'
 import { WIDE_COLUMNS } from '../../state/layout.ts'
-import type { Moment } from '../columns.ts'
-import { type Area, filled, joined, type Row, rowOf, ruleRow, type Span } from '../row.ts'
+import type { RowTime } from '../columns.ts'
+import { type Area, filled, joined, rowOf, ruleRow, type ScreenRow, type StyledText } from '../row.ts'
 import { safeText } from '../safe-text.ts'
 import { clockOnly, clockText } from '../times.ts'
 import { openOf } from './open.ts'
 
 /** The end of the journal below a rule, the newest at the bottom. */
-export function tailRows(scene: Scene, area: Area): Row[] {
+export function tailRows(scene: Scene, area: Area): ScreenRow[] {
   const room = area.rows - 1
   const { state, nowMs } = scene
   const look = { moment: { nowMs, time: state.time }, withOp: area.columns >= WIDE_COLUMNS }
@@ -20,48 +20,50 @@ export function tailRows(scene: Scene, area: Area): Row[] {
 }
 
 export interface JournalLook {
-  readonly moment: Moment
+  readonly moment: RowTime
   /** Of which event it tells; without it of its target, and of how many others. */
   readonly event?: string
   readonly withOp: boolean
 }
 
 /** One transaction in one line: when, its number, what was done, what became of it, by whom and why. */
-export function journalSpans(tx: SeenTransaction, look: JournalLook): Span[] {
+export function journalSpans(tx: JournalEntry, look: JournalLook): StyledText[] {
   const change = changeSpans(tx, look)
-  const op: Span[] = look.withOp || change.length === 0 ? [[safeText(tx.op).padEnd(8), 'plain']] : []
-  const parts: Span[][] = [[...headSpans(tx, look.moment), ...(op.length > 0 ? [[' ', 'plain'] as const] : []), ...op]]
+  const op: StyledText[] = look.withOp || change.length === 0 ? [[safeText(tx.op).padEnd(8), 'plain']] : []
+  const parts: StyledText[][] = [
+    [...headSpans(tx, look.moment), ...(op.length > 0 ? [[' ', 'plain'] as const] : []), ...op],
+  ]
   return joined([...parts, change, ...authorSpans(tx)], '  ')
 }
 
 /** The same without what became of it: several stand beside each other. */
-export function shortJournalSpans(tx: SeenTransaction, moment: Moment): Span[] {
+export function shortJournalSpans(tx: JournalEntry, moment: RowTime): StyledText[] {
   const by = tx.by === '' ? '' : `  ${safeText(tx.by)}`
   return [...headSpans(tx, moment), [` ${safeText(tx.op)}${by}`, 'plain']]
 }
 
-function headSpans({ at, version, provisional }: SeenTransaction, moment: Moment): Span[] {
+function headSpans({ at, version, provisional }: JournalEntry, moment: RowTime): StyledText[] {
   const ms = Date.parse(at)
   const time = Number.isNaN(ms) ? '?' : clockText(ms, clockOnly(moment))
   return [[`${time} ${provisional ? 'v?' : `v${version}`}`, 'dim']]
 }
 
-function changeSpans(tx: SeenTransaction, { event }: JournalLook): Span[] {
+function changeSpans(tx: JournalEntry, { event }: JournalLook): StyledText[] {
   const [first, ...others] = orderedChanges(tx)
   if (event !== undefined) {
     const own = tx.changes.find(change => change.event === event)
     return own === undefined ? [] : changePieces(own, tx).map(safePiece)
   }
   if (first === undefined) return tx.on === '' ? [] : [[safeText(tx.on), 'plain']]
-  const more: Span[] = others.length > 0 ? [[` +${others.length}`, 'dim']] : []
+  const more: StyledText[] = others.length > 0 ? [[` +${others.length}`, 'dim']] : []
   return [[`${safeText(first.event)} `, 'plain'], ...changePieces(first, tx).map(safePiece), ...more]
 }
 
-function safePiece([text, style]: Piece): Span {
+function safePiece([text, style]: StyledPiece): StyledText {
   return [safeText(text), style]
 }
 
-function authorSpans({ by, why, provisional }: SeenTransaction): Span[][] {
+function authorSpans({ by, why, provisional }: JournalEntry): StyledText[][] {
   return [
     [[safeText(by), 'plain']],
     [[provisional ? 'not recorded yet' : '', 'dim']],

@@ -10,13 +10,13 @@ import {
 import { type Extent, extentOf, timeOf } from '../../../formats/stream/timeline.ts'
 import { eventDueMs, type ShownStream } from '../../../formats/stream/view.ts'
 import type { StreamView } from '../../../ops/read-stream.ts'
-import { type Course, phasesOf } from '../../../stream/journal/phases.ts'
+import { type EventHistory, phasesOf } from '../../../stream/journal/phases.ts'
 import type { OpenStream } from '../../data/types.ts'
 import type { Scene } from '../../state/context.ts'
 import { layoutOf, WIDE_COLUMNS } from '../../state/layout.ts'
 import { shownOf } from '../../state/shown-stream.ts'
 import { noDocument } from '../empty.ts'
-import { type Area, cell, filled, joined, type Row, rowOf, type Span } from '../row.ts'
+import { type Area, cell, filled, joined, rowOf, type ScreenRow, type StyledText } from '../row.ts'
 import { dueSpan } from '../times.ts'
 import { listWindow } from '../window.ts'
 import { openOf } from './open.ts'
@@ -26,7 +26,7 @@ import { labelSpans, lookOfRow, type SeenNode, statusSpan, visibleNodes } from '
  * A bar over time for each event that is seen, below the times. Behind now there is room for limits that end soon; the
  * last row explains the bars where there are many rows.
  */
-export function timelineRows(scene: Scene, area: Area): Row[] {
+export function timelineRows(scene: Scene, area: Area): ScreenRow[] {
   const open = openOf(scene)
   const shown = shownOf(open, scene.nowMs)
   if (open?.view === undefined || shown === undefined) return filled(noDocument(scene, area), area)
@@ -81,7 +81,7 @@ function stretched(extent: Extent, nowMs: number): Pick<TimeScale, 'fromMs' | 't
   return { fromMs, toMs: extent.isOpen ? toMs + Math.ceil((toMs - fromMs) / (AHEAD - 1)) : toMs }
 }
 
-function titleRow({ label, scale, time, behind, width, shown, courses }: BarLook): Row {
+function titleRow({ label, scale, time, behind, width, shown, courses }: BarLook): ScreenRow {
   const others = behind.map(
     id => `${' '.repeat(GAP)}${cell(BEHIND[id].title, BEHIND[id].width, 'dim', alignOf(id))[0]}`,
   )
@@ -101,10 +101,10 @@ function withNow(axis: string, scale: TimeScale, nowMs: number | undefined): str
   return `${before}${NOW}${line.slice(at + NOW.length).replace(/^[^│]*/, text => ' '.repeat(text.length))}`
 }
 
-function barRow(item: SeenNode, look: BarLook): Row {
+function barRow(item: SeenNode, look: BarLook): ScreenRow {
   const { node, event, isCursor } = item
   const course = event === undefined || node.again ? undefined : look.courses.of.get(event.id)
-  const spans: Span[] = [
+  const spans: StyledText[] = [
     [isCursor ? '›' : ' ', 'plain'],
     ...labelSpans(item, look.open, look.label),
     [' '.repeat(GAP), 'plain'],
@@ -117,14 +117,23 @@ function barRow(item: SeenNode, look: BarLook): Row {
   return rowOf(spans, look.width, lookOfRow(item))
 }
 
-function barSpans({ event, node }: SeenNode, course: Course | undefined, { shown, scale }: BarLook): readonly Span[] {
+function barSpans(
+  { event, node }: SeenNode,
+  course: EventHistory | undefined,
+  { shown, scale }: BarLook,
+): readonly StyledText[] {
   if (event === undefined) return [cell('? missing', scale.columns, 'warn')]
   if (node.again) return [cell('↑ see above', scale.columns, 'dim')]
   if (course === undefined) return [cell('', scale.columns)]
   return barPieces(course, scale, shown.nowMs, eventDueMs(shown, event))
 }
 
-function behindSpan(id: Behind, { event, node }: SeenNode, course: Course | undefined, look: BarLook): Span {
+function behindSpan(
+  id: Behind,
+  { event, node }: SeenNode,
+  course: EventHistory | undefined,
+  look: BarLook,
+): StyledText {
   if (event === undefined || node.again) return ['', 'plain']
   const { shown, time } = look
   switch (id) {
@@ -145,9 +154,9 @@ function alignOf(id: Behind): 'left' | 'right' {
   return id === 'status' ? 'left' : 'right'
 }
 
-function legendRow(signs: readonly BarSign[], width: number): Row {
+function legendRow(signs: readonly BarSign[], width: number): ScreenRow {
   const all: readonly BarSign[] = [...signs, { glyph: '┊', style: 'warn', word: 'due' }]
-  const parts = all.map(({ glyph, style, word }): Span[] => [
+  const parts = all.map(({ glyph, style, word }): StyledText[] => [
     [glyph, style],
     // `ready to be claimed` is for those who have room.
     [` ${word.replace(/ (?:to|for) .*/, '')}`, 'dim'],
@@ -157,7 +166,7 @@ function legendRow(signs: readonly BarSign[], width: number): Row {
 
 /** What all events of a stream have been through. */
 interface Courses {
-  readonly of: ReadonlyMap<string, Course>
+  readonly of: ReadonlyMap<string, EventHistory>
   readonly extent: Extent
   /** The signs of its bars. */
   readonly signs: readonly BarSign[]

@@ -1,4 +1,4 @@
-import { eventDueMs, lookOf, type ShownStream, shownStatus, statusWord, timeOf } from '../../../formats/stream/view.ts'
+import { eventDueMs, type ShownStream, shownStatus, statusWord, styleOf, timeOf } from '../../../formats/stream/view.ts'
 import { calmSpan } from '../../../formats/terminal/numbers.ts'
 import { cut, cutInside, widthOf } from '../../../formats/terminal/width.ts'
 import { attemptOf, fenceOf, isFinal, isSuperseded, type StreamEvent } from '../../../stream/event.ts'
@@ -8,16 +8,16 @@ import type { Scene } from '../../state/context.ts'
 import { layoutOf, PANES_COLUMNS, WIDE_COLUMNS } from '../../state/layout.ts'
 import { shownOf } from '../../state/shown-stream.ts'
 import type { State } from '../../state/state.ts'
-import type { Moment } from '../columns.ts'
+import type { RowTime } from '../columns.ts'
 import { emptyRows, noDocument, noMatch } from '../empty.ts'
-import { type Area, cell, filled, type Row, rowOf, type Span } from '../row.ts'
+import { type Area, cell, filled, rowOf, type ScreenRow, type StyledText } from '../row.ts'
 import { safeText } from '../safe-text.ts'
 import { agoText, dueSpan } from '../times.ts'
 import { type ListWindow, listWindow } from '../window.ts'
 import { openOf, positionsOf } from './open.ts'
 
 /** The thread tree of the open stream: its titles where the screen has room for them, and the rows around the cursor. */
-export function treeRows(scene: Scene, area: Area): Row[] {
+export function treeRows(scene: Scene, area: Area): ScreenRow[] {
   const { state, nowMs } = scene
   const { titles } = layoutOf(state)
   const columns = treeColumns(area.columns, state.isWide, state.time)
@@ -74,16 +74,16 @@ interface TreeLook extends CellContext {
   readonly width: number
 }
 
-function titleRow(columns: readonly TreeColumn[], width: number): Row {
+function titleRow(columns: readonly TreeColumn[], width: number): ScreenRow {
   const [event, ...others] = columns
   const first = cell('  EVENT', event?.width ?? 0, 'dim')
   const rest = others.map(({ title, width, align }) => `${' '.repeat(TREE_GAP)}${cell(title, width, 'dim', align)[0]}`)
   return rowOf([[`${' '.repeat(CURSOR_COLUMNS)}${first[0]}${rest.join('')}`, 'dim']], width)
 }
 
-function nodeRow(item: SeenNode, look: TreeLook): Row {
+function nodeRow(item: SeenNode, look: TreeLook): ScreenRow {
   const [first, ...others] = look.columns
-  const spans: Span[] = [[item.isCursor ? '›' : ' ', 'plain'], ...labelSpans(item, look.open, first?.width ?? 0)]
+  const spans: StyledText[] = [[item.isCursor ? '›' : ' ', 'plain'], ...labelSpans(item, look.open, first?.width ?? 0)]
   for (const column of others) {
     const [text, style] = cellOf(item, column, look)
     spans.push([' '.repeat(TREE_GAP), 'plain'], cell(text, column.width, style, column.align))
@@ -92,19 +92,19 @@ function nodeRow(item: SeenNode, look: TreeLook): Row {
 }
 
 /** Rows of events that count no more are faint, like those that left the filter. */
-export function lookOfRow({ event, isCursor, isFaint }: SeenNode): Row['look'] {
+export function lookOfRow({ event, isCursor, isFaint }: SeenNode): ScreenRow['look'] {
   if (isCursor) return 'cursor'
   return isFaint || (event !== undefined && isSuperseded(event)) ? 'faint' : undefined
 }
 
-function cellOf({ node, event }: SeenNode, { id, width }: TreeColumn, look: TreeLook): Span {
+function cellOf({ node, event }: SeenNode, { id, width }: TreeColumn, look: TreeLook): StyledText {
   if (event === undefined) return id === 'status' ? ['? missing', 'warn'] : ['', 'plain']
   if (node.again) return id === 'status' ? ['↑ see above', 'dim'] : ['', 'plain']
   return eventCell(id, event, width, look)
 }
 
 /** Tree lines, fold and mark, id and name in exactly so many columns; of folded events how far what is below has come. */
-export function labelSpans(item: SeenNode, open: OpenStream, width: number): Span[] {
+export function labelSpans(item: SeenNode, open: OpenStream, width: number): StyledText[] {
   const progress = item.fold === 'folded' ? progressSpans(open, item.at) : []
   const badge = progress.reduce((sum, [text]) => sum + widthOf(text), 0)
   const room = Math.max(0, width - (badge === 0 || badge > width / 2 ? 0 : badge + 1))
@@ -135,21 +135,21 @@ function nameOf({ node, event }: SeenNode, width: number): string {
   return event === undefined || event.name === '' || left < 2 ? id : `${id} ${cut(safeText(event.name), left)}`
 }
 
-function progressSpans(open: OpenStream, at: number): Span[] {
+function progressSpans(open: OpenStream, at: number): StyledText[] {
   const { done, failed, total } = open.below(at)
   return [[`${done}/${total}`, 'plain'], ...(failed > 0 ? [[` ✗ ${failed}`, 'bad'] as const] : [])]
 }
 
 /** Without room for columns: the sign of the status, the id, the word, and the name as far as it goes. */
-function lineRow(item: SeenNode, { shown, width }: TreeLook): Row {
+function lineRow(item: SeenNode, { shown, width }: TreeLook): ScreenRow {
   const { node, event, isCursor, isMarked } = item
   const state = event === undefined ? '' : shownStatus(shown, event)
-  const { glyph, style } = event === undefined ? { glyph: '?', style: 'warn' as const } : lookOf(state)
+  const { glyph, style } = event === undefined ? { glyph: '?', style: 'warn' as const } : styleOf(state)
   const word = event === undefined ? 'missing' : node.again ? 'see above' : safeText(statusWord(state))
   const id = cutInside(safeText(node.id), Math.max(8, width - 10))
   const front = `${isCursor ? '›' : ' '}${foldMark(item)}${isMarked ? '•' : ' '}`
   const name = event === undefined ? '' : `  ${safeText(event.name)}`
-  const spans: Span[] = [
+  const spans: StyledText[] = [
     [`${front}${id} `, 'plain'],
     [`${glyph} ${word}`, style],
     [name, 'plain'],
@@ -157,7 +157,7 @@ function lineRow(item: SeenNode, { shown, width }: TreeLook): Row {
   return rowOf(spans, width, lookOfRow(item))
 }
 
-function emptyTree(scene: Scene, open: OpenStream, area: Area): Row[] {
+function emptyTree(scene: Scene, open: OpenStream, area: Area): ScreenRow[] {
   if (open.nodes.length === 0) return emptyRows(area, 'no events yet', [], 'dim')
   return scene.state.lists.stream.filter === '' ? [] : noMatch(scene, area, 'event')
 }
@@ -252,7 +252,7 @@ interface CellContext {
 }
 
 /** What one column says of an event, not yet fitted. */
-function eventCell(id: TreeColumnId, event: StreamEvent, width: number, context: CellContext): Span {
+function eventCell(id: TreeColumnId, event: StreamEvent, width: number, context: CellContext): StyledText {
   switch (id) {
     case 'event':
       return [`${safeText(event.id)} ${safeText(event.name)}`, 'plain']
@@ -282,9 +282,9 @@ function eventCell(id: TreeColumnId, event: StreamEvent, width: number, context:
 }
 
 /** Glyph, word and colour of an event as it stands; with the number of its attempt where no column has it. */
-export function statusSpan(event: StreamEvent, { shown, columns }: CellContext): Span {
+export function statusSpan(event: StreamEvent, { shown, columns }: CellContext): StyledText {
   const state = shownStatus(shown, event)
-  const { glyph, style } = lookOf(state)
+  const { glyph, style } = styleOf(state)
   if (isSuperseded(event)) return [`${glyph} replaced`, 'dim']
   const attempt = attemptOf(event)
   const number = attempt > 1 && columns.every(({ id }) => id !== 'attempt') ? ` #${attempt}` : ''
@@ -292,7 +292,7 @@ export function statusSpan(event: StreamEvent, { shown, columns }: CellContext):
 }
 
 /** Who works on it and how long that claim still holds; in a narrow column the due time says the latter. */
-function ownerSpan(event: StreamEvent, width: number, { shown }: CellContext): Span {
+function ownerSpan(event: StreamEvent, width: number, { shown }: CellContext): StyledText {
   const { owner } = event.lc
   if (isFinal(event) || owner === undefined) return ['-', 'plain']
   const [left, style] = claimSpan(event, shown.nowMs)
@@ -302,13 +302,13 @@ function ownerSpan(event: StreamEvent, width: number, { shown }: CellContext): S
 }
 
 /** `41s left` of a claim, `ran out` after its end; `''` without one. */
-export function claimSpan(event: StreamEvent, nowMs: number): Span {
+export function claimSpan(event: StreamEvent, nowMs: number): StyledText {
   const until = isFinal(event) ? undefined : claimEndMs(event)
   if (until === undefined) return ['', 'plain']
   return until > nowMs ? [`${calmSpan(until - nowMs)} left`, 'plain'] : ['ran out', 'warn']
 }
 
-function dueCell(event: StreamEvent, context: CellContext): Span {
+function dueCell(event: StreamEvent, context: CellContext): StyledText {
   const { shown, columns } = context
   const due = eventDueMs(shown, event)
   if (due !== undefined) return dueSpan(due, momentOf(context))
@@ -316,6 +316,6 @@ function dueCell(event: StreamEvent, context: CellContext): Span {
   return hasRoom ? ['', 'plain'] : claimSpan(event, shown.nowMs)
 }
 
-function momentOf({ shown, time }: CellContext): Moment {
+function momentOf({ shown, time }: CellContext): RowTime {
   return { nowMs: shown.nowMs, time }
 }

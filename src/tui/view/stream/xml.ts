@@ -1,7 +1,7 @@
 import type { OpenStream } from '../../data/types.ts'
 import type { Scene } from '../../state/context.ts'
 import { xmlGutter, xmlLines } from '../../state/panes.ts'
-import { type Area, filled, type Row, rowOf, type Span } from '../row.ts'
+import { type Area, filled, rowOf, type ScreenRow, type StyledText } from '../row.ts'
 import { safeText } from '../safe-text.ts'
 import { openOf } from './open.ts'
 
@@ -9,7 +9,7 @@ import { openOf } from './open.ts'
  * The document as it lies in the blob, from the line that the state has, with the numbers of its lines. Long lines are
  * cut, in the wide form broken; those too long for any screen are always broken. Why it cannot be read stands first.
  */
-export function xmlRows(scene: Scene, area: Area): Row[] {
+export function xmlRows(scene: Scene, area: Area): ScreenRow[] {
   const open = openOf(scene)
   if (open === undefined) return filled([], area)
   const head = faultRows(open, area.columns)
@@ -17,16 +17,16 @@ export function xmlRows(scene: Scene, area: Area): Row[] {
   return filled([...head, ...textRows(scene, open, { columns: area.columns, rows: area.rows - head.length })], area)
 }
 
-function faultRows({ presence, fault }: OpenStream, width: number): Row[] {
+function faultRows({ presence, fault }: OpenStream, width: number): ScreenRow[] {
   if (presence !== 'unreadable' || fault === undefined) return []
-  const spans: Span[] = [
+  const spans: StyledText[] = [
     ['? ', 'bad'],
     [`${safeText(fault.message)} (${safeText(fault.code)})`, 'bad'],
   ]
   return [rowOf(spans, width)]
 }
 
-function textRows({ state }: Scene, { text }: OpenStream, area: Area): Row[] {
+function textRows({ state }: Scene, { text }: OpenStream, area: Area): ScreenRow[] {
   const lines = xmlLines(text, area.columns, state.isWide)
   const top = Math.max(0, Math.min(state.paneTop, lines.total - 1))
   const shown = Math.max(0, Math.min(area.rows, lines.total - top))
@@ -39,7 +39,7 @@ interface Part {
   readonly to: number
 }
 
-function textRow(text: readonly string[], { line, from, to }: Part, width: number): Row {
+function textRow(text: readonly string[], { line, from, to }: Part, width: number): ScreenRow {
   const gutter = xmlGutter(text)
   const number = (from === 0 ? String(line + 1) : '').padStart(gutter - 2)
   // No character takes less than half a column of UTF-16 units, but those that are not seen: enough for any row.

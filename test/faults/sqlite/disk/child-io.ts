@@ -3,7 +3,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts'
-import type { EventStore } from '../../../../src/store/store.ts'
+import type { StreamStore } from '../../../../src/store/store.ts'
 import { LeasectlError } from '../../../../src/stream/errors.ts'
 import { bytes, changeOptions, holder, summary } from '../../../contract/harness.ts'
 import { document, faultsOf, once } from '../judgement.ts'
@@ -52,25 +52,25 @@ class Tally {
 
 const DONE = ['created', 'committed', 'left']
 
-function open(path: string): EventStore {
+function open(path: string): StreamStore {
   // Pauses between tries are as short as they get.
   return openSqliteStore(path, { random: () => 0, onOpen: db => db.exec('PRAGMA wal_autocheckpoint = 4') })
 }
 
-function change(store: EventStore, tally: Tally, name: string, id: string): Promise<void> {
-  return tally.of(id, store.changeUnderLease(name, once(id), changeOptions({ deadlineMs: 2_000, waitMs: 0 })))
+function change(store: StreamStore, tally: Tally, name: string, id: string): Promise<void> {
+  return tally.of(id, store.update(name, once(id), changeOptions({ deadlineMs: 2_000, waitMs: 0 })))
 }
 
 /** Creates, changes alone and together, checkpoints, leases, closes, opens again. */
-async function scenario(path: string, tally: Tally): Promise<EventStore> {
+async function scenario(path: string, tally: Tally): Promise<StreamStore> {
   const first = open(path)
   for (const name of ['a', 'b', 'c']) {
     await tally.of(`new-${name}`, first.create(name, bytes(document(`new-${name}`)), summary()))
   }
   await change(first, tally, 'a', 'a-1')
   await Promise.all(['a', 'b', 'c'].map(name => change(first, tally, name, `${name}-2`)))
-  await first.acquire('a', { leaseId: 'x', durationS: 15, holder: holder('ada') }).catch(() => undefined)
-  await first.release('a', 'x').catch(() => undefined)
+  await first.acquireLease('a', { leaseId: 'x', durationS: 15, holder: holder('ada') }).catch(() => undefined)
+  await first.releaseLease('a', 'x').catch(() => undefined)
   await first.close()
   const second = open(path)
   await Promise.all(['b', 'c'].map(name => change(second, tally, name, `${name}-3`)))

@@ -2,7 +2,7 @@
 // node child-writer.ts change|create FILE OPTIONS
 import { flushCompileCache } from 'node:module'
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts'
-import type { ChangeOutcome, EventStore } from '../../../../src/store/store.ts'
+import type { ChangeOutcome, StreamStore } from '../../../../src/store/store.ts'
 import { bytes, changeOptions, summary } from '../../../contract/harness.ts'
 import { document, once } from '../judgement.ts'
 import { arm, type Failing, isRecorded, mark } from './talk.ts'
@@ -33,7 +33,7 @@ function acknowledge(id: string): void {
   mark(id)
 }
 
-function open(file: string): EventStore {
+function open(file: string): StreamStore {
   const { synchronous, checkpointPages } = options
   return openSqliteStore(file, {
     onOpen: db => {
@@ -43,14 +43,14 @@ function open(file: string): EventStore {
   })
 }
 
-async function create(store: EventStore, name: string, id: string): Promise<void> {
+async function create(store: StreamStore, name: string, id: string): Promise<void> {
   const { kind } = await store.create(name, bytes(document(id)), summary())
   if (kind === 'created') acknowledge(id)
 }
 
-async function change(store: EventStore, name: string, id: string): Promise<void> {
+async function change(store: StreamStore, name: string, id: string): Promise<void> {
   const decide = once(id)
-  const { kind }: ChangeOutcome = await store.changeUnderLease(
+  const { kind }: ChangeOutcome = await store.update(
     name,
     current => {
       if (options.tooEarly) {

@@ -162,7 +162,7 @@ describe('what was previewed is what is changed', () => {
   test('what changed since is skipped and reported as changed', async () => {
     const world = await worldOf('a', 'b', 'c')
     let changed = false
-    const store = before(world.store, 'changeUnderLease', async () => {
+    const store = before(world.store, 'update', async () => {
       if (!changed) {
         changed = true
         await run(world.store, 'b', tag)
@@ -181,7 +181,7 @@ describe('what was previewed is what is changed', () => {
   test('so is what vanished since, and what was made anew under its name', async () => {
     const world = await worldOf('a', 'b')
     let isFirst = true
-    const store = before(world.store, 'changeUnderLease', async () => {
+    const store = before(world.store, 'update', async () => {
       if (!isFirst) return
       isFirst = false
       await world.store.remove('a', {})
@@ -206,7 +206,7 @@ describe('what was previewed is what is changed', () => {
       await copyInto(world.store, name, body, { existing: 'refuse', holder: HOLDER, leaseWaitMs: 0 })
     }
     let isFirst = true
-    const store = before(world.store, 'changeUnderLease', async () => {
+    const store = before(world.store, 'update', async () => {
       if (isFirst) await run(world.store, 'b', tag)
       isFirst = false
     })
@@ -221,7 +221,7 @@ describe('what was previewed is what is changed', () => {
     const world = await worldOf('a', 'b')
     for (const name of ['a', 'b']) await writeForeign(world.store, name, 'name="A"', 'name="Mine"')
     let isFirst = true
-    const store = before(world.store, 'changeUnderLease', async () => {
+    const store = before(world.store, 'update', async () => {
       if (isFirst) await writeForeign(world.store, 'b', 'name="B"', 'name="Theirs"')
       isFirst = false
     })
@@ -249,7 +249,7 @@ describe('what was previewed is what is changed', () => {
     const first = await cli(world, argv)
     expect(items(first.stdout)).toMatchObject([{ commandId: 'c/a', outcome: 'done' }, { commandId: 'c/b' }])
     for (const name of ['a', 'b']) await run(world.store, name, { op: 'fail', event: '01.00' })
-    const store = before(world.store, 'changeUnderLease', name => run(world.store, name, tag))
+    const store = before(world.store, 'update', name => run(world.store, name, tag))
     const again = await cli(world, argv, { store })
     expect(again.exit).toBe(0)
     expect(items(again.stdout)).toMatchObject([
@@ -267,9 +267,7 @@ describe('outcomes', () => {
       letGo = resolve
     })
     const slow = () =>
-      before(world.store, 'changeUnderLease', name =>
-        name === 'a' ? gate : void (name === 'c' && setImmediate(letGo)),
-      )
+      before(world.store, 'update', name => (name === 'a' ? gate : void (name === 'c' && setImmediate(letGo))))
     const ran = await cli(world, ['cancel', '--all', '--yes', '-o', 'ndjson'], { store: slow() })
     expect(lines(ran.stdout).map(({ stream }) => stream)).toEqual(['b', 'c', 'a'])
     const json = await cli(world, ['cancel', 'a', 'b', 'c', '-o', 'json'], { store: slow() })
@@ -281,15 +279,15 @@ describe('outcomes', () => {
     await cli(world, ['cancel', 'already'])
     for (const event of ['01.00', '02.00']) await run(world.store, 'refused', { op: 'complete', event })
     await unreadable(world, 'failed')
-    await world.store.acquire('busy', { leaseId: LEASE, durationS: -1, holder: { ...HOLDER, purpose: 'repair' } })
+    await world.store.acquireLease('busy', { leaseId: LEASE, durationS: -1, holder: { ...HOLDER, purpose: 'repair' } })
     const names = ['already', 'busy', 'changed', 'done', 'failed', 'refused', 'unknown']
     const store = new Proxy(world.store, {
       get(target, key) {
         const value: unknown = Reflect.get(target, key)
         if (typeof value !== 'function') return value
         return async (...args: unknown[]) => {
-          if (key === 'changeUnderLease' && args[0] === 'unknown') return { kind: 'unknown', cause: new Error('hush') }
-          if (key === 'changeUnderLease' && args[0] === 'changed') await run(world.store, 'changed', tag)
+          if (key === 'update' && args[0] === 'unknown') return { kind: 'unknown', cause: new Error('hush') }
+          if (key === 'update' && args[0] === 'changed') await run(world.store, 'changed', tag)
           return value.apply(target, args)
         }
       },
@@ -332,7 +330,7 @@ describe('outcomes', () => {
       await given(world, namesOf(20))
       let inFlight = 0
       let most = 0
-      const store = before(world.store, 'changeUnderLease', async () => {
+      const store = before(world.store, 'update', async () => {
         most = Math.max(most, ++inFlight)
         await new Promise(setImmediate)
         inFlight--
@@ -347,9 +345,9 @@ describe('what ends a batch', () => {
   test('Ctrl-C: what is in flight ends, nothing new is begun; a wait for a lease ends as busy', async () => {
     const world = newWorld()
     await given(world, namesOf(10))
-    await world.store.acquire('s001', { leaseId: LEASE, durationS: -1, holder: HOLDER })
+    await world.store.acquireLease('s001', { leaseId: LEASE, durationS: -1, holder: HOLDER })
     const interruption = new AbortController()
-    const store = before(world.store, 'changeUnderLease', name => {
+    const store = before(world.store, 'update', name => {
       if (name === 's003') interruption.abort('SIGINT')
     })
     const argv = ['cancel', '--all', '--yes', '--concurrency', '4', '-o', 'json', '--lease-wait', '1h']
@@ -375,7 +373,7 @@ describe('what ends a batch', () => {
   test('between the events of one stream too', async () => {
     const world = await worldOf('a')
     const interruption = new AbortController()
-    const store = before(world.store, 'changeUnderLease', () => interruption.abort('SIGINT'))
+    const store = before(world.store, 'update', () => interruption.abort('SIGINT'))
     const argv = ['abort', 'a', '-e', '01.00', '-e', '02.00']
     const ran = await cli(world, argv, { store, signal: interruption.signal })
     expect(ran.exit).toBe(130)
@@ -386,7 +384,7 @@ describe('what ends a batch', () => {
   test('SIGTERM ends it with 143', async () => {
     const world = await worldOf('a', 'b')
     const interruption = new AbortController()
-    const store = before(world.store, 'changeUnderLease', () => interruption.abort('SIGTERM'))
+    const store = before(world.store, 'update', () => interruption.abort('SIGTERM'))
     const argv = ['cancel', '--all', '--yes', '--concurrency', '1']
     expect((await cli(world, argv, { store, signal: interruption.signal })).exit).toBe(143)
   })
@@ -394,7 +392,7 @@ describe('what ends a batch', () => {
   test('a store that refuses one stream after the other: the rest is not begun, and it is told why', async () => {
     const world = newWorld()
     await given(world, namesOf(30))
-    const store = before(world.store, 'changeUnderLease', name => {
+    const store = before(world.store, 'update', name => {
       if (name !== 's000') throw new StoreUnreachable('no route to host')
     })
     const ran = await cli(world, ['cancel', '--all', '--yes', '--concurrency', '1'], { store })
@@ -406,7 +404,7 @@ describe('what ends a batch', () => {
   test('faults here and there do not end it', async () => {
     const world = newWorld()
     await given(world, namesOf(30))
-    const store = before(world.store, 'changeUnderLease', name => {
+    const store = before(world.store, 'update', name => {
       if (Number(name.slice(1)) % 2 === 0) return
       throw new StoreUnreachable('no route to host')
     })

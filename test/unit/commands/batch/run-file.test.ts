@@ -26,12 +26,12 @@ const items = (text: string) => json(text).items as Record<string, unknown>[]
 async function half(argv: readonly string[] = ['-m', 'wrong import', '--by', 'ops']) {
   const world = newWorld()
   await given(world, ['a', 'b', 'c'], ['A'])
-  await world.store.acquire('b', { leaseId: LEASE, durationS: -1, holder: HOLDER })
+  await world.store.acquireLease('b', { leaseId: LEASE, durationS: -1, holder: HOLDER })
   const ran = await cli(world, ['cancel', '--all', '--yes', '--lease-wait', '0s', ...argv])
   return { world, ran, path: runFileOf(ran) }
 }
 
-const free = (world: World) => world.store.release('b', LEASE)
+const free = (world: World) => world.store.releaseLease('b', LEASE)
 
 let files = 0
 function fileOf(text: string): string {
@@ -81,7 +81,7 @@ describe('what is left', () => {
     await given(world, ['a', 'b'])
     const known = new Set(runFiles())
     let seen: Record<string, unknown>[] = []
-    const store = before(world.store, 'changeUnderLease', name => {
+    const store = before(world.store, 'update', name => {
       const [own = ''] = runFiles().filter(file => !known.has(file))
       if (name === 'a') seen = linesOf(join(STATE_HOME, 'leasectl', 'runs', own))
     })
@@ -165,7 +165,7 @@ describe('a disk that is full', () => {
     for (let at = 0; at < works; at++) write.mockResolvedValueOnce()
     const world = newWorld()
     await given(world, ['a', 'b', 'c'])
-    const store = before(world.store, 'changeUnderLease', turns)
+    const store = before(world.store, 'update', turns)
     return { world, ran: await cli(world, ['cancel', '--all', '--yes', '--concurrency', '1', '-o', 'json'], { store }) }
   }
 
@@ -277,7 +277,7 @@ describe('--rerun', () => {
   test('events that were not done, each of its stream', async () => {
     const world = newWorld()
     await given(world, ['a', 'b'], ['A', 'B'])
-    await world.store.acquire('b', { leaseId: LEASE, durationS: -1, holder: HOLDER })
+    await world.store.acquireLease('b', { leaseId: LEASE, durationS: -1, holder: HOLDER })
     const ran = await cli(world, ['abort', 'a', 'b', '-e', '01.00', '-e', '02.00', '--lease-wait', '0s'])
     await free(world)
     const path = fileOf(

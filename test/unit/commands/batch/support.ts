@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { EventStore } from '../../../../src/store/store.ts'
+import type { StreamStore } from '../../../../src/store/store.ts'
 import { init, run } from '../../ops/support.ts'
 import { json, STATE_HOME, type World } from '../support.ts'
 
@@ -22,7 +22,7 @@ export async function unreadable(world: World, name: string): Promise<void> {
 }
 
 /** A store in which something happens before a call goes on. */
-export function before(store: EventStore, method: keyof EventStore, act: (name: string) => unknown): EventStore {
+export function before(store: StreamStore, method: keyof StreamStore, act: (name: string) => unknown): StreamStore {
   return new Proxy(store, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key)

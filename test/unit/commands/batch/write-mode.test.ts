@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
-import type { ChangeOptions, EventStore } from '../../../../src/store/store.ts'
+import type { ChangeOptions, StreamStore } from '../../../../src/store/store.ts'
 import { allCommands, cli, newWorld, type World } from '../support.ts'
 
 /** The write modes that the store was asked for. */
-function spied(world: World): { readonly store: EventStore; readonly modes: unknown[] } {
+function spied(world: World): { readonly store: StreamStore; readonly modes: unknown[] } {
   const modes: unknown[] = []
   const store = new Proxy(world.store, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key)
       if (typeof value !== 'function') return value
       return (...args: unknown[]) => {
-        if (key === 'changeUnderLease') modes.push((args[2] as ChangeOptions).write)
+        if (key === 'update') modes.push((args[2] as ChangeOptions).write)
         return value.apply(target, args)
       }
     },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
-import type { EventStore, LeaseView, Stored } from '../../../../src/store/store.ts'
+import type { LeaseView, StreamSnapshot, StreamStore } from '../../../../src/store/store.ts'
 import { storeWith } from '../store-with.ts'
 import { cli, json, newWorld, type World } from '../support.ts'
 
@@ -14,7 +14,11 @@ async function leased(duration = '60s'): Promise<World> {
 }
 
 /** A store in which something happens between the first reading, before the question, and the second. */
-function meanwhile(world: World, happens: () => Promise<unknown>, seen: (stored: Stored) => Stored = it => it) {
+function meanwhile(
+  world: World,
+  happens: () => Promise<unknown>,
+  seen: (stored: StreamSnapshot) => StreamSnapshot = it => it,
+) {
   let reads = 0
   const broken: string[] = []
   const store = storeWith(world.store, {
@@ -23,9 +27,9 @@ function meanwhile(world: World, happens: () => Promise<unknown>, seen: (stored:
       const stored = await world.store.read(name)
       return stored && seen(stored)
     },
-    break: (name, periodS) => {
+    breakLease: (name, periodS) => {
       broken.push(name)
-      return world.store.break(name, periodS)
+      return world.store.breakLease(name, periodS)
     },
   })
   return { store, broken }
@@ -84,12 +88,13 @@ test.each([
 ])('where no holder is known: one who %s', async (_what, writes, exit) => {
   const world = await leased()
   const write = async () => {
-    if (writes) await world.store.changeUnderLease('s', rewrite, { waitMs: 0, leaseId, holder: HOLDER })
+    if (writes) await world.store.update('s', rewrite, { waitMs: 0, leaseId, holder: HOLDER })
   }
   const leaseId = '11111111-1111-4111-8111-111111111111'
   await cli(world, ['lease', 'break', 's', '--yes'])
   await cli(world, ['lease', 'acquire', 's', '--lease-id', leaseId])
-  const unknown = (stored: Stored): Stored => (stored.lease.state === 'leased' ? { ...stored, lease: UNKNOWN } : stored)
+  const unknown = (stored: StreamSnapshot): StreamSnapshot =>
+    stored.lease.state === 'leased' ? { ...stored, lease: UNKNOWN } : stored
   const { store, broken } = meanwhile(world, write, unknown)
   const ran = await cli(world, ['lease', 'break', 's'], { ...YES, store })
   expect(ran.exit).toBe(exit)
@@ -98,7 +103,7 @@ test.each([
 })
 
 const HOLDER = { by: 'w', host: 'h', pid: 1, purpose: 'p', sinceMs: 0 }
-const rewrite = ({ body, summary }: Stored) => {
+const rewrite = ({ body, summary }: StreamSnapshot) => {
   if (summary === undefined) throw new Error('no summary')
   return { kind: 'put', body, summary } as const
 }
@@ -130,7 +135,7 @@ test('a lease that ended while one was asked is no lease to break', async () => 
 test('a stream that was removed while one was asked is exit 3', async () => {
   const world = await leased()
   const { store, broken } = meanwhile(world, async () => {
-    await world.store.break('s', 0)
+    await world.store.breakLease('s', 0)
     await world.store.remove('s', {})
   })
   expect((await cli(world, ['lease', 'break', 's'], { ...YES, store })).exit).toBe(3)
@@ -150,7 +155,7 @@ test('a lease that is breaking is asked about too: ending it sooner takes time f
 test('a lease that was broken is told so, even if nobody can look any more', async () => {
   const world = await leased('infinite')
   let reads = 0
-  const store: EventStore = storeWith(world.store, {
+  const store: StreamStore = storeWith(world.store, {
     read: async name => {
       if (++reads > 1) throw new StoreUnreachable('gone')
       return world.store.read(name)

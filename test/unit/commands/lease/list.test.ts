@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { registerLs as register } from '../../../../src/commands/lease.ts'
-import type { EventStore, LeaseView } from '../../../../src/store/store.ts'
+import type { LeaseView, StreamStore } from '../../../../src/store/store.ts'
 import { listing, storeWith } from '../store-with.ts'
 import { cli, json, newWorld, optionsFrom, type World } from '../support.ts'
 
@@ -88,7 +88,7 @@ test('where nobody knows the holder, it says who wrote last; an infinite one is 
   const world = await three()
   const unknown = (row: { name: string; lease: LeaseView }): LeaseView =>
     row.name === 'c' ? row.lease : { state: 'leased', duration: row.name === 'a' ? 'fixed' : 'infinite' }
-  const store: EventStore = storeWith(
+  const store: StreamStore = storeWith(
     world.store,
     listing(world.store, row => ({ ...row, lease: unknown(row) })),
   )

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { runCommandLine } from '../../../../src/commands/main.ts'
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
-import type { EventStore, Listed, ListQuery } from '../../../../src/store/store.ts'
+import type { ListQuery, StreamRow, StreamStore } from '../../../../src/store/store.ts'
 import { storeWith } from '../store-with.ts'
 import { cli, fakeRuntime, json, newWorld, type World } from '../support.ts'
 
@@ -10,12 +10,12 @@ async function copies(
   count: number,
   page: (number: number, query: ListQuery) => unknown = () => {},
   pageRows = 1_000,
-): Promise<{ world: World; store: EventStore }> {
+): Promise<{ world: World; store: StreamStore }> {
   const world = newWorld()
   await cli(world, ['init', 's'])
-  let row: Listed | undefined
+  let row: StreamRow | undefined
   for await (const [first] of world.store.list({})) row = first
-  const copy = (at: number) => ({ ...row, name: `s${String(at).padStart(6, '0')}` }) as Listed
+  const copy = (at: number) => ({ ...row, name: `s${String(at).padStart(6, '0')}` }) as StreamRow
   const store = storeWith(world.store, {
     async *list(query) {
       for (let at = 0, number = 0; at < count; at += pageRows, number++) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { LiveView } from '../../../../src/cli/runtime.ts'
 import { NotPermitted, StoreUnreachable } from '../../../../src/store/errors.ts'
-import type { EventStore } from '../../../../src/store/store.ts'
+import type { StreamStore } from '../../../../src/store/store.ts'
 import { storeWith } from '../store-with.ts'
 import { cli, newWorld, type Ran, type Setting, type World } from '../support.ts'
 
@@ -96,7 +96,7 @@ test('no line is longer than the terminal is wide', async () => {
 test('a store that does not answer: the last picture stays, with a line since when, until it answers', async () => {
   const world = await letters('a')
   let lost = false
-  const store: EventStore = storeWith(world.store, {
+  const store: StreamStore = storeWith(world.store, {
     async *list(query) {
       if (lost) throw new StoreUnreachable('connection refused\u001b[2J')
       yield* world.store.list(query)
@@ -121,7 +121,7 @@ test('a store that does not answer: the last picture stays, with a line since wh
 test('an answer that is long in coming is told about too, and Ctrl-C does not wait for it', async () => {
   const world = await letters('a')
   let looks = 0
-  const store: EventStore = storeWith(world.store, {
+  const store: StreamStore = storeWith(world.store, {
     async *list(query) {
       if (looks++ > 0)
         await new Promise((_, reject) => query.signal?.addEventListener('abort', () => reject(query.signal?.reason)))

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { runCommandLine } from '../../../../src/commands/main.ts'
 import { register } from '../../../../src/commands/tail.ts'
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
-import type { EventStore, Listed } from '../../../../src/store/store.ts'
+import type { StreamRow, StreamStore } from '../../../../src/store/store.ts'
 import { cli, fakeRuntime, json, newWorld, optionsFrom, type World } from '../support.ts'
 
 test('argv → options', async () => {
@@ -156,7 +156,7 @@ describe('what is no use', () => {
 })
 
 /** A store with other ways to list and read. */
-function changed(store: EventStore, how: Partial<Pick<EventStore, 'list' | 'read'>>): EventStore {
+function changed(store: StreamStore, how: Partial<Pick<StreamStore, 'list' | 'read'>>): StreamStore {
   return new Proxy(store, {
     get(target, key) {
       const value: unknown = Reflect.get(how, key) ?? Reflect.get(target, key)
@@ -166,7 +166,7 @@ function changed(store: EventStore, how: Partial<Pick<EventStore, 'list' | 'read
 }
 
 /** Streams of these names hold no document that can be read. */
-function broken(store: EventStore, isBroken: (name: string) => boolean): EventStore {
+function broken(store: StreamStore, isBroken: (name: string) => boolean): StreamStore {
   return changed(store, {
     read: async name => {
       const stored = await store.read(name)
@@ -202,7 +202,7 @@ async function following(
   world: World,
   argv: readonly string[],
   steps: readonly (() => unknown)[],
-  list: EventStore['list'] = query => world.store.list(query),
+  list: StreamStore['list'] = query => world.store.list(query),
 ) {
   const interruption = new AbortController()
   const left = [...steps]
@@ -279,7 +279,7 @@ describe('-f', () => {
   test('says after an outage how long it was and that nothing was missed', async () => {
     const world = await played()
     let looks = 0
-    const list = async function* (query: Parameters<EventStore['list']>[0]): AsyncGenerator<readonly Listed[]> {
+    const list = async function* (query: Parameters<StreamStore['list']>[0]): AsyncGenerator<readonly StreamRow[]> {
       if (++looks === 2) throw new StoreUnreachable('no \u001broute')
       yield* world.store.list(query)
     }
@@ -300,7 +300,7 @@ describe('-f', () => {
   test('says what an outage may have swallowed', async () => {
     const world = await played()
     let looks = 0
-    const list = async function* (query: Parameters<EventStore['list']>[0]): AsyncGenerator<readonly Listed[]> {
+    const list = async function* (query: Parameters<StreamStore['list']>[0]): AsyncGenerator<readonly StreamRow[]> {
       if (++looks === 2) throw new StoreUnreachable('no route')
       yield* world.store.list(query)
     }
@@ -326,7 +326,7 @@ describe('-f', () => {
   test('a store that does not answer at the beginning: exit 9', async () => {
     const world = await played()
     // biome-ignore lint/correctness/useYield: it fails before
-    const list = async function* (): AsyncGenerator<readonly Listed[]> {
+    const list = async function* (): AsyncGenerator<readonly StreamRow[]> {
       throw new StoreUnreachable('no route')
     }
     expect(await following(world, ['--all'], [() => undefined], list)).toMatchObject({ exit: 9, stdout: '' })

@@ -181,7 +181,7 @@ describe('carried out', () => {
     await cli(world, ['lease', 'acquire', 's', '--by', 'worker-7', '-m', 'repair'])
     const held = { state: 'leased', holder: (await world.store.read('s'))?.lease.holder } as const
     const store = storeWith(world.store, {
-      changeUnderLease: async () => ({
+      update: async () => ({
         kind: 'held',
         waitedMs: 10_000,
         lease: { state: 'leased', ...(held.holder === undefined ? {} : { holder: held.holder }) },

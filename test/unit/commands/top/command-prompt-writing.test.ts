@@ -12,9 +12,9 @@ async function dashboardOf(names: readonly string[], onChange: () => void = () =
   await given(world, names)
   const kinds: Kind[] = []
   const store = storeWith(world.store, {
-    changeUnderLease: (...change) => {
+    update: (...change) => {
       kinds.push(runtime.kind)
-      return world.store.changeUnderLease(...change).finally(onChange)
+      return world.store.update(...change).finally(onChange)
     },
   })
   const { runtime } = fakeRuntime(world, ['top'], { store })

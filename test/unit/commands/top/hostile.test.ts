@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
-import type { EventStore, Listed } from '../../../../src/store/store.ts'
+import type { StreamRow, StreamStore } from '../../../../src/store/store.ts'
 import type { Ports } from '../../../../src/tui/ports.ts'
 import { storeWith } from '../store-with.ts'
 import { cli, NOON, newWorld } from '../support.ts'
@@ -13,12 +13,12 @@ const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202
 const HOLDER = { by: HOSTILE, host: HOSTILE, pid: 1, purpose: HOSTILE, sinceMs: NOON }
 
 /** A stream whose name, texts and holder are hostile. */
-async function hostileStore(): Promise<EventStore> {
+async function hostileStore(): Promise<StreamStore> {
   const world = newWorld()
   await cli(world, ['init', 's', '--fork', 'A'])
   const xml = HOSTILE.replaceAll(/[\u001b\u0007\b\r]/g, '')
   await cli(world, ['event', 'start', 's', '01.00', '--owner', xml.replaceAll(/[\t]/g, '')])
-  const soiled = <Row extends Listed>(row: Row): Row => {
+  const soiled = <Row extends StreamRow>(row: Row): Row => {
     const summary = row.summary && {
       ...row.summary,
       status: HOSTILE,
@@ -36,8 +36,8 @@ async function hostileStore(): Promise<EventStore> {
       const stored = await world.store.read('s')
       return stored && soiled(stored)
     },
-    changeUnderLease: async () => ({ kind: 'held', waitedMs: 0, lease: { state: 'leased', holder: HOLDER } }),
-    break: async () => {
+    update: async () => ({ kind: 'held', waitedMs: 0, lease: { state: 'leased', holder: HOLDER } }),
+    breakLease: async () => {
       throw new StoreUnreachable(HOSTILE, { hint: HOSTILE })
     },
   })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ContainerMissing, NotPermitted, StoreUnreachable } from '../../../../src/store/errors.ts'
-import type { EventStore } from '../../../../src/store/store.ts'
+import type { StreamStore } from '../../../../src/store/store.ts'
 import { storeWith } from '../store-with.ts'
 import { cli, newWorld, type Setting, type World } from '../support.ts'
 
@@ -13,7 +13,7 @@ async function plain(world: World, line: string, looks: readonly (() => unknown)
     if (at > looks.length) controller.abort('SIGTERM')
     await act?.()
   }
-  const store: EventStore = storeWith(world.store, {
+  const store: StreamStore = storeWith(world.store, {
     async *list(query) {
       await look()
       yield* world.store.list(query)

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
-import type { Subject } from '../../../../src/tui/ports.ts'
+import type { CommandContext } from '../../../../src/tui/ports.ts'
 import { init, run } from '../../ops/support.ts'
 import { cli, newWorld } from '../support.ts'
 import { never, portsOver } from './support.ts'
 
-const SUBJECTS: readonly (readonly [subject: Subject, line: string])[] = [
+const SUBJECTS: readonly (readonly [subject: CommandContext, line: string])[] = [
   [{ kind: 'streams', filter: '' }, 'leasectl ls'],
   [{ kind: 'streams', filter: 'orders !done' }, 'leasectl ls | grep -iF -e orders | grep -ivF -e done'],
   [{ kind: 'stream', stream: 'a b', pane: 'tree' }, "leasectl show 'a b'"],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { nagiosLines, nagiosUnknown } from '../../../../src/formats/check/nagios.ts'
 import { type CheckLimits, judge } from '../../../../src/ops/check/check.ts'
-import { Looking } from '../../../../src/ops/check/scan.ts'
+import { StoreScanner } from '../../../../src/ops/check/scan.ts'
 import type { WatchdogSeen } from '../../../../src/ops/check/watchdogs.ts'
 import type { SummarizedStream } from '../../../../src/ops/summaries.ts'
 import type { WatchdogState } from '../../../../src/ops/watchdog-state/state.ts'
@@ -15,7 +15,7 @@ const LIMITS: CheckLimits = {
 }
 
 function lines(page: readonly SummarizedStream[], watchdogs: readonly WatchdogSeen[] = []): string[] {
-  const looking = new Looking({ overdueForMs: 60_000, stuckAfterMs: 600_000, host: 'here', isRunning: () => true })
+  const looking = new StoreScanner({ overdueForMs: 60_000, stuckAfterMs: 600_000, host: 'here', isRunning: () => true })
   looking.add(page, NOW)
   const state = { watchdogs, damaged: false } as unknown as WatchdogState
   return nagiosLines(judge(looking.found(NOW), state, LIMITS))

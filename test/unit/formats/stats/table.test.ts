@@ -9,7 +9,7 @@ import {
 } from '../../../../src/formats/stats/table.ts'
 import { noPaint } from '../../../../src/formats/terminal/style.ts'
 import { LogHistogram } from '../../../../src/ops/stats/histogram.ts'
-import { type Step, StepTally } from '../../../../src/ops/stats/stats.ts'
+import { type StepStats, StepTally } from '../../../../src/ops/stats/stats.ts'
 import { newEvent } from '../../../../src/stream/event.ts'
 
 function histogramOf(...samples: readonly number[]): LogHistogram {
@@ -73,7 +73,7 @@ test.each([
 })
 
 describe('the table', () => {
-  function steps(...names: readonly string[]): readonly Step[] {
+  function steps(...names: readonly string[]): readonly StepStats[] {
     const tally = new StepTally('name', undefined)
     for (const [at, name] of names.entries()) {
       const lengths = { waitedMs: 1_500, ranMs: 40_000 * (at + 1), tookMs: 41_500 }

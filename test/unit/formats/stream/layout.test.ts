@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Layout, type Shown, showFitted, showLines } from '../../../../src/formats/stream/layout.ts'
+import { type Shown, showFitted, showLines, type TreeLayout } from '../../../../src/formats/stream/layout.ts'
 import { timeReaderFor } from '../../../../src/stream/time/dates.ts'
 import { Play } from '../../../support/stream-builder.ts'
 
@@ -10,7 +10,7 @@ function eight(): Play {
   return play.after({ op: 'fail', event: '06.00', msg: 'no answer' })
 }
 
-function pictureOf(play: Play, layout: Layout = 'tree'): Shown {
+function pictureOf(play: Play, layout: TreeLayout = 'tree'): Shown {
   const { document, stream, nowMs } = play
   const { read } = timeReaderFor(document, { nowMs })
   const lease = { state: 'available' } as const

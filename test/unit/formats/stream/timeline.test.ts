@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ShowOptions } from '../../../../src/formats/stream/header.ts'
+import type { HeaderOptions } from '../../../../src/formats/stream/header.ts'
 import { timeline } from '../../../../src/formats/stream/timeline.ts'
 import { threadTree } from '../../../../src/formats/stream/tree.ts'
 import type { ShownStream } from '../../../../src/formats/stream/view.ts'
@@ -7,7 +7,7 @@ import { widthOf } from '../../../../src/formats/terminal/width.ts'
 import { timeReaderFor } from '../../../../src/stream/time/dates.ts'
 import { documentText, Play, spec } from '../../../support/stream-builder.ts'
 
-function linesOf(play: Play, options: Partial<ShowOptions> = {}): string[] {
+function linesOf(play: Play, options: Partial<HeaderOptions> = {}): string[] {
   const { document, stream, nowMs } = play
   const { read } = timeReaderFor(document, { nowMs })
   const version = document.version

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type CheckLimits, judge } from '../../../../src/ops/check/check.ts'
-import { Looking } from '../../../../src/ops/check/scan.ts'
+import { StoreScanner } from '../../../../src/ops/check/scan.ts'
 import type { SummarizedStream } from '../../../../src/ops/summaries.ts'
 import { heldFor, listed, NOW } from './support.ts'
 
@@ -12,7 +12,7 @@ const LIMITS: CheckLimits = {
 }
 
 function judged(page: readonly SummarizedStream[]) {
-  const looking = new Looking({ overdueForMs: 0, stuckAfterMs: 0, host: 'here', isRunning: () => true })
+  const looking = new StoreScanner({ overdueForMs: 0, stuckAfterMs: 0, host: 'here', isRunning: () => true })
   looking.add(page, NOW)
   // the limits of these streams are watched by nobody: that is another test's
   const look = { ...looking.found(NOW), withLimit: 0 }

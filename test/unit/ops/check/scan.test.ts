@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { Looking, type LookRule, MAX_EXAMPLES } from '../../../../src/ops/check/scan.ts'
+import { type LookRule, MAX_EXAMPLES, StoreScanner } from '../../../../src/ops/check/scan.ts'
 import type { SummarizedStream } from '../../../../src/ops/summaries.ts'
 import { heldFor, listed, NOW, notStarted } from './support.ts'
 
 const RULE: LookRule = { overdueForMs: 60_000, stuckAfterMs: 600_000, host: 'here', isRunning: pid => pid === 41 }
 
 function look(page: readonly SummarizedStream[], rule: Partial<LookRule> = {}) {
-  const looking = new Looking({ ...RULE, ...rule })
+  const looking = new StoreScanner({ ...RULE, ...rule })
   looking.add(page, NOW)
   return looking.found(NOW)
 }

@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { type ProbeStep, probeStore } from '../../../../src/ops/doctor/probe.ts'
 import { ContainerMissing, NotPermitted, StoreUnreachable } from '../../../../src/store/errors.ts'
-import type { EventStore } from '../../../../src/store/store.ts'
+import type { StreamStore } from '../../../../src/store/store.ts'
 import { memoryStore } from '../support.ts'
 
 /** The memory store with some methods replaced; it tells which names it was asked to create. */
-function storeWith(methods: Partial<EventStore>): { store: EventStore; created: string[]; inner: EventStore } {
+function storeWith(methods: Partial<StreamStore>): { store: StreamStore; created: string[]; inner: StreamStore } {
   const { store: inner } = memoryStore()
   const created: string[] = []
   const store = new Proxy(inner, {
     get(target, key) {
       if (key === 'create' && methods.create === undefined) {
-        const create: EventStore['create'] = (name, ...rest) => {
+        const create: StreamStore['create'] = (name, ...rest) => {
           created.push(name)
           return target.create(name, ...rest)
         }
@@ -25,7 +25,7 @@ function storeWith(methods: Partial<EventStore>): { store: EventStore; created: 
   return { store, created, inner }
 }
 
-const probe = (store: EventStore, more: { write?: boolean; signal?: AbortSignal } = {}) =>
+const probe = (store: StreamStore, more: { write?: boolean; signal?: AbortSignal } = {}) =>
   probeStore(store, { write: true, newId: randomUUID, actor: 'ada@here', ...more })
 
 const outcomes = (steps: readonly ProbeStep[]) => Object.fromEntries(steps.map(({ name, outcome }) => [name, outcome]))
@@ -126,9 +126,9 @@ test.each([
 })
 
 test.each([
-  ['lease', { acquire: async () => ({ kind: 'unknown', cause: 'silence' }) as const }],
-  ['write', { changeUnderLease: async () => ({ kind: 'lost', code: 'LeaseLost' }) as const }],
-  ['release', { release: async () => ({ kind: 'unknown', cause: 'silence' }) as const }],
+  ['lease', { acquireLease: async () => ({ kind: 'unknown', cause: 'silence' }) as const }],
+  ['write', { update: async () => ({ kind: 'lost', code: 'LeaseLost' }) as const }],
+  ['release', { releaseLease: async () => ({ kind: 'unknown', cause: 'silence' }) as const }],
 ])('a %s that fails is told, and the probe is removed all the same', async (name, methods) => {
   const { store, created, inner } = storeWith(methods)
   const steps = await probe(store)
@@ -138,7 +138,7 @@ test.each([
 })
 
 test('a create without an answer is removed: it may have landed', async () => {
-  let inner: EventStore | undefined
+  let inner: StreamStore | undefined
   let name = ''
   const made = storeWith({
     create: async (...args) => {
@@ -153,7 +153,7 @@ test('a create without an answer is removed: it may have landed', async () => {
   expect(await inner.read(name)).toBeUndefined()
 })
 
-test.each(['acquire', 'changeUnderLease', 'release'] as const)(
+test.each(['acquireLease', 'update', 'releaseLease'] as const)(
   'interrupted during %s it removes the probe and then stops',
   async method => {
     const interruption = new AbortController()
@@ -170,9 +170,9 @@ test.each(['acquire', 'changeUnderLease', 'release'] as const)(
 )
 
 test('an answer that never came means that the store is not reached; every other outcome is a failed probe', async () => {
-  const silent = storeWith({ acquire: async () => ({ kind: 'unknown', cause: 'silence' }) })
+  const silent = storeWith({ acquireLease: async () => ({ kind: 'unknown', cause: 'silence' }) })
   expect(step(await probe(silent.store), 'lease')).toMatchObject({ code: 'store-unreachable' })
-  const held = storeWith({ acquire: async () => ({ kind: 'held', lease: { state: 'leased' } }) })
+  const held = storeWith({ acquireLease: async () => ({ kind: 'held', lease: { state: 'leased' } }) })
   expect(step(await probe(held.store), 'lease')).toMatchObject({ code: 'probe-failed' })
 })
 

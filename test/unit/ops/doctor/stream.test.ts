@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Finding, streamFindings } from '../../../../src/ops/doctor/stream.ts'
-import type { Stored } from '../../../../src/store/store.ts'
+import type { StreamSnapshot } from '../../../../src/store/store.ts'
 import { EMPTY_DOCUMENT } from '../../../../src/stream/document.ts'
 import { LC_NAMESPACE } from '../../../../src/stream/event.ts'
 import { summarize } from '../../../../src/stream/summarize.ts'
@@ -15,7 +15,7 @@ const ROOT: EventText = { id: '00', name: 'Start', status: 'inprocess' }
 const child = (id: string, more: EventText = {}): EventText => ({ id, name: id, status: 'init', prev: '00', ...more })
 
 /** As a store gives it; without `over` with the summary that belongs to it. */
-function storedAs(text: string, over: Partial<Stored> = {}): Stored {
+function storedAs(text: string, over: Partial<StreamSnapshot> = {}): StreamSnapshot {
   const body = Buffer.from(text)
   return {
     name: 'orders/1',
@@ -39,7 +39,7 @@ function summaryOf(text: string) {
   }
 }
 
-function findingsOf(text: string, over: Partial<Stored> = {}): readonly Finding[] {
+function findingsOf(text: string, over: Partial<StreamSnapshot> = {}): readonly Finding[] {
   return streamFindings(storedAs(text, over), NOW)
 }
 
@@ -268,7 +268,7 @@ test.each(CASES)('%s (%s) is found where it is, and not where it is not', (code,
 
 describe('what stands beside the document', () => {
   const foreign = sound().replace('name="A"', 'name="Z"')
-  const noSummary = { summary: undefined } as unknown as Partial<Stored>
+  const noSummary = { summary: undefined } as unknown as Partial<StreamSnapshot>
   const summary = summaryOf(sound())
 
   test.each([
@@ -291,7 +291,7 @@ describe('what stands beside the document', () => {
     expect(find(findingsOf(text, hasNot), code)).toBeUndefined()
   })
 
-  function leased(duration: 'fixed' | 'infinite'): Partial<Stored> {
+  function leased(duration: 'fixed' | 'infinite'): Partial<StreamSnapshot> {
     const holder = { by: 'ops', host: 'h', pid: 1, purpose: 'by hand', sinceMs: NOW }
     return { lease: { state: 'leased', duration, holder } }
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { globOf } from '../../../../src/ops/glob.ts'
-import type { EventStore, Stored } from '../../../../src/store/store.ts'
+import type { StreamSnapshot, StreamStore } from '../../../../src/store/store.ts'
 import type { Operation } from '../../../../src/stream/operations/operation.ts'
 import { HOLDER, init, memoryStore, run, writeForeign } from '../support.ts'
 import { EVERYTHING, following, probe, toldOfMany, withoutSummary } from '../watch/support.ts'
@@ -54,7 +54,7 @@ describe('what happens', () => {
 
   it('between listing and reading is told once', async () => {
     const { store, inner } = await streams('a')
-    const racing: EventStore = new Proxy(store, {
+    const racing: StreamStore = new Proxy(store, {
       get(target, key) {
         const value: unknown = Reflect.get(target, key)
         if (key !== 'read') return typeof value === 'function' ? value.bind(target) : value
@@ -211,7 +211,7 @@ describe('an outage', () => {
     const { store, inner, fails, advance } = await streams('anew', 'back', 'gone')
     const old = await inner.read('back')
     for (const tag of ['x', 'y']) await run(inner, 'back', tagged(tag))
-    const putBack = async ({ name, body, summary }: Stored) => {
+    const putBack = async ({ name, body, summary }: StreamSnapshot) => {
       await inner.remove(name, {})
       if (summary !== undefined) await inner.create(name, body, summary)
     }
@@ -244,15 +244,11 @@ describe('an outage', () => {
 })
 
 describe('a document that cannot be read', () => {
-  const put = (store: EventStore, text: string) =>
-    store.changeUnderLease(
-      'a',
-      ({ summary }) => ({ kind: 'put', body: Buffer.from(text), summary: summary as never }),
-      {
-        waitMs: 0,
-        holder: HOLDER,
-      },
-    )
+  const put = (store: StreamStore, text: string) =>
+    store.update('a', ({ summary }) => ({ kind: 'put', body: Buffer.from(text), summary: summary as never }), {
+      waitMs: 0,
+      holder: HOLDER,
+    })
 
   it('is said once for each state, the others go on, and nothing of it is missing later', async () => {
     const { store, inner } = await streams('a', 'b')
@@ -301,7 +297,7 @@ it('a writer that merely drops the identity of a stream does not make it another
 it('ends quietly when it is stopped within a look', async () => {
   const { store, inner } = await streams('a')
   const controller = new AbortController()
-  const stopping: EventStore = new Proxy(store, {
+  const stopping: StreamStore = new Proxy(store, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key)
       if (key !== 'read') return typeof value === 'function' ? value.bind(target) : value

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { type FollowItem, follow } from '../../../../src/ops/follow/follow.ts'
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
-import type { EventStore, Stored } from '../../../../src/store/store.ts'
+import type { StreamSnapshot, StreamStore } from '../../../../src/store/store.ts'
 import { HOLDER, init, memoryStore, run } from '../support.ts'
 
 /** Follows until `enough` says so; before each look the next step is taken. */
-async function collect(store: EventStore, steps: (() => unknown)[], fromVersion = 0): Promise<FollowItem[]> {
+async function collect(store: StreamStore, steps: (() => unknown)[], fromVersion = 0): Promise<FollowItem[]> {
   const controller = new AbortController()
-  const stepping: EventStore = new Proxy(store, {
+  const stepping: StreamStore = new Proxy(store, {
     get(target, key) {
       if (key !== 'read') return Reflect.get(target, key).bind?.(target)
       return async (name: string) => {
@@ -84,12 +84,12 @@ describe('follow', () => {
   })
 
   /** Writes over the text as somebody does who knows nothing of leases and versions. */
-  async function overwrite(store: EventStore, change: (text: string) => string): Promise<void> {
-    const decide = ({ body, summary }: Stored) => {
+  async function overwrite(store: StreamStore, change: (text: string) => string): Promise<void> {
+    const decide = ({ body, summary }: StreamSnapshot) => {
       if (summary === undefined) throw new Error('a stream of ours has a summary')
       return { kind: 'put', body: Buffer.from(change(Buffer.from(body).toString())), summary } as const
     }
-    await store.changeUnderLease('s', decide, { waitMs: 0, holder: HOLDER })
+    await store.update('s', decide, { waitMs: 0, holder: HOLDER })
   }
 
   it('goes on where a foreign writer only dropped the identity of the stream', async () => {

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
 import { Timeline, type TimelineOptions } from '../../../../src/ops/follow/timeline.ts'
-import type { SeenTransaction } from '../../../../src/ops/read-stream.ts'
+import type { JournalEntry } from '../../../../src/ops/read-stream.ts'
 
 const NOON = Date.UTC(2026, 2, 1, 12)
 
-function tx(version: number, seconds: number | string, more: Partial<SeenTransaction> = {}): SeenTransaction {
+function tx(version: number, seconds: number | string, more: Partial<JournalEntry> = {}): JournalEntry {
   const at = typeof seconds === 'string' ? seconds : new Date(NOON + seconds * 1000).toISOString()
   const empty = { by: 'a', op: 'set', on: '00', commandId: '', hash: '', why: '', other: false, changes: [] }
   return { version, at, ...empty, provisional: false, ...more }
 }
 
-type Streams = Readonly<Record<string, readonly SeenTransaction[]>>
+type Streams = Readonly<Record<string, readonly JournalEntry[]>>
 
 function timeline(streams: Streams, options: Partial<TimelineOptions> = {}): string[] {
   const line = new Timeline({ keep: Number.POSITIVE_INFINITY, ...options })

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { Selection } from '../../../../src/ops/selection.ts'
 import { readTried, type TriedOptions } from '../../../../src/ops/stats/attempts.ts'
-import type { EventStore } from '../../../../src/store/store.ts'
+import type { StreamStore } from '../../../../src/store/store.ts'
 import { listing, storeWith } from '../../commands/store-with.ts'
 import { init, memoryStore, NOW, run } from '../support.ts'
 
-async function played(): Promise<EventStore> {
+async function played(): Promise<StreamStore> {
   const { store, advance } = memoryStore()
   await run(store, 'a', init(['A']))
   advance(600_000)
@@ -18,7 +18,7 @@ async function played(): Promise<EventStore> {
   return store
 }
 
-async function kinds(store: EventStore, selection: Selection, options?: TriedOptions) {
+async function kinds(store: StreamStore, selection: Selection, options?: TriedOptions) {
   const found: string[] = []
   for await (const { kind, stream } of readTried(store, selection, options)) found.push(`${stream} ${kind}`)
   return found
@@ -52,7 +52,7 @@ test('names are read in the order given, each once; those that are not there are
 })
 
 describe('what is not read', () => {
-  const reading = (store: EventStore) => {
+  const reading = (store: StreamStore) => {
     const read: string[] = []
     const counted = storeWith(store, {
       read: (name, signal) => {

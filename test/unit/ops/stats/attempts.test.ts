@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { readStream } from '../../../../src/ops/read-stream.ts'
 import { triedEvents } from '../../../../src/ops/stats/attempts.ts'
-import type { EventStore } from '../../../../src/store/store.ts'
+import type { StreamStore } from '../../../../src/store/store.ts'
 import type { Operation } from '../../../../src/stream/operations/operation.ts'
 import { documentText } from '../../../support/stream-builder.ts'
 import { init, memoryStore, NOW, resultOf, run, writeForeign } from '../support.ts'
@@ -19,7 +19,7 @@ async function played(...steps: readonly (readonly [afterS: number, operation: O
 }
 
 /** Attempts by event: outcome, then waited, ran and took in seconds. */
-async function triedOf(store: EventStore) {
+async function triedOf(store: StreamStore) {
   const view = await readStream(store, 's')
   if (view === undefined) throw new Error('no stream')
   const seconds = (ms: number | undefined) => (ms === undefined ? '-' : ms / SECOND)

@@ -1,27 +1,31 @@
 import { describe, expect, test } from 'vitest'
-import type { Attempt, TriedEvent } from '../../../../src/ops/stats/attempts.ts'
+import type { AttemptSpan, TriedEvent } from '../../../../src/ops/stats/attempts.ts'
 import {
   endedAttempts,
   failedAttempts,
   MAX_STEPS,
-  type Step,
   type StepBy,
+  type StepStats,
   StepTally,
   sortedSteps,
 } from '../../../../src/ops/stats/stats.ts'
 import { newEvent } from '../../../../src/stream/event.ts'
 import { NOW } from '../support.ts'
 
-function attempt(outcome: Attempt['outcome'], ranMs?: number, endedMs = outcome === 'open' ? undefined : NOW): Attempt {
+function attempt(
+  outcome: AttemptSpan['outcome'],
+  ranMs?: number,
+  endedMs = outcome === 'open' ? undefined : NOW,
+): AttemptSpan {
   return { outcome, endedMs, waitedMs: ranMs, ranMs, tookMs: ranMs }
 }
 
-const tried = (name: string, ...attempts: Attempt[]): TriedEvent => ({
+const tried = (name: string, ...attempts: AttemptSpan[]): TriedEvent => ({
   event: newEvent({ id: '01.00', name, topic: `t-${name}` }),
   attempts,
 })
 
-function tallied(events: readonly TriedEvent[], by: StepBy = 'name', sinceMs?: number): readonly Step[] {
+function tallied(events: readonly TriedEvent[], by: StepBy = 'name', sinceMs?: number): readonly StepStats[] {
   const tally = new StepTally(by, sinceMs)
   tally.add('s', events)
   return tally.steps()

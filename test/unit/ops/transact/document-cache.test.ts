@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { DocumentCache } from '../../../../src/ops/transact/document-cache.ts'
 import { applyGroup, type PendingOperation } from '../../../../src/ops/transact/plan.ts'
-import type { EventStore } from '../../../../src/store/store.ts'
+import type { StreamStore } from '../../../../src/store/store.ts'
 import { EMPTY_DOCUMENT } from '../../../../src/stream/document.ts'
 import { newEvent } from '../../../../src/stream/event.ts'
 import type { Operation } from '../../../../src/stream/operations/operation.ts'
@@ -109,7 +109,7 @@ describe('changes of a large stream that wait for each other', () => {
   const names = Array.from({ length: 501 }, (_, at) => `E${at}`)
 
   /** How often the text of the stream was asked for. */
-  function counting(store: EventStore): { store: EventStore; readonly bodies: () => number } {
+  function counting(store: StreamStore): { store: StreamStore; readonly bodies: () => number } {
     let bodies = 0
     const counted = intercept(store, (_, decide, go) =>
       go((current, nowMs) => {

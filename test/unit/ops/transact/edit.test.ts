@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { readStream } from '../../../../src/ops/read-stream.ts'
 import { edit } from '../../../../src/ops/transact/edit.ts'
 import { type TransactOptions, transact } from '../../../../src/ops/transact/transact.ts'
-import type { EventStore } from '../../../../src/store/store.ts'
+import type { StreamStore } from '../../../../src/store/store.ts'
 import { InvalidValue } from '../../../../src/stream/errors.ts'
 import type { Operation } from '../../../../src/stream/operations/operation.ts'
 import { anInit, aScript, briefOf, RUNS } from '../../../support/arbitraries.ts'
@@ -13,13 +13,13 @@ import { init, intercept, memoryStore, run, writeForeign } from '../support.ts'
 const AS: TransactOptions = { commandId: 'c', by: 'tester', leaseWaitMs: 0 }
 
 /** Without what is drawn anew for each call. */
-async function bytes(store: EventStore, name = 's'): Promise<string> {
+async function bytes(store: StreamStore, name = 's'): Promise<string> {
   return Buffer.from((await store.read(name))?.body ?? [])
     .toString()
     .replaceAll(/ n="[0-9a-f]{8}"/g, '')
 }
 
-async function history(store: EventStore): Promise<string[]> {
+async function history(store: StreamStore): Promise<string[]> {
   return ((await readStream(store, 's'))?.transactions() ?? []).map(({ op, commandId }) => `${op} ${commandId}`)
 }
 

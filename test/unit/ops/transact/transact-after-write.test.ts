@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { EventStore } from '../../../../src/store/store.ts'
+import type { StreamStore } from '../../../../src/store/store.ts'
 import type { ChangeResult, Operation } from '../../../../src/stream/operations/operation.ts'
 import { init, intercept, memoryStore, resultOf, run } from '../support.ts'
 
 const COMPLETE: Operation = { op: 'complete', event: '01.00' }
 
 describe('afterWrite', () => {
-  let store: EventStore
+  let store: StreamStore
   let seen: ChangeResult[]
   const afterWrite = (result: ChangeResult) => void seen.push(result)
   beforeEach(async () => {

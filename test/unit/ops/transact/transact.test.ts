@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { readStream } from '../../../../src/ops/read-stream.ts'
 import { transact } from '../../../../src/ops/transact/transact.ts'
 import { NotPermitted, StoreUnreachable } from '../../../../src/store/errors.ts'
-import type { EventStore } from '../../../../src/store/store.ts'
+import type { StreamStore } from '../../../../src/store/store.ts'
 import { BadDocument, InvalidValue } from '../../../../src/stream/errors.ts'
 import type { Operation } from '../../../../src/stream/operations/operation.ts'
 import { HOLDER, init, intercept, memoryStore, resultOf, run, writeForeign } from '../support.ts'
@@ -37,7 +37,7 @@ describe('transact', () => {
     expect(await run(store, 's', { op: 'complete', event: '09.00' })).toMatchObject({
       refusal: { code: 'event-not-found' },
     })
-    await store.acquire('s', { leaseId: '11111111-1111-4111-8111-111111111111', durationS: 60, holder: HOLDER })
+    await store.acquireLease('s', { leaseId: '11111111-1111-4111-8111-111111111111', durationS: 60, holder: HOLDER })
     expect(await run(store, 's', { op: 'cancel' })).toMatchObject({ kind: 'held', lease: { holder: { by: 'tester' } } })
     expect((await store.read('s'))?.body).toEqual(before)
   })
@@ -46,7 +46,7 @@ describe('transact', () => {
     const { store } = memoryStore()
     await run(store, 's', init())
     const leaseId = '11111111-1111-4111-8111-111111111111'
-    await store.acquire('s', { leaseId, durationS: 60, holder: HOLDER })
+    await store.acquireLease('s', { leaseId, durationS: 60, holder: HOLDER })
     expect(resultOf(await run(store, 's', { op: 'cancel' }, { leaseId })).done).toBe(true)
     expect((await store.read('s'))?.lease.state).toBe('leased')
     const stranger = '22222222-2222-4222-8222-222222222222'
@@ -198,9 +198,9 @@ describe('init', () => {
   })
 
   /** A store whose `create` loses its answers; whether they are applied, the test says. */
-  function deafCreate(store: EventStore, applied: boolean): { store: EventStore; tries: () => number } {
+  function deafCreate(store: StreamStore, applied: boolean): { store: StreamStore; tries: () => number } {
     let tries = 0
-    const create: EventStore['create'] = async (...given) => {
+    const create: StreamStore['create'] = async (...given) => {
       tries++
       if (applied) await store.create(...given)
       return { kind: 'unknown', cause: new Error('no answer') }
@@ -208,7 +208,7 @@ describe('init', () => {
     return { store: having(store, { create }), tries: () => tries }
   }
 
-  function having(store: EventStore, methods: Partial<EventStore>): EventStore {
+  function having(store: StreamStore, methods: Partial<StreamStore>): StreamStore {
     return new Proxy(store, {
       get: (target, key) => Reflect.get(methods, key) ?? Reflect.get(target, key)?.bind?.(target),
     })
@@ -240,7 +240,7 @@ describe('init', () => {
     const { store } = memoryStore()
     const deaf = deafCreate(store, true)
     const taken = intercept(deaf.store, async (name, decide, go) => {
-      await store.acquire(name, { leaseId: '11111111-1111-4111-8111-111111111111', durationS: 60, holder: HOLDER })
+      await store.acquireLease(name, { leaseId: '11111111-1111-4111-8111-111111111111', durationS: 60, holder: HOLDER })
       return go(decide)
     })
     expect(resultOf(await run(taken, 's', init()))).toMatchObject({ outcome: 'done', version: 1 })
@@ -248,7 +248,7 @@ describe('init', () => {
 
   it('doubled by the network is looked up: "exists" may be said of its own first copy', async () => {
     const { store } = memoryStore()
-    const create: EventStore['create'] = async (...given) => {
+    const create: StreamStore['create'] = async (...given) => {
       await store.create(...given)
       return store.create(...given)
     }
@@ -563,7 +563,7 @@ describe('a queue before a lease that another holds', () => {
   async function leasedStream() {
     const { store } = memoryStore()
     await run(store, 's', init(['A', 'B', 'C']))
-    await store.acquire('s', { leaseId: other, durationS: 60, holder: HOLDER })
+    await store.acquireLease('s', { leaseId: other, durationS: 60, holder: HOLDER })
     return store
   }
 
@@ -574,7 +574,7 @@ describe('a queue before a lease that another holds', () => {
     )
     expect(await run(store, 's', { op: 'cancel' }, { leaseWaitMs: 0 })).toMatchObject({ kind: 'held' })
     expect(await run(store, 's', { op: 'cancel' }, { leaseWaitMs: 0 })).toMatchObject({ kind: 'held' })
-    await store.release('s', other)
+    await store.releaseLease('s', other)
     expect((await Promise.all(patient)).map(outcome => resultOf(outcome).version)).toEqual([2, 3])
   })
 
@@ -583,20 +583,20 @@ describe('a queue before a lease that another holds', () => {
     const patient = run(store, 's', { op: 'complete', event: '01.00' }, { leaseWaitMs: 600_000 })
     const holders = await run(store, 's', { op: 'complete', event: '02.00' }, { leaseWaitMs: 600_000, leaseId: other })
     expect(resultOf(holders).version).toBe(2)
-    await store.release('s', other)
+    await store.releaseLease('s', other)
     expect(resultOf(await patient).version).toBe(3)
   })
 
   it('counts the wait behind another as a wait: all together it is as long as each asked for', async () => {
     const waits: number[] = []
-    const seen: EventStore = new Proxy(await leasedStream(), {
+    const seen: StreamStore = new Proxy(await leasedStream(), {
       get(target, key) {
-        if (key !== 'changeUnderLease') return Reflect.get(target, key)?.bind?.(target)
-        const changeUnderLease: EventStore['changeUnderLease'] = (name, decide, options) => {
+        if (key !== 'update') return Reflect.get(target, key)?.bind?.(target)
+        const update: StreamStore['update'] = (name, decide, options) => {
           waits.push(options.waitMs)
-          return target.changeUnderLease(name, decide, options)
+          return target.update(name, decide, options)
         }
-        return changeUnderLease
+        return update
       },
     })
     const outcomes = ['01.00', '02.00', '03.00'].map(event =>
@@ -613,7 +613,7 @@ describe('a queue before a lease that another holds', () => {
     const left = run(store, 's', { op: 'complete', event: '02.00' }, { leaseWaitMs: 600_000, signal: stop.signal })
     stop.abort('enough')
     await expect(left).rejects.toBe('enough')
-    await store.release('s', other)
+    await store.releaseLease('s', other)
     expect(resultOf(await patient).version).toBe(2)
     expect(await statuses(store, 's')).toMatchObject({ '01.00': 'completed', '02.00': 'init' })
   })

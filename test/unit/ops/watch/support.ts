@@ -2,7 +2,7 @@ import { type FollowManyItem, type FollowManyOptions, followMany } from '../../.
 import type { Selection } from '../../../../src/ops/selection.ts'
 import { type WatchItem, watch } from '../../../../src/ops/watch/watch.ts'
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
-import type { EventStore, Listed, ListQuery } from '../../../../src/store/store.ts'
+import type { ListQuery, StreamRow, StreamStore } from '../../../../src/store/store.ts'
 
 export const EVERYTHING: Selection = { kind: 'filter', filter: {} }
 
@@ -10,13 +10,13 @@ export const EVERYTHING: Selection = { kind: 'filter', filter: {} }
 export type Step = () => unknown
 
 /** Watches, one step after each look and each outage; ends after the last. */
-export function watching(store: EventStore, selection: Selection, steps: readonly Step[]): Promise<WatchItem[]> {
+export function watching(store: StreamStore, selection: Selection, steps: readonly Step[]): Promise<WatchItem[]> {
   return collect(signal => watch(store, selection, { intervalMs: 0, signal }), steps)
 }
 
 /** Follows in the same way. Nothing of the past unless the test says so. */
 export function following(
-  store: EventStore,
+  store: StreamStore,
   selection: Selection,
   steps: readonly Step[],
   options: Partial<FollowManyOptions> = {},
@@ -85,24 +85,24 @@ export function toldOfMany(items: readonly FollowManyItem[]): string[] {
 
 /** A store that counts what it is asked and can be made unreachable. */
 export interface Probe {
-  readonly store: EventStore
+  readonly store: StreamStore
   readonly listings: ListQuery[]
   readonly reads: string[]
   /** So many of the next calls get no answer. */
   readonly fails: { list: number; read: number }
   /** What a listing gives in place of a row. */
-  row: (listed: Listed) => Listed
+  row: (listed: StreamRow) => StreamRow
 }
 
-export function probe(inner: EventStore): Probe {
+export function probe(inner: StreamStore): Probe {
   const listings: ListQuery[] = []
   const reads: string[] = []
-  const list: EventStore['list'] = async function* (query) {
+  const list: StreamStore['list'] = async function* (query) {
     listings.push(query)
     if (found.fails.list-- > 0) throw new StoreUnreachable('nobody answers')
     for await (const page of inner.list(query)) yield page.map(found.row)
   }
-  const read: EventStore['read'] = async (name, signal) => {
+  const read: StreamStore['read'] = async (name, signal) => {
     reads.push(name)
     if (found.fails.read-- > 0) throw new StoreUnreachable('nobody answers')
     return inner.read(name, signal)
@@ -120,6 +120,6 @@ export function probe(inner: EventStore): Probe {
 }
 
 /** As where somebody else wrote: no summary beside the document. */
-export function withoutSummary({ summary: _, ...rest }: Listed): Listed {
+export function withoutSummary({ summary: _, ...rest }: StreamRow): StreamRow {
   return rest
 }

@@ -77,7 +77,7 @@ describe('watch', () => {
     const late = await watching(store, { kind: 'filter', filter: { overdue: true } }, [() => advance(61_000)])
     expect(told(late)).toEqual(['looked', 'moved late', 'looked'])
 
-    const hold = () => store.acquire('late', { leaseId: crypto.randomUUID(), durationS: 60, holder: HOLDER })
+    const hold = () => store.acquireLease('late', { leaseId: crypto.randomUUID(), durationS: 60, holder: HOLDER })
     const held = await watching(store, { kind: 'filter', filter: { locked: true } }, [() => undefined, hold])
     expect(told(held)).toEqual(['looked', 'looked', 'moved late', 'looked'])
   })
@@ -123,11 +123,10 @@ describe('watch', () => {
     const found = probe(store)
     await run(store, 'a', init())
     const put = (text: string) =>
-      store.changeUnderLease(
-        'a',
-        ({ summary }) => ({ kind: 'put', body: Buffer.from(text), summary: summary as never }),
-        { waitMs: 0, holder: HOLDER },
-      )
+      store.update('a', ({ summary }) => ({ kind: 'put', body: Buffer.from(text), summary: summary as never }), {
+        waitMs: 0,
+        holder: HOLDER,
+      })
     const good = Buffer.from((await store.read('a'))?.body ?? []).toString()
     const items = await watching(found.store, EVERYTHING, [
       async () => {

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { parseAddress, type StoreAddress } from '../../../../src/store/address.ts'
-import { credentialFor, type Environment, parseConnectionString } from '../../../../src/store/azure/account.ts'
+import {
+  type CredentialEnvironment,
+  credentialFor,
+  parseConnectionString,
+} from '../../../../src/store/azure/account.ts'
 import { BadAddress } from '../../../../src/store/errors.ts'
 import { defaultAddress } from '../../../../src/store/open.ts'
 
@@ -87,7 +91,7 @@ describe('the credential of an address', () => {
     expect(credentialFor(at('azurite://host:1234/orders'), { AZURE_STORAGE_CONNECTION_STRING: KEYED })).toEqual(DEV_KEY)
   })
 
-  it.each<[string, Environment, object]>([
+  it.each<[string, CredentialEnvironment, object]>([
     [
       'secret',
       { AZURE_TENANT_ID: 't', AZURE_CLIENT_ID: 'c', AZURE_CLIENT_SECRET: 's' },

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { answerProblem, type RawAnswer } from '../../../../src/store/azure/answers.ts'
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
-import type { EventStore } from '../../../../src/store/store.ts'
+import type { StreamStore } from '../../../../src/store/store.ts'
 import { bytes, changeOptions, holder, listed, stored, summary, text } from '../../../contract/harness.ts'
 import { behindProxy } from './support.ts'
 
@@ -26,17 +26,17 @@ describe('an answer of something in between', () => {
   test.each(STATUSES)('with HTTP %d is no answer: every operation tries again, and comes to its end', async status => {
     const { direct, proxy, store } = await scene()
     const leaseId = randomUUID()
-    const works: readonly (readonly [string, (over: EventStore) => Promise<unknown>])[] = [
+    const works: readonly (readonly [string, (over: StreamStore) => Promise<unknown>])[] = [
       ['read', over => over.read('s')],
       ['list', over => listed(over)],
       ['list in any order', over => listed(over, { order: 'any' })],
       ['create', async over => (await over.create('new', bytes('x'), summary())).kind],
-      ['change', async over => (await over.changeUnderLease('s', append('a'), changeOptions())).kind],
-      ['acquire', over => over.acquire('s', { leaseId, durationS: 60, holder: holder('ada') })],
-      ['renew', over => over.renew('s', leaseId)],
-      ['change the lease', over => over.change('s', leaseId, leaseId)],
-      ['release', over => over.release('s', leaseId)],
-      ['break', over => over.break('s', 0)],
+      ['change', async over => (await over.update('s', append('a'), changeOptions())).kind],
+      ['acquire', over => over.acquireLease('s', { leaseId, durationS: 60, holder: holder('ada') })],
+      ['renew', over => over.renewLease('s', leaseId)],
+      ['change the lease', over => over.changeLeaseId('s', leaseId, leaseId)],
+      ['release', over => over.releaseLease('s', leaseId)],
+      ['break', over => over.breakLease('s', 0)],
       ['remove', async over => over.remove('s', { etag: (await stored(direct, 's')).etag })],
       ['create the container', over => over.createContainer()],
     ]
@@ -57,7 +57,7 @@ describe('an answer of something in between', () => {
     const { direct, proxy, store } = await scene()
     for (const write of ['lease', 'optimistic'] as const) {
       proxy.add({ kind: 'forged-after', on: 'put', status, times: 1 })
-      expect(await store.changeUnderLease('s', append(write), changeOptions({ write }))).toMatchObject({
+      expect(await store.update('s', append(write), changeOptions({ write }))).toMatchObject({
         kind: 'committed',
       })
     }

@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { Outage } from '../../../../src/store/azure/circuit-breaker.ts'
+import { CircuitBreaker } from '../../../../src/store/azure/circuit-breaker.ts'
 import { ServiceError } from '../../../../src/store/azure/errors.ts'
-import { AzureCalls, TRY_LIMITS } from '../../../../src/store/azure/requests.ts'
+import { AzureRequests, REQUEST_TIMEOUTS } from '../../../../src/store/azure/requests.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
 afterEach(() => {
@@ -16,14 +16,14 @@ const HOUR_MS = 3_600_000
 const refused = new ServiceError('ECONNREFUSED')
 const never = new AbortController().signal
 
-function outageOf(random: () => number = () => 0): Outage {
-  const outage = new Outage(random)
+function outageOf(random: () => number = () => 0): CircuitBreaker {
+  const outage = new CircuitBreaker(random)
   for (let sent = 0; sent < KNOWN; sent += 1) outage.silent(refused)
   return outage
 }
 
 /** When each of so many requests got its turn, ms; of those that got none, why. */
-function turnsOf(outage: Outage, count: number, limitMs = HOUR_MS, signal = never): (number | string)[] {
+function turnsOf(outage: CircuitBreaker, count: number, limitMs = HOUR_MS, signal = never): (number | string)[] {
   const turns: (number | string)[] = []
   for (let at = 0; at < count; at += 1) {
     void outage.turn(limitMs, signal).then(why => turns.push(why === undefined ? performance.now() : why.code))
@@ -33,7 +33,7 @@ function turnsOf(outage: Outage, count: number, limitMs = HOUR_MS, signal = neve
 
 describe('an outage', () => {
   it('is known after six tries in a row without an answer; until then nothing is delayed', async () => {
-    const outage = new Outage(Math.random)
+    const outage = new CircuitBreaker(Math.random)
     for (let sent = 0; sent < KNOWN - 1; sent += 1) outage.silent(refused)
     outage.answered()
     for (let sent = 0; sent < KNOWN - 1; sent += 1) outage.silent(refused)
@@ -125,7 +125,7 @@ describe('an outage', () => {
   })
 
   it('forgets with the first answer what the one before asked for', async () => {
-    const outage = new Outage(() => 0)
+    const outage = new CircuitBreaker(() => 0)
     outage.silent(new ServiceError('ServerBusy', { status: 503, retryAfterMs: 10_000 }))
     outage.answered()
     for (let sent = 0; sent < KNOWN; sent += 1) outage.silent(refused)
@@ -141,22 +141,22 @@ describe('a request in an outage', () => {
   const answering = () => Promise.resolve({})
   const limitMs = 5_000
 
-  function callsOf(): AzureCalls {
+  function callsOf(): AzureRequests {
     const machine = { wallMs: () => performance.now(), monotonicMs: () => performance.now() }
     const site = { container: 'c', host: 'h', emulator: false }
-    return new AzureCalls({ site, machine, random: () => 0, limits: TRY_LIMITS })
+    return new AzureRequests({ site, machine, random: () => 0, limits: REQUEST_TIMEOUTS })
   }
 
-  async function inOutage(): Promise<AzureCalls> {
+  async function inOutage(): Promise<AzureRequests> {
     const calls = callsOf()
-    for (let sent = 0; sent < KNOWN; sent += 1) await calls.once(failing(refused), { limitMs })
+    for (let sent = 0; sent < KNOWN; sent += 1) await calls.send(failing(refused), { limitMs })
     return calls
   }
 
   it('waits for its turn, or until another is answered', async () => {
     const calls = await inOutage()
     const send = vi.fn(answering)
-    const answers = [calls.once(send, { limitMs }), calls.once(send, { limitMs })]
+    const answers = [calls.send(send, { limitMs }), calls.send(send, { limitMs })]
     await vi.advanceTimersByTimeAsync(999)
     expect(send).not.toHaveBeenCalled()
     await vi.advanceTimersByTimeAsync(1)
@@ -167,7 +167,7 @@ describe('a request in an outage', () => {
   it('is not sent after its deadline, and says that it never was', async () => {
     const calls = await inOutage()
     const send = vi.fn(answering)
-    const answer = calls.once(send, { limitMs, untilMs: performance.now() + 400 })
+    const answer = calls.send(send, { limitMs, untilMs: performance.now() + 400 })
     await vi.advanceTimersByTimeAsync(400)
     expect(await answer).toEqual({ kind: 'silent', error: refused, silences: 0 })
     expect(send).not.toHaveBeenCalled()
@@ -176,8 +176,8 @@ describe('a request in an outage', () => {
   it('ends with what the caller says who gives up, and with the store', async () => {
     const calls = await inOutage()
     const caller = new AbortController()
-    const given = calls.once(answering, { limitMs, signal: caller.signal })
-    const other = calls.once(answering, { limitMs })
+    const given = calls.send(answering, { limitMs, signal: caller.signal })
+    const other = calls.send(answering, { limitMs })
     caller.abort(new Error('enough'))
     await expect(given).rejects.toThrow('enough')
     calls.close()
@@ -187,9 +187,9 @@ describe('a request in an outage', () => {
   it('lets the others through as soon as it is refused, but not when it is put off', async () => {
     const calls = await inOutage()
     const send = vi.fn(answering)
-    const busy = calls.once(failing(new ServiceError('ServerBusy', { status: 503 })), { limitMs })
-    const missing = calls.once(failing(new ServiceError('BlobNotFound', { status: 404 })), { limitMs })
-    const third = calls.once(send, { limitMs })
+    const busy = calls.send(failing(new ServiceError('ServerBusy', { status: 503 })), { limitMs })
+    const missing = calls.send(failing(new ServiceError('BlobNotFound', { status: 404 })), { limitMs })
+    const third = calls.send(send, { limitMs })
     await vi.advanceTimersByTimeAsync(1_000)
     expect(await busy).toMatchObject({ kind: 'silent', silences: 1 })
     expect(send).not.toHaveBeenCalled()

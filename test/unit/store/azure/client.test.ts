@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { EventStore } from '../../../../src/store/store.ts'
+import type { StreamStore } from '../../../../src/store/store.ts'
 import { openAzuriteStore, sharedAzurite } from '../../../support/azurite.ts'
 import { type FaultProxy, startFaultProxy } from '../../../support/fault-proxy.ts'
 import { limitToEnd, PATIENT, SOON } from './support.ts'
@@ -8,7 +8,7 @@ import { limitToEnd, PATIENT, SOON } from './support.ts'
 const IDLE = 6
 
 let proxy: FaultProxy
-let store: EventStore
+let store: StreamStore
 
 beforeEach(async () => {
   proxy = await startFaultProxy({ target: { port: (await sharedAzurite()).port } })

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { InFlightOperations } from '../../../../src/store/azure/in-flight.ts'
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
-import type { ChangeOutcome, EventStore } from '../../../../src/store/store.ts'
+import type { ChangeOutcome, StreamStore } from '../../../../src/store/store.ts'
 import { within } from '../../../../src/util/concurrency.ts'
 import { bytes, changeOptions, given, leased, put, stored, summary, text } from '../../../contract/harness.ts'
 import { openAzuriteStore, sharedAzurite } from '../../../support/azurite.ts'
@@ -10,9 +10,9 @@ import { type FaultProxy, type Operation, startFaultProxy } from '../../../suppo
 import { PATIENT, SOON, StoppedClock } from './support.ts'
 
 /** Sees the truth, past the proxy. */
-let direct: EventStore & { container: string }
+let direct: StreamStore & { container: string }
 let proxy: FaultProxy
-let store: EventStore
+let store: StreamStore
 
 beforeEach(async () => {
   const { port } = await sharedAzurite()
@@ -29,10 +29,10 @@ afterEach(async () => {
   await proxy.stop()
 })
 
-const change = (body: string): Promise<ChangeOutcome> => store.changeUnderLease('s', put(body), changeOptions())
+const change = (body: string): Promise<ChangeOutcome> => store.update('s', put(body), changeOptions())
 
 /** Nothing to write: told only of what was read. */
-const look = (): Promise<ChangeOutcome> => store.changeUnderLease('s', () => ({ kind: 'leave' }), changeOptions())
+const look = (): Promise<ChangeOutcome> => store.update('s', () => ({ kind: 'leave' }), changeOptions())
 
 const leaseState = async (): Promise<string> => (await stored(direct, 's')).lease.state
 
@@ -52,7 +52,7 @@ const OTHER_ID = '22222222-2222-4222-8222-222222222222'
 
 const acquire = () => {
   const { holder } = changeOptions()
-  return store.acquire('s', { leaseId: LEASE_ID, durationS: 60, holder, record: true })
+  return store.acquireLease('s', { leaseId: LEASE_ID, durationS: 60, holder, record: true })
 }
 
 describe('closing the store', () => {
@@ -112,16 +112,26 @@ describe('closing the store while a request is under way lets it come to its end
   )
 
   it.each([
-    { operation: 'renew', ask: (id: string) => store.renew('s', id), outcome: { kind: 'ok' }, state: 'leased' },
+    { operation: 'renew', ask: (id: string) => store.renewLease('s', id), outcome: { kind: 'ok' }, state: 'leased' },
     {
       operation: 'change',
-      ask: (id: string) => store.change('s', id, OTHER_ID),
+      ask: (id: string) => store.changeLeaseId('s', id, OTHER_ID),
       outcome: { kind: 'ok' },
       state: 'leased',
     },
-    { operation: 'head', ask: (id: string) => store.release('s', id), outcome: { kind: 'ok' }, state: 'available' },
-    { operation: 'release', ask: (id: string) => store.release('s', id), outcome: { kind: 'ok' }, state: 'available' },
-    { operation: 'break', ask: () => store.break('s', 0), outcome: { kind: 'broken' }, state: 'broken' },
+    {
+      operation: 'head',
+      ask: (id: string) => store.releaseLease('s', id),
+      outcome: { kind: 'ok' },
+      state: 'available',
+    },
+    {
+      operation: 'release',
+      ask: (id: string) => store.releaseLease('s', id),
+      outcome: { kind: 'ok' },
+      state: 'available',
+    },
+    { operation: 'break', ask: () => store.breakLease('s', 0), outcome: { kind: 'broken' }, state: 'broken' },
   ] as const)('a $operation of an explicit lease', async ({ operation, ask, outcome, state }) => {
     const leaseId = await leased(direct, 's')
     const closed = closedDuring(operation)
@@ -135,7 +145,7 @@ describe('closing the store while a request is under way lets it come to its end
     await acquire()
     // As many functions as the answer may have to pass through to whoever asked.
     for (let depth = 0; depth < 20; depth += 1) await undefined
-    const released = store.release('s', LEASE_ID)
+    const released = store.releaseLease('s', LEASE_ID)
     await expect(store.create('new', bytes('1'), summary())).rejects.toBeInstanceOf(StoreUnreachable)
     await expect(store.remove('s', {})).rejects.toBeInstanceOf(StoreUnreachable)
     await expect(acquire()).rejects.toBeInstanceOf(StoreUnreachable)
@@ -183,14 +193,14 @@ describe('a request that closing the store cuts off in the end is unknown, thoug
   it('an explicit release', async () => {
     const leaseId = await leased(direct, 's')
     cutOff('release')
-    expect(await store.release('s', leaseId)).toEqual(unknown)
+    expect(await store.releaseLease('s', leaseId)).toEqual(unknown)
     await vi.waitFor(async () => expect(await leaseState()).toBe('available'), SOON)
   })
 
   it('but what is asked for afterwards is not sent, and says so', async () => {
     await store.close()
     await expect(store.create('new', bytes('1'), summary())).rejects.toThrow('the store was closed')
-    await expect(store.release('s', LEASE_ID)).rejects.toThrow('the store was closed')
+    await expect(store.releaseLease('s', LEASE_ID)).rejects.toThrow('the store was closed')
     await expect(store.read('s')).rejects.toThrow('the store was closed')
     expect(proxy.requests).toEqual([])
   })
@@ -215,7 +225,7 @@ describe('the lease of a change that is still being given back', () => {
   it('is not taken for one that can be broken', async () => {
     slowRelease('break')
     await change('1')
-    expect(await store.break('s', 0)).toEqual({ kind: 'not-leased' })
+    expect(await store.breakLease('s', 0)).toEqual({ kind: 'not-leased' })
   })
 })
 

@@ -11,7 +11,7 @@ import {
   StoreIncompatible,
   StoreUnreachable,
 } from '../../../../src/store/errors.ts'
-import type { EventStore } from '../../../../src/store/store.ts'
+import type { StreamStore } from '../../../../src/store/store.ts'
 import { bytes, changeOptions, holder, listed, summary } from '../../../contract/harness.ts'
 import { PATIENT } from './support.ts'
 
@@ -22,7 +22,7 @@ const SAS = `sv=2024-11-04&se=2026-01-02T03%3A04%3A05Z&sig=${encodeURIComponent(
 let service: Server
 let says: { status: number; code: string; headers?: Record<string, string> }
 let asked: string[]
-let opened: EventStore[]
+let opened: StreamStore[]
 
 beforeEach(async () => {
   asked = []
@@ -42,7 +42,7 @@ afterEach(async () => {
   service.close()
 })
 
-async function open(text: string, sas = false): Promise<EventStore> {
+async function open(text: string, sas = false): Promise<StreamStore> {
   const address = parseAddress(text) as StoreAddress & { kind: 'azure' | 'azurite' }
   const account = address.kind === 'azure' ? address.account : 'devstoreaccount1'
   const credential = sas
@@ -54,7 +54,7 @@ async function open(text: string, sas = false): Promise<EventStore> {
 }
 
 const port = (): number => (service.address() as AddressInfo).port
-const account = (sas = false): Promise<EventStore> => open(`http://127.0.0.1:${port()}/acct/orders`, sas)
+const account = (sas = false): Promise<StreamStore> => open(`http://127.0.0.1:${port()}/acct/orders`, sas)
 
 async function thrownBy(work: Promise<unknown>): Promise<Error & { hint?: string }> {
   return work.then(
@@ -130,7 +130,7 @@ describe('no connection', () => {
     expect(error.hint).toContain(`npx azurite-blob`)
     expect(error.hint).toContain(String(free))
     await expect(store.create('s', bytes('x'), summary())).rejects.toBeInstanceOf(StoreUnreachable)
-    await expect(store.release('s', crypto.randomUUID())).rejects.toBeInstanceOf(StoreUnreachable)
+    await expect(store.releaseLease('s', crypto.randomUUID())).rejects.toBeInstanceOf(StoreUnreachable)
   })
 })
 
@@ -141,12 +141,12 @@ describe('secrets', () => {
       says = { status: code === 'InternalError' ? 500 : code === 'ContainerNotFound' ? 404 : 403, code }
       for (const sas of [true, false]) {
         const id = crypto.randomUUID()
-        const works: ((store: EventStore) => Promise<unknown>)[] = [
+        const works: ((store: StreamStore) => Promise<unknown>)[] = [
           store => store.read('s'),
           store => store.create('s', bytes('x'), summary()),
-          store => store.changeUnderLease('s', () => ({ kind: 'leave' }), changeOptions()),
-          store => store.acquire('s', { leaseId: id, durationS: 15, holder: holder('ada') }),
-          store => store.release('s', id),
+          store => store.update('s', () => ({ kind: 'leave' }), changeOptions()),
+          store => store.acquireLease('s', { leaseId: id, durationS: 15, holder: holder('ada') }),
+          store => store.releaseLease('s', id),
           store => store.createContainer(),
           store => listed(store),
         ]

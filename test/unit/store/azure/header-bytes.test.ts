@@ -47,7 +47,7 @@ it.each(Object.entries(VALUES))('header bytes of others are sent again as they w
   expect(await ask('PUT', url, headers, 'old')).toMatchObject({ status: 201 })
   const kept = { status: 200, cache: value, team: value }
   expect(await ask('HEAD', url, {})).toEqual(kept)
-  expect(await store.changeUnderLease('s', put('new'), changeOptions())).toMatchObject({ kind: 'committed' })
+  expect(await store.update('s', put('new'), changeOptions())).toMatchObject({ kind: 'committed' })
   expect(await ask('HEAD', url, {})).toEqual(kept)
   await leased(store, 's')
   expect(await ask('HEAD', url, {})).toEqual(kept)

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { AzureCredential } from '../../../../src/store/azure/account.ts'
 import { openAzureBlobStore } from '../../../../src/store/azure/store.ts'
 import type { AzureFacts, InspectOptions } from '../../../../src/store/facts.ts'
-import type { EventStore } from '../../../../src/store/store.ts'
+import type { StreamStore } from '../../../../src/store/store.ts'
 import { summary } from '../../../contract/harness.ts'
 import { PATIENT, StoppedClock } from './support.ts'
 
@@ -33,7 +33,7 @@ afterEach(() => {
 async function storeOn(
   answers: Answers,
   credential?: AzureCredential,
-): Promise<{ store: EventStore; asked: string[] }> {
+): Promise<{ store: StreamStore; asked: string[] }> {
   const asked: string[] = []
   const server = createServer((request, response) => {
     const { searchParams } = new URL(request.url ?? '', 'http://host')
@@ -63,7 +63,7 @@ function questionOf(parameters: URLSearchParams): 'container' | 'account' | 'ser
   return parameters.get('restype') === 'service' ? 'service' : 'container'
 }
 
-async function factsOf(store: EventStore, options?: InspectOptions): Promise<AzureFacts> {
+async function factsOf(store: StreamStore, options?: InspectOptions): Promise<AzureFacts> {
   const facts = await store.inspect(options)
   if (facts.kind !== 'azure') throw new Error(facts.kind)
   return facts

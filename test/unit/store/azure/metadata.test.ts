@@ -1,11 +1,11 @@
 import { BlobServiceClient, type BlockBlobClient } from '@azure/storage-blob'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readSummary, writeMetadata } from '../../../../src/store/azure/metadata.ts'
-import type { EventStore } from '../../../../src/store/store.ts'
+import type { StreamStore } from '../../../../src/store/store.ts'
 import { changeOptions, given, holder, leased, listed, put, stored, summary } from '../../../contract/harness.ts'
 import { openAzuriteStore, sharedAzurite } from '../../../support/azurite.ts'
 
-let store: EventStore & { container: string }
+let store: StreamStore & { container: string }
 let blob: (name: string) => BlockBlobClient
 
 beforeAll(async () => {
@@ -31,7 +31,7 @@ describe('what others keep beside a body', () => {
         blobCacheControl: 'no-store',
       },
     })
-    for (const body of ['new', 'newer']) await store.changeUnderLease('foreign', put(body), changeOptions())
+    for (const body of ['new', 'newer']) await store.update('foreign', put(body), changeOptions())
     const found = await blob('foreign').getProperties()
     expect(found.metadata).toMatchObject({ team: 'a b=c', owner: '%41' })
     expect(found).toMatchObject({
@@ -52,7 +52,7 @@ describe('what others keep beside a body', () => {
   it('leaves no room for a summary: all of it but the version is left out, the rest is kept', async () => {
     const metadata = { big: 'x'.repeat(8_000) }
     await blob('full').upload('old', 3, { metadata })
-    expect(await store.changeUnderLease('full', put('new'), changeOptions())).toMatchObject({ kind: 'committed' })
+    expect(await store.update('full', put('new'), changeOptions())).toMatchObject({ kind: 'committed' })
     expect((await blob('full').getProperties()).metadata).toEqual({ ...metadata, leasectl_v: '1' })
     expect((await stored(store, 'full')).summary).toBeUndefined()
   })
@@ -87,7 +87,7 @@ describe('a summary', () => {
     expect(await stored(store, 'stale')).toMatchObject({ versionFloor: 9 })
     expect((await stored(store, 'stale')).summary).toBeUndefined()
     expect((await listedOne('stale'))?.summary).toBeUndefined()
-    await store.changeUnderLease('stale', put('old', { version: 10 }), changeOptions())
+    await store.update('stale', put('old', { version: 10 }), changeOptions())
     expect((await listedOne('stale'))?.summary).toMatchObject({ version: 10 })
   })
 
@@ -112,10 +112,10 @@ describe('a recorded holder', () => {
   it('is kept by writes under its lease and dropped by those of others', async () => {
     await given(store, 'held')
     const leaseId = await leased(store, 'held', 'grace')
-    await store.changeUnderLease('held', put('1'), changeOptions({ leaseId }))
+    await store.update('held', put('1'), changeOptions({ leaseId }))
     expect((await listedOne('held'))?.lease.holder).toEqual(holder('grace'))
-    await store.break('held', 0)
-    await store.changeUnderLease('held', put('2'), changeOptions())
+    await store.breakLease('held', 0)
+    await store.update('held', put('2'), changeOptions())
     expect(
       Object.keys((await blob('held').getProperties()).metadata ?? {}).filter(key => key.includes('holder')),
     ).toEqual([])
@@ -125,11 +125,11 @@ describe('a recorded holder', () => {
     await given(store, 'texts')
     const leaseId = crypto.randomUUID()
     const who = { ...holder('Ädä 😀'), purpose: 'a=b\n%41' }
-    await store.acquire('texts', { leaseId, durationS: 60, holder: who, record: true })
+    await store.acquireLease('texts', { leaseId, durationS: 60, holder: who, record: true })
     const { metadata = {} } = await blob('texts').getProperties()
     expect(JSON.stringify(metadata)).not.toContain(leaseId)
     expect((await stored(store, 'texts')).lease.holder).toEqual(who)
-    await store.release('texts', leaseId)
+    await store.releaseLease('texts', leaseId)
     const left = (await blob('texts').getProperties()).metadata ?? {}
     expect(Object.keys(left).filter(key => key.includes('holder'))).toEqual([])
     expect((await stored(store, 'texts')).summary).toBeDefined()

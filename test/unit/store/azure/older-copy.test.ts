@@ -1,12 +1,12 @@
 import { BlobServiceClient, type BlockBlobClient } from '@azure/storage-blob'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readStream } from '../../../../src/ops/read-stream.ts'
-import type { EventStore } from '../../../../src/store/store.ts'
+import type { StreamStore } from '../../../../src/store/store.ts'
 import { listed, stored } from '../../../contract/harness.ts'
 import { openAzuriteStore, sharedAzurite } from '../../../support/azurite.ts'
 import { init, resultOf, run } from '../../ops/support.ts'
 
-let store: EventStore & { container: string }
+let store: StreamStore & { container: string }
 let blob: (name: string) => BlockBlobClient
 
 beforeAll(async () => {

@@ -1,17 +1,17 @@
 import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../../../src/store/azure/errors.ts'
-import { AzureCalls, TRY_LIMITS } from '../../../../src/store/azure/requests.ts'
+import { AzureRequests, REQUEST_TIMEOUTS } from '../../../../src/store/azure/requests.ts'
 import { StoreClosed } from '../../../../src/store/errors.ts'
 import { StoppedClock } from './support.ts'
 
 const limitMs = 60_000
 
-function callsOf(): AzureCalls {
-  return new AzureCalls({
+function callsOf(): AzureRequests {
+  return new AzureRequests({
     site: { container: 'c', host: 'h', emulator: true },
     machine: new StoppedClock(),
     random: () => 0.5,
-    limits: TRY_LIMITS,
+    limits: REQUEST_TIMEOUTS,
   })
 }
 
@@ -22,7 +22,7 @@ const silent = (signal: AbortSignal): Promise<never> =>
 describe('closing', () => {
   it('leaves what is under way without an answer: it may have been applied', async () => {
     const calls = callsOf()
-    const asked = calls.once(silent, { limitMs })
+    const asked = calls.send(silent, { limitMs })
     calls.close()
     const answer = await asked
     expect(answer).toMatchObject({ kind: 'silent', silences: 1 })
@@ -36,15 +36,15 @@ describe('closing', () => {
       calls.close()
       throw new ServiceError('BlobNotFound', { status: 404 })
     }
-    expect(await calls.once(send, { limitMs })).toMatchObject({ kind: 'refused', error: { code: 'BlobNotFound' } })
+    expect(await calls.send(send, { limitMs })).toMatchObject({ kind: 'refused', error: { code: 'BlobNotFound' } })
   })
 
   it('lets nothing be sent afterwards, and says that nothing was', async () => {
     const calls = callsOf()
     calls.close()
     const send = vi.fn()
-    expect(await calls.once(send, { limitMs })).toMatchObject({ kind: 'silent', silences: 0 })
-    expect(await calls.repeated(send, { limitMs })).toMatchObject({ kind: 'silent', silences: 0 })
+    expect(await calls.send(send, { limitMs })).toMatchObject({ kind: 'silent', silences: 0 })
+    expect(await calls.sendWithRetry(send, { limitMs })).toMatchObject({ kind: 'silent', silences: 0 })
     expect(send).not.toHaveBeenCalled()
   })
 
@@ -55,14 +55,14 @@ describe('closing', () => {
       setImmediate(() => calls.close())
       throw new ServiceError('ServerBusy', { status: 503 })
     })
-    expect(await calls.repeated(send, { limitMs })).toMatchObject({ kind: 'silent', silences: 1 })
+    expect(await calls.sendWithRetry(send, { limitMs })).toMatchObject({ kind: 'silent', silences: 1 })
     expect(send).toHaveBeenCalledOnce()
   })
 
   it('does not speak for the caller who gave up', async () => {
     const calls = callsOf()
     const caller = new AbortController()
-    const asked = calls.once(silent, { limitMs, signal: caller.signal })
+    const asked = calls.send(silent, { limitMs, signal: caller.signal })
     caller.abort(new Error('enough'))
     calls.close()
     await expect(asked).rejects.toThrow('enough')

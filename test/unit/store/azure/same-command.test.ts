@@ -1,13 +1,13 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { readStream } from '../../../../src/ops/read-stream.ts'
 import { transact } from '../../../../src/ops/transact/transact.ts'
-import type { EventStore, WriteMode } from '../../../../src/store/store.ts'
+import type { StreamStore, WriteMode } from '../../../../src/store/store.ts'
 import { behindProxy } from './support.ts'
 
 const INIT = { op: 'init', root: { name: 'Start' }, forks: [{ name: 'A' }], hold: false, born: 'b' } as const
 const SET = { op: 'set', event: '01.00', attributes: { tag: 'x' } } as const
 
-const once = async (store: EventStore, write: WriteMode) => {
+const once = async (store: StreamStore, write: WriteMode) => {
   const outcome = await transact(store, 's', SET, { commandId: 'shared', by: 'ada', write })
   if (outcome.kind !== 'done') throw new Error(`not done but ${outcome.kind}`)
   return outcome.result.duplicate ? 'duplicate' : 'done'

@@ -5,7 +5,7 @@ import { backup, DatabaseSync } from 'node:sqlite'
 import { setImmediate as otherWork } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts'
-import type { EventStore } from '../../../../src/store/store.ts'
+import type { StreamStore } from '../../../../src/store/store.ts'
 import { bytes, changeOptions, holder, listed, stored, summary } from '../../../contract/harness.ts'
 import { document, faultsOf, idsOf, once } from '../../../faults/sqlite/judgement.ts'
 import { trustRow } from '../../../guarantees/record.ts'
@@ -13,28 +13,28 @@ import { inFile, testFolder } from './support.ts'
 
 const row = trustRow('sqlite')
 
-async function storeInUse(): Promise<{ store: EventStore; path: string; acknowledged: string[] }> {
+async function storeInUse(): Promise<{ store: StreamStore; path: string; acknowledged: string[] }> {
   const path = join(testFolder(), 'streams.db')
   const store = openSqliteStore(path)
   onTestFinished(() => store.close())
   const acknowledged: string[] = []
   for (let at = 0; at < 8; at += 1) {
     await store.create(`s/${at}`, bytes(document(`made-${at}`)), summary())
-    await store.changeUnderLease(`s/${at}`, once(`c-${at}`), changeOptions())
+    await store.update(`s/${at}`, once(`c-${at}`), changeOptions())
     acknowledged.push(`made-${at}`, `c-${at}`)
   }
   return { store, path, acknowledged }
 }
 
 /** Writes until `work` is done. Returns how often, and all ids. */
-async function whileWriting(store: EventStore, work: Promise<unknown>): Promise<string[]> {
+async function whileWriting(store: StreamStore, work: Promise<unknown>): Promise<string[]> {
   let isOver = false
   const done = work.finally(() => {
     isOver = true
   })
   const ids: string[] = []
   for (let at = 0; !isOver || at === 0; at += 1) {
-    await store.changeUnderLease(`s/${at % 8}`, once(`late-${at}`), changeOptions())
+    await store.update(`s/${at % 8}`, once(`late-${at}`), changeOptions())
     ids.push(`late-${at}`)
     await otherWork()
   }
@@ -65,7 +65,7 @@ describe('a copy of the file that SQLite makes while the store is written', () =
 
   it.each(Object.entries(WAYS))('is the same store when it is put back: %s', async (_, make) => {
     const { store, path } = await storeInUse()
-    await store.acquire('s/0', { leaseId: 'kept', durationS: -1, holder: holder('ada') })
+    await store.acquireLease('s/0', { leaseId: 'kept', durationS: -1, holder: holder('ada') })
     const copy = `${path}.copy`
     await make(path, copy)
     const restored = openSqliteStore(copy)

@@ -3,11 +3,11 @@ import { DatabaseSync, StatementSync } from 'node:sqlite'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { StoreDamaged } from '../../../../src/store/errors.ts'
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts'
-import type { EventStore, Stored } from '../../../../src/store/store.ts'
+import type { StreamSnapshot, StreamStore } from '../../../../src/store/store.ts'
 import { changeOptions, given, put, stored, text } from '../../../contract/harness.ts'
 import { testFolder } from './support.ts'
 
-async function storeWithOne(): Promise<{ store: EventStore; path: string }> {
+async function storeWithOne(): Promise<{ store: StreamStore; path: string }> {
   const path = join(testFolder(), 'streams.db')
   const store = openSqliteStore(path)
   onTestFinished(() => store.close())
@@ -29,7 +29,7 @@ function watchSelects(): string[] {
 it('fetches no body that the change does not look at', async () => {
   const { store } = await storeWithOne()
   const selects = watchSelects()
-  await store.changeUnderLease('a', put('new'), changeOptions())
+  await store.update('a', put('new'), changeOptions())
   expect(selects.filter(sql => /body FROM/.test(sql))).toEqual([])
   expect(text((await stored(store, 'a')).body)).toBe('new')
 })
@@ -37,32 +37,32 @@ it('fetches no body that the change does not look at', async () => {
 it('fetches what it looks at once', async () => {
   const { store } = await storeWithOne()
   const selects = watchSelects()
-  const decide = ({ body, summary, size }: Stored) => put(`${text(body)} ${size} ${summary?.status}`)()
-  await store.changeUnderLease('a', decide, changeOptions())
+  const decide = ({ body, summary, size }: StreamSnapshot) => put(`${text(body)} ${size} ${summary?.status}`)()
+  await store.update('a', decide, changeOptions())
   expect(selects.filter(sql => /body FROM/.test(sql))).toHaveLength(1)
 })
 
 it('tells nothing of the stream any more when the transaction is over', async () => {
   const { store } = await storeWithOne()
-  let late: Stored | undefined
-  const decide = (current: Stored) => {
+  let late: StreamSnapshot | undefined
+  const decide = (current: StreamSnapshot) => {
     late = current
     return put('new')()
   }
-  await store.changeUnderLease('a', decide, changeOptions())
+  await store.update('a', decide, changeOptions())
   expect(() => late?.body).toThrow('while its change is decided')
 })
 
 it.each([
-  ['looked at', ({ body }: Stored) => put(text(body))()],
-  ['looked at in vain', (current: Stored) => put(String(Object.keys({ ...current })))()],
+  ['looked at', ({ body }: StreamSnapshot) => put(text(body))()],
+  ['looked at in vain', (current: StreamSnapshot) => put(String(Object.keys({ ...current })))()],
   ['written over', () => put('new')()],
 ])('is a damaged store where the document is missing that is %s', async (_, decide) => {
   const { store, path } = await storeWithOne()
   const db = new DatabaseSync(path)
   db.exec('DELETE FROM bodies')
   db.close()
-  await expect(store.changeUnderLease('a', decide, changeOptions())).rejects.toThrow(StoreDamaged)
+  await expect(store.update('a', decide, changeOptions())).rejects.toThrow(StoreDamaged)
 })
 
 it('is a fault of the store, whatever the change makes of it', async () => {
@@ -70,12 +70,12 @@ it('is a fault of the store, whatever the change makes of it', async () => {
   const db = new DatabaseSync(path)
   db.exec('DELETE FROM bodies')
   db.close()
-  const decide = (current: Stored) => {
+  const decide = (current: StreamSnapshot) => {
     try {
       return put(text(current.body))()
     } catch {
       return put('made up')()
     }
   }
-  await expect(store.changeUnderLease('a', decide, changeOptions())).rejects.toThrow(StoreDamaged)
+  await expect(store.update('a', decide, changeOptions())).rejects.toThrow(StoreDamaged)
 })

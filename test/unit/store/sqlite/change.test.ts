@@ -3,11 +3,11 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { describe, expect, it, type Mock, onTestFinished, vi } from 'vitest'
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts'
-import type { Decision, EventStore, Stored } from '../../../../src/store/store.ts'
+import type { Decision, StreamSnapshot, StreamStore } from '../../../../src/store/store.ts'
 import { changeOptions, given, holder, increment, put, stored, summary, text } from '../../../contract/harness.ts'
 import { integrity, testFolder } from './support.ts'
 
-async function storeWithCounter(): Promise<{ store: EventStore; path: string }> {
+async function storeWithCounter(): Promise<{ store: StreamStore; path: string }> {
   const path = join(testFolder(), 'streams.db')
   const store = openSqliteStore(path)
   onTestFinished(() => store.close())
@@ -31,7 +31,7 @@ describe('a file that another program has locked', () => {
   it('is unreachable when the deadline passes; nothing was changed', async () => {
     const { store, path } = await storeWithCounter()
     lock(path)
-    const change = store.changeUnderLease('counter', increment, changeOptions({ deadlineMs: 80 }))
+    const change = store.update('counter', increment, changeOptions({ deadlineMs: 80 }))
     await expect(change).rejects.toBeInstanceOf(StoreUnreachable)
     await expect(change).rejects.toThrow(/locked by another program for \d+\.\d s; nothing was changed/)
     expect(text((await stored(store, 'counter')).body)).toBe('1')
@@ -40,11 +40,11 @@ describe('a file that another program has locked', () => {
   it('is decided on while it waits, and written as it was decided', async () => {
     const { store, path } = await storeWithCounter()
     const other = lock(path)
-    const decide = vi.fn((current: Stored) => {
+    const decide = vi.fn((current: StreamSnapshot) => {
       setImmediate(() => end(other, 'ROLLBACK'))
       return increment(current)
     })
-    const outcome = await store.changeUnderLease('counter', decide, changeOptions())
+    const outcome = await store.update('counter', decide, changeOptions())
     expect(outcome).toMatchObject({ kind: 'committed' })
     expect(decide).toHaveBeenCalledTimes(1)
     expect(text((await stored(store, 'counter')).body)).toBe('2')
@@ -59,13 +59,13 @@ describe('a file that another program has locked', () => {
     other.exec(first)
     other.exec(second)
     const discards: Mock<() => void>[] = []
-    const decide = vi.fn((current: Stored) => {
+    const decide = vi.fn((current: StreamSnapshot) => {
       setImmediate(() => end(other, 'COMMIT'))
       const discard = vi.fn()
       discards.push(discard)
       return { ...increment(current), discard }
     })
-    expect(await store.changeUnderLease('counter', decide, changeOptions())).toMatchObject({ kind: 'committed' })
+    expect(await store.update('counter', decide, changeOptions())).toMatchObject({ kind: 'committed' })
     expect(discards.map(discard => discard.mock.calls.length)).toEqual([1, 0])
     expect(text((await stored(store, 'counter')).body)).toBe(written)
   })
@@ -76,11 +76,11 @@ describe('a file that another program has locked', () => {
       const other = lock(path)
       other.exec(sql)
       const discard = vi.fn()
-      const decide = (current: Stored) => {
+      const decide = (current: StreamSnapshot) => {
         setImmediate(() => end(other, 'COMMIT'))
         return { ...increment(current), discard }
       }
-      const { kind } = await store.changeUnderLease('counter', decide, changeOptions({ waitMs: 0 }))
+      const { kind } = await store.update('counter', decide, changeOptions({ waitMs: 0 }))
       expect(kind).toBe(sql.startsWith('DELETE') ? 'missing' : 'held')
       expect(discard).toHaveBeenCalledTimes(1)
     }
@@ -96,14 +96,14 @@ describe('a file that another program has locked', () => {
     onTestFinished(() => store.close())
     await given(store, 'counter', '1')
     const other = lock(path)
-    const decide = vi.fn((current: Stored, _nowMs: number) => {
+    const decide = vi.fn((current: StreamSnapshot, _nowMs: number) => {
       setImmediate(() => {
         nowMs = 1_000_000 + ms
         end(other, 'ROLLBACK')
       })
       return increment(current)
     })
-    expect(await store.changeUnderLease('counter', decide, changeOptions())).toMatchObject({ kind: 'committed' })
+    expect(await store.update('counter', decide, changeOptions())).toMatchObject({ kind: 'committed' })
     expect(decide.mock.lastCall?.[1]).toBe(nowMs)
   })
 
@@ -111,20 +111,20 @@ describe('a file that another program has locked', () => {
     const { store, path } = await storeWithCounter()
     lock(path)
     const leave = (): Decision => ({ kind: 'leave' })
-    expect(await store.changeUnderLease('counter', leave, changeOptions())).toEqual({ kind: 'left' })
-    expect(await store.changeUnderLease('none', leave, changeOptions())).toEqual({ kind: 'missing' })
+    expect(await store.update('counter', leave, changeOptions())).toEqual({ kind: 'left' })
+    expect(await store.update('none', leave, changeOptions())).toEqual({ kind: 'missing' })
     const fault = new Error('bad document')
     const fail = (): Decision => {
       throw fault
     }
-    await expect(store.changeUnderLease('counter', fail, changeOptions())).rejects.toBe(fault)
+    await expect(store.update('counter', fail, changeOptions())).rejects.toBe(fault)
   })
 
   it('is written as soon as the lock is gone: this process goes on while it waits', async () => {
     const { store, path } = await storeWithCounter()
     const other = lock(path)
     setTimeout(() => other.exec('ROLLBACK'), 50)
-    const changes = [1, 2, 3].map(() => store.changeUnderLease('counter', increment, changeOptions({ waitMs: 0 })))
+    const changes = [1, 2, 3].map(() => store.update('counter', increment, changeOptions({ waitMs: 0 })))
     for (const outcome of await Promise.all(changes)) expect(outcome).toMatchObject({ kind: 'committed' })
     expect(text((await stored(store, 'counter')).body)).toBe('4')
   })
@@ -135,7 +135,7 @@ describe('a file that another program has locked', () => {
     const stop = new AbortController()
     const reason = new Error('stop')
     setTimeout(() => stop.abort(reason), 40)
-    const change = store.changeUnderLease('counter', increment, changeOptions({ signal: stop.signal }))
+    const change = store.update('counter', increment, changeOptions({ signal: stop.signal }))
     await expect(change).rejects.toBe(reason)
   })
 })
@@ -160,14 +160,14 @@ function failCommits(times: number, when: 'before' | 'after'): { readonly failed
 /** Adds its id to the body, once: as operations look for their command id in the journal. */
 const once =
   (id: string) =>
-  (current: Stored): Decision =>
+  (current: StreamSnapshot): Decision =>
     text(current.body).includes(id) ? { kind: 'leave' } : put(`${text(current.body)} ${id}`)()
 
 describe('a COMMIT without a clear answer', () => {
   it('is done again when it was not applied', async () => {
     const { store } = await storeWithCounter()
     const commits = failCommits(2, 'before')
-    expect(await store.changeUnderLease('counter', once('c-1'), changeOptions())).toMatchObject({ kind: 'committed' })
+    expect(await store.update('counter', once('c-1'), changeOptions())).toMatchObject({ kind: 'committed' })
     expect(commits.failed).toBe(2)
     expect(text((await stored(store, 'counter')).body)).toBe('1 c-1')
   })
@@ -175,7 +175,7 @@ describe('a COMMIT without a clear answer', () => {
   it('is found when it was applied', async () => {
     const { store } = await storeWithCounter()
     const commits = failCommits(1, 'after')
-    expect(await store.changeUnderLease('counter', once('c-1'), changeOptions())).toEqual({ kind: 'left' })
+    expect(await store.update('counter', once('c-1'), changeOptions())).toEqual({ kind: 'left' })
     expect(commits.failed).toBe(1)
     expect(text((await stored(store, 'counter')).body)).toBe('1 c-1')
   })
@@ -184,8 +184,8 @@ describe('a COMMIT without a clear answer', () => {
     const { store, path } = await storeWithCounter()
     const other = openSqliteStore(path)
     failCommits(1, 'after')
-    const change = store.changeUnderLease('counter', once('c-1'), changeOptions({ waitMs: 0 }))
-    await other.acquire('counter', { leaseId: 'other', durationS: -1, holder: holder('grace') })
+    const change = store.update('counter', once('c-1'), changeOptions({ waitMs: 0 }))
+    await other.acquireLease('counter', { leaseId: 'other', durationS: -1, holder: holder('grace') })
     expect(await change).toEqual({ kind: 'left' })
     await other.close()
   })
@@ -194,7 +194,7 @@ describe('a COMMIT without a clear answer', () => {
     const { store, path } = await storeWithCounter()
     const other = openSqliteStore(path)
     failCommits(1, 'after')
-    const change = store.changeUnderLease('counter', once('c-1'), changeOptions())
+    const change = store.update('counter', once('c-1'), changeOptions())
     await other.remove('counter', {})
     expect(await change).toMatchObject({ kind: 'unknown', cause: { errcode: 1034 } })
     await other.close()
@@ -203,7 +203,7 @@ describe('a COMMIT without a clear answer', () => {
   it('is unknown when it never comes, with the fault as its cause', async () => {
     const { store, path } = await storeWithCounter()
     failCommits(Number.POSITIVE_INFINITY, 'before')
-    const outcome = await store.changeUnderLease('counter', once('c-1'), changeOptions())
+    const outcome = await store.update('counter', once('c-1'), changeOptions())
     expect(outcome).toMatchObject({ kind: 'unknown', cause: { errcode: 1034 } })
     vi.restoreAllMocks()
     await store.close()
@@ -220,7 +220,7 @@ describe('a COMMIT without a clear answer', () => {
       if (looks === 2) throw fault
       return put('2')()
     }
-    await expect(store.changeUnderLease('counter', decide, changeOptions())).rejects.toBe(fault)
+    await expect(store.update('counter', decide, changeOptions())).rejects.toBe(fault)
   })
 
   it.each(['create', 'acquire', 'remove'] as const)('makes the outcome of %s unknown', async method => {
@@ -228,7 +228,7 @@ describe('a COMMIT without a clear answer', () => {
     failCommits(1, 'before')
     const calls = {
       create: () => store.create('new', new Uint8Array(1), summary()),
-      acquire: () => store.acquire('counter', { leaseId: 'x', durationS: 15, holder: holder('ada') }),
+      acquire: () => store.acquireLease('counter', { leaseId: 'x', durationS: 15, holder: holder('ada') }),
       remove: () => store.remove('counter', {}),
     }
     expect(await calls[method]()).toMatchObject({ kind: 'unknown', cause: { errcode: 1034 } })

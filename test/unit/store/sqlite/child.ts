@@ -9,7 +9,7 @@ const store = openSqliteStore(path)
 async function incrementing(): Promise<void> {
   for (let i = 0; i < Number(count); i += 1) {
     let written = ''
-    const outcome = await store.changeUnderLease(
+    const outcome = await store.update(
       'counter',
       current => {
         const decision = increment(current)
@@ -27,7 +27,7 @@ async function incrementing(): Promise<void> {
 async function trying(): Promise<void> {
   const names = await namesOf(store)
   const body = text((await stored(store, 'counter')).body)
-  const fault: unknown = await store.changeUnderLease('counter', increment, changeOptions()).catch(error => error)
+  const fault: unknown = await store.update('counter', increment, changeOptions()).catch(error => error)
   const code = fault instanceof Error && 'code' in fault ? fault.code : fault
   process.stdout.write(`${JSON.stringify({ names, body, code })}\n`)
 }

@@ -32,8 +32,8 @@ async function withoutFault(path: string, fault: Fault, open = openSqliteStore):
     list: () => listed(store),
     read: () => store.read('counter'),
     create: () => store.create('new', bytes('x'), summary()),
-    change: () => store.changeUnderLease('counter', increment, changeOptions()),
-    break: () => store.break('counter', 0),
+    change: () => store.update('counter', increment, changeOptions()),
+    break: () => store.breakLease('counter', 0),
   }
   const done: string[] = []
   for (const [name, attempt] of Object.entries(tries)) {
@@ -100,9 +100,9 @@ describe('a file that is not a sound store', () => {
   it('is incompatible as soon as a newer leasectl migrates it, also for those who have it open', async () => {
     const path = await sampleFile()
     const store = openSqliteStore(path)
-    await store.changeUnderLease('counter', increment, changeOptions())
+    await store.update('counter', increment, changeOptions())
     inFile(path, db => db.exec('PRAGMA user_version = 3'))
-    await expect(store.changeUnderLease('counter', increment, changeOptions())).rejects.toThrow(/newer leasectl/)
+    await expect(store.update('counter', increment, changeOptions())).rejects.toThrow(/newer leasectl/)
     await expect(store.read('counter')).rejects.toThrow(/newer leasectl/)
     await store.close()
     reached('a newer schema while it is open')
@@ -116,9 +116,7 @@ describe('a SQLite that is too old to write safely', () => {
     const store = openSqliteStore(await sampleFile(), { sqliteVersion })
     expect(text((await stored(store, 'counter')).body)).toBe('1')
     expect(await listed(store)).toHaveLength(SAMPLE_STREAMS)
-    await expect(store.changeUnderLease('counter', increment, changeOptions())).rejects.toBeInstanceOf(
-      StoreIncompatible,
-    )
+    await expect(store.update('counter', increment, changeOptions())).rejects.toBeInstanceOf(StoreIncompatible)
     await expect(store.create('new', bytes('x'), summary())).rejects.toThrow(/3\.51\.2/)
     await store.close()
     reached('a SQLite that is too old')

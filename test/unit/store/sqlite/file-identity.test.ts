@@ -2,12 +2,12 @@ import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync } 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts'
-import type { EventStore } from '../../../../src/store/store.ts'
+import type { StreamStore } from '../../../../src/store/store.ts'
 import { bytes, changeOptions, given, increment, listed, stored, summary, text } from '../../../contract/harness.ts'
 import { integrity, testFolder } from './support.ts'
 
 /** Reads look at each call. */
-const open = (path: string): EventStore => openSqliteStore(path, { lookMs: 0 })
+const open = (path: string): StreamStore => openSqliteStore(path, { lookMs: 0 })
 
 /** A closed store with one stream. */
 async function storeFile(path: string, name: string): Promise<string> {
@@ -17,7 +17,7 @@ async function storeFile(path: string, name: string): Promise<string> {
   return path
 }
 
-async function names(store: EventStore): Promise<string[]> {
+async function names(store: StreamStore): Promise<string[]> {
   return (await listed(store)).map(({ name }) => name)
 }
 
@@ -30,7 +30,7 @@ describe('a file that is replaced while it is open', () => {
     await given(store, 'old/2', 'x'.repeat(50_000))
     renameSync(backup, path)
     expect(await names(store)).toEqual(['counter'])
-    expect(await store.changeUnderLease('counter', increment, changeOptions())).toMatchObject({ kind: 'committed' })
+    expect(await store.update('counter', increment, changeOptions())).toMatchObject({ kind: 'committed' })
     await store.close()
     expect(integrity(path)).toBe('ok')
     const again = open(path)
@@ -46,7 +46,7 @@ describe('a file that is replaced while it is open', () => {
     const store = openSqliteStore(path)
     await given(store, 'old/2', '1')
     renameSync(backup, path)
-    expect(await store.changeUnderLease('counter', increment, changeOptions())).toMatchObject({ kind: 'committed' })
+    expect(await store.update('counter', increment, changeOptions())).toMatchObject({ kind: 'committed' })
     expect(await names(store)).toEqual(['counter'])
     await store.close()
   })
@@ -76,7 +76,7 @@ describe('a file that is replaced while it is open', () => {
     for (const [at, store] of stores.entries()) await given(store, `old/${at}`, '1')
     renameSync(backup, path)
     for (const store of stores) {
-      expect(await store.changeUnderLease('counter', increment, changeOptions())).toMatchObject({ kind: 'committed' })
+      expect(await store.update('counter', increment, changeOptions())).toMatchObject({ kind: 'committed' })
     }
     for (const store of stores) expect(text((await stored(store, 'counter')).body)).toBe('4')
     for (const store of stores) await store.close()
@@ -102,7 +102,7 @@ describe('a file that is replaced while it is open', () => {
     const path = await storeFile(join(testFolder(), 'store.db'), 'counter')
     let opened = 0
     const store = openSqliteStore(path, { lookMs: 0, onOpen: () => opened++ })
-    for (let at = 0; at < 3; at++) await store.changeUnderLease('counter', increment, changeOptions())
+    for (let at = 0; at < 3; at++) await store.update('counter', increment, changeOptions())
     await names(store)
     expect(opened).toBe(1)
     await store.close()
@@ -117,7 +117,7 @@ describe('a file that is deleted while it is open', () => {
     rmSync(path)
     expect(await names(store)).toEqual([])
     expect(await store.read('old')).toBeUndefined()
-    expect(await store.changeUnderLease('old', increment, changeOptions())).toMatchObject({ kind: 'missing' })
+    expect(await store.update('old', increment, changeOptions())).toMatchObject({ kind: 'missing' })
     expect([path, `${path}-wal`, `${path}-shm`].filter(file => existsSync(file))).toEqual([])
     await store.close()
   })

@@ -19,11 +19,11 @@ it.each([
 it('lets all calls of the process come back at the time that the first of them set', () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   const delays = [1, 0]
-  const standBack = new StandBack(() => delays.shift() ?? 0)
-  standBack.begin(10_000)
-  standBack.begin(0)
+  const yieldDelay = new StandBack(() => delays.shift() ?? 0)
+  yieldDelay.begin(10_000)
+  yieldDelay.begin(0)
   expect(delays).toEqual([0])
-  expect(standBack.leftMs).toBe(60)
+  expect(yieldDelay.leftMs).toBe(60)
 })
 
 it('tries once for a call that does not wait', async () => {

@@ -2,13 +2,13 @@ import { join } from 'node:path'
 import { StatementSync } from 'node:sqlite'
 import { expect, it, type Mock, onTestFinished, vi } from 'vitest'
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts'
-import type { Decision, EventStore, Stored } from '../../../../src/store/store.ts'
+import type { Decision, StreamSnapshot, StreamStore } from '../../../../src/store/store.ts'
 import { changeOptions, given, increment, put, stored, text } from '../../../contract/harness.ts'
 import { integrity, testFolder } from './support.ts'
 
 const NAMES = Array.from({ length: 8 }, (_, at) => `orders/${at}`)
 
-async function storeWithCounters(): Promise<{ store: EventStore; path: string }> {
+async function storeWithCounters(): Promise<{ store: StreamStore; path: string }> {
   const path = join(testFolder(), 'streams.db')
   const store = openSqliteStore(path)
   onTestFinished(() => store.close())
@@ -31,12 +31,12 @@ function watchCommits(failing = 0): { commits: number } {
   return seen
 }
 
-const counters = (store: EventStore) => Promise.all(NAMES.map(async name => text((await stored(store, name)).body)))
+const counters = (store: StreamStore) => Promise.all(NAMES.map(async name => text((await stored(store, name)).body)))
 
 it('writes changes of several streams that are asked for together in one transaction', async () => {
   const { store } = await storeWithCounters()
   const seen = watchCommits()
-  const outcomes = await Promise.all(NAMES.map(name => store.changeUnderLease(name, increment, changeOptions())))
+  const outcomes = await Promise.all(NAMES.map(name => store.update(name, increment, changeOptions())))
   expect(outcomes.map(({ kind }) => kind)).toEqual(NAMES.map(() => 'committed'))
   expect(seen.commits).toBe(1)
   expect(await counters(store)).toEqual(NAMES.map(() => '2'))
@@ -47,7 +47,7 @@ it('keeps the changes of the others where one throws', async () => {
   const bad = () => {
     throw new RangeError('unreadable')
   }
-  const changes = NAMES.map((name, at) => store.changeUnderLease(name, at === 3 ? bad : increment, changeOptions()))
+  const changes = NAMES.map((name, at) => store.update(name, at === 3 ? bad : increment, changeOptions()))
   const outcomes = await Promise.allSettled(changes)
   expect(outcomes[3]).toMatchObject({ status: 'rejected', reason: new RangeError('unreadable') })
   expect(await counters(store)).toEqual(NAMES.map((_, at) => (at === 3 ? '1' : '2')))
@@ -57,7 +57,7 @@ it('keeps the changes of the others where one throws', async () => {
 it('discards what was decided in a transaction that another of its changes undid', async () => {
   const { store } = await storeWithCounters()
   const discards: Mock<() => void>[] = []
-  const counted = (current: Stored) => {
+  const counted = (current: StreamSnapshot) => {
     const discard = vi.fn()
     discards.push(discard)
     return { ...increment(current), discard }
@@ -66,8 +66,8 @@ it('discards what was decided in a transaction that another of its changes undid
     throw new RangeError('unreadable')
   }
   const [outcome] = await Promise.allSettled([
-    store.changeUnderLease('orders/0', counted, changeOptions()),
-    store.changeUnderLease('orders/1', bad, changeOptions()),
+    store.update('orders/0', counted, changeOptions()),
+    store.update('orders/1', bad, changeOptions()),
   ])
   expect(outcome).toMatchObject({ value: { kind: 'committed' } })
   expect(discards.map(discard => discard.mock.calls.length)).toEqual([1, 0])
@@ -85,16 +85,16 @@ it('looks each change of a group up after a COMMIT without a clear answer, and m
   watchCommits(1)
   const once =
     (id: string) =>
-    ({ body }: Stored): Decision =>
+    ({ body }: StreamSnapshot): Decision =>
       text(body).includes(id) ? { kind: 'leave' } : put(`${text(body)} ${id}`)()
-  const changes = NAMES.map((name, at) => store.changeUnderLease(name, once(`id-${at}`), changeOptions()))
+  const changes = NAMES.map((name, at) => store.update(name, once(`id-${at}`), changeOptions()))
   expect((await Promise.all(changes)).map(({ kind }) => kind)).toEqual(NAMES.map(() => 'left'))
   expect(await counters(store)).toEqual(NAMES.map((_, at) => `1 id-${at}`))
 })
 
 it('writes what was asked for before it is closed', async () => {
   const { store, path } = await storeWithCounters()
-  const change = store.changeUnderLease('orders/0', increment, changeOptions())
+  const change = store.update('orders/0', increment, changeOptions())
   await store.close()
   expect(await change).toMatchObject({ kind: 'committed' })
   const again = openSqliteStore(path)
@@ -111,10 +111,10 @@ it('lets the process look at timers and signals between changes that take long, 
   }
   let next = setImmediate(look)
   onTestFinished(() => clearImmediate(next))
-  const slow = (current: Stored): Decision => {
+  const slow = (current: StreamSnapshot): Decision => {
     for (const untilMs = performance.now() + 30; performance.now() < untilMs; );
     return increment(current)
   }
-  for (let at = 0; at < 5; at += 1) await store.changeUnderLease('orders/0', slow, changeOptions())
+  for (let at = 0; at < 5; at += 1) await store.update('orders/0', slow, changeOptions())
   expect(looks).toBeGreaterThanOrEqual(4)
 })

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { StoreIncompatible } from '../../../../src/store/errors.ts'
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts'
-import type { EventStore } from '../../../../src/store/store.ts'
+import type { StreamStore } from '../../../../src/store/store.ts'
 import { changeOptions, given, increment, stored, text } from '../../../contract/harness.ts'
 import { integrity, testFolder } from './support.ts'
 
 /** Reads look at each call. */
-const open = (path: string): EventStore => openSqliteStore(path, { lookMs: 0 })
+const open = (path: string): StreamStore => openSqliteStore(path, { lookMs: 0 })
 
 async function storeFile(path: string, name = 'counter'): Promise<string> {
   const store = open(path)
@@ -17,7 +17,7 @@ async function storeFile(path: string, name = 'counter'): Promise<string> {
   return path
 }
 
-const change = (store: EventStore) => store.changeUnderLease('counter', increment, changeOptions())
+const change = (store: StreamStore) => store.update('counter', increment, changeOptions())
 
 async function counted(path: string): Promise<string> {
   const store = open(path)

@@ -13,15 +13,15 @@ describe('marks of a file that several programs use', () => {
     const path = join(testFolder(), 'a.db')
     const [reader, writer] = [open(path), open(path)]
     await given(writer, 'a')
-    const seen = [await reader.changeMark?.()]
+    const seen = [await reader.changeToken?.()]
     for (const write of [
-      () => writer.changeUnderLease('a', put('1'), changeOptions()),
+      () => writer.update('a', put('1'), changeOptions()),
       () => leased(writer, 'a'),
-      () => writer.break('a', 0),
+      () => writer.breakLease('a', 0),
       () => writer.remove('a', {}),
     ]) {
       await write()
-      seen.push(await reader.changeMark?.(), await reader.changeMark?.())
+      seen.push(await reader.changeToken?.(), await reader.changeToken?.())
     }
     expect(seen).not.toContain(undefined)
     expect(new Set(seen).size).toBe(5)
@@ -38,9 +38,9 @@ describe('marks of a file that several programs use', () => {
     const copy = join(folder, 'b.db')
     copyFileSync(path, copy)
     const again = open(path)
-    const before = await again.changeMark?.()
+    const before = await again.changeToken?.()
     renameSync(copy, path)
-    const after = await again.changeMark?.()
+    const after = await again.changeToken?.()
     expect(before).toBeDefined()
     expect(after).toBeDefined()
     expect(after).not.toBe(before)
@@ -49,9 +49,9 @@ describe('marks of a file that several programs use', () => {
 
   it('are not told where there is no file yet', async () => {
     const store = open(join(testFolder(), 'none.db'))
-    expect(await store.changeMark?.()).toBeUndefined()
+    expect(await store.changeToken?.()).toBeUndefined()
     await given(store, 'a')
-    expect(await store.changeMark?.()).toBeDefined()
+    expect(await store.changeToken?.()).toBeDefined()
     await store.close()
   })
 })

@@ -33,12 +33,12 @@ describe('a store without room', () => {
       },
     })
     const grow = (): ReturnType<typeof put> => put('y'.repeat(200_000))
-    await expect(store.changeUnderLease('counter', grow(), changeOptions())).rejects.toBeInstanceOf(StoreFull)
+    await expect(store.update('counter', grow(), changeOptions())).rejects.toBeInstanceOf(StoreFull)
     await expect(store.create('new', bytes('z'.repeat(200_000)), summary())).rejects.toBeInstanceOf(StoreFull)
     expect(text((await stored(store, 'counter')).body)).toBe('1')
     expect(await listed(store)).toHaveLength(SAMPLE_STREAMS)
     db?.exec('PRAGMA max_page_count = 100000')
-    expect(await store.changeUnderLease('counter', grow(), changeOptions())).toMatchObject({ kind: 'committed' })
+    expect(await store.update('counter', grow(), changeOptions())).toMatchObject({ kind: 'committed' })
     await store.close()
     expect(integrity(path)).toBe('ok')
     row.injected('no more pages', 1)
@@ -56,7 +56,7 @@ describe('a store without room', () => {
     writeFileSync(join(disk, 'ballast'), new Uint8Array(300 * 1024))
     let refused = 0
     for (let i = 0; i < 400 && refused === 0; i += 1) {
-      const fault = await store.changeUnderLease('counter', increment, changeOptions()).catch(error => error)
+      const fault = await store.update('counter', increment, changeOptions()).catch(error => error)
       if (fault instanceof StoreFull) refused = i + 1
       else expect(fault).toMatchObject({ kind: 'committed' })
     }
@@ -64,7 +64,7 @@ describe('a store without room', () => {
     expect(text((await stored(store, 'counter')).body)).toBe(String(refused))
     row.injected('full disk', 1)
     rmSync(join(disk, 'ballast'))
-    expect(await store.changeUnderLease('counter', increment, changeOptions())).toMatchObject({ kind: 'committed' })
+    expect(await store.update('counter', increment, changeOptions())).toMatchObject({ kind: 'committed' })
     await store.close()
     expect(integrity(join(disk, 'streams.db'))).toBe('ok')
   })

@@ -14,12 +14,12 @@ describe('a store that does not exist yet', () => {
     const store = openSqliteStore(join(folder, 'deep', 'streams.db'))
     expect(await listed(store)).toEqual([])
     expect(await store.read('a')).toBeUndefined()
-    expect(await store.changeUnderLease('a', increment, changeOptions())).toEqual({ kind: 'missing' })
-    expect(await store.acquire('a', { leaseId: 'x', durationS: 15, holder: holder('ada') })).toEqual({
+    expect(await store.update('a', increment, changeOptions())).toEqual({ kind: 'missing' })
+    expect(await store.acquireLease('a', { leaseId: 'x', durationS: 15, holder: holder('ada') })).toEqual({
       kind: 'missing',
     })
     expect(await store.remove('a', {})).toEqual({ kind: 'missing' })
-    expect(await store.break('a', 0)).toEqual({ kind: 'missing' })
+    expect(await store.breakLease('a', 0)).toEqual({ kind: 'missing' })
     await store.close()
     expect(readdirSync(folder)).toEqual([])
   })
@@ -79,12 +79,12 @@ describe('a store in use', () => {
     const path = join(testFolder(), 'a b%20#?.db')
     const first = openSqliteStore(path)
     await given(first, 'a', 'kept')
-    await first.acquire('a', { leaseId: 'lease-1', durationS: -1, holder: holder('grace') })
+    await first.acquireLease('a', { leaseId: 'lease-1', durationS: -1, holder: holder('grace') })
     await first.close()
     expect(existsSync(path)).toBe(true)
     const second = openSqliteStore(path)
     expect(await stored(second, 'a')).toMatchObject({ lease: { state: 'leased', holder: holder('grace') } })
-    expect(await second.release('a', 'lease-1')).toMatchObject({ kind: 'ok' })
+    expect(await second.releaseLease('a', 'lease-1')).toMatchObject({ kind: 'ok' })
     await second.close()
   })
 

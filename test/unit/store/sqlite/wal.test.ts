@@ -30,7 +30,7 @@ async function written(changes: number): Promise<Written> {
   await store.create('a', bytes(document('made')), summary())
   acknowledged.push({ id: 'made', length: readFileSync(`${path}-wal`).length })
   for (let at = 0; at < changes; at += 1) {
-    await store.changeUnderLease('a', once(`c-${at}`), changeOptions())
+    await store.update('a', once(`c-${at}`), changeOptions())
     acknowledged.push({ id: `c-${at}`, length: readFileSync(`${path}-wal`).length })
   }
   const found = { database: readFileSync(path), wal: readFileSync(`${path}-wal`), acknowledged }

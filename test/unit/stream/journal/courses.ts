@@ -1,9 +1,9 @@
-import { type Course, phasesOf } from '../../../../src/stream/journal/phases.ts'
+import { type EventHistory, phasesOf } from '../../../../src/stream/journal/phases.ts'
 import { timeReaderFor } from '../../../../src/stream/time/dates.ts'
 import { type Play, START_MS } from '../../../support/stream-builder.ts'
 
 /** What each event of a play has been through. */
-export function courses(play: Play): ReadonlyMap<string, Course> {
+export function courses(play: Play): ReadonlyMap<string, EventHistory> {
   const { read } = timeReaderFor(play.document, { nowMs: play.nowMs })
   return phasesOf(play.document.events, play.journal, read)
 }

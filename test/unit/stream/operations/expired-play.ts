@@ -1,8 +1,8 @@
 import { EventStream } from '../../../../src/stream/event-stream.ts'
 import { seenLimit } from '../../../../src/stream/operations/cancel-abort.ts'
-import type { SeenLimit } from '../../../../src/stream/operations/operation.ts'
+import type { ObservedDeadline } from '../../../../src/stream/operations/operation.ts'
 import { settledDocument } from '../../../../src/stream/operations/transaction.ts'
-import { limitOf, timeReaderFor } from '../../../../src/stream/time/deadlines.ts'
+import { deadlineOf, timeReaderFor } from '../../../../src/stream/time/deadlines.ts'
 import { BORN, documentText, type EventText, Play, START_MS } from '../../../support/stream-builder.ts'
 
 export const MINUTE = 60_000
@@ -17,16 +17,16 @@ export function settled(play: Play, lastModifiedMs?: number) {
 }
 
 /** What a watchdog sees of an event that has a limit. */
-export function look(play: Play, id: string, lastModifiedMs?: number): SeenLimit {
+export function look(play: Play, id: string, lastModifiedMs?: number): ObservedDeadline {
   const { stream, read } = settled(play, lastModifiedMs)
   const event = stream.find(id)
-  const limit = event && limitOf(stream, event, read)
+  const limit = event && deadlineOf(stream, event, read)
   if (event === undefined || limit === undefined) throw new Error(`${id} has no limit`)
   return seenLimit(event, limit.dueMs)
 }
 
 /** Ends an event for its limit, as a watchdog does. */
-export const expire = (play: Play, expired: SeenLimit, more: Parameters<Play['do']>[1] = {}) =>
+export const expire = (play: Play, expired: ObservedDeadline, more: Parameters<Play['do']>[1] = {}) =>
   play.do({ op: 'abort', event: expired.event, expired }, more)
 
 /** A worker on its second attempt that has been silent for ten minutes; five were allowed. */

@@ -4,9 +4,9 @@ import { EMPTY_DOCUMENT, type StreamDocument } from '../../../../src/stream/docu
 import { EventStream } from '../../../../src/stream/event-stream.ts'
 import { applyOperation } from '../../../../src/stream/operations/apply.ts'
 import { seenLimit } from '../../../../src/stream/operations/cancel-abort.ts'
-import type { SeenLimit } from '../../../../src/stream/operations/operation.ts'
+import type { ObservedDeadline } from '../../../../src/stream/operations/operation.ts'
 import { settledDocument } from '../../../../src/stream/operations/transaction.ts'
-import { limitOf, timeReaderFor } from '../../../../src/stream/time/deadlines.ts'
+import { deadlineOf, timeReaderFor } from '../../../../src/stream/time/deadlines.ts'
 import { writeDocument } from '../../../../src/stream/xml/write.ts'
 import { anInit, aScript, aStrangeDocument, briefOf, RUNS } from '../../../support/arbitraries.ts'
 import { BORN, documentText, Play, spec } from '../../../support/stream-builder.ts'
@@ -16,10 +16,10 @@ const look = (play: Play) => settledDocument(play.document, contextOf(play))
 const eventOf = (document: StreamDocument, id: string) => new EventStream(document.events).find(id)
 
 /** What a watchdog sees of an event. */
-function seenIn(document: StreamDocument, id: string, nowMs: number): SeenLimit {
+function seenIn(document: StreamDocument, id: string, nowMs: number): ObservedDeadline {
   const stream = new EventStream(document.events)
   const event = stream.find(id)
-  const limit = event && limitOf(stream, event, timeReaderFor(document, { nowMs }).read)
+  const limit = event && deadlineOf(stream, event, timeReaderFor(document, { nowMs }).read)
   if (event === undefined || limit === undefined) throw new Error(`${id} has no limit`)
   return seenLimit(event, limit.dueMs)
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isFinal } from '../../../../src/stream/event.ts'
-import { restoreDropped } from '../../../../src/stream/journal/history.ts'
+import { restoreDroppedAttributes } from '../../../../src/stream/journal/history.ts'
 import { anInit, aScript, briefOf, RUNS } from '../../../support/arbitraries.ts'
 import { Play } from '../../../support/stream-builder.ts'
 import { freeze, legacyStep, perform } from './perform.ts'
@@ -51,7 +51,7 @@ describe('applyOperation', () => {
     fc.assert(
       fc.property(anInit(), aScript('kept', 40), (init, script) => {
         perform(init, script, (_, play) => {
-          expect(restoreDropped(play.document.events, play.journal)).toBe(play.document.events)
+          expect(restoreDroppedAttributes(play.document.events, play.journal)).toBe(play.document.events)
         })
       }),
       { numRuns: RUNS },

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest'
 import { isFinal } from '../../../../src/stream/event.ts'
 import type { Applied } from '../../../../src/stream/operations/apply.ts'
 import { seenLimit } from '../../../../src/stream/operations/cancel-abort.ts'
-import type { SeenLimit } from '../../../../src/stream/operations/operation.ts'
-import { limitOf } from '../../../../src/stream/time/deadlines.ts'
+import type { ObservedDeadline } from '../../../../src/stream/operations/operation.ts'
+import { deadlineOf } from '../../../../src/stream/time/deadlines.ts'
 import { writeDocument } from '../../../../src/stream/xml/write.ts'
 import { anInit, aScript, briefOf, RUNS, type Step } from '../../../support/arbitraries.ts'
 import { Play } from '../../../support/stream-builder.ts'
@@ -51,24 +51,24 @@ function perform(play: Play, step: Step): void {
 }
 
 /** Of the events that have a limit one. */
-function seenAny(play: Play, which: number): SeenLimit | undefined {
+function seenAny(play: Play, which: number): ObservedDeadline | undefined {
   const { stream, read } = settled(play)
   const seen = stream.events.flatMap(event => {
-    const limit = limitOf(stream, event, read)
+    const limit = deadlineOf(stream, event, read)
     return limit === undefined ? [] : [seenLimit(event, limit.dueMs)]
   })
   return seen[which % Math.max(1, seen.length)]
 }
 
 /** What has to become of it: everything computed again from the document as it stands. */
-function model(play: Play, seen: SeenLimit): string {
+function model(play: Play, seen: ObservedDeadline): string {
   const { stream, read } = settled(play)
   const event = stream.find(seen.event)
   if (event === undefined) return 'event-not-found'
   if (isFinal(event)) return 'already-final'
   const letter = [event.status, event.lc.attempt ?? '', event.lc.fence ?? '', event.timestamp]
   const isSame = letter.join('\n') === [seen.status, seen.attempt, seen.fence, seen.timestamp].join('\n')
-  const due = limitOf(stream, event, read)?.dueMs
+  const due = deadlineOf(stream, event, read)?.dueMs
   return isSame && due === seen.dueMs && due <= play.nowMs ? 'applied' : 'showed-life'
 }
 

@@ -59,8 +59,8 @@ export class ModelTree {
     return this.events.filter(({ prev, superseded }) => prev === event.id && !superseded)
   }
 
-  allBelow(event: ModelEvent): ModelEvent[] {
-    return this.events.filter(({ prev }) => prev === event.id).flatMap(next => [next, ...this.allBelow(next)])
+  descendants(event: ModelEvent): ModelEvent[] {
+    return this.events.filter(({ prev }) => prev === event.id).flatMap(next => [next, ...this.descendants(next)])
   }
 
   /** From its parent to the root. */
@@ -90,7 +90,7 @@ export class ModelTree {
   }
 
   endBelow(event: ModelEvent): void {
-    for (const next of this.allBelow(event)) if (!isEnded(next)) this.end(next, 'canceled')
+    for (const next of this.descendants(event)) if (!isEnded(next)) this.end(next, 'canceled')
   }
 
   free(event: ModelEvent): void {

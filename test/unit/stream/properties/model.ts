@@ -163,7 +163,7 @@ export class Model {
     if (refusal !== undefined) return refused(refusal)
     tree.endBelow(event)
     const joins = tree.joinsBeside(event)
-    for (const next of tree.allBelow(event)) next.superseded = true
+    for (const next of tree.descendants(event)) next.superseded = true
     tree.reopen(event, joins)
     return DONE
   }
@@ -171,7 +171,7 @@ export class Model {
   #retryLeaves(): Expected {
     const tree = this.#tree
     const failed = tree.events.filter(event => isEnded(event) && event.status !== 'completed' && !event.superseded)
-    const leaves = failed.filter(event => !tree.allBelow(event).some(next => failed.includes(next)))
+    const leaves = failed.filter(event => !tree.descendants(event).some(next => failed.includes(next)))
     const refusals: RefusalCode[] = []
     let reopened = 0
     for (const leaf of leaves) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { viewOf } from '../../../../src/ops/read-stream.ts'
-import type { Stored } from '../../../../src/store/store.ts'
+import type { StreamSnapshot } from '../../../../src/store/store.ts'
 import { sumOf } from '../../../../src/stream/fingerprint.ts'
 import { DataStore } from '../../../../src/tui/data/store.ts'
 import type { OpenStream } from '../../../../src/tui/data/types.ts'
@@ -8,7 +8,7 @@ import { documentText, type EventText, START_MS } from '../../../support/stream-
 
 const NAME = 's'
 
-function stored(body: Uint8Array): Stored {
+function stored(body: Uint8Array): StreamSnapshot {
   return {
     name: NAME,
     etag: 'e',

@@ -1,8 +1,8 @@
-import type { EventStore } from '../../../../src/store/store.ts'
+import type { StreamStore } from '../../../../src/store/store.ts'
 import { LeasectlError } from '../../../../src/stream/errors.ts'
 import { Poll, type PollClock, type PollOptions } from '../../../../src/tui/data/poll/poll.ts'
 import { DataStore } from '../../../../src/tui/data/store.ts'
-import { type Demand, NO_DEMAND } from '../../../../src/tui/data/types.ts'
+import { NO_DEMAND, type VisibleData } from '../../../../src/tui/data/types.ts'
 
 /** A clock that goes on only when the test says so. */
 export class StepClock implements PollClock {
@@ -65,12 +65,12 @@ export interface Polled {
   stop(): Promise<void>
 }
 
-export const LISTED: Demand = { ...NO_DEMAND, streams: true }
+export const LISTED: VisibleData = { ...NO_DEMAND, streams: true }
 
 /** A poll that runs and has had its first look. */
 export async function polling(
-  store: EventStore,
-  demand: Demand = LISTED,
+  store: StreamStore,
+  demand: VisibleData = LISTED,
   options: Partial<PollOptions> = {},
 ): Promise<Polled> {
   const data = new DataStore()
@@ -101,10 +101,10 @@ export function namesIn({ streams }: DataStore): string[] {
 }
 
 /** A store like another, without the one method by which it can tell that nothing was written. */
-export function withoutMarks(store: EventStore): EventStore {
+export function withoutMarks(store: StreamStore): StreamStore {
   return new Proxy(store, {
     get(target, key) {
-      if (key === 'changeMark') return undefined
+      if (key === 'changeToken') return undefined
       const value: unknown = Reflect.get(target, key)
       return typeof value === 'function' ? value.bind(target) : value
     },

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { Painter } from '../../../../src/tui/ink/painter.ts'
-import type { Frame, Row } from '../../../../src/tui/view/row.ts'
+import type { Frame, ScreenRow } from '../../../../src/tui/view/row.ts'
 import type { Theme } from '../../../../src/tui/view/theme.ts'
 import { RandomFrames, randomOf } from '../support/random-frames.ts'
 import { type EmulatedTerminal, openTerminal, type TerminalSize } from '../support/terminal.ts'
@@ -62,7 +62,7 @@ async function freshRows(size: TerminalSize, frame: Frame): Promise<string[]> {
   return rows
 }
 
-function textOf({ spans }: Row): string {
+function textOf({ spans }: ScreenRow): string {
   return spans
     .map(([text]) => text)
     .join('')

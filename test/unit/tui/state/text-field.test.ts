@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Field } from '../../../../src/tui/state/state.ts'
+import type { TextField } from '../../../../src/tui/state/state.ts'
 import { EMPTY_FIELD, edited, FIELD_LIMIT, fieldWith, pasted } from '../../../../src/tui/state/text-field.ts'
 import { pressOf } from '../support/stage.ts'
 
 const FAMILY = '👨‍👩‍👧'
 
-function after(field: Field, ...keys: readonly string[]): Field {
+function after(field: TextField, ...keys: readonly string[]): TextField {
   return keys.reduce((now, key) => edited(now, pressOf(key)) ?? now, field)
 }
 

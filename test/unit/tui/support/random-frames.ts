@@ -1,6 +1,6 @@
 import type { Style } from '../../../../src/formats/terminal/style.ts'
 import { cut, cutInside, pad, widthOf } from '../../../../src/formats/terminal/width.ts'
-import type { Frame, Row, Span } from '../../../../src/tui/view/row.ts'
+import type { Frame, ScreenRow, StyledText } from '../../../../src/tui/view/row.ts'
 import { safeText } from '../../../../src/tui/view/safe-text.ts'
 
 /** Numbers from 0 to 1, the same for the same seed. */
@@ -15,7 +15,7 @@ export function randomOf(seed: number): () => number {
 /** Frames as screens make them: columns that are fitted, texts of strangers last in their row, hostile ones among them. */
 export class RandomFrames {
   readonly #random: () => number
-  #rows: Row[] = []
+  #rows: ScreenRow[] = []
   #columns = 0
 
   constructor(seed: number) {
@@ -35,10 +35,10 @@ export class RandomFrames {
     return { columns, rows: this.#rows }
   }
 
-  #row(columns: number): Row {
+  #row(columns: number): ScreenRow {
     const kind = this.#random()
     if (kind < 0.1) return { spans: [] }
-    const spans: Span[] = []
+    const spans: StyledText[] = []
     let left = columns
     for (const wanted of [2, 12, 9, 7]) {
       const width = Math.min(left, wanted)

@@ -1,4 +1,4 @@
-import type { SeenTransaction } from '../../../../src/ops/read-stream.ts'
+import type { JournalEntry } from '../../../../src/ops/read-stream.ts'
 import type { WatchdogState } from '../../../../src/ops/watchdog-state/state.ts'
 import type { LeaseView } from '../../../../src/store/store.ts'
 import type { Summary } from '../../../../src/stream/summary.ts'
@@ -10,8 +10,8 @@ import type {
   StreamEntry,
   WatchdogView,
 } from '../../../../src/tui/data/types.ts'
-import type { Subject } from '../../../../src/tui/ports.ts'
-import type { Facts, Listing, World } from '../../../../src/tui/state/context.ts'
+import type { CommandContext } from '../../../../src/tui/ports.ts'
+import type { Listing, StoreInfo, World } from '../../../../src/tui/state/context.ts'
 import { BORN, START_MS } from '../../../support/stream-builder.ts'
 
 /** What a test says of the world; the rest is an empty store that was read just now. */
@@ -21,7 +21,7 @@ export interface WorldText {
   readonly activity?: readonly Activity[]
   readonly watchdog?: Partial<WatchdogView>
   readonly freshness?: Partial<Freshness>
-  readonly facts?: Partial<Facts>
+  readonly facts?: Partial<StoreInfo>
   /** Names of the rows, or the whole listing. Without it: the streams by name. */
   readonly rows?: readonly string[] | Listing
   readonly nowMs?: number
@@ -111,9 +111,9 @@ export function streamEntry(
 }
 
 /** A transaction as the activity screen shows it. */
-export function activity(stream: string, version: number, more: Partial<SeenTransaction> = {}): Activity {
+export function activity(stream: string, version: number, more: Partial<JournalEntry> = {}): Activity {
   const atMs = START_MS + version * 1_000
-  const tx: SeenTransaction = {
+  const tx: JournalEntry = {
     version,
     at: new Date(atMs).toISOString(),
     by: 'worker-1',
@@ -165,6 +165,6 @@ function namesOf({ streams }: Data): string[] {
   return Array.from(streams.values(), ({ name }) => name).sort()
 }
 
-function wordsOf(subject: Subject): string {
+function wordsOf(subject: CommandContext): string {
   return Object.values(subject).join(' ')
 }

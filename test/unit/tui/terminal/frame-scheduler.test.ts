@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { FrameGate, type GateClock } from '../../../../src/tui/terminal/frame-scheduler.ts'
+import { FrameScheduler, type GateClock } from '../../../../src/tui/terminal/frame-scheduler.ts'
 
 const clock: GateClock = {
   nowMs: () => Date.now(),
@@ -13,12 +13,12 @@ const clock: GateClock = {
 describe('the gate of frames', () => {
   let startMs = 0
   let drawn: number[] = []
-  let gate: FrameGate
+  let gate: FrameScheduler
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
     startMs = Date.now()
     drawn = []
-    gate = new FrameGate(() => drawn.push(Date.now() - startMs), clock)
+    gate = new FrameScheduler(() => drawn.push(Date.now() - startMs), clock)
   })
   afterEach(() => void vi.useRealTimers())
 

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { expect, test } from 'vitest'
-import { HeldTalk, type Talker } from '../../../../src/tui/terminal/stderr-buffer.ts'
+import { StderrBuffer, type StderrSource } from '../../../../src/tui/terminal/stderr-buffer.ts'
 
 function talker(isTTY: boolean) {
   const events = new EventEmitter()
@@ -12,13 +12,13 @@ function talker(isTTY: boolean) {
       told.push(text)
       return true
     },
-  } as unknown as Talker['stderr']
+  } as unknown as StderrSource['stderr']
   return { talker: { stderr, events }, events, stderr, told }
 }
 
 test('what is said while the screen is up comes when it is closed', async () => {
   const { talker: process, events, stderr, told } = talker(true)
-  const held = new HeldTalk(process)
+  const held = new StderrBuffer(process)
   await new Promise<void>(resolve => stderr.write('finishing\n', () => resolve()))
   stderr.write(Buffer.from('more\n'))
   events.emit('warning', new Error('experimental'))
@@ -34,7 +34,7 @@ test('what is said while the screen is up comes when it is closed', async () => 
 
 test('a standard error that is a file gets everything at once', () => {
   const { talker: process, events, stderr, told } = talker(false)
-  const held = new HeldTalk(process)
+  const held = new StderrBuffer(process)
   stderr.write('one')
   events.emit('warning', new Error('two'))
   expect(told).toEqual(['one', 'warned: two'])
@@ -44,7 +44,7 @@ test('a standard error that is a file gets everything at once', () => {
 
 test('of very much only the beginning is kept', () => {
   const { talker: process, stderr, told } = talker(true)
-  const held = new HeldTalk(process)
+  const held = new StderrBuffer(process)
   for (let at = 0; at < 100; at++) stderr.write('x'.repeat(10_000))
   held.release()
   expect(told.join('').length).toBeLessThanOrEqual(64_000)

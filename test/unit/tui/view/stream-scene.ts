@@ -1,12 +1,12 @@
 import { widthOf } from '../../../../src/formats/terminal/width.ts'
 import { viewOf } from '../../../../src/ops/read-stream.ts'
-import type { Stored } from '../../../../src/store/store.ts'
+import type { StreamSnapshot } from '../../../../src/store/store.ts'
 import { openedStream, withGlimpse } from '../../../../src/tui/data/open-stream.ts'
 import type { OpenStream } from '../../../../src/tui/data/types.ts'
 import type { Scene } from '../../../../src/tui/state/context.ts'
 import { initialState } from '../../../../src/tui/state/initial-state.ts'
 import type { ListState, State } from '../../../../src/tui/state/state.ts'
-import type { Row } from '../../../../src/tui/view/row.ts'
+import type { ScreenRow } from '../../../../src/tui/view/row.ts'
 import { documentText, type EventText, Play, START_MS, spec } from '../../../support/stream-builder.ts'
 import { listingOf, type WorldText, worldWith } from '../support/world.ts'
 
@@ -21,8 +21,8 @@ export function opened(given: Play | string | readonly EventText[], nowMs: numbe
 
 export function storedOf(
   given: Play | string | readonly EventText[],
-  lease: Stored['lease'] = { state: 'available' },
-): Stored {
+  lease: StreamSnapshot['lease'] = { state: 'available' },
+): StreamSnapshot {
   const text = typeof given === 'string' ? given : given instanceof Play ? given.text : documentText(...given)
   const body = Buffer.from(text)
   return { name: NAME, etag: '"1"', size: body.length, modifiedMs: START_MS, lease, body, versionFloor: 0 }
@@ -54,7 +54,7 @@ export function sceneOf(open: OpenStream | undefined, text: SceneText): Scene {
 }
 
 /** Rows as text, blanks at their ends left out. */
-export function textOf(rows: readonly Row[]): string[] {
+export function textOf(rows: readonly ScreenRow[]): string[] {
   return rows.map(({ spans }) =>
     spans
       .map(([text]) => text)
@@ -64,7 +64,7 @@ export function textOf(rows: readonly Row[]): string[] {
 }
 
 /** The widest of the rows, in columns. */
-export function widest(rows: readonly Row[]): number {
+export function widest(rows: readonly ScreenRow[]): number {
   return Math.max(0, ...rows.map(({ spans }) => spans.reduce((sum, [text]) => sum + widthOf(text), 0)))
 }
 

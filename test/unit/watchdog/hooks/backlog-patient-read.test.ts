@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
-import type { EventStore } from '../../../../src/store/store.ts'
-import { readPatiently } from '../../../../src/watchdog/hooks/backlog.ts'
+import type { StreamStore } from '../../../../src/store/store.ts'
+import { readWithRetry } from '../../../../src/watchdog/hooks/backlog.ts'
 import { storeWith } from '../../commands/store-with.ts'
 import { init, memoryStore, run } from '../../ops/support.ts'
 import { hurriedTiming } from './support.ts'
@@ -9,18 +9,18 @@ import { hurriedTiming } from './support.ts'
 async function world(change: (body: string) => string = body => body) {
   const { store } = memoryStore()
   await run(store, 's', init())
-  const read: EventStore['read'] = async name => {
+  const read: StreamStore['read'] = async name => {
     const stored = await store.read(name)
     return stored && { ...stored, body: Buffer.from(change(Buffer.from(stored.body).toString())) }
   }
   return storeWith(store, { read })
 }
 
-const read = (store: EventStore, signal = new AbortController().signal) => {
+const read = (store: StreamStore, signal = new AbortController().signal) => {
   const troubles: string[] = []
   const timing = hurriedTiming(0)
   const onTrouble = (message: string) => void troubles.push(message)
-  return readPatiently(store, 's', { timing, signal, onTrouble }).then(({ kind }) => ({
+  return readWithRetry(store, 's', { timing, signal, onTrouble }).then(({ kind }) => ({
     kind,
     troubles,
     pauses: timing.pauses,

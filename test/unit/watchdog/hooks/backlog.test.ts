@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest'
 import type { Expiry } from '../../../../src/watchdog/decision.ts'
-import { Backlog, type Reading } from '../../../../src/watchdog/hooks/backlog.ts'
-import { Holds, Rounds } from '../../../../src/watchdog/hooks/pending.ts'
+import { Backlog, type PendingRead } from '../../../../src/watchdog/hooks/backlog.ts'
+import { PassTracker, PendingDeliveries } from '../../../../src/watchdog/hooks/pending.ts'
 
 /** A backlog whose readers are all busy. */
 function busy(limit?: number) {
   const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>()
-  const read: Omit<Reading, 'hold'>[] = []
-  const holds = new Holds(new Rounds(), () => {})
+  const read: Omit<PendingRead, 'hold'>[] = []
+  const holds = new PendingDeliveries(new PassTracker(), () => {})
   const backlog = new Backlog(async ({ hold, ...one }) => {
     read.push(one)
     await mayGoOn
     hold.release()
   }, limit)
-  const add = (one: Omit<Reading, 'hold'>) => backlog.add({ ...one, hold: holds.take() })
+  const add = (one: Omit<PendingRead, 'hold'>) => backlog.add({ ...one, hold: holds.take() })
   for (let at = 0; at < 8; at += 1) add(reading(`busy-${at}`, 0))
   read.splice(0)
   return { backlog, add, read, goOn, holds }

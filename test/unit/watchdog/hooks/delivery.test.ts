@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import {
-  Courier,
   type CourierOptions,
+  type Delivery,
+  DeliveryQueue,
   type DeliveryReport,
-  type Parcel,
 } from '../../../../src/watchdog/hooks/delivery.ts'
 import { DEFAULT_TRIES, type WebhookTarget } from '../../../../src/watchdog/hooks/target.ts'
 import { NOW } from '../../ops/support.ts'
@@ -26,7 +26,7 @@ function target({ url }: Receiver, tries = 3): WebhookTarget {
   return { kind: 'webhook', url, ...LOOPBACK, timeoutMs: TIMEOUT_MS, tries }
 }
 
-function parcel(to: WebhookTarget, id = 'done-1', text = '{}'): Parcel {
+function parcel(to: WebhookTarget, id = 'done-1', text = '{}'): Delivery {
   return { target: to, kind: 'done', stream: 's', id, text, environment: {} }
 }
 
@@ -35,11 +35,11 @@ function courier(options: Partial<CourierOptions> = {}) {
   const timing = hurriedTiming(TIMEOUT_MS)
   const onDelivery = (report: DeliveryReport) => void reports.push(report)
   const usual = { timing, nowMs: () => NOW, userAgent: 'leasectl/9', onDelivery }
-  return { courier: new Courier({ ...usual, ...options }), reports, timing }
+  return { courier: new DeliveryQueue({ ...usual, ...options }), reports, timing }
 }
 
 /** Hands it over and waits for its end. */
-async function delivered(one: Courier, what: Parcel): Promise<void> {
+async function delivered(one: DeliveryQueue, what: Delivery): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   await one.accept(what, resolve)
   await promise

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest'
 import { readStream } from '../../../../src/ops/read-stream.ts'
-import type { EventStore } from '../../../../src/store/store.ts'
+import type { StreamStore } from '../../../../src/store/store.ts'
 import type { Operation } from '../../../../src/stream/operations/operation.ts'
-import { type Happening, happeningsIn, type NewsRules, noticeOf } from '../../../../src/watchdog/hooks/events.ts'
+import { type HookEvent, happeningsIn, type NewsRules, noticeOf } from '../../../../src/watchdog/hooks/events.ts'
 import { HOOK_KINDS, type HookKind } from '../../../../src/watchdog/hooks/target.ts'
 import { HOLDER, init, memoryStore, NOW, run } from '../../ops/support.ts'
 
@@ -13,7 +13,7 @@ const EVERYTHING: NewsRules = {
   foreignSinceMs: Number.NEGATIVE_INFINITY,
 }
 
-async function told(store: EventStore, rules: Partial<NewsRules> = {}, name = 's'): Promise<Happening[]> {
+async function told(store: StreamStore, rules: Partial<NewsRules> = {}, name = 's'): Promise<HookEvent[]> {
   const view = await readStream(store, name)
   return view === undefined ? [] : happeningsIn(view, { ...EVERYTHING, ...rules })
 }
@@ -154,12 +154,12 @@ describe('what somebody wrote who keeps no journal', () => {
     return { store, advance }
   }
 
-  async function put(store: EventStore, body: string): Promise<void> {
+  async function put(store: StreamStore, body: string): Promise<void> {
     const decide = ({ summary }: { summary?: unknown }) => {
       if (summary === undefined) throw new Error('made by us')
       return { kind: 'put', body: Buffer.from(body), summary } as never
     }
-    await store.changeUnderLease('s', decide, { waitMs: 0, holder: HOLDER })
+    await store.update('s', decide, { waitMs: 0, holder: HOLDER })
   }
 
   test('is told before anybody has recorded it, and not anew when that is done', async () => {

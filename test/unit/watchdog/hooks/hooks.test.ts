@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { hookFormat } from '../../../../src/commands/watchdog/hooks.ts'
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
-import type { EventStore, Listed } from '../../../../src/store/store.ts'
+import type { StreamRow, StreamStore } from '../../../../src/store/store.ts'
 import type { HookPace } from '../../../../src/watchdog/hooks/lag.ts'
 import type { CommandTarget } from '../../../../src/watchdog/hooks/target.ts'
 import type { MarkNews } from '../../../../src/watchdog/hooks/watermarks.ts'
@@ -450,7 +450,7 @@ describe('too much', () => {
   test('holds up the pass that found it, however many have begun since', async () => {
     const { store, advance, start, host } = await old(() => {})
     const { promise: mayRead, resolve: letRead } = Promise.withResolvers<void>()
-    const read: EventStore['read'] = (...given) => mayRead.then(() => store.read(...given))
+    const read: StreamStore['read'] = (...given) => mayRead.then(() => store.read(...given))
     const { memory, written } = plainMemory()
     const { sweep, pass } = start({ kinds: ['done'], memory, store: storeWith(store, { read }) })
     await sweep()
@@ -600,8 +600,8 @@ function two(line: string): string[] {
 const ROOT = '<Event name="R" status="inprocess" id="00" next="01.00|02.00|03.00"/>'
 
 /** Writes as a stranger does. */
-async function overwrite(store: EventStore, text: string): Promise<void> {
-  await store.changeUnderLease(
+async function overwrite(store: StreamStore, text: string): Promise<void> {
+  await store.update(
     'legacy',
     ({ summary }) => (summary === undefined ? { kind: 'leave' } : { kind: 'put', body: Buffer.from(text), summary }),
     { waitMs: 0, holder: HOLDER },
@@ -613,18 +613,18 @@ function splitAtFirst(line: string, sign: string): [string, string] {
   return [line.slice(0, at), line.slice(at + 1)]
 }
 
-function counting(store: EventStore) {
+function counting(store: StreamStore) {
   let reads = 0
-  const read: EventStore['read'] = (...given) => {
+  const read: StreamStore['read'] = (...given) => {
     reads += 1
     return store.read(...given)
   }
   return { store: storeWith(store, { read }), count: () => reads }
 }
 
-function failingReads(store: EventStore) {
+function failingReads(store: StreamStore) {
   let left = 0
-  const read: EventStore['read'] = async (...given) => {
+  const read: StreamStore['read'] = async (...given) => {
     if (left > 0) {
       left -= 1
       throw new StoreUnreachable('no answer')
@@ -638,8 +638,8 @@ function failingReads(store: EventStore) {
 }
 
 /** As a store is that others write to: what stands beside their documents does not count. */
-function unsummarized(store: EventStore): EventStore {
-  const without = <Row extends Listed>({ summary: _, ...row }: Row) => row
+function unsummarized(store: StreamStore): StreamStore {
+  const without = <Row extends StreamRow>({ summary: _, ...row }: Row) => row
   return storeWith(store, {
     ...listing(store, without),
     read: async (name, signal) => {

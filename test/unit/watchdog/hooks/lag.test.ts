@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { Pace, paceText } from '../../../../src/watchdog/hooks/lag.ts'
+import { LagMonitor, paceText } from '../../../../src/watchdog/hooks/lag.ts'
 
 function pace() {
   const told: string[] = []
-  return { pace: new Pace(100, one => told.push(paceText(one))), told }
+  return { pace: new LagMonitor(100, one => told.push(paceText(one))), told }
 }
 
 test('that hooks are behind is told once, and once that they have caught up', () => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { Rounds } from '../../../../src/watchdog/hooks/pending.ts'
+import { PassTracker } from '../../../../src/watchdog/hooks/pending.ts'
 
 test('a sweep is through when it has ended and all that it led to is delivered', () => {
-  const rounds = new Rounds()
+  const rounds = new PassTracker()
   rounds.begin(true, 100)
   const one = rounds.hold()
   const two = rounds.hold()
@@ -14,7 +14,7 @@ test('a sweep is through when it has ended and all that it led to is delivered',
 })
 
 test('a later sweep waits for what an earlier one led to', () => {
-  const rounds = new Rounds()
+  const rounds = new PassTracker()
   rounds.begin(true, 100)
   const slow = rounds.hold()
   rounds.end(true)
@@ -26,7 +26,7 @@ test('a later sweep waits for what an earlier one led to', () => {
 })
 
 test('a sweep waits for what was found between the two', () => {
-  const rounds = new Rounds()
+  const rounds = new PassTracker()
   const between = rounds.hold()
   rounds.begin(true, 200)
   rounds.end(true)
@@ -36,7 +36,7 @@ test('a sweep waits for what was found between the two', () => {
 })
 
 test('a sweep that was cut off, and a look at single streams, tell nothing of the whole', () => {
-  const rounds = new Rounds()
+  const rounds = new PassTracker()
   rounds.begin(true, 100)
   rounds.end(false)
   rounds.begin(false, 150)
@@ -45,7 +45,7 @@ test('a sweep that was cut off, and a look at single streams, tell nothing of th
 })
 
 test('a pass that is still going on is not through', () => {
-  const rounds = new Rounds()
+  const rounds = new PassTracker()
   rounds.begin(true, 100)
   const one = rounds.hold()
   one.release()
@@ -56,7 +56,7 @@ test('a pass that is still going on is not through', () => {
 })
 
 test('what came of something holds up the pass that found it, not the one that goes on', () => {
-  const rounds = new Rounds()
+  const rounds = new PassTracker()
   rounds.begin(true, 100)
   const reading = rounds.hold()
   rounds.end(true)
@@ -69,7 +69,7 @@ test('what came of something holds up the pass that found it, not the one that g
 })
 
 test('sweeps behind one that does not come to its end are not all remembered', () => {
-  const rounds = new Rounds()
+  const rounds = new PassTracker()
   rounds.begin(true, 100)
   const slow = rounds.hold()
   for (let at = 200; at < 300; at += 1) {

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { Room } from '../../../../src/util/concurrency.ts'
+import { Semaphore } from '../../../../src/util/concurrency.ts'
 import { Excerpt } from '../../../../src/watchdog/hooks/attempt.ts'
 import { type HookTarget, hookKey, labelOf, SigningSecret } from '../../../../src/watchdog/hooks/target.ts'
 import { DeliveredIds } from '../../../../src/watchdog/hooks/watermarks.ts'
@@ -20,7 +20,7 @@ describe('what was told', () => {
 
 describe('room', () => {
   test('is given in turn, a large one not overtaken by small ones', async () => {
-    const room = new Room(3)
+    const room = new Semaphore(3)
     const order: string[] = []
     await room.take(2)
     const large = room.take(3).then(() => order.push('large'))
@@ -34,14 +34,14 @@ describe('room', () => {
   })
 
   test('for more than there is takes it all', async () => {
-    const room = new Room(2)
+    const room = new Semaphore(2)
     expect(await room.take(99)).toBe(true)
     room.leave(99)
     expect(await room.take(2)).toBe(true)
   })
 
   test('that was closed lets nobody in, nor those who wait', async () => {
-    const room = new Room(1)
+    const room = new Semaphore(1)
     await room.take()
     const waiting = room.take()
     room.close()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type Marks, markOf, marksText, parseMarks, withNews } from '../../../../src/watchdog/hooks/watermarks.ts'
+import { markOf, marksText, parseMarks, type Watermark, withNews } from '../../../../src/watchdog/hooks/watermarks.ts'
 
-const marks = (...since: Marks['since']): Marks => ({ since, told: [] })
+const marks = (...since: Watermark['since']): Watermark => ({ since, told: [] })
 const news = (total: number, since: [number, number][], told: string[] = []) => ({ total, since: new Map(since), told })
 
 describe('marks', () => {

@@ -2,17 +2,17 @@ import { expect, test } from 'vitest'
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
 import {
   DeliveredIds,
-  type HookMemory,
+  HookProgress,
   hookMemory,
-  type Marks,
-  Progress,
   toldKey,
+  type Watermark,
+  type WatermarkStore,
 } from '../../../../src/watchdog/hooks/watermarks.ts'
 import { memoryStore, NOW } from '../../ops/support.ts'
 import { hurriedTiming } from './support.ts'
 
 function progress(
-  given: Marks['since'],
+  given: Watermark['since'],
   about: {
     readonly shards?: number
     readonly isBusy?: boolean
@@ -24,7 +24,7 @@ function progress(
   const writes: string[] = []
   const told = new DeliveredIds(9)
   const troubles: string[] = []
-  const memory: HookMemory = {
+  const memory: WatermarkStore = {
     async read() {
       if (about.isAway) throw new StoreUnreachable('away')
       return { since: given, told: ['known'] }
@@ -34,7 +34,7 @@ function progress(
       return !about.isBusy
     },
   }
-  const one = new Progress({
+  const one = new HookProgress({
     memories: new Map([['k', memory]]),
     told,
     timing: hurriedTiming(0),

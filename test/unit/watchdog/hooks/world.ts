@@ -1,11 +1,11 @@
 import { hookFormat } from '../../../../src/commands/watchdog/hooks.ts'
-import type { EventStore } from '../../../../src/store/store.ts'
+import type { StreamStore } from '../../../../src/store/store.ts'
 import type { DeliveryReport } from '../../../../src/watchdog/hooks/delivery.ts'
 import { openHooks } from '../../../../src/watchdog/hooks/hooks.ts'
 import type { HookFeed, HookOptions } from '../../../../src/watchdog/hooks/options.ts'
 import type { HookKind, Hooks, WebhookTarget } from '../../../../src/watchdog/hooks/target.ts'
-import { type HookMemory, hookMemory } from '../../../../src/watchdog/hooks/watermarks.ts'
-import { Watch } from '../../../../src/watchdog/pass.ts'
+import { hookMemory, type WatermarkStore } from '../../../../src/watchdog/hooks/watermarks.ts'
+import { Pass } from '../../../../src/watchdog/pass.ts'
 import type { PassReport } from '../../../../src/watchdog/report.ts'
 import { memoryStore } from '../../ops/support.ts'
 import { hurriedTiming, LOOPBACK, type Receiver, receiver } from './support.ts'
@@ -34,7 +34,7 @@ export interface Started {
 }
 
 export interface HookWorld {
-  readonly store: EventStore
+  readonly store: StreamStore
   advance(ms: number): void
   start(options?: Partial<HookOptions> & { readonly kinds?: readonly HookKind[] }): Started
   /** `failed 01.00 v2`, sorted. */
@@ -71,7 +71,7 @@ function lineOf({ hook, stream, transaction, due }: Told): string {
     : `${hook} ${stream} ${transaction.op} v${transaction.version}`
 }
 
-function started(store: EventStore, options: Partial<HookOptions> & Pick<HookOptions, 'hooks'>): Started {
+function started(store: StreamStore, options: Partial<HookOptions> & Pick<HookOptions, 'hooks'>): Started {
   const reports: DeliveryReport[] = []
   const troubles: string[] = []
   const timing = hurriedTiming(TIMEOUT_MS)
@@ -86,7 +86,7 @@ function started(store: EventStore, options: Partial<HookOptions> & Pick<HookOpt
     onTrouble: message => void troubles.push(message),
     ...options,
   })
-  const watch = new Watch(
+  const watch = new Pass(
     store,
     {
       intervalMs: 10_000,
@@ -116,10 +116,10 @@ function started(store: EventStore, options: Partial<HookOptions> & Pick<HookOpt
 }
 
 /** Keeps progress in memory alone, and tells what was written. */
-export function plainMemory(): { readonly memory: () => HookMemory; readonly written: number[] } {
+export function plainMemory(): { readonly memory: () => WatermarkStore; readonly written: number[] } {
   let since: number | undefined
   const written: number[] = []
-  const memory: HookMemory = {
+  const memory: WatermarkStore = {
     read: async () => (since === undefined ? undefined : { since: [since], told: [] }),
     async write(news) {
       since = news.since.get(0) ?? since

@@ -191,7 +191,7 @@ describe('a store that is listened to', () => {
     expect(touches).toBe(2)
     for await (const page of touched.list({})) expect(page).toHaveLength(2)
     expect(touches).toBe(3)
-    const refused = touched.acquire('a', {
+    const refused = touched.acquireLease('a', {
       leaseId: 'x',
       durationS: 1,
       holder: { by: '', host: '', pid: 1, purpose: '', sinceMs: 0 },

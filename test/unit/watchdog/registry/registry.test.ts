@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { SeenLimit } from '../../../../src/stream/operations/operation.ts'
-import type { Sightings } from '../../../../src/watchdog/plan.ts'
+import type { ObservedDeadline } from '../../../../src/stream/operations/operation.ts'
+import type { Observations } from '../../../../src/watchdog/plan.ts'
 import type { KnownStream, StreamState } from '../../../../src/watchdog/registry/known-stream.ts'
 import { StreamRegistry } from '../../../../src/watchdog/registry/registry.ts'
 
@@ -11,9 +11,9 @@ const state = (more: Partial<StreamState> = {}): StreamState => {
 }
 const at = (ms: number) => ({ nowMs: 1_000_000 + ms, atMs: ms })
 const NOW = at(0).nowMs
-const seen: SeenLimit = { event: '01.00', status: 'init', attempt: '', fence: '', timestamp: '', dueMs: NOW }
-const NOTHING: Sightings = new Map()
-const observations: Sightings = new Map([['01.00', { seen, sinceMs: 0, dueSinceMs: 0, isTold: false }]])
+const seen: ObservedDeadline = { event: '01.00', status: 'init', attempt: '', fence: '', timestamp: '', dueMs: NOW }
+const NOTHING: Observations = new Map()
+const observations: Observations = new Map([['01.00', { seen, sinceMs: 0, dueSinceMs: 0, isTold: false }]])
 
 /** A sweep that finds these streams; returns those whose rows it needed. */
 function sweep(

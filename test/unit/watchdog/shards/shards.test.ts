@@ -96,10 +96,10 @@ test('one on a seat that nobody expected to be taken is found all the same', asy
   first?.suspend()
   for (const at of [1, 2, 3]) {
     await createAside(there.store, seat(at), '', { by: 'x' })
-    await there.store.acquire(seat(at), lease)
+    await there.store.acquireLease(seat(at), lease)
   }
   await there.start().shards.ready
-  for (const at of [1, 2, 3]) await there.store.release(seat(at), 'strangers')
+  for (const at of [1, 2, 3]) await there.store.releaseLease(seat(at), 'strangers')
   first?.resume()
   await there.pass(40_000)
   expect(there.shares()).toEqual([4, 4])
@@ -248,8 +248,8 @@ test('after the machine slept it believes nothing it knew before', async () => {
 
 test('a lease that somebody broke is lost, and the shard is taken again by one of them', async () => {
   const there = await kennel(4, 2)
-  await there.store.break('.leasectl/watchdog/shards/4/0', 0)
-  await there.store.break('.leasectl/watchdog/shards/4/seats/0', 0)
+  await there.store.breakLease('.leasectl/watchdog/shards/4/0', 0)
+  await there.store.breakLease('.leasectl/watchdog/shards/4/seats/0', 0)
   // Until its next renewal the one who had it cannot know.
   await there.time.advance(6_000)
   await there.pass(14_000)
@@ -282,7 +282,7 @@ test('that it goes well again is told once, and not where nothing went wrong', a
 
 test('without the right to write it is told once, and nothing is held', async () => {
   const there = new Kennel(4)
-  there.store.acquire = async () => {
+  there.store.acquireLease = async () => {
     throw new NotPermitted('no right to write')
   }
   const dog = there.start()

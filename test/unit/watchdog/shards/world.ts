@@ -1,6 +1,6 @@
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
 import { openMemoryStore } from '../../../../src/store/memory.ts'
-import type { EventStore } from '../../../../src/store/store.ts'
+import type { StreamStore } from '../../../../src/store/store.ts'
 import { shardOf } from '../../../../src/watchdog/shards/quota.ts'
 import { openShards, type Shards } from '../../../../src/watchdog/shards/shards.ts'
 
@@ -71,7 +71,7 @@ export class Dog {
 
   readonly time: VirtualTime
 
-  constructor(time: VirtualTime, store: EventStore, name: string, count: number, random: () => number) {
+  constructor(time: VirtualTime, store: StreamStore, name: string, count: number, random: () => number) {
     this.time = time
     this.shards = openShards(this.#lineTo(store), {
       count,
@@ -133,7 +133,7 @@ export class Dog {
     while (this.isSuspended) await this.#wakeUp.promise
   }
 
-  #lineTo(store: EventStore): EventStore {
+  #lineTo(store: StreamStore): StreamStore {
     const away = () => new StoreUnreachable('no answer')
     return new Proxy(store, {
       get: (target, key) => {

@@ -1,7 +1,7 @@
 import { changeAside } from '../../../../src/ops/system-documents.ts'
 import { WATCHDOG_STATE } from '../../../../src/ops/watchdog-state/parse.ts'
 import type { WatchdogEntry } from '../../../../src/ops/watchdog-state/state.ts'
-import type { EventStore } from '../../../../src/store/store.ts'
+import type { StreamStore } from '../../../../src/store/store.ts'
 import { newEntry, withEntry } from '../../../../src/watchdog/state/entry.ts'
 
 /** A watchdog of a machine, as it was 4 s after a sweep. */
@@ -69,7 +69,7 @@ export function failingWatchdog(nowMs: number, more: Partial<WatchdogEntry> = {}
 }
 
 /** Writes the state of watchdogs as they do. */
-export async function writeState(store: EventStore, entries: readonly WatchdogEntry[]): Promise<void> {
+export async function writeState(store: StreamStore, entries: readonly WatchdogEntry[]): Promise<void> {
   for (const entry of entries) {
     const change = (text: string | undefined) => withEntry(text, entry, store.nowMs())
     await changeAside(store, WATCHDOG_STATE, change, { by: entry.by, purpose: 'test' })

@@ -5,7 +5,7 @@ import { parseWatchdogState, readWatchdogState, WATCHDOG_STATE } from '../../../
 import { livenessOf, shardCounts, type WatchdogEntry } from '../../../../src/ops/watchdog-state/state.ts'
 import { NotPermitted, StoreUnreachable } from '../../../../src/store/errors.ts'
 import { openMemoryStore } from '../../../../src/store/memory.ts'
-import type { EventStore } from '../../../../src/store/store.ts'
+import type { StreamStore } from '../../../../src/store/store.ts'
 import type { Carried } from '../../../../src/watchdog/decision.ts'
 import type { FailedPass, PassReport } from '../../../../src/watchdog/report.ts'
 import { newEntry, withDecision, withEntry, withPass } from '../../../../src/watchdog/state/entry.ts'
@@ -70,14 +70,14 @@ const FAILURE: FailedPass = {
 }
 
 /** A watchdog's writer over a store, with a clock that the test moves, and how often it wrote. */
-function writerOn(more: Partial<EventStore> = {}) {
+function writerOn(more: Partial<StreamStore> = {}) {
   const time = new VirtualTime()
   const inner = openMemoryStore({ clock: () => time.nowMs })
   const seen = { writes: 0, told: [] as unknown[], recovered: 0 }
   const store = storeWith(inner, {
-    async changeUnderLease(...args) {
+    async update(...args) {
       seen.writes++
-      return inner.changeUnderLease(...args)
+      return inner.update(...args)
     },
     ...more,
   })
@@ -91,7 +91,7 @@ function writerOn(more: Partial<EventStore> = {}) {
   return { writer, store: inner, seen, pass: (ms: number) => time.advance(ms) }
 }
 
-async function only(store: EventStore): Promise<WatchdogEntry> {
+async function only(store: StreamStore): Promise<WatchdogEntry> {
   const { watchdogs } = await readWatchdogState(store)
   const [entry] = watchdogs
   if (entry === undefined || watchdogs.length > 1) throw new Error(`${watchdogs.length} entries`)
@@ -256,10 +256,10 @@ describe('when it writes', () => {
     let first = true
     const { store: inner } = memoryStore()
     const store = storeWith(inner, {
-      async changeUnderLease(...args) {
+      async update(...args) {
         if (first) await gate.promise
         first = false
-        return inner.changeUnderLease(...args)
+        return inner.update(...args)
       },
     })
     const writer = new StateWriter(store, IDENTITY)
@@ -278,8 +278,8 @@ describe('what keeps it from writing', () => {
     ['a missing right', () => Promise.reject(new NotPermitted('no right'))],
     ['a lease that another holds', async () => ({ kind: 'held', lease: HOLDER, waitedMs: 0 }) as never],
     ['an answer that is lost', async () => ({ kind: 'unknown', cause: 'silence' }) as const],
-  ])('%s is told once and disturbs nobody', async (_, changeUnderLease) => {
-    const { writer, seen, pass } = writerOn({ changeUnderLease })
+  ])('%s is told once and disturbs nobody', async (_, update) => {
+    const { writer, seen, pass } = writerOn({ update })
     await writer.start()
     for (let at = 0; at < 3; at++) {
       await pass(10_000)
@@ -293,9 +293,9 @@ describe('what keeps it from writing', () => {
   test('after it could write again it is told anew', async () => {
     let away = true
     const made = writerOn({
-      async changeUnderLease(...args) {
+      async update(...args) {
         if (away) throw new StoreUnreachable('no answer')
-        return made.store.changeUnderLease(...args)
+        return made.store.update(...args)
       },
     })
     for (const isAway of [true, false, true, true]) {

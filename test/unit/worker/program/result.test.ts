@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Tail } from '../../../../src/process/output.ts'
 import type { ProgramFate } from '../../../../src/process/run-program.ts'
-import { lastLines, programEnding, type Successors } from '../../../../src/worker/program/result.ts'
+import { lastLines, type ProgramSuccessors, programEnding } from '../../../../src/worker/program/result.ts'
 
 function ended(fate: ProgramFate | number, { said = '', stderr = '', ...successors }: Given = {}) {
   const tail = new Tail(100)
@@ -13,7 +13,7 @@ function ended(fate: ProgramFate | number, { said = '', stderr = '', ...successo
   )
 }
 
-interface Given extends Successors {
+interface Given extends ProgramSuccessors {
   readonly said?: string
   readonly stderr?: string
 }

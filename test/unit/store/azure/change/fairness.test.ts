@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { WriterFairness } from '../../../../../src/store/azure/change/fairness.ts'
-import type { ChangeOptions, EventStore, Stored, WriteMode } from '../../../../../src/store/store.ts'
+import type { ChangeOptions, StreamSnapshot, StreamStore, WriteMode } from '../../../../../src/store/store.ts'
 import { changeOptions, given, leased, put, text } from '../../../../contract/harness.ts'
 import { openAzuriteStore, sharedAzurite } from '../../../../support/azurite.ts'
 import { startFaultProxy } from '../../../../support/fault-proxy.ts'
@@ -206,11 +206,11 @@ describe.each<WriteMode>(['lease', 'optimistic'])('a change, write: %s,', write 
     const machine = { wallMs: () => now, monotonicMs: () => 0 }
     const store = await openAzuriteStore(proxy.port, { container: direct.container, random: () => 0.999, machine })
     const changed = (options: Partial<ChangeOptions> = {}) =>
-      store.changeUnderLease('s', appended, changeOptions({ write, ...options }))
+      store.update('s', appended, changeOptions({ write, ...options }))
     await given(direct, 's', '')
     const leaseId = await leased(direct, 's')
     expect(await changed({ waitMs: 0 })).toMatchObject({ kind: 'held' })
-    await direct.release('s', leaseId)
+    await direct.releaseLease('s', leaseId)
     await haveTurn(store, write)
     proxy.reset()
     const stop = new AbortController()
@@ -225,8 +225,8 @@ describe.each<WriteMode>(['lease', 'optimistic'])('a change, write: %s,', write 
   })
 })
 
-const appended = (current: Stored) => put(`${text(current.body)}.`)()
+const appended = (current: StreamSnapshot) => put(`${text(current.body)}.`)()
 
-async function haveTurn(store: EventStore, write: WriteMode): Promise<void> {
-  for (let at = 0; at < 2; at += 1) await store.changeUnderLease('s', appended, changeOptions({ write }))
+async function haveTurn(store: StreamStore, write: WriteMode): Promise<void> {
+  for (let at = 0; at < 2; at += 1) await store.update('s', appended, changeOptions({ write }))
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { StoreUnreachable } from '../../../../../src/store/errors.ts'
-import type { ChangeOptions, EventStore } from '../../../../../src/store/store.ts'
+import type { ChangeOptions, StreamStore } from '../../../../../src/store/store.ts'
 import { changeOptions, leased } from '../../../../contract/harness.ts'
 import type { FaultProxy } from '../../../../support/fault-proxy.ts'
 import { behindProxy, LIMIT_MS, type StoppedClock } from '../support.ts'
@@ -12,9 +12,9 @@ const PAUSE_MS = 5
 /** The patience of who waits, several times the deadline, which is all that is left of time for what never comes. */
 const [WAIT_MS, DEADLINE_MS] = [1_200_000, 30_000]
 
-let direct: EventStore & { container: string }
+let direct: StreamStore & { container: string }
 let proxy: FaultProxy
-let store: EventStore
+let store: StreamStore
 let clock: StoppedClock
 let end: () => Promise<void>
 
@@ -32,7 +32,7 @@ describe.each([
   { write: 'optimistic', on: 'get', silenceMs: LIMIT_MS },
 ] as const)('the wait of a change ($write) for a lease that another holds', ({ write, on, silenceMs }) => {
   const change = (options: Partial<ChangeOptions>) =>
-    store.changeUnderLease('s', () => ({ kind: 'leave' }), changeOptions({ write, ...options }))
+    store.update('s', () => ({ kind: 'leave' }), changeOptions({ write, ...options }))
 
   const taking = (ms: number) => async () => clock.pass(ms)
   const slow = () => proxy.add({ kind: 'delay', on, before: taking(ROUND_TRIP_MS) })
@@ -58,7 +58,7 @@ describe.each([
 
   it('goes ahead when the lease is free, long after a deadline that only tries and pauses have passed', async () => {
     const leaseId = await leased(direct, 's')
-    proxy.add({ kind: 'delay', on, nth: 10, before: () => direct.release('s', leaseId) })
+    proxy.add({ kind: 'delay', on, nth: 10, before: () => direct.releaseLease('s', leaseId) })
     slow()
     expect(await change({ waitMs: WAIT_MS, deadlineMs: DEADLINE_MS })).toEqual({ kind: 'left' })
     expect(proxy.count(on)).toBe(10)

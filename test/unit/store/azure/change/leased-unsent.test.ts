@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { transact } from '../../../../../src/ops/transact/transact.ts'
-import { AzureBodies } from '../../../../../src/store/azure/blobs.ts'
+import { BlobIO } from '../../../../../src/store/azure/blobs.ts'
 import { ServiceError } from '../../../../../src/store/azure/errors.ts'
-import type { ChangeOptions, Decision, EventStore, Stored, WriteMode } from '../../../../../src/store/store.ts'
+import type { ChangeOptions, Decision, StreamSnapshot, StreamStore, WriteMode } from '../../../../../src/store/store.ts'
 import { bytes, changeOptions, leased, put, stored, summary, text } from '../../../../contract/harness.ts'
 import type { FaultProxy } from '../../../../support/fault-proxy.ts'
 import { behindProxy, type StoppedClock } from '../support.ts'
 
 /** Sees and writes the truth, past the proxy. */
-let direct: EventStore & { container: string }
+let direct: StreamStore & { container: string }
 let proxy: FaultProxy
-let store: EventStore
+let store: StreamStore
 /** Of the store's machine. */
 let clock: StoppedClock
 let end: () => Promise<void>
@@ -28,7 +28,7 @@ afterEach(async () => {
 function account(onDecide: (decision: number) => void = () => {}) {
   const discarded: number[] = []
   let made = 0
-  const decide = (current: Stored): Decision => {
+  const decide = (current: StreamSnapshot): Decision => {
     const body = text(current.body)
     if (body.includes('a;')) return { kind: 'leave' }
     made += 1
@@ -39,13 +39,13 @@ function account(onDecide: (decision: number) => void = () => {}) {
   return { decide, discarded, made: () => made }
 }
 
-const change = (decide: (current: Stored) => Decision, options: Partial<ChangeOptions> = {}) =>
-  store.changeUnderLease('s', decide, changeOptions(options))
+const change = (decide: (current: StreamSnapshot) => Decision, options: Partial<ChangeOptions> = {}) =>
+  store.update('s', decide, changeOptions(options))
 
 /** The next Put finds no connection. @param meanwhile what others do in that moment */
 function unreachableOnce(meanwhile: () => Promise<unknown> = async () => {}): void {
   const unsent = { kind: 'silent', error: new ServiceError('ECONNREFUSED'), silences: 0 } as const
-  vi.spyOn(AzureBodies.prototype, 'put').mockImplementationOnce(async () => {
+  vi.spyOn(BlobIO.prototype, 'put').mockImplementationOnce(async () => {
     await meanwhile()
     return { ...unsent, md5: '', metadata: {}, headers: {} }
   })
@@ -71,7 +71,7 @@ describe('a decision under a lease whose Put is not sent is discarded:', () => {
 
   it('the given lease is over', async () => {
     const leaseId = await leased(direct, 's')
-    proxy.add({ kind: 'delay', on: 'put', nth: 1, before: () => direct.break('s', 0) })
+    proxy.add({ kind: 'delay', on: 'put', nth: 1, before: () => direct.breakLease('s', 0) })
     const { decide, discarded, made } = account()
     expect(await change(decide, { leaseId })).toMatchObject({ kind: 'lost' })
     expect([made(), proxy.count('put')]).toEqual([2, 1])
@@ -82,7 +82,7 @@ describe('a decision under a lease whose Put is not sent is discarded:', () => {
 describe.each(MODES)('a decision (%s) whose Put is not sent is discarded:', write => {
   it('another has the lease by then, and it was made only to learn of the Put before', async () => {
     const take = async () => {
-      await direct.break('s', 0)
+      await direct.breakLease('s', 0)
       await leased(direct, 's', 'grace')
     }
     proxy.add({ kind: 'delay', on: 'put', nth: 1, before: take })
@@ -107,7 +107,7 @@ describe.each(MODES)('a decision (%s) whose Put is not sent is discarded:', writ
     const start = { op: 'start', event: '01.00', owner: 'w', claimMs: 60_000 } as const
     await transact(direct, 's', init, { commandId: 'i', by: 'ada' })
     unreachableOnce(async () => {
-      await direct.break('s', 0)
+      await direct.breakLease('s', 0)
       await transact(direct, 's', start, { commandId: 'c', by: 'grace' })
     })
     const afterWrite = vi.fn()

@@ -3,17 +3,17 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { AzureBlobOptions } from '../../../../../src/store/azure/store.ts'
 import { StoreUnreachable } from '../../../../../src/store/errors.ts'
-import type { ChangeOptions, ChangeOutcome, EventStore, Stored } from '../../../../../src/store/store.ts'
+import type { ChangeOptions, ChangeOutcome, StreamSnapshot, StreamStore } from '../../../../../src/store/store.ts'
 import { bytes, changeOptions, holder, leased, stored, summary, text } from '../../../../contract/harness.ts'
 import { openAzuriteStore, sharedAzurite } from '../../../../support/azurite.ts'
 import { type Fault, type FaultProxy, type Operation, startFaultProxy } from '../../../../support/fault-proxy.ts'
 import { limitToEnd, PATIENT, SOON, StoppedClock } from '../support.ts'
 
 /** Sees and writes the truth, past the proxy. */
-let direct: EventStore & { container: string }
+let direct: StreamStore & { container: string }
 let proxy: FaultProxy
-let store: EventStore
-let opened: EventStore[]
+let store: StreamStore
+let opened: StreamStore[]
 /** Of the machine of the stores behind the proxy. */
 let clock: StoppedClock
 
@@ -36,7 +36,7 @@ afterEach(async () => {
   await proxy.stop()
 })
 
-async function open(options: Partial<AzureBlobOptions> = {}): Promise<EventStore> {
+async function open(options: Partial<AzureBlobOptions> = {}): Promise<StreamStore> {
   const { container } = direct
   const made = await openAzuriteStore(proxy.port, { container, machine: clock, ...PATIENT, ...options })
   opened.push(made)
@@ -44,8 +44,8 @@ async function open(options: Partial<AzureBlobOptions> = {}): Promise<EventStore
 }
 
 /** Appends a command id, once: a later look that finds it leaves. */
-function append(id: string, onDecide: (current: Stored) => void = () => {}) {
-  return (current: Stored) => {
+function append(id: string, onDecide: (current: StreamSnapshot) => void = () => {}) {
+  return (current: StreamSnapshot) => {
     onDecide(current)
     const body = text(current.body)
     if (body.includes(`${id};`)) return { kind: 'leave' as const }
@@ -54,7 +54,7 @@ function append(id: string, onDecide: (current: Stored) => void = () => {}) {
 }
 
 const change = (id: string, options: Partial<ChangeOptions> = {}, through = store): Promise<ChangeOutcome> =>
-  through.changeUnderLease('s', append(id), changeOptions(options))
+  through.update('s', append(id), changeOptions(options))
 
 const body = async (): Promise<string> => text((await stored(direct, 's')).body)
 
@@ -103,11 +103,11 @@ describe('a change without faults', () => {
       kind: 'delay',
       on: 'acquire',
       nth: 1,
-      before: () => direct.changeUnderLease('s', append('other'), changeOptions()),
+      before: () => direct.update('s', append('other'), changeOptions()),
     })
     inject({ kind: 'delay', on: 'get', nth: 2, before: async () => expect(await body()).toBe('other;') })
     const seen: string[] = []
-    await store.changeUnderLease(
+    await store.update(
       's',
       append('a', current => seen.push(text(current.body))),
       changeOptions(),
@@ -227,8 +227,8 @@ describe.each(WHERE)('a put, %s,', (where, before) => {
 
   it('unanswered, then written over by another: found in the fresh state, not repeated', async () => {
     const takeOver = async () => {
-      await direct.break('s', 0)
-      await direct.changeUnderLease('s', append('other'), changeOptions())
+      await direct.breakLease('s', 0)
+      await direct.update('s', append('other'), changeOptions())
     }
     await inBurst(where)
     inject(
@@ -242,8 +242,8 @@ describe.each(WHERE)('a put, %s,', (where, before) => {
 
   it('lost while another writes: planned again on the fresh state', async () => {
     const takeOver = async () => {
-      await direct.break('s', 0)
-      await direct.changeUnderLease('s', append('other'), changeOptions())
+      await direct.breakLease('s', 0)
+      await direct.update('s', append('other'), changeOptions())
     }
     await inBurst(where)
     inject({ kind: 'lose-request', on: 'put', nth: 1, before: takeOver })
@@ -276,7 +276,7 @@ describe.each(WHERE)('a put, %s,', (where, before) => {
 describe.each(WHERE)('a lease lost in the middle, %s:', (where, before) => {
   it('broken by an operator: acquired anew, committed once', async () => {
     await inBurst(where)
-    inject({ kind: 'delay', on: 'put', nth: 1, before: () => direct.break('s', 0) })
+    inject({ kind: 'delay', on: 'put', nth: 1, before: () => direct.breakLease('s', 0) })
     expect(await change('a')).toMatchObject({ kind: 'committed' })
     const puts = proxy.requests.filter(({ operation }) => operation === 'put')
     expect(puts).toHaveLength(2)
@@ -286,7 +286,7 @@ describe.each(WHERE)('a lease lost in the middle, %s:', (where, before) => {
 
   it('broken and taken by another that stays: held, nothing written', async () => {
     const take = async () => {
-      await direct.break('s', 0)
+      await direct.breakLease('s', 0)
       await leased(direct, 's', 'grace')
     }
     await inBurst(where)
@@ -298,8 +298,8 @@ describe.each(WHERE)('a lease lost in the middle, %s:', (where, before) => {
 
   it('taken by another after an unanswered put that cannot land any more: held, not unknown', async () => {
     const take = async () => {
-      await direct.break('s', 0)
-      await direct.acquire('s', { leaseId: randomUUID(), durationS: 60, holder: holder('grace') })
+      await direct.breakLease('s', 0)
+      await direct.acquireLease('s', { leaseId: randomUUID(), durationS: 60, holder: holder('grace') })
     }
     await inBurst(where)
     inject({ kind: 'lose-request', on: 'put', nth: 1, before: take })
@@ -317,7 +317,7 @@ describe.each(WHERE)('a lease lost in the middle, %s:', (where, before) => {
       if (decisions === 1) clock.pass(monotonicMs, wallMs)
     })
     await inBurst(where)
-    expect(await store.changeUnderLease('s', decide, changeOptions())).toMatchObject({ kind: 'committed' })
+    expect(await store.update('s', decide, changeOptions())).toMatchObject({ kind: 'committed' })
     expect(decisions).toBe(2)
     const put = proxy.requests.find(request => request.operation === 'put')
     const ids = idsOf('acquire')
@@ -333,21 +333,21 @@ describe('a given lease', () => {
     expect(await change('a', { leaseId })).toMatchObject({ kind: 'committed' })
     expect(await body()).toBe('a;')
     expect(proxy.count('acquire') + proxy.count('release')).toBe(0)
-    expect(await direct.renew('s', leaseId)).toMatchObject({ kind: 'ok' })
+    expect(await direct.renewLease('s', leaseId)).toMatchObject({ kind: 'ok' })
   })
 
   it('lost behind an applied put whose answer was lost: committed, not lost', async () => {
     const leaseId = await leased(direct, 's')
     inject(
       { kind: 'lose-answer', on: 'put', nth: 1 },
-      { kind: 'delay', on: 'get', nth: 2, before: () => direct.break('s', 0) },
+      { kind: 'delay', on: 'get', nth: 2, before: () => direct.breakLease('s', 0) },
     )
     expect(await change('a', { leaseId })).toMatchObject({ kind: 'committed' })
   })
 
   it('lost behind a put that never arrived: lost, nothing written', async () => {
     const leaseId = await leased(direct, 's')
-    inject({ kind: 'lose-request', on: 'put', nth: 1, before: () => direct.break('s', 0) })
+    inject({ kind: 'lose-request', on: 'put', nth: 1, before: () => direct.breakLease('s', 0) })
     expect(await change('a', { leaseId })).toMatchObject({ kind: 'lost', code: expect.stringMatching(/^Lease/) })
     expect(await body()).toBe('')
   })
@@ -382,7 +382,7 @@ describe('changes one right after the other', () => {
 
   it('do not go on under a lease that is no longer young', async () => {
     const decide = append('a', () => clock.pass(5_001))
-    expect(await store.changeUnderLease('s', decide, changeOptions())).toMatchObject({ kind: 'committed' })
+    expect(await store.update('s', decide, changeOptions())).toMatchObject({ kind: 'committed' })
     await change('b')
     expect(proxy.count('acquire')).toBe(2)
   })
@@ -390,7 +390,7 @@ describe('changes one right after the other', () => {
   it.each([
     [
       'an acquire',
-      async () => (await store.acquire('s', { leaseId: randomUUID(), durationS: 15, holder: holder('ada') })).kind,
+      async () => (await store.acquireLease('s', { leaseId: randomUUID(), durationS: 15, holder: holder('ada') })).kind,
     ],
     ['a read', async () => (await stored(store, 's')).lease.state],
     ['an optimistic change', async () => (await change('b', { write: 'optimistic', waitMs: 0 })).kind],
@@ -402,17 +402,17 @@ describe('changes one right after the other', () => {
   it('tell only of a state that was read what they do not write', async () => {
     await change('a')
     const seen: string[] = []
-    const decide = (current: Stored) => {
+    const decide = (current: StreamSnapshot) => {
       seen.push(text(current.body))
       return { kind: 'leave' as const }
     }
     const takeOver = async () => {
-      await direct.break('s', 0)
-      await direct.changeUnderLease('s', append('other'), changeOptions())
+      await direct.breakLease('s', 0)
+      await direct.update('s', append('other'), changeOptions())
     }
     proxy.reset()
     inject({ kind: 'delay', on: 'get', nth: 1, before: takeOver })
-    expect(await store.changeUnderLease('s', decide, changeOptions())).toEqual({ kind: 'left' })
+    expect(await store.update('s', decide, changeOptions())).toEqual({ kind: 'left' })
     expect(seen).toEqual(['a;', 'a;other;'])
     expect(proxy.count('acquire')).toBe(0)
   })
@@ -422,17 +422,17 @@ describe('what decide leaves', () => {
   const refuse = () => ({ kind: 'leave' as const })
 
   it('before any put is left', async () => {
-    expect(await store.changeUnderLease('s', refuse, changeOptions())).toEqual({ kind: 'left' })
+    expect(await store.update('s', refuse, changeOptions())).toEqual({ kind: 'left' })
   })
 
   it('after a put that may still land is unknown', async () => {
     inject({ kind: 'late', on: 'put', nth: 1 })
     let decisions = 0
-    const decide = (current: Stored) => {
+    const decide = (current: StreamSnapshot) => {
       decisions += 1
       return decisions === 1 ? append('a')(current) : refuse()
     }
-    expect(await store.changeUnderLease('s', decide, changeOptions())).toMatchObject({ kind: 'unknown' })
+    expect(await store.update('s', decide, changeOptions())).toMatchObject({ kind: 'unknown' })
   })
 })
 
@@ -454,7 +454,7 @@ describe('an explicit lease operation whose answer is lost', () => {
   it('release: "not yours" on the second try means released', async () => {
     const leaseId = await leased(direct, 's')
     inject({ kind: 'lose-answer', on: 'release', nth: 1 })
-    expect(await store.release('s', leaseId)).toEqual({ kind: 'ok', leaseId })
+    expect(await store.releaseLease('s', leaseId)).toEqual({ kind: 'ok', leaseId })
     expect(proxy.count('release')).toBe(2)
   })
 
@@ -462,10 +462,10 @@ describe('an explicit lease operation whose answer is lost', () => {
     const leaseId = operation === 'acquire' ? randomUUID() : await leased(direct, 's')
     inject({ kind: 'lose-answer', on: operation, nth: 1 })
     const made = {
-      acquire: () => store.acquire('s', { leaseId, durationS: 15, holder: holder('ada') }),
-      renew: () => store.renew('s', leaseId),
-      change: () => store.change('s', leaseId, randomUUID()),
-      break: () => store.break('s', 0),
+      acquire: () => store.acquireLease('s', { leaseId, durationS: 15, holder: holder('ada') }),
+      renew: () => store.renewLease('s', leaseId),
+      change: () => store.changeLeaseId('s', leaseId, randomUUID()),
+      break: () => store.breakLease('s', 0),
     }
     expect((await made[operation]()).kind).toMatch(/^(acquired|ok|broken)$/)
     expect(proxy.count(operation)).toBe(2)
@@ -474,11 +474,11 @@ describe('an explicit lease operation whose answer is lost', () => {
   it('never answered: neither held nor lost', async () => {
     const leaseId = await leased(direct, 's')
     for (const on of ['renew', 'acquire', 'release'] as const) inject({ kind: 'lose-answer', on })
-    expect(await store.renew('s', leaseId)).toMatchObject({ kind: 'unknown' })
-    expect(await store.acquire('s', { leaseId, durationS: 15, holder: holder('ada') })).toMatchObject({
+    expect(await store.renewLease('s', leaseId)).toMatchObject({ kind: 'unknown' })
+    expect(await store.acquireLease('s', { leaseId, durationS: 15, holder: holder('ada') })).toMatchObject({
       kind: 'unknown',
     })
-    expect(await store.release('s', leaseId)).toMatchObject({ kind: 'unknown' })
+    expect(await store.releaseLease('s', leaseId)).toMatchObject({ kind: 'unknown' })
   })
 
   it('remove: gone means removed; without an ETag it is not repeated', async () => {

@@ -1,16 +1,22 @@
 import { BlobServiceClient } from '@azure/storage-blob'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { StoreUnreachable } from '../../../../../src/store/errors.ts'
-import type { ChangeOptions, ChangeOutcome, EventStore, Stored, WriteMode } from '../../../../../src/store/store.ts'
+import type {
+  ChangeOptions,
+  ChangeOutcome,
+  StreamSnapshot,
+  StreamStore,
+  WriteMode,
+} from '../../../../../src/store/store.ts'
 import { bytes, changeOptions, leased, stored, summary, text } from '../../../../contract/harness.ts'
 import { connectionStringAt, openAzuriteStore, sharedAzurite } from '../../../../support/azurite.ts'
 import { type Fault, type FaultProxy, startFaultProxy } from '../../../../support/fault-proxy.ts'
 import { behindProxy, limitToEnd, PATIENT, SOON, type StoppedClock } from '../support.ts'
 
 /** Sees and writes the truth, past the proxy. */
-let direct: EventStore & { container: string }
+let direct: StreamStore & { container: string }
 let proxy: FaultProxy
-let store: EventStore
+let store: StreamStore
 /** Of the store's machine: what it heard stays fresh. */
 let clock: StoppedClock
 let end: () => Promise<void>
@@ -24,8 +30,8 @@ afterEach(async () => {
 })
 
 /** Appends a command id, once: a later look that finds it leaves. */
-function append(id: string, onDecide: (current: Stored) => void = () => {}) {
-  return (current: Stored) => {
+function append(id: string, onDecide: (current: StreamSnapshot) => void = () => {}) {
+  return (current: StreamSnapshot) => {
     onDecide(current)
     const body = text(current.body)
     if (body.includes(`${id};`)) return { kind: 'leave' as const }
@@ -34,9 +40,9 @@ function append(id: string, onDecide: (current: Stored) => void = () => {}) {
 }
 
 const change = (id: string, options: Partial<ChangeOptions> = {}, through = store): Promise<ChangeOutcome> =>
-  through.changeUnderLease('s', append(id), changeOptions({ write: 'optimistic', ...options }))
+  through.update('s', append(id), changeOptions({ write: 'optimistic', ...options }))
 
-const other = (id = 'other') => direct.changeUnderLease('s', append(id), changeOptions({ write: 'optimistic' }))
+const other = (id = 'other') => direct.update('s', append(id), changeOptions({ write: 'optimistic' }))
 
 const body = async (): Promise<string> => text((await stored(direct, 's')).body)
 
@@ -89,11 +95,11 @@ describe('an optimistic change without faults', () => {
     await warm()
     await other()
     const seen: string[] = []
-    const decide = (current: Stored) => {
+    const decide = (current: StreamSnapshot) => {
       seen.push(text(current.body))
       return seen.length === 1 ? { kind: 'leave' as const } : append('a')(current)
     }
-    expect(await store.changeUnderLease('s', decide, changeOptions({ write: 'optimistic' }))).toMatchObject({
+    expect(await store.update('s', decide, changeOptions({ write: 'optimistic' }))).toMatchObject({
       kind: 'committed',
     })
     expect(seen).toEqual(['w;', 'w;other;'])
@@ -103,11 +109,11 @@ describe('an optimistic change without faults', () => {
   it('believes no fault of what it remembers', async () => {
     await warm()
     await other()
-    const decide = (current: Stored) => {
+    const decide = (current: StreamSnapshot) => {
       if (!text(current.body).includes('other')) throw new Error('no such event')
       return append('a')(current)
     }
-    expect(await store.changeUnderLease('s', decide, changeOptions({ write: 'optimistic' }))).toMatchObject({
+    expect(await store.update('s', decide, changeOptions({ write: 'optimistic' }))).toMatchObject({
       kind: 'committed',
     })
   })
@@ -131,7 +137,7 @@ describe('an optimistic change without faults', () => {
     inject({ kind: 'delay', on: 'put', times: 2, before: () => other(`${times++}`) })
     // Now it is too late for others.
     const late = { ...changeOptions(), waitMs: 0 }
-    inject({ kind: 'delay', on: 'put', before: () => direct.changeUnderLease('s', append('late'), late) })
+    inject({ kind: 'delay', on: 'put', before: () => direct.update('s', append('late'), late) })
     expect(await change('a')).toMatchObject({ kind: 'committed' })
     await store.close()
     expect(operations()).toEqual(['get', 'put', 'get', 'put', 'acquire', 'get', 'put', 'release'])
@@ -167,7 +173,7 @@ describe('an optimistic change beside a lease', () => {
   it('held, with one put and one read, on what it remembers; nothing is written', async () => {
     await warm()
     const before = await stored(direct, 's')
-    await direct.acquire('s', { leaseId: crypto.randomUUID(), durationS: 60, holder: changeOptions().holder })
+    await direct.acquireLease('s', { leaseId: crypto.randomUUID(), durationS: 60, holder: changeOptions().holder })
     expect(await change('a', { waitMs: 0 })).toMatchObject({ kind: 'held', lease: { state: 'leased' }, lastBy: 'ada' })
     expect(operations()).toEqual(['put', 'get'])
     expect(await stored(direct, 's')).toMatchObject({ etag: before.etag })
@@ -181,8 +187,8 @@ describe('an optimistic change beside a lease', () => {
       on: 'get',
       nth: 2,
       before: async () => {
-        await direct.changeUnderLease('s', append('holder'), changeOptions({ leaseId }))
-        await direct.release('s', leaseId)
+        await direct.update('s', append('holder'), changeOptions({ leaseId }))
+        await direct.releaseLease('s', leaseId)
       },
     })
     expect(await change('a')).toMatchObject({ kind: 'committed' })
@@ -197,17 +203,17 @@ describe('an optimistic change beside a lease', () => {
 
   it('taken behind a put that may still land: unknown, not held', async () => {
     const take = () =>
-      direct.acquire('s', { leaseId: crypto.randomUUID(), durationS: 60, holder: changeOptions().holder })
+      direct.acquireLease('s', { leaseId: crypto.randomUUID(), durationS: 60, holder: changeOptions().holder })
     inject({ kind: 'late', on: 'put', nth: 1 }, { kind: 'delay', on: 'get', nth: 2, before: take })
     expect(await change('a', { waitMs: 30 })).toMatchObject({ kind: 'unknown', cause: expect.any(StoreUnreachable) })
-    await direct.break('s', 0)
+    await direct.breakLease('s', 0)
     await proxy.deliverLate()
     expect(await body()).toBe('a;')
   })
 
   it('taken behind a put that landed without an answer: committed, not held', async () => {
     const take = () =>
-      direct.acquire('s', { leaseId: crypto.randomUUID(), durationS: 60, holder: changeOptions().holder })
+      direct.acquireLease('s', { leaseId: crypto.randomUUID(), durationS: 60, holder: changeOptions().holder })
     inject({ kind: 'lose-answer', on: 'put', nth: 1 }, { kind: 'delay', on: 'get', nth: 2, before: take })
     expect(await change('a', { waitMs: 0 })).toMatchObject({ kind: 'committed' })
     expect(await body()).toBe('a;')
@@ -215,7 +221,7 @@ describe('an optimistic change beside a lease', () => {
 
   it('does not write over the put of a holder whose lease was broken: that put is refused, and done again', async () => {
     const meanwhile = async () => {
-      await direct.break('s', 0)
+      await direct.breakLease('s', 0)
       expect(await change('fast', {}, direct)).toMatchObject({ kind: 'committed' })
     }
     inject({ kind: 'delay', on: 'put', nth: 1, before: meanwhile })
@@ -310,11 +316,11 @@ describe.each(['cold', 'warm'])('an optimistic put, %s,', temperature => {
   it('that may still land makes a decision to leave unknown', async () => {
     inject({ kind: 'late', on: 'put', nth: 1 })
     let decisions = 0
-    const decide = (current: Stored) => {
+    const decide = (current: StreamSnapshot) => {
       decisions += 1
       return decisions === 1 ? append('a')(current) : { kind: 'leave' as const }
     }
-    expect(await store.changeUnderLease('s', decide, changeOptions({ write: 'optimistic' }))).toMatchObject({
+    expect(await store.update('s', decide, changeOptions({ write: 'optimistic' }))).toMatchObject({
       kind: 'unknown',
     })
   })

@@ -2,9 +2,9 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { BlobServiceClient } from '@azure/storage-blob'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { TryLimits } from '../../../../../src/store/azure/requests.ts'
+import type { RequestTimeouts } from '../../../../../src/store/azure/requests.ts'
 import { ContainerMissing, NotPermitted, StoreIncompatible, StoreUnreachable } from '../../../../../src/store/errors.ts'
-import type { EventStore } from '../../../../../src/store/store.ts'
+import type { StreamStore } from '../../../../../src/store/store.ts'
 import { listed, namesOf } from '../../../../contract/harness.ts'
 import { openAzuriteStore, sharedAzurite } from '../../../../support/azurite.ts'
 import { type FaultProxy, startFaultProxy } from '../../../../support/fault-proxy.ts'
@@ -14,7 +14,7 @@ import { limitToEnd, PATIENT } from '../support.ts'
 const names = Array.from({ length: 60 }, (_, i) => `${['a/', 's/', ''][i % 3]}${String(i).padStart(2, '0')}`).sort()
 
 describe('listing through the service', () => {
-  let store: EventStore & { container: string }
+  let store: StreamStore & { container: string }
   let proxy: FaultProxy
 
   beforeAll(async () => {
@@ -161,7 +161,7 @@ describe('listing through the service', () => {
 
 describe('listing a service that answers in its own way', () => {
   const services: Server[] = []
-  const opened: EventStore[] = []
+  const opened: StreamStore[] = []
 
   afterEach(async () => {
     for (const store of opened.splice(0)) await store.close()
@@ -170,8 +170,8 @@ describe('listing a service that answers in its own way', () => {
 
   async function answering(
     answer: (response: ServerResponse, asked: number) => unknown,
-    limits: Partial<TryLimits> = PATIENT.limits,
-  ): Promise<EventStore> {
+    limits: Partial<RequestTimeouts> = PATIENT.limits,
+  ): Promise<StreamStore> {
     let asked = 0
     const service = createServer((_, response) => {
       asked += 1

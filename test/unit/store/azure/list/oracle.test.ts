@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { leaseView, readSummary, writeMetadata } from '../../../../../src/store/azure/metadata.ts'
 import { compareNames, isReservedName, isStoredName } from '../../../../../src/store/names.ts'
-import type { EventStore, Listed } from '../../../../../src/store/store.ts'
+import type { StreamRow, StreamStore } from '../../../../../src/store/store.ts'
 import { holder, listed, summary } from '../../../../contract/harness.ts'
 import { connectionStringAt, openAzuriteStore, sharedAzurite } from '../../../../support/azurite.ts'
 import { blobXml, escaped, listXml, metadataXml, USUAL_MD5 } from '../../../../support/list-xml.ts'
@@ -15,15 +15,15 @@ import { blobXml, escaped, listXml, metadataXml, USUAL_MD5 } from '../../../../s
  * The listing of the SDK, which parses the XML of a page for good, is the oracle: ours reads the same of it, field for
  * field.
  */
-async function oracle(container: ContainerClient): Promise<Listed[]> {
-  const rows: Listed[] = []
+async function oracle(container: ContainerClient): Promise<StreamRow[]> {
+  const rows: StreamRow[] = []
   for await (const item of container.listBlobsFlat({ includeMetadata: true })) {
     if (!isReservedName(item.name) && item.metadata?.hdi_isfolder !== 'true') rows.push(rowOf(item))
   }
   return rows
 }
 
-function rowOf({ name, metadata = {}, properties }: BlobItem): Listed {
+function rowOf({ name, metadata = {}, properties }: BlobItem): StreamRow {
   const { etag, contentLength: size = 0, lastModified, contentMD5, leaseState, leaseDuration } = properties
   const md5 = contentMD5 && Buffer.from(contentMD5).toString('hex')
   const isStream = isStoredName(name) && (properties.blobType ?? 'BlockBlob') === 'BlockBlob'
@@ -50,7 +50,7 @@ const foreign = fc.dictionary(key, value, { maxKeys: 5 })
 
 describe('a listing of the emulator', () => {
   let container: ContainerClient
-  let store: EventStore & { container: string }
+  let store: StreamStore & { container: string }
 
   beforeAll(async () => {
     const { port, connectionString } = await sharedAzurite()
@@ -109,7 +109,7 @@ describe('a listing of the emulator', () => {
 
   it('is the same in any order, and by prefix', async () => {
     const all = await oracle(container)
-    const byName = (rows: readonly Listed[]) => rows.toSorted((a, b) => compareNames(a.name, b.name))
+    const byName = (rows: readonly StreamRow[]) => rows.toSorted((a, b) => compareNames(a.name, b.name))
     const by = await openAzuriteStore((await sharedAzurite()).port, { container: store.container, pageSize: 6 })
     expect(byName(await listed(by, { order: 'any' }))).toEqual(byName(all))
     for (const prefix of ['a', '&', '<', '%', '%2', 'é', '😀', '~', '/'])
@@ -125,7 +125,7 @@ describe('a page as the service writes it', () => {
   const service = createServer((_, response) =>
     response.setHeader('content-type', 'application/xml').setHeader('x-ms-request-id', 'r').end(page),
   )
-  let store: EventStore
+  let store: StreamStore
   let container: ContainerClient
 
   beforeAll(async () => {

@@ -4,12 +4,12 @@ import type {
   ListedPage,
   PageRequest,
   PageSource,
+  RowFilter,
   TakeRows,
-  Wanted,
 } from '../../../../../src/store/azure/list/pages.ts'
 import { findCuts, listInParts, type Parting } from '../../../../../src/store/azure/list/partitions.ts'
 import { StoreIncompatible } from '../../../../../src/store/errors.ts'
-import type { Listed } from '../../../../../src/store/store.ts'
+import type { StreamRow } from '../../../../../src/store/store.ts'
 
 /** A service with names that may change, which counts what it is asked. */
 class FakeSource implements PageSource {
@@ -28,7 +28,7 @@ class FakeSource implements PageSource {
   }
 
   /** Hands some of the rows over before the rest of the page has come. */
-  async page(request: PageRequest, wanted: Wanted, take?: TakeRows): Promise<ListedPage> {
+  async page(request: PageRequest, wanted: RowFilter, take?: TakeRows): Promise<ListedPage> {
     this.requests.push(request)
     this.underWay += 1
     this.mostAtOnce = Math.max(this.mostAtOnce, this.underWay)
@@ -46,12 +46,12 @@ class FakeSource implements PageSource {
     }
   }
 
-  answer({ prefix = '', startFrom = '', marker, size }: PageRequest, wanted: Wanted): ListedPage {
+  answer({ prefix = '', startFrom = '', marker, size }: PageRequest, wanted: RowFilter): ListedPage {
     const behind = this.sorted().filter(
       name => name.startsWith(prefix) && (marker === undefined ? name >= startFrom : name > marker),
     )
     const page = behind.slice(0, size)
-    const rows = page.filter(name => wanted(name, 'etag', () => false)).map(name => ({ name }) as Listed)
+    const rows = page.filter(name => wanted(name, 'etag', () => false)).map(name => ({ name }) as StreamRow)
     const last = page.at(-1)
     return { rows, first: page[0], last, marker: behind.length > size ? last : undefined, isSorted: true }
   }
@@ -232,7 +232,7 @@ describe('a listing in parts', () => {
       const page = behind.slice(0, size)
       const last = page.at(-1)
       const isSorted = page.every((one, i) => i === 0 || one > (page[i - 1] ?? ''))
-      const rows = page.map(one => ({ name: one }) as Listed)
+      const rows = page.map(one => ({ name: one }) as StreamRow)
       return { rows, first: page[0], last, marker: behind.length > size ? last : undefined, isSorted }
     }
     expect((await namesOf(source)).toSorted()).toEqual(names.toSorted())

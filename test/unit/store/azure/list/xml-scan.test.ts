@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { headOf, rowOf } from '../../../../../src/store/azure/list/blob.ts'
 import { ListScan } from '../../../../../src/store/azure/list/xml-scan.ts'
 import { writeMetadata } from '../../../../../src/store/azure/metadata.ts'
-import type { Listed } from '../../../../../src/store/store.ts'
+import type { StreamRow } from '../../../../../src/store/store.ts'
 import { encodeSummary } from '../../../../../src/stream/summary.ts'
 import { holder, summary } from '../../../../contract/harness.ts'
 import { blobXml, escaped, listXml, metadataXml, USUAL_MD5 } from '../../../../support/list-xml.ts'
@@ -11,7 +11,7 @@ import { blobXml, escaped, listXml, metadataXml, USUAL_MD5 } from '../../../../s
 const MD5 = Buffer.from(USUAL_MD5, 'base64').toString('hex')
 
 interface Scanned {
-  readonly rows: readonly (Listed & { isDirectory: boolean; isHierarchical: boolean })[]
+  readonly rows: readonly (StreamRow & { isDirectory: boolean; isHierarchical: boolean })[]
   readonly marker: string | undefined
 }
 

@@ -77,7 +77,7 @@ describe('the open stream', () => {
     const { store } = memoryStore()
     await run(store, 'orders/1', init(['A']))
     const { data, clock, stop } = await polling(store, SHOWN)
-    await store.changeUnderLease('orders/1', put('<a\nb'), changeOptions())
+    await store.update('orders/1', put('<a\nb'), changeOptions())
     await clock.next()
     expect(data.open).toMatchObject({ presence: 'unreadable', fault: { code: 'bad-document' }, text: ['<a', 'b'] })
     expect(data.open?.nodes).toHaveLength(2)

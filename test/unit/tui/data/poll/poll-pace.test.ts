@@ -4,20 +4,20 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ContainerMissing, NotPermitted } from '../../../../../src/store/errors.ts'
 import { openSqliteStore } from '../../../../../src/store/sqlite/store.ts'
-import type { EventStore } from '../../../../../src/store/store.ts'
-import { Pace } from '../../../../../src/tui/data/poll/poll.ts'
+import type { StreamStore } from '../../../../../src/store/store.ts'
+import { PollInterval } from '../../../../../src/tui/data/poll/poll.ts'
 import { NO_DEMAND } from '../../../../../src/tui/data/types.ts'
 import { init, memoryStore, run } from '../../../ops/support.ts'
 import { probe } from '../../../ops/watch/support.ts'
 import { LISTED, namesIn, polling, type StepClock, withoutMarks } from '../support.ts'
 
 /** A store that does something before each listing. */
-function before(store: EventStore, each: () => void): EventStore {
+function before(store: StreamStore, each: () => void): StreamStore {
   const plain = withoutMarks(store)
   return new Proxy(plain, {
     get(target, key) {
       if (key !== 'list') return Reflect.get(target, key)
-      return async function* (query: Parameters<EventStore['list']>[0]) {
+      return async function* (query: Parameters<StreamStore['list']>[0]) {
         each()
         yield* target.list(query)
       }
@@ -53,8 +53,8 @@ describe('how often the store is asked', () => {
   })
 
   it('is never more than a minute apart, but never less than was asked for', () => {
-    expect(new Pace(1_000).answered(100_000)).toBe(60_000)
-    expect(new Pace(120_000).answered(100_000)).toBe(120_000)
+    expect(new PollInterval(1_000).answered(100_000)).toBe(60_000)
+    expect(new PollInterval(120_000).answered(100_000)).toBe(120_000)
   })
 
   it('is at once when somebody asks, and no listing is made beside another', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { viewOf } from '../../../../../src/ops/read-stream.ts'
-import type { Stored } from '../../../../../src/store/store.ts'
+import type { StreamSnapshot } from '../../../../../src/store/store.ts'
 import { openedStream, withGlimpse } from '../../../../../src/tui/data/open-stream.ts'
 import type { OpenStream } from '../../../../../src/tui/data/types.ts'
 import type { State } from '../../../../../src/tui/state/state.ts'
@@ -15,7 +15,7 @@ function headerOf(open: OpenStream | undefined, columns = 120, time: State['time
   return textOf(rows)[0] ?? ''
 }
 
-function leased(lease: Stored['lease']): OpenStream {
+function leased(lease: StreamSnapshot['lease']): OpenStream {
   return withGlimpse(openedStream(NAME, 0), { kind: 'view', view: viewOf(storedOf(play, lease), play.nowMs) })
 }
 
