@@ -116,7 +116,7 @@ async function withoutPauses(): Promise<Parts> {
     unansweredDelay: () => 0,
   }))
   vi.doMock('../../../src/store/azure/circuit-breaker.ts', () => ({
-    Outage: class {
+    CircuitBreaker: class {
       readonly isOn = false
       answered() {}
       silent() {}
