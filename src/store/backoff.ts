@@ -6,7 +6,7 @@ const LAST_CAP_MS = 400
 /** So long who wants a lease sleeps at most between the first tries, ms. */
 const FIRST_LEASE_CAP_MS = 20
 /** From the end of such a sleep to that of the try after it on a near service, ms. */
-const TRY_MS = 2
+const TRY_MS = 5
 const LONGEST_STAND_BACK_MS = 1_000
 const MAX_RETRY_AFTER_MS = 10_000
 
@@ -23,11 +23,13 @@ export function backOff(attempt: number, random: () => number): number {
 }
 
 /**
- * How long to wait before the next try for a lease that passes from hand to hand, ms: full jitter between 5 and a cap that
- * is an eighth of the wait so far, from 20 to 400. So nobody sleeps much longer than those who come later.
+ * How long to wait before the next try for a lease that passes from hand to hand, ms: full jitter between 5 and a cap. It is
+ * a third of the wait so far, from 20 to 60, and once that is longer an eighth of it, up to 400: who waits for a single turn
+ * is not late for it, those who wait for many do not hinder them, and nobody sleeps much longer than those who come later.
  */
 export function leaseRetryDelay(waitedMs: number, random: () => number): number {
-  const cap = Math.min(LAST_CAP_MS, Math.max(FIRST_LEASE_CAP_MS, waitedMs / 8))
+  const early = Math.min(FIRST_CAP_MS, Math.max(FIRST_LEASE_CAP_MS, waitedMs / 3))
+  const cap = Math.min(LAST_CAP_MS, Math.max(early, waitedMs / 8))
   return SHORTEST_MS + random() * (cap - SHORTEST_MS)
 }
 

@@ -20,12 +20,12 @@ describe('backOff', () => {
 })
 
 describe('leaseRetryDelay', () => {
-  it('jitters between 5 ms and an eighth of the wait so far, from 20 to 400', () => {
-    expect([0, 100, 160, 800, 3_200, 60_000].map(waitedMs => leaseRetryDelay(waitedMs, () => 0))).toEqual([
+  it('jitters between 5 ms and a third of the wait so far, from 20 to 60, then an eighth of it, up to 400', () => {
+    expect([0, 90, 200, 800, 3_200, 60_000].map(waitedMs => leaseRetryDelay(waitedMs, () => 0))).toEqual([
       5, 5, 5, 5, 5, 5,
     ])
-    const longest = [0, 100, 160, 800, 3_200, 60_000].map(waitedMs => leaseRetryDelay(waitedMs, () => 1))
-    expect(longest).toEqual([20, 20, 20, 100, 400, 400])
+    const longest = [0, 90, 200, 800, 3_200, 60_000].map(waitedMs => leaseRetryDelay(waitedMs, () => 1))
+    expect(longest).toEqual([20, 30, 60, 100, 400, 400])
   })
 })
 
@@ -37,8 +37,8 @@ describe('conflictDelay', () => {
 
 describe('yieldDelay', () => {
   it('is about as long as the turns of the others, at most a second, and longer than any first sleep of a waiter', () => {
-    expect([0, 10, 100, 5_000].map(turnsMs => yieldDelay(turnsMs, () => 0))).toEqual([22, 22, 90, 1_000])
-    expect([0, 10, 100, 5_000].map(turnsMs => yieldDelay(turnsMs, () => 1))).toEqual([26.4, 26.4, 108, 1_200])
+    expect([0, 10, 100, 5_000].map(turnsMs => yieldDelay(turnsMs, () => 0))).toEqual([25, 25, 90, 1_000])
+    expect([0, 10, 100, 5_000].map(turnsMs => yieldDelay(turnsMs, () => 1))).toEqual([30, 30, 108, 1_200])
     expect(yieldDelay(0, () => 0)).toBeGreaterThan(leaseRetryDelay(0, () => 1))
   })
 })

@@ -16,11 +16,11 @@ const TURN_OF_ANOTHER = 1.75
 /** How long it takes at most, in the same unit: some writers write seldom. */
 const LONGEST_TURN_OF_ANOTHER = 4
 /** A process that yielded and met nobody counts as alone for this long, ms. */
-const ALONE_MS = 5_000
+const ALONE_MS = 10_000
 /** How often a process yields in vain, over all streams, */
-const MAX_VAIN_YIELDS = 4
+const MAX_VAIN_YIELDS = 3
 /** and after how many changes it may do so once more. */
-const CHANGES_PER_VAIN_YIELD = 500
+const CHANGES_PER_VAIN_YIELD = 1_000
 /** How many streams are remembered. */
 const MAX_STREAMS = 1_000
 
@@ -145,11 +145,11 @@ export class WriterFairness {
   }
 
   #endTurn(turn: Turn, { count, turnMs }: OthersLately): void {
-    const changeMs = turn.heldMs / turn.changes
+    // As long as a whole turn, also where it ended early.
+    const ownMs = (turn.heldMs / turn.changes) * turn.maxChanges
     turn.others = Math.max(count, 1)
     const most = Math.floor(CHANGES_OF_A_ROUND / (turn.others + 1))
     turn.maxChanges = Math.min(MAX_CHANGES, Math.max(MIN_CHANGES, most))
-    const ownMs = changeMs * turn.maxChanges
     const othersMs = Math.min(turnMs ?? ownMs * TURN_OF_ANOTHER, ownMs * LONGEST_TURN_OF_ANOTHER)
     turn.yieldMs = yieldDelay(turn.others * othersMs, this.#random)
     beginTurn(turn)
