@@ -17,10 +17,10 @@ import { sweepAzurite } from './lib/sweep-azurite.ts'
 
 export const name = 'watchdog'
 
-/** Of 600 MB; of the same query over a hundredth of the rows; of a core. */
+/** Of 400 MB; of the same query over a hundredth of the rows; of a core. */
 export const limits = { memory: 1, dueQuery: 3, idle: 0.01 }
 
-const MEMORY_MB = 600
+const MEMORY_MB = 400
 const FEW = 10_000
 const MANY = 1_000_000
 const PAGE = 200

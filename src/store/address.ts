@@ -10,9 +10,9 @@ export type StoreAddress =
   /** `endpoint` is the account's blob URL without a slash at the end. */
   | { readonly kind: 'azure'; readonly endpoint: string; readonly account: string; readonly container: string }
 
-/** Azurite's well-known account. */
-/** Where nobody names a container. */
+/** The container where none is named. */
 export const DEFAULT_CONTAINER = 'eventstreams'
+/** Azurite's well-known account. */
 export const EMULATOR_ACCOUNT = 'devstoreaccount1'
 
 const EMULATOR_HOST = '127.0.0.1'

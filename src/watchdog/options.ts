@@ -11,7 +11,7 @@ export interface WatchdogOptions {
   readonly onDue: OnDue
   /** Only streams with such names. */
   readonly names?: Glob
-  /** At most so many decisions are carried out in a pass: see `inTurn` for which. */
+  /** At most so many decisions are carried out in a pass: see `fairOrder` for which. */
   readonly maxPerPass: number
   /** The breaker: the share of open events, 0 to 1, that a pass may end; 50 events it always may. */
   readonly maxShare: number

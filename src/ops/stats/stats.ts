@@ -14,7 +14,7 @@ export interface StepStats {
   readonly events: number
   /** How many attempts came to which outcome. An event that was retried has several. */
   readonly outcomes: Readonly<Record<AttemptOutcome, number>>
-  /** See `Attempt`. What has not ended is in none but the first. */
+  /** See `AttemptSpan`. What has not ended is in none but the first. */
   readonly waited: LogHistogram
   readonly ran: LogHistogram
   readonly took: LogHistogram

@@ -46,7 +46,7 @@ export interface Shards extends Ownership {
  * that holds the lease of `.leasectl/watchdog/shards/{count}/{shard}`. Wrong owners do no harm, as a command id makes each
  * expiry once; shards save work.
  *
- * A watchdog keeps as many shards as its quota says, which follows from the seats that are taken (`Seats`): it lets go of
+ * A watchdog keeps as many shards as its quota says, which follows from the seats that are taken (`Membership`): it lets go of
  * what is above it, and takes what is free below it. So a watchdog that comes gets its share, the shards of one that died
  * are taken over within lease + 2 s, and with nobody coming or going nothing moves.
  *
