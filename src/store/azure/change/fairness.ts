@@ -18,9 +18,9 @@ const LONGEST_TURN_OF_ANOTHER = 4
 /** A process that yielded and met nobody counts as alone for this long, ms. */
 const ALONE_MS = 10_000
 /** How often a process yields in vain, over all streams, */
-const MAX_VAIN_YIELDS = 3
+const MAX_VAIN_YIELDS = 2
 /** and after how many changes it may do so once more. */
-const CHANGES_PER_VAIN_YIELD = 1_000
+const CHANGES_PER_VAIN_YIELD = 2_000
 /** How many streams are remembered. */
 const MAX_STREAMS = 1_000
 
