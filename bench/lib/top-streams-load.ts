@@ -58,12 +58,15 @@ function rowOf(at: number): SummarizedStream {
     failedId: at % 9 === 0 ? '03.00' : '',
     failure: at % 9 === 0 ? 'connect ETIMEDOUT 10.0.0.7:443' : '',
     open: 7,
+    canceled: 0,
+    ackMs: undefined,
     failed: at % 9 === 0 ? 1 : 0,
     total: 10,
     dueMs: Date.now() + 86_400_000 + at * 1_000,
     claimEndMs: undefined,
     waitingOn: ['01.00', '02.00', '04.00'],
     ready: [],
+    running: [],
   }
   return rowWith(name, summary)
 }

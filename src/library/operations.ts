@@ -59,7 +59,8 @@ export const readOperation = oneOfOps<Operation>({
   fail: END,
   cancel: { event: nonEmptyText, msg: storedMsg },
   abort: { event: nonEmptyText, msg: storedMsg, expired: readLimit },
-  retry: { event: nonEmptyText },
+  retry: { event: nonEmptyText, canceled: flag },
+  ack: {},
   set: { ...EVENT, ...CLAIMANT, attributes: needed(readAttributes) },
   settle: {},
 })

@@ -1,4 +1,4 @@
-import { isFinal, isSuperseded, isWaitingJoin, nextIds, type StreamEvent } from './event.ts'
+import { isFailed, isFinal, isSuperseded, isWaitingJoin, nextIds, type StreamEvent } from './event.ts'
 
 /** Direct successors of an event that count; `missing` ids count as open. */
 export interface EventSuccessors {
@@ -58,6 +58,12 @@ export class EventStream {
   /** The first event of the document. `undefined` for a document without events. */
   get root(): StreamEvent | undefined {
     return this.events[0]
+  }
+
+  /** Whether the event at this position was canceled on request, or something above it: of the failed events on the way up, the topmost is canceled. */
+  isWithdrawn(position: number): boolean {
+    const path = [position, ...this.ancestorPositions(position)].map(at => this.events[at])
+    return path.findLast(event => event !== undefined && isFailed(event) && !isSuperseded(event))?.status === 'canceled'
   }
 
   /** A held stream has a root that is still `init`: nothing in it is worked or due until the root is started. */

@@ -36,12 +36,14 @@ export const LC_ATTRIBUTES = [
   'fence',
   'until',
   'attempt',
+  'claimed',
   'onDue',
   'join',
   'opened',
   'superseded',
   'outcome',
   'failed',
+  'ack',
   'msg',
 ] as const
 /** Local name of an attribute that leasectl adds. */
@@ -91,7 +93,7 @@ export function isFinal(event: { readonly status: string }): boolean {
   return event.status === 'completed' || event.status === 'aborted' || event.status === 'canceled'
 }
 
-/** True for the two statuses that count as a failure for error summaries and `retry`. */
+/** True for the two statuses that an error summary counts. */
 export function isFailed(event: { readonly status: string }): boolean {
   return event.status === 'aborted' || event.status === 'canceled'
 }

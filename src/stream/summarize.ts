@@ -1,17 +1,26 @@
 import type { StreamDocument } from './document.ts'
-import { isFailed, isFinal, isSuperseded, type StreamEvent } from './event.ts'
+import { attemptOf, isFailed, isFinal, isSuperseded, type StreamEvent } from './event.ts'
 import { EventStream } from './event-stream.ts'
 import { openWork } from './ready-events.ts'
-import { cutList, encodedIdLength, READY_LIMIT_BYTES, type Summary, WAITING_ON_LIMIT_BYTES } from './summary.ts'
+import {
+  cutList,
+  encodedIdLength,
+  READY_LIMIT_BYTES,
+  RUNNING_LIMIT_BYTES,
+  runningItem,
+  type Summary,
+  WAITING_ON_LIMIT_BYTES,
+} from './summary.ts'
 import { claimEndMs, dueMs, type TimeReader, timeReaderFor } from './time/deadlines.ts'
 
-/** Most characters kept of the last failure's message. */
+/** Most characters kept of a failure's message. */
 const FAILURE_LENGTH = 200
 
 /** What the events of a stream add up to. Of events with the same id only the first counts. */
 interface Census {
   readonly open: StreamEvent[]
-  readonly failed: StreamEvent[]
+  readonly aborted: StreamEvent[]
+  readonly canceled: StreamEvent[]
   total: number
 }
 
@@ -26,13 +35,14 @@ export function summarize(
   const stream = EventStream.of(document.events)
   const { root } = stream
   const { read } = timeReaderFor(document, options)
-  const { open, failed, total } = census(stream)
-  const failure = lastFailure(failed, read)
+  const { open, aborted, canceled, total } = census(stream)
+  const failures = aborted.length > 0 ? aborted : canceled
+  const failure = firstFailure(failures, read)
   return {
     version: document.version,
     born: document.born,
     status: root?.status ?? '',
-    outcome: failed.some(event => event !== root) ? 'errors' : '',
+    outcome: [...aborted, ...canceled].some(event => event !== root) ? 'errors' : '',
     lastBy: options.lastBy,
     root: root?.name ?? '',
     createdMs: root === undefined ? undefined : read(root.created),
@@ -40,41 +50,50 @@ export function summarize(
     topic: root?.topic ?? '',
     tag: root?.tag ?? '',
     trackingId: root?.trackingId ?? '',
-    failedAtMs: failure === undefined ? undefined : read(failure.timestamp),
+    failedAtMs: latest(failures, event => read(event.timestamp)),
     failedId: failure?.id ?? '',
+    ackMs: root?.lc.ack === undefined ? undefined : read(root.lc.ack),
     failure: firstCharacters(failure?.msg ?? '', FAILURE_LENGTH),
     open: open.length,
-    failed: failed.length,
+    failed: aborted.length,
+    canceled: canceled.filter(event => isRequested(stream, event)).length,
     total,
     dueMs: earliest(open, event => dueMs(stream, event, read)),
     claimEndMs: earliest(open, claimEndMs),
-    ...waits(stream, open),
+    ...waits(stream, open, read),
   }
 }
 
 function census(stream: EventStream): Census {
-  const found: Census = { open: [], failed: [], total: 0 }
+  const found: Census = { open: [], aborted: [], canceled: [], total: 0 }
   for (const [position, event] of stream.events.entries()) {
     if (isSuperseded(event) || !stream.counts(position)) continue
     found.total++
     if (!isFinal(event)) found.open.push(event)
-    else if (isFailed(event)) found.failed.push(event)
+    else if (event.status === 'aborted') found.aborted.push(event)
+    else if (event.status === 'canceled') found.canceled.push(event)
   }
   return found
 }
 
-/** Of events that ended at the same time, as in a cascade, the one that says most: aborted, then with a message. */
-function lastFailure(failed: readonly StreamEvent[], read: TimeReader): StreamEvent | undefined {
-  let last: StreamEvent | undefined
-  let lastRank = [Number.NEGATIVE_INFINITY]
+/** The one that ended first. Of those that ended at the same time, as in a cascade, one with a message. */
+function firstFailure(failed: readonly StreamEvent[], read: TimeReader): StreamEvent | undefined {
+  let first: StreamEvent | undefined
+  let firstRank = [Number.NEGATIVE_INFINITY]
   for (const event of failed) {
-    const ms = read(event.timestamp) ?? Number.NEGATIVE_INFINITY
-    const rank = [ms, event.status === 'aborted' ? 1 : 0, event.msg === '' ? 0 : 1]
-    if (last !== undefined && !isAbove(rank, lastRank)) continue
-    last = event
-    lastRank = rank
+    const ms = read(event.timestamp) ?? Number.POSITIVE_INFINITY
+    const rank = [-ms, event.msg === '' ? 0 : 1]
+    if (first !== undefined && !isAbove(rank, firstRank)) continue
+    first = event
+    firstRank = rank
   }
-  return last
+  return first
+}
+
+/** Nothing above it has failed: it was canceled for itself. */
+function isRequested(stream: EventStream, event: StreamEvent): boolean {
+  const above = stream.predecessorPositions(stream.positionOf(event.id))
+  return !above.some(at => isFailed(stream.at(at) ?? { status: '' }))
 }
 
 function isAbove(rank: readonly number[], other: readonly number[]): boolean {
@@ -91,7 +110,20 @@ function earliest(
   return Number.isFinite(ms) ? ms : undefined
 }
 
-function waits(stream: EventStream, open: readonly StreamEvent[]): Pick<Summary, 'waitingOn' | 'ready'> {
+function latest(
+  events: readonly StreamEvent[],
+  timeOf: (event: StreamEvent) => number | undefined,
+): number | undefined {
+  let ms = Number.NEGATIVE_INFINITY
+  for (const event of events) ms = Math.max(ms, timeOf(event) ?? ms)
+  return Number.isFinite(ms) ? ms : undefined
+}
+
+function waits(
+  stream: EventStream,
+  open: readonly StreamEvent[],
+  read: TimeReader,
+): Pick<Summary, 'waitingOn' | 'ready' | 'running'> {
   const { leaves, ready } = openWork(stream, open)
   return {
     waitingOn: cutList(
@@ -99,8 +131,34 @@ function waits(stream: EventStream, open: readonly StreamEvent[]): Pick<Summary,
       WAITING_ON_LIMIT_BYTES,
       encodedIdLength,
     ),
-    ready: cutList(ready.map(nameAndTopic), READY_LIMIT_BYTES, item => item.length),
+    ready: cutList(ready.map(nameAndTopic), READY_LIMIT_BYTES, itemLength),
+    running: cutList(runningItems(leaves, read), RUNNING_LIMIT_BYTES, itemLength),
   }
+}
+
+function itemLength(item: string): number {
+  return item.length
+}
+
+/** More of them never fit: the rest is only counted. */
+const MAX_RUNNING_ITEMS = 60
+
+function runningItems(leaves: readonly StreamEvent[], read: TimeReader): string[] {
+  const running = leaves.filter(({ status }) => status !== 'init')
+  const items = running.slice(0, MAX_RUNNING_ITEMS).map(event => {
+    const { id, name, lc } = event
+    return runningItem({
+      id,
+      name,
+      owner: lc.owner ?? '',
+      attempt: attemptOf(event),
+      sinceMs: read(lc.claimed ?? ''),
+      lastSeenMs: read(event.timestamp),
+      claimEndMs: claimEndMs(event),
+    })
+  })
+  const rest = running.length - items.length
+  return rest > 0 ? [...items, `+${rest}`] : items
 }
 
 /** An event is a value, so its item stays. */

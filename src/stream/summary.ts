@@ -21,13 +21,19 @@ export interface Summary {
   readonly topic: string
   readonly tag: string
   readonly trackingId: string
-  /** Time, event id and first 200 characters of the last failure. */
+  /** When an event was last aborted or, in a stream without aborted events, canceled; epoch ms. */
   readonly failedAtMs: number | undefined
+  /** Id and first 200 characters of the message of the first aborted event or, without one, of the first canceled event. */
   readonly failedId: string
   readonly failure: string
+  /** When an operator last acknowledged the failures, epoch ms. */
+  readonly ackMs: number | undefined
   /** Counts of events; superseded ones are not counted. */
   readonly open: number
+  /** Aborted events. */
   readonly failed: number
+  /** Events that were canceled on request. Those canceled because an event above them ended are not counted. */
+  readonly canceled: number
   readonly total: number
   /** When the first limit ends: the earliest due time of an open event, epoch ms. */
   readonly dueMs: number | undefined
@@ -37,10 +43,12 @@ export interface Summary {
   readonly waitingOn: readonly string[]
   /** `name|topic` of the `init` events that can be started; percent-encoded parts; a last item `+N` as above. */
   readonly ready: readonly string[]
+  /** The open leaves that a worker has taken, see `runningItem`; a last item `+N` as above. */
+  readonly running: readonly string[]
 }
 
 /** Raised when older readers would misread the fields. */
-const CODEC = '1'
+const CODEC = '2'
 
 const TEXT_KEYS = {
   born: 'born',
@@ -55,8 +63,14 @@ const TEXT_KEYS = {
   failure: 'failure',
 } as const
 type TextName = keyof typeof TEXT_KEYS
-const COUNT_KEYS = { version: 'v', open: 'open', failed: 'failed', total: 'total' } as const
-const TIME_KEYS = { createdMs: 'created', failedAtMs: 'failed_at', dueMs: 'due', claimEndMs: 'claim_end' } as const
+const COUNT_KEYS = { version: 'v', open: 'open', failed: 'failed', canceled: 'canceled', total: 'total' } as const
+const TIME_KEYS = {
+  createdMs: 'created',
+  failedAtMs: 'failed_at',
+  ackMs: 'ack',
+  dueMs: 'due',
+  claimEndMs: 'claim_end',
+} as const
 
 // Each with its keys as pairs, made once: the codec runs with every read and write.
 const TEXTS = entries(TEXT_KEYS)
@@ -68,6 +82,7 @@ export type SummaryKey =
   | 'codec'
   | 'outcome'
   | 'ready'
+  | 'running'
   | 'waiting'
   | (typeof TEXT_KEYS)[TextName]
   | (typeof COUNT_KEYS)[keyof typeof COUNT_KEYS]
@@ -80,7 +95,7 @@ const SHORTENED_LAST: readonly TextName[] = ['failedId', 'status', 'born']
 /**
  * The summary as ASCII fields: keys are lower-case C# identifiers, values percent-encoded, empty ones left out. What
  * exceeds 4 KiB is shortened in this order, each as far as needed: failure, who wrote last, tag, root, topic, key and
- * tracking id, ending with `…`; `ready`, then `waitingOn`, at whole items; failed id, status and born.
+ * tracking id, ending with `…`; `running`, `ready`, then `waitingOn`, at whole items; failed id, status and born.
  */
 export function encodeSummary(summary: Summary): Record<string, string> {
   const fields: Record<string, string> = { codec: CODEC }
@@ -91,7 +106,8 @@ export function encodeSummary(summary: Summary): Record<string, string> {
   }
   for (const [name, key] of TEXTS) put(fields, key, encodeURIComponent(summary[name].toWellFormed()))
   put(fields, 'outcome', summary.outcome)
-  put(fields, 'ready', encodeReady(summary.ready, READY_LIMIT_BYTES))
+  put(fields, 'ready', encodeItems(summary.ready, READY_LIMIT_BYTES))
+  put(fields, 'running', encodeItems(summary.running, RUNNING_LIMIT_BYTES))
   put(fields, 'waiting', encodeIds(summary.waitingOn, WAITING_ON_LIMIT_BYTES))
   return excessBytes(fields) > 0 ? fit(fields, summary) : fields
 }
@@ -115,15 +131,18 @@ export function decodeSummary(fields: Readonly<Record<string, string | undefined
       tag: textOf(fields[TEXT_KEYS.tag]),
       trackingId: textOf(fields[TEXT_KEYS.trackingId]),
       failedAtMs: timeOf(fields[TIME_KEYS.failedAtMs]),
+      ackMs: timeOf(fields[TIME_KEYS.ackMs]),
       failedId: textOf(fields[TEXT_KEYS.failedId]),
       failure: textOf(fields[TEXT_KEYS.failure]),
       open: eventsOf(fields[COUNT_KEYS.open]),
       failed: eventsOf(fields[COUNT_KEYS.failed]),
+      canceled: eventsOf(fields[COUNT_KEYS.canceled]),
       total: eventsOf(fields[COUNT_KEYS.total]),
       dueMs: timeOf(fields[TIME_KEYS.dueMs]),
       claimEndMs: timeOf(fields[TIME_KEYS.claimEndMs]),
       waitingOn: idsOf(fields.waiting),
       ready: itemsOf(fields.ready),
+      running: itemsOf(fields.running),
     }
   } catch {
     return undefined
@@ -144,7 +163,8 @@ function fit(fields: Record<string, string>, summary: Summary): Record<string, s
   const shorten = (name: TextName) =>
     put(fields, TEXT_KEYS[name], shortened(summary[name].toWellFormed(), excessBytes(fields)))
   SHORTENED_FIRST.forEach(shorten)
-  put(fields, 'ready', encodeReady(summary.ready, limitOf(fields, 'ready')))
+  put(fields, 'running', encodeItems(summary.running, limitOf(fields, 'running')))
+  put(fields, 'ready', encodeItems(summary.ready, limitOf(fields, 'ready')))
   put(fields, 'waiting', encodeIds(summary.waitingOn, limitOf(fields, 'waiting')))
   SHORTENED_LAST.forEach(shorten)
   return fields
@@ -164,8 +184,8 @@ function encodeId(id: string): string {
 }
 
 /** The parts of an item are encoded already; whatever else is in it must not break the field. */
-function encodeReady(ready: readonly string[], limitBytes: number): string {
-  const safe = ready.map(item => item.toWellFormed().replace(/[^!-~]|,/gu, encodeURIComponent))
+function encodeItems(items: readonly string[], limitBytes: number): string {
+  const safe = items.map(item => item.toWellFormed().replace(/[^!-~]|,/gu, encodeURIComponent))
   return cutList(safe, limitBytes, item => item.length).join(',')
 }
 
@@ -228,9 +248,10 @@ const SUMMARY_LIMIT_BYTES = 4096
 const MARK_BYTES = 128
 const PREFIX_BYTES = 12
 
-/** Limits of the two lists, in bytes as encoded, separators included. */
+/** Limits of the lists, in bytes as encoded, separators included. */
 export const WAITING_ON_LIMIT_BYTES = 512
 export const READY_LIMIT_BYTES = 1024
+export const RUNNING_LIMIT_BYTES = 768
 
 /** A text that had to be shortened ends with this: the document has all of it. */
 const CUT_MARK = '…'
@@ -279,4 +300,46 @@ export function shortened(text: string, over: number): string {
     kept += next
   }
   return kept + encodeURIComponent(CUT_MARK)
+}
+
+/** An open leaf that a worker has taken. */
+export interface RunningEvent {
+  readonly id: string
+  readonly name: string
+  /** `''` for a worker that makes no claims. */
+  readonly owner: string
+  readonly attempt: number
+  /** When it was claimed, epoch ms; `undefined` where that is not known. */
+  readonly sinceMs: number | undefined
+  /** The last sign of life, epoch ms. */
+  readonly lastSeenMs: number | undefined
+  /** When its claim ends or ended, epoch ms; `undefined` without a claim. */
+  readonly claimEndMs: number | undefined
+}
+
+/** A running event as an item of the list: percent-encoded texts, attempt and times in base 36, joined by `|`. */
+export function runningItem({ id, name, owner, attempt, sinceMs, lastSeenMs, claimEndMs }: RunningEvent): string {
+  const texts = [id, name, owner].map(text => encodeURIComponent(text.toWellFormed()))
+  const numbers = [attempt, sinceMs, lastSeenMs, claimEndMs]
+  return [...texts, ...numbers.map(number => (number === undefined ? '' : Math.round(number).toString(36)))].join('|')
+}
+
+/** The running event of an item; `undefined` for a mark `+N` and what cannot be read. */
+export function runningEvent(item: string): RunningEvent | undefined {
+  const [id = '', name = '', owner = '', attempt = '', ...times] = item.split('|')
+  if (id === '' || times.length !== 3) return undefined
+  const [sinceMs, lastSeenMs, claimEndMs] = times.map(text => (text === '' ? undefined : Number.parseInt(text, 36)))
+  try {
+    return {
+      id: decodeURIComponent(id),
+      name: decodeURIComponent(name),
+      owner: decodeURIComponent(owner),
+      attempt: Number.parseInt(attempt, 36) || 1,
+      sinceMs,
+      lastSeenMs,
+      claimEndMs,
+    }
+  } catch {
+    return undefined
+  }
 }

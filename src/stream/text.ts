@@ -57,6 +57,11 @@ export function cutBytes(text: string, limitBytes: number): string {
   return text
 }
 
+/** A message as the reason of a journal entry. */
+export function reasonOf(msg: string | undefined): string {
+  return cutBytes(msg ?? '', TEXT_LIMITS.reason)
+}
+
 /** @throws InvalidValue unless it is 1–200 characters of `A–Z a–z 0–9 . _ : / @ + % -` */
 export function checkCommandId(text: string): void {
   if (text === '') throw new InvalidValue('a command id cannot be empty')

@@ -53,14 +53,17 @@ export function summary(over: Partial<Summary> = {}): Summary {
     trackingId: '',
     failedAtMs: undefined,
     failedId: '',
+    ackMs: undefined,
     failure: '',
     open: 1,
     failed: 0,
+    canceled: 0,
     total: 1,
     dueMs: undefined,
     claimEndMs: undefined,
     waitingOn: [],
     ready: [],
+    running: [],
     ...over,
   }
 }

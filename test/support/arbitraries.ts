@@ -73,7 +73,16 @@ function anOperation(): fc.Arbitrary<Step> {
   const kinds = 'start start start advance advance complete complete complete fail touch release cancel abort'
   return fc
     .record({
-      op: fc.constantFrom(...kinds.split(' '), 'retry', 'retry', 'retry-all', 'set', 'settle', 'cancel-all'),
+      op: fc.constantFrom(
+        ...kinds.split(' '),
+        'retry',
+        'retry',
+        'retry-all',
+        'retry-canceled',
+        'set',
+        'settle',
+        'cancel-all',
+      ),
       which: fc.nat(40),
       open: fc.nat(3),
       owner: fc.constantFrom(...OWNERS),
@@ -131,6 +140,8 @@ export function briefOf(choice: Choice, events: readonly StreamEvent[]): Brief {
       return { op: 'retry', event }
     case 'retry-all':
       return { op: 'retry' }
+    case 'retry-canceled':
+      return { op: 'retry', canceled: true }
     case 'cancel-all':
       return { op: 'cancel' }
     case 'settle':

@@ -102,12 +102,14 @@ function leaseOf(row: SqliteRow): KeptLease {
 }
 
 /** The fields that JSON leaves out where they are `undefined`. */
-const NO_TIMES = { createdMs: undefined, failedAtMs: undefined, claimEndMs: undefined }
+const NO_TIMES = { createdMs: undefined, failedAtMs: undefined, ackMs: undefined, claimEndMs: undefined }
 
 /** Without one that can be read, whoever wants to know reads the document. */
 function summaryOf(row: SqliteRow): Summary | undefined {
   const rest = parsed<Omit<Summary, 'dueMs' | 'version'>>(row[SUMMARY_AT])
-  return rest && { ...NO_TIMES, ...rest, version: whole(row[VERSION_AT]), dueMs: dueOf(row) }
+  // An earlier version wrote no `running`.
+  if (!Array.isArray(rest?.running)) return undefined
+  return { ...NO_TIMES, ...rest, version: whole(row[VERSION_AT]), dueMs: dueOf(row) }
 }
 
 /** JSON that this driver wrote; `undefined` where there is none, or what a stranger put there. */

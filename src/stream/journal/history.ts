@@ -179,7 +179,7 @@ export function withoutEndedClaims(
   if (ended.size === 0) return events
   return events.map(event => {
     if (!ended.has(event.id)) return event
-    const { fence: _, until: __, ...lc } = event.lc
+    const { fence: _, until: __, claimed: ___, ...lc } = event.lc
     return { ...event, lc }
   })
 }
@@ -210,9 +210,9 @@ function note(
 function afterOwn(lc: LcAttributes, transaction: Transaction, change: JournalChange, isRoot: boolean): LcAttributes {
   const { op, at, version } = transaction
   const { how, to, owner, attempt, attr } = change
-  if (attr !== undefined) return lc
+  if (attr !== undefined) return op === 'ack' ? { ...lc, ack: at } : lc
   if (how === 'add') return to === 'inprocess' && !isRoot ? { join: 'wait' } : {}
-  if (owner !== undefined) return { ...lc, owner, fence: String(version), attempt: String(attempt ?? 1) }
+  if (owner !== undefined) return { ...lc, owner, fence: String(version), attempt: String(attempt ?? 1), claimed: at }
   if (isFinal({ status: to })) return lc
   const { join, ...released } = withoutClaim(lc)
   if (how === 'join' && to === 'init') return { ...released, opened: at }
@@ -223,11 +223,11 @@ function afterOwn(lc: LcAttributes, transaction: Transaction, change: JournalCha
 
 function afterForeign(lc: LcAttributes, { attr }: JournalChange): LcAttributes {
   if (attr !== CLAIM) return withoutClaim(lc)
-  const { fence: _, ...unclaimed } = lc
+  const { fence: _, claimed: __, ...unclaimed } = lc
   return unclaimed
 }
 
-function withoutClaim({ owner: _, fence: __, ...lc }: LcAttributes): LcAttributes {
+function withoutClaim({ owner: _, fence: __, claimed: ___, ...lc }: LcAttributes): LcAttributes {
   return lc
 }
 

@@ -125,7 +125,7 @@ function entryOf(draft: Draft, on: string, { operation, author, hash, nonce }: C
     commandId,
     ...(nonce === undefined ? {} : { nonce }),
     hash,
-    why: why || draft.displaced,
+    why: why || draft.reason,
     other: false,
     changes: draft.changes,
   }

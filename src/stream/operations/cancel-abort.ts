@@ -1,4 +1,5 @@
-import { isFinal, type StreamEvent } from '../event.ts'
+import { isFinal, isSuperseded, type StreamEvent } from '../event.ts'
+import { reasonOf } from '../text.ts'
 import { deadlineOf } from '../time/deadlines.ts'
 import { checkOpen, refuse } from './checks.ts'
 import type { Draft } from './draft.ts'
@@ -14,8 +15,24 @@ export function end(draft: Draft, position: number, operation: End): Refusal | '
   const event = draft.at(position)
   const status = operation.op === 'cancel' ? 'canceled' : 'aborted'
   const ended = cancelBelow(draft, position)
+  draft.reason = reasonOf(operation.msg)
   if (!isFinal(event)) draft.endFailed(position, status, 'target', operation.msg)
   else if (ended === 0) return event.status === status ? 'already' : checkOpen(event)
+  return undefined
+}
+
+/** Acknowledges the failures of the stream: the root remembers when. */
+export function acknowledge(draft: Draft): Refusal | 'already' | undefined {
+  const { stream } = draft
+  const failed = stream.events.filter(
+    (event, at) => event.status === 'aborted' && !isSuperseded(event) && stream.counts(at),
+  )
+  const root = draft.at(0)
+  if (failed.length === 0) return refuse('not-failed', root, 'no event has failed; there is nothing to acknowledge')
+  const ackMs = draft.readTime(root.lc.ack ?? '') ?? Number.NEGATIVE_INFINITY
+  if (failed.every(({ timestamp }) => (draft.readTime(timestamp) ?? 0) <= ackMs)) return 'already'
+  draft.patch(0, { lc: { ack: draft.now } })
+  draft.changes.push({ event: root.id, from: root.status, to: root.status, how: 'target', attr: 'ack' })
   return undefined
 }
 

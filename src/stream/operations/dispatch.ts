@@ -1,6 +1,6 @@
 import { ROOT_ID } from '../event-id.ts'
 import { advance, init } from './add-events.ts'
-import { checkExpired, end } from './cancel-abort.ts'
+import { acknowledge, checkExpired, end } from './cancel-abort.ts'
 import { checkOpen } from './checks.ts'
 import type { Draft } from './draft.ts'
 import type { ChangeResult, Operation, Refusal } from './operation.ts'
@@ -19,6 +19,7 @@ type Reached = { readonly target: string } & Pick<ChangeResult, 'claim' | 'refus
 /** Finds the target and hands the draft to the operation. */
 export function dispatch(draft: Draft, operation: Operation): DispatchResult {
   if (operation.op === 'settle') return { kind: 'done', target: '' }
+  if (operation.op === 'ack') return verdictOf(acknowledge(draft), '')
   if (operation.op === 'init') return verdictOf(init(draft, operation), ROOT_ID)
   const target = operation.event ?? draft.stream.root?.id ?? ''
   const position = draft.stream.positionOf(target)
@@ -37,7 +38,7 @@ export function dispatch(draft: Draft, operation: Operation): DispatchResult {
   return claim === undefined ? verdict : { ...verdict, claim }
 }
 
-type Work = Exclude<Operation, { op: 'init' | 'settle' | 'retry' | 'cancel' | 'abort' }>
+type Work = Exclude<Operation, { op: 'init' | 'settle' | 'ack' | 'retry' | 'cancel' | 'abort' }>
 
 function work(draft: Draft, position: number, operation: Work): Refusal | 'already' | undefined {
   switch (operation.op) {

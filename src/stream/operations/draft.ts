@@ -42,8 +42,8 @@ export class Draft {
   readonly added: string[] = []
   /** A change without a journal line, as an error summary on a final event. */
   touched = false
-  /** A result text that gave way to `WithError`: the journal keeps it as the reason unless there is one. */
-  displaced = ''
+  /** The journal's reason unless the author gives one: the message of a failure, or a result that `WithError` replaced. */
+  reason = ''
   stream: EventStream
   /** How many steps have been made; some of them without a line in the journal. */
   steps = 0
@@ -137,7 +137,7 @@ export class Draft {
 
   /** Removes the claim: nobody works on the event. */
   dropClaim(position: number): void {
-    this.patch(position, { lc: { owner: undefined, fence: undefined, until: undefined } })
+    this.patch(position, { lc: { owner: undefined, fence: undefined, until: undefined, claimed: undefined } })
   }
 
   /** Adds an event at the end, with what followed the last one kept in its place, and stamps it. */

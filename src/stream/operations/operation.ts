@@ -69,8 +69,10 @@ export type Operation =
   /** Without an event: the root, hence the whole stream. */
   | { readonly op: 'cancel'; readonly event?: string; readonly msg?: string }
   | { readonly op: 'abort'; readonly event?: string; readonly msg?: string; readonly expired?: ObservedDeadline }
-  /** Without an event: all aborted and canceled leaves that may be retried. */
-  | { readonly op: 'retry'; readonly event?: string }
+  /** Without an event: all failed leaves that may be retried; with `canceled` also those that were canceled on request. */
+  | { readonly op: 'retry'; readonly event?: string; readonly canceled?: boolean }
+  /** Acknowledges the failures so far: listings and checks leave them out until the next one. */
+  | { readonly op: 'ack' }
   | ({ readonly op: 'set'; readonly event: string; readonly attributes: SettableAttributes } & Claimant)
   /** Writes what foreign writers left to close; nothing else. */
   | { readonly op: 'settle' }
@@ -158,6 +160,7 @@ export interface Refusal {
 /** Why an operation is not legal, in one word; stable. */
 export type RefusalCode =
   | 'already-final'
+  | 'canceled'
   | 'already-advanced'
   | 'ended-above'
   | 'foreign-worker'

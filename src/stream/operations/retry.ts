@@ -12,7 +12,7 @@ export function retry(draft: Draft, operation: Retry): Refusal | { readonly refu
   if (operation.event !== undefined) {
     return retryEvent(draft, draft.stream.positionOf(operation.event)) ?? { refused: [] }
   }
-  const { reopened, refused } = retryLeaves(draft)
+  const { reopened, refused } = retryLeaves(draft, operation.canceled === true)
   if (reopened > 0) return { refused }
   return refused[0] ?? refuse('not-failed', draft.at(0), 'no event is aborted or canceled; there is nothing to retry')
 }
@@ -30,14 +30,23 @@ function retryEvent(draft: Draft, position: number): Refusal | undefined {
   return undefined
 }
 
-function retryLeaves(draft: Draft): { readonly reopened: number; readonly refused: readonly Refusal[] } {
+function retryLeaves(
+  draft: Draft,
+  canceled: boolean,
+): { readonly reopened: number; readonly refused: readonly Refusal[] } {
   const refused: Refusal[] = []
   const joins = joinsOf(draft)
   let reopened = 0
-  for (const position of lowestFailures(draft)) {
+  const lowest = lowestFailures(draft)
+  // Before anything is reopened: what was canceled with a failure above it would look as if it had been canceled alone.
+  const withdrawn = new Set(canceled ? [] : lowest.filter(at => draft.stream.isWithdrawn(at)))
+  for (const position of lowest) {
     // A join may have been reopened with one of its branches.
     if (!isFailed(draft.at(position))) continue
-    const refusal = checkLeaf(draft, position) ?? checkReopen(draft, position, joins)
+    const refusal =
+      (withdrawn.has(position) ? withdrawnRefusal(draft, position) : undefined) ??
+      checkLeaf(draft, position) ??
+      checkReopen(draft, position, joins)
     if (refusal !== undefined) refused.push(refusal)
     else {
       reopen(draft, position, joins)
@@ -71,6 +80,14 @@ function checkFailed(draft: Draft, position: number): Refusal | undefined {
     checkNotEndedAbove(draft, position) ??
     refuse('not-failed', event, `${event.id} is ${event.status || 'of no status'}; ${only}`)
   )
+}
+
+/** An operator canceled it, or the stream: that was no failure. */
+function withdrawnRefusal(draft: Draft, position: number): Refusal {
+  const event = draft.at(position)
+  const above = draft.stream.ancestorPositions(position).map(at => draft.at(at))
+  const { id } = [event, ...above].findLast(({ status }) => status === 'canceled') ?? event
+  return refuse('canceled', event, `${id} was canceled; retry it by name, or retry with --canceled`)
 }
 
 /** Its own work was done when it failed. Doing it again would replace what others have completed since. */

@@ -1,6 +1,6 @@
 import { type AttributeName, attemptOf, fenceOf, type LcAttributeName, type StreamEvent } from '../event.ts'
 import { ownStatus } from '../journal/history.ts'
-import { cutBytes, TEXT_LIMITS } from '../text.ts'
+import { reasonOf } from '../text.ts'
 import { isoTime } from '../time/dates.ts'
 import { claimEndMs, claimRuns, isDue, silenceLimitMs } from '../time/deadlines.ts'
 import { cancelBelow } from './cancel-abort.ts'
@@ -48,7 +48,7 @@ export function complete(draft: Draft, position: number, operation: Of<'complete
       `${event.id} still has open successors; it closes by itself when they have ended`,
     )
   }
-  if (writeErrorSummary(draft, position)) draft.displaced = cutBytes(operation.msg ?? '', TEXT_LIMITS.reason)
+  if (writeErrorSummary(draft, position)) draft.reason = reasonOf(operation.msg)
   else draft.setMessage(position, operation.msg)
   draft.setStatus(position, 'completed', 'target')
   return undefined
@@ -61,6 +61,7 @@ export function fail(draft: Draft, position: number, operation: Of<'fail'>): Ref
   if (refusal !== undefined) return refusal
   cancelBelow(draft, position)
   draft.endFailed(position, 'aborted', 'target', operation.msg)
+  draft.reason = reasonOf(operation.msg)
   return undefined
 }
 
@@ -158,6 +159,7 @@ function claim(draft: Draft, position: number, { owner, claimMs }: Start, attemp
       owner,
       fence: String(draft.version),
       until: isoTime(draft.nowMs + claimMs),
+      claimed: draft.now,
       attempt: String(attempt),
     },
   })

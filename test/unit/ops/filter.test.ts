@@ -20,14 +20,17 @@ const SUMMARY: Summary = {
   trackingId: 't-1',
   failedAtMs: undefined,
   failedId: '',
+  ackMs: undefined,
   failure: '',
   open: 2,
   failed: 0,
+  canceled: 0,
   total: 3,
   dueMs: undefined,
   claimEndMs: undefined,
   waitingOn: [],
   ready: [],
+  running: [],
 }
 
 function item(summary: Partial<Summary> | undefined, more: { modifiedMs?: number; lease?: LeaseView } = {}): Filtered {

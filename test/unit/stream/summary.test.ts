@@ -31,14 +31,17 @@ const EMPTY: Summary = {
   trackingId: '',
   failedAtMs: undefined,
   failedId: '',
+  ackMs: undefined,
   failure: '',
   open: 0,
   failed: 0,
+  canceled: 0,
   total: 0,
   dueMs: undefined,
   claimEndMs: undefined,
   waitingOn: [],
   ready: [],
+  running: [],
 }
 
 const sizeOf = (fields: Record<string, string>) =>
@@ -76,6 +79,12 @@ const summaries: fc.Arbitrary<Summary> = fc.record({
       label.filter(text => text !== ''),
     ),
     { maxLength: 4 },
+  ),
+  ackMs: moment,
+  canceled: events,
+  running: fc.array(
+    fc.tuple(part, part, part).map(parts => [...parts, '1', '', 'k', ''].join('|')),
+    { maxLength: 3 },
   ),
   ready: fc.array(
     fc.tuple(part, part).map(parts => parts.join('|')),
@@ -123,7 +132,7 @@ describe('encodeSummary and decodeSummary', () => {
 
   it.each([
     ['nothing', () => ({})],
-    ['another codec', (fields: Record<string, string>) => ({ ...fields, codec: '2' })],
+    ['another codec', (fields: Record<string, string>) => ({ ...fields, codec: '1' })],
     ['a missing version', (fields: Record<string, string>) => ({ ...fields, v: undefined })],
     ['a version that is no number', (fields: Record<string, string>) => ({ ...fields, v: 'x1' })],
     ['a negative count', (fields: Record<string, string>) => ({ ...fields, open: '-1' })],
@@ -295,6 +304,7 @@ describe('summarize', () => {
       open: 1,
       total: 1,
       waitingOn: ['00'],
+      running: ['00|Order%20Start||1||mr1sc8w0|'],
     })
   })
 
@@ -302,7 +312,7 @@ describe('summarize', () => {
     expect(summary([])).toEqual({ ...EMPTY, lastBy: 'ada@host' })
   })
 
-  it('counts open, failed and all events, without superseded and duplicate ones', () => {
+  it('counts open, failed, canceled and all events, without superseded and duplicate ones', () => {
     const events = [
       event('00', 'inprocess', { next: '01.00|02.00|03.00|04.00' }),
       event('01.00', 'init'),
@@ -313,7 +323,7 @@ describe('summarize', () => {
       event('01.00', 'aborted'),
       event('06.00', 'aborted', { prev: '00' }, { superseded: '3' }),
     ]
-    expect(summary(events)).toMatchObject({ open: 3, failed: 2, total: 6, outcome: 'errors' })
+    expect(summary(events)).toMatchObject({ open: 3, failed: 1, canceled: 1, total: 6, outcome: 'errors' })
   })
 
   it('has errors when something below the root failed, not when the root alone did', () => {
@@ -323,14 +333,14 @@ describe('summarize', () => {
     expect(summary([event('00', 'inprocess'), superseded])).toMatchObject({ failed: 0, outcome: '', failedId: '' })
   })
 
-  it('tells the last failure', () => {
+  it('names the first failure, and when the last one was', () => {
     const events = [
       event('00', 'inprocess'),
       event('01.00', 'aborted', { prev: '00', timestamp: time('10:00'), msg: 'late' }),
       event('02.00', 'aborted', { prev: '00', timestamp: time('09:00'), msg: 'early' }),
       event('03.00', 'completed', { prev: '00', timestamp: time('11:00'), msg: 'fine' }),
     ]
-    expect(summary(events)).toMatchObject({ failedAtMs: ms('10:00'), failedId: '01.00', failure: 'late' })
+    expect(summary(events)).toMatchObject({ failedAtMs: ms('10:00'), failedId: '02.00', failure: 'early' })
   })
 
   it('tells of a cascade the event that was meant', () => {
@@ -344,14 +354,14 @@ describe('summarize', () => {
     expect(summary(aborted)).toMatchObject({ failedId: '03.00', failure: '' })
   })
 
-  it('tells a failure without a readable time, after those that have one', () => {
+  it('names a failure without a readable time if no other has one', () => {
     const unclear = event('01.00', 'aborted', { prev: '00', timestamp: '?', msg: 'when' })
     expect(summary([event('00', 'inprocess'), unclear])).toMatchObject({
       failedAtMs: undefined,
       failedId: '01.00',
       failure: 'when',
     })
-    const dated = event('02.00', 'canceled', { prev: '00' })
+    const dated = event('02.00', 'aborted', { prev: '00' })
     expect(summary([event('00', 'inprocess'), unclear, dated]).failedId).toBe('02.00')
   })
 

@@ -19,14 +19,17 @@ const SUMMARY: Summary = {
   trackingId: '',
   failedAtMs: undefined,
   failedId: '',
+  ackMs: undefined,
   failure: '',
   open: 2,
   failed: 0,
+  canceled: 0,
   total: 3,
   dueMs: undefined,
   claimEndMs: undefined,
   waitingOn: [],
   ready: [],
+  running: [],
 }
 
 interface Shape {

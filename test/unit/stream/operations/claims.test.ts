@@ -63,7 +63,7 @@ describe('claims', () => {
       const { lc } = claimed()
         .after({ ...end, event: '01.00' })
         .event('01.00')
-      expect(lc).toEqual({ owner: 'w1', fence: '2', attempt: '1' })
+      expect(lc).toEqual({ owner: 'w1', fence: '2', attempt: '1', claimed: '2024-05-01T12:00:00.000Z' })
     }
   })
 

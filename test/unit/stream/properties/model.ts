@@ -48,9 +48,9 @@ export class Model {
 
   #do(operation: Operation): Expected {
     const tree = this.#tree
-    if (operation.op === 'settle') return DONE
+    if (operation.op === 'settle' || operation.op === 'ack') return DONE
     if (operation.op === 'init') return this.#init(operation)
-    if (operation.op === 'retry' && operation.event === undefined) return this.#retryLeaves()
+    if (operation.op === 'retry' && operation.event === undefined) return this.#retryLeaves(operation.canceled === true)
     const event = tree.find(operation.event ?? '00')
     if (event === undefined) return refused('event-not-found')
     if (operation.op === 'retry') return this.#retry(event)
@@ -168,15 +168,20 @@ export class Model {
     return DONE
   }
 
-  #retryLeaves(): Expected {
+  #retryLeaves(canceled: boolean): Expected {
     const tree = this.#tree
     const failed = tree.events.filter(event => isEnded(event) && event.status !== 'completed' && !event.superseded)
     const leaves = failed.filter(event => !tree.descendants(event).some(next => failed.includes(next)))
+    const withdrawn = new Set(canceled ? [] : leaves.filter(leaf => this.#isWithdrawn(leaf)))
     const refusals: RefusalCode[] = []
     let reopened = 0
     for (const leaf of leaves) {
       if (!isEnded(leaf)) continue
-      const refusal = tree.below(leaf).length > 0 ? 'already-advanced' : this.#reopenRefusal(leaf)
+      const refusal = withdrawn.has(leaf)
+        ? 'canceled'
+        : tree.below(leaf).length > 0
+          ? 'already-advanced'
+          : this.#reopenRefusal(leaf)
       if (refusal !== undefined) refusals.push(refusal)
       else {
         tree.reopen(leaf, tree.joinsBeside(leaf))
@@ -185,6 +190,12 @@ export class Model {
     }
     if (reopened > 0) return { kind: 'changed', refused: refusals }
     return refused(refusals[0] ?? 'not-failed')
+  }
+
+  /** The topmost end above it is a cancel: an operator wanted it. */
+  #isWithdrawn(event: ModelEvent): boolean {
+    const ended = [event, ...this.#tree.above(event)].filter(each => isEnded(each) && !each.superseded)
+    return ended.findLast(({ status }) => status !== 'completed')?.status === 'canceled'
   }
 
   #reopenRefusal(event: ModelEvent): RefusalCode | undefined {

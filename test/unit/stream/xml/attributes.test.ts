@@ -40,10 +40,11 @@ const COURSE: readonly Brief[] = [
   { op: 'fail', event: '02.00', owner: 'w', msg: 'no' },
   { op: 'retry', event: '02.00' },
   { op: 'abort', event: '02.00', msg: 'late' },
+  { op: 'ack' },
   { op: 'retry' },
   { op: 'complete', event: '02.00' },
   { op: 'cancel', msg: 'enough' },
-  { op: 'retry' },
+  { op: 'retry', canceled: true },
 ]
 
 /** The foreign attributes of the document element without declarations, and of the first three events. */

@@ -147,14 +147,17 @@ const SUMMARY: Summary = {
   trackingId: '',
   failedAtMs: undefined,
   failedId: '',
+  ackMs: undefined,
   failure: '',
   open: 2,
   failed: 0,
+  canceled: 0,
   total: 3,
   dueMs: undefined,
   claimEndMs: undefined,
   waitingOn: ['01.00'],
   ready: [],
+  running: [],
 }
 
 function named(entry: StreamEntry): [string, StreamEntry] {
