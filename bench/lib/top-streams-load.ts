@@ -55,6 +55,7 @@ function rowOf(at: number): SummarizedStream {
     tag: `customer-${at % 1_000}`,
     trackingId: '',
     failedAtMs: at % 9 === 0 ? createdMs : undefined,
+    failedName: '',
     failedId: at % 9 === 0 ? '03.00' : '',
     failure: at % 9 === 0 ? 'connect ETIMEDOUT 10.0.0.7:443' : '',
     open: 7,

@@ -1,3 +1,4 @@
+import type { TextPattern } from '../ops/filter.ts'
 import { globOf } from '../ops/glob.ts'
 import { checkStreamName, isReservedName, isStoredName, RESERVED_PREFIX } from '../store/names.ts'
 import { InvalidValue } from '../stream/errors.ts'
@@ -24,6 +25,30 @@ export function pattern(flag: string): (text: string) => string {
   return text => {
     inFlag(flag, () => globOf(nonEmpty(flag)(text)))
     return text
+  }
+}
+
+/** Collects the values of a flag that may be given several times. */
+export function added<Value>(
+  parse: (text: string) => Value,
+): (text: string, previous?: readonly Value[]) => readonly Value[] {
+  return (text, previous = []) => [...previous, parse(text)]
+}
+
+/** A part of a text, or a regular expression between slashes. Both ignore case. */
+export function textPattern(flag: string): (text: string) => TextPattern {
+  return text => {
+    const [, source] = /^\/(.+)\/$/s.exec(nonEmpty(flag)(text)) ?? []
+    if (source === undefined) return { matches: whole => whole.toLowerCase().includes(text.toLowerCase()) }
+    try {
+      const expression = new RegExp(source, 'iu')
+      return { matches: whole => expression.test(whole) }
+    } catch (cause) {
+      throw new UsageError(`${flag} ${text}: not a regular expression`, {
+        cause,
+        hint: `Write ${flag} TEXT for a text that is contained, or ${flag} '/HTTP 50[0-9]/'.`,
+      })
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Run } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
-import { registerTransactCommand } from './batch/command.ts'
+import { registerTransactCommand, runTransactions } from './batch/command.ts'
 import type { BatchCommandOptions, TransactCommand } from './batch/options.ts'
 
 export const RETRY: TransactCommand = {
@@ -16,9 +16,16 @@ export const RETRY: TransactCommand = {
   ],
   eventHelp: 'reopen this event; may be repeated',
   leavesOut: { test: ({ hasFailed }) => !hasFailed, because: 'without a failure' },
-  operation: event => ({ op: 'retry', ...event }),
+  operation: (event, { reopenCanceled }) => ({ op: 'retry', ...event, ...(reopenCanceled ? { canceled: true } : {}) }),
 }
 
 export function register(parent: Command, runtime: Runtime, go?: Run<BatchCommandOptions>): void {
-  registerTransactCommand(parent, runtime, RETRY, go)
+  const command = registerTransactCommand(parent, runtime, RETRY, withCanceled(go))
+  const flag = command.options.find(({ long }) => long === '--canceled')
+  if (flag !== undefined) flag.description = 'reopen also what was canceled on request'
+}
+
+/** Of `retry` the flag is no filter: it says what to reopen of the streams that are selected. */
+function withCanceled(go: Run<BatchCommandOptions> = runTransactions(RETRY)): Run<BatchCommandOptions> {
+  return ({ canceled, ...options }, runtime) => go(canceled ? { ...options, reopenCanceled: true } : options, runtime)
 }

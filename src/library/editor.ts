@@ -131,9 +131,18 @@ export class StreamEditor extends StreamReader<EventEditor> {
     return this.#step({ op: 'abort', ...readMsg(msg) })
   }
 
-  /** Reopens all aborted and canceled events that may be retried. */
-  retry(): this {
-    return this.#step({ op: 'retry' })
+  /**
+   * Reopens all failed events that may be retried.
+   *
+   * @param options `canceled`: also what was canceled on request
+   */
+  retry({ canceled = false }: { readonly canceled?: boolean } = {}): this {
+    return this.#step({ op: 'retry', ...(canceled ? { canceled } : {}) })
+  }
+
+  /** Acknowledges the failures so far: listings and checks leave the stream out until the next one. */
+  acknowledge(): this {
+    return this.#step({ op: 'ack' })
   }
 
   #step(operation: Operation): this {

@@ -1,76 +1,164 @@
 import type { StreamRow } from '../store/store.ts'
 import { isHeld } from '../stream/lease.ts'
-import type { Summary } from '../stream/summary.ts'
+import { cutCount, runningEvent, type Summary } from '../stream/summary.ts'
 import type { Glob } from './glob.ts'
 
-/** Which streams are meant; all that is given must hold. Texts are compared whole, with those of the root event. */
+/** Which streams are selected. All conditions must hold; of several values of one condition any one. */
 export interface StreamFilter {
   readonly names?: Glob
-  /** The root's status is one of these. */
+  readonly notNames?: Glob
+  /** Statuses of the root. */
   readonly status?: readonly string[]
-  /** An event was aborted or canceled. */
+  /** An event has failed, and nobody has acknowledged that since. */
   readonly failed?: boolean
-  /** An open event has outlived its limit. */
+  /** With `failed`: also failures that were acknowledged. */
+  readonly acknowledged?: boolean
+  /** An event was canceled on request. */
+  readonly canceled?: boolean
+  /** An open event is past its deadline. */
   readonly overdue?: boolean
-  /** Its lease is held. */
+  /** The claim of a running event has ended: its worker is silent. */
+  readonly abandoned?: boolean
+  /** The lease is held. */
   readonly locked?: boolean
-  readonly key?: string
-  readonly topic?: string
-  readonly tag?: string
-  readonly trackingId?: string
-  /** Changed at or after this time, epoch ms; with `failed`: failed since. */
+  /** Texts of the root event, compared whole. */
+  readonly root?: readonly string[]
+  readonly key?: readonly string[]
+  readonly topic?: readonly string[]
+  readonly tag?: readonly string[]
+  readonly trackingId?: readonly string[]
+  /** Message of the first failure. */
+  readonly failure?: readonly TextPattern[]
+  /** Owners of running events. */
+  readonly owner?: readonly string[]
+  /** Names of ready or running events. */
+  readonly waitingOn?: readonly string[]
+  /** Names of ready, running or failed events. */
+  readonly eventName?: readonly string[]
+  /** Changed at or after this time, epoch ms; with `failed` or `canceled`: failed or canceled since. */
   readonly sinceMs?: number
+  /** The same, at or before this time. */
+  readonly untilMs?: number
 }
 
-/** `unsure`: the summary has a text cut short; the document decides. */
+/** What a text has to match. */
+export interface TextPattern {
+  matches(text: string): boolean
+}
+
+/** `unsure`: the summary was cut, so the document decides. */
 export type FilterVerdict = 'yes' | 'no' | 'unsure'
 
-/** What a filter looks at. */
+/** What a filter is applied to. */
 export interface Filtered {
   readonly listed: StreamRow
-  /** Absent for what cannot be read or holds no event: it passes only a filter that asks for nothing of a summary. */
+  /** Absent for a document that is unreadable or holds no event: it passes only a filter that needs no summary. */
   readonly summary: Summary | undefined
 }
 
-/** False for what a filter leaves out by name, lease or last change: nothing of it need be read. */
-export function mayPass(
-  { name, lease, modifiedMs }: StreamRow,
-  { names, locked, sinceMs, failed }: StreamFilter,
-): boolean {
-  if (names !== undefined && !names.matches(name)) return false
+/** False for a row that its name, lease or last change rules out: its summary is not needed. */
+export function mayPass({ name, lease, modifiedMs }: StreamRow, filter: StreamFilter): boolean {
+  const { names, notNames, locked, sinceMs, untilMs } = filter
+  if (names?.matches(name) === false || notNames?.matches(name) === true) return false
   if (locked && !isHeld(lease)) return false
-  return sinceMs === undefined || failed === true || modifiedMs >= sinceMs
+  return asksForFailures(filter) || isWithin(modifiedMs, sinceMs, untilMs)
 }
 
-/** Whether a stream passes the filter, its name left out: that was compared before anything was read. */
+/** Whether a stream passes the filter. Names are left out: they were compared before anything was read. */
 export function verdictOf({ listed, summary }: Filtered, filter: StreamFilter, nowMs: number): FilterVerdict {
-  const { names: _, ...byState } = filter
+  const { names: _, notNames: __, ...byState } = filter
   if (!mayPass(listed, byState)) return 'no'
-  const { sinceMs } = filter
   if (summary === undefined) return asksForSummary(filter) ? 'no' : 'yes'
   if (filter.status !== undefined && !filter.status.includes(summary.status)) return 'no'
-  if (filter.failed && summary.failed === 0) return 'no'
-  if (filter.failed && sinceMs !== undefined && (summary.failedAtMs ?? listed.modifiedMs) < sinceMs) return 'no'
-  if (filter.overdue && (summary.dueMs === undefined || summary.dueMs > nowMs)) return 'no'
-  return textsVerdict(summary, filter)
+  if (!passesFailures(listed, summary, filter)) return 'no'
+  if (filter.overdue && !isPast(summary.dueMs, nowMs)) return 'no'
+  if (filter.abandoned && !isPast(summary.claimEndMs, nowMs)) return 'no'
+  return both(rootVerdict(summary, filter), eventsVerdict(summary, filter))
 }
 
-const TEXTS = ['key', 'topic', 'tag', 'trackingId'] as const
+function passesFailures(listed: StreamRow, summary: Summary, filter: StreamFilter): boolean {
+  const { failed, acknowledged, canceled, failure, sinceMs, untilMs } = filter
+  if (failed && summary.failed === 0) return false
+  if (failed && !acknowledged && isAcknowledged(summary)) return false
+  if (canceled && summary.canceled === 0) return false
+  if (failure !== undefined && !(summary.failedId !== '' && failure.some(each => each.matches(summary.failure))))
+    return false
+  return !asksForFailures(filter) || isWithin(summary.failedAtMs ?? listed.modifiedMs, sinceMs, untilMs)
+}
+
+/** Whether an operator has acknowledged all failures of a stream. */
+export function isAcknowledged({ failedAtMs, ackMs }: Pick<Summary, 'failedAtMs' | 'ackMs'>): boolean {
+  return ackMs !== undefined && (failedAtMs ?? 0) <= ackMs
+}
+
+function asksForFailures({ failed, canceled, failure }: StreamFilter): boolean {
+  return failed === true || canceled === true || failure !== undefined
+}
+
+function isWithin(ms: number, sinceMs = Number.NEGATIVE_INFINITY, untilMs = Number.POSITIVE_INFINITY): boolean {
+  return ms >= sinceMs && ms <= untilMs
+}
+
+function isPast(ms: number | undefined, nowMs: number): boolean {
+  return ms !== undefined && ms <= nowMs
+}
+
+const ROOT_TEXTS = ['root', 'key', 'topic', 'tag', 'trackingId'] as const
+const EVENT_TEXTS = ['owner', 'waitingOn', 'eventName'] as const
 
 function asksForSummary(filter: StreamFilter): boolean {
-  const texts = TEXTS.some(name => filter[name] !== undefined)
-  return texts || filter.status !== undefined || filter.failed === true || filter.overdue === true
+  const { status, failed, canceled, overdue, abandoned, failure } = filter
+  if (failed || canceled || overdue || abandoned || status !== undefined || failure !== undefined) return true
+  return [...ROOT_TEXTS, ...EVENT_TEXTS].some(name => filter[name] !== undefined)
 }
 
-function textsVerdict(summary: Summary, filter: StreamFilter): FilterVerdict {
-  let verdict: FilterVerdict = 'yes'
-  for (const name of TEXTS) {
-    const wanted = filter[name]
-    const text = summary[name]
-    if (wanted === undefined || wanted === text) continue
-    // A summary that grew too long has its texts shortened; the mark may also be the text's own.
-    if (!text.endsWith('…') || !wanted.startsWith(text.slice(0, -1))) return 'no'
-    verdict = 'unsure'
+function rootVerdict(summary: Summary, filter: StreamFilter): FilterVerdict {
+  return ROOT_TEXTS.map(name => anyText(summary[name], filter[name])).reduce(both)
+}
+
+function anyText(text: string, wanted: readonly string[] | undefined): FilterVerdict {
+  if (wanted === undefined || wanted.includes(text)) return 'yes'
+  // A long summary has its texts shortened; the mark may also be the text's own.
+  const beginning = text.endsWith('…') ? text.slice(0, -1) : undefined
+  return beginning !== undefined && wanted.some(each => each.startsWith(beginning)) ? 'unsure' : 'no'
+}
+
+function eventsVerdict(summary: Summary, { owner, waitingOn, eventName }: StreamFilter): FilterVerdict {
+  if (owner === undefined && waitingOn === undefined && eventName === undefined) return 'yes'
+  const { ready, running, failedName } = summary
+  const events = running.map(runningEvent).filter(event => event !== undefined)
+  const isCut = cutCount(running.at(-1)) > 0
+  const open = [...readyNames(ready), ...events.map(({ name }) => name)]
+  const isOpenCut = isCut || cutCount(ready.at(-1)) > 0
+  return both(
+    anyOf(
+      events.map(event => event.owner),
+      owner,
+      isCut,
+    ),
+    both(anyOf(open, waitingOn, isOpenCut), anyOf([...open, failedName], eventName, isOpenCut)),
+  )
+}
+
+function anyOf(texts: readonly string[], wanted: readonly string[] | undefined, isCut: boolean): FilterVerdict {
+  if (wanted === undefined || texts.some(text => wanted.includes(text))) return 'yes'
+  return isCut ? 'unsure' : 'no'
+}
+
+/** Names of the events that can be started. */
+function readyNames(ready: readonly string[]): string[] {
+  return ready.filter(item => cutCount(item) === 0).map(item => decoded(item.slice(0, item.indexOf('|'))))
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
   }
-  return verdict
+}
+
+function both(a: FilterVerdict, b: FilterVerdict): FilterVerdict {
+  if (a === 'no' || b === 'no') return 'no'
+  return a === 'unsure' || b === 'unsure' ? 'unsure' : 'yes'
 }

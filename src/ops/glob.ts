@@ -35,6 +35,21 @@ export function globOf(pattern: string): Glob {
   }
 }
 
+/** A name matches if any of the patterns does. */
+export function anyGlobOf(patterns: readonly string[]): Glob {
+  const globs = patterns.map(globOf)
+  const [first, ...others] = globs
+  if (first !== undefined && others.length === 0) return first
+  const prefix = others.reduce((common, glob) => commonPrefix(common, glob.prefix), first?.prefix ?? '')
+  return { prefix, matches: name => globs.some(glob => glob.matches(name)) }
+}
+
+function commonPrefix(a: string, b: string): string {
+  let length = 0
+  while (length < a.length && a[length] === b[length]) length += 1
+  return a.slice(0, length)
+}
+
 /** The same for a pattern that somebody else wrote down: one that cannot be read matches nothing. */
 export function storedGlobOf(pattern: string): Glob {
   try {

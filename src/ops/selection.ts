@@ -1,7 +1,8 @@
 import type { StreamRow, StreamStore } from '../store/store.ts'
 import { StreamFault } from '../stream/errors.ts'
 import { readAhead } from '../util/concurrency.ts'
-import { type StreamFilter, verdictOf } from './filter.ts'
+import { defined } from '../util/defined.ts'
+import { mayPass, type StreamFilter, verdictOf } from './filter.ts'
 import { type StreamView, viewOf } from './read-stream.ts'
 import { type SummarizedStream, summaries, summarizeStored, summaryOf } from './summaries.ts'
 
@@ -96,7 +97,7 @@ async function* candidates(
   const query = { ...(prefix === undefined ? {} : { prefix }), ...(signal === undefined ? {} : { signal }) }
   for await (const page of store.list(query)) {
     for (const row of page) {
-      if (filter.names?.matches(row.name) === false || !isWanted(row)) continue
+      if (!mayPass(row, { ...defined({ names: filter.names, notNames: filter.notNames }) }) || !isWanted(row)) continue
       if (row.modifiedMs < floorMs() - CLOCKS_DIFFER_MS) continue
       if (row.summary === undefined || verdict(store, row, filter) !== 'no') yield row
     }

@@ -122,7 +122,7 @@ export async function summaryOf(
 export function summarizeStored(stored: StreamSnapshot, nowMs: number): SummarizedStream {
   try {
     const { document } = viewOf(stored, nowMs)
-    const options = { lastModifiedMs: stored.modifiedMs, nowMs, lastBy: stored.summary?.lastBy ?? '' }
+    const options = { lastModifiedMs: stored.modifiedMs, nowMs, lastBy: stored.summary?.lastBy ?? '', whole: true }
     const summary = document.events.length === 0 ? undefined : summarize(document, options)
     const pin = { ifVersion: document.version, ifBorn: document.born, ifSum: sumOf(document.events) }
     const unsettled = isUnsettled(document, stored, nowMs) ? ({ isUnsettled: true } as const) : {}

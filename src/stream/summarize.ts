@@ -16,6 +16,14 @@ import { claimEndMs, dueMs, type TimeReader, timeReaderFor } from './time/deadli
 /** Most characters kept of a failure's message. */
 const FAILURE_LENGTH = 200
 
+export interface SummarizeOptions {
+  readonly lastModifiedMs?: number | undefined
+  readonly nowMs: number
+  readonly lastBy: string
+  /** The lists with all their items, not cut to what can be stored. */
+  readonly whole?: boolean
+}
+
 /** What the events of a stream add up to. Of events with the same id only the first counts. */
 interface Census {
   readonly open: StreamEvent[]
@@ -28,10 +36,7 @@ interface Census {
  * The summary of a document (stream-format 8). Superseded events do not count anywhere. Open events below a final one,
  * which foreign writers may leave, count as open but are neither waited on nor ready: nothing above depends on them.
  */
-export function summarize(
-  document: StreamDocument,
-  options: { readonly lastModifiedMs?: number | undefined; readonly nowMs: number; readonly lastBy: string },
-): Summary {
+export function summarize(document: StreamDocument, options: SummarizeOptions): Summary {
   const stream = EventStream.of(document.events)
   const { root } = stream
   const { read } = timeReaderFor(document, options)
@@ -52,6 +57,7 @@ export function summarize(
     trackingId: root?.trackingId ?? '',
     failedAtMs: latest(failures, event => read(event.timestamp)),
     failedId: failure?.id ?? '',
+    failedName: failure?.name ?? '',
     ackMs: root?.lc.ack === undefined ? undefined : read(root.lc.ack),
     failure: firstCharacters(failure?.msg ?? '', FAILURE_LENGTH),
     open: open.length,
@@ -60,7 +66,7 @@ export function summarize(
     total,
     dueMs: earliest(open, event => dueMs(stream, event, read)),
     claimEndMs: earliest(open, claimEndMs),
-    ...waits(stream, open, read),
+    ...waits(stream, open, read, options.whole ?? false),
   }
 }
 
@@ -123,8 +129,17 @@ function waits(
   stream: EventStream,
   open: readonly StreamEvent[],
   read: TimeReader,
+  whole: boolean,
 ): Pick<Summary, 'waitingOn' | 'ready' | 'running'> {
   const { leaves, ready } = openWork(stream, open)
+  const running = leaves.filter(({ status }) => status !== 'init')
+  if (whole) {
+    return {
+      waitingOn: leaves.map(leaf => leaf.id),
+      ready: ready.map(nameAndTopic),
+      running: running.map(event => itemOf(event, read)),
+    }
+  }
   return {
     waitingOn: cutList(
       leaves.map(leaf => leaf.id),
@@ -132,7 +147,7 @@ function waits(
       encodedIdLength,
     ),
     ready: cutList(ready.map(nameAndTopic), READY_LIMIT_BYTES, itemLength),
-    running: cutList(runningItems(leaves, read), RUNNING_LIMIT_BYTES, itemLength),
+    running: cutList(runningItems(running, read), RUNNING_LIMIT_BYTES, itemLength),
   }
 }
 
@@ -143,22 +158,23 @@ function itemLength(item: string): number {
 /** More of them never fit: the rest is only counted. */
 const MAX_RUNNING_ITEMS = 60
 
-function runningItems(leaves: readonly StreamEvent[], read: TimeReader): string[] {
-  const running = leaves.filter(({ status }) => status !== 'init')
-  const items = running.slice(0, MAX_RUNNING_ITEMS).map(event => {
-    const { id, name, lc } = event
-    return runningItem({
-      id,
-      name,
-      owner: lc.owner ?? '',
-      attempt: attemptOf(event),
-      sinceMs: read(lc.claimed ?? ''),
-      lastSeenMs: read(event.timestamp),
-      claimEndMs: claimEndMs(event),
-    })
-  })
+function runningItems(running: readonly StreamEvent[], read: TimeReader): string[] {
+  const items = running.slice(0, MAX_RUNNING_ITEMS).map(event => itemOf(event, read))
   const rest = running.length - items.length
   return rest > 0 ? [...items, `+${rest}`] : items
+}
+
+function itemOf(event: StreamEvent, read: TimeReader): string {
+  const { id, name, timestamp, lc } = event
+  return runningItem({
+    id,
+    name,
+    owner: lc.owner ?? '',
+    attempt: attemptOf(event),
+    sinceMs: read(lc.claimed ?? ''),
+    lastSeenMs: read(timestamp),
+    claimEndMs: claimEndMs(event),
+  })
 }
 
 /** An event is a value, so its item stays. */

@@ -23,8 +23,9 @@ export interface Summary {
   readonly trackingId: string
   /** When an event was last aborted or, in a stream without aborted events, canceled; epoch ms. */
   readonly failedAtMs: number | undefined
-  /** Id and first 200 characters of the message of the first aborted event or, without one, of the first canceled event. */
+  /** Id, name and first 200 characters of the message of the first aborted event or, without one, of the first canceled event. */
   readonly failedId: string
+  readonly failedName: string
   readonly failure: string
   /** When an operator last acknowledged the failures, epoch ms. */
   readonly ackMs: number | undefined
@@ -60,6 +61,7 @@ const TEXT_KEYS = {
   tag: 'tag',
   trackingId: 'tracking',
   failedId: 'failed_id',
+  failedName: 'failed_name',
   failure: 'failure',
 } as const
 type TextName = keyof typeof TEXT_KEYS
@@ -89,12 +91,21 @@ export type SummaryKey =
   | (typeof TIME_KEYS)[keyof typeof TIME_KEYS]
 
 /** Texts that filters look for come late; what identifies the stream comes after the lists. */
-const SHORTENED_FIRST: readonly TextName[] = ['failure', 'lastBy', 'tag', 'root', 'topic', 'key', 'trackingId']
+const SHORTENED_FIRST: readonly TextName[] = [
+  'failure',
+  'lastBy',
+  'tag',
+  'failedName',
+  'root',
+  'topic',
+  'key',
+  'trackingId',
+]
 const SHORTENED_LAST: readonly TextName[] = ['failedId', 'status', 'born']
 
 /**
  * The summary as ASCII fields: keys are lower-case C# identifiers, values percent-encoded, empty ones left out. What
- * exceeds 4 KiB is shortened in this order, each as far as needed: failure, who wrote last, tag, root, topic, key and
+ * exceeds 4 KiB is shortened in this order, each as far as needed: failure, who wrote last, tag, name of the failed event, root, topic, key and
  * tracking id, ending with `…`; `running`, `ready`, then `waitingOn`, at whole items; failed id, status and born.
  */
 export function encodeSummary(summary: Summary): Record<string, string> {
@@ -133,6 +144,7 @@ export function decodeSummary(fields: Readonly<Record<string, string | undefined
       failedAtMs: timeOf(fields[TIME_KEYS.failedAtMs]),
       ackMs: timeOf(fields[TIME_KEYS.ackMs]),
       failedId: textOf(fields[TEXT_KEYS.failedId]),
+      failedName: textOf(fields[TEXT_KEYS.failedName]),
       failure: textOf(fields[TEXT_KEYS.failure]),
       open: eventsOf(fields[COUNT_KEYS.open]),
       failed: eventsOf(fields[COUNT_KEYS.failed]),

@@ -53,6 +53,7 @@ export function summary(over: Partial<Summary> = {}): Summary {
     trackingId: '',
     failedAtMs: undefined,
     failedId: '',
+    failedName: '',
     ackMs: undefined,
     failure: '',
     open: 1,

@@ -1,20 +1,33 @@
 import { type Command, Option } from 'commander'
+import type { TextPattern } from '../../ops/filter.ts'
 import type { PointInTime } from '../time-points.ts'
 import { pointInTime } from '../time-points.ts'
-import { choices, nonEmpty, pattern, requiredText } from '../values.ts'
+import { added, choices, duration, nonEmpty, pattern, requiredText, textPattern } from '../values.ts'
 
 /** Flags that say which streams; all that are given must hold. */
 export interface FilterOptions {
-  readonly match?: string
+  readonly match?: readonly string[]
+  readonly notMatch?: readonly string[]
   readonly status?: readonly string[]
   readonly failed?: boolean
+  readonly acknowledged?: boolean
+  readonly canceled?: boolean
+  readonly failure?: readonly TextPattern[]
   readonly overdue?: boolean
+  readonly abandoned?: boolean
   readonly locked?: boolean
-  readonly key?: string
-  readonly topic?: string
-  readonly tag?: string
-  readonly trackingId?: string
+  readonly waitingOn?: readonly string[]
+  readonly owner?: readonly string[]
+  readonly eventName?: readonly string[]
+  readonly root?: readonly string[]
+  readonly key?: readonly string[]
+  readonly topic?: readonly string[]
+  readonly tag?: readonly string[]
+  readonly trackingId?: readonly string[]
   readonly since?: PointInTime
+  readonly until?: PointInTime
+  /** ms */
+  readonly olderThan?: number
 }
 
 /** How a command is told its streams: names, filters, a list, or all. Two kinds together are a mistake. */
@@ -29,30 +42,60 @@ export interface SelectionOptions extends FilterOptions {
 const STATUS_WORDS = ['init', 'inprocess', 'completed', 'aborted', 'canceled'] as const
 const SELECTION = 'Which streams:'
 
-/** Adds the filters. `since`: its help, `false` where the command means something else by `--since`. */
-export function filterFlags(
-  command: Command,
-  since: string | false = 'only what changed since: 30m, 14:00, a date and time; with --failed: what failed since',
-): Command {
+/** What `--since` selects unless a command says otherwise. */
+const SINCE =
+  'changed at or after this time (30m ago, 14:00, a date); with --failed or --canceled: failed or canceled since'
+
+/** Adds the filters. `since`: the help of `--since` where it means something else, `false` for a command without the flags of time. */
+export function filterFlags(command: Command, since: string | false = SINCE): Command {
   const options = [
-    new Option(
-      '--match <glob>',
-      'names like this: * stays within a /, ** does not; also ? [a-z] [!a-z] {a,b}',
-    ).argParser(pattern('--match')),
-    new Option('--status <status>', `status of the stream: ${STATUS_WORDS.join(', ')}; joined by commas`).argParser(
+    new Option('--match <glob>', 'name matches; `*` stops at `/`, `**` does not; also ? [a-z] [!a-z] {a,b}').argParser(
+      added(pattern('--match')),
+    ),
+    new Option('--not-match <glob>', 'name does not match').argParser(added(pattern('--not-match'))),
+    new Option('--status <status>', `status of the stream: ${STATUS_WORDS.join(', ')}; separated by commas`).argParser(
       choices('--status', STATUS_WORDS),
     ),
-    new Option('--failed', 'an event was aborted or canceled'),
-    new Option('--overdue', 'something has outlived its time limit'),
-    new Option('--locked', 'somebody holds the lease'),
-    ...(['key', 'topic', 'tag'] as const).map(name =>
-      new Option(`--${name} <text>`, `the root event has this ${name}`).argParser(requiredText(`--${name}`)),
+    new Option('--failed', 'an event has failed and nobody has acknowledged it (see ack)'),
+    new Option('--acknowledged', 'an event has failed, acknowledged or not'),
+    new Option('--canceled', 'the stream or an event was canceled on request'),
+    new Option('--failure <text>', 'message of the first failure contains this text, or matches /REGEXP/').argParser(
+      added(textPattern('--failure')),
     ),
-    new Option('--tracking-id <id>', 'the root event has this tracking id').argParser(requiredText('--tracking-id')),
-    ...(since === false ? [] : [new Option('--since <time>', since).argParser(pointInTime('--since'))]),
+    new Option('--overdue', 'an event is past its deadline'),
+    new Option('--abandoned', 'the claim of a running event has ended: its worker is silent'),
+    new Option('--locked', 'the lease is held'),
+    new Option('--waiting-on <name>', 'an event of this name is ready or running').argParser(text('--waiting-on')),
+    new Option('--owner <worker>', 'this worker has claimed an event').argParser(text('--owner')),
+    new Option('--event-name <name>', 'an event of this name is ready, running or failed first').argParser(
+      text('--event-name'),
+    ),
+    new Option('--root <name>', 'name of the root event').argParser(text('--root')),
+    ...(['key', 'topic', 'tag'] as const).map(name =>
+      new Option(`--${name} <text>`, `${name} of the root event`).argParser(text(`--${name}`)),
+    ),
+    new Option('--tracking-id <id>', 'tracking id of the root event').argParser(text('--tracking-id')),
+    ...(since === false ? [] : timeFlags(since)),
   ]
   for (const option of options) command.addOption(option.helpGroup(SELECTION))
   return command
+}
+
+function timeFlags(since: string): Option[] {
+  const flags = [new Option('--since <time>', since).argParser(pointInTime('--since'))]
+  if (since !== SINCE) return flags
+  return [
+    ...flags,
+    new Option('--until <time>', 'the same, at or before this time').argParser(pointInTime('--until')),
+    new Option('--older-than <duration>', 'the same, longer ago than this: 12h, 30d').argParser(
+      duration('--older-than'),
+    ),
+  ]
+}
+
+/** Repeated flags add up: any of the values selects. */
+function text(flag: string) {
+  return added(requiredText(flag))
 }
 
 /** Adds the filters, `--streams` and `--all`. */

@@ -1,5 +1,5 @@
 import type { StreamFilter } from '../../ops/filter.ts'
-import { globOf } from '../../ops/glob.ts'
+import { anyGlobOf } from '../../ops/glob.ts'
 import type { Selection } from '../../ops/selection.ts'
 import { checkStreamName, isReservedName, isStoredName } from '../../store/names.ts'
 import { MAX_READ_BYTES } from '../../stream/limits.ts'
@@ -50,17 +50,28 @@ export async function requireSelection(
 
 /** The filter that the flags make; `undefined` if none was given. */
 export function filterOf(options: FilterOptions, nowMs: number): StreamFilter | undefined {
-  const { match, status, failed, overdue, locked, key, topic, tag, trackingId, since } = options
+  const { match, notMatch, failed, acknowledged, canceled, overdue, abandoned, locked, since } = options
+  const { status, failure, waitingOn, owner, eventName, root, key, topic, tag, trackingId } = options
   const filter: StreamFilter = {
-    ...(match === undefined ? {} : { names: globOf(match) }),
-    ...defined({ status }),
-    ...(failed ? { failed } : {}),
+    ...(match === undefined ? {} : { names: anyGlobOf(match) }),
+    ...(notMatch === undefined ? {} : { notNames: anyGlobOf(notMatch) }),
+    ...defined({ status, failure, waitingOn, owner, eventName, root, key, topic, tag, trackingId }),
+    ...(failed || acknowledged ? { failed: true } : {}),
+    ...(acknowledged ? { acknowledged } : {}),
+    ...(canceled ? { canceled } : {}),
     ...(overdue ? { overdue } : {}),
+    ...(abandoned ? { abandoned } : {}),
     ...(locked ? { locked } : {}),
-    ...defined({ key, topic, tag, trackingId }),
     ...(since === undefined ? {} : { sinceMs: atMs(since, nowMs) }),
+    ...defined({ untilMs: untilMsOf(options, nowMs) }),
   }
   return Object.keys(filter).length === 0 ? undefined : filter
+}
+
+function untilMsOf({ until, olderThan }: FilterOptions, nowMs: number): number | undefined {
+  if (until === undefined && olderThan === undefined) return undefined
+  const ends = [until === undefined ? nowMs : atMs(until, nowMs), nowMs - (olderThan ?? 0)]
+  return Math.min(...ends)
 }
 
 async function namesFrom(source: string, runtime: Runtime, events?: readonly string[]): Promise<readonly string[]> {

@@ -17,15 +17,17 @@ export function registerTransactCommand(
   runtime: Runtime,
   what: TransactCommand,
   go: Run<BatchCommandOptions> = runTransactions(what),
-): void {
+): Command {
   const command = parent
     .command(what.name)
     .argument('[STREAM...]', 'names of streams', streamNamesBesideEvents)
     .option('-e, --event <id>', what.eventHelp, eventIds)
   registerBatch(command, runtime, { ...what, effect: EFFECT }, go)
+  return command
 }
 
-function runTransactions(what: TransactCommand): Run<BatchCommandOptions> {
+/** Runs such a command. */
+export function runTransactions(what: TransactCommand): Run<BatchCommandOptions> {
   return async (options, runtime) => {
     const [{ runBatchCommand }, { transactAction }] = await Promise.all([
       import('./batch.ts'),

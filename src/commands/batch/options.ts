@@ -19,6 +19,8 @@ export interface BatchCommandOptions extends GlobalOptions, ChangeFlags, Selecti
   readonly rerun?: string
   /** Which outcomes of it are repeated. */
   readonly only?: readonly OutcomeWord[]
+  /** Of `retry`: also what was canceled on request. */
+  readonly reopenCanceled?: boolean
   /** Of `rm`: open streams too. */
   readonly force?: boolean
   /** Of `rm`: blobs whose names no stream can have. */

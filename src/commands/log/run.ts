@@ -65,7 +65,7 @@ function queryOf({ since, until, by, op }: LogCommandOptions, nowMs: number): Lo
   return defined({ sinceMs, untilMs, by, ops: op })
 }
 
-async function selectionOf({ since, ...which }: LogCommandOptions, runtime: Runtime): Promise<Selection> {
+async function selectionOf({ since, until: _, ...which }: LogCommandOptions, runtime: Runtime): Promise<Selection> {
   const selection = await readSelection(which, runtime)
   if (selection !== undefined) return selection
   if (since !== undefined) return { kind: 'filter', filter: {} }

@@ -53,7 +53,7 @@ async function plainStreams(
   const filter = match === undefined ? {} : { names: globOf(match) }
   // what happens while the streams are listed is told too
   const since = { kind: 'at', ms: store.nowMs() } as const
-  await list({ limit: FIRST_STREAMS, ...(match === undefined ? {} : { match }) }, store, output, runtime)
+  await list({ limit: FIRST_STREAMS, ...(match === undefined ? {} : { match: [match] }) }, store, output, runtime)
   await output.lines([''])
   if (runtime.signal.aborted) return undefined
   return tailMany({ kind: 'filter', filter }, { follow: true, since, interval }, store, news, runtime)

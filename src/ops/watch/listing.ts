@@ -103,9 +103,13 @@ export interface FilterGate {
 
 /** @param filter the names in it are not compared: the listing did that */
 export function entranceOf(store: StreamStore, filter: StreamFilter, signal: AbortSignal | undefined): FilterGate {
-  const { overdue = false, locked = false, ...lasting } = filter
+  const { overdue = false, abandoned = false, locked = false, ...lasting } = filter
   const verdict = (item: SummarizedStream) => verdictOf(item, lasting, store.nowMs())
-  const passesFromMs = (item: SummarizedStream) => (overdue ? (item.summary?.dueMs ?? Number.POSITIVE_INFINITY) : 0)
+  const passesFromMs = ({ summary }: SummarizedStream) =>
+    Math.max(
+      overdue ? (summary?.dueMs ?? Number.POSITIVE_INFINITY) : 0,
+      abandoned ? (summary?.claimEndMs ?? Number.POSITIVE_INFINITY) : 0,
+    )
   return {
     async sight(row) {
       const item = row.summary === undefined ? undefined : fromListing(row, row.summary)

@@ -53,6 +53,7 @@ export const NO_FIELDS: Readonly<OurFields> = {
   tag: undefined,
   tracking: undefined,
   failed_id: undefined,
+  failed_name: undefined,
   failure: undefined,
   waiting: undefined,
   ready: undefined,

@@ -46,7 +46,7 @@ const TABLES = `
   ${STREAMS}
 `
 
-/** Version 1 had a column for each field of the holder and the summary. Patching drops the fields that are NULL. */
+/** Version 1 had a column for each field of the holder and the summary. Until its next change a stream is without summary: its document is read. */
 const FROM_VERSION_1 = `
   DROP INDEX streams_due;
   ALTER TABLE streams RENAME TO streams_1;
@@ -56,11 +56,7 @@ const FROM_VERSION_1 = `
     iif(holder_by IS NULL, NULL, json_object('by', holder_by, 'host', holder_host, 'pid', holder_pid,
       'purpose', holder_purpose, 'sinceMs', holder_since_ms)),
     due_ms, version,
-    json_patch('{}', json_object('born', born, 'status', status, 'outcome', outcome, 'lastBy', last_by, 'root', root,
-      'createdMs', created_ms, 'key', "key", 'topic', topic, 'tag', tag, 'trackingId', tracking_id,
-      'failedAtMs', failed_at_ms, 'failedId', failed_id, 'failure', failure, 'open', open, 'failed', failed,
-      'total', total, 'claimEndMs', claim_end_ms,
-      'waitingOn', json(lines_as_json(waiting_on)), 'ready', json(lines_as_json(ready)))),
+    'null',
     body_id
   FROM streams_1;
   DROP TABLE streams_1;
@@ -136,7 +132,6 @@ export function createOrMigrate(db: DatabaseSync, path: string): void {
 }
 
 function migrate(db: DatabaseSync): void {
-  db.function('lines_as_json', lines => JSON.stringify(lines === '' ? [] : String(lines).split('\n')))
   db.exec(FROM_VERSION_1)
 }
 

@@ -110,7 +110,8 @@ describe('which streams', () => {
     const shown = async (...argv: string[]) => called(lines((await outcomes(['log', '-o', 'ndjson', ...argv])).stdout))
     expect(await shown('a', '--since', '3m')).toEqual(['a start', 'a cancel'])
     expect(await shown('--since', '2m')).toEqual(['a cancel', 'b fail'])
-    expect(await shown('--failed', '--since', '3m')).toEqual(['a start', 'a cancel', 'b fail'])
+    expect(await shown('--failed', '--since', '3m')).toEqual(['b fail'])
+    expect(await shown('--canceled', '--since', '3m')).toEqual(['a start', 'a cancel'])
     expect(await shown('--all', '--until', '2026-03-01T12:01:00Z')).toEqual(['a init', 'b init'])
   })
 

@@ -32,7 +32,7 @@ test('argv → options', async () => {
   expect(await optionsFrom(register, argv)).toEqual({
     status: ['init', 'aborted', 'canceled'],
     failed: true,
-    match: 'a/*',
+    match: ['a/*'],
     limit: 7,
     sort: { field: 'failedAt', descending: true },
     fields: ['name', 'due'],

@@ -39,7 +39,7 @@ test('a join that waits again after a retry is not called joined', async () => {
   const world = newWorld()
   await cli(world, ['init', 'a', '--fork', 'A,B', '--join', 'J'])
   await cli(world, ['cancel', 'a'])
-  expect((await cli(world, ['retry', 'a'])).stdout).toContain('01  canceled → ◷ waiting (waits again)')
+  expect((await cli(world, ['retry', 'a', '--canceled'])).stdout).toContain('01  canceled → ◷ waiting (waits again)')
   expect((await cli(world, ['tail', 'a'])).stdout).toMatch(/ 01 {2}canceled → ▶ inprocess \(waits again/)
 })
 

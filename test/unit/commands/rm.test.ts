@@ -37,7 +37,7 @@ test('argv → options', async () => {
     reason: 'why',
     expect: 2,
   })
-  expect(await optionsFrom(register, ['delete', '--match', 'x'])).toEqual({ names: [], match: 'x' })
+  expect(await optionsFrom(register, ['delete', '--match', 'x'])).toEqual({ names: [], match: ['x'] })
 })
 
 test('asks even for one stream by its name, and shows it; the line says who and why', async () => {
@@ -118,7 +118,7 @@ describe('an open stream', () => {
   test('that was opened again after the preview is not removed', async () => {
     const world = await ended('a')
     const store = before(world.store, 'remove', async () => {
-      await run(world.store, 'a', { op: 'retry' })
+      await run(world.store, 'a', { op: 'retry', canceled: true })
     })
     const ran = await cli(world, ['rm', 'a', '--yes'], { store })
     expect(ran.exit).toBe(5)

@@ -68,7 +68,7 @@ test('each method of an event is its operation', async () => {
     'c',
     't',
   ])
-  await changeStream(store, 's', AS, again => void again.retry().abort('enough'))
+  await changeStream(store, 's', AS, again => void again.retry({ canceled: true }).abort('enough'))
   expect((await mustReadStream(store, 's')).status).toBe('aborted')
 })
 

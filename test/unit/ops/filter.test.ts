@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Filtered, mayPass, type StreamFilter, verdictOf } from '../../../src/ops/filter.ts'
-import { globOf } from '../../../src/ops/glob.ts'
+import { anyGlobOf, globOf } from '../../../src/ops/glob.ts'
 import type { LeaseView } from '../../../src/store/store.ts'
 import type { Summary } from '../../../src/stream/summary.ts'
 
@@ -20,6 +20,7 @@ const SUMMARY: Summary = {
   trackingId: 't-1',
   failedAtMs: undefined,
   failedId: '',
+  failedName: '',
   ackMs: undefined,
   failure: '',
   open: 2,
@@ -55,10 +56,10 @@ describe('each filter alone', () => {
     ['overdue without a limit', { overdue: true }, item({ dueMs: 0 }), item({})],
     ['locked', { locked: true }, item({}, { lease: { state: 'leased' } }), item({}, { lease: { state: 'expired' } })],
     ['locked while breaking', { locked: true }, item({}, { lease: { state: 'breaking' } }), item({})],
-    ['key', { key: '4711' }, item({}), item({ key: '47110' })],
-    ['topic', { topic: 'orders' }, item({}), item({ topic: 'Orders' })],
-    ['tag', { tag: 'blue' }, item({}), item({ tag: '' })],
-    ['tracking id', { trackingId: 't-1' }, item({}), item({ trackingId: 't-' })],
+    ['key', { key: ['4711'] }, item({}), item({ key: '47110' })],
+    ['topic', { topic: ['orders'] }, item({}), item({ topic: 'Orders' })],
+    ['tag', { tag: ['blue'] }, item({}), item({ tag: '' })],
+    ['tracking id', { trackingId: ['t-1'] }, item({}), item({ trackingId: 't-' })],
     ['since', { sinceMs: 5_000 }, item({}), item({}, { modifiedMs: 4_999 })],
     [
       'failed since',
@@ -85,7 +86,7 @@ test('failed since looks at the failure, not at the last change', () => {
 })
 
 test('all filters must hold', () => {
-  const filter = { key: '4711', status: ['inprocess'] }
+  const filter = { key: ['4711'], status: ['inprocess'] }
   expect(passes(item({}), filter)).toBe('yes')
   expect(passes(item({ status: 'completed' }), filter)).toBe('no')
   expect(passes(item({ key: 'x' }), filter)).toBe('no')
@@ -95,23 +96,97 @@ test('what cannot be read passes only filters that need no summary', () => {
   expect(passes(item(undefined), {})).toBe('yes')
   expect(passes(item(undefined), { sinceMs: 5_000 })).toBe('yes')
   expect(passes(item(undefined, { lease: { state: 'leased' } }), { locked: true })).toBe('yes')
-  for (const filter of [{ status: ['init'] }, { failed: true }, { overdue: true }, { key: 'k' }, { tag: 't' }])
+  for (const filter of [{ status: ['init'] }, { failed: true }, { overdue: true }, { key: ['k'] }, { tag: ['t'] }])
     expect(passes(item(undefined), filter)).toBe('no')
 })
 
 test('a text that the summary cuts short is left to the document', () => {
-  expect(passes(item({ key: 'abc…' }), { key: 'abcdef' })).toBe('unsure')
-  expect(passes(item({ key: 'abc…' }), { key: 'abc…' })).toBe('yes')
-  expect(passes(item({ key: 'abc…' }), { key: 'abx' })).toBe('no')
-  expect(passes(item({ key: 'abc…', tag: 'other' }), { key: 'abcdef', tag: 'blue' })).toBe('no')
+  expect(passes(item({ key: 'abc…' }), { key: ['abcdef'] })).toBe('unsure')
+  expect(passes(item({ key: 'abc…' }), { key: ['abc…'] })).toBe('yes')
+  expect(passes(item({ key: 'abc…' }), { key: ['abx'] })).toBe('no')
+  expect(passes(item({ key: 'abc…', tag: 'other' }), { key: ['abcdef'], tag: ['blue'] })).toBe('no')
 })
 
 test('nothing is read of what name, lease or last change leave out', () => {
   const { listed } = item(undefined)
-  expect(mayPass(listed, { status: ['aborted'], key: 'k', overdue: true })).toBe(true)
+  expect(mayPass(listed, { status: ['aborted'], key: ['k'], overdue: true })).toBe(true)
   expect(mayPass(listed, { names: globOf('a') })).toBe(true)
   expect(mayPass(listed, { names: globOf('b*') })).toBe(false)
   expect(mayPass(listed, { locked: true })).toBe(false)
   expect(mayPass(listed, { sinceMs: 5_001 })).toBe(false)
   expect(mayPass(listed, { sinceMs: 5_001, failed: true })).toBe(true)
+})
+
+describe('failures', () => {
+  const failed = { failed: 1, failedId: '01.00', failure: 'gateway: HTTP 503', failedAtMs: 7_000 }
+
+  test('are left out once they are acknowledged, until the next one', () => {
+    expect(passes(item({ ...failed, ackMs: 7_000 }), { failed: true })).toBe('no')
+    expect(passes(item({ ...failed, ackMs: 7_000 }), { failed: true, acknowledged: true })).toBe('yes')
+    expect(passes(item({ ...failed, ackMs: 6_999 }), { failed: true })).toBe('yes')
+  })
+
+  test('are no cancels, and cancels no failures', () => {
+    expect(passes(item({ canceled: 1 }), { failed: true })).toBe('no')
+    expect(passes(item({ canceled: 1 }), { canceled: true })).toBe('yes')
+    expect(passes(item(failed), { canceled: true })).toBe('no')
+  })
+
+  test('are selected by their message', () => {
+    const failure = [{ matches: (text: string) => text.includes('503') }]
+    expect(passes(item(failed), { failure })).toBe('yes')
+    expect(passes(item({ ...failed, failure: 'HTTP 404' }), { failure })).toBe('no')
+    expect(passes(item({}), { failure: [{ matches: () => true }] })).toBe('no')
+  })
+
+  test('are selected by when they happened', () => {
+    expect(passes(item(failed), { failed: true, untilMs: 7_000 })).toBe('yes')
+    expect(passes(item(failed), { failed: true, untilMs: 6_999 })).toBe('no')
+    expect(passes(item({}), { untilMs: 4_999 })).toBe('no')
+    expect(passes(item({}), { untilMs: 5_000 })).toBe('yes')
+  })
+})
+
+describe('open events', () => {
+  const running = ['01.00|Pay|w%401|1||k|', '02.00|Scan|w-2|1||k|']
+  const open = { running, ready: ['Pack%20it|eu'] }
+
+  test('are selected by worker and name', () => {
+    expect(passes(item(open), { owner: ['w@1'] })).toBe('yes')
+    expect(passes(item(open), { owner: ['w'] })).toBe('no')
+    expect(passes(item(open), { waitingOn: ['Ship', 'Pack it'] })).toBe('yes')
+    expect(passes(item(open), { waitingOn: ['Scan'], owner: ['w-3'] })).toBe('no')
+    expect(passes(item({ ...open, failedName: 'Book' }), { eventName: ['Book'] })).toBe('yes')
+    expect(passes(item({ ...open, failedName: 'Book' }), { waitingOn: ['Book'] })).toBe('no')
+  })
+
+  test('that the summary does not list are left to the document', () => {
+    expect(passes(item({ ...open, running: [...running, '+3'] }), { owner: ['w-9'] })).toBe('unsure')
+    expect(passes(item({ ...open, ready: ['A|', '+3'] }), { waitingOn: ['B'] })).toBe('unsure')
+    expect(passes(item({ ...open, ready: ['A|', '+3'] }), { owner: ['w-9'] })).toBe('no')
+  })
+
+  test('are abandoned once a claim has ended', () => {
+    expect(passes(item({ claimEndMs: NOW }), { abandoned: true })).toBe('yes')
+    expect(passes(item({ claimEndMs: NOW + 1 }), { abandoned: true })).toBe('no')
+    expect(passes(item({}), { abandoned: true })).toBe('no')
+  })
+})
+
+test('names may be left out', () => {
+  const { listed } = item(undefined)
+  expect(mayPass(listed, { notNames: globOf(listed.name) })).toBe(false)
+  expect(mayPass(listed, { notNames: globOf('other') })).toBe(true)
+})
+
+test('several patterns match what any of them does, behind what they have in common', () => {
+  const glob = anyGlobOf(['orders/a*', 'orders/b?', 'orders/**/x'])
+  expect(glob.prefix).toBe('orders/')
+  expect(['orders/ab', 'orders/b1', 'orders/1/2/x', 'orders/c'].map(name => glob.matches(name))).toEqual([
+    true,
+    true,
+    true,
+    false,
+  ])
+  expect(anyGlobOf(['a*', 'b']).prefix).toBe('')
 })

@@ -33,7 +33,7 @@ describe('one kind of selection', () => {
     [{ names: ['a'], status: ['init'] }, 'names and filters'],
     [{ failed: true, streams: 'list' }, 'filters and --streams'],
     [{ streams: 'list', all: true }, '--streams and --all'],
-    [{ names: ['a'], match: '**', all: true }, 'names and filters and --all'],
+    [{ names: ['a'], match: ['**'], all: true }, 'names and filters and --all'],
   ])('two kinds are a mistake: %o', async (options, says) => {
     await expect(read(options, { files: { list: 'a' } })).rejects.toMatchObject({
       code: 'usage',
@@ -55,10 +55,10 @@ describe('filters', () => {
       failed: true,
       overdue: true,
       locked: true,
-      key: 'k',
-      topic: 't',
-      tag: 'g',
-      trackingId: 'i',
+      key: ['k'],
+      topic: ['t'],
+      tag: ['g'],
+      trackingId: ['i'],
       sinceMs: NOON - 3_600_000,
     })
   })

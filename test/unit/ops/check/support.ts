@@ -19,6 +19,7 @@ const SUMMARY: Summary = {
   trackingId: '',
   failedAtMs: undefined,
   failedId: '',
+  failedName: '',
   ackMs: undefined,
   failure: '',
   open: 2,

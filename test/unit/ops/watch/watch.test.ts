@@ -66,7 +66,7 @@ describe('watch', () => {
     const tag = (text: string) => run(store, 'a', { op: 'set', event: '00', attributes: { tag: text } })
     await run(store, 'a', init())
     await tag('x')
-    const filter = { kind: 'filter', filter: { tag: 'x' } } as const
+    const filter = { kind: 'filter', filter: { tag: ['x'] } } as const
     const items = await watching(store, filter, [() => tag('y'), () => tag('z')])
     expect(told(items)).toEqual(['moved a', 'looked', 'moved a', 'looked', 'moved a', 'looked'])
   })
