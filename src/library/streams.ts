@@ -13,9 +13,9 @@ import {
   flag,
   inField,
   milliseconds,
-  needed,
   objectOf,
   type Read,
+  required,
   requiredText,
   signal,
   storedText,
@@ -154,7 +154,7 @@ const commandId: Read<string> = (given, field) => {
 }
 
 const readChange = objectOf<ChangeStreamOptions>({
-  by: needed(requiredText),
+  by: required(requiredText),
   why: reason,
   commandId,
   leaseWaitMs: waitMs,

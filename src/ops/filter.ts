@@ -3,14 +3,14 @@ import { isHeld } from '../stream/lease.ts'
 import type { Summary } from '../stream/summary.ts'
 import type { Glob } from './glob.ts'
 
-/** Which streams are meant; all that is given must hold. Texts are compared whole, with those of the root event. */
+/** A filter of streams; all given conditions must hold. Texts are compared whole, with those of the root event. */
 export interface StreamFilter {
   readonly names?: Glob
   /** The root's status is one of these. */
   readonly status?: readonly string[]
   /** An event was aborted or canceled. */
   readonly failed?: boolean
-  /** An open event has outlived its limit. */
+  /** An open event is overdue. */
   readonly overdue?: boolean
   /** Its lease is held. */
   readonly locked?: boolean
@@ -22,17 +22,17 @@ export interface StreamFilter {
   readonly sinceMs?: number
 }
 
-/** `unsure`: the summary has a text cut short; the document decides. */
+/** `unsure`: the summary has a shortened text; the document decides. */
 export type FilterVerdict = 'yes' | 'no' | 'unsure'
 
-/** What a filter looks at. */
+/** The input of a filter. */
 export interface Filtered {
   readonly listed: StreamRow
-  /** Absent for what cannot be read or holds no event: it passes only a filter that asks for nothing of a summary. */
+  /** Absent for an unreadable or empty stream, which passes only a filter that needs no summary. */
   readonly summary: Summary | undefined
 }
 
-/** False for what a filter leaves out by name, lease or last change: nothing of it need be read. */
+/** False if the filter excludes the stream by name, lease or last change: it need not be read. */
 export function mayPass(
   { name, lease, modifiedMs }: StreamRow,
   { names, locked, sinceMs, failed }: StreamFilter,
@@ -42,7 +42,7 @@ export function mayPass(
   return sinceMs === undefined || failed === true || modifiedMs >= sinceMs
 }
 
-/** Whether a stream passes the filter, its name left out: that was compared before anything was read. */
+/** Whether a stream passes the filter, except for its name, which was compared before reading. */
 export function verdictOf({ listed, summary }: Filtered, filter: StreamFilter, nowMs: number): FilterVerdict {
   const { names: _, ...byState } = filter
   if (!mayPass(listed, byState)) return 'no'
@@ -68,7 +68,7 @@ function textsVerdict(summary: Summary, filter: StreamFilter): FilterVerdict {
     const wanted = filter[name]
     const text = summary[name]
     if (wanted === undefined || wanted === text) continue
-    // A summary that grew too long has its texts shortened; the mark may also be the text's own.
+    // Texts of a summary may be shortened; but the mark may also belong to the text.
     if (!text.endsWith('…') || !wanted.startsWith(text.slice(0, -1))) return 'no'
     verdict = 'unsure'
   }

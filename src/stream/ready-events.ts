@@ -2,17 +2,20 @@ import { isFinal, isSuperseded, isWaitingJoin, type StreamEvent } from './event.
 import { sortedById } from './event-id.ts'
 import type { EventStream } from './event-stream.ts'
 
-/** What is left to do in a stream, in the order of its ids. */
+/** Open events of a stream, sorted by id. */
 export interface OpenEvents {
-  /** Open events that nothing below keeps open: what the stream waits on. Waiting joins wait themselves. */
+  /**
+   * Open events without open events below: the stream waits on these. Waiting joins are left out, as they wait
+   * themselves.
+   */
   readonly leaves: readonly StreamEvent[]
   /** `init` events that can be started. */
   readonly ready: readonly StreamEvent[]
 }
 
 /**
- * Finds the work among the open events of a stream. Open events below a final one, which foreign writers may leave,
- * are neither waited on nor ready: nothing above depends on them. Of a held stream only the root can be started.
+ * Finds leaves and ready events among the open events of a stream. Open events below a final one, which foreign writers
+ * may leave, are neither: no event above depends on them. In a held stream only the root can be started.
  */
 export function openWork(stream: EventStream, open: readonly StreamEvent[]): OpenEvents {
   if (stream.held && stream.root !== undefined) return { leaves: [stream.root], ready: [] }
@@ -28,23 +31,23 @@ export function openWork(stream: EventStream, open: readonly StreamEvent[]): Ope
   }
 }
 
-/** Open events that count: not superseded, and of those with the same id the first. */
+/** Open events without superseded ones; of events with the same id only the first. */
 export function openEvents(stream: EventStream): StreamEvent[] {
   return stream.events.filter((event, at) => !isFinal(event) && !isSuperseded(event) && stream.counts(at))
 }
 
-/** Events that stand above an open one. */
+/** Events above an open one. */
 function aboveOpen(stream: EventStream, open: readonly StreamEvent[]): ReadonlySet<StreamEvent> {
   return reached(stream, open, position => stream.predecessorPositions(position))
 }
 
-/** Events that stand below a final one. */
+/** Events below a final one. */
 function belowFinal(stream: EventStream): ReadonlySet<StreamEvent> {
   const final = stream.events.filter(event => isFinal(event) && !isSuperseded(event))
   return reached(stream, final, position => stream.successorPositions(position))
 }
 
-/** All events reached from these by at least one step; each event is passed once, so cycles end. */
+/** All events reached from these by at least one step; each event is visited once, so cycles end. */
 function reached(
   stream: EventStream,
   from: readonly StreamEvent[],

@@ -5,10 +5,10 @@ import { openWork } from './ready-events.ts'
 import { cutList, encodedIdLength, READY_LIMIT_BYTES, type Summary, WAITING_ON_LIMIT_BYTES } from './summary.ts'
 import { claimEndMs, dueMs, type TimeReader, timeReaderFor } from './time/deadlines.ts'
 
-/** Most characters kept of the last failure's message. */
+/** Maximum length of the last failure's message, in characters. */
 const FAILURE_LENGTH = 200
 
-/** What the events of a stream add up to. Of events with the same id only the first counts. */
+/** The events of a stream by outcome. Of events with the same id only the first counts. */
 interface Census {
   readonly open: StreamEvent[]
   readonly failed: StreamEvent[]
@@ -63,7 +63,7 @@ function census(stream: EventStream): Census {
   return found
 }
 
-/** Of events that ended at the same time, as in a cascade, the one that says most: aborted, then with a message. */
+/** Among events that ended at the same time, as in a cascade, an aborted one comes first, then one with a message. */
 function lastFailure(failed: readonly StreamEvent[], read: TimeReader): StreamEvent | undefined {
   let last: StreamEvent | undefined
   let lastRank = [Number.NEGATIVE_INFINITY]
@@ -103,7 +103,7 @@ function waits(stream: EventStream, open: readonly StreamEvent[]): Pick<Summary,
   }
 }
 
-/** An event is a value, so its item stays. */
+/** Cached, as events are immutable. */
 const READY = new WeakMap<StreamEvent, string>()
 
 function nameAndTopic(event: StreamEvent): string {

@@ -12,8 +12,8 @@ import { timeFindings } from './times.ts'
 export type { Finding, Severity } from './finding.ts'
 
 /**
- * What is wrong with a stream, worst first, of each kind at most 20; empty for a sound one. A document that cannot be
- * read is a finding too.
+ * The findings about a stream, worst first, at most 20 of each kind; empty for a sound one. An unreadable document is a
+ * finding too.
  *
  * @param nowMs the store's clock, epoch ms
  */
@@ -45,7 +45,7 @@ function notStarted({ name, size }: StreamSnapshot): Finding {
     severity: 'info',
     code: 'not-started',
     subject: '',
-    message: size === 0 ? 'it has 0 bytes: a name that waits for its stream' : 'the document holds no event yet',
+    message: size === 0 ? 'it has 0 bytes: a placeholder for a stream' : 'the document holds no event yet',
     command: commandWords(['init'], [name]),
   }
 }
@@ -56,7 +56,7 @@ function unreadable(name: string, { message, hint }: BadDocument): Finding {
     code: 'unreadable',
     subject: '',
     message: `the document cannot be read: ${message}`,
-    hint: hint ?? 'Nothing is written over it. Repair it, or put an earlier copy back.',
+    hint: hint ?? 'It is never overwritten. Repair it, or restore an earlier copy.',
     command: commandWords(['show'], [name], ['-o', 'xml']),
   }
 }

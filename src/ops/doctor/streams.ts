@@ -6,20 +6,20 @@ import type { Selection } from '../selection.ts'
 import { summarizeStored } from '../summaries.ts'
 import { type Finding, streamFindings } from './stream.ts'
 
-/** What became of examining one stream. */
+/** The outcome of examining one stream. */
 export type ExaminedStream =
   | { readonly kind: 'examined'; readonly name: string; readonly findings: readonly Finding[] }
-  /** Nothing has this name. */
+  /** There is no stream of this name. */
   | { readonly kind: 'missing'; readonly name: string }
 
 type Filter = Extract<Selection, { readonly kind: 'filter' }>['filter']
 
-/** At most so many documents are read at a time. */
+/** Maximum number of concurrent reads. */
 const READS_AT_ONCE = 8
 
 /**
- * Examines the streams of a selection, names in the order given, each once, those of a filter by name. Each document is
- * read once; what is held in memory does not grow with their number. Streams of a filter that vanish meanwhile are left out.
+ * Examines the streams of a selection: names in the given order, each once; streams of a filter by name. Each document
+ * is read once; memory does not grow with their number. Streams of a filter that are removed meanwhile are left out.
  *
  * @throws the faults of the store, the signal's reason
  */
@@ -53,7 +53,7 @@ async function examineNamed(
   }
 }
 
-/** Rows of the listing that may pass, with what the listing says. */
+/** A row of the listing that may pass, with the verdict of the listing. */
 interface Candidate {
   readonly name: string
   readonly verdict: FilterVerdict
@@ -75,7 +75,7 @@ async function* candidates(
   }
 }
 
-/** Without a summary beside it only the document can tell. */
+/** Without a summary only the document decides. */
 function verdictOfListed(listed: StreamRow, filter: Filter, nowMs: number): FilterVerdict {
   const { summary } = listed
   return summary === undefined ? 'unsure' : verdictOf({ listed, summary }, filter, nowMs)
@@ -98,7 +98,7 @@ async function examineListed(
   }
 }
 
-/** Why a stream cannot be read at all. A name that no stream can have is no error of a stream's. @throws other faults */
+/** The finding for an unreadable stream. An invalid name is only a warning. @throws other faults */
 function faultFinding(error: unknown): Finding {
   if (!(error instanceof StreamFault)) throw error
   const { code, what, hint } = error

@@ -3,17 +3,17 @@ import type { StreamDocument } from '../../stream/document.ts'
 import { isFinal } from '../../stream/event.ts'
 import { BoundedMap } from '../../util/bounded-map.ts'
 
-/** So much of one store is remembered, in the streams written last: a thousand of 10 events with their history, some 40 MB. */
+/** Maximum weight of the cache per store, in events: a thousand streams of 10 events with their history, some 40 MB. */
 const MAX_EVENTS = 20_000
-/** Larger streams are not: one of them would displace all others. */
+/** Larger streams are not cached: one of them would displace all others. */
 const MAX_EVENTS_OF_ONE = 500
 const MAX_JOURNAL_OF_ONE = 256 * 1024
-/** So much history, in characters, weighs as much as an event. */
+/** Characters of history that weigh as much as an event. */
 const JOURNAL_OF_AN_EVENT = 2_000
 
 /**
- * Documents as this process wrote them, by the ETag the store gave them. Equal ETags mean equal bytes, so a worker that
- * goes on with the stream it wrote last need not parse and sum what it reads. Reading itself is never left out.
+ * Documents that this process wrote, by ETag. Equal ETags mean equal bytes, so a worker that continues with the stream
+ * it wrote last need not parse and hash it again. The read itself is never skipped.
  */
 export class DocumentCache {
   readonly #written = new BoundedMap<string, Written>(MAX_EVENTS, ({ document }) => weightOf(document))
@@ -24,7 +24,7 @@ export class DocumentCache {
     return written?.etag === etag ? written.document : undefined
   }
 
-  /** The document as this process wrote it last, if that is remembered: others may have written since. */
+  /** The last document that this process wrote, if cached. Other processes may have written since. */
   latest(name: string): StreamDocument | undefined {
     return this.#written.get(name)?.document
   }
@@ -42,12 +42,12 @@ interface Written {
   readonly document: StreamDocument
 }
 
-/** Nobody goes on with a stream that is done; cancelling a thousand would only fill the memory. */
+/** A finished stream is not continued; cancelling a thousand would only fill the memory. */
 function isDone({ events: [root] }: StreamDocument): boolean {
   return root !== undefined && isFinal(root)
 }
 
-/** In events: a stream of few of them may have a long history. */
+/** In events, including the history, which may be long for few events. */
 function weightOf({ events, journal }: StreamDocument): number {
   return Math.max(1, events.length + Math.floor(journal.length / JOURNAL_OF_AN_EVENT))
 }

@@ -3,9 +3,9 @@ import type { StreamDocument } from '../document.ts'
 import { isFinal } from '../event.ts'
 import { findForeignWrite } from '../journal/history.ts'
 import { findCommand, type Transaction } from '../journal/journal.ts'
-import { checkPin, type Precondition } from '../precondition.ts'
+import { checkPrecondition, type Precondition } from '../precondition.ts'
 import { settle } from './close.ts'
-import { setTimesRight } from './correct-times.ts'
+import { correctTimes } from './correct-times.ts'
 import { type DispatchResult, dispatch } from './dispatch.ts'
 import type { Draft } from './draft.ts'
 import type { Authorship, ChangeResult, Operation, Refusal } from './operation.ts'
@@ -20,21 +20,24 @@ import {
   withEntry,
 } from './transaction.ts'
 
-/** What an operation may know of the world, and the state of the stream it depends on. */
+/** The inputs of an operation beside the document: time, versions seen outside, and the precondition. */
 export interface OperationContext extends TransactionContext, Precondition {
-  /** Drawn for this call alone and kept over its tries: an entry that has it is its own, whoever else has its command id. */
+  /**
+   * A random text of this call, the same in all its attempts: identifies its own journal entry among others with its
+   * command id.
+   */
   readonly nonce?: string
 }
 
 export type Applied =
   /** The document to write. A heartbeat keeps the version. */
   | { readonly kind: 'changed'; readonly document: StreamDocument; readonly result: ChangeResult }
-  /** It is so already; nothing to write. */
+  /** The state is as wanted already; nothing to write. */
   | { readonly kind: 'unchanged'; readonly result: ChangeResult }
-  /** `document`, where foreign writers left something to close: that is written all the same. */
+  /** With a `document` if foreign writers left events to close: it is written in spite of the refusal. */
   | { readonly kind: 'refused'; readonly refusal: Refusal; readonly document?: StreamDocument }
 
-/** A command: what is wanted, by whom, and its fingerprint. */
+/** An operation with its author and its fingerprint. */
 interface Command {
   readonly operation: Operation
   readonly author: Authorship
@@ -43,10 +46,10 @@ interface Command {
 }
 
 /**
- * One transaction, as a pure function: the document, what is wanted and by whom → a new document and what changed,
- * or a refusal. Order of checks: command id, pin, final, fence, legality (stream-format 4).
+ * One transaction as a pure function: document, operation and author → a new document and its changes, or a refusal.
+ * Order of checks: command id, pin, final, fence, legality (stream-format 4).
  *
- * Before the operation it records what a foreign writer did, and settles what that one left half done.
+ * Before the operation it records a foreign write and settles the document.
  */
 export function applyOperation(
   document: StreamDocument,
@@ -59,7 +62,7 @@ export function applyOperation(
   if (repeated !== undefined) return repetition(document, repeated, command)
   if (operation.op !== 'init' && document.events.length === 0) return refused(notStarted())
   const foreign = findForeignWrite(document, context.versionFloor)
-  const broken = checkPin(document, context, foreign)
+  const broken = checkPrecondition(document, context, foreign)
   if (broken !== undefined) return refused(broken)
   const born = operation.op === 'init' ? operation.born : context.born
   const opened = openTransaction(document, { ...context, born }, foreign)
@@ -69,16 +72,16 @@ export function applyOperation(
   const isFarAhead = isWrittenFarAhead(document, context.nowMs)
   const idle = operation.op === 'settle' && !hasWork(draft) && !isFarAhead
   if (verdict.kind === 'already' || idle) return unchanged(document, verdict)
-  // Closing is evaluated once, after all changes, never inside a cascade.
+  // Closing is evaluated once, after all changes, never within a cascade.
   if (operation.op !== 'touch') settle(draft)
-  setTimesRight(draft)
+  correctTimes(draft)
   return commit(draft, verdict, command)
 }
 
 /**
- * An event may be final only because settling just closed it: readers still see it open. What was settled is written with
- * the refusal, or the two would contradict each other until somebody else writes. So are times that a wrong clock has put
- * far ahead: a claim that it made would be in the way for as long.
+ * An event may be final only because settling has just closed it, while readers still see it open. The settled document
+ * is written with the refusal, so that the two agree. Times that a wrong clock set far ahead are corrected in the same
+ * way: a claim with such an end would block the event until then.
  */
 function refusedWhenSettled(
   document: StreamDocument,
@@ -92,12 +95,12 @@ function refusedWhenSettled(
   return settled.kind === 'changed' ? { kind: 'refused', refusal, document: settled.document } : refused(refusal)
 }
 
-/** These are refused when the document would grow too large; what ends events stays possible. */
+/** Operations that are refused when the document would become too large. Operations that end events stay possible. */
 const GROWING: ReadonlySet<Operation['op']> = new Set(['init', 'advance', 'retry', 'set'])
 
 function commit(draft: Draft, verdict: Reached, command: Command): Applied {
   const { op } = command.operation
-  // A heartbeat leaves no entry, nor does settling that only sets times right.
+  // A heartbeat writes no entry, nor does settling that only corrects times.
   const isQuiet = op === 'touch' || (op === 'settle' && !hasWork(draft))
   const document = isQuiet ? draft.finish() : withEntry(draft.finish(), entryOf(draft, verdict.target, command))
   const full = checkSize(document, GROWING.has(op))
@@ -125,7 +128,7 @@ function entryOf(draft: Draft, on: string, { operation, author, hash, nonce }: C
     commandId,
     ...(nonce === undefined ? {} : { nonce }),
     hash,
-    why: why || draft.displaced,
+    why: why || draft.replacedMessage,
     other: false,
     changes: draft.changes,
   }
@@ -133,7 +136,7 @@ function entryOf(draft: Draft, on: string, { operation, author, hash, nonce }: C
 
 type Reached = Exclude<DispatchResult, { kind: 'refused' }>
 
-/** Nothing is written, so the result speaks of the document as it stands. */
+/** The result of an operation that writes nothing: it describes the current document. */
 function unchanged(document: StreamDocument, verdict: Reached): Applied {
   const root = document.events[0]
   const result = {
@@ -150,7 +153,7 @@ function unchanged(document: StreamDocument, verdict: Reached): Applied {
   return { kind: 'unchanged', result }
 }
 
-/** What only some operations report. */
+/** Fields that only some operations report. */
 function reported({ claim, refused }: Reached): Pick<ChangeResult, 'claim' | 'refused'> {
   return { ...(claim === undefined ? {} : { claim }), ...(refused === undefined ? {} : { refused }) }
 }
@@ -169,18 +172,20 @@ function notStarted(): Refusal {
   return { code: 'not-started', event: '', status: '', message: 'the document holds no event yet; init starts it' }
 }
 
-/** Arguments that may differ between repetitions of one command: times, what was seen, proofs of the claim, fresh ids. */
+/**
+ * Arguments that may differ between repetitions of one command: times, observed state, proofs of the claim, fresh ids.
+ */
 const NOT_HASHED: ReadonlySet<string> = new Set(['claimMs', 'fence', 'born', 'expired'])
 
 /**
- * What a command asks for, as 16 hex digits of SHA-256 over canonical JSON of operation, target and arguments. Tells a
- * repetition from another command that was given the same id. A message that only repeats the reason is left out.
+ * The fingerprint of a command: 16 hex digits of SHA-256 over canonical JSON of operation, target and arguments.
+ * Distinguishes a repetition from another command with the same id. A message that only repeats the reason is left out.
  */
 export function commandHash(operation: Operation, author: Authorship): string {
-  const asked = Object.entries(operation).filter(
+  const args = Object.entries(operation).filter(
     ([name, value]) => !NOT_HASHED.has(name) && !(name === 'msg' && value === author.why),
   )
-  const canonical = JSON.stringify(sorted(Object.fromEntries(asked)))
+  const canonical = JSON.stringify(sorted(Object.fromEntries(args)))
   return hash('sha256', canonical, 'hex').slice(0, 16)
 }
 

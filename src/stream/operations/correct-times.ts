@@ -5,23 +5,23 @@ import { claimEndMs } from '../time/deadlines.ts'
 import type { Draft } from './draft.ts'
 
 /**
- * Sets the times of open events that a wrong clock has put far ahead to now, so that their limits count from now and their
- * claims last as long as they were to last. Not in a stream that began ahead: there it may be this clock that is slow.
+ * Sets times of open events that a wrong clock wrote far ahead to now, so that their timeouts count from now and their
+ * claims keep their duration. A stream that began ahead is left alone: there this clock may be the slow one.
  */
-export function setTimesRight(draft: Draft): void {
+export function correctTimes(draft: Draft): void {
   const { root } = draft.stream
   if (root === undefined || isFarAhead(openedIn(draft, root), draft.nowMs)) return
   const latest = isoTime(draft.nowMs + FAR_MS)
   for (const [at, event] of draft.stream.events.entries()) {
     if (isFinal(event) || isSuperseded(event)) continue
     const opened = event.lc.opened || event.created
-    // Texts of our own form are ordered as their times are; reading all would cost more than all else.
+    // Texts in our own form sort like their times; parsing all of them would cost more than the rest.
     if (isOwnBefore(event.timestamp, latest) && isOwnBefore(opened, latest)) continue
-    setEventRight(draft, at)
+    correctEventTimes(draft, at)
   }
 }
 
-function setEventRight(draft: Draft, at: number): void {
+function correctEventTimes(draft: Draft, at: number): void {
   const { nowMs, now } = draft
   const event = draft.at(at)
   const touchedMs = draft.readTime(event.timestamp)

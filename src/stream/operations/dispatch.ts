@@ -7,16 +7,16 @@ import type { ChangeResult, Operation, Refusal } from './operation.ts'
 import { retry } from './retry.ts'
 import { claimOf, complete, fail, release, set, start, touch } from './work.ts'
 
-/** What became of an operation on the draft. */
+/** The outcome of an operation on the draft. */
 export type DispatchResult =
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   | ({ readonly kind: 'done' } & Reached)
   | ({ readonly kind: 'already' } & Reached)
 
-/** The target, and what only some operations report. */
+/** The target, and the fields that only some operations report. */
 type Reached = { readonly target: string } & Pick<ChangeResult, 'claim' | 'refused'>
 
-/** Finds the target and hands the draft to the operation. */
+/** Finds the target and applies the operation to the draft. */
 export function dispatch(draft: Draft, operation: Operation): DispatchResult {
   if (operation.op === 'settle') return { kind: 'done', target: '' }
   if (operation.op === 'init') return verdictOf(init(draft, operation), ROOT_ID)
@@ -28,8 +28,8 @@ export function dispatch(draft: Draft, operation: Operation): DispatchResult {
     if ('code' in outcome) return { kind: 'refused', refusal: outcome }
     return { kind: 'done', target: operation.event ?? '', ...(outcome.refused.length > 0 ? outcome : {}) }
   }
-  const alive = operation.op === 'abort' && operation.expired && checkExpired(draft, operation.expired)
-  if (alive) return { kind: 'refused', refusal: alive }
+  const notExpired = operation.op === 'abort' && operation.expired && checkExpired(draft, operation.expired)
+  if (notExpired) return { kind: 'refused', refusal: notExpired }
   if (operation.op === 'cancel' || operation.op === 'abort') return verdictOf(end(draft, position, operation), target)
   const verdict = verdictOf(checkOpen(draft.at(position)) ?? work(draft, position, operation), target)
   if (verdict.kind === 'refused' || (operation.op !== 'start' && operation.op !== 'touch')) return verdict

@@ -5,8 +5,8 @@ import { MAX_READ_BYTES } from '../limits.ts'
 import { mostBytes } from './size-limit.ts'
 
 /**
- * Gives each parent without `next` the ids of the events whose `prev` names it: the .NET library takes it for granted
- * that a parent has one, and fails. A `next` that is there stays as it is. Returns the same document if none was missing.
+ * Sets a missing `next` of each parent to the ids of the events whose `prev` names it: the .NET library fails on a
+ * parent without `next`. An existing `next` stays. Returns the same document if none was missing.
  */
 export function withNext(document: StreamDocument): StreamDocument {
   const stream = EventStream.of(document.events)
@@ -18,14 +18,17 @@ export function withNext(document: StreamDocument): StreamDocument {
     return { ...event, next }
   })
   if (added === 0) return document
-  // Ending what is in a document must not make it larger than what is read.
+  // Ending events must not let a document exceed the reading limit.
   return mostBytes(document) + added > MAX_READ_BYTES ? document : { ...document, events }
 }
 
 /** Bytes of the longest escape of a character. */
 const ESCAPED = 6
 
-/** Empty where a successor cannot be named: with the others alone the parent would close before that one has ended. */
+/**
+ * Empty if a successor cannot be named: with only the others in `next` the parent would close before that one has
+ * ended.
+ */
 function nextOf(stream: EventStream, position: number): string {
   const ids = stream.followingPositions(position).flatMap(at => stream.at(at)?.id ?? [])
   return ids.every(isLinkable) ? ids.join('|') : ''

@@ -7,8 +7,8 @@ import { silenceLimitMs } from '../time/deadlines.ts'
 import type { ChangeResult } from './operation.ts'
 
 /**
- * The result a command had when it was first done, from its entry in the journal: for a repetition with the same id, or
- * for an earlier try of the same call, which has the same nonce as well.
+ * The first result of a command, rebuilt from its journal entry: for a repetition with the same id, or for an earlier
+ * attempt of the same call, whose entry has the same nonce too.
  */
 export function resultFromJournal(document: StreamDocument, first: Transaction, nonce?: string): ChangeResult {
   const claim = claimOf(document, first)
@@ -24,10 +24,7 @@ export function resultFromJournal(document: StreamDocument, first: Transaction, 
   }
 }
 
-/**
- * What a transaction's changes amount to. One event may change twice in it: what a foreign writer left half done is
- * settled first, and a retry may take that back.
- */
+/** The effects of a transaction. One event may change twice in it: settling comes first, and a retry may revert it. */
 export function effectsOf(changes: readonly JournalChange[]): Pick<ChangeResult, 'changed' | 'closed' | 'joined'> {
   const last = new Map(changes.map(change => [change.event, change]))
   const waiting = ({ event }: JournalChange) => last.get(event)?.how === 'join' && last.get(event)?.to === 'inprocess'
@@ -50,7 +47,7 @@ function wasDone(document: StreamDocument, version: number): boolean {
   return isFinal({ status: status ?? '' })
 }
 
-/** The claim that `start` made. Its end is in the event while the claim is the latest; a later one has replaced it. */
+/** The claim that `start` made. The event has its end only while this claim is the latest. */
 function claimOf(document: StreamDocument, first: Transaction): ChangeResult['claim'] | undefined {
   const change = first.changes.find(({ owner }) => owner !== undefined)
   if (change?.owner === undefined) return undefined

@@ -7,9 +7,10 @@ import { refuse } from './checks.ts'
 import type { Refusal } from './operation.ts'
 
 /**
- * Refuses a document that grew beyond what is written. For what lets a stream grow that is 8 MiB and 20 000 events:
- * every heartbeat rewrites the whole of it, and room must stay for ending what is in it. Everything else may go up to
- * what is read: beyond, nobody could open the stream again. The bytes are only counted where they could matter.
+ * Refuses a document that has grown too large. For operations that let a stream grow the limit is 8 MiB and 20 000
+ * events: every heartbeat rewrites the whole document, and ending its events must stay possible. For all other
+ * operations it is the reading limit: beyond that, no program could open the stream again. The bytes are counted only
+ * near the limit.
  */
 export function checkSize(document: StreamDocument, growing: boolean): Refusal | undefined {
   const count = document.events.length
@@ -31,7 +32,7 @@ function full(document: StreamDocument, size: string): Refusal | undefined {
 }
 
 /**
- * Never less than the bytes written, and little more where most of them are in events: a UTF-16 unit takes at most 3 in
+ * An upper bound of the bytes written, close to them where most bytes are in events: a UTF-16 unit takes at most 3 in
  * UTF-8, an escaped character 6; the indentation of a journal's lines at most doubles it.
  */
 export function mostBytes(document: StreamDocument): number {
@@ -49,7 +50,7 @@ export function mostBytes(document: StreamDocument): number {
 
 const USUAL_PREFIX = 'lc'
 
-/** An event is a value, so its size stays. */
+/** Cached, as events are immutable. */
 const BYTES = new WeakMap<StreamEvent, number>()
 
 function eventBytes(event: StreamEvent): number {

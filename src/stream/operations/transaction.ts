@@ -15,21 +15,22 @@ import { settle } from './close.ts'
 import { Draft } from './draft.ts'
 import { withNext } from './next-links.ts'
 
-/** What a transaction may know of the world: everything that is not in the document is passed in. */
+/** The inputs of a transaction beside the document. */
 export interface TransactionContext {
   /** Epoch ms by the store's clock. */
   readonly nowMs: number
-  /** The highest version anybody has seen of this stream (from the summary beside the body); 0 if unknown. */
+  /** The highest known version of this stream (from the summary beside the body); 0 if unknown. */
   readonly versionFloor: number
-  /** When the blob was last written; helps to read old date texts. */
+  /** When the blob was last written, epoch ms; helps to read old date texts. */
   readonly lastModifiedMs?: number
   /** A fresh UUID for a document that has none. */
   readonly born: string
 }
 
 /**
- * The working copy of a transaction at its start: the time stamped, a foreign write recorded as an entry of its own,
- * what that dropped restored, claims that it ended gone, parents given their `next`, and everything settled.
+ * The working copy of a transaction at its start: the time is stamped, a foreign write is recorded as its own entry,
+ * attributes that it dropped are restored, claims that it ended are removed, parents have their `next`, and the
+ * document is settled.
  */
 export function openTransaction(
   document: StreamDocument,
@@ -45,28 +46,28 @@ export function openTransaction(
     born: document.born || context.born,
     at: now,
     dates: times.dates,
-    // Of a kind that is not compared: in a group the next operation sees these events before they are written.
+    // A sum that is never compared: in a group the next operation sees these events before they are written.
     sum: UNWRITTEN_SUM,
   }
   const recorded = foreign === undefined ? stamped : withEntry(stamped, entryOf(foreign, now, version + 1))
   const base = foreign?.op === 'foreign' ? restored(recorded, foreign) : recorded
   const draft = new Draft(withNext(base), { nowMs: context.nowMs, now, readTime: times.read })
-  draft.touched = base !== recorded || foreign?.isOlderCopy === true
+  draft.isDirty = base !== recorded || foreign?.isOlderCopy === true
   settle(draft)
   return draft
 }
 
-/** The later of now and `lc:at`, unless a wrong clock wrote that: every write would carry it on. */
+/** The later of now and `lc:at`, unless a wrong clock wrote `lc:at`: every write would carry it on. */
 function stampMs(lastMs: number | undefined, nowMs: number): number {
   return lastMs === undefined || isFarAhead(lastMs, nowMs) ? nowMs : Math.max(nowMs, lastMs)
 }
 
-/** Whether a wrong clock wrote last, so that something is to be written although nothing else is to be done. */
+/** Whether a clock far ahead wrote last, so that the times need a write even if nothing else does. */
 export function isWrittenFarAhead({ at }: StreamDocument, nowMs: number): boolean {
   return isFarAhead(readTime(at), nowMs)
 }
 
-/** A heartbeat writes no entry, so what settling did before it gets one of its own. */
+/** A heartbeat writes no entry, so the settling before it gets its own. */
 export function recordSettling(draft: Draft): Draft {
   if (!hasWork(draft)) return draft
   const { nowMs, now, readTime, version, changes } = draft
@@ -74,12 +75,12 @@ export function recordSettling(draft: Draft): Draft {
   return new Draft(settled, { nowMs, now, readTime })
 }
 
-/** True if the draft differs from what it was made from. */
+/** Whether the draft differs from the original document. */
 export function hasWork(draft: Draft): boolean {
-  return draft.changes.length > 0 || draft.touched
+  return draft.changes.length > 0 || draft.isDirty
 }
 
-/** The document with one more entry in its journal, at that entry's version. */
+/** The document with one more entry in its journal, at the version of that entry. */
 export function withEntry(document: StreamDocument, transaction: Transaction): StreamDocument {
   const journal = appendTransaction(document.journal, transaction, document.prefix)
   return { ...document, version: transaction.version, journal }
@@ -98,18 +99,18 @@ function restored(document: StreamDocument, { changes }: ForeignWrite): StreamDo
   return events === document.events ? document : { ...document, events }
 }
 
-/** A document as the next transaction will find it before it does its own work. */
+/** A document as the next transaction finds it before its own operation. */
 export interface SettledDocument {
   readonly document: StreamDocument
-  /** Foreign writers left something half done: a transaction of `settle` would write it. */
+  /** Foreign writers left events to settle: a `settle` transaction would write them. */
   readonly isSettleDue: boolean
-  /** That would end events or release joins: nobody sees them so before it is written. */
+  /** Settling would end events or release joins. Readers see that only once it is written. */
   readonly moves: boolean
 }
 
 /**
- * What every transaction does first, as a look: a foreign write is made up for (attributes of ours that it dropped are
- * back) and what can close is closed. Who plans a change has to look at this, not at the text as it is stored.
+ * The first step of every transaction, without a write: attributes of ours that a foreign write dropped are restored,
+ * and the document is settled. Plan a change on this document, not on the stored one.
  */
 export function settledDocument(document: StreamDocument, context: TransactionContext): SettledDocument {
   if (document.events.length === 0) return { document, isSettleDue: false, moves: false }

@@ -6,7 +6,7 @@ import { isEvent } from './event.ts'
 import { escapeAttribute, isBlank, trimmed, XMLNS_NAMESPACE } from './text.ts'
 
 /** A journal in the form in which we write it, and what is not ours in it: raw, fit to stand beside the journal. */
-export interface NormalJournal {
+export interface NormalizedJournal {
   readonly journal: string
   readonly rest: readonly string[]
 }
@@ -60,7 +60,7 @@ export class JournalRewriter {
    * @throws BadDocument if it took more than a megabyte of copied namespace declarations or a tag that is not read, or
    * if an `Event` would leave the journal and become one of the stream
    */
-  under(prefix: string): NormalJournal {
+  under(prefix: string): NormalizedJournal {
     if (this.#fault !== undefined) throw faultAt(this.#source, this.#fault.at, this.#fault.message)
     return { journal: trimmed(this.#journal.replaceAll(PREFIX, prefix)), rest: this.#rest }
   }

@@ -256,7 +256,7 @@ const CASES: readonly (readonly [
 test('of what is overdue is told what is known: not whether a watchdog looks after it', () => {
   const has = events({ ...ROOT, created: at(START_MS), timeout: '01:59:59' })
   expect(findingsOf(has).find(({ code }) => code === 'overdue')).toMatchObject({
-    message: expect.stringMatching(/^its timeout \(01:59:59\) ended 1s ago and nobody ended it$/),
+    message: expect.stringMatching(/^its timeout \(01:59:59\) expired 1s ago and the event is still open$/),
     hint: expect.stringContaining('watchdog status'),
   })
 })
