@@ -1,5 +1,5 @@
 import { InvalidValue } from './errors.ts'
-import { isFarAhead } from './time/clock-ahead.ts'
+import { isFarAhead } from './time/dates.ts'
 
 /**
  * The lease of one stream as a value, with the answers of Azure Blob to each lease and blob operation in each state

@@ -1,7 +1,6 @@
 import type { StreamDocument } from './document.ts'
 import { isFailed, isFinal, isSuperseded, type StreamEvent } from './event.ts'
-import { EventStream } from './event-stream.ts'
-import { openWork } from './ready-events.ts'
+import { EventStream, openWork } from './event-stream.ts'
 import { cutList, encodedIdLength, READY_LIMIT_BYTES, type Summary, WAITING_ON_LIMIT_BYTES } from './summary.ts'
 import { claimEndMs, dueMs, type TimeReader, timeReaderFor } from './time/deadlines.ts'
 

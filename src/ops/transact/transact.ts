@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { checkStreamName } from '../../store/names.ts'
 import type { LeaseView, StreamStore, WriteMode } from '../../store/store.ts'
 import { InvalidValue, LeasectlError } from '../../stream/errors.ts'
+import type { Precondition } from '../../stream/operations/apply.ts'
 import {
   type Authorship,
   type ChangeResult,
@@ -12,7 +13,6 @@ import {
   SETTABLE,
   type SettableAttributes,
 } from '../../stream/operations/operation.ts'
-import type { Precondition } from '../../stream/precondition.ts'
 import { checkCommandId, checkText } from '../../stream/text.ts'
 import { commitQueue, type SubmitOutcome } from './commit-queue.ts'
 import type { PendingOperation } from './plan.ts'

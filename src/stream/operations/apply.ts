@@ -1,17 +1,22 @@
 import { hash } from 'node:crypto'
 import type { StreamDocument } from '../document.ts'
-import { isFinal } from '../event.ts'
-import { findForeignWrite } from '../journal/history.ts'
-import { findCommand, type Transaction } from '../journal/journal.ts'
-import { checkPrecondition, type Precondition } from '../precondition.ts'
+import { fenceOf, isFinal } from '../event.ts'
+import { ROOT_ID } from '../event-id.ts'
+import { EventStream } from '../event-stream.ts'
+import { sumOf } from '../fingerprint.ts'
+import { type ForeignWrite, findForeignWrite, replayStatuses } from '../journal/history.ts'
+import { findCommand, type JournalChange, parseJournal, type Transaction } from '../journal/journal.ts'
+import { silenceLimitMs } from '../time/deadlines.ts'
+import { advance, init } from './add-events.ts'
+import { checkExpired, end } from './cancel-abort.ts'
+import { checkOpen, refuse } from './checks.ts'
 import { settle } from './close.ts'
-import { correctTimes } from './correct-times.ts'
-import { type DispatchResult, dispatch } from './dispatch.ts'
 import type { Draft } from './draft.ts'
 import type { Authorship, ChangeResult, Operation, Refusal } from './operation.ts'
-import { effectsOf, resultFromJournal } from './result.ts'
-import { checkSize } from './size-limit.ts'
+import { retry } from './retry.ts'
 import {
+  checkSize,
+  correctTimes,
   hasWork,
   isWrittenFarAhead,
   openTransaction,
@@ -19,6 +24,26 @@ import {
   type TransactionContext,
   withEntry,
 } from './transaction.ts'
+import { claimOf, complete, fail, release, set, start, touch } from './work.ts'
+
+/**
+ * The state of a stream that the caller has read. A change with it applies to exactly the state that was previewed
+ * (stream-format 5).
+ */
+export interface Precondition {
+  /** Refuse (`changed`) unless the stream is at this version and no foreign write followed. */
+  readonly ifVersion?: number
+  /**
+   * Refuse unless the stream is this incarnation (`lc:born`). Another writer may have dropped that attribute: without a
+   * version to compare, the stream counts as this incarnation, and the change writes the attribute again.
+   */
+  readonly ifBorn?: string
+  /**
+   * `sumOf` the events when they were read. A foreign write before that read is then part of the known state; without
+   * this field, every unrecorded foreign write breaks the pin. Heartbeats, which raise no version, never break it.
+   */
+  readonly ifSum?: string
+}
 
 /** The inputs of an operation beside the document: time, versions seen outside, and the precondition. */
 export interface OperationContext extends TransactionContext, Precondition {
@@ -98,7 +123,7 @@ function refusedWhenSettled(
 /** Operations that are refused when the document would become too large. Operations that end events stay possible. */
 const GROWING: ReadonlySet<Operation['op']> = new Set(['init', 'advance', 'retry', 'set'])
 
-function commit(draft: Draft, verdict: Reached, command: Command): Applied {
+function commit(draft: Draft, verdict: Accepted, command: Command): Applied {
   const { op } = command.operation
   // A heartbeat writes no entry, nor does settling that only corrects times.
   const isQuiet = op === 'touch' || (op === 'settle' && !hasWork(draft))
@@ -134,10 +159,10 @@ function entryOf(draft: Draft, on: string, { operation, author, hash, nonce }: C
   }
 }
 
-type Reached = Exclude<DispatchResult, { kind: 'refused' }>
+type Accepted = Exclude<DispatchResult, { kind: 'refused' }>
 
 /** The result of an operation that writes nothing: it describes the current document. */
-function unchanged(document: StreamDocument, verdict: Reached): Applied {
+function unchanged(document: StreamDocument, verdict: Accepted): Applied {
   const root = document.events[0]
   const result = {
     outcome: 'already',
@@ -154,7 +179,7 @@ function unchanged(document: StreamDocument, verdict: Reached): Applied {
 }
 
 /** Fields that only some operations report. */
-function reported({ claim, refused }: Reached): Pick<ChangeResult, 'claim' | 'refused'> {
+function reported({ claim, refused }: Accepted): Pick<ChangeResult, 'claim' | 'refused'> {
   return { ...(claim === undefined ? {} : { claim }), ...(refused === undefined ? {} : { refused }) }
 }
 
@@ -201,4 +226,147 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 function sorted(value: Record<string, unknown>): Record<string, unknown> {
   const pairs = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
   return Object.fromEntries(pairs.map(([name, part]) => [name, inOrder(part)]))
+}
+
+/** The outcome of an operation on the draft. */
+type DispatchResult =
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | ({ readonly kind: 'done' } & Target)
+  | ({ readonly kind: 'already' } & Target)
+
+/** The target, and the fields that only some operations report. */
+type Target = { readonly target: string } & Pick<ChangeResult, 'claim' | 'refused'>
+
+/** Finds the target and applies the operation to the draft. */
+function dispatch(draft: Draft, operation: Operation): DispatchResult {
+  if (operation.op === 'settle') return { kind: 'done', target: '' }
+  if (operation.op === 'init') return verdictOf(init(draft, operation), ROOT_ID)
+  const target = operation.event ?? draft.stream.root?.id ?? ''
+  const position = draft.stream.positionOf(target)
+  if (position < 0) return { kind: 'refused', refusal: notFound(target) }
+  if (operation.op === 'retry') {
+    const outcome = retry(draft, operation)
+    if ('code' in outcome) return { kind: 'refused', refusal: outcome }
+    return { kind: 'done', target: operation.event ?? '', ...(outcome.refused.length > 0 ? outcome : {}) }
+  }
+  const notExpired = operation.op === 'abort' && operation.expired && checkExpired(draft, operation.expired)
+  if (notExpired) return { kind: 'refused', refusal: notExpired }
+  if (operation.op === 'cancel' || operation.op === 'abort') return verdictOf(end(draft, position, operation), target)
+  const verdict = verdictOf(checkOpen(draft.at(position)) ?? work(draft, position, operation), target)
+  if (verdict.kind === 'refused' || (operation.op !== 'start' && operation.op !== 'touch')) return verdict
+  const claim = claimOf(draft, position)
+  return claim === undefined ? verdict : { ...verdict, claim }
+}
+
+type Work = Exclude<Operation, { op: 'init' | 'settle' | 'retry' | 'cancel' | 'abort' }>
+
+function work(draft: Draft, position: number, operation: Work): Refusal | 'already' | undefined {
+  switch (operation.op) {
+    case 'start':
+      return start(draft, position, operation)
+    case 'touch':
+      return touch(draft, position, operation)
+    case 'release':
+      return release(draft, position, operation)
+    case 'advance':
+      return advance(draft, position, operation)
+    case 'complete':
+      return complete(draft, position, operation)
+    case 'fail':
+      return fail(draft, position, operation)
+    case 'set':
+      return set(draft, position, operation)
+    default:
+      return operation satisfies never
+  }
+}
+
+function verdictOf(outcome: Refusal | 'already' | undefined, target: string): DispatchResult {
+  if (outcome === undefined) return { kind: 'done', target }
+  if (outcome === 'already') return { kind: 'already', target }
+  return { kind: 'refused', refusal: outcome }
+}
+
+function notFound(event: string): Refusal {
+  return { code: 'event-not-found', event, status: '', message: `the stream has no event ${event}` }
+}
+
+/**
+ * The first result of a command, rebuilt from its journal entry: for a repetition with the same id, or for an earlier
+ * attempt of the same call, whose entry has the same nonce too.
+ */
+export function resultFromJournal(document: StreamDocument, first: Transaction, nonce?: string): ChangeResult {
+  const claim = recordedClaim(document, first)
+  const isOwn = nonce !== undefined && first.nonce === nonce
+  return {
+    outcome: isOwn ? 'done' : 'already',
+    version: first.version,
+    ...effectsOf(first.changes),
+    done: wasDone(document, first.version),
+    duplicate: !isOwn,
+    added: first.changes.filter(({ how }) => how === 'add').map(({ event }) => event),
+    ...(claim === undefined ? {} : { claim }),
+  }
+}
+
+/** The effects of a transaction. One event may change twice in it: settling comes first, and a retry may revert it. */
+function effectsOf(changes: readonly JournalChange[]): Pick<ChangeResult, 'changed' | 'closed' | 'joined'> {
+  const last = new Map(changes.map(change => [change.event, change]))
+  const waiting = ({ event }: JournalChange) => last.get(event)?.how === 'join' && last.get(event)?.to === 'inprocess'
+  return {
+    changed: changes.map(({ event, from, to, how }) => ({ id: event, from, to, how })),
+    closed: changes.filter(change => change.how === 'close' && last.get(change.event) === change).map(idOf),
+    joined: changes.filter(change => change.how === 'join' && change.to === 'init' && !waiting(change)).map(idOf),
+  }
+}
+
+function idOf({ event }: JournalChange): string {
+  return event
+}
+
+function wasDone(document: StreamDocument, version: number): boolean {
+  const transactions = parseJournal(document.journal, document.prefix)
+  const root = document.events[0]
+  if (root === undefined) return false
+  const status = replayStatuses(transactions.filter(transaction => transaction.version <= version)).get(root.id)
+  return isFinal({ status: status ?? '' })
+}
+
+/** The claim that `start` made. The event has its end only while this claim is the latest. */
+function recordedClaim(document: StreamDocument, first: Transaction): ChangeResult['claim'] | undefined {
+  const change = first.changes.find(({ owner }) => owner !== undefined)
+  if (change?.owner === undefined) return undefined
+  const stream = EventStream.of(document.events)
+  const event = stream.find(change.event)
+  const running = event !== undefined && fenceOf(event) === first.version ? event.lc.until : undefined
+  const silenceMs = event && silenceLimitMs(stream, event)
+  const limit = silenceMs === undefined ? {} : { silenceMs }
+  const { owner, attempt = 1 } = change
+  return { owner, fence: first.version, until: running ?? first.at, attempt, ...limit }
+}
+
+/** @param foreign the foreign write that no transaction has recorded yet */
+function checkPrecondition(
+  document: StreamDocument,
+  pin: Precondition,
+  foreign: ForeignWrite | undefined,
+): Refusal | undefined {
+  const { ifVersion = document.version, ifBorn = document.born } = pin
+  const isSameIncarnation = ifBorn === document.born || (document.born === '' && pin.ifVersion === undefined)
+  const written = foreign !== undefined && hasForeignWriteSince(document, pin, foreign)
+  if (ifVersion === document.version && isSameIncarnation && !written) return undefined
+  const root = document.events[0]
+  const message = `the stream has changed since it was read: ${reason(document, ifVersion, ifBorn)}; read it again and repeat`
+  return root === undefined ? { code: 'changed', event: '', status: '', message } : refuse('changed', root, message)
+}
+
+function hasForeignWriteSince(document: StreamDocument, pin: Precondition, { op }: ForeignWrite): boolean {
+  if (pin.ifSum !== undefined) return pin.ifSum !== sumOf(document.events)
+  return pin.ifVersion !== undefined && op === 'foreign'
+}
+
+function reason({ version, born }: StreamDocument, ifVersion: number, ifBorn: string): string {
+  if (born !== ifBorn) return 'another one has its name now'
+  if (version !== ifVersion) return `it is at version ${version}, not ${ifVersion}`
+  return `it is at version ${version}, but another program wrote since`
 }

@@ -1,7 +1,6 @@
 import { isFinal, isSuperseded, isWaitingJoin, type StreamEvent } from '../event.ts'
 import type { EventStream } from '../event-stream.ts'
-import { isAhead } from './clock-ahead.ts'
-import { readTime, type TimeReader } from './dates.ts'
+import { isAhead, readTime, type TimeReader } from './dates.ts'
 import { parseTimeout } from './durations.ts'
 
 export type { TimeReader } from './dates.ts'
