@@ -1,6 +1,5 @@
 import { isFinal, type StreamEvent } from '../../stream/event.ts'
-import { isAhead } from '../../stream/time/clock-ahead.ts'
-import { isoTime, readTime } from '../../stream/time/dates.ts'
+import { isAhead, isoTime, readTime } from '../../stream/time/dates.ts'
 import { formatDuration, formatTimeSpan, MAX_DURATION_MS, parseTimeout } from '../../stream/time/durations.ts'
 import { commandWords } from '../../util/strings.ts'
 import type { Examined } from './examined-stream.ts'
