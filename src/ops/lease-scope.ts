@@ -113,9 +113,7 @@ function keepRenewed(lease: LeaseMonitor, outer: AbortSignal | undefined) {
   check()
   return {
     signal: outer === undefined ? controller.signal : AbortSignal.any([controller.signal, outer]),
-    /**
-     * The code if the lease is lost. Checks the lease itself, as blocking work or a sleeping machine delays the timer.
-     */
+    /** The code if the lease is lost. Checks the lease now: blocking work or sleep may have delayed the timer. */
     lostByNow() {
       check()
       return lost

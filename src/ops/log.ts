@@ -30,10 +30,7 @@ export type StreamLog =
   | Unread
 
 export interface LogOptions {
-  /**
-   * Only later transactions are wanted, epoch ms: streams last written before it are not read. Called before each
-   * stream.
-   */
+  /** Streams last written before this time, epoch ms, are not read. Called before each stream. */
   readonly floorMs?: () => number
   readonly signal?: AbortSignal
 }

@@ -111,9 +111,7 @@ export interface KnownVersions {
   readonly adopted: boolean
 }
 
-/**
- * The stream at an earlier version, replayed from its journal. The history of a foreign stream begins at its adoption.
- */
+/** The stream at an earlier version, replayed from its journal, which begins at the adoption of a foreign stream. */
 export function viewAt(view: StreamView, point: VersionPoint): FoundAt {
   const all = view.transactions()
   const index = all.findLastIndex(tx => isUpTo(tx, point, view))

@@ -52,10 +52,7 @@ export type Unread =
   | { readonly kind: 'missing'; readonly stream: string }
 
 export interface ReadSelectedOptions {
-  /**
-   * Only later transactions are wanted, epoch ms: streams last written before it are not read. Called before each
-   * stream.
-   */
+  /** Streams last written before this time, epoch ms, are not read. Called before each stream. */
   readonly floorMs?: () => number
   /** False for rows of a listing that need not be read. */
   readonly isWanted?: (row: StreamRow) => boolean

@@ -19,9 +19,7 @@ export interface StaleRule {
 /** The longest finite lease: unrenewed leases have ended by then, so a missing holder does not matter before. */
 const LONGEST_LEASE_MS = 60_000
 
-/**
- * Why the lease looks stale; empty for other leases, and for one that is not held or is breaking, which ends by itself.
- */
+/** Why the lease looks stale; empty for other leases. A lease that is breaking ends by itself. */
 export function staleReasons({ state, duration, holder }: LeaseView, rule: StaleRule): readonly StaleReason[] {
   if (state !== 'leased') return []
   if (holder === undefined) return duration === 'infinite' ? ['holder-unknown'] : []

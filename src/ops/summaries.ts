@@ -54,9 +54,7 @@ export async function* summaries(
 /** Maximum number of concurrent reads. */
 const READS_AT_ONCE = 8
 
-/**
- * Splits a page into parts with few documents to read, so that the first streams do not wait for all foreign documents.
- */
+/** Parts of a page with few documents to read, so that the first streams do not wait for all documents. */
 function* parts(page: readonly StreamRow[]): Generator<readonly StreamRow[]> {
   let from = 0
   let reads = 0

@@ -142,10 +142,7 @@ class WaitState {
     }
   }
 
-  /**
-   * Reads the streams that moved. Returns the cause if the store does not answer: the rest is then read at the next
-   * poll.
-   */
+  /** Reads the streams that moved. Returns the cause of an outage: the rest is then read at the next poll. */
   async read(): Promise<unknown> {
     const { signal } = this.#options
     try {

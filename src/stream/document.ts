@@ -1,9 +1,6 @@
 import type { ForeignAttribute, StreamEvent } from './event.ts'
 
-/**
- * A parsed stream: its events and the rest of the XML document that a rewrite must keep. Immutable: a change makes a
- * new document.
- */
+/** A parsed stream: its events and the XML around them. Immutable: a change makes a new document. */
 export interface StreamDocument {
   /** Qualified name of the document element; `EventStream` for new documents. */
   readonly element: string

@@ -150,9 +150,7 @@ export class EventStream {
     return reach(position, at => this.predecessorPositions(at))
   }
 
-  /**
-   * All descendants, superseded ones included, each once, children before parents. Every other event is below the root.
-   */
+  /** All descendants, superseded ones too, each once, children first. Every other event is below the root. */
   descendantPositions(position: number): number[] {
     if (position === 0) return this.childrenFirst().filter(at => at !== 0)
     return postOrder(position, at => this.#links.successors[at] ?? [])
@@ -288,10 +286,7 @@ function postOrder(start: number, successors: (at: number) => readonly number[])
 
 /** Open events of a stream, sorted by id. */
 export interface OpenEvents {
-  /**
-   * Open events without open events below: the stream waits on these. Waiting joins are left out, as they wait
-   * themselves.
-   */
+  /** Open events without open events below: the stream waits on these. Waiting joins are left out. */
   readonly leaves: readonly StreamEvent[]
   /** `init` events that can be started. */
   readonly ready: readonly StreamEvent[]

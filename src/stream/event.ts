@@ -30,10 +30,7 @@ export const ATTRIBUTES = [
 /** Name of one of the fourteen attributes. */
 export type AttributeName = (typeof ATTRIBUTES)[number]
 
-/**
- * Local names of the attributes that leasectl adds in the namespace `urn:leasectl:v1`, in the order in which they are
- * written.
- */
+/** Local names of the attributes in the namespace `urn:leasectl:v1`, in the order in which they are written. */
 export const LC_ATTRIBUTES = [
   'owner',
   'fence',

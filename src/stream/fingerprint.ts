@@ -10,9 +10,7 @@ export function sumOf(events: readonly StreamEvent[]): string {
   return `1:${hash('sha256', events.map(linesOf).join(''), 'hex')}`
 }
 
-/**
- * Cached because events are immutable: an unchanged event is hashed once when it is read, not again when it is written.
- */
+/** Cached, as events are immutable: an unchanged event is formatted once, not again when it is written. */
 const LINES = new WeakMap<StreamEvent, string>()
 
 function linesOf(event: StreamEvent): string {

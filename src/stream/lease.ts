@@ -49,9 +49,7 @@ export function leaseStateAt(record: LeaseRecord, nowMs: number): LeaseState {
   return record.untilMs === undefined || isToCome(record.untilMs, nowMs) ? 'leased' : 'expired'
 }
 
-/**
- * A finite lease ends within a minute: an end far ahead comes from a wrong clock and would lock the stream until then.
- */
+/** A finite lease ends within a minute: an end far ahead comes from a wrong clock and is ignored. */
 function isToCome(endMs: number, nowMs: number): boolean {
   return nowMs < endMs && !isFarAhead(endMs, nowMs)
 }

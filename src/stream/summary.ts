@@ -1,9 +1,6 @@
 import { MAX_READ_EVENTS } from './limits.ts'
 
-/**
- * The facts of a stream that a listing shows without reading its document. A cache: the document is authoritative
- * (stream-format 8).
- */
+/** The facts of a stream for listings. A cache: the document is authoritative (stream-format 8). */
 export interface Summary {
   readonly version: number
   readonly born: string
@@ -132,10 +129,7 @@ export function decodeSummary(fields: Readonly<Record<string, string | undefined
   }
 }
 
-/**
- * The version in these fields, even if the rest of the summary is missing or belongs to another body; 0 for none. Never
- * throws.
- */
+/** The version in these fields, even if the rest is missing or belongs to another body; 0 for none. Never throws. */
 export function versionOf({ v }: Readonly<Record<typeof COUNT_KEYS.version, string | undefined>>): number {
   return v !== undefined && COUNT.test(v) ? Number(v) : 0
 }

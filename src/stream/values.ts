@@ -29,10 +29,7 @@ export function required<Value>(read: Read<Value>): Required<Value> {
   return { needed: read }
 }
 
-/**
- * Reads an object with these fields and no others. A field that is `undefined` counts as absent; each field is read
- * once.
- */
+/** Reads an object with these fields and no others. An `undefined` field counts as absent; each is read once. */
 export function objectOf<Type extends object>(fields: Fields<Type>): Read<Type> {
   const readers = Object.entries<Read<unknown> | Required<unknown>>(fields)
   const known = new Set(Object.keys(fields))

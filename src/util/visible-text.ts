@@ -7,10 +7,7 @@ export function visibleText(text: string): string {
   return UNSAFE.test(text) ? text.replace(ALL_UNSAFE, visibleCharacter) : text
 }
 
-/**
- * Invisible characters, characters that look like a space, and spaces at the ends. Emoji and some scripts need a few of
- * them in texts.
- */
+/** Invisible characters, look-alikes of the space, and spaces at the ends. Emoji and some scripts need some of them. */
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]|(?! )\p{Zs}|^ | $/u
 const ALL_INVISIBLE = new RegExp(INVISIBLE, 'gu')
 

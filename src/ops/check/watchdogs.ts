@@ -149,9 +149,7 @@ function lagOf({ lastSweepMs, startedMs }: WatchdogSeen, nowMs: number): number 
   return lagMs < -MOST_SKEW_MS ? -lagMs : Math.max(0, lagMs)
 }
 
-/**
- * A sweep longer than the interval is followed by the next one at once. A given limit shifts the default of the other.
- */
+/** A sweep may take longer than the interval. A given limit shifts the default of the other. */
 function limitsFor({ intervalMs, tookMs }: WatchdogSeen, { warnMs, critMs }: LagRule) {
   const cadenceMs = Math.max(intervalMs, tookMs)
   const usualWarnMs = 3 * cadenceMs + 10_000
@@ -172,10 +170,7 @@ function openBreakers(sweeping: readonly WatchdogSeen[]): WatchdogFault[] {
   return watchdog === undefined ? [] : [{ kind: 'breaker-open', status: 'critical', watchdog }]
 }
 
-/**
- * The shards without a watchdog. A watchdog of all streams leaves none. If they disagree on the number of shards, the
- * better set counts.
- */
+/** The shards without a watchdog of them or of all streams. If the numbers of shards differ, the better set counts. */
 function unheldShards(sweeping: readonly WatchdogSeen[]): WatchdogFault[] {
   const sharing = sweeping.flatMap(({ shards }) => shards ?? [])
   if (sharing.length < sweeping.length) return []

@@ -50,10 +50,7 @@ export function open({ counted }: Examined): readonly Counted[] {
   return counted.filter(({ event }) => !isFinal(event))
 }
 
-/**
- * The words of a command that ends an event, or the whole stream for the root. With `--dry-run`, so that copying it
- * does no harm.
- */
+/** The words of a command that ends an event or, for the root, the stream; `--dry-run` makes copying safe. */
 export function endCommand(verb: 'cancel' | 'abort', { name, root }: Examined, id: string): readonly string[] {
   return commandWords([verb], [name], [...(id === root.id ? [] : ['-e', id]), '--dry-run'])
 }

@@ -128,10 +128,7 @@ interface Meaning {
   readonly words: string
 }
 
-/**
- * Meanings of a text that .NET reads as days although hours or minutes are likelier: `24:00:00`, `30:00`, `30`.
- * Likeliest first.
- */
+/** Meanings of a text that .NET reads as days, likeliest first: `24:00:00`, `30:00`, `30`. */
 function meaningsOfDays(text: string): readonly Meaning[] {
   const fields = text.trim().split(':').map(Number)
   const [first = 0, second = 0, third = 0] = fields

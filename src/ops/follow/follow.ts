@@ -18,10 +18,7 @@ export type FollowItem =
   | { readonly kind: 'transaction'; readonly tx: JournalEntry }
   /** The store does not answer; the next poll tries again. Yielded once per outage. */
   | { readonly kind: 'interrupted'; readonly cause: unknown }
-  /**
-   * The store answers again. `missed`: the journal does not continue from the last known transaction; `broken` says
-   * why.
-   */
+  /** The store answers again. `missed`: the journal does not continue from the last position; `broken` says why. */
   | { readonly kind: 'resumed'; readonly missed: boolean; readonly broken?: JournalGap }
   /** The root is final. A retry can reopen it, so following continues. */
   | { readonly kind: 'done' }
@@ -98,9 +95,7 @@ function newItems(
 
 /** Why the journal does not continue from the last known transaction. */
 export type JournalGap =
-  /**
-   * Another stream has the name now; its versions start again. The last transactions of the former one may be missing.
-   */
+  /** Another stream has the name now. The last transactions of the former one may be missing. */
   | 'other-life'
   /** The last known transaction is not in the journal: an older copy was restored. */
   | 'older-copy'
@@ -127,8 +122,7 @@ export interface PositionOptions {
   /** The incarnation (`lc:born`) of that version; `''` takes the first one found. */
   readonly born: string
   /**
-   * When the stream was last written at that version, epoch ms. Absent for a version from the command line, which may
-   * be a future one.
+   * When the stream was written at that version, epoch ms. Absent for one from the command line, maybe a future one.
    */
   readonly seenMs?: number
 }

@@ -71,10 +71,7 @@ function attempt(
   }
 }
 
-/**
- * Whether the attempt was started: a worker had it, or another phase followed *ready*. An end from outside does not
- * count.
- */
+/** Whether a worker had the attempt, or another phase followed *ready*. An end from outside does not count. */
 function wasStarted(spans: readonly Period[], outcome: AttemptOutcome): boolean {
   const isReady = spans.at(-1)?.phase === 'ready'
   if (outcome === 'completed') return has(spans, 'ready') || has(spans, 'running')

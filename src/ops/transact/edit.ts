@@ -87,10 +87,7 @@ class EditAttempts {
     return this.#outcome({ kind, document: editing.document }, editing.results, false)
   }
 
-  /**
-   * The results of this edit's own earlier attempt that was applied: as computed then, because the journal does not
-   * have all of them.
-   */
+  /** The results of the earlier attempt that was applied, as computed then: the journal does not have all of them. */
   #own(made: readonly ChangeResult[]): readonly ChangeResult[] {
     const landed = this.#sent.find(results => effectsIn(results) === effectsIn(made))
     return landed ?? made

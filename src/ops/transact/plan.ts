@@ -59,10 +59,7 @@ export interface AppliedGroup {
   readonly sent: readonly (SentOperation | undefined)[]
 }
 
-/**
- * Maximum work at once, in operations times events: half a second. Even a slow machine must finish it within half a
- * lease.
- */
+/** Maximum work at once, operations times events: half a second. A slow machine must finish within half a lease. */
 const MAX_WORK = 500_000
 /** Characters of history that take as long as an event. */
 const JOURNAL_OF_AN_EVENT = 400

@@ -62,10 +62,7 @@ export function findForeignWrite(document: StreamDocument, versionFloor: number)
   }
 }
 
-/**
- * The highest version in a document and the summary beside it (`floor`): versions never go back, even if a foreign
- * writer drops some.
- */
+/** The highest version in a document and its summary (`floor`): versions never go back. */
 export function highestVersion(document: StreamDocument, floor: number): number {
   let highest = Math.max(document.version, floor, lastVersion(document.journal, document.prefix))
   for (const event of document.events) highest = Math.max(highest, fenceOf(event) ?? 0)
@@ -146,10 +143,7 @@ type LcAttributes = { readonly [Name in LcAttributeName]?: string }
 export interface JournalFacts {
   /** Version of the transaction that added it. */
   readonly added: number
-  /**
-   * Owner, fence, attempt, latest opening, waiting join and superseded marks. The journal does not have the end of a
-   * claim.
-   */
+  /** Owner, fence, attempt, latest opening, waiting join and superseded marks, but not the end of a claim. */
   readonly lc: LcAttributes
 }
 
@@ -176,10 +170,7 @@ export function restoreDroppedAttributes(
   return restored ? list : events
 }
 
-/**
- * The events without the claims that a foreign write ended. The owner stays, so that the next claim counts as another
- * attempt.
- */
+/** The events without the claims that a foreign write ended. The owner stays: the next claim is another attempt. */
 export function withoutEndedClaims(
   events: readonly StreamEvent[],
   changes: readonly JournalChange[],

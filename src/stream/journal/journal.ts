@@ -15,10 +15,7 @@ export interface JournalChange {
   /** For `start`. */
   readonly owner?: string
   readonly attempt?: number
-  /**
-   * For `set`: the names of the changed attributes, joined by blanks. For `foreign`: `claim` if an older copy ended the
-   * claim.
-   */
+  /** For `set`: names of changed attributes, joined by blanks. For `foreign`: `claim` if an older copy ended it. */
   readonly attr?: string
 }
 

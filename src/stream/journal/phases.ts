@@ -22,10 +22,7 @@ export interface EventHistory {
   /** In order, without empty periods; there is none between an end and a retry. */
   readonly spans: readonly Period[]
   readonly ends: readonly { readonly atMs: number; readonly status: string }[]
-  /**
-   * A foreign writer added the event: its phases until it was found are not recorded, even if its `created` is
-   * readable.
-   */
+  /** A foreign writer added the event, so that its phases until it was found are not recorded. */
   readonly foundLate: boolean
 }
 
@@ -147,10 +144,7 @@ class Replay {
     if (wasOpen && isFinal(run)) run.ends.push({ atMs, status: run.status })
   }
 
-  /**
-   * The end of an event: a foreign end is found later than it happens; its time is in `timestamp` until the event is
-   * reopened.
-   */
+  /** When the event ended. A foreign end is found late; its time is in `timestamp` until the event is reopened. */
   #endedMs(event: StreamEvent, { status }: Run, leastMs: number): number {
     const ms = status === event.status ? this.#time(event.timestamp) : undefined
     return ms === undefined ? this.#nowMs : Math.max(leastMs, Math.min(ms, this.#nowMs))

@@ -91,10 +91,7 @@ function asThen(
 
 const ENDS: ReadonlySet<string> = new Set(['complete', 'fail', 'cancel', 'abort'])
 
-/**
- * The `msg` at that version: for an ended event the reason of its end, before that the original `msg`, kept in
- * `lc:msg`.
- */
+/** The `msg` at that version: for an ended event the reason of its end, else the original one from `lc:msg`. */
 function messageThen(event: StreamEvent, { last }: Track): string {
   const first = event.lc.msg?.trim() ?? event.msg
   if (last === undefined || last.change.how !== 'target' || !isFinal({ status: last.change.to })) return first

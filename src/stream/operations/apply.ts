@@ -26,10 +26,7 @@ import {
 } from './transaction.ts'
 import { claimOf, complete, fail, release, set, start, touch } from './work.ts'
 
-/**
- * The state of a stream that the caller has read. A change with it applies to exactly the state that was previewed
- * (stream-format 5).
- */
+/** The state of a stream that the caller has read: the change is refused in any other (stream-format 5). */
 export interface Precondition {
   /** Refuse (`changed`) unless the stream is at this version and no foreign write followed. */
   readonly ifVersion?: number
@@ -47,10 +44,7 @@ export interface Precondition {
 
 /** The inputs of an operation beside the document: time, versions seen outside, and the precondition. */
 export interface OperationContext extends TransactionContext, Precondition {
-  /**
-   * A random text of this call, the same in all its attempts: identifies its own journal entry among others with its
-   * command id.
-   */
+  /** A random text of this call for all its attempts: identifies its journal entry among others with its command id. */
   readonly nonce?: string
 }
 
@@ -197,9 +191,7 @@ function notStarted(): Refusal {
   return { code: 'not-started', event: '', status: '', message: 'the document holds no event yet; init starts it' }
 }
 
-/**
- * Arguments that may differ between repetitions of one command: times, observed state, proofs of the claim, fresh ids.
- */
+/** Arguments that may differ between repetitions of a command: times, observed state, proofs of the claim, ids. */
 const NOT_HASHED: ReadonlySet<string> = new Set(['claimMs', 'fence', 'born', 'expired'])
 
 /**

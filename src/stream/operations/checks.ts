@@ -18,10 +18,7 @@ export function checkClaim(draft: Draft, event: StreamEvent, claimant: Claimant)
   )
 }
 
-/**
- * Refuses as `fenced` unless the token is exactly the event's: another worker claimed it later, or the claim was
- * dropped.
- */
+/** Refuses as `fenced` unless the token is the event's: it was claimed again, or the claim was dropped. */
 export function checkFence(event: StreamEvent, fence: number): Refusal | undefined {
   const current = fenceOf(event)
   if (current === fence) return undefined

@@ -82,10 +82,7 @@ function close(draft: Draft, at: number, failures: FailureCounter): void {
   draft.setStatus(at, 'completed', 'close')
 }
 
-/**
- * Marks a parent that ends with failures below it. Returns false, without a change, for an event without failures
- * below.
- */
+/** Marks a parent that ends with failures below it. Returns false, without a change, if there are none. */
 export function writeErrorSummary(draft: Draft, at: number, failures = failureCounter(draft.stream)): boolean {
   const summary = failures(at)
   if (summary.total === 0) return false
@@ -94,10 +91,7 @@ export function writeErrorSummary(draft: Draft, at: number, failures = failureCo
   return true
 }
 
-/**
- * Adds the summary to an event that a foreign writer closed in spite of failures. The event is final: only our own
- * attributes change.
- */
+/** Adds the summary to an event that a foreign writer closed. It is final: only our own attributes change. */
 function addMissingSummary(draft: Draft, at: number, failures: FailureCounter): void {
   const event = draft.at(at)
   if (event.status !== 'completed' || event.lc.outcome !== undefined) return

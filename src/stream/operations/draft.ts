@@ -17,10 +17,7 @@ interface Patch {
   readonly lc?: { readonly [Name in LcAttributeName]?: string | undefined }
 }
 
-/**
- * Value of `lc:msg` for an event without `msg`. An empty attribute would not be written, and our text would never be
- * removed.
- */
+/** Value of `lc:msg` for an event without `msg`: an empty attribute would not be written. */
 const NO_MESSAGE = ' '
 
 /** Immutable lists of events with nothing left to settle, now or later. */

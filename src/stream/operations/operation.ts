@@ -25,10 +25,7 @@ export function isOnDue(text: string | undefined): text is OnDue {
   return (ON_DUE as readonly (string | undefined)[]).includes(text)
 }
 
-/**
- * Proof of the claim: the fencing token that `start` returned or, without it, the owner's name. If both are given, both
- * must match.
- */
+/** Proof of the claim: the fencing token from `start` or the owner's name. If both are given, both must match. */
 export interface Claimant {
   readonly owner?: string
   readonly fence?: number

@@ -73,10 +73,7 @@ function checkFailed(draft: Draft, position: number): Refusal | undefined {
   )
 }
 
-/**
- * Refuses an event that had done its own work when it failed: repeating it would replace events that were completed
- * since.
- */
+/** Refuses an event that had done its own work: a retry would replace events that were completed since. */
 function checkLeaf(draft: Draft, position: number): Refusal | undefined {
   if (draft.stream.successorPositions(position).length === 0) return undefined
   const event = draft.at(position)
@@ -171,10 +168,7 @@ function joinsOf(draft: Draft): Joins {
   }
 }
 
-/**
- * Joins by the position of the forking event: waiting ones, and released ones, also by the settling of this
- * transaction.
- */
+/** Waiting and released joins, by the position of the forking event. */
 function joinsByFork({ stream, transactions, changes }: Draft): ReadonlyMap<number, readonly number[]> {
   const ids = declaredJoins(transactions)
   for (const { event, how } of changes) if (how === 'join') ids.add(event)

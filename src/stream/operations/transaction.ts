@@ -149,10 +149,7 @@ export function withNext(document: StreamDocument): StreamDocument {
 /** Bytes of the longest escape of a character. */
 const ESCAPED = 6
 
-/**
- * Empty if a successor cannot be named: with only the others in `next` the parent would close before that one has
- * ended.
- */
+/** Empty if a successor cannot be named: with only the others in `next` the parent would close too early. */
 function nextOf(stream: EventStream, position: number): string {
   const ids = stream.followingPositions(position).flatMap(at => stream.at(at)?.id ?? [])
   return ids.every(isLinkable) ? ids.join('|') : ''

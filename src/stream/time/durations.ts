@@ -66,10 +66,7 @@ export function parseTimeSpan(text: string): Span | undefined {
   return bounded(wholeDays * DAY + hours * HOUR + minutes * MINUTE + seconds * SECOND + fraction, negative, asDays)
 }
 
-/**
- * Parses ISO 8601 durations of fixed length: weeks, days, hours, minutes, seconds, with fractions. Years and months:
- * `undefined`.
- */
+/** Parses ISO 8601 durations of weeks, days, hours, minutes, seconds, with fractions. Years and months: `undefined`. */
 export function parseIsoDuration(text: string): Span | undefined {
   const match = ISO.exec(text.trim())
   if (match === null) return undefined

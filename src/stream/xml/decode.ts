@@ -4,10 +4,7 @@ import { placeOf } from './errors.ts'
 
 type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be'
 
-/**
- * Valid encoding names of a declaration, by the encoding of the bytes. `utf-16` in UTF-8 text is refused, as in .NET
- * and libxml2.
- */
+/** Valid encoding names of a declaration. `utf-16` in UTF-8 text is refused, as in .NET and libxml2. */
 const NAMES: Readonly<Record<Encoding, readonly string[]>> = {
   'utf-8': ['utf-8', 'utf8'],
   'utf-16le': ['utf-16', 'utf-16le'],

@@ -199,10 +199,7 @@ export class JournalRewriter {
   }
 }
 
-/**
- * The rest of a tag after the prefix: a name and attributes in double quotes, one blank before each, ids without
- * references.
- */
+/** A tag after its prefix: a name and attributes in double quotes, one blank before each, ids without references. */
 const REST_OF_TAG = /[^\s"'<>=/:]+(?: (?:(?!cmd=)[^\s"'<>=/]+="[^"<>]*"|cmd="[^"<>&]*")){0,30}\/?>/y
 
 /**

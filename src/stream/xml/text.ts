@@ -24,10 +24,7 @@ export function escapeAttribute(value: string): string {
   return SPECIAL.test(value) ? value.replace(EVERY_SPECIAL, character => ESCAPES[character] ?? character) : value
 }
 
-/**
- * The control characters that XML 1.0 excludes and the two non-characters of the basic plane; lone surrogates are
- * searched separately.
- */
+/** The characters that XML 1.0 excludes, except lone surrogates, which are searched separately. */
 const FORBIDDEN = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/
 const LONE_SURROGATE = /\p{Surrogate}/u
 
@@ -53,10 +50,7 @@ export function isBlank(text: string, start: number, end: number): boolean {
   return true
 }
 
-/**
- * The text from `start` to before `end` without XML white space at its ends. `trim` would also remove a no-break space,
- * which is data.
- */
+/** The text from `start` to before `end`, trimmed of XML white space: a no-break space is data. */
 export function trimmed(text: string, start = 0, end = text.length): string {
   let first = start
   let last = end
@@ -69,10 +63,7 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 }
 
-/**
- * Joins raw slices, each on its own line at the indentation of the document element's children; empty ones are left
- * out.
- */
+/** Joins the non-empty raw slices, each on its own line, indented as a child of the document element. */
 export function joinRaw(parts: readonly string[]): string {
   return parts.filter(part => part !== '').join('\n  ')
 }

@@ -114,10 +114,7 @@ function addLc(parts: string[], { lc }: StreamEvent, prefix: string): void {
   }
 }
 
-/**
- * Entries are on their own lines, indented by four. An empty journal is written only after a foreign one, because the
- * last one counts.
- */
+/** Entries are indented by four. An empty journal is written only after a foreign one, as the last one counts. */
 function writeJournal({ journal, prefix, tail, events }: StreamDocument): string[] {
   if (journal === '') {
     const mayFollowOne = [tail, ...events.map(({ before }) => before)].some(raw => raw.includes('journal'))

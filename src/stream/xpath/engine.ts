@@ -56,10 +56,7 @@ export async function loadEngine(): Promise<Evaluate> {
   }
 }
 
-/**
- * Enough for expressions that visit each event and its neighbours; an expression that compares all pairs of a large
- * document is aborted.
- */
+/** Enough to visit each event and its neighbours, but not to compare all pairs of a large document. */
 const MAX_VISITS = 5_000_000
 
 /** Counts the visited nodes: evaluation is synchronous and ignores signals, so only a limit can abort it. */
