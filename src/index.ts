@@ -95,6 +95,7 @@ export type {
 } from './stream/event.ts'
 export { ATTRIBUTES, LC_ATTRIBUTES, STATUSES } from './stream/event.ts'
 export type { ChangeCause, JournalChange, Transaction } from './stream/journal/journal.ts'
+export type { Precondition } from './stream/operations/apply.ts'
 export type {
   Authorship,
   ChangeResult,
@@ -109,7 +110,6 @@ export type {
   SettableAttributes,
 } from './stream/operations/operation.ts'
 export { ON_DUE, SETTABLE } from './stream/operations/operation.ts'
-export type { Precondition } from './stream/precondition.ts'
 export type { Summary } from './stream/summary.ts'
 export type { SelectedValue } from './stream/xpath/xpath.ts'
 export type {

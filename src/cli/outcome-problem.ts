@@ -1,6 +1,6 @@
 import { holderOrLast } from '../formats/lease.ts'
 import { span } from '../formats/terminal/numbers.ts'
-import { goneText, StreamReplaced, type TransactOutcome } from '../ops/transact/transact.ts'
+import { missingStreamText, StreamReplaced, type TransactOutcome } from '../ops/transact/transact.ts'
 import type { LeaseView } from '../store/store.ts'
 import { commandWords } from '../util/strings.ts'
 import { commandLine, sameCommand } from './command-line.ts'
@@ -54,7 +54,7 @@ export function missingProblem(stream: string): Problem {
 
 /** A claim holds in one life of its stream. */
 export function replacedProblem(stream: string): Problem {
-  return problem('stream-not-found', goneText(stream, true), {
+  return problem('stream-not-found', missingStreamText(stream, true), {
     stream,
     hint: 'Nothing was changed. Whatever is in that one is for other workers.',
   })

@@ -16,7 +16,7 @@ export function pointInTime(flag: string): (text: string) => PointInTime {
     const what =
       bare === undefined
         ? `${JSON.stringify(text)} is no point in time`
-        : `${bare} what? ${bare}s, ${bare}m, ${bare}h or ${bare}d`
+        : `${bare} has no unit: ${bare}s, ${bare}m, ${bare}h or ${bare}d`
     throw new UsageError(`${flag}: ${what}`, {
       hint: 'Write how long ago (30m, 2h, 1d), a time (14:00), a date and time here (2026-11-20 14:00) or RFC 3339.',
     })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readStream } from '../ops/read-stream.ts'
-import { documentCache } from '../ops/transact/document-cache.ts'
+import { documentCache } from '../ops/transact/commit.ts'
 import { type TransactOptions, type TransactOutcome, transact } from '../ops/transact/transact.ts'
 import type { Holder, StreamStore, WriteMode } from '../store/store.ts'
 import { isFinal, type StreamEvent } from '../stream/event.ts'

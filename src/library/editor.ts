@@ -1,7 +1,7 @@
 import { type DocumentView, viewDocument } from '../ops/read-stream.ts'
 import type { Editing } from '../ops/transact/edit.ts'
 import type { Claimant, Operation } from '../stream/operations/operation.ts'
-import { flag, needed, objectOf, requiredText } from '../stream/values.ts'
+import { flag, objectOf, required, requiredText } from '../stream/values.ts'
 import { CLAIMANT, claimMs, readClaimant, readMsg, storedMsg } from './operations.ts'
 import { EventReader, type EventSource, StreamReader } from './reader.ts'
 import { type AttributeChanges, readAttributes, SUCCESSORS, type SuccessorSpecs, type Successors } from './specs.ts'
@@ -32,7 +32,7 @@ export interface AdvanceOptions extends Successors, Claimant {
 
 const CLAIM_MS = 60_000
 
-const readStart = objectOf<StartOptions>({ owner: needed(requiredText), claimMs, takeOver: flag })
+const readStart = objectOf<StartOptions>({ owner: required(requiredText), claimMs, takeOver: flag })
 const readTouch = objectOf<TouchOptions>({ ...CLAIMANT, claimMs, msg: storedMsg })
 const readAdvance = objectOf<Omit<AdvanceOptions, keyof SuccessorSpecs> & Partial<SuccessorSpecs>>({
   ...SUCCESSORS,

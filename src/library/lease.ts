@@ -5,9 +5,9 @@ import { thisHost } from '../ops/transact/transact.ts'
 import type { AcquireOutcome, BreakOutcome, Holder, LeaseOutcome, StreamStore } from '../store/store.ts'
 import {
   callback,
-  needed,
   objectOf,
   type Read,
+  required,
   requiredText,
   signal,
   storedText,
@@ -41,7 +41,7 @@ export interface AcquireLeaseOptions extends TakeLeaseOptions {
   readonly leaseId?: string
 }
 
-const TAKE_LEASE = { by: needed(requiredText), purpose: storedText(), waitMs, signal }
+const TAKE_LEASE = { by: required(requiredText), purpose: storedText(), waitMs, signal }
 const durationS = whole(15, 60)
 const durationOrNoEnd: Read<number> = (given, field) => (given === -1 ? -1 : durationS(given, field))
 

@@ -4,11 +4,11 @@ import {
   flag,
   listOf,
   milliseconds,
-  needed,
   nonEmptyText,
   objectOf,
   oneOfOps,
   type Read,
+  required,
   requiredText,
   storedText,
   text,
@@ -23,7 +23,7 @@ export const claimMs: Read<number> = milliseconds(1, LONGEST_CLAIM_MS)
 
 export const CLAIMANT = { owner: requiredText, fence: whole(0) }
 export const storedMsg = storedText('msg')
-const EVENT = { event: needed(nonEmptyText) }
+const EVENT = { event: required(nonEmptyText) }
 const END = { ...EVENT, msg: storedMsg, ...CLAIMANT }
 
 export const readClaimant = objectOf<Claimant>(CLAIMANT)
@@ -34,34 +34,34 @@ export function readMsg(given: unknown): { readonly msg?: string } {
 }
 
 const readLimit = objectOf<ObservedDeadline>({
-  event: needed(nonEmptyText),
-  status: needed(text),
-  attempt: needed(text),
-  fence: needed(text),
-  timestamp: needed(text),
-  dueMs: needed(milliseconds(0)),
+  event: required(nonEmptyText),
+  status: required(text),
+  attempt: required(text),
+  fence: required(text),
+  timestamp: required(text),
+  dueMs: required(milliseconds(0)),
 })
 
 /** An operation as a program hands it to `transact`. */
 export const readOperation = oneOfOps<Operation>({
   init: {
-    root: needed(readEvent),
-    forks: needed(listOf(readEvent)),
+    root: required(readEvent),
+    forks: required(listOf(readEvent)),
     join: readEvent,
-    hold: needed(flag),
-    born: needed(uuid),
+    hold: required(flag),
+    born: required(uuid),
   },
-  start: { ...EVENT, owner: needed(requiredText), claimMs: needed(claimMs), fence: whole(0), takeOver: flag },
-  touch: { ...EVENT, ...CLAIMANT, claimMs: needed(claimMs), msg: storedMsg },
+  start: { ...EVENT, owner: required(requiredText), claimMs: required(claimMs), fence: whole(0), takeOver: flag },
+  touch: { ...EVENT, ...CLAIMANT, claimMs: required(claimMs), msg: storedMsg },
   release: { ...EVENT, ...CLAIMANT },
-  advance: { ...EVENT, ...SUCCESSORS, ...CLAIMANT, forks: needed(listOf(readEvent)), more: flag },
+  advance: { ...EVENT, ...SUCCESSORS, ...CLAIMANT, forks: required(listOf(readEvent)), more: flag },
   complete: END,
   fail: END,
   cancel: { event: nonEmptyText, msg: storedMsg },
   abort: { event: nonEmptyText, msg: storedMsg, expired: readLimit },
   retry: { event: nonEmptyText, canceled: flag },
   ack: {},
-  set: { ...EVENT, ...CLAIMANT, attributes: needed(readAttributes) },
+  set: { ...EVENT, ...CLAIMANT, attributes: required(readAttributes) },
   settle: {},
 })
 

@@ -9,7 +9,7 @@ import {
   type Status,
   type StreamEvent,
 } from '../stream/event.ts'
-import { type OpenEvents, openEvents, openWork } from '../stream/ready-events.ts'
+import { type OpenEvents, openEvents, openWork } from '../stream/event-stream.ts'
 import { claimEndMs, claimRuns, dueMs } from '../stream/time/deadlines.ts'
 import { text } from '../stream/values.ts'
 import type { SelectedValue } from '../stream/xpath/xpath.ts'

@@ -2,9 +2,9 @@ import { type EventSpec, ON_DUE, type SettableAttributes } from '../stream/opera
 import {
   isObject,
   listOf,
-  needed,
   objectOf,
   type Read,
+  required,
   requiredText,
   storedText,
   timeLimit,
@@ -54,7 +54,7 @@ const FREE = {
 }
 
 const readSpec = objectOf<EventSpec>({
-  name: needed(requiredText),
+  name: required(requiredText),
   ...FREE,
   msg: storedText('msg'),
   onDue: word(ON_DUE),

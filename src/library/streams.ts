@@ -5,17 +5,17 @@ import { type EditOutcome, edit } from '../ops/transact/edit.ts'
 import { type TransactOptions, type TransactOutcome, transact as transactAs } from '../ops/transact/transact.ts'
 import type { LeaseView, ListQuery, StreamStore } from '../store/store.ts'
 import { sumOf } from '../stream/fingerprint.ts'
+import type { Precondition } from '../stream/operations/apply.ts'
 import type { EventSpec, Operation } from '../stream/operations/operation.ts'
-import type { Precondition } from '../stream/precondition.ts'
 import { checkCommandId } from '../stream/text.ts'
 import {
   callback,
   flag,
   inField,
   milliseconds,
-  needed,
   objectOf,
   type Read,
+  required,
   requiredText,
   signal,
   storedText,
@@ -154,7 +154,7 @@ const commandId: Read<string> = (given, field) => {
 }
 
 const readChange = objectOf<ChangeStreamOptions>({
-  by: needed(requiredText),
+  by: required(requiredText),
   why: reason,
   commandId,
   leaseWaitMs: waitMs,

@@ -8,10 +8,10 @@ import {
   inField,
   isObject,
   listOf,
-  needed,
   nonEmptyText,
   objectOf,
   type Read,
+  required,
   requiredText,
   signal,
   storedText,
@@ -82,7 +82,7 @@ const pattern: Read<string> = (given, field) => {
 
 const readWorker = objectOf<WorkerOptions>({
   ...WORK,
-  name: needed(names),
+  name: required(names),
   topic: storedText(),
   match: pattern,
   concurrency: whole(1),

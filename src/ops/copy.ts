@@ -11,41 +11,41 @@ import { parseBody } from './transact/plan.ts'
 
 export interface CopyOptions {
   /**
-   * What to do where another document has the name. `replace` does it only over the state that was looked at: the one
+   * What to do if another document has the name. `replace` writes only over the state that the caller has read: the one
    * with this ETag, or none.
    */
   readonly existing: 'refuse' | 'skip' | { readonly replace: string | undefined }
   readonly holder: Holder
   /** How long to wait for a lease held by another, ms. Only replacing needs the lease. */
   readonly leaseWaitMs: number
-  /** Ends that wait. */
+  /** Ends the wait for the lease. */
   readonly stopWaiting?: AbortSignal
-  /** When to give up finding out what became of an unanswered write, ms from the call. Default 30 000. */
+  /** When to stop resolving an unanswered write, ms from the call. Default 30 000. */
   readonly deadlineMs?: number
 }
 
-/** What became of one document. Faults of the store and a document that cannot be read are thrown: nothing was written. */
+/** The outcome for one document. Faults of the store and an unreadable document are thrown: nothing was written. */
 export type CopyOutcome =
   | { readonly kind: 'created' | 'replaced'; readonly version: number }
-  /** The very same bytes are there. */
+  /** The same bytes are there already. */
   | { readonly kind: 'already'; readonly version: number }
-  /** Another document has the name and was left as it is. */
+  /** Another document has the name and was left unchanged. */
   | { readonly kind: 'exists' | 'skipped' }
-  /** It may not be replaced. */
+  /** The existing document must not be replaced. */
   | Extract<CopyState, { readonly kind: 'older' | 'unreadable' }>
-  /** The name no longer stands for what was looked at. */
+  /** The document under the name has changed since it was read. */
   | { readonly kind: 'changed' }
   | { readonly kind: 'held'; readonly lease: LeaseView; readonly waitedMs: number; readonly lastBy?: string }
-  /** Sent, unanswered, unresolved: repeating finds out. */
+  /** Sent, unanswered, unresolved: a repetition resolves it. */
   | { readonly kind: 'unknown'; readonly cause: unknown }
 
 const DEFAULT_DEADLINE_MS = 30_000
 
 /**
- * Puts a document of another store or a file into this one, byte by byte as it is: its version, journal, claims and
- * sum stay. Repeating is safe: what is there already is recognised by its bytes.
+ * Copies a document of another store or a file into this store, byte by byte: its version, journal, claims and sum
+ * stay. Repeating is safe: an existing copy is recognized by its bytes.
  *
- * @throws BadDocument it cannot be read; InvalidValue a name that this store cannot keep; the store's faults
+ * @throws BadDocument an unreadable document; InvalidValue an invalid name for this store; the store's faults
  */
 export async function copyInto(
   store: StreamStore,
@@ -55,23 +55,23 @@ export async function copyInto(
 ): Promise<CopyOutcome> {
   const incoming: Incoming = { name, body, document: parseBody(body, name), by: options.holder.by }
   const deadline = performance.now() + (options.deadlineMs ?? DEFAULT_DEADLINE_MS)
-  let ghost: InDoubtWrite | undefined
+  let inDoubt: InDoubtWrite | undefined
   for (let attempt = 0; attempt === 0 || performance.now() < deadline; attempt += 1) {
     try {
       if (attempt > 0) await sleep(unansweredDelay(attempt - 1, undefined, Math.random), undefined)
       const created = await store.create(name, body, summaryOf(incoming, store.nowMs()))
       if (created.kind === 'created') return { kind: 'created', version: incoming.document.version }
-      if (created.kind === 'unknown') ghost = created
-      const there = await overExisting(store, incoming, options, ghost)
+      if (created.kind === 'unknown') inDoubt = created
+      const there = await overExisting(store, incoming, options, inDoubt)
       if (there !== undefined) return there
     } catch (error) {
-      // Only the store can tell what became of it, so it is asked again; any other fault would only come again.
-      if (ghost === undefined) throw error
+      // Only a further request shows the outcome, so keep trying; any other fault would only repeat.
+      if (inDoubt === undefined) throw error
       if (!(error instanceof StoreUnreachable) || error instanceof StoreClosed) break
     }
   }
-  if (ghost === undefined) throw new StoreUnreachable(`the stream ${name} came and went until the deadline`)
-  return { kind: 'unknown', cause: ghost.cause }
+  if (inDoubt === undefined) throw new StoreUnreachable(`the stream ${name} came and went until the deadline`)
+  return { kind: 'unknown', cause: inDoubt.cause }
 }
 
 interface Incoming {
@@ -81,26 +81,30 @@ interface Incoming {
   readonly by: string
 }
 
-/** A create that may have landed, or still may; why there was no answer to it. */
+/** An in-doubt create: it may have been applied, or still may be. `cause`: why its answer is missing. */
 interface InDoubtWrite {
   readonly cause: unknown
 }
 
-/** `undefined`: nothing has the name any more, or not yet. @param ghost our own create: it may be what is there, or beneath it */
+/**
+ * Returns `undefined` if the name is free again, or still. @param inDoubt our own create: it may have made the present
+ * document or an earlier state of it
+ */
 async function overExisting(
   store: StreamStore,
   incoming: Incoming,
   options: CopyOptions,
-  ghost: InDoubtWrite | undefined,
+  inDoubt: InDoubtWrite | undefined,
 ): Promise<CopyOutcome | undefined> {
   const { existing } = options
   const current = await store.read(incoming.name)
   if (current === undefined) return undefined
   if (sameBytes(current.body, incoming.body))
-    return { kind: ghost === undefined ? 'already' : 'created', version: incoming.document.version }
-  // Nothing tells whose create that stands on: another may have copied the same, or it was there all along.
+    return { kind: inDoubt === undefined ? 'already' : 'created', version: incoming.document.version }
+  // The creator is unknown: another process may have copied the same document, or it was there before.
   const isKnown = typeof existing === 'object' && existing.replace === current.etag
-  if (ghost !== undefined && !isKnown && mayStandOn(incoming, current)) return { kind: 'unknown', cause: ghost.cause }
+  if (inDoubt !== undefined && !isKnown && mayDescendFrom(incoming, current))
+    return { kind: 'unknown', cause: inDoubt.cause }
   if (existing === 'refuse') return { kind: 'exists' }
   if (existing === 'skip') return { kind: 'skipped' }
   return replaceUnderLease(store, incoming, existing.replace, options)
@@ -130,7 +134,7 @@ async function replaceUnderLease(
     ...(options.stopWaiting === undefined ? {} : { stopWaiting: options.stopWaiting }),
   })
   switch (outcome.kind) {
-    // Left after a Put in doubt: only the last decision knows what became of that.
+    // Skipped after an in-doubt Put: only the last decision has its outcome.
     case 'committed':
       return left ?? { kind: 'replaced', version }
     case 'left':
@@ -144,14 +148,17 @@ async function replaceUnderLease(
   }
 }
 
-/** `undefined`: it is replaced. @param sent an earlier try was sent: it may be what is there, or beneath it */
+/**
+ * Why the document is not replaced; `undefined` to replace it. @param sent an earlier attempt was sent: it may have
+ * written the present document or an earlier state of it
+ */
 function reasonToLeave(
   current: StreamSnapshot,
   { name, body, document }: Incoming,
   etag: string | undefined,
   sent: boolean,
 ): CopyOutcome | undefined {
-  const standing = standingOf({ body, document }, current)
+  const standing = comparedWith({ body, document }, current)
   if (standing.kind === 'same') return { kind: sent ? 'replaced' : 'already', version: document.version }
   if (sent) return { kind: 'unknown', cause: new Error(`another write of ${name} followed`) }
   if (standing.kind !== 'other') return standing
@@ -162,46 +169,50 @@ function summaryOf({ document, by }: Incoming, nowMs: number): Summary {
   return summarize(document, { nowMs, lastModifiedMs: nowMs, lastBy: by })
 }
 
-/** A document that is to be put where another may be. */
+/** A document to copy. */
 export interface CopySource {
   readonly body: Uint8Array
   readonly document: StreamDocument
 }
 
-/** How a document stands to what has its name. */
+/** The stored document of the same name, compared with the one to copy. */
 export type CopyState =
-  /** The very same bytes. */
+  /** The same bytes. */
   | { readonly kind: 'same' }
-  /** Another document, which may be replaced. */
+  /** Another document, which can be replaced. */
   | { readonly kind: 'other'; readonly etag: string; readonly version: number }
   /** The same stream at a higher version: versions never go back (stream-format 5). */
   | { readonly kind: 'older'; readonly version: number; readonly found: number }
-  /** What is there cannot be read: nothing is written over it. */
+  /** The stored document is unreadable: it is not overwritten. */
   | { readonly kind: 'unreadable'; readonly message: string }
 
-/** Looks at what has the name, `undefined` for nothing. Takes no lease. */
-export async function lookAt(store: StreamStore, name: string, candidate: CopySource): Promise<CopyState | undefined> {
+/** Compares with the stored document; `undefined` if there is none. Takes no lease. */
+export async function compareWithStored(
+  store: StreamStore,
+  name: string,
+  candidate: CopySource,
+): Promise<CopyState | undefined> {
   const current = await store.read(name)
-  return current && standingOf(candidate, current)
+  return current && comparedWith(candidate, current)
 }
 
-/** How a document stands to a stored one. */
-function standingOf({ body, document }: CopySource, current: StreamSnapshot): CopyState {
+/** Compares a document with a stored one. */
+function comparedWith({ body, document }: CopySource, current: StreamSnapshot): CopyState {
   if (sameBytes(body, current.body)) return { kind: 'same' }
   const there = parsed(current)
   if (there instanceof BadDocument) return { kind: 'unreadable', message: there.message }
   const found = highestVersion(there, current.versionFloor)
   const version = highestVersion(document, 0)
-  const sameLife = there.born !== '' && there.born === document.born
-  if (sameLife && version < found) return { kind: 'older', version, found }
+  const isSameIncarnation = there.born !== '' && there.born === document.born
+  if (isSameIncarnation && version < found) return { kind: 'older', version, found }
   return { kind: 'other', etag: current.etag, version: found }
 }
 
 /**
- * Whether other bytes than the document's may have been written upon it: nothing but another life or a lower version
- * rules that out, and foreign writers may take both away.
+ * Whether the stored bytes may be a later state of the document. Only another incarnation or a lower version rules that
+ * out, and foreign writers may drop both.
  */
-function mayStandOn({ document }: CopySource, current: StreamSnapshot): boolean {
+function mayDescendFrom({ document }: CopySource, current: StreamSnapshot): boolean {
   const there = parsed(current)
   if (there instanceof BadDocument || there.born === '' || document.born === '') return true
   return there.born === document.born && highestVersion(there, current.versionFloor) >= highestVersion(document, 0)

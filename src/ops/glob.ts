@@ -2,22 +2,25 @@ import { InvalidValue } from '../stream/errors.ts'
 
 /** A pattern over whole names. */
 export interface Glob {
-  /** What every match begins with: a listing needs no more. */
+  /** The common prefix of all matches, for the listing. */
   readonly prefix: string
   matches(name: string): boolean
 }
 
-/** As long as the longest name, in UTF-16 code units; what a watchdog writes of itself is read up to this length too. */
+/**
+ * Maximum length of a pattern in UTF-16 code units: that of the longest name. Patterns in a watchdog's state are read
+ * up to this length too.
+ */
 const MAX_LENGTH = 1_024
 
 /**
- * Reads a pattern as shells do: `*` and `?` stay within a `/`, `**` does not, `[a-z]` is one of these characters, `[!a-z]`
- * one of the others but `/`, `{a,b}` one of these patterns; `\` takes the next character as it is.
+ * Reads a pattern as shells do: `*` and `?` stay within a `/`, `**` does not, `[a-z]` is one of these characters,
+ * `[!a-z]` one of the others but `/`, `{a,b}` one of these patterns; `\` takes the next character as it is.
  *
- * Pattern and name may come from somebody who means harm: a match takes no longer than their lengths multiplied.
+ * Pattern and name may be hostile: the time of a match is bounded by the product of their lengths.
  *
- * @throws InvalidValue for a pattern that is not whole. Shells take an open bracket as itself; a change of many streams
- * had better not guess.
+ * @throws InvalidValue for an incomplete pattern. Shells take an unclosed bracket literally; a change of many streams
+ * must not guess.
  */
 export function globOf(pattern: string): Glob {
   if (pattern.length > MAX_LENGTH) {
@@ -31,7 +34,7 @@ export function globOf(pattern: string): Glob {
   return {
     prefix,
     matches: name =>
-      name.startsWith(prefix) && behindAll(rest, name, [[prefix.length, prefix.length]]).at(-1)?.[1] === name.length,
+      name.startsWith(prefix) && endsAfterAll(rest, name, [[prefix.length, prefix.length]]).at(-1)?.[1] === name.length,
   }
 }
 
@@ -50,7 +53,7 @@ function commonPrefix(a: string, b: string): string {
   return a.slice(0, length)
 }
 
-/** The same for a pattern that somebody else wrote down: one that cannot be read matches nothing. */
+/** Reads a stored pattern of another program: an invalid one matches nothing. */
 export function storedGlobOf(pattern: string): Glob {
   try {
     return globOf(pattern)
@@ -70,29 +73,29 @@ type Part =
 type Ends = readonly [first: number, last: number]
 
 /**
- * How far the parts can reach from all these ends, ascending. All ways of matching go through the name together, so that
- * none is tried twice.
+ * The ends that the parts reach from these ends, ascending. All ways of matching advance through the name together, so
+ * that none is tried twice.
  */
-function behindAll(parts: readonly Part[], name: string, ends: readonly Ends[]): readonly Ends[] {
+function endsAfterAll(parts: readonly Part[], name: string, ends: readonly Ends[]): readonly Ends[] {
   let reached = ends
   for (const part of parts) {
     if (reached.length === 0) return reached
-    reached = behind(part, name, reached)
+    reached = endsAfter(part, name, reached)
   }
   return reached
 }
 
-function behind(part: Part, name: string, ends: readonly Ends[]): readonly Ends[] {
+function endsAfter(part: Part, name: string, ends: readonly Ends[]): readonly Ends[] {
   switch (part.kind) {
     case 'text':
-      return behindText(part.text, name, ends)
+      return endsAfterText(part.text, name, ends)
     case 'character':
-      return behindCharacter(part.fits, name, ends)
+      return endsAfterCharacter(part.fits, name, ends)
     case 'star':
-      return part.crossesSlashes ? [[ends[0]?.[0] ?? 0, name.length]] : behindStar(name, ends)
+      return part.crossesSlashes ? [[ends[0]?.[0] ?? 0, name.length]] : endsAfterStar(name, ends)
     case 'alternatives': {
       const reached: Ends[] = []
-      const all = part.of.flatMap(parts => behindAll(parts, name, ends))
+      const all = part.of.flatMap(parts => endsAfterAll(parts, name, ends))
       for (const [first, last] of all.sort(([a], [b]) => a - b)) add(reached, first, last)
       return reached
     }
@@ -101,7 +104,7 @@ function behind(part: Part, name: string, ends: readonly Ends[]): readonly Ends[
   }
 }
 
-function behindText(text: string, name: string, ends: readonly Ends[]): readonly Ends[] {
+function endsAfterText(text: string, name: string, ends: readonly Ends[]): readonly Ends[] {
   const reached: Ends[] = []
   let at = -1
   for (const [first, last] of ends) {
@@ -112,7 +115,11 @@ function behindText(text: string, name: string, ends: readonly Ends[]): readonly
   return reached
 }
 
-function behindCharacter(fits: (codePoint: number) => boolean, name: string, ends: readonly Ends[]): readonly Ends[] {
+function endsAfterCharacter(
+  fits: (codePoint: number) => boolean,
+  name: string,
+  ends: readonly Ends[],
+): readonly Ends[] {
   const reached: Ends[] = []
   for (const [first, last] of ends) {
     for (let at = first; at <= last && at < name.length; ) {
@@ -124,7 +131,7 @@ function behindCharacter(fits: (codePoint: number) => boolean, name: string, end
   return reached
 }
 
-function behindStar(name: string, ends: readonly Ends[]): readonly Ends[] {
+function endsAfterStar(name: string, ends: readonly Ends[]): readonly Ends[] {
   const reached: Ends[] = []
   let end = -1
   for (const [first, last] of ends) {
@@ -137,7 +144,10 @@ function behindStar(name: string, ends: readonly Ends[]): readonly Ends[] {
   return reached
 }
 
-/** Ranges that overlap, or follow one another, become one. @param first not before the first of those added already */
+/**
+ * Adds a range; overlapping and adjacent ranges become one. @param first not before the first of the ranges added
+ * already
+ */
 function add(ends: Ends[], first: number, last: number): void {
   const before = ends.at(-1)
   if (before === undefined || first > before[1] + 1) ends.push([first, last])
@@ -200,7 +210,7 @@ class PatternReader {
     const isNegated = this.#next === '!' || this.#next === '^'
     if (isNegated) this.#at++
     const ranges: (readonly [first: number, last: number])[] = []
-    // a ] in the first place is one of the characters
+    // a ] in first place is one of the characters
     while (this.#next !== ']' || ranges.length === 0) {
       if (/^\[[:.=]/.test(this.#pattern.slice(this.#at, this.#at + 2))) {
         this.#refuse(from, 'names a class of characters', 'Write a range such as [0-9] or [A-Za-z].')
@@ -221,7 +231,7 @@ class PatternReader {
     }
   }
 
-  /** @param from where the bracket stands */
+  /** @param from index of the bracket */
   #characterIn(from: number): number {
     if (this.#at >= this.#pattern.length) this.#refuse(from, 'is not closed', 'Write \\[ for the character itself.')
     const codePoint = this.#character().codePointAt(0) ?? 0
@@ -245,7 +255,7 @@ class PatternReader {
     return { kind: 'alternatives', of: alternatives }
   }
 
-  /** One code point that stands for itself. */
+  /** One literal code point. */
   #character(): string {
     if (this.#next === '\\' && ++this.#at === this.#pattern.length) {
       this.#refuse(this.#at - 1, 'stands at the end', 'Write \\\\ for the character itself.')

@@ -2,47 +2,47 @@ import type { Summary } from '../stream/summary.ts'
 import { defined } from '../util/defined.ts'
 import type { SummarizedStream } from './summaries.ts'
 
-/** What all streams of a group have in common; absent: it differs, is not known, or does not matter here. */
+/** The values that all streams of a group share; a field is absent if it differs, is unknown, or does not apply. */
 export interface GroupName extends Partial<AwaitedEvent> {
-  /** The status, the failure without its numbers, or what is waited on, in one text. */
+  /** The status, the failure without its numbers, or the awaited event, as one text. */
   readonly group: string
 }
 
 export interface StreamGroup extends GroupName, Totals {
-  /** These are the streams of all groups beyond those that are told apart. */
+  /** The streams of all groups beyond the limit. */
   readonly others?: true
 }
 
 export interface Groups {
   add(items: readonly SummarizedStream[], nowMs: number): void
-  /** How many streams were added, how many of them are in a group, and how many could not be read. */
+  /** Number of streams added, of those in a group, and of unreadable ones. */
   readonly counts: { readonly streams: number; readonly grouped: number; readonly unreadable: number }
   /** The largest first. */
   sorted(): StreamGroup[]
 }
 
-/** So many kinds of streams are told apart; further ones are counted together. What is held is bounded by it. */
+/** Maximum number of kinds of streams; further ones are counted together, which bounds the memory. */
 const MAX_BUCKETS = 2_000
 
-/** Puts streams into groups as they are listed. A stream that waits on several events is in a group for each of them. */
+/** Groups streams as they are listed. A stream that waits on several events is in a group for each of them. */
 export function groupsOf(by: GroupBy): Groups {
   switch (by) {
     case 'status':
-      return collecting(by, statusOf, () => name => [name])
+      return collectGroups(by, statusOf, () => name => [name])
     case 'failure':
-      return collecting(by, failureOf, () => name => [name])
+      return collectGroups(by, failureOf, () => name => [name])
     case 'waiting-on':
-      return collecting(by, waitsOf, namesOfWaits)
+      return collectGroups(by, waitsOf, namesOfWaits)
     default:
       return by satisfies never
   }
 }
 
 /**
- * Streams with the same facts are added up; which groups they are in is worked out once for all of them, at the end.
- * @param namesIn given all facts there are
+ * Adds up streams with the same facts; their groups are determined once, at the end.
+ * @param namesIn gets all facts
  */
-function collecting<Facts extends object>(
+function collectGroups<Facts extends object>(
   by: GroupBy,
   factsOf: (item: SummarizedStream) => Facts | undefined,
   namesIn: (all: readonly Facts[]) => (facts: Facts) => readonly GroupName[],
@@ -53,8 +53,8 @@ function collecting<Facts extends object>(
   const put = (facts: Facts, totals: Totals): void => {
     const key = JSON.stringify(facts)
     const known = buckets.get(key)
-    if (known === undefined && buckets.size >= MAX_BUCKETS) others = together(others, totals, by)
-    else buckets.set(key, { facts, totals: together(known?.totals, totals, by) })
+    if (known === undefined && buckets.size >= MAX_BUCKETS) others = addTotals(others, totals, by)
+    else buckets.set(key, { facts, totals: addTotals(known?.totals, totals, by) })
   }
   return {
     add(items, nowMs) {
@@ -71,7 +71,7 @@ function collecting<Facts extends object>(
       const names = namesIn([...buckets.values()].map(({ facts }) => facts))
       const groups = new Map<string, StreamGroup>()
       for (const { facts, totals } of buckets.values()) {
-        for (const name of names(facts)) join(groups, name, totals, by)
+        for (const name of names(facts)) addToGroup(groups, name, totals, by)
       }
       const largest = [...groups.values()].sort((a, b) => b.count - a.count || (a.group < b.group ? -1 : 1))
       return others === undefined ? largest : [...largest, { group: 'others', ...others, others: true }]
@@ -79,14 +79,14 @@ function collecting<Facts extends object>(
   }
 }
 
-function join(groups: Map<string, StreamGroup>, name: GroupName, totals: Totals, by: GroupBy): void {
+function addToGroup(groups: Map<string, StreamGroup>, name: GroupName, totals: Totals, by: GroupBy): void {
   const key = JSON.stringify([name.group, name.topic])
   const known = groups.get(key)
-  groups.set(key, { ...(known === undefined ? name : common(known, name)), ...together(known, totals, by) })
+  groups.set(key, { ...(known === undefined ? name : commonName(known, name)), ...addTotals(known, totals, by) })
 }
 
 /** Failures with the same text may be of several events. */
-function common({ group, root, event, ...rest }: GroupName, other: GroupName): GroupName {
+function commonName({ group, root, event, ...rest }: GroupName, other: GroupName): GroupName {
   const { name, topic, state } = rest
   return {
     group,
@@ -108,27 +108,27 @@ function failureOf({ summary }: SummarizedStream): GroupName | undefined {
   return { group: normalizeFailure(failure) || 'no message', root, event }
 }
 
-/** What streams are put together by: their status, the text of their last failure, or the events they wait on. */
+/** The criterion of groups: the status, the text of the last failure, or the awaited events. */
 export type GroupBy = 'status' | 'failure' | 'waiting-on'
 
-/** The time of a stream by which it is the oldest or newest of its group. */
+/** The time that decides which stream is the oldest or newest of its group. */
 export const TIME_OF = { status: 'created', failure: 'failedAt', 'waiting-on': 'modified' } as const
 
-/** What streams add up to. */
+/** Totals of streams. */
 interface Totals {
   readonly count: number
-  /** Of these, streams with an open event past its limit. */
+  /** Number of these with an overdue event. */
   readonly overdue: number
-  /** Of these, streams with an event that was aborted or canceled. */
+  /** Number of these with an aborted or canceled event. */
   readonly failed: number
-  /** Epoch ms, of the time in `TIME_OF`; `undefined` where none of them is known. */
+  /** Epoch ms, of the time in `TIME_OF`; `undefined` if none is known. */
   readonly oldestMs: number | undefined
   readonly newestMs: number | undefined
-  /** Name of one of them: with `failure` the one that failed last, else the oldest. */
+  /** Name of one stream: with `failure` the one that failed last, else the oldest. */
   readonly example: string
 }
 
-/** One stream alone. */
+/** The totals of one stream. */
 function totalsOf(item: SummarizedStream, by: GroupBy, nowMs: number): Totals {
   const { listed, summary } = item
   const ms = timeOf(item, by)
@@ -142,11 +142,11 @@ function totalsOf(item: SummarizedStream, by: GroupBy, nowMs: number): Totals {
   }
 }
 
-/** Both together. */
-function together(a: Totals | undefined, b: Totals, by: GroupBy): Totals {
+/** The sum of both. */
+function addTotals(a: Totals | undefined, b: Totals, by: GroupBy): Totals {
   if (a === undefined) return b
-  const oldestMs = outermost(Math.min, a.oldestMs, b.oldestMs)
-  const newestMs = outermost(Math.max, a.newestMs, b.newestMs)
+  const oldestMs = outerTime(Math.min, a.oldestMs, b.oldestMs)
+  const newestMs = outerTime(Math.max, a.newestMs, b.newestMs)
   const isOlder = by === 'failure' ? newestMs === a.newestMs : oldestMs === a.oldestMs
   return {
     count: a.count + b.count,
@@ -158,8 +158,8 @@ function together(a: Totals | undefined, b: Totals, by: GroupBy): Totals {
   }
 }
 
-/** The earlier or later of two times, either of which may be unknown. */
-function outermost(
+/** The earlier or later of two times; either may be unknown. */
+function outerTime(
   of: (a: number, b: number) => number,
   aMs: number | undefined,
   bMs: number | undefined,
@@ -172,42 +172,42 @@ function timeOf({ listed, summary }: SummarizedStream, by: GroupBy): number | un
   return by === 'failure' ? summary?.failedAtMs : summary?.createdMs
 }
 
-/** What differs from one occurrence of a failure to the next: ids, times, addresses, numbers. */
+/** The parts of a failure text that vary between occurrences: ids, times, addresses, numbers. */
 const VARYING = new RegExp(
   [
     String.raw`\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`,
     String.raw`\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?\b`,
     String.raw`\b0x[0-9a-f]+\b`,
     String.raw`\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,}\b`,
-    // a code says what happened: HTTP 503 is not HTTP 404, exit code 137 not exit code 2
+    // codes are kept: HTTP 503 is not HTTP 404, exit code 137 is not exit code 2
     String.raw`(?<![\d.])(?<!\b(?:http|status|code|exit|errno|signal)(?:/\d(?:\.\d)?)?[\s:=(/]{1,2})\d+(?:[.,:/-]\d+)*`,
   ].join('|'),
   'gi',
 )
 
 /**
- * The text of a failure without what differs from one stream to the next: `order 4711: timeout` becomes
- * `order #: timeout`. Codes are kept: numbers behind `HTTP`, `status`, `code`, `exit`, `errno` and `signal`.
+ * The text of a failure without the parts that vary between streams: `order 4711: timeout` becomes `order #: timeout`.
+ * Codes are kept: numbers behind `HTTP`, `status`, `code`, `exit`, `errno` and `signal`.
  */
 export function normalizeFailure(text: string): string {
   return text.replace(VARYING, '#').replace(/\s+/g, ' ').trim()
 }
 
-/** What a stream waits on, as far as its summary tells. */
+/** The events that a stream waits on, from its summary. */
 export type WaitingOn = Pick<Summary, 'root' | 'waitingOn' | 'ready'> & { readonly held?: true }
 
-/** An event that streams wait on: by name and topic where they are known, else by id. */
+/** An awaited event: by name and topic if known, else by id. */
 interface AwaitedEvent {
   /** Name of the root event: the kind of stream. */
   readonly root: string
   readonly event?: string
   readonly name?: string
   readonly topic?: string
-  /** `held`: the whole stream waits for its release. Absent where it is not known. */
+  /** `held`: the whole stream waits for its release. Absent if unknown. */
   readonly state?: 'not started' | 'started' | 'held'
 }
 
-/** `undefined` for a stream that waits on nothing or whose summary is not known. */
+/** `undefined` for a stream that waits on nothing or has no summary. */
 function waitsOf({ summary }: SummarizedStream): WaitingOn | undefined {
   if (summary === undefined || summary.waitingOn.length === 0) return undefined
   const { root, waitingOn, ready, status } = summary
@@ -215,9 +215,9 @@ function waitsOf({ summary }: SummarizedStream): WaitingOn | undefined {
 }
 
 /**
- * Names what streams wait on. A summary has the ids of all open leaves, and name and topic of those that can be started,
- * but not which is which. Where all can be started they stand in the same order: that tells the names of ids for the
- * other streams with the same root event.
+ * Names the awaited events. A summary has the ids of all open leaves, and names and topics of the ready ones, but does
+ * not connect them. If all leaves are ready, both lists have the same order: this gives the names of ids for other
+ * streams with the same root event.
  */
 export function namesOfWaits(
   all: readonly WaitingOn[],
@@ -243,7 +243,7 @@ function eventsOf({ root, waitingOn, ready, held }: WaitingOn, known: ReadonlyMa
     if (at >= 0) startable.splice(at, 1)
   }
   const rest = startable.map(item => named(root, item, 'not started'))
-  // as many ids as names are left: they are the same events
+  // the numbers of remaining ids and names match: they are the same events
   if (nameless.length <= rest.length) return [...events, ...rest]
   const state = ready.length === 0 ? { state: 'started' as const } : {}
   return [...events, ...rest, ...nameless.map(event => ({ ...event, ...state }))]
@@ -254,7 +254,7 @@ function named(root: string, item: string, state: 'not started' | 'started'): Aw
   return { root, name, ...(topic === '' ? {} : { topic }), state }
 }
 
-/** A stream counts once for events of the same name. */
+/** Without duplicates: a stream counts once for events of the same name. */
 function distinct(events: readonly AwaitedEvent[]): AwaitedEvent[] {
   return [...new Map(events.map(event => [JSON.stringify(event), event])).values()]
 }
@@ -269,7 +269,7 @@ function keyOf(root: string, event: string): string {
   return JSON.stringify([root, event])
 }
 
-/** How many items a list has, those that were cut from it too: its last item `+N` tells them. */
+/** The number of items of a list, including those that its last item `+N` counts. */
 function sizeOf(items: readonly string[]): number {
   return items.reduce((sum, item) => sum + (isItem(item) ? 1 : Number(item)), 0)
 }

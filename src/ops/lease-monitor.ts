@@ -2,14 +2,14 @@ import type { AcquireOptions, AcquireOutcome, StreamStore } from '../store/store
 import { type Clock, elapsedMs, type Instant, instantOf, machineClock } from '../util/clock.ts'
 
 export interface LeaseMonitorOptions {
-  /** A UUID of its own. */
+  /** A fresh UUID. */
   readonly leaseId: string
   /** Seconds, 15 to 60, or -1 for an infinite lease. */
   readonly durationS: number
   readonly clock?: Clock
 }
 
-/** What a renewal found. `unknown`: there was no answer, so the lease is neither renewed nor lost. */
+/** The outcome of a renewal. `unknown`: there was no answer, so the lease is neither renewed nor lost. */
 export type RenewalOutcome =
   | { readonly kind: 'held' }
   | { readonly kind: 'lost'; readonly code: string }
@@ -19,9 +19,9 @@ export type RenewalOutcome =
 const RENEWAL_MS = 5_000
 
 /**
- * A lease that this process acquires, renews and releases, and what is known of it. It is due for renewal after a third of
- * its duration and trusted for two thirds, counted from *sending* the last request that was granted, by the clock on which
- * more time has passed. A request without an answer neither extends nor ends it.
+ * A lease that this process acquires, renews and releases. It is due for renewal after a third of its duration and
+ * trusted for two thirds, counted from *sending* the last granted request, by the clock on which more time has passed.
+ * A request without an answer neither extends nor ends the lease.
  */
 export class LeaseMonitor {
   readonly name: string
@@ -30,7 +30,7 @@ export class LeaseMonitor {
   readonly #durationS: number
   readonly #clock: Clock
   #firstSentAt: Instant | undefined
-  /** When the last request was sent that was granted. */
+  /** When the last granted request was sent. */
   #grantedAt: Instant | undefined
   #isUnderWay = false
 
@@ -42,22 +42,22 @@ export class LeaseMonitor {
     this.#clock = clock
   }
 
-  /** Nobody else can have the lease now. */
+  /** No other holder is possible now. */
   get isTrusted(): boolean {
     return this.#ageMs(this.#grantedAt) < (this.#durationMs * 2) / 3
   }
 
-  /** It is time to renew, and no request is under way. */
+  /** The lease should be renewed, and no request is in flight. */
   get isDue(): boolean {
     return !this.#isUnderWay && this.#ageMs(this.#grantedAt) >= this.#durationMs / 3
   }
 
-  /** Whatever became of its requests: the lease has ended, or ends without having been used. */
+  /** The lease has ended, whatever the outcome of its requests, or will end unused. */
   get isOver(): boolean {
     return !this.#isUnderWay && this.#ageMs(this.#grantedAt ?? this.#firstSentAt) >= this.#durationMs
   }
 
-  /** @throws the store's faults: then the lease is not held, unless the request was given up */
+  /** @throws the store's faults: the lease is then not held, unless the request was aborted */
   async acquire(options: Omit<AcquireOptions, 'leaseId' | 'durationS'>): Promise<AcquireOutcome> {
     return this.#send(
       () => this.#store.acquireLease(this.name, { ...options, leaseId: this.leaseId, durationS: this.#durationS }),
@@ -65,7 +65,7 @@ export class LeaseMonitor {
     )
   }
 
-  /** @throws the store's faults: then it is as unknown whether the lease is still held */
+  /** @throws the store's faults: the state of the lease is then unknown */
   async renew(signal?: AbortSignal): Promise<RenewalOutcome> {
     const limit = AbortSignal.timeout(RENEWAL_MS)
     const limited = signal === undefined ? limit : AbortSignal.any([signal, limit])
@@ -83,7 +83,7 @@ export class LeaseMonitor {
     }
   }
 
-  /** A release that is refused or unanswered is fine: a finite lease ends by itself. */
+  /** Releases the lease. A refused or unanswered release does no harm: a finite lease ends by itself. */
   async release(signal?: AbortSignal): Promise<void> {
     await this.#store.releaseLease(this.name, this.leaseId, signal).catch(() => undefined)
   }

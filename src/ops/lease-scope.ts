@@ -6,30 +6,30 @@ import { LeaseMonitor } from './lease-monitor.ts'
 
 export interface HoldLeaseOptions {
   readonly holder: Holder
-  /** Seconds, 15–60. Default 30. It is renewed at a third of it. */
+  /** Seconds, 15–60. Default 30. The lease is renewed after a third. */
   readonly durationS?: number
   /** How long to wait for a lease held by another, ms. Default 10 000; 0 = one try. */
   readonly waitMs?: number
   readonly signal?: AbortSignal
 }
 
-/** The lease while it is held. */
+/** A held lease. */
 export interface HeldLease {
   readonly leaseId: string
-  /** Aborts when the lease is lost or cannot be renewed in time: stop at once, write nothing more. */
+  /** Aborts when the lease is lost or cannot be renewed in time: stop at once and write nothing more. */
   readonly signal: AbortSignal
 }
 
-/** What became of work under a lease. */
+/** The outcome of work under a lease. */
 export type LeaseScopeOutcome<T> =
   | { readonly kind: 'done'; readonly value: T }
   | Exclude<AcquireOutcome, { readonly kind: 'acquired' }>
-  /** Lost while the work ran: somebody broke it, or renewals stayed unanswered until it could have ended. */
+  /** Lost during the work: the lease was broken, or renewals stayed unanswered until it may have ended. */
   | { readonly kind: 'lost'; readonly code: string }
 
 /**
- * Runs `work` while the lease of a stream is held: acquire, renew, abort the work's signal when the lease is lost or can
- * no longer be trusted (`LeaseMonitor`), release on every exit.
+ * Runs `work` under the lease of a stream: acquires and renews it, aborts the work's signal when the lease is lost or
+ * can no longer be trusted (`LeaseMonitor`), and releases it on every exit.
  *
  * @throws what `work` throws, unless the lease was lost
  */
@@ -40,7 +40,7 @@ export async function leaseScope<T>(
   work: (lease: HeldLease) => Promise<T>,
 ): Promise<LeaseScopeOutcome<T>> {
   const lease = new LeaseMonitor(store, name, { leaseId: randomUUID(), durationS: options.durationS ?? 30 })
-  const outcome = await acquireOrLeave(lease, options)
+  const outcome = await acquireOrRelease(lease, options)
   if (outcome.kind !== 'acquired') return outcome
   const renewal = keepRenewed(lease, options.signal)
   try {
@@ -57,8 +57,8 @@ export async function leaseScope<T>(
   }
 }
 
-/** An acquire that has no answer, or was given up on its way, may have happened. */
-async function acquireOrLeave(lease: LeaseMonitor, options: HoldLeaseOptions): Promise<AcquireOutcome> {
+/** Releases the lease after an unanswered or aborted acquire, which may have been granted. */
+async function acquireOrRelease(lease: LeaseMonitor, options: HoldLeaseOptions): Promise<AcquireOutcome> {
   try {
     const outcome = await acquireWaiting(lease, options)
     if (outcome.kind === 'unknown') await lease.release()
@@ -69,7 +69,10 @@ async function acquireOrLeave(lease: LeaseMonitor, options: HoldLeaseOptions): P
   }
 }
 
-/** Takes a lease, waiting with back-off while another holds it. @param options `record` as `store.acquire` takes it */
+/**
+ * Acquires a lease; waits with back-off while another process holds it. @param options `record` as in
+ * `store.acquireLease`
+ */
 export async function acquireWaiting(
   lease: LeaseMonitor,
   { holder, signal, record = false, waitMs = 10_000 }: HoldLeaseOptions & { readonly record?: boolean },
@@ -83,7 +86,7 @@ export async function acquireWaiting(
   }
 }
 
-/** How often the lease is checked and, once due, renewed, ms: timers sleep with the machine. */
+/** Interval of checks and renewals, ms. It is short because timers stop while the machine sleeps. */
 const CHECK_MS = 1_000
 
 /** Renews the lease until it is stopped or the lease is lost. */
@@ -110,7 +113,7 @@ function keepRenewed(lease: LeaseMonitor, outer: AbortSignal | undefined) {
   check()
   return {
     signal: outer === undefined ? controller.signal : AbortSignal.any([controller.signal, outer]),
-    /** The code, if the lease is lost. It checks itself: work that blocks, or a machine that slept, keeps timers from it. */
+    /** The code if the lease is lost. Checks the lease now: blocking work or sleep may have delayed the timer. */
     lostByNow() {
       check()
       return lost

@@ -3,13 +3,13 @@ import type { Glob } from './glob.ts'
 import type { JournalEntry, StreamView } from './read-stream.ts'
 import { readSelected, type Selection, type Unread } from './selection.ts'
 
-/** Which transactions are asked for; all that is given must hold. */
+/** A filter of transactions; all given conditions must hold. */
 export interface LogQuery {
   /** At or after, epoch ms. */
   readonly sinceMs?: number
   /** At or before, epoch ms. */
   readonly untilMs?: number
-  /** Who did it. What somebody did who keeps no journal has no name. */
+  /** The author. Foreign writes have no author. */
   readonly by?: Glob
   readonly ops?: readonly string[]
 }
@@ -18,26 +18,26 @@ export interface LogQuery {
 export interface LogEntry {
   readonly stream: string
   readonly tx: JournalEntry
-  /** When, epoch ms: where its time cannot be read, that of the one before it or of the last write. */
+  /** Its time, epoch ms; if unreadable, that of the entry before it or of the last write. */
   readonly atMs: number
   /** The name of the target event as the document has it now; `''` without a target. */
   readonly eventName: string
 }
 
-/** What became of one stream. */
+/** The outcome for one stream. */
 export type StreamLog =
   | { readonly kind: 'read'; readonly stream: string; readonly entries: readonly LogEntry[] }
   | Unread
 
 export interface LogOptions {
-  /** Nothing earlier is wanted, epoch ms: streams last written before it are not read. Asked again before each. */
+  /** Streams last written before this time, epoch ms, are not read. Called before each stream. */
   readonly floorMs?: () => number
   readonly signal?: AbortSignal
 }
 
 /**
  * The transactions of many streams, stream by stream in the order of the selection, oldest first in each. A stream that
- * vanishes between listing and reading is `missing`.
+ * is removed between listing and reading is `missing`.
  * @throws the store's faults
  */
 export function readLogs(
@@ -53,7 +53,7 @@ export function readLogs(
   }))
 }
 
-/** The transactions of one stream that are asked for, oldest first. */
+/** The matching transactions of one stream, oldest first. */
 function entriesOf(view: StreamView, query: LogQuery): LogEntry[] {
   const entries: LogEntry[] = []
   let lastMs: number | undefined

@@ -9,25 +9,25 @@ import { isoTime } from '../stream/time/dates.ts'
 import { type TimeReader, timeReaderFor } from '../stream/time/deadlines.ts'
 import { parseBody } from './transact/plan.ts'
 
-/** A transaction as readers see it. */
+/** A transaction for readers. */
 export interface JournalEntry extends Transaction {
-  /** A foreign write that no transaction of ours has recorded yet: it has no number, `version` is that of the document. */
+  /** A foreign write that no transaction has recorded yet: it has no number; `version` is that of the document. */
   readonly provisional: boolean
 }
 
-/** A document, with all that a reader asks of it. */
+/** A document with its events, times and history. */
 export interface DocumentView {
   readonly document: StreamDocument
   readonly stream: EventStream
-  /** Reads the document's date texts, old ones too. */
+  /** Reads the document's date texts, old culture dates included. */
   readonly time: TimeReader
   /** The store's clock at the time of reading, epoch ms. */
   readonly nowMs: number
-  /** History, oldest first; last, if there is one, the foreign write that nobody has recorded. */
+  /** The history, oldest first, with an unrecorded foreign write at the end. */
   transactions(): readonly JournalEntry[]
 }
 
-/** A stream as it stands. Reading takes no lease. */
+/** The current state of a stream. Reading takes no lease. */
 export interface StreamView extends DocumentView {
   readonly name: string
   readonly stored: StreamSnapshot
@@ -37,7 +37,7 @@ export interface StreamView extends DocumentView {
  * Reads one stream.
  *
  * @returns undefined if there is none
- * @throws BadDocument it cannot be read as an event stream; the store's faults
+ * @throws BadDocument if the document is unreadable; the store's faults
  */
 export async function readStream(
   store: StreamStore,
@@ -48,26 +48,26 @@ export async function readStream(
   return stored && viewOf(stored, store.nowMs())
 }
 
-/** What a stored body says. @throws BadDocument */
+/** Parses a stored body. @throws BadDocument */
 export function viewOf(stored: StreamSnapshot, nowMs: number): StreamView {
   const document = parseBody(stored.body, stored.name)
   return { name: stored.name, stored, ...viewDocument(document, nowMs, stored) }
 }
 
-/** What a store knows of a document beside it: when it was last written, and the highest version that was ever seen. */
+/** The store's facts beside a document: the time of the last write, and the highest known version. */
 type Beside = Pick<StreamSnapshot, 'modifiedMs' | 'versionFloor'>
 
 export function viewDocument(document: StreamDocument, nowMs: number, beside: Beside): DocumentView {
   const { read } = timeReaderFor(document, { nowMs, lastModifiedMs: beside.modifiedMs })
-  let seen: readonly JournalEntry[] | undefined
+  let entries: readonly JournalEntry[] | undefined
   return {
     document,
     stream: new EventStream(document.events),
     time: read,
     nowMs,
     transactions() {
-      seen ??= history(document, beside)
-      return seen
+      entries ??= history(document, beside)
+      return entries
     },
   }
 }
@@ -79,27 +79,27 @@ function history(document: StreamDocument, { modifiedMs, versionFloor }: Beside)
   return [...recorded, { ...entryOf(foreign, isoTime(modifiedMs), document.version), provisional: true }]
 }
 
-/** Which version of a stream is asked for: by its number, or the one that was valid at a time, epoch ms. */
+/** A version of a stream: by its number, or the one that was current at a time, epoch ms. */
 export type VersionPoint = { readonly version: number } | { readonly atMs: number }
 
 /** A stream at one of its versions. */
 export interface ViewAt {
   readonly version: number
-  /** The time it is looked at from, epoch ms: the one asked for, else that of its transaction. */
+  /** The time that counts as now, epoch ms: the wanted one, else that of the transaction. */
   readonly nowMs: number
-  /** When its transaction was written; `undefined` where the entry's time cannot be read. */
+  /** When its transaction was written, epoch ms; `undefined` if unreadable. */
   readonly atMs: number | undefined
-  /** When leasectl first wrote a document that others had made; the history begins there. */
+  /** When leasectl first wrote a foreign document: its history begins there. */
   readonly adoptedMs?: number
-  /** Its events as they were then (`eventsAfter` says what of them), in what is else the document of now. */
+  /** The present document with the events of that version (see `eventsAfter`). */
   readonly document: StreamDocument
-  /** The transactions up to it, oldest first. */
+  /** The transactions up to this version, oldest first. */
   readonly past: readonly JournalEntry[]
 }
 
 export type FoundAt =
   | { readonly kind: 'found'; readonly at: ViewAt }
-  /** There never was such a version, or the time is before the first. `known` is `undefined` where nothing was recorded. */
+  /** There was no such version, or the time is before the first. `known` is `undefined` without any record. */
   | { readonly kind: 'never'; readonly known: KnownVersions | undefined }
 
 export interface KnownVersions {
@@ -107,17 +107,17 @@ export interface KnownVersions {
   readonly last: number
   /** Time of the first, epoch ms. */
   readonly firstMs: number | undefined
-  /** The first is the adoption of a document that others had made. */
+  /** The first version is the adoption of a foreign document. */
   readonly adopted: boolean
 }
 
-/** The stream at an earlier version, replayed from its journal. Of one that others keep, history begins at its adoption. */
+/** The stream at an earlier version, replayed from its journal, which begins at the adoption of a foreign stream. */
 export function viewAt(view: StreamView, point: VersionPoint): FoundAt {
   const all = view.transactions()
   const index = all.findLastIndex(tx => isUpTo(tx, point, view))
   const last = all[index]
   const wanted = last !== undefined && (!('version' in point) || last.version === point.version)
-  // What others wrote before anybody adopted the document is no version.
+  // A foreign write before the adoption of the document is not a version.
   if (!wanted || all[0]?.provisional === true) return { kind: 'never', known: knownVersions(view) }
   const past = all.slice(0, index + 1)
   const events = eventsAfter(view.document.events, past, all.slice(index + 1))
@@ -137,12 +137,12 @@ export function viewAt(view: StreamView, point: VersionPoint): FoundAt {
   }
 }
 
-/** A stream before it was created: version 0, without events. */
+/** A stream before its creation: version 0, without events. */
 export function viewBefore(view: StreamView, atMs: number): ViewAt {
   return { version: 0, nowMs: atMs, atMs, document: { ...view.document, version: 0, events: [] }, past: [] }
 }
 
-/** The same of the stream as it stands. */
+/** The stream at its present version. */
 export function viewNow(view: StreamView): ViewAt {
   const { document, nowMs } = view
   return { version: document.version, nowMs, atMs: view.time(document.at), document, past: view.transactions() }

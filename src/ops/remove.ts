@@ -6,27 +6,27 @@ import { readStream } from './read-stream.ts'
 export interface RemoveStreamOptions {
   /** Only if this is still the stream's ETag. */
   readonly etag?: string
-  /** The life of the stream that is to go (`lc:born`): by it one that has its name since is told apart. */
+  /** The incarnation to remove (`lc:born`): distinguishes it from a newer stream of the same name. */
   readonly born?: string
   /** Remove under this lease, which the caller holds. */
   readonly leaseId?: string
   /** How long to wait for a lease held by another, ms; 0 = one try. */
   readonly leaseWaitMs: number
-  /** Ends that wait: `held`. */
+  /** Ends the wait: `held`. */
   readonly stopWaiting?: AbortSignal
   /** In [0, 1), for the jitter of the wait. Default `Math.random`. */
   readonly random?: () => number
 }
 
-/** What became of it; `held` tells how long was waited, ms. */
+/** The outcome of a removal; `waitedMs`: how long it waited for the lease. */
 export type RemoveStreamOutcome =
-  /** That stream is gone, and another one has its name. */
+  /** The stream is gone, and another one has its name. */
   | { readonly kind: 'replaced' }
   | Exclude<RemoveOutcome, { readonly kind: 'held' }>
   | (Extract<RemoveOutcome, { readonly kind: 'held' }> & { readonly waitedMs: number })
 
 /**
- * Removes a stream for good, with its journal. Where another holds its lease, waits for the lease to end.
+ * Removes a stream with its journal. Waits if another process holds the lease.
  *
  * @throws the store's faults: nothing was removed
  */
@@ -40,8 +40,8 @@ export async function removeStream(
   for (;;) {
     const outcome = await store.remove(name, conditions)
     if (outcome.kind === 'held' && (await patience.pause())) continue
-    const said = outcome.kind === 'held' ? { ...outcome, waitedMs: patience.waitedMs } : outcome
-    return isRefused(outcome) ? ((await seenAfter(store, name, born)) ?? said) : said
+    const result = outcome.kind === 'held' ? { ...outcome, waitedMs: patience.waitedMs } : outcome
+    return isRefused(outcome) ? ((await stateAfterRefusal(store, name, born)) ?? result) : result
   }
 }
 
@@ -50,10 +50,10 @@ function isRefused({ kind }: RemoveOutcome): boolean {
 }
 
 /**
- * The network may have doubled the delete, and the copy that was refused be the one behind that which was applied: what is there
- * now tells. `undefined`: the refusal stands.
+ * Checks a refused delete with a read: the refusal may belong to a network duplicate of the applied one. `undefined`:
+ * the refusal is right.
  */
-async function seenAfter(
+async function stateAfterRefusal(
   store: StreamStore,
   name: string,
   born: string | undefined,

@@ -6,24 +6,24 @@ import { mayPass, type StreamFilter, verdictOf } from './filter.ts'
 import { type StreamView, viewOf } from './read-stream.ts'
 import { type SummarizedStream, summaries, summarizeStored, summaryOf } from './summaries.ts'
 
-/** The streams a command is about: named one by one, or all that pass a filter. */
+/** The streams of a command: given by name, or all that pass a filter. */
 export type Selection =
   | { readonly kind: 'names'; readonly names: readonly string[] }
-  /** Names from a file or standard input: a batch like a filter, but each name has to exist. */
+  /** Names from a file or standard input: a batch like a filter, but each name must exist. */
   | { readonly kind: 'list'; readonly names: readonly string[] }
   | { readonly kind: 'filter'; readonly filter: StreamFilter }
 
-/** What stands behind a selection now. */
+/** A page of selected streams. */
 export type SelectedPage = {
   readonly found: readonly SummarizedStream[]
-  /** Names that nothing has. */
+  /** Names without a stream. */
   readonly missing: readonly string[]
 }
 
-/** At most so many streams are read at a time. */
+/** Maximum number of concurrent reads. */
 const READS_AT_ONCE = 8
 
-/** The streams of a selection, page by page: names in the order given, each once; those of a filter by name. */
+/** The streams of a selection, page by page: names in the given order, each once; streams of a filter by name. */
 export async function* selected(
   store: StreamStore,
   selection: Selection,
@@ -46,26 +46,26 @@ export async function* selected(
   }
 }
 
-/** What became of a stream that gave nothing. */
+/** A stream that could not be read. */
 export type Unread =
   | { readonly kind: 'unreadable'; readonly stream: string; readonly cause: StreamFault }
-  /** There is no stream of this name, or no longer. */
+  /** There is no stream of this name now. */
   | { readonly kind: 'missing'; readonly stream: string }
 
 export interface ReadSelectedOptions {
-  /** Nothing earlier is wanted, epoch ms: streams last written before it are not read. Asked again before each. */
+  /** Streams last written before this time, epoch ms, are not read. Called before each stream. */
   readonly floorMs?: () => number
-  /** False for rows of a listing that are not to be read. */
+  /** False for rows of a listing that need not be read. */
   readonly isWanted?: (row: StreamRow) => boolean
   readonly signal?: AbortSignal | undefined
 }
 
-/** A transaction carries a time of the writer's making, the stream that of the store: on Azure in whole seconds. */
+/** Tolerance, ms: a transaction has the writer's time, the stream the store's, on Azure in whole seconds. */
 const CLOCKS_DIFFER_MS = 60_000
 
 /**
- * Reads the streams of a selection, each document once, in the order of the selection, and gives what `use` makes of each.
- * A stream that vanishes between listing and reading is `missing`.
+ * Reads the streams of a selection, each document once, in the order of the selection, and yields the results of `use`.
+ * A stream that is removed between listing and reading is `missing`.
  *
  * @throws the store's faults, the signal's reason
  */
@@ -87,7 +87,7 @@ export async function* readSelected<Made>(
   }
 }
 
-/** Rows that the filter lets pass, or whose document has to decide. */
+/** Rows that pass the filter, or whose document must decide. */
 async function* candidates(
   store: StreamStore,
   filter: StreamFilter,
@@ -124,7 +124,7 @@ async function readListed<Made>(
     return use(viewOf(stored, nowMs))
   } catch (error) {
     const unread = unreadOf(row.name, error)
-    // Of what nothing can be known only the row tells whether it is meant.
+    // Only the row of an unreadable stream can show whether it is selected.
     return verdict(store, row, filter) === 'no' ? undefined : unread
   }
 }
@@ -143,7 +143,7 @@ async function readNamed<Made>(
   }
 }
 
-/** @throws what is no fault of the stream */
+/** @throws other faults than those of the stream */
 function unreadOf(stream: string, cause: unknown): Unread {
   if (!(cause instanceof StreamFault)) throw cause
   return { kind: 'unreadable', stream, cause }

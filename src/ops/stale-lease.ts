@@ -1,8 +1,8 @@
 import type { LeaseView } from '../store/store.ts'
 
 /**
- * Why a lease may have been left behind. `held-long`: held since longer than the limit. `holder-unknown`: infinite, and
- * nobody knows who holds it. `process-gone`: its holder was a process of this host that no longer runs.
+ * Why a lease may be abandoned. `held-long`: held for longer than the limit. `holder-unknown`: infinite, and its holder
+ * is unknown. `process-gone`: its holder was a process of this host that no longer runs.
  */
 export type StaleReason = 'held-long' | 'holder-unknown' | 'process-gone'
 
@@ -16,10 +16,10 @@ export interface StaleRule {
   isRunning(pid: number): boolean
 }
 
-/** The longest finite lease: one that nobody renews is over by then, so a holder that is gone is no news before. */
+/** The longest finite lease: unrenewed leases have ended by then, so a missing holder does not matter before. */
 const LONGEST_LEASE_MS = 60_000
 
-/** Why the lease looks stale; nothing for one that does not, that is not held or that is breaking, which ends by itself. */
+/** Why the lease looks stale; empty for other leases. A lease that is breaking ends by itself. */
 export function staleReasons({ state, duration, holder }: LeaseView, rule: StaleRule): readonly StaleReason[] {
   if (state !== 'leased') return []
   if (holder === undefined) return duration === 'infinite' ? ['holder-unknown'] : []

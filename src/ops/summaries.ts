@@ -2,8 +2,8 @@ import type { ListQuery, StreamRow, StreamSnapshot, StreamStore } from '../store
 import type { StreamDocument } from '../stream/document.ts'
 import { StreamFault } from '../stream/errors.ts'
 import { sumOf } from '../stream/fingerprint.ts'
+import type { Precondition } from '../stream/operations/apply.ts'
 import { settledDocument } from '../stream/operations/transaction.ts'
-import type { Precondition } from '../stream/precondition.ts'
 import { summarize } from '../stream/summarize.ts'
 import type { Summary } from '../stream/summary.ts'
 import { mayPass, type StreamFilter, verdictOf } from './filter.ts'
@@ -13,24 +13,24 @@ import { viewOf } from './read-stream.ts'
 export interface Unreadable {
   readonly code: string
   readonly message: string
-  /** What can be done about it. */
+  /** How to fix it. */
   readonly hint?: string
 }
 
-/** A stream of a listing with its summary, made from the document where the listing has none that counts. */
+/** A stream of a listing with its summary, which is made from the document if the listing has no valid one. */
 export interface SummarizedStream {
   readonly listed: StreamRow
-  /** Absent for a document without events and for one that cannot be read. */
+  /** Absent for a document without events and for an unreadable one. */
   readonly summary: Summary | undefined
-  /** Why it cannot be read, when that is so. */
+  /** Why it is unreadable; absent for a readable one. */
   readonly fault: Unreadable | undefined
-  /** The state that was looked at: a change that carries it is refused (`changed`) if the stream has moved on. */
+  /** The state that was read: a change with this precondition is refused (`changed`) if the stream has changed since. */
   readonly pin: Precondition
-  /** Foreign writers left events to be closed or joins to be released. Known only where the document was read. */
+  /** Foreign writers left events to close or joins to release. Known only if the document was read. */
   readonly isUnsettled?: true
 }
 
-/** The streams of a store that pass a filter, page by page as the store lists them; the pages of none are left out. */
+/** The streams of a store that pass a filter, page by page in the order of the store; empty pages are left out. */
 export async function* summaries(
   store: StreamStore,
   filter: StreamFilter,
@@ -43,7 +43,7 @@ export async function* summaries(
       const read = await readMissing(store, part, query.signal)
       for (const listed of part) {
         const item = listed.summary === undefined ? read.get(listed) : fromListing(listed, listed.summary)
-        const passing = item && (await passed(store, item, filter, query.signal))
+        const passing = item && (await decided(store, item, filter, query.signal))
         if (passing !== undefined) found.push(passing)
       }
       if (found.length > 0) yield found
@@ -51,10 +51,10 @@ export async function* summaries(
   }
 }
 
-/** At most so many documents are read at a time. */
+/** Maximum number of concurrent reads. */
 const READS_AT_ONCE = 8
 
-/** Parts of a page with few documents to read in each: where others write, the first streams do not wait for all. */
+/** Parts of a page with few documents to read, so that the first streams do not wait for all documents. */
 function* parts(page: readonly StreamRow[]): Generator<readonly StreamRow[]> {
   let from = 0
   let reads = 0
@@ -68,7 +68,7 @@ function* parts(page: readonly StreamRow[]): Generator<readonly StreamRow[]> {
   if (from < page.length) yield page.slice(from)
 }
 
-/** The streams that were listed without a summary; those that are gone meanwhile are left out. */
+/** Reads the streams that were listed without a summary; removed ones are left out. */
 async function readMissing(
   store: StreamStore,
   part: readonly StreamRow[],
@@ -79,7 +79,7 @@ async function readMissing(
   return new Map(missing.flatMap((listed, at) => (read[at] === undefined ? [] : [[listed, read[at]]])))
 }
 
-async function passed(
+async function decided(
   store: StreamStore,
   item: SummarizedStream,
   filter: StreamFilter,
@@ -91,16 +91,16 @@ async function passed(
   return whole !== undefined && verdictOf(whole, filter, store.nowMs()) === 'yes' ? whole : undefined
 }
 
-/** The row of a listing with the summary that counts. */
+/** A row of a listing with a valid summary. */
 export function fromListing(listed: StreamRow, summary: Summary): SummarizedStream {
   return { listed, summary, fault: undefined, pin: { ifVersion: summary.version, ifBorn: summary.born } }
 }
 
 /**
- * The summary of one stream from its document: where somebody else wrote, the one beside it is gone or stale.
- * `undefined` if there is no such stream. A stream that cannot be read is an answer too, not an error.
+ * The summary of one stream from its document: after a foreign write the stored summary is missing or stale.
+ * `undefined` if there is no such stream. An unreadable stream is a result, not an error.
  *
- * @param row of a listing, or the name alone
+ * @param row a row of a listing, or only the name
  */
 export async function summaryOf(
   store: StreamStore,
@@ -118,7 +118,7 @@ export async function summaryOf(
   return stored && summarizeStored(stored, store.nowMs())
 }
 
-/** The same from a stored body. */
+/** The summary of a stored body. */
 export function summarizeStored(stored: StreamSnapshot, nowMs: number): SummarizedStream {
   try {
     const { document } = viewOf(stored, nowMs)
@@ -133,7 +133,7 @@ export function summarizeStored(stored: StreamSnapshot, nowMs: number): Summariz
   }
 }
 
-/** What a transaction of ours wrote is settled, so only the documents of others are looked through. */
+/** Our transactions leave a settled document, so only foreign writes are checked. */
 function isUnsettled(document: StreamDocument, stored: StreamSnapshot, nowMs: number): boolean {
   if (stored.summary !== undefined) return false
   const { versionFloor, modifiedMs: lastModifiedMs } = stored
@@ -144,17 +144,17 @@ function unreadable(listed: StreamRow, error: StreamFault): SummarizedStream {
   return { listed, summary: undefined, fault: unreadableOf(error), pin: {} }
 }
 
-/** What is kept of a fault of one stream. */
+/** The code, message and hint of a fault of one stream. */
 export function unreadableOf({ code, message, hint }: StreamFault): Unreadable {
   return { code, message, ...(hint === undefined ? {} : { hint }) }
 }
 
-/** What was read must not be held as long as the row of a listing is. */
+/** The row without the body, so that the body is not kept in memory with the row. */
 function withoutBody({ name, etag, size, modifiedMs, lease, summary }: StreamSnapshot): StreamRow {
   return { name, etag, size, modifiedMs, lease, ...(summary === undefined ? {} : { summary }) }
 }
 
-/** The row of one stream, if there is one of that name: the first name that begins with a name is the name itself. */
+/** The row of one stream, if it exists. The first name with that prefix is the name itself. */
 export async function rowOf(
   store: StreamStore,
   name: string,

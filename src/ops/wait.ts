@@ -13,9 +13,9 @@ import { type Unreadable, unreadableOf } from './summaries.ts'
 import { type WatchedStream, watch } from './watch/watch.ts'
 
 /**
- * Waits until every stream of the selection has ended, as asked for or otherwise. Which streams a filter selects is
- * decided by the first look at which it matches any. Ends then, and when the signal aborts.
- * @throws the store's faults; `StoreUnreachable` only if the store does not answer at the first look
+ * Waits until every stream of the selection has ended, as wanted or otherwise. A filter selects the streams of the
+ * first poll with a match. Ends then, and when the signal aborts.
+ * @throws the store's faults; `StoreUnreachable` only at the first poll
  */
 export async function* waitFor(
   store: StreamStore,
@@ -28,7 +28,7 @@ export async function* waitFor(
   const awaited = new WaitState(store, target, names, options)
   const outage = new Outage(selection.kind === 'filter')
   for await (const item of watch(store, { kind: 'list', names }, options)) {
-    if (item.kind === 'moved') awaited.note(item.streams)
+    if (item.kind === 'moved') awaited.record(item.streams)
     else if (item.kind === 'gone') awaited.remove(item.names)
     else if (item.kind === 'interrupted') yield* outage.begin(item.cause)
     if (item.kind !== 'looked') continue
@@ -38,14 +38,14 @@ export async function* waitFor(
     }
     const cause = await awaited.read()
     yield* cause === undefined ? outage.end() : outage.begin(cause)
-    yield* awaited.news()
+    yield* awaited.takeItems()
     yield { kind: 'looked', total: names.length, open: awaited.open }
     if (awaited.open.size === 0) return
   }
-  yield* awaited.news()
+  yield* awaited.takeItems()
 }
 
-/** The names that a filter matches. `undefined` when waiting has ended with that. */
+/** The names that a filter matches; `undefined` if waiting has ended. */
 async function* matching(
   store: StreamStore,
   selection: Selection,
@@ -57,7 +57,7 @@ async function* matching(
     if (item.kind === 'moved') {
       for (const { listed, fault } of item.streams) {
         const name = ownText(listed.name)
-        // What no stream can be called will never end.
+        // A stream with an invalid name can never end.
         if (fault?.code === 'bad-name') yield { kind: 'unreadable', stream: name, ...fault }
         else names.push(name)
       }
@@ -75,7 +75,7 @@ async function* matching(
 
 const NONE: ReadonlyMap<string, AwaitedStream> = new Map()
 
-/** Tells an outage once. A store that does not answer at the first look is more likely a wrong address. */
+/** Reports an outage once. A store that does not answer at the first poll is more likely a wrong address. */
 class Outage {
   #hasAnswered: boolean
   #isOut = false
@@ -99,13 +99,13 @@ class Outage {
 
 const READS_AT_ONCE = 8
 
-/** The streams that are waited for, from look to look. */
+/** The awaited streams between polls. */
 class WaitState {
   readonly #store: StreamStore
   readonly #target: WaitTarget
   readonly #options: WaitOptions
   readonly #open = new Map<string, AwaitedStream>()
-  /** Moved, and not read since: of an event only the document tells. Survives an outage. */
+  /** Streams that moved and are not read yet: the state of an event is only in the document. Survives an outage. */
   readonly #unread = new Set<string>()
   #news: WaitItem[] = []
 
@@ -120,18 +120,18 @@ class WaitState {
     return this.#open
   }
 
-  /** Takes note of what moved. */
-  note(streams: readonly WatchedStream[]): void {
+  /** Records the streams that moved. */
+  record(streams: readonly WatchedStream[]): void {
     for (const { listed, summary, fault } of streams) {
       const { name } = listed
       if (!this.#open.has(name)) continue
       if (fault !== undefined) this.#unreadable(name, fault)
       else if (this.#target.kind === 'event') this.#unread.add(name)
-      else this.#settle({ name, state: streamVerdict(this.#target.end, summary), ...lastOf(summary) })
+      else this.#settle({ name, state: streamVerdict(this.#target.end, summary), ...lastState(summary) })
     }
   }
 
-  /** They are not there any more. */
+  /** Records the streams that are gone. */
   remove(names: readonly string[]): void {
     for (const name of names) {
       this.#unread.delete(name)
@@ -142,7 +142,7 @@ class WaitState {
     }
   }
 
-  /** Reads what has to be read. Returns why the store did not answer, if so: the rest is read at the next look. */
+  /** Reads the streams that moved. Returns the cause of an outage: the rest is then read at the next poll. */
   async read(): Promise<unknown> {
     const { signal } = this.#options
     try {
@@ -158,21 +158,21 @@ class WaitState {
     }
   }
 
-  /** What has come about since the last time. */
-  *news(): Generator<WaitItem> {
+  /** The items since the last call. */
+  *takeItems(): Generator<WaitItem> {
     const news = this.#news
     this.#news = []
     yield* news
   }
 
   /**
-   * A stream that vanished since it was listed is missed by the next look. `undefined`: it is to be read again although its
-   * ETag stays, as when it comes back from an archive.
+   * Reads one stream. The next poll reports a stream that was removed since the listing. Returns `undefined` to read it
+   * again even if its ETag stays, as when it returns from an archive.
    */
   async #read(name: string, signal: AbortSignal | undefined): Promise<string | undefined> {
     try {
       const view = await readStream(this.#store, name, signal)
-      if (view !== undefined && this.#target.kind === 'event') this.#settle(sightOf(view, this.#target))
+      if (view !== undefined && this.#target.kind === 'event') this.#settle(awaitedEventIn(view, this.#target))
     } catch (error) {
       if (!(error instanceof StreamFault)) throw error
       this.#unreadable(name, unreadableOf(error))
@@ -198,7 +198,7 @@ class WaitState {
   }
 }
 
-function sightOf(view: StreamView, { event: id, status }: WaitTarget & { kind: 'event' }): AwaitedStream {
+function awaitedEventIn(view: StreamView, { event: id, status }: WaitTarget & { kind: 'event' }): AwaitedStream {
   const { name, document, stream, stored, nowMs } = view
   const summary =
     document.events.length === 0
@@ -209,12 +209,12 @@ function sightOf(view: StreamView, { event: id, status }: WaitTarget & { kind: '
     name,
     state: eventVerdict(id, status, stream),
     event: { id, status: found === undefined ? undefined : ownText(found) },
-    ...lastOf(summary),
+    ...lastState(summary),
   }
 }
 
-/** A listing's answer, megabytes of it, lives as long as a text that was cut out of it. */
-function lastOf(summary: Summary | undefined): { last?: LastSeen } {
+/** Copies of the texts, as a text sliced from a listing's answer keeps the whole answer in memory. */
+function lastState(summary: Summary | undefined): { last?: LastState } {
   if (summary === undefined) return {}
   const { status, outcome, failedId, failure, dueMs, waitingOn } = summary
   return {
@@ -230,59 +230,59 @@ function lastOf(summary: Summary | undefined): { last?: LastSeen } {
 }
 
 interface WaitOptions {
-  /** From the start of one look to the start of the next, ms. */
+  /** Time between the starts of two polls, ms. */
   readonly intervalMs: number
-  /** Waits for streams that do not exist yet, or any more, and for a filter to match. */
+  /** Also waits for missing and removed streams, and for a filter to match. */
   readonly mayAppear?: boolean
   readonly signal?: AbortSignal
 }
 
-/** What one sees while waiting. */
+/** An item of `waitFor`. */
 export type WaitItem =
-  /** These names do not exist: waiting ends. */
+  /** These streams do not exist: waiting ends. */
   | { readonly kind: 'missing'; readonly names: readonly string[] }
   /** The filter matches no stream: waiting ends. */
   | { readonly kind: 'no-match' }
-  /** A stream is where it was asked to be, or cannot come there any more. Each ends once, whatever becomes of it later. */
+  /** A stream has reached the wanted state, or no longer can. Yielded once per stream, whatever happens to it later. */
   | { readonly kind: 'ended'; readonly stream: AwaitedStream }
-  /** Its document cannot be read. It is waited for all the same: its writer may mend it. Said once until it can be read. */
+  /** The document is unreadable. Waiting continues, as its writer may repair it. Yielded once until it is readable. */
   | ({ readonly kind: 'unreadable'; readonly stream: string } & Unreadable)
-  /** A look has ended. `open` is what is still waited for; it changes with the next look. */
+  /** The end of a poll. `open`: the streams that are still awaited; it changes with the next poll. */
   | { readonly kind: 'looked'; readonly total: number; readonly open: ReadonlyMap<string, AwaitedStream> }
-  /** The store does not answer; it is asked again each interval. Said once per outage. */
+  /** The store does not answer; the next poll tries again. Yielded once per outage. */
   | { readonly kind: 'interrupted'; readonly cause: unknown }
   | { readonly kind: 'resumed' }
 
-/** A stream that is or was waited for. */
+/** An awaited stream. */
 export interface AwaitedStream {
   readonly name: string
-  /** `missing`: not there yet; `removed`: not there any more; `unreadable`: its document cannot be read now. */
+  /** `missing`: not created yet; `removed`: removed since; `unreadable`: its document is unreadable now. */
   readonly state: 'met' | 'otherwise' | 'removed' | 'open' | 'missing' | 'unreadable'
-  /** As it was last seen; absent before it was. */
-  readonly last?: LastSeen
-  /** The event that is waited for; its status is `undefined` as long as it is not there. */
+  /** Its last known state; absent before the first. */
+  readonly last?: LastState
+  /** The awaited event; `status` is `undefined` until it exists. */
   readonly event?: { readonly id: string; readonly status: string | undefined }
 }
 
-/** What is known of a stream, in memory of its own. */
-type LastSeen = Pick<Summary, 'status' | 'outcome' | 'failedId' | 'failure' | 'dueMs' | 'waitingOn'>
+/** The last known state of a stream, copied from the listing. */
+type LastState = Pick<Summary, 'status' | 'outcome' | 'failedId' | 'failure' | 'dueMs' | 'waitingOn'>
 
-/** What is waited for. */
+/** The state to wait for. */
 export type WaitTarget =
   | { readonly kind: 'stream'; readonly end: StreamEnd }
   /** `done` is any final status. */
   | { readonly kind: 'event'; readonly event: string; readonly status: string }
 
 /**
- * How a stream may end: `success`, completed without errors; `completed`, with or without; `done`, whichever way;
- * `canceled` and `aborted`.
+ * The wanted end of a stream: `success`, completed without errors; `completed`, with or without errors; `done`, any
+ * end; `canceled`; `aborted`.
  */
 export type StreamEnd = 'success' | 'completed' | 'done' | 'canceled' | 'aborted'
 
-/** `otherwise`: it ended, but not as asked for; only a retry could still bring that about. */
+/** `otherwise`: it ended, but not as wanted; only a retry could change that. */
 export type WaitVerdict = 'met' | 'otherwise' | 'open'
 
-/** Whether a stream has ended as asked for. One that was not started is open. */
+/** Whether a stream has ended as wanted. A stream that was not started is open. */
 export function streamVerdict(end: StreamEnd, summary: Pick<Summary, 'status' | 'outcome'> | undefined): WaitVerdict {
   if (summary === undefined || !isFinal(summary)) return 'open'
   const { status, outcome } = summary
@@ -292,8 +292,8 @@ export function streamVerdict(end: StreamEnd, summary: Pick<Summary, 'status' | 
 }
 
 /**
- * Whether an event has the status asked for. When the stream has ended, what is open or not there does not come any
- * more. `init` and `inprocess` pass: they are met only if they are seen.
+ * Whether an event has the wanted status. Once the stream has ended, an open or missing event cannot reach it any more.
+ * `init` and `inprocess` are transient: they count only if a poll finds them.
  */
 export function eventVerdict(event: string, status: string, stream: EventStream): WaitVerdict {
   const found = stream.find(event)

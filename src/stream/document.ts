@@ -1,9 +1,6 @@
 import type { ForeignAttribute, StreamEvent } from './event.ts'
 
-/**
- * A parsed stream: its events and everything else of the XML document that a rewrite has to keep.
- * A value: a change makes a new document.
- */
+/** A parsed stream: its events and the XML around them. Immutable: a change makes a new document. */
 export interface StreamDocument {
   /** Qualified name of the document element; `EventStream` for new documents. */
   readonly element: string
@@ -13,9 +10,9 @@ export interface StreamDocument {
   readonly prefix: string
   /** `lc:v`, the version: how many transactions the stream has seen; 0 when absent or unreadable. */
   readonly version: number
-  /** `lc:born`, the UUID of this stream's life; `''` when absent. */
+  /** `lc:born`, the UUID of this incarnation of the stream; `''` when absent. */
   readonly born: string
-  /** `lc:sum` as found, `''` when absent: compare with `sumOf(events)` to find a foreign write. Renewed by writing. */
+  /** `lc:sum` as read, `''` when absent. A difference from `sumOf(events)` is a foreign write. Every write renews it. */
   readonly sum: string
   /** `lc:at`, the time of the last write as ISO text; `''` when absent. */
   readonly at: string
@@ -23,7 +20,7 @@ export interface StreamDocument {
   readonly dates: '' | 'mdy' | 'dmy'
   /** Comments and processing instructions before the document element, raw. */
   readonly prolog: string
-  /** The same after the document element. */
+  /** Comments and processing instructions after the document element, raw. */
   readonly epilog: string
   /** Events in document order. The first one is the root. */
   readonly events: readonly StreamEvent[]
@@ -33,7 +30,7 @@ export interface StreamDocument {
   readonly journal: string
 }
 
-/** An empty document as `init` starts from. */
+/** The empty document that `init` starts from. */
 export const EMPTY_DOCUMENT: StreamDocument = Object.freeze({
   element: 'EventStream',
   attributes: [],

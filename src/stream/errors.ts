@@ -1,10 +1,10 @@
 /**
- * Faults of the domain. Expected outcomes (refused, missing, held) are values, never errors.
- * Every class has a stable `code` that the command line prints and scripts compare.
+ * Base class of the errors of leasectl. Expected outcomes (refused, missing, held) are values, never errors. Every
+ * class has a stable `code` that the command line prints and scripts compare.
  */
 export abstract class LeasectlError extends Error {
   abstract readonly code: string
-  /** What the reader can do about it, a sentence, or `undefined`. */
+  /** A sentence that says how to fix it, or `undefined`. */
   readonly hint: string | undefined
 
   constructor(message: string, options: { cause?: unknown; hint?: string } = {}) {
@@ -15,21 +15,21 @@ export abstract class LeasectlError extends Error {
 }
 
 /**
- * A fault of one stream: its document, its blob or its name keeps it from being read or changed. The store and all other
- * streams work, so whoever goes through many streams reports this one and goes on.
+ * A fault of one stream: its document, blob or name prevents reading or changing it. The store and the other streams
+ * work, so a caller with many streams reports this one and continues.
  */
 export abstract class StreamFault extends LeasectlError {
-  /** The stream it belongs to, where that is known. */
+  /** Name of the stream, where it is known. */
   abstract readonly stream: string | undefined
 
-  /** The message without the name of the stream, for whoever says that beside it. */
+  /** The message without the name of the stream, for output that shows the name beside it. */
   get what(): string {
     const head = `${this.stream}: `
     return this.message.startsWith(head) ? this.message.slice(head.length) : this.message
   }
 }
 
-/** A text that cannot be read as an event stream. Nothing may be written over it. */
+/** A text that cannot be read as an event stream. It must not be overwritten. */
 export class BadDocument extends StreamFault {
   readonly code = 'bad-document'
   /** 1-based, 0 when the fault has no place in the text. */
@@ -53,15 +53,15 @@ export class BadDocument extends StreamFault {
     this.#what = message
   }
 
-  /** The same fault, told with the name of the stream. */
+  /** The same fault with the name of the stream in its message. */
   in(stream: string): BadDocument {
     return new BadDocument(this.#what, this, this.hint, stream)
   }
 }
 
 /**
- * A value given by a person or program that can never be right: a field that does not exist, a wrong type or id, a text too
- * long or with characters that XML cannot hold. Nothing was sent.
+ * A value from a person or program that is never valid: an unknown field, a wrong type or id, a text that is too long
+ * or has characters that XML cannot hold. Nothing was sent.
  */
 export class InvalidValue extends LeasectlError {
   readonly code = 'invalid-value'

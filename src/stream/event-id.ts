@@ -1,8 +1,9 @@
 /**
- * Event ids: a thread path plus a step (stream-format 3). `00` is the root, `01.02.00` the first step of thread `01.02`.
+ * Event ids: a thread path plus a step (stream-format 3). `00` is the root, `01.02.00` the first step of thread
+ * `01.02`.
  *
- * Ids that are not digits and dots come from other writers: they are kept, sort after numbers, and their successors
- * go to the next free thread of the root.
+ * Ids with other characters than digits and dots come from other writers. They are kept and sort after numbers; their
+ * successors go to the next free thread of the root.
  */
 
 /** The id of every root that leasectl creates. */
@@ -11,22 +12,22 @@ export const ROOT_ID = '00'
 const PLAIN = /^\d+(?:\.\d+)*$/
 const DIGITS = /^\d+$/
 
-/** True for ids of digits and dots, which have a thread and a step. */
+/** Whether the id consists of digits and dots, hence of a thread and a step. */
 export function isPlainId(id: string): boolean {
   return PLAIN.test(id)
 }
 
-/** False for ids that cannot be named in `next` or selected by an XPath in quotes: such events get no successors. */
+/** False for ids that `next` cannot name or a quoted XPath cannot select: such events get no successors. */
 export function isLinkable(id: string): boolean {
   return id !== '' && !id.includes('|') && !id.includes("'") && id.trim() === id
 }
 
-/** Numerically, segment by segment; segments that are not numbers come after numbers, as text. Total order. */
+/** A total order: numerically, segment by segment; segments that are not numbers sort after numbers, as text. */
 export function compareIds(a: string, b: string): number {
   return compareOrdered(ordered(a), ordered(b))
 }
 
-/** Sorts by id, as `compareIds` does. Each id is read once: thousands of deep ones take long to compare. */
+/** Sorts like `compareIds`, but parses each id once: comparing thousands of deep ids is slow. */
 export function sortedById<T>(items: Iterable<T>, idOf: (item: T) => string): T[] {
   return Array.from(items, item => ({ item, ...ordered(idOf(item)) }))
     .sort(compareOrdered)
@@ -46,12 +47,12 @@ function compareOrdered(a: Ordered, b: Ordered): number {
   return compareTexts(a.order, b.order) || compareTexts(a.id, b.id)
 }
 
-/** A text that is in the order of texts where the id is in the order of ids; XML holds none of these controls. */
+/** A sort key: its text order is the order of the ids. XML cannot hold the control characters in it. */
 function orderOf(id: string): string {
   return id.split('.').map(orderOfSegment).join('\u0000')
 }
 
-/** Digits of any length: no number type is large enough for ids of strangers. */
+/** Digits of any length: foreign ids may exceed every number type. */
 function orderOfSegment(segment: string): string {
   if (!DIGITS.test(segment)) return `\u0002${segment}`
   const digits = significant(segment)
@@ -93,7 +94,7 @@ function threadPrefix(id: string): string {
   return id.slice(0, id.lastIndexOf('.') + 1)
 }
 
-/** The highest number directly under a thread, `''` if there is none. */
+/** The highest number directly under a thread, `''` for an empty one. */
 function highestSegment(existing: Iterable<string>, thread: string, counts: (rest: string) => boolean): string {
   let highest = ''
   for (const id of existing) {

@@ -1,16 +1,17 @@
 import { isFailed, isFinal, isSuperseded, isWaitingJoin, nextIds, type StreamEvent } from './event.ts'
+import { sortedById } from './event-id.ts'
 
-/** Direct successors of an event that count; `missing` ids count as open. */
+/** Direct successors of an event, without superseded ones; `missing` ids count as open. */
 export interface EventSuccessors {
   readonly events: readonly StreamEvent[]
   readonly missing: readonly string[]
 }
 
-/** How lists that stay as they are hang together, and the order of all their positions. */
+/** Links of immutable event lists, and the order of their positions. */
 const GRAPHS = new WeakMap<readonly StreamEvent[], Graph>()
 const ORDERS = new WeakMap<Graph, readonly number[]>()
 
-/** What is known of `before` is kept for `after`, if that hangs together alike; both stay as they are. */
+/** Reuses the links of `before` for `after` if ids, `next` and `prev` are the same. Both lists are immutable. */
 export function shareLinks(before: readonly StreamEvent[], after: readonly StreamEvent[]): void {
   const graph = GRAPHS.get(before)
   if (graph === undefined || before.length !== after.length) return
@@ -23,20 +24,20 @@ export function shareLinks(before: readonly StreamEvent[], after: readonly Strea
 }
 
 /**
- * The events of one stream and the questions one asks of them. On duplicate ids the first event wins; the others are
- * kept but take no part. Cycles, dangling ids and several predecessors are possible and harmless.
+ * The events of one stream as a graph. On duplicate ids the first event wins; the others are kept but ignored. Cycles,
+ * dangling ids and several predecessors are possible and harmless.
  */
 export class EventStream {
   /** In document order. */
   readonly events: readonly StreamEvent[]
   #graph: Graph | undefined
 
-  /** @param events read through, not copied: a working copy may replace events at their positions while it owns them */
+  /** @param events not copied: a working copy may replace events at their positions while it owns them */
   constructor(events: readonly StreamEvent[]) {
     this.events = events
   }
 
-  /** The stream of a list that stays as it is: how it hangs together is worked out once, as long as the list lives. */
+  /** The stream of an immutable list: its links are computed once for the lifetime of the list. */
   static of(events: readonly StreamEvent[]): EventStream {
     const stream = new EventStream(events)
     stream.#graph = GRAPHS.get(events) ?? linkEvents(events)
@@ -45,9 +46,9 @@ export class EventStream {
   }
 
   /**
-   * These events in other states. What is known of how they hang together is kept.
+   * The same events with other states. The links are reused.
    *
-   * @param events as many, with the same `id`, `next` and `prev` in the same order: that is not looked at again
+   * @param events the same number, with the same `id`, `next` and `prev` in the same order; not checked
    */
   withStates(events: readonly StreamEvent[]): EventStream {
     const stream = new EventStream(events)
@@ -66,7 +67,7 @@ export class EventStream {
     return path.findLast(event => event !== undefined && isFailed(event) && !isSuperseded(event))?.status === 'canceled'
   }
 
-  /** A held stream has a root that is still `init`: nothing in it is worked or due until the root is started. */
+  /** The root is still `init`: no event of the stream is worked or due until the root is started. */
   get held(): boolean {
     return this.root?.status === 'init'
   }
@@ -85,7 +86,7 @@ export class EventStream {
     return this.at(this.positionOf(id))
   }
 
-  /** Position of the first event with this id, -1 if there is none. */
+  /** Position of the first event with this id, or -1. */
   positionOf(id: string): number {
     return this.#links.position.get(id) ?? -1
   }
@@ -94,7 +95,7 @@ export class EventStream {
     return this.events[position]
   }
 
-  /** False for a later event with an id that an earlier one has. */
+  /** False for a duplicate: an earlier event has the same id. */
   counts(position: number): boolean {
     const event = this.events[position]
     if (event === undefined) return false
@@ -102,7 +103,7 @@ export class EventStream {
     return first.size === this.events.length || first.get(event.id) === position
   }
 
-  /** Direct successors: ids in `next` and the events whose `prev` names this one, superseded ones left out. */
+  /** Direct successors without superseded ones: the ids in `next` and the events whose `prev` names this event. */
   successors(event: StreamEvent): EventSuccessors {
     const position = this.positionOf(event.id)
     return {
@@ -111,7 +112,7 @@ export class EventStream {
     }
   }
 
-  /** True while a successor is open or missing: the event waits. A join that waits is open. */
+  /** Whether a successor is open or missing, so that the event waits. A waiting join is open. */
   openSuccessors(event: StreamEvent): boolean {
     const position = this.positionOf(event.id)
     return this.missingIds(position).length > 0 || (this.#links.successors[position] ?? []).some(at => this.#isOpen(at))
@@ -122,17 +123,17 @@ export class EventStream {
     return event !== undefined && !isSuperseded(event) && !isFinal(event)
   }
 
-  /** Nothing follows it, not even what is superseded: only its own worker ends it. */
+  /** The event has no successors, superseded ones included: only its own worker ends it. */
   isLeaf(position: number): boolean {
     return this.followingPositions(position).length === 0
   }
 
-  /** Positions of direct successors, superseded ones too. */
+  /** Positions of direct successors, superseded ones included. */
   followingPositions(position: number): readonly number[] {
     return this.#links.successors[position] ?? []
   }
 
-  /** Positions of direct successors that count, superseded ones left out. */
+  /** Positions of direct successors without superseded ones. */
   successorPositions(position: number): number[] {
     const all = this.#links.successors[position] ?? []
     return all.filter(at => {
@@ -155,13 +156,13 @@ export class EventStream {
     return reach(position, at => this.predecessorPositions(at))
   }
 
-  /** All events below, superseded ones too, each once, children before parents. Below the root is everything. */
+  /** All descendants, superseded ones too, each once, children first. Every other event is below the root. */
   descendantPositions(position: number): number[] {
     if (position === 0) return this.childrenFirst().filter(at => at !== 0)
     return postOrder(position, at => this.#links.successors[at] ?? [])
   }
 
-  /** All positions that count, every event after what follows it, as far as cycles allow. */
+  /** All positions without duplicates, every event after its successors, as far as cycles allow. */
   childrenFirst(): readonly number[] {
     const links = this.#links
     const known = ORDERS.get(links)
@@ -180,7 +181,7 @@ export class EventStream {
     })
   }
 
-  /** The nearest final event above, if any: then the event is *ended above*. The root is above everything. */
+  /** The nearest final ancestor, if any: the event is then *ended above*. The root is above every event. */
   finalAncestor(position: number): StreamEvent | undefined {
     for (const at of [...this.ancestorPositions(position), 0]) {
       const event = this.events[at]
@@ -195,7 +196,7 @@ export class EventStream {
   }
 }
 
-/** Who follows whom, by position in the list of events. Statuses do not matter to it, so it outlives their changes. */
+/** Links between events, by position in the list. They do not depend on statuses, so status changes keep them valid. */
 export interface Graph {
   /** Position of the first event with an id. */
   readonly position: ReadonlyMap<string, number>
@@ -207,8 +208,8 @@ export interface Graph {
 }
 
 /**
- * Reads the links of a list of events. On duplicate ids the first event wins, the others take no part. Links of an
- * event to itself and links to the root are passed over: the root follows nothing, and it waits for all the others.
+ * Reads the links of a list of events. On duplicate ids the first event wins and the others are ignored. Links of an
+ * event to itself and links to the root are ignored: the root has no predecessor and waits for all other events.
  */
 export function linkEvents(events: readonly StreamEvent[]): Graph {
   const position = new Map<string, number>()
@@ -218,7 +219,7 @@ export function linkEvents(events: readonly StreamEvent[]): Graph {
   const successors: number[][] = events.map(() => [])
   const predecessors: number[][] = events.map(() => [])
   const missing = new Map<number, string[]>()
-  /** Of each event who named it last, so that one who names it twice is linked once. */
+  /** For each event, the one that named it last: an event that names another twice is linked once. */
   const namedBy = new Int32Array(events.length).fill(-1)
   const connect = (from: number, to: number) => {
     successors[from]?.push(to)
@@ -249,7 +250,7 @@ function append(lists: Map<number, string[]>, at: number, id: string): void {
   else list.push(id)
 }
 
-/** All positions that can be reached from one, that one left out; each once, nearest first. */
+/** All positions reachable from the start, without the start; each once, nearest first. */
 export function reach(start: number, neighbours: (at: number) => readonly number[]): number[] {
   const seen = new Set([start])
   const found: number[] = []
@@ -269,8 +270,8 @@ export function reach(start: number, neighbours: (at: number) => readonly number
 }
 
 /**
- * The same, each after what follows it, as far as cycles allow. Without recursion: chains of strangers may be as long
- * as the document allows.
+ * All reachable positions, each after its successors, as far as cycles allow. Not recursive: a foreign chain may be as
+ * long as the document allows.
  */
 function postOrder(start: number, successors: (at: number) => readonly number[]): number[] {
   const seen = new Set([start])
@@ -284,6 +285,67 @@ function postOrder(start: number, successors: (at: number) => readonly number[])
     } else if (!seen.has(next)) {
       seen.add(next)
       stack.push({ at: next, following: successors(next), visited: 0 })
+    }
+  }
+  return found
+}
+
+/** Open events of a stream, sorted by id. */
+export interface OpenEvents {
+  /** Open events without open events below: the stream waits on these. Waiting joins are left out. */
+  readonly leaves: readonly StreamEvent[]
+  /** `init` events that can be started. */
+  readonly ready: readonly StreamEvent[]
+}
+
+/**
+ * Finds leaves and ready events among the open events of a stream. Open events below a final one, which foreign writers
+ * may leave, are neither: no event above depends on them. In a held stream only the root can be started.
+ */
+export function openWork(stream: EventStream, open: readonly StreamEvent[]): OpenEvents {
+  if (stream.held && stream.root !== undefined) return { leaves: [stream.root], ready: [] }
+  const above = aboveOpen(stream, open)
+  const endedAbove = belowFinal(stream)
+  const live = sortedById(
+    open.filter(event => !endedAbove.has(event) && !isWaitingJoin(event)),
+    ({ id }) => id,
+  )
+  return {
+    leaves: live.filter(event => !above.has(event)),
+    ready: live.filter(event => event.status === 'init'),
+  }
+}
+
+/** Open events without superseded ones; of events with the same id only the first. */
+export function openEvents(stream: EventStream): StreamEvent[] {
+  return stream.events.filter((event, at) => !isFinal(event) && !isSuperseded(event) && stream.counts(at))
+}
+
+/** Events above an open one. */
+function aboveOpen(stream: EventStream, open: readonly StreamEvent[]): ReadonlySet<StreamEvent> {
+  return reached(stream, open, position => stream.predecessorPositions(position))
+}
+
+/** Events below a final one. */
+function belowFinal(stream: EventStream): ReadonlySet<StreamEvent> {
+  const final = stream.events.filter(event => isFinal(event) && !isSuperseded(event))
+  return reached(stream, final, position => stream.successorPositions(position))
+}
+
+/** All events reached from these by at least one step; each event is visited once, so cycles end. */
+function reached(
+  stream: EventStream,
+  from: readonly StreamEvent[],
+  neighbours: (position: number) => readonly number[],
+): ReadonlySet<StreamEvent> {
+  const found = new Set<StreamEvent>()
+  const left = [...from]
+  for (let event = left.pop(); event !== undefined; event = left.pop()) {
+    for (const position of neighbours(stream.positionOf(event.id))) {
+      const neighbour = stream.at(position)
+      if (neighbour === undefined || found.has(neighbour)) continue
+      found.add(neighbour)
+      left.push(neighbour)
     }
   }
   return found

@@ -1,13 +1,13 @@
 /**
  * One event of a stream: a step of the process with a place in the tree of threads.
  *
- * Every attribute is kept as the text it has on the wire, `''` when absent, so that what a foreign writer wrote
- * comes back unchanged. Readers that need a number or a time parse it (`fenceOf`, `attemptOf`, `time/deadlines.ts`).
+ * Every attribute keeps its wire text, `''` when absent, so that foreign texts are written back unchanged. Readers
+ * parse numbers and times from it (`fenceOf`, `attemptOf`, `time/deadlines.ts`).
  */
 
 /** The five statuses. Any other text is an *unknown* status: open, and kept as it is. */
 export const STATUSES = ['init', 'inprocess', 'completed', 'aborted', 'canceled'] as const
-/** One of the five; a document may hold any other text. */
+/** One of the five known statuses; a document may hold any other text. */
 export type Status = (typeof STATUSES)[number]
 
 /** The fourteen attributes in no namespace, in the order in which they are written. */
@@ -30,7 +30,7 @@ export const ATTRIBUTES = [
 /** Name of one of the fourteen attributes. */
 export type AttributeName = (typeof ATTRIBUTES)[number]
 
-/** The attributes leasectl adds, local names in the namespace `urn:leasectl:v1`, in the order in which they are written. */
+/** Local names of the attributes in the namespace `urn:leasectl:v1`, in the order in which they are written. */
 export const LC_ATTRIBUTES = [
   'owner',
   'fence',
@@ -65,13 +65,13 @@ export interface ForeignAttribute {
 /** The fourteen attributes as texts, `''` when absent. */
 export type EventAttributes = { readonly [Name in AttributeName]: string }
 
-/** An event as the document has it. */
+/** An event of a document. */
 export interface StreamEvent extends EventAttributes {
   /** The attributes in leasectl's namespace that are present; an absent one has no key. */
   readonly lc: { readonly [Name in LcAttributeName]?: string }
   /** Attributes that are not ours, unknown ones in leasectl's namespace and namespace declarations included. */
   readonly foreign: readonly ForeignAttribute[]
-  /** Those of the fourteen that were present but empty, as in `next=""`: written again as long as they are empty. */
+  /** Attributes of the fourteen that were present but empty, as in `next=""`: written again while they are empty. */
   readonly empty: readonly AttributeName[]
   /** Raw XML between the previous event and this one (comments, foreign elements), `''` for none. */
   readonly before: string
@@ -83,12 +83,12 @@ const BLANK: EventAttributes = Object.freeze(
   Object.fromEntries(ATTRIBUTES.map(name => [name, ''])) as Record<AttributeName, string>,
 )
 
-/** A new event with nothing but the given attributes. */
+/** A new event with only the given attributes. */
 export function newEvent(attributes: Partial<EventAttributes>, lc: StreamEvent['lc'] = {}): StreamEvent {
   return { ...BLANK, ...attributes, lc, foreign: [], empty: [], before: '', content: '' }
 }
 
-/** True for the statuses that end an event; an unknown or missing status is open. */
+/** Whether the status ends the event. An unknown or missing status is open. */
 export function isFinal(event: { readonly status: string }): boolean {
   return event.status === 'completed' || event.status === 'aborted' || event.status === 'canceled'
 }
@@ -98,12 +98,12 @@ export function isFailed(event: { readonly status: string }): boolean {
   return event.status === 'aborted' || event.status === 'canceled'
 }
 
-/** True while a join waits for the other branches of its fork. */
+/** Whether the event is a join that still waits for the other branches of its fork. */
 export function isWaitingJoin(event: StreamEvent): boolean {
   return event.lc.join === 'wait' && !isFinal(event)
 }
 
-/** True for an event that a retry replaced: it no longer counts for closing, joins and summaries. */
+/** Whether a retry replaced the event: closing, joins and summaries then ignore it. */
 export function isSuperseded(event: StreamEvent): boolean {
   return event.lc.superseded !== undefined
 }
@@ -118,7 +118,7 @@ export function fenceOf(event: StreamEvent): number | undefined {
   return naturalNumber(event.lc.fence)
 }
 
-/** How often the event has been tried; 1 before and during the first attempt. */
+/** Number of the current or next attempt; 1 before and during the first. */
 export function attemptOf(event: StreamEvent): number {
   return naturalNumber(event.lc.attempt) ?? 1
 }

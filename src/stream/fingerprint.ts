@@ -10,19 +10,19 @@ export function sumOf(events: readonly StreamEvent[]): string {
   return `1:${hash('sha256', events.map(linesOf).join(''), 'hex')}`
 }
 
-/** An event is a value, so its lines stay: one that a change leaves alone is summed when it is read, not again when written. */
+/** Cached, as events are immutable: an unchanged event is formatted once, not again when it is written. */
 const LINES = new WeakMap<StreamEvent, string>()
 
 function linesOf(event: StreamEvent): string {
   const known = LINES.get(event)
   if (known !== undefined) return known
-  // Joined, it is one flat text: one put together by `+` would be gathered from its parts at each sum.
+  // `join` makes one flat string; a string built by `+` would be flattened at each hash.
   const lines = (event.foreign.length === 0 ? ownLines(event) : allLines(event)).join('')
   LINES.set(event, lines)
   return lines
 }
 
-/** `{namespace}local=` of our own attributes in the order their lines have after sorting: no name begins another's line. */
+/** `{namespace}local=` of our own attributes in sorted order; no line start is a prefix of another. */
 const LC_ORDER = inOrder(LC_ATTRIBUTES, LC_NAMESPACE)
 const OWN_ORDER = inOrder(ATTRIBUTES, '')
 
@@ -34,7 +34,7 @@ function lineStart(uri: string, local: string): string {
   return `{${uri}}${local}=`
 }
 
-/** The lines and an empty one. `{urn…}` sorts before `{}`. */
+/** The lines and an empty line at the end. `{urn…}` sorts before `{}`. */
 function ownLines(event: StreamEvent): string[] {
   const parts: string[] = []
   for (const { name, start } of LC_ORDER) {

@@ -1,18 +1,18 @@
 import { InvalidValue } from './errors.ts'
-import { isFarAhead } from './time/clock-ahead.ts'
+import { isFarAhead } from './time/dates.ts'
 
 /**
- * The lease of one stream as a value, and what Azure Blob answers to each lease and blob operation in each state
+ * The lease of one stream as a value, with the answers of Azure Blob to each lease and blob operation in each state
  * (https://learn.microsoft.com/rest/api/storageservices/lease-blob). The memory and SQLite drivers keep it.
  */
 export interface LeaseRecord {
-  /** `''` when there is no lease. Kept after the end until somebody writes or leases: so a late renew can succeed. */
+  /** `''` without a lease. Kept after the end until the next write or acquire, so that a late renew can succeed. */
   readonly id: string
   /** 15–60, or -1 for an infinite lease. */
   readonly durationS: number
   /** When a finite lease ends, epoch ms; `undefined` for an infinite one. */
   readonly untilMs: number | undefined
-  /** When a lease that was broken ends, epoch ms; `undefined` if nobody broke it. */
+  /** When a broken lease ends, epoch ms; `undefined` for a lease that was not broken. */
   readonly breakAtMs: number | undefined
 }
 
@@ -40,7 +40,7 @@ export interface LeaseRefusal {
 /** The record after an operation that succeeded. */
 export type LeaseAnswer = { readonly kind: 'ok'; readonly record: LeaseRecord } | LeaseRefusal
 
-/** A stream without lease; also what one becomes that is written after its lease has ended. */
+/** No lease: the initial record, and the record after a write that follows the end of a lease. */
 export const NO_LEASE: LeaseRecord = Object.freeze({ id: '', durationS: 0, untilMs: undefined, breakAtMs: undefined })
 
 export function leaseStateAt(record: LeaseRecord, nowMs: number): LeaseState {
@@ -49,18 +49,18 @@ export function leaseStateAt(record: LeaseRecord, nowMs: number): LeaseState {
   return record.untilMs === undefined || isToCome(record.untilMs, nowMs) ? 'leased' : 'expired'
 }
 
-/** A finite lease ends within a minute: an end far ahead was written by a wrong clock, and would lock the stream as long. */
+/** A finite lease ends within a minute: an end far ahead comes from a wrong clock and is ignored. */
 function isToCome(endMs: number, nowMs: number): boolean {
   return nowMs < endMs && !isFarAhead(endMs, nowMs)
 }
 
-/** Whether the lease keeps everybody else out. */
+/** Whether the lease excludes other writers. */
 export function isHeld({ state }: { readonly state: LeaseState }): boolean {
   return state === 'leased' || state === 'breaking'
 }
 
 /**
- * Takes the lease. Repeated with the id that holds it, it starts the clock anew.
+ * Acquires the lease. A repetition with the holder's id restarts its duration.
  * @throws InvalidValue for an empty id and for a duration other than 15–60 s or -1
  */
 export function acquire(record: LeaseRecord, leaseId: string, durationS: number, nowMs: number): LeaseAnswer {
@@ -76,19 +76,19 @@ export function acquire(record: LeaseRecord, leaseId: string, durationS: number,
   return ok(running(leaseId, durationS, nowMs))
 }
 
-/** Starts the clock anew with the same duration, also after the end if nobody wrote or leased since. */
+/** Restarts the lease with the same duration, also after its end if no write or acquire followed. */
 export function renew(record: LeaseRecord, leaseId: string, nowMs: number): LeaseAnswer {
   if (!isHolder(record, leaseId)) return refused('LeaseIdMismatchWithLeaseOperation')
   if (record.breakAtMs !== undefined) return refused('LeaseIsBrokenAndCannotBeRenewed')
   return ok(running(record.id, record.durationS, nowMs))
 }
 
-/** Gives the lease back, in whatever state it is. */
+/** Releases the lease in any state. */
 export function release(record: LeaseRecord, leaseId: string): LeaseAnswer {
   return isHolder(record, leaseId) ? ok(NO_LEASE) : refused('LeaseIdMismatchWithLeaseOperation')
 }
 
-/** Replaces the id, keeping the clock. Repeated after a lost answer it succeeds, for the proposed id holds the lease. */
+/** Replaces the id; the end stays. A repetition after a lost answer succeeds, as the proposed id then holds the lease. */
 export function change(record: LeaseRecord, leaseId: string, proposedId: string, nowMs: number): LeaseAnswer {
   if (proposedId === '') throw new InvalidValue('a lease needs an id')
   const state = leaseStateAt(record, nowMs)
@@ -101,9 +101,9 @@ export function change(record: LeaseRecord, leaseId: string, proposedId: string,
 }
 
 /**
- * Ends another's lease after `periodS` seconds or when it would have ended, whichever is first; a second break can only
- * shorten. Without a period a finite lease runs out and an infinite one ends at once.
- * `remainingS`: whole seconds, rounded up, until a new lease can be acquired.
+ * Ends the lease of another holder after `periodS` seconds or at its normal end, whichever is first; a second break can
+ * only shorten it. Without a period a finite lease runs out and an infinite one ends at once. `remainingS`: whole
+ * seconds, rounded up, until a new lease can be acquired.
  * @throws InvalidValue for a period other than 0–60 s
  */
 export function breakLease(
@@ -124,7 +124,7 @@ export function breakLease(
 }
 
 /**
- * Whether a write or delete may be done, with this lease id or without one.
+ * Whether a write or delete is allowed, with this lease id or without one.
  * @param record `undefined` for a blob that does not exist
  */
 export function mayWrite(
@@ -140,14 +140,14 @@ export function mayWrite(
   return refused(holds && state === 'expired' ? 'LeaseLost' : 'LeaseNotPresentWithBlobOperation')
 }
 
-/** The record after a write: kept while the lease runs; a lease that has ended is forgotten. */
+/** The record after a write: kept while the lease runs, cleared when it has ended. */
 export function afterWrite(record: LeaseRecord, leaseId: string | undefined, nowMs: number): LeaseAnswer {
   const answer = mayWrite(record, leaseId, nowMs)
   if (answer.kind === 'refused') return answer
   return ok(leaseId === undefined ? NO_LEASE : record)
 }
 
-/** Reading needs no lease; with an id it is the question whether that id still holds it. */
+/** Reading needs no lease; with an id, the read succeeds only while that id holds the lease. */
 export function mayRead(
   record: LeaseRecord,
   leaseId: string | undefined,
@@ -156,7 +156,10 @@ export function mayRead(
   return leaseId === undefined ? { kind: 'ok' } : mayWrite(record, leaseId, nowMs)
 }
 
-/** Whether a create that must not replace (`If-None-Match: *`) may be done. `undefined` for a blob that does not exist. */
+/**
+ * Whether a create that must not replace (`If-None-Match: *`) is allowed. @param record `undefined` for a blob that
+ * does not exist
+ */
 export function mayCreate(record: LeaseRecord | undefined, nowMs: number): { readonly kind: 'ok' } | LeaseRefusal {
   if (record === undefined) return { kind: 'ok' }
   const answer = mayWrite(record, undefined, nowMs)

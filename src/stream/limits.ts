@@ -1,23 +1,27 @@
-/** A longer text is not read. */
+/** Longer texts are refused on reading. */
 export const MAX_READ_BYTES = 32 * 1024 * 1024
 
-/** A document with more events is not read. */
+/** Documents with more events are refused on reading. */
 export const MAX_READ_EVENTS = 40_000
 
-/** How deep elements may be nested; the document element is at depth 1. */
+/** Maximum depth of elements; the document element is at depth 1. */
 export const MAX_DEPTH = 64
 
-/** The document element and an event are not read with more attributes that are not ours. */
+/** Maximum number of foreign attributes of the document element and of each event, on reading. */
 export const MAX_FOREIGN_ATTRIBUTES = 1_000
 
 /**
- * No tag is read with more attributes of any kind: the parser takes the longer for each, the more there are. On top of
- * the foreign ones there is room for all that we may add, so that what is read can be written and read again.
+ * Maximum number of attributes of any tag: the parser takes more time per attribute, the more a tag has. The limit
+ * leaves room for the attributes that we add to the foreign ones, so that a document that was read can be written and
+ * read again.
  */
 export const MAX_ATTRIBUTES = MAX_FOREIGN_ATTRIBUTES + 100
 
-/** What lets a stream grow is refused beyond this: every heartbeat rewrites the whole document. */
+/** Operations that let a stream grow are refused beyond this size: every heartbeat rewrites the whole document. */
 export const MAX_WRITTEN_BYTES = 8 * 1024 * 1024
 
-/** What lets a stream grow is refused beyond this many events. Half the reading limit, so that ending stays possible. */
+/**
+ * Operations that let a stream grow are refused beyond this number of events: half the reading limit, so that ending
+ * events stays possible.
+ */
 export const MAX_WRITTEN_EVENTS = 20_000

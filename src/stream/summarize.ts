@@ -1,7 +1,6 @@
 import type { StreamDocument } from './document.ts'
 import { attemptOf, isFailed, isFinal, isSuperseded, type StreamEvent } from './event.ts'
-import { EventStream } from './event-stream.ts'
-import { openWork } from './ready-events.ts'
+import { EventStream, openWork } from './event-stream.ts'
 import {
   cutList,
   encodedIdLength,
@@ -13,7 +12,7 @@ import {
 } from './summary.ts'
 import { claimEndMs, dueMs, type TimeReader, timeReaderFor } from './time/deadlines.ts'
 
-/** Most characters kept of a failure's message. */
+/** Maximum length of a failure's message, in characters. */
 const FAILURE_LENGTH = 200
 
 export interface SummarizeOptions {
@@ -24,7 +23,7 @@ export interface SummarizeOptions {
   readonly whole?: boolean
 }
 
-/** What the events of a stream add up to. Of events with the same id only the first counts. */
+/** The events of a stream by outcome. Of events with the same id only the first counts. */
 interface Census {
   readonly open: StreamEvent[]
   readonly aborted: StreamEvent[]
@@ -177,7 +176,7 @@ function itemOf(event: StreamEvent, read: TimeReader): string {
   })
 }
 
-/** An event is a value, so its item stays. */
+/** Cached, as events are immutable. */
 const READY = new WeakMap<StreamEvent, string>()
 
 function nameAndTopic(event: StreamEvent): string {

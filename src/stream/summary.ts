@@ -1,15 +1,12 @@
 import { MAX_READ_EVENTS } from './limits.ts'
 
-/**
- * What a listing needs to know of a stream without reading its document. A cache: everything authoritative
- * stands in the document (stream-format 8).
- */
+/** The facts of a stream for listings. A cache: the document is authoritative (stream-format 8). */
 export interface Summary {
   readonly version: number
   readonly born: string
   /** The root's status. */
   readonly status: string
-  /** `errors` when something below the root was aborted or canceled. */
+  /** `errors` when an event below the root was aborted or canceled. */
   readonly outcome: '' | 'errors'
   /** Who wrote last (`by` of the last transaction). */
   readonly lastBy: string
@@ -36,11 +33,11 @@ export interface Summary {
   /** Events that were canceled on request. Those canceled because an event above them ended are not counted. */
   readonly canceled: number
   readonly total: number
-  /** When the first limit ends: the earliest due time of an open event, epoch ms. */
+  /** The earliest deadline of an open event, epoch ms. */
   readonly dueMs: number | undefined
-  /** When the first claim ends or ended: from then on another worker may take its event over, epoch ms. */
+  /** The earliest end of a claim, epoch ms: from then on another worker may take over its event. */
   readonly claimEndMs: number | undefined
-  /** Ids of the open leaves the stream waits on; a last item `+N` says that N more were cut. */
+  /** Ids of the open leaves that the stream waits on; a last item `+N` means N more. */
   readonly waitingOn: readonly string[]
   /** `name|topic` of the `init` events that can be started; percent-encoded parts; a last item `+N` as above. */
   readonly ready: readonly string[]
@@ -74,7 +71,7 @@ const TIME_KEYS = {
   claimEndMs: 'claim_end',
 } as const
 
-// Each with its keys as pairs, made once: the codec runs with every read and write.
+// Pairs of field and key, made once: the codec runs with every read and write.
 const TEXTS = entries(TEXT_KEYS)
 const COUNTS = entries(COUNT_KEYS)
 const TIMES = entries(TIME_KEYS)
@@ -90,7 +87,7 @@ export type SummaryKey =
   | (typeof COUNT_KEYS)[keyof typeof COUNT_KEYS]
   | (typeof TIME_KEYS)[keyof typeof TIME_KEYS]
 
-/** Texts that filters look for come late; what identifies the stream comes after the lists. */
+/** Texts that filters compare come late; the fields that identify the stream come after the lists. */
 const SHORTENED_FIRST: readonly TextName[] = [
   'failure',
   'lastBy',
@@ -104,9 +101,10 @@ const SHORTENED_FIRST: readonly TextName[] = [
 const SHORTENED_LAST: readonly TextName[] = ['failedId', 'status', 'born']
 
 /**
- * The summary as ASCII fields: keys are lower-case C# identifiers, values percent-encoded, empty ones left out. What
- * exceeds 4 KiB is shortened in this order, each as far as needed: failure, who wrote last, tag, name of the failed event, root, topic, key and
- * tracking id, ending with `…`; `running`, `ready`, then `waitingOn`, at whole items; failed id, status and born.
+ * The summary as ASCII fields: keys are lower-case C# identifiers, values are percent-encoded, empty values are left
+ * out. To fit into 4 KiB, fields are shortened in this order, each as far as needed: failure, who wrote last, tag,
+ * name of the failed event, root, topic, key and tracking id, ending with `…`; `running`, `ready`, then `waitingOn`, at whole items; failed id, status and
+ * born.
  */
 export function encodeSummary(summary: Summary): Record<string, string> {
   const fields: Record<string, string> = { codec: CODEC }
@@ -123,12 +121,13 @@ export function encodeSummary(summary: Summary): Record<string, string> {
   return excessBytes(fields) > 0 ? fit(fields, summary) : fields
 }
 
-/** The summary of these fields; `undefined` if anything of it is missing or unreadable. Never throws. */
+/** The summary in these fields; `undefined` if a field is missing or unreadable. Never throws. */
 export function decodeSummary(fields: Readonly<Record<string, string | undefined>>): Summary | undefined {
   const outcome = fields.outcome ?? ''
   if (fields.codec !== CODEC || (outcome !== '' && outcome !== 'errors')) return undefined
   try {
-    // Written out, not gathered from the tables of keys: a listing decodes thousands at a time, and so it costs half.
+    // Written out instead of built from the tables of keys: a listing decodes thousands at a time, and this takes half
+    // the time.
     return {
       version: wholeNumber(fields[COUNT_KEYS.version], COUNT),
       born: textOf(fields[TEXT_KEYS.born]),
@@ -161,12 +160,12 @@ export function decodeSummary(fields: Readonly<Record<string, string | undefined
   }
 }
 
-/** The version in these fields, also where the rest of the summary is missing or of another body; 0 for none. Never throws. */
+/** The version in these fields, even if the rest is missing or belongs to another body; 0 for none. Never throws. */
 export function versionOf({ v }: Readonly<Record<typeof COUNT_KEYS.version, string | undefined>>): number {
   return v !== undefined && COUNT.test(v) ? Number(v) : 0
 }
 
-/** Bytes of an id as `waitingOn` is written. */
+/** Bytes of an id in an encoded `waitingOn`. */
 export function encodedIdLength(id: string): number {
   return encodeId(id).length
 }
@@ -182,7 +181,7 @@ function fit(fields: Record<string, string>, summary: Summary): Record<string, s
   return fields
 }
 
-/** What may be left of an encoded list so that the whole fits. */
+/** Size to which an encoded list must shrink so that the summary fits. */
 function limitOf(fields: Readonly<Record<string, string>>, key: string): number {
   return (fields[key] ?? '').length - Math.max(0, excessBytes(fields))
 }
@@ -195,13 +194,13 @@ function encodeId(id: string): string {
   return cutCount(id) > 0 ? id : encodeURIComponent(id.toWellFormed())
 }
 
-/** The parts of an item are encoded already; whatever else is in it must not break the field. */
+/** The parts of an item are encoded already; other characters must not break the field. */
 function encodeItems(items: readonly string[], limitBytes: number): string {
   const safe = items.map(item => item.toWellFormed().replace(/[^!-~]|,/gu, encodeURIComponent))
   return cutList(safe, limitBytes, item => item.length).join(',')
 }
 
-/** Not by `split`, which takes three times as long. */
+/** `split` takes three times as long. */
 function itemsOf(field = ''): string[] {
   const items: string[] = []
   if (field === '') return items
@@ -227,10 +226,13 @@ function put(fields: Record<string, string>, key: string, value: string): void {
 const COUNT = /^\d{1,15}$/
 const TIME = /^-?\d{1,16}$/
 
-/** A day within what a `Date` holds, so that every zone can show it: https://tc39.es/ecma262/#sec-time-values-and-time-range */
+/**
+ * One day less than the range of `Date`, so that every zone can show it:
+ * https://tc39.es/ecma262/#sec-time-values-and-time-range
+ */
 const MAX_TIME_MS = 8_640_000_000_000_000 - 86_400_000
 
-/** How many events: one metadata value must not outweigh the events of all other streams. */
+/** A count of events. Bounded, so that one bad metadata value does not outweigh the events of all other streams. */
 function eventsOf(text: string | undefined): number {
   return wholeNumber(text, COUNT, MAX_READ_EVENTS)
 }
@@ -254,9 +256,9 @@ function entries<Name extends string>(keys: Readonly<Record<Name, string>>): [Na
   return Object.entries(keys) as [Name, string][]
 }
 
-/** What a summary may take beside the body: the sum of all keys, with the prefix a store gives them, and values. */
+/** Maximum size of a summary: the sum of all values and of all keys with the prefix that a store adds. */
 const SUMMARY_LIMIT_BYTES = 4096
-/** Of these, what a store needs to mark the body the summary belongs to, and for the prefix of each key. */
+/** Of these, the bytes that a store needs to identify the summarized body, and for the prefix of each key. */
 const MARK_BYTES = 128
 const PREFIX_BYTES = 12
 
@@ -265,16 +267,16 @@ export const WAITING_ON_LIMIT_BYTES = 512
 export const READY_LIMIT_BYTES = 1024
 export const RUNNING_LIMIT_BYTES = 768
 
-/** A text that had to be shortened ends with this: the document has all of it. */
+/** Mark at the end of a shortened text: the document has the whole text. */
 const CUT_MARK = '…'
 const CUT_MARK_BYTES = encodeURIComponent(CUT_MARK).length
 /** No text is shortened below this many encoded bytes. */
 const MIN_TEXT_BYTES = 96
 
 /**
- * The first items that fit into so many bytes when joined by a separator of one byte, then `+N` for the N left out.
- * A last item that is such a mark already is counted in.
- * @param sizeOf bytes of an item as it will be written
+ * The first items that fit into the limit when joined by a separator of one byte, then `+N` for the N left out. A mark
+ * that is already at the end is added to N.
+ * @param sizeOf bytes of an item as written
  */
 export function cutList(items: readonly string[], limitBytes: number, sizeOf: (item: string) => number): string[] {
   const earlier = cutCount(items.at(-1))
@@ -288,7 +290,7 @@ export function cutList(items: readonly string[], limitBytes: number, sizeOf: (i
   return [...whole.slice(0, kept), mark()]
 }
 
-/** How many items the mark `+N` at the end of a list stands for; 0 for any other item. */
+/** The N of a mark `+N` at the end of a list; 0 for any other item. */
 export function cutCount(item: string | undefined): number {
   return item !== undefined && /^\+\d{1,9}$/.test(item) ? Number(item.slice(1)) : 0
 }

@@ -1,10 +1,10 @@
 import { visibleText } from '../util/visible-text.ts'
 import { InvalidValue } from './errors.ts'
 
-/** The most bytes of UTF-8 a message, a reason and any other text may have. */
+/** Maximum bytes of UTF-8 of a message, a reason and any other text. */
 export const TEXT_LIMITS = { msg: 4096, reason: 1024, other: 1024 } as const
 
-/** Everything but the characters of XML 1.0 (https://www.w3.org/TR/xml/#charsets); lone surrogates are among it. */
+/** All characters that XML 1.0 excludes (https://www.w3.org/TR/xml/#charsets), lone surrogates included. */
 const NOT_XML = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/u
 const ALL_NOT_XML = new RegExp(NOT_XML, 'gu')
 
@@ -24,7 +24,7 @@ const COMMAND_ID_LENGTH = 200
 
 /**
  * Checks a text given by a person or program before it goes into a document.
- * @param kind what it is, for the message: `msg` and `reason` have limits of their own
+ * @param kind the kind of text, for the error message; `msg` and `reason` have their own limits
  * @throws InvalidValue for characters XML cannot hold and for texts that are too long
  */
 export function checkText(kind: string, text: string): void {
@@ -37,14 +37,14 @@ export function checkText(kind: string, text: string): void {
 }
 
 /**
- * Makes a text collected from a program (stderr, an error message) fit for a document: without terminal escape
- * sequences, U+FFFD for what XML cannot hold, cut at a whole character to `limitBytes` of UTF-8. Never fails.
+ * Cleans a text from a program (stderr, an error message) for a document: removes terminal escape sequences, replaces
+ * characters that XML cannot hold by U+FFFD, and cuts at a whole character to `limitBytes` of UTF-8. Never fails.
  */
 export function cleanProgramText(text: string, limitBytes: number): string {
   return cutBytes(text.replace(ESCAPES, '').replace(ALL_NOT_XML, '\ufffd'), limitBytes)
 }
 
-/** The longest beginning that has at most so many bytes of UTF-8, cut between characters. */
+/** The longest prefix of at most `limitBytes` of UTF-8, cut between characters. */
 export function cutBytes(text: string, limitBytes: number): string {
   if (text.length * 3 <= limitBytes) return text
   let bytes = 0
@@ -75,8 +75,8 @@ export function checkCommandId(text: string): void {
 }
 
 /**
- * The command id for any text: characters outside the set are percent-encoded, so it stays as it is if it is one already.
- * @throws InvalidValue if it is empty or longer than 200 characters then
+ * The command id for any text: characters outside the set are percent-encoded, so a valid command id stays the same.
+ * @throws InvalidValue if the result is empty or longer than 200 characters
  */
 export function encodeCommandId(text: string): string {
   const id = text.toWellFormed().replace(NOT_COMMAND_ID, percentEncode)
@@ -84,7 +84,7 @@ export function encodeCommandId(text: string): string {
   return id
 }
 
-/** `encodeURIComponent` leaves a few characters that are not in the set. */
+/** `encodeURIComponent` does not encode a few characters outside the set. */
 function percentEncode(character: string): string {
   const encoded = encodeURIComponent(character)
   return encoded === character ? `%${character.charCodeAt(0).toString(16).toUpperCase()}` : encoded

@@ -6,32 +6,32 @@ import { isoTime } from './time/dates.ts'
 import { formatDuration, parseDuration, parseTimeout, timeoutFromInput } from './time/durations.ts'
 
 /**
- * Values that a program gives, read where they enter: a program in JavaScript may give anything. What is read has the type
- * that the rest relies on; each error names the field, what was given, and what would be right.
+ * Readers for values from a calling program: a JavaScript program may pass anything. A value that passes has the type
+ * that the rest of the code relies on; each error names the field, the given value and the valid ones.
  */
 
 /** Reads a value. @throws InvalidValue with the name of the field */
 export type Read<Value> = (given: unknown, field: string) => Value
 
-/** A field that has to be given. */
-export interface Needed<Value> {
+/** A required field. */
+export interface Required<Value> {
   readonly needed: Read<Value>
 }
 
-/** A reader for each field of a type; the compiler wants `needed` for those that are not optional, and for no others. */
+/** A reader for each field of a type; the compiler requires `needed` for exactly the fields that are not optional. */
 export type Fields<Type> = {
   readonly [Name in keyof Type]-?: Record<never, never> extends Pick<Type, Name>
     ? Read<Exclude<Type[Name], undefined>>
-    : Needed<Type[Name]>
+    : Required<Type[Name]>
 }
 
-export function needed<Value>(read: Read<Value>): Needed<Value> {
+export function required<Value>(read: Read<Value>): Required<Value> {
   return { needed: read }
 }
 
-/** An object with these fields and no others. One that is `undefined` counts as not given, and each is looked at once. */
+/** Reads an object with these fields and no others. An `undefined` field counts as absent; each is read once. */
 export function objectOf<Type extends object>(fields: Fields<Type>): Read<Type> {
-  const readers = Object.entries<Read<unknown> | Needed<unknown>>(fields)
+  const readers = Object.entries<Read<unknown> | Required<unknown>>(fields)
   const known = new Set(Object.keys(fields))
   return (given, field) => {
     const values = plainObject(given, field, known)
@@ -46,14 +46,14 @@ export function objectOf<Type extends object>(fields: Fields<Type>): Read<Type> 
   }
 }
 
-/** The object whose `op` says which it is; the fields besides it. */
+/** Reads a union of objects by their `op`. @param fieldsOf the other fields of each */
 export function oneOfOps<Type extends { readonly op: string }>(
   fieldsOf: {
     readonly [Op in Type['op']]: Fields<Omit<Extract<Type, { readonly op: Op }>, 'op'>>
   },
 ): Read<Type> {
   const kinds = Object.entries<object>(fieldsOf).map(([op, fields]) => {
-    return [op, objectOf({ op: needed(word([op])), ...fields } as Fields<Type>)] as const
+    return [op, objectOf({ op: required(word([op])), ...fields } as Fields<Type>)] as const
   })
   const readers = new Map(kinds)
   const known = new Set(['op'])
@@ -82,7 +82,7 @@ export const nonEmptyText: Read<string> = (given, field) => {
   return text(given, field)
 }
 
-/** A text that a document can hold. */
+/** Reads a text that a document can hold. */
 export function storedText(kind: 'msg' | 'reason' | 'other' = 'other'): Read<string> {
   return (given, field) => {
     const read = text(given, field)
@@ -91,7 +91,7 @@ export function storedText(kind: 'msg' | 'reason' | 'other' = 'other'): Read<str
   }
 }
 
-/** The same, and not empty. */
+/** Reads a text that a document can hold and that is not empty. */
 export const requiredText: Read<string> = (given, field) => storedText()(nonEmptyText(given, field), field)
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
@@ -101,7 +101,7 @@ export const uuid: Read<string> = (given, field) => {
   throw wrong(field, given, 'a UUID', 'randomUUID() of node:crypto makes one.')
 }
 
-/** One of a few words. */
+/** Reads one of these words. */
 export function word<Word extends string>(words: readonly Word[]): Read<Word> {
   return (given, field) => {
     const found = words.find(candidate => candidate === given)
@@ -117,7 +117,7 @@ export const flag: Read<boolean> = (given, field) => {
   return given
 }
 
-/** A whole number in a range. */
+/** Reads a whole number in a range. */
 export function whole(least: number, most = Number.MAX_SAFE_INTEGER): Read<number> {
   const range = most === Number.MAX_SAFE_INTEGER ? `from ${least} on` : `from ${least} to ${most}`
   return (given, field) => {
@@ -126,7 +126,7 @@ export function whole(least: number, most = Number.MAX_SAFE_INTEGER): Read<numbe
   }
 }
 
-/** A length of time in ms. */
+/** Reads a duration in ms. */
 export function milliseconds(least: number, most = Number.POSITIVE_INFINITY): Read<number> {
   const range = most === Number.POSITIVE_INFINITY ? `from ${least} on` : `from ${least} to ${most}`
   return (given, field) => {
@@ -135,7 +135,7 @@ export function milliseconds(least: number, most = Number.POSITIVE_INFINITY): Re
   }
 }
 
-/** A limit of time, as the command line takes it, or the moment it ends; the text for the wire. `''` is none. */
+/** Reads a time limit: a text as on the command line, or the `Date` of its end. Returns the wire text; `''` is none. */
 export const timeLimit: Read<string> = (given, field) => {
   const right = 'a text such as 2h, PT5M or 2026-11-20T14:00:00Z, or a Date'
   if (given instanceof Date) {
@@ -153,7 +153,7 @@ export const timeLimit: Read<string> = (given, field) => {
 export const signal: Read<AbortSignal> = (given, field) => {
   if (isSignal(given)) return given
   const isController = isObject(given) && isSignal(given.signal)
-  throw wrong(field, given, 'an AbortSignal', isController ? 'did you mean the .signal of it?' : undefined)
+  throw wrong(field, given, 'an AbortSignal', isController ? 'did you mean its .signal?' : undefined)
 }
 
 export function callback<Callback>(given: unknown, field: string): Callback {
@@ -161,7 +161,7 @@ export function callback<Callback>(given: unknown, field: string): Callback {
   return given as Callback
 }
 
-/** Names the field in front of what a check finds, in place of what the check calls it. */
+/** Puts the name of the field before the error message of a check, in place of the check's own name for it. */
 export function inField<Value>(field: string, check: () => Value, called = ''): Value {
   try {
     return check()
@@ -177,7 +177,7 @@ export function inField<Value>(field: string, check: () => Value, called = ''): 
 
 /** The error for a value that is not `right`. */
 export function wrong(field: string, given: unknown, right: string, hint?: string): InvalidValue {
-  const what = given === undefined ? `is missing: ${right}` : `is ${right}, not ${shown(given)}`
+  const what = given === undefined ? `is missing: ${right}` : `is ${right}, not ${describe(given)}`
   return new InvalidValue(`${field} ${what}`, hint === undefined ? {} : { hint })
 }
 
@@ -185,12 +185,12 @@ export function isObject(given: unknown): given is Readonly<Record<string, unkno
   return typeof given === 'object' && given !== null
 }
 
-/** `options` stands for the object itself; its fields go by their names alone. */
+/** `options` is the object itself: its fields are named without a prefix. */
 function within(field: string, name: string): string {
   return field === 'options' ? name : `${field}.${name}`
 }
 
-/** Objects of other realms too; no list, no date, no signal. */
+/** Accepts objects of other realms; refuses lists, dates and signals. */
 function plainObject(given: unknown, field: string, known: ReadonlySet<string>): Readonly<Record<string, unknown>> {
   if (isObject(given) && kindOf(given) === 'Object') return given
   throw wrong(field, given, known.size === 0 ? 'an object' : `an object with ${[...known].join(', ')}`)
@@ -199,7 +199,7 @@ function plainObject(given: unknown, field: string, known: ReadonlySet<string>):
 function unknownField(field: string, name: string, known: ReadonlySet<string>): InvalidValue {
   const near = nearest(name, [...known])
   const guess = near === undefined ? '' : `: did you mean ${near}?`
-  const hint = known.size === 0 ? 'There is none.' : `Known are ${[...known].join(', ')}.`
+  const hint = known.size === 0 ? 'It takes no fields.' : `Known are ${[...known].join(', ')}.`
   return new InvalidValue(`${cut(visibleText(field))} is not known${guess}`, { hint })
 }
 
@@ -216,14 +216,14 @@ function isSignal(given: unknown): given is AbortSignal {
   return isObject(given) && typeof given.aborted === 'boolean' && typeof given.addEventListener === 'function'
 }
 
-function shown(given: unknown): string {
+function describe(given: unknown): string {
   if (typeof given === 'string') return visibleText(JSON.stringify(cut(given)))
   if (typeof given === 'function') return 'a function'
   if (typeof given === 'symbol') return 'a symbol'
   if (!isObject(given)) return String(given)
   if (Array.isArray(given)) return 'a list'
   const kind = kindOf(given)
-  if (kind === 'Date' && given instanceof Date && Number.isNaN(given.getTime())) return 'a Date that is none'
+  if (kind === 'Date' && given instanceof Date && Number.isNaN(given.getTime())) return 'an invalid Date'
   return `${/^[AEIO]/.test(kind) ? 'an' : 'a'} ${kind === 'Object' ? 'object' : kind}`
 }
 

@@ -1,12 +1,12 @@
-/** A map that forgets its oldest entries. Setting a key anew makes it the newest; getting it does not. */
+/** A map that evicts its oldest entries. Setting a key again makes it the newest; getting it does not. */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   readonly #limit: number
   readonly #weightOf: (value: Value) => number
   #weight = 0
 
   /**
-   * @param limit how much all values weigh at most
-   * @param weightOf what a value weighs; each 1 if absent, so that `limit` is a number of entries
+   * @param limit the maximum total weight
+   * @param weightOf the weight of a value; by default 1, so that `limit` is a number of entries
    */
   constructor(limit: number, weightOf: (value: Value) => number = () => 1) {
     super()

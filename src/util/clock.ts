@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { sleepUntilAborted } from './concurrency.ts'
 
-/** The two clocks of a machine; tests bring their own. */
+/** The two clocks of a machine; tests pass their own. */
 export interface Clock {
-  /** Ms since some moment; it never jumps, and may stand still while the machine sleeps. */
+  /** Ms since some moment; it never jumps, and may stop while the machine sleeps. */
   monotonicMs(): number
-  /** Epoch ms; it jumps when somebody sets it. */
+  /** Epoch ms; it jumps when the clock is set. */
   wallMs(): number
 }
 
@@ -24,12 +24,12 @@ export function instantOf(clock: Clock): Instant {
   return { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs() }
 }
 
-/** One clock stands still while the machine sleeps, the other may be set back: the longer time counts, ms. */
+/** The longer time of both clocks, ms: one stops while the machine sleeps, the other may be set back. */
 export function elapsedMs(since: Instant, clock: Clock): number {
   return Math.max(clock.monotonicMs() - since.monotonicMs, clock.wallMs() - since.wallMs)
 }
 
-/** Time and chance; tests bring their own. */
+/** Clocks, randomness and waiting; tests pass their own. */
 export interface Timing extends Clock {
   /** In [0, 1). */
   random(): number
@@ -37,13 +37,13 @@ export interface Timing extends Clock {
   pause(ms: number, signal: AbortSignal): Promise<void>
 }
 
-/** What a worker needs besides. */
+/** The further functions of a worker. */
 export interface WorkerTiming extends Timing {
-  /** Lets what was woken up go first. */
+  /** Lets pending callbacks run first. */
   tick(): Promise<void>
 }
 
-/** One for all who ask meanwhile: they go on together, and what they write then shares a commit. */
+/** Shared by all callers of one tick: they continue together, and their writes share a commit. */
 let turn: Promise<void> | undefined
 
 export const machineTiming: WorkerTiming = {

@@ -1,20 +1,20 @@
 import { setImmediate as otherWork } from 'node:timers/promises'
 
-/** After so long of work without a pause, signals, timers and files get their turn. */
+/** Maximum time of work before signals, timers and files get a turn, ms. */
 const TURN_MS = 20
 
 export interface BatchOptions {
-  /** How many items are worked on at a time, from 1 on. */
+  /** Number of items in work at a time, at least 1. */
   readonly concurrency: number
-  /** Once aborted no further item is begun; what is in flight goes on to its end. */
+  /** Once aborted, no further item is started; items in flight run to their end. */
   readonly stop?: AbortSignal
 }
 
 /**
- * Does the same to many items: begins them in their order, at most `concurrency` at a time.
+ * Runs `work` on many items: starts them in order, at most `concurrency` at a time.
  *
- * @returns how many were begun
- * @throws what `work` threw first, after everything in flight has ended; then nothing further is begun either
+ * @returns the number of started items
+ * @throws the first error of `work`, after all items in flight have ended; no further item is started then
  */
 export async function runBatch<Item>(
   items: readonly Item[],
@@ -22,14 +22,14 @@ export async function runBatch<Item>(
   work: (item: Item) => Promise<void>,
 ): Promise<number> {
   const queue = items.values()
-  const turns = new Turns()
-  let begun = 0
+  const turns = new EventLoopTurns()
+  let started = 0
   let fault: { readonly error: unknown } | undefined
   const lane = async () => {
     while (fault === undefined && !stop?.aborted) {
       const next = queue.next()
       if (next.done) return
-      begun += 1
+      started += 1
       try {
         await work(next.value)
         await turns.pass()
@@ -40,11 +40,11 @@ export async function runBatch<Item>(
   }
   await Promise.all(Array.from({ length: Math.max(1, Math.min(concurrency, items.length)) }, lane))
   if (fault !== undefined) throw fault.error
-  return begun
+  return started
 }
 
-/** Work that goes on through promises alone keeps the event loop from everything else, Ctrl-C too. */
-class Turns {
+/** Yields to the event loop: work that runs through promises alone blocks everything else, even Ctrl-C. */
+class EventLoopTurns {
   #endsAtMs = performance.now() + TURN_MS
   #change: Promise<void> | undefined
 
@@ -59,39 +59,39 @@ class Turns {
 }
 
 /**
- * Reads items in their order, some of them at a time: while the consumer works on one, the next are on their way. What a
- * consumer that stops early no longer asks for is let go of.
+ * Reads items in order, several at a time: while the consumer handles one, the next are being read. If the consumer
+ * stops early, their results are dropped.
  */
 export async function* readAhead<Item, Result>(
   items: AsyncIterable<Item> | Iterable<Item>,
   atOnce: number,
   read: (item: Item) => Promise<Result>,
 ): AsyncGenerator<Result> {
-  const under: Promise<Result>[] = []
+  const pending: Promise<Result>[] = []
   for await (const item of items) {
     const result = read(item)
-    // A fault is thrown where its turn comes; until then nobody listens, and Node would end the process.
+    // A fault is thrown when its item is due; without a handler until then, Node would end the process.
     result.catch(() => {})
-    under.push(result)
-    if (under.length >= atOnce) yield await (under.shift() as Promise<Result>)
+    pending.push(result)
+    if (pending.length >= atOnce) yield await (pending.shift() as Promise<Result>)
   }
-  for (const result of under) yield await result
+  for (const result of pending) yield await result
 }
 
-/** Timers take no more, ms. */
+/** Maximum delay of a timer, ms. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** Waits; rejects with the signal's own reason once it aborts. A wait of 0 ms still lets other work go on. */
+/** Waits; rejects with the signal's reason once it aborts. A wait of 0 ms still yields to other work. */
 export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted()
   await sleepUntilAborted(ms, signal)
   signal?.throwIfAborted()
 }
 
-/** Waits; resolves early once one of the signals aborts. A wait of 0 ms still lets other work go on. */
+/** Waits; resolves early once one of the signals aborts. A wait of 0 ms still yields to other work. */
 export function sleepUntilAborted(ms: number, ...signals: readonly (AbortSignal | undefined)[]): Promise<void> {
   if (signals.some(signal => signal?.aborted)) return Promise.resolve()
-  // Not by timers/promises, which makes an error with a stack whenever it is aborted: workers do that with each event.
+  // `timers/promises` would create an error with a stack at each abort, and workers abort a wait with each event.
   return new Promise(resolve => {
     const end = () => {
       clearTimeout(timer)
@@ -103,7 +103,7 @@ export function sleepUntilAborted(ms: number, ...signals: readonly (AbortSignal 
   })
 }
 
-/** Waits for the work, at most so long. */
+/** Waits for the work, up to a time limit. */
 export async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
   const done = new AbortController()
   try {
@@ -113,7 +113,7 @@ export async function within(limitMs: number, work: Promise<unknown>): Promise<v
   }
 }
 
-/** Places for what is under way; who finds none waits for his turn. */
+/** A fair semaphore with several places: callers that find none wait in order. */
 export class Semaphore {
   readonly #waiting: { readonly places: number; readonly go: (has: boolean) => void }[] = []
   readonly #total: number
@@ -129,8 +129,8 @@ export class Semaphore {
     return this.#free === this.#total && this.#waiting.length === 0
   }
 
-  /** Takes so many places, of too many all there are. False: it was closed meanwhile, and there are none. */
-  async take(places = 1): Promise<boolean> {
+  /** Takes a number of places, at most all there are. False if the semaphore is closed. */
+  async acquire(places = 1): Promise<boolean> {
     const wanted = Math.min(places, this.#total)
     if (this.#isClosed) return false
     if (this.#waiting.length === 0 && wanted <= this.#free) {
@@ -140,8 +140,8 @@ export class Semaphore {
     return new Promise(go => this.#waiting.push({ places: wanted, go }))
   }
 
-  /** Gives as many back as were taken. */
-  leave(places = 1): void {
+  /** Gives back the number of places that `take` took. */
+  release(places = 1): void {
     this.#free += Math.min(places, this.#total)
     for (let next = this.#waiting[0]; next !== undefined && next.places <= this.#free; next = this.#waiting[0]) {
       this.#waiting.shift()
@@ -150,7 +150,7 @@ export class Semaphore {
     }
   }
 
-  /** Nobody gets in any more. */
+  /** Refuses all present and future callers of `take`. */
   close(): void {
     this.#isClosed = true
     for (const { go } of this.#waiting.splice(0)) go(false)

@@ -1,4 +1,4 @@
-/** What a source gives, up to a limit and the rest of the chunk that passes it: enough to refuse what is too large. */
+/** The bytes of a source up to the chunk that passes the limit: enough to refuse a source that is too large. */
 export async function firstBytes(source: AsyncIterable<string | Uint8Array>, limitBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0

@@ -1,12 +1,12 @@
 /**
- * The same text in memory of its own, for what is kept long: a name cut out of a listing's answer otherwise keeps that
- * whole answer, megabytes of it.
+ * A copy of the text in its own memory, for texts that are kept long: a name sliced from a listing's answer would keep
+ * the whole answer, megabytes of it.
  */
 export function ownText(text: string): string {
   return Buffer.from(text, 'utf8').toString('utf8')
 }
 
-/** The candidate most like the word, if one is near enough to have been meant. */
+/** The candidate nearest to the word, if it is near enough to be meant. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined
   let bestDistance = Math.max(1, Math.floor(word.length * 0.4)) + 1
@@ -35,7 +35,7 @@ function editDistance(a: string, b: string): number {
   return row[b.length] ?? 0
 }
 
-/** The words of a command about streams and events. Names that begin as flags do stand behind `--`. */
+/** The words of a command about streams and events. Names that look like flags follow `--`. */
 export function commandWords(
   verb: readonly string[],
   names: readonly string[],

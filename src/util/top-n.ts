@@ -3,24 +3,24 @@ interface Timed<Item> {
   readonly item: Item
 }
 
-/** The latest of many, by time. What it holds is bounded by what it keeps, however many are added. */
+/** Keeps the latest items by time. Its memory depends on the number it keeps, not on the number added. */
 export class Latest<Item> {
   readonly #keep: number
   #held: Timed<Item>[] = []
   #floorMs = Number.NEGATIVE_INFINITY
   #dropped = 0
 
-  /** @param keep how many; `Infinity` for all */
+  /** @param keep maximum number of items; `Infinity` for all */
   constructor(keep: number) {
     this.#keep = keep
   }
 
-  /** What is earlier than this, epoch ms, cannot be among the latest any more. `-Infinity` as long as there is room. */
+  /** Items earlier than this, epoch ms, can no longer be among the latest. `-Infinity` while there is room. */
   get floorMs(): number {
     return this.#floorMs
   }
 
-  /** How many were added and are not among the latest. */
+  /** The number of added items that are not among the latest. */
   get dropped(): number {
     return this.#dropped + Math.max(0, this.#held.length - this.#keep)
   }
@@ -31,11 +31,11 @@ export class Latest<Item> {
       return
     }
     this.#held.push({ atMs, item })
-    // A quarter more than is kept: sorting is rare, and so is what is held for nothing.
+    // A quarter more than is kept, so that sorting is rare.
     if (this.#held.length > this.#keep * 1.25) this.#prune()
   }
 
-  /** Oldest first; what happened at the same time stays in the order in which it was added. */
+  /** Oldest first; items of the same time stay in the order in which they were added. */
   items(): readonly Item[] {
     this.#prune()
     return this.#held.map(({ item }) => item)
@@ -51,7 +51,7 @@ export class Latest<Item> {
   }
 }
 
-/** The first of many in an order, sorted. Few of them are ever held at once, and those behind are not sorted. */
+/** The first `count` items in an order, sorted. At most twice as many are held at once. */
 export function firstOf<Item>(items: Iterable<Item>, count: number, compare: (a: Item, b: Item) => number): Item[] {
   let held: Item[] = []
   let last: Item | undefined

@@ -2,18 +2,18 @@
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/
 const ALL_UNSAFE = new RegExp(UNSAFE, 'g')
 
-/** A text of strangers for one line of a terminal: nothing is dropped, what could steer the terminal is made visible. */
+/** An untrusted text for one line of a terminal: control characters are made visible, nothing is dropped. */
 export function visibleText(text: string): string {
   return UNSAFE.test(text) ? text.replace(ALL_UNSAFE, visibleCharacter) : text
 }
 
-/** What is not seen, or looks like a space and is none; a space at an end. Emoji and some scripts need a few of them in texts. */
+/** Invisible characters, look-alikes of the space, and spaces at the ends. Emoji and some scripts need some of them. */
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]|(?! )\p{Zs}|^ | $/u
 const ALL_INVISIBLE = new RegExp(INVISIBLE, 'gu')
 
 /**
- * The name of a stream for one line of a terminal: as `visibleText`, and what is not seen is made visible too, so that no two
- * names look alike because of it.
+ * The name of a stream for one line of a terminal: like `visibleText`, and invisible characters are made visible too,
+ * so that no two names look the same.
  */
 export function visibleName(name: string): string {
   const text = visibleText(name)

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { attemptOf, isFinal, isSuperseded, type StreamEvent } from '../stream/event.ts'
 import type { EventStream } from '../stream/event-stream.ts'
-import { seenLimit } from '../stream/operations/cancel-abort.ts'
+import { observedDeadline } from '../stream/operations/cancel-abort.ts'
 import { isOnDue, type ObservedDeadline, type OnDue } from '../stream/operations/operation.ts'
 import { cleanProgramText, cutBytes, encodeCommandId } from '../stream/text.ts'
 import { isoTime } from '../stream/time/dates.ts'
@@ -100,7 +100,7 @@ function sight(
   limit: Deadline,
   rules: LookRules,
 ): Observation {
-  const seen = seenLimit(event, limit.dueMs)
+  const seen = observedDeadline(event, limit.dueMs)
   const before = sightings.get(event.id)
   const isSame = before !== undefined && isEqual(before.seen, seen)
   const isSameLimit = before !== undefined && before.seen.dueMs === seen.dueMs && before.seen.attempt === seen.attempt
@@ -164,7 +164,7 @@ function expiryOf(subject: InspectedStream, { event, position, limit }: Judged, 
     commandId: commandIdOf(subject, event, limit.dueMs),
   }
   if (kind === 'notify') return { ...what, ends: 0 }
-  const expired = seenLimit(event, limit.dueMs)
+  const expired = observedDeadline(event, limit.dueMs)
   const on = target === position ? { event: event.id } : {}
   return { ...what, ends: count.from(target), operation: { op: 'abort', ...on, msg: message, expired } }
 }

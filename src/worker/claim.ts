@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readStream } from '../ops/read-stream.ts'
-import { documentCache } from '../ops/transact/document-cache.ts'
+import { documentCache } from '../ops/transact/commit.ts'
 import { parseBody } from '../ops/transact/plan.ts'
 import { type TransactOptions, type TransactOutcome, transact } from '../ops/transact/transact.ts'
 import { unansweredDelay } from '../store/backoff.ts'

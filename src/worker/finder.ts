@@ -1,5 +1,5 @@
 import { viewOf } from '../ops/read-stream.ts'
-import { documentCache } from '../ops/transact/document-cache.ts'
+import { documentCache } from '../ops/transact/commit.ts'
 import { UnreadableBlob } from '../store/errors.ts'
 import type { StreamSnapshot, StreamStore } from '../store/store.ts'
 import type { StreamDocument } from '../stream/document.ts'

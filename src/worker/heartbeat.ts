@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { goneText } from '../ops/transact/transact.ts'
+import { missingStreamText } from '../ops/transact/transact.ts'
 import { unansweredDelay } from '../store/backoff.ts'
 import type { StreamStore } from '../store/store.ts'
 import type { StreamEvent } from '../stream/event.ts'
@@ -212,7 +212,7 @@ export class Heartbeat {
 
   #gone(gone: Gone): void {
     if (gone.kind === 'missing') {
-      this.#lose('stream-not-found', goneText(this.#claim.stream, gone.isReplaced))
+      this.#lose('stream-not-found', missingStreamText(this.#claim.stream, gone.isReplaced))
     } else this.#lose(gone.refusal.code, gone.refusal.message)
   }
 

@@ -1,6 +1,6 @@
 import { readStream } from '../ops/read-stream.ts'
 import type { StreamStore } from '../store/store.ts'
-import { resultFromJournal } from '../stream/operations/result.ts'
+import { resultFromJournal } from '../stream/operations/apply.ts'
 import type { Job, SelfReported, WorkOutcome } from './types.ts'
 
 /** What the stream says of an event whose claim is gone. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { streamFindings } from '../../src/ops/doctor/stream.ts'
-import { readStream } from '../../src/ops/read-stream.ts'
+import { readStream, viewOf } from '../../src/ops/read-stream.ts'
 import { transact } from '../../src/ops/transact/transact.ts'
 import type { StreamStore } from '../../src/store/store.ts'
 import type { Operation } from '../../src/stream/operations/operation.ts'
@@ -49,7 +49,7 @@ export function describeOlderCopies(harness: StoreHarness): void {
           { version: 2, op: 'start', provisional: false },
           { version: 2, op: 'foreign', provisional: true },
         ])
-        const findings = streamFindings(await stored(store, 'a'), store.nowMs())
+        const findings = streamFindings(viewOf(await stored(store, 'a'), store.nowMs()))
         expect(findings).toContainEqual(expect.objectContaining({ code: 'version-back', severity: 'warning' }))
       }))
 
@@ -67,7 +67,7 @@ export function describeOlderCopies(harness: StoreHarness): void {
         ])
         const again = await run(store, { op: 'touch', event: '01.00', fence, claimMs: 60_000 })
         expect(again).toMatchObject({ kind: 'refused', refusal: { code: 'fenced' } })
-        expect(streamFindings(await stored(store, 'a'), store.nowMs()).map(({ code }) => code)).toEqual([])
+        expect(streamFindings(viewOf(await stored(store, 'a'), store.nowMs())).map(({ code }) => code)).toEqual([])
       }))
   })
 }

@@ -4,7 +4,7 @@ import type { Runtime } from '../../cli/runtime.ts'
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import type { TransactOutcome } from '../../ops/transact/transact.ts'
 import type { StreamStore } from '../../store/store.ts'
-import type { Precondition } from '../../stream/precondition.ts'
+import type { Precondition } from '../../stream/operations/apply.ts'
 import { encodeCommandId } from '../../stream/text.ts'
 import type { LeavesOut, SignedOptions } from './options.ts'
 

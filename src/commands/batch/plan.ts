@@ -6,7 +6,7 @@ import { type SummarizedStream, summaries, summarizeStored, summaryOf } from '..
 import type { StreamStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
 import { isFailed, isFinal } from '../../stream/event.ts'
-import type { Precondition } from '../../stream/precondition.ts'
+import type { Precondition } from '../../stream/operations/apply.ts'
 import { readAhead } from '../../util/concurrency.ts'
 import { type BatchAction, type Done, type Target, targetsOf } from './action.ts'
 import type { SignedOptions, TargetState } from './options.ts'

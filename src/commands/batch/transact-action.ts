@@ -2,7 +2,7 @@ import { outcomeProblem } from '../../cli/outcome-problem.ts'
 import { transactOptions } from '../../cli/store.ts'
 import { summaryOf } from '../../ops/summaries.ts'
 import { type TransactOutcome, transact } from '../../ops/transact/transact.ts'
-import type { Precondition } from '../../stream/precondition.ts'
+import type { Precondition } from '../../stream/operations/apply.ts'
 import { type BatchAction, type TargetChange, unreadable } from './action.ts'
 import type { TransactCommand } from './options.ts'
 

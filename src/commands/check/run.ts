@@ -64,7 +64,7 @@ async function lookAt(
   } finally {
     await progress.clear()
   }
-  return looking.found(store.nowMs())
+  return looking.result(store.nowMs())
 }
 
 function print(format: string | undefined, result: CheckResult, context: CheckContext, output: Output): Promise<void> {

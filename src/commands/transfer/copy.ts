@@ -3,7 +3,7 @@ import { CommandFailed, type Problem, problem } from '../../cli/problem.ts'
 import { openProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
-import { type CopyOptions, type CopyOutcome, type CopyState, copyInto, lookAt } from '../../ops/copy.ts'
+import { type CopyOptions, type CopyOutcome, type CopyState, compareWithStored, copyInto } from '../../ops/copy.ts'
 import { parseBody } from '../../ops/transact/plan.ts'
 import { ContainerMissing } from '../../store/errors.ts'
 import type { Holder, StreamStore } from '../../store/store.ts'
@@ -213,7 +213,7 @@ export function openCopies(store: StreamStore, flags: TransferFlags, purpose: st
     async look(name, body) {
       const document = parseBody(body, name)
       try {
-        return await lookAt(store, name, { body, document })
+        return await compareWithStored(store, name, { body, document })
       } catch (error) {
         // Where a container is to be made there is nothing yet.
         if (error instanceof ContainerMissing && mayCreate(store, flags)) return undefined

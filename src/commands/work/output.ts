@@ -4,7 +4,7 @@ import { tellProblem } from '../../cli/problem-text.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { jsonLine, jsonTime, orNull } from '../../formats/json.ts'
 import { counted, span } from '../../formats/terminal/numbers.ts'
-import { goneText } from '../../ops/transact/transact.ts'
+import { missingStreamText } from '../../ops/transact/transact.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { fateText } from '../../worker/program/result.ts'
 import type { ProgramRun } from '../../worker/program/run.ts'
@@ -257,7 +257,7 @@ function specific(outcome: Claimed): Pick<Ended, 'outcome'> & Partial<Ended> {
     case 'unreported': {
       const { undone, job } = outcome
       if (undone.kind === 'missing') {
-        return { outcome: 'unreported', code: undone.kind, message: goneText(job.stream, undone.isReplaced) }
+        return { outcome: 'unreported', code: undone.kind, message: missingStreamText(job.stream, undone.isReplaced) }
       }
       if (undone.kind !== 'refused') return { outcome: 'unreported', code: undone.kind }
       return { outcome: 'unreported', code: undone.refusal.code, message: undone.refusal.message }

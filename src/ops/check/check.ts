@@ -9,7 +9,7 @@ import {
   type WatchdogVerdict,
 } from './watchdogs.ts'
 
-/** From which count on something is wrong; without `crit` it is never critical. */
+/** Thresholds of a count; without `crit` it is never critical. */
 export interface CountLimits {
   readonly warn: number
   readonly crit?: number
@@ -22,7 +22,7 @@ export interface CheckLimits {
   readonly lag: LagRule
 }
 
-/** One thing that was counted and compared with its limits. */
+/** One count, compared with its limits. */
 export type Check =
   | (Counted & { readonly name: 'overdue'; readonly found: Findings<LimitedStream> })
   | (Counted & { readonly name: 'stuck'; readonly found: Findings<StuckLease> })
@@ -34,22 +34,22 @@ interface Counted {
   readonly limits: CountLimits
 }
 
-/** How a store stands. */
+/** The result of a check of a store. */
 export interface CheckResult {
-  /** The worst of all. */
+  /** The worst status of all checks. */
   readonly status: CheckStatus
-  /** Always all four, in the same order. */
+  /** Always four checks in the same order. */
   readonly checks: readonly Check[]
   readonly look: StoreScan
-  /** The pattern of the names that were looked at; `undefined` for all. */
+  /** The pattern of the checked names; `undefined` for all. */
   readonly match: string | undefined
-  /** As the store has them, also those that have ended. */
+  /** All watchdogs in the store, stopped ones included. */
   readonly watchdogs: readonly WatchdogSeen[]
-  /** Those of them that sweep. */
+  /** The watchdogs that sweep in time. */
   readonly sweeping: readonly WatchdogSeen[]
 }
 
-/** Compares what was seen with the limits. */
+/** Compares a scan with the limits. */
 export function judge(look: StoreScan, state: WatchdogState, limits: CheckLimits): CheckResult {
   const { overdue, stuck, unreadable } = look
   const verdict = judgeWatchdogs(state, look, limits.lag)

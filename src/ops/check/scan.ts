@@ -4,77 +4,77 @@ import { Latest } from '../../util/top-n.ts'
 import { type StaleReason, type StaleRule, staleReasons } from '../stale-lease.ts'
 import type { SummarizedStream } from '../summaries.ts'
 
-/** So many examples of each kind are kept. */
+/** Maximum number of examples of each kind. */
 export const MAX_EXAMPLES = 20
 
-/** What counts when streams are looked at. */
-export interface LookRule extends Pick<StaleRule, 'host' | 'isRunning'> {
-  /** A limit that has ended, and what waits to be settled, counts once so much time has passed, ms: a watchdog needs a moment. */
+/** The rules of a scan. */
+export interface ScanRule extends Pick<StaleRule, 'host' | 'isRunning'> {
+  /** Grace period for overdue events and for streams to settle, ms: a watchdog needs some time. */
   readonly overdueForMs: number
   /** A lease held for longer than this counts as stuck, ms. */
   readonly stuckAfterMs: number
-  /** Whether a watchdog looks after streams of that name; not asked where it is not given. */
+  /** Whether a watchdog covers streams of that name; absent: not checked. */
   readonly isWatched?: (name: string) => boolean
 }
 
-/** A stream with an event that stands under a limit. */
+/** A stream with an event that has a deadline. */
 export interface LimitedStream {
   readonly stream: string
-  /** When the first of its limits ends, or ended, epoch ms. */
+  /** Its first deadline, epoch ms. */
   readonly dueMs: number
 }
 
-/** A stream whose lease looks left behind. */
+/** A stream whose lease looks abandoned. */
 export interface StuckLease {
   readonly stream: string
   readonly lease: LeaseView
   readonly reasons: readonly StaleReason[]
 }
 
-/** A document that cannot be read. */
+/** A stream with an unreadable document. */
 export interface UnreadableStream {
   readonly stream: string
   readonly message: string
 }
 
-/** A stream that foreign writers left to be settled. */
+/** A stream that foreign writers left to settle. */
 export interface UnsettledStream {
   readonly stream: string
   /** When it was last written, epoch ms. */
   readonly sinceMs: number
 }
 
-/** How many there are of a kind, and some of them, the oldest first. */
+/** The number of findings of a kind, and some of them, oldest first. */
 export interface Findings<Example> {
   readonly count: number
   /** At most `MAX_EXAMPLES`. */
   readonly examples: readonly Example[]
 }
 
-/** What one look at all streams found. Its size does not grow with their number. */
+/** The result of a scan of all streams. Its size does not grow with their number. */
 export interface StoreScan {
-  /** The store's clock at its end, epoch ms. */
+  /** The store's clock at the end of the scan, epoch ms. */
   readonly nowMs: number
   readonly streams: number
-  /** How many streams have which status. */
+  /** Number of streams by status. */
   readonly byStatus: Readonly<Record<StatusKind, number>>
   readonly openEvents: number
-  /** Streams with an open event that stands under a limit, ended or not. */
+  /** Number of streams with an open event that has a deadline, past or not. */
   readonly withLimit: number
-  /** Those of them that no watchdog looks after. */
+  /** Those of them that no watchdog covers. */
   readonly unwatched: Findings<LimitedStream>
-  /** Leases that are held. */
+  /** Number of held leases. */
   readonly leased: number
-  /** What has outlived its limit for `overdueForMs`. */
+  /** Streams with an event that has been overdue for `overdueForMs`. */
   readonly overdue: Findings<LimitedStream>
   readonly overdueForMs: number
   readonly stuck: Findings<StuckLease>
   readonly unreadable: Findings<UnreadableStream>
-  /** What has waited to be settled for `overdueForMs`: events to be closed, joins to be released. */
+  /** Streams that have waited to be settled for `overdueForMs`: events to close, joins to release. */
   readonly unsettled: Findings<UnsettledStream>
 }
 
-/** A status of ours, `other` for one of somebody else's, and what has none. */
+/** Our statuses, `other` for unknown ones, and streams without a status. */
 export const STATUS_KINDS = [
   'init',
   'inprocess',
@@ -87,9 +87,9 @@ export const STATUS_KINDS = [
 ] as const
 export type StatusKind = (typeof STATUS_KINDS)[number]
 
-/** Collects, page by page, what a check asks of the streams of a store. */
+/** Collects the facts for a check from pages of streams. */
 export class StoreScanner {
-  readonly #rule: LookRule
+  readonly #rule: ScanRule
   readonly #byStatus = Object.fromEntries(STATUS_KINDS.map(kind => [kind, 0])) as Record<StatusKind, number>
   readonly #overdue = new Tally<LimitedStream>()
   readonly #unwatched = new Tally<LimitedStream>()
@@ -101,11 +101,11 @@ export class StoreScanner {
   #withLimit = 0
   #leased = 0
 
-  constructor(rule: LookRule) {
+  constructor(rule: ScanRule) {
     this.#rule = rule
   }
 
-  /** How many streams were added so far. */
+  /** Number of streams added so far. */
   get streams(): number {
     return this.#streams
   }
@@ -123,20 +123,20 @@ export class StoreScanner {
     }
   }
 
-  found(nowMs: number): StoreScan {
+  result(nowMs: number): StoreScan {
     return {
       nowMs,
       streams: this.#streams,
       byStatus: this.#byStatus,
       openEvents: this.#openEvents,
       withLimit: this.#withLimit,
-      unwatched: this.#unwatched.found(),
+      unwatched: this.#unwatched.result(),
       leased: this.#leased,
-      overdue: this.#overdue.found(),
+      overdue: this.#overdue.result(),
       overdueForMs: this.#rule.overdueForMs,
-      stuck: this.#stuck.found(),
-      unreadable: this.#unreadable.found(),
-      unsettled: this.#unsettled.found(),
+      stuck: this.#stuck.result(),
+      unreadable: this.#unreadable.result(),
+      unsettled: this.#unsettled.result(),
     }
   }
 
@@ -158,13 +158,13 @@ export class StoreScanner {
     this.#leased++
     const { host, isRunning, stuckAfterMs: longerThanMs } = this.#rule
     const reasons = staleReasons(lease, { nowMs, longerThanMs, host, isRunning })
-    // A lease taken by hand has no process soon: that alone is no reason to call somebody.
+    // A lease acquired from the command line soon has no process: that alone is no reason for an alarm.
     if (!reasons.some(reason => reason !== 'process-gone')) return
     this.#stuck.add({ stream: name, lease, reasons }, lease.holder?.sinceMs ?? modifiedMs)
   }
 }
 
-/** Whoever prints it says the name beside it. */
+/** The message without the name, which output shows beside it. */
 function withoutName(message: string, name: string): string {
   return message.startsWith(`${name}: `) ? message.slice(name.length + 2) : message
 }
@@ -178,7 +178,7 @@ function kindOf({ summary, fault }: SummarizedStream): StatusKind {
 
 /** Counts all and keeps the oldest. */
 class Tally<Example> {
-  /** By time the other way round: the latest of these are the oldest. */
+  /** By negated time: the latest of these are the oldest. */
   readonly #oldest = new Latest<Example>(MAX_EXAMPLES)
   #count = 0
 
@@ -187,7 +187,7 @@ class Tally<Example> {
     this.#oldest.add(-sinceMs, example)
   }
 
-  found(): Findings<Example> {
+  result(): Findings<Example> {
     return { count: this.#count, examples: this.#oldest.items().toReversed() }
   }
 }

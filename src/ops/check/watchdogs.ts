@@ -2,7 +2,7 @@ import { storedGlobOf } from '../glob.ts'
 import { MOST_SKEW_MS, type WatchdogEntry, type WatchdogState } from '../watchdog-state/state.ts'
 import type { Findings, LimitedStream, StoreScan, UnsettledStream } from './scan.ts'
 
-/** A watchdog of the store, as it left word of itself. */
+/** A watchdog's entry in the state document of the store. */
 export type WatchdogSeen = Pick<
   WatchdogEntry,
   | 'id'
@@ -19,35 +19,35 @@ export type WatchdogSeen = Pick<
   | 'failure'
 >
 
-/** How late a watchdog may be; what is not given follows from its interval. */
+/** Limits for the lag of a watchdog; absent ones follow from its interval. */
 export interface LagRule {
   /** Warning from this lag on, ms. Default: three intervals and 10 s. */
   readonly warnMs?: number
   /** Critical from this lag on, ms. Default: ten intervals and 1 min. */
   readonly critMs?: number
-  /** Without any watchdog: critical, whether something has a limit or not. */
+  /** No watchdog at all is critical, even if no event has a timeout. */
   readonly isRequired: boolean
-  /** The pattern of the names that are checked: a watchdog with the same one is theirs. */
+  /** The pattern of the checked names: a watchdog with the same pattern covers them. */
   readonly match?: string
 }
 
 export type CheckStatus = 'ok' | 'warning' | 'critical'
 
-/** What is wrong about the watchdogs. */
+/** A problem of the watchdogs. */
 export type WatchdogFault =
-  /** There is none; `withLimit` streams have a limit that nobody watches. */
+  /** There is no watchdog; `withLimit` streams have an unwatched deadline. */
   | { readonly kind: 'missing'; readonly status: CheckStatus; readonly withLimit: number }
-  /** What they wrote of themselves cannot be understood. */
+  /** The state document of the watchdogs is unreadable. */
   | { readonly kind: 'damaged'; readonly status: CheckStatus }
-  /** There are some, but none whose pattern has the names of these streams with a limit. */
+  /** No watchdog's pattern matches the names of these streams with a deadline. */
   | { readonly kind: 'unwatched'; readonly status: CheckStatus; readonly streams: Findings<LimitedStream> }
-  /** Nobody settles these: they stand still although nothing in them is left to do, or somebody could go on. */
+  /** No watchdog settles these streams: they stand still although they could close or continue. */
   | { readonly kind: 'unsettled'; readonly status: CheckStatus; readonly streams: Findings<UnsettledStream> }
-  /** None has swept for too long. */
+  /** No watchdog has swept for too long. */
   | { readonly kind: 'late'; readonly status: CheckStatus; readonly lagMs: number; readonly watchdog: WatchdogSeen }
-  /** Its breaker stopped its last pass: nothing is ended until somebody has looked. */
+  /** Its circuit breaker stopped its last pass: it aborts nothing until an operator decides. */
   | { readonly kind: 'breaker-open'; readonly status: CheckStatus; readonly watchdog: WatchdogSeen }
-  /** No watchdog that sweeps holds these. */
+  /** No sweeping watchdog holds these shards. */
   | {
       readonly kind: 'shards-unheld'
       readonly status: CheckStatus
@@ -55,22 +55,22 @@ export type WatchdogFault =
       readonly total: number
     }
 
-/** How the watchdogs stand. */
+/** The verdict on the watchdogs. */
 export interface WatchdogVerdict {
-  /** The one that swept last; where they watch different names, of those that are worst off. */
+  /** The watchdog that swept last; if they watch different names, that of the worst group. */
   readonly best: WatchdogSeen | undefined
   /** Time since the end of its last sweep, before the first since its start, ms. */
   readonly lagMs: number | undefined
   /** The limits that were applied, ms. */
   readonly warnMs: number | undefined
   readonly critMs: number | undefined
-  /** Worst first; empty where all is well. */
+  /** Worst first; empty if there is no problem. */
   readonly faults: readonly WatchdogFault[]
 }
 
 /**
- * Judges the watchdogs of a store. One that sweeps is enough for the names it watches; breakers and shards count only of
- * those that do. Who has ended in good order is not there. What waits to be settled is told whoever watches it.
+ * Judges the watchdogs of a store. One sweeping watchdog is enough for its names; breakers and shards count only for
+ * sweeping ones. A watchdog that stopped regularly does not count. Streams to settle are reported in any case.
  */
 export function judgeWatchdogs(
   state: Pick<WatchdogState, 'damaged'> & { readonly watchdogs: readonly WatchdogSeen[] },
@@ -101,7 +101,7 @@ function judgeThose(
   return { ...first, faults: faults.sort(byStatus) }
 }
 
-/** Whether one of the watchdogs that are there watches streams of that name; `undefined` where there is none. */
+/** Whether a running watchdog covers streams of a name; `undefined` without watchdogs. */
 export function watchedBy(watchdogs: readonly WatchdogSeen[]): ((name: string) => boolean) | undefined {
   const patterns = new Set(watchdogs.filter(isThere).map(({ settings }) => settings.match))
   if (patterns.size === 0) return undefined
@@ -109,7 +109,7 @@ export function watchedBy(watchdogs: readonly WatchdogSeen[]): ((name: string) =
   return name => globs.some(glob => glob === undefined || glob.matches(name))
 }
 
-/** Those that sweep: they have not ended, and are not late. @param nowMs the store's clock, epoch ms */
+/** The sweeping watchdogs: neither stopped nor late. @param nowMs the store's clock, epoch ms */
 export function sweepingOf(watchdogs: readonly WatchdogSeen[], rule: LagRule, nowMs: number): readonly WatchdogSeen[] {
   return watchdogs.filter(one => isThere(one) && lagOf(one, nowMs) < limitsFor(one, rule).warnMs)
 }
@@ -129,7 +129,7 @@ function noneThere(withLimit: number, damaged: boolean, { isRequired, warnMs, cr
   return { ...none, faults: [{ kind: 'missing', status: isRequired ? 'critical' : 'warning', withLimit }] }
 }
 
-/** Those that watch the same names. */
+/** Judges the watchdogs of the same names. */
 function judgeGroup(group: readonly WatchdogSeen[], rule: LagRule, nowMs: number): WatchdogVerdict {
   const best = group.reduce((a, b) => (lagOf(b, nowMs) < lagOf(a, nowMs) ? b : a))
   const lagMs = lagOf(best, nowMs)
@@ -143,13 +143,13 @@ function isSweeping({ faults }: WatchdogVerdict): boolean {
   return !faults.some(({ kind }) => kind === 'late')
 }
 
-/** What lies further ahead than clocks differ tells nothing of now: as far ahead as it is, it lags. */
+/** The lag of a watchdog. A time further ahead than clocks may differ is wrong: it counts as a lag of that length. */
 function lagOf({ lastSweepMs, startedMs }: WatchdogSeen, nowMs: number): number {
   const lagMs = nowMs - (lastSweepMs ?? startedMs)
   return lagMs < -MOST_SKEW_MS ? -lagMs : Math.max(0, lagMs)
 }
 
-/** A sweep that takes longer than the interval is followed by the next one at once. A limit that is given moves the other. */
+/** A sweep may take longer than the interval. A given limit shifts the default of the other. */
 function limitsFor({ intervalMs, tookMs }: WatchdogSeen, { warnMs, critMs }: LagRule) {
   const cadenceMs = Math.max(intervalMs, tookMs)
   const usualWarnMs = 3 * cadenceMs + 10_000
@@ -170,7 +170,7 @@ function openBreakers(sweeping: readonly WatchdogSeen[]): WatchdogFault[] {
   return watchdog === undefined ? [] : [{ kind: 'breaker-open', status: 'critical', watchdog }]
 }
 
-/** One that watches all streams leaves none out. Where they disagree on how many shards there are, the better set counts. */
+/** The shards without a watchdog of them or of all streams. If the numbers of shards differ, the better set counts. */
 function unheldShards(sweeping: readonly WatchdogSeen[]): WatchdogFault[] {
   const sharing = sweeping.flatMap(({ shards }) => shards ?? [])
   if (sharing.length < sweeping.length) return []

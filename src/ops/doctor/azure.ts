@@ -2,13 +2,13 @@ import type { AzureFacts } from '../../store/facts.ts'
 import { formatDuration } from '../../stream/time/durations.ts'
 import type { Finding } from './finding.ts'
 
-/** The service's time comes in whole seconds, so less than this cannot be told from none. */
+/** The service's time has whole seconds: a smaller skew cannot be measured. */
 const SKEW_MS = 2_000
-/** From here on claims and time limits, which programs read off their own clocks, go wrong. */
+/** From here on claims and timeouts of programs that use their own clocks go wrong. */
 const BAD_SKEW_MS = 30_000
 const DAY_MS = 24 * 3_600_000
 
-/** What is to be said of a container and its account. */
+/** Findings about a container and its account. */
 export function* azureFindings(facts: AzureFacts, nowMs: number): Generator<Finding> {
   yield* clockFindings(facts)
   yield* authFindings(facts, nowMs)
@@ -30,11 +30,11 @@ function* clockFindings({ clockAheadMs }: AzureFacts): Generator<Finding> {
     code: 'clock-skew',
     subject: '',
     message: `the clock of this machine is ${formatDuration(size)} ${clockAheadMs > 0 ? 'ahead of' : 'behind'} the service's`,
-    hint: 'leasectl goes by the service; other programs may not. Turn on time synchronisation (NTP).',
+    hint: 'leasectl goes by the service; other programs may not. Turn on time synchronization (NTP).',
   }
 }
 
-/** What leasectl needs of a SAS, by the letter of its permission; c and w both let it create. */
+/** The SAS permissions that leasectl needs; c and w both allow creating. */
 const NEEDED = ['r', 'l', 'w', 'd'] as const
 
 function* authFindings({ auth }: AzureFacts, nowMs: number): Generator<Finding> {
@@ -74,24 +74,24 @@ function* expiryFindings(expiresMs: number | undefined, nowMs: number): Generato
 
 function* accessFindings({ publicAccess, container }: AzureFacts): Generator<Finding> {
   if (publicAccess === undefined || publicAccess === 'none') return
-  const what = publicAccess === 'container' ? 'list and read everything in it' : 'read what it knows the name of'
+  const what = publicAccess === 'container' ? 'list and read everything in it' : 'read blobs of known names'
   yield {
     severity: 'warning',
     code: 'public-access',
     subject: '',
-    message: `everybody on the internet can ${what}, without signing in`,
+    message: `anyone on the internet can ${what}, without signing in`,
     hint: `az storage container set-permission --name ${container} --public-access off`,
   }
 }
 
 function* keepingFindings({ softDeleteDays = 0, versioning }: AzureFacts): Generator<Finding> {
-  const hint = 'Streams are written often: use an account or lifecycle rules that let old states go soon.'
+  const hint = 'Streams are written often: use another account, or lifecycle rules that delete old versions soon.'
   if (versioning) {
-    const message = 'versioning is on: every write, each heartbeat too, leaves a copy that is paid for'
+    const message = 'versioning is on: every write, even a heartbeat, leaves a copy that is billed'
     yield { severity: 'warning', code: 'versioning', subject: '', message, hint }
   }
   if (softDeleteDays > 0) {
-    const message = `soft delete is on: what a write replaces is kept, and paid for, for ${softDeleteDays} days`
+    const message = `soft delete is on: replaced content is kept and billed for ${softDeleteDays} days`
     yield { severity: 'warning', code: 'soft-delete', subject: '', message, hint }
   }
 }
@@ -107,7 +107,7 @@ function* lockFindings({ immutabilityPolicy, legalHold, containerLease }: AzureF
     }
   }
   if (containerLease === undefined || !/^(leased|breaking)$/.test(containerLease)) return
-  const message = 'somebody leases the container itself: it cannot be deleted; streams are not affected'
+  const message = 'the container itself is leased: it cannot be deleted; streams are not affected'
   yield { severity: 'info', code: 'container-lease', subject: '', message }
 }
 
@@ -123,13 +123,13 @@ function* accountFindings(facts: AzureFacts): Generator<Finding> {
   ]
   if (parts.length > 0) yield { severity: 'ok', code: 'account', subject: '', message: parts.join(', ') }
   const names = Object.keys(unknown)
-  // Where nobody answers, the probe says so.
+  // The probe reports a service that does not answer.
   if (names.length === 0 || latencyMs === undefined) return
   const reasons = [...new Set(Object.values(unknown))].join('; ')
   yield {
     severity: 'info',
     code: 'not-known',
     subject: '',
-    message: `could not be looked up: ${names.join(', ')} (${reasons})`,
+    message: `could not be determined: ${names.join(', ')} (${reasons})`,
   }
 }

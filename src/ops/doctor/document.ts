@@ -8,7 +8,7 @@ import { type Finding, idList, quoted, sizeText } from './finding.ts'
 
 const MIB = 1024 * 1024
 
-/** What is to be said of a stream as a whole: its size, its history, and what lies beside the document. */
+/** Findings about a whole stream: its size, its history, its summary and its lease. */
 export function* documentFindings(subject: Examined): Generator<Finding> {
   yield* sizeFindings(subject)
   yield* versionFindings(subject)
@@ -36,7 +36,7 @@ function* sizeFindings({ stored, document }: Examined): Generator<Finding> {
       severity: 'warning',
       code: 'large',
       subject: '',
-      message: `${size} (${count} events, some ${journal} of history): every heartbeat writes all of it again`,
+      message: `${size} (${count} events, some ${journal} of history): every heartbeat rewrites all of it`,
       hint: 'Use more and smaller streams, or fewer heartbeats.',
     }
   }
@@ -57,11 +57,11 @@ function* versionFindings({ stored, document }: Examined): Generator<Finding> {
     subject: '',
     message:
       version === 0
-        ? `there was a version ${seen} once, but the document has no history any more: another program left it out`
-        : `the document stands at version ${version}, but there was a version ${seen}: an older copy was put back`,
+        ? `version ${seen} existed, but the document has lost its history: another program dropped it`
+        : `the document is at version ${version}, but version ${seen} existed: an older copy was restored`,
     hint: isOlderCopy
-      ? `The next change records it and goes on behind version ${seen}; claims of before count no more.`
-      : `The next change goes on behind version ${seen}.`,
+      ? `The next change records it and continues after version ${seen}; earlier claims have ended.`
+      : `The next change continues after version ${seen}.`,
   }
 }
 
@@ -74,8 +74,8 @@ function* journalFindings({ document }: Examined): Generator<Finding> {
       severity: 'warning',
       code: 'several-journals',
       subject: '',
-      message: `there are ${others.length + 1} journals; the last one counts, the others are kept and not read`,
-      hint: 'Something put two documents together, or an event behind the journal. show -o xml shows it.',
+      message: `there are ${others.length + 1} journals; only the last one is read, the others are kept`,
+      hint: 'A program merged two documents, or added an event after the journal. See show -o xml.',
     }
   }
   if (document.sum === '' || document.sum.startsWith('1:')) return
@@ -83,7 +83,7 @@ function* journalFindings({ document }: Examined): Generator<Finding> {
     severity: 'warning',
     code: 'sum-unknown',
     subject: '',
-    message: `the checksum is of a kind that this leasectl does not know (${quoted(document.sum)}): writes of others go unnoticed`,
+    message: `this leasectl does not know the kind of checksum (${quoted(document.sum)}): foreign writes go unnoticed`,
     hint: 'A newer leasectl wrote it: use that one.',
   }
 }
@@ -93,7 +93,7 @@ function holdsJournal(raw: string, prefix: string): boolean {
   return raw.includes(`<${prefix}:journal`) || (raw.includes(LC_NAMESPACE) && /<([\w.-]+:)?journal[\s/>]/.test(raw))
 }
 
-/** What writers that keep no journal have done, and what that means for the summary beside the document. */
+/** Findings about foreign writes, and about the summary beside the document. */
 function* writerFindings(subject: Examined): Generator<Finding> {
   const { document, stored } = subject
   const foreign = findForeignWrite(document, stored.versionFloor)
@@ -109,7 +109,7 @@ function* writerFindings(subject: Examined): Generator<Finding> {
       hint: 'The next change records it.',
     }
   } else if (foreign?.op === 'adopt' && highestVersion(document, stored.versionFloor) === 0) {
-    const message = 'no leasectl has written it yet: it has no history; the next change begins it'
+    const message = 'leasectl has never written it: it has no history; the next change begins one'
     yield { severity: 'info', code: 'foreign', subject: '', message }
   }
   yield* summaryFindings(subject, foreign !== undefined)
@@ -124,11 +124,11 @@ function* summaryFindings(subject: Examined, isForeign: boolean): Generator<Find
       code: 'no-summary',
       subject: '',
       message: isForeign
-        ? 'no summary beside it, as another program wrote last: every listing reads the whole document'
-        : 'no summary beside it though leasectl wrote last: metadata of others leave no room for it (8 KiB in all), or somebody removed it. Every listing reads the whole document',
+        ? 'no summary, because another program wrote last: every listing reads the whole document'
+        : 'no summary although leasectl wrote last: foreign metadata leave no room for it (8 KiB in all), or it was removed. Every listing reads the whole document',
       hint: isForeign
         ? 'The next change writes one.'
-        : 'Remove metadata of the blob that are not needed; the next change writes one.',
+        : 'Remove unneeded metadata of the blob; the next change writes one.',
     }
     return
   }
@@ -141,8 +141,8 @@ function* summaryFindings(subject: Examined, isForeign: boolean): Generator<Find
     severity: 'warning',
     code: 'stale-summary',
     subject: '',
-    message: `the summary beside it is not of this document: listings show another ${differing.join(', ')}`,
-    hint: 'Somebody wrote past leasectl. The next change writes a fresh one.',
+    message: `the summary does not match the document: listings show a wrong ${differing.join(', ')}`,
+    hint: 'Another program wrote the document. The next change writes a new summary.',
   }
 }
 
@@ -153,7 +153,7 @@ function* leaseFindings({ name, stored: { lease } }: Examined): Generator<Findin
     severity: 'warning',
     code: 'infinite-lease',
     subject: '',
-    message: `leased for good${holder === undefined ? '' : ` by ${quoted(holder.by)}, ${quoted(holder.purpose)}`}: nobody else can change it`,
+    message: `leased without end${holder === undefined ? '' : ` by ${quoted(holder.by)}, ${quoted(holder.purpose)}`}: no other program can change it`,
     command: commandWords(['lease', 'show'], [name]),
   }
 }

@@ -5,24 +5,24 @@ import { EventStream, type Graph, linkEvents } from '../../stream/event-stream.t
 import { type TimeReader, timeReaderFor } from '../../stream/time/deadlines.ts'
 import { commandWords } from '../../util/strings.ts'
 
-/** A stream under examination, with what all checks ask for. It has at least one event. */
+/** A stream under examination, with the inputs of all checks. It has at least one event. */
 export interface Examined {
   readonly name: string
   readonly stored: StreamSnapshot
   readonly document: StreamDocument
   readonly stream: EventStream
   readonly root: StreamEvent
-  /** All links, those of superseded events too. */
+  /** All links, including those of superseded events. */
   readonly graph: Graph
   readonly read: TimeReader
   readonly nowMs: number
-  /** Events that take part: of those with the same id the first; superseded ones are left out. */
+  /** The events without superseded ones; of events with the same id only the first. */
   readonly counted: readonly Counted[]
 }
 
 export interface Counted {
   readonly event: StreamEvent
-  /** In the document. */
+  /** Position in the document. */
   readonly at: number
 }
 
@@ -45,12 +45,12 @@ export function examine(stored: StreamSnapshot, document: StreamDocument, root: 
   }
 }
 
-/** Those that are not final. */
+/** The open events. */
 export function open({ counted }: Examined): readonly Counted[] {
   return counted.filter(({ event }) => !isFinal(event))
 }
 
-/** Words of a command that ends an event, the root with the whole stream: as a preview, so that nobody copies too much. */
+/** The words of a command that ends an event or, for the root, the stream; `--dry-run` makes copying safe. */
 export function endCommand(verb: 'cancel' | 'abort', { name, root }: Examined, id: string): readonly string[] {
   return commandWords([verb], [name], [...(id === root.id ? [] : ['-e', id]), '--dry-run'])
 }

@@ -1,30 +1,30 @@
-/** `ok` is a check that found nothing wrong and is worth telling. */
+/** `ok`: a check without a problem that is worth reporting. */
 export type Severity = 'error' | 'warning' | 'info' | 'ok'
 
-/** Something that `doctor` found. Texts of streams stand in it as they are: whoever prints them neutralises them. */
+/** A finding of `doctor`. It contains raw texts of streams: printing must neutralize them. */
 export interface Finding {
   readonly severity: Severity
   /** Stable, for scripts: `dangling-next`. */
   readonly code: string
-  /** What it is about: the id of an event, a step of the probe; `''` for the stream or store as a whole. */
+  /** The id of an event or a step of the probe; `''` for the whole stream or store. */
   readonly subject: string
-  /** What it is and what it means, a sentence without its full stop. */
+  /** The problem and its effect, a sentence without its full stop. */
   readonly message: string
-  /** What to do about it, a sentence. */
+  /** How to fix it, a sentence. */
   readonly hint?: string
-  /** How many findings of this kind it stands for; 1 if absent. */
+  /** Number of findings that this one counts; 1 if absent. */
   readonly count?: number
-  /** A command to copy, its words behind the program's name. */
+  /** A command to copy, without the program's name. */
   readonly command?: readonly string[]
 }
 
 /** Worst first. */
 const ORDER: readonly Severity[] = ['error', 'warning', 'info', 'ok']
 
-/** Of one kind so many are told; the others are counted. */
+/** Maximum number of findings of one kind; the others are counted. */
 const MOST_OF_A_KIND = 20
 
-/** The findings in order of severity, then as they were found; of each kind at most 20, then how many more. */
+/** The findings in order of severity, then as found; of each kind at most 20 and the number of the others. */
 export function bounded(found: Iterable<Finding>): readonly Finding[] {
   const kinds = new Map<string, Finding[]>()
   const more = new Map<string, number>()
@@ -44,18 +44,18 @@ function rest(first: Finding | undefined, count: number | undefined): Finding[] 
   return [{ severity: first.severity, code: first.code, subject: '', message: `+${count} more of this kind`, count }]
 }
 
-/** A text of a stream inside a message: in quotes, shortened. */
+/** A text of a stream for a message: in quotes, shortened. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
 }
 
-/** The first few ids of a list and how many more there are. */
+/** The first ids of a list and the number of the others. */
 export function idList(ids: readonly string[]): string {
   const shown = ids.slice(0, 5).join(' ')
   return ids.length > 5 ? `${shown} +${ids.length - 5}` : shown
 }
 
-/** Bytes for people: `850 KiB`, `1.4 MiB`. */
+/** A size for display: `850 KiB`, `1.4 MiB`. */
 export function sizeText(bytes: number): string {
   const kib = bytes / 1024
   return kib < 1000 ? `${Math.ceil(kib)} KiB` : `${(kib / 1024).toFixed(1)} MiB`

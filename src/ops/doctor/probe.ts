@@ -7,21 +7,21 @@ import { LeasectlError } from '../../stream/errors.ts'
 import { summarize } from '../../stream/summarize.ts'
 
 export interface ProbeOptions {
-  /** Also create, lease, write and remove a small stream of its own below `.leasectl/probe/`. */
+  /** Also create, lease, write and remove a small stream below `.leasectl/probe/`. */
   readonly write: boolean
-  /** A fresh UUID at each call. */
+  /** Returns a fresh UUID. */
   readonly newId: () => string
-  /** Who does it, `user@host`. */
+  /** Actor, `user@host`. */
   readonly actor: string
   readonly signal?: AbortSignal
 }
 
 /**
- * Does for real what leasectl needs of a store: list, read, create, lease, write under the lease, release, remove.
- * Every step is tried that those before leave a sense, and told, with the right that is missing where it was refused.
- * What was created is removed again, also after a failure and after an interruption.
+ * Tries the operations that leasectl needs of a store: list, read, create, lease, write under the lease, release,
+ * remove. A step runs if the steps before make it possible; a refused step reports the missing permission. The probe
+ * removes what it created, even after a failure or an interruption.
  *
- * @returns one step each, in this order; without `write` list and read alone. Faults of the store are steps, not errors
+ * @returns one step each, in this order; without `write` only list and read. Faults of the store are steps, not errors
  * @throws the signal's reason when it fires, after the removal
  */
 export async function probeStore(store: StreamStore, options: ProbeOptions): Promise<readonly ProbeStep[]> {
@@ -32,15 +32,15 @@ export async function probeStore(store: StreamStore, options: ProbeOptions): Pro
   return probe.steps
 }
 
-/** How long one step may take: a store that does not answer is to be told before it has used up all its patience. */
+/** Time limit of one step, ms: shorter than the retries of the driver, so that an unanswering store is reported soon. */
 const STEP_MS = 15_000
 /** The shortest lease there is. */
 const LEASE_S = 15
 
-/** Says what it is to whoever comes upon it. */
+/** The comment explains the document to anyone who finds it. */
 const BODY = Buffer.from('<!-- leasectl tested its rights with this; it may be deleted -->\n<EventStream/>\n')
 
-/** After these every other step would only fail in the same way, some of them slowly. */
+/** After these faults every other step would fail in the same way, some of them slowly. */
 const HOPELESS: ReadonlySet<string | undefined> = new Set([
   'store-unreachable',
   'container-missing',
@@ -57,9 +57,9 @@ class Probe {
   readonly #options: ProbeOptions
   readonly #name: string
   #isHopeless = false
-  /** There may be something to remove. */
+  /** The stream may exist and needs removal. */
   #created = false
-  /** Of a lease that may be held. */
+  /** The id of a lease that may be held. */
   #leaseId: string | undefined
 
   constructor(store: StreamStore, options: ProbeOptions) {
@@ -68,7 +68,7 @@ class Probe {
     this.#name = `.leasectl/probe/${options.newId()}`
   }
 
-  /** Lists, and reads the first stream that is listed; in an empty store the read finds nothing. */
+  /** Lists, and reads the first listed stream; in an empty store the read finds nothing. */
   async look(): Promise<void> {
     let first: string | undefined
     await this.#step('list', async signal => {
@@ -84,12 +84,12 @@ class Probe {
     const leased = await this.#step('lease', signal => this.#acquire(signal), created)
     await this.#step('write', signal => this.#rewrite(signal), leased)
     await this.#step('release', signal => this.#release(signal), leased)
-    // Whatever has happened: it does not end with the caller's signal.
+    // The removal always runs and ignores the caller's signal.
     if (this.#created) await this.#try('remove', signal => this.#remove(signal), AbortSignal.timeout(STEP_MS))
     else this.#skip('remove')
   }
 
-  /** True if it succeeded. It is skipped where it has no sense any more. */
+  /** Returns true on success. An impossible step is skipped. */
   async #step(name: Probed, run: Run, sensible = true): Promise<boolean> {
     const { signal } = this.#options
     if (sensible && !this.#isHopeless && !signal?.aborted) {
@@ -146,7 +146,7 @@ class Probe {
     this.#leaseId = undefined
   }
 
-  /** Under the lease, if it may still be held; and without it, if it turns out not to be. */
+  /** Removes the stream under the lease if it may still be held, and without it if it is lost. */
   async #remove(signal: AbortSignal): Promise<void> {
     const first = await this.#store.remove(this.#name, { ...this.#lease, signal })
     const outcome = first.kind === 'lost' ? await this.#store.remove(this.#name, { signal }) : first
@@ -167,40 +167,40 @@ class Probe {
   }
 }
 
-/** What a probe tries, in this order. The first two change nothing. */
+/** The steps of a probe, in order. The first two change nothing. */
 const PROBED = ['list', 'read', 'create', 'lease', 'write', 'release', 'remove'] as const
 type Probed = (typeof PROBED)[number]
 
-/** One thing that was tried at a store, and how it went. */
+/** One step of a probe and its outcome. */
 export interface ProbeStep {
   readonly name: Probed
-  /** `refused`: the right is missing. `failed`: anything else. `skipped`: a step before left it no sense. */
+  /** `refused`: the permission is missing. `failed`: any other fault. `skipped`: a step before made it impossible. */
   readonly outcome: 'ok' | 'refused' | 'failed' | 'skipped'
-  /** How long it took; 0 if skipped. */
+  /** Duration, ms; 0 if skipped. */
   readonly ms: number
-  /** Of a step that was refused or failed: a stable code, as errors and outcomes have it. */
+  /** For a refused or failed step: a stable code, as in errors and outcomes. */
   readonly code?: string
   readonly message?: string
-  /** What to do about it, a sentence. */
+  /** How to fix it, a sentence. */
   readonly hint?: string
 }
 
-/** An outcome of the store that a probe does not expect: nobody else knows its name. */
+/** An outcome of the store that contradicts the probe's unique name. */
 class UnexpectedOutcome extends Error {
   readonly code: string
 
   constructor({ kind, cause }: { readonly kind: string; readonly cause?: unknown }) {
-    const isSilence = kind === 'unknown'
-    super(isSilence ? 'the answer never came' : `the store says "${kind}"`, { cause })
-    this.code = isSilence ? 'store-unreachable' : 'probe-failed'
+    const isUnanswered = kind === 'unknown'
+    super(isUnanswered ? 'the answer never came' : `the store says "${kind}"`, { cause })
+    this.code = isUnanswered ? 'store-unreachable' : 'probe-failed'
   }
 }
 
-/** Why a step did not succeed. Bugs are thrown on. */
+/** The fault of a step. Bugs are rethrown. */
 function unsuccessful(name: Probed, error: unknown): Omit<ProbeStep, 'ms'> {
   if (error instanceof UnexpectedOutcome) return { name, outcome: 'failed', code: error.code, message: error.message }
   if (error instanceof DOMException && error.name === 'TimeoutError') {
-    const hint = 'Try again; if it lasts, check the network, or what else uses the store.'
+    const hint = 'Try again; if it persists, check the network and other load on the store.'
     return { name, outcome: 'failed', code: 'store-unreachable', message: 'no answer in time', hint }
   }
   if (!(error instanceof LeasectlError)) throw error
@@ -216,11 +216,11 @@ function unsuccessful(name: Probed, error: unknown): Omit<ProbeStep, 'ms'> {
   }
 }
 
-/** What the service says when the credential is good and the right is missing, be it a role or a letter of a SAS. */
+/** The service codes for a valid credential without the permission, be it a role or a SAS permission. */
 const RIGHT_MISSING = /^Authorization(Permission|ResourceType|Service)Mismatch$/
 
 const CONTRIBUTOR = 'Storage Blob Data Contributor'
-/** Built-in roles that have the right, and the letter in the permissions of a SAS. */
+/** The built-in role and the SAS permission for each step. */
 const RIGHTS: { readonly [Name in Probed]: readonly [role: string, letter: string] } = {
   list: ['Storage Blob Data Reader', 'l'],
   read: ['Storage Blob Data Reader', 'r'],

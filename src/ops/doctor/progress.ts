@@ -9,10 +9,10 @@ import { type Examined, endCommand, open } from './examined-stream.ts'
 import { type Finding, idList, quoted } from './finding.ts'
 import { parentInit } from './structure.ts'
 
-/** A claim that ended this long ago is not just being taken over, ms. */
+/** A claim that expired longer ago has probably no successor, ms. */
 const LONG_AGO_MS = 3_600_000
 
-/** What keeps a stream from going on. */
+/** Findings about obstacles to the progress of a stream. */
 export function* progressFindings(subject: Examined): Generator<Finding> {
   for (const { event, at } of open(subject)) {
     yield* statusFindings(subject, event)
@@ -25,7 +25,7 @@ export function* progressFindings(subject: Examined): Generator<Finding> {
   yield* settleDue(subject)
 }
 
-/** Words that other programs use, in lower case and letters alone. */
+/** Status words of other programs, in lower-case letters. */
 const MEANT: ReadonlyMap<string, Status> = new Map(
   Object.entries({
     complete: 'completed',
@@ -63,7 +63,7 @@ function* statusFindings(subject: Examined, { id, status }: StreamEvent): Genera
   }
 }
 
-/** What gives an event that status, where it is one that ends it. */
+/** The command that gives an event this final status. */
 function commandFor(status: Status, subject: Examined, id: string): readonly string[] | undefined {
   switch (status) {
     case 'completed':
@@ -85,15 +85,15 @@ function* claimFindings({ name, nowMs }: Examined, event: StreamEvent): Generato
   if (!owner || !until) return
   const endMs = claimEndMs(event)
   if (endMs === undefined) {
-    const message = `the end of ${quoted(owner)}'s claim cannot be read (${quoted(until)}), so it counts as no claim`
+    const message = `the end of ${quoted(owner)}'s claim cannot be read (${quoted(until)}), so the claim is ignored`
     yield { severity: 'warning', code: 'claim-unreadable', subject: event.id, message }
   } else if (nowMs - endMs > LONG_AGO_MS) {
     yield {
       severity: 'warning',
       code: 'claim-expired',
       subject: event.id,
-      message: `${quoted(owner)} gave no sign of life since its claim ended ${formatDuration(nowMs - endMs)} ago`,
-      hint: 'A worker may take it over.',
+      message: `${quoted(owner)} has sent no heartbeat since its claim expired ${formatDuration(nowMs - endMs)} ago`,
+      hint: 'A worker can take it over.',
       command: commandWords(['event', 'start'], [name, event.id]),
     }
   }
@@ -107,20 +107,20 @@ function* overdue(subject: Examined, event: StreamEvent): Generator<Finding> {
     severity: 'warning',
     code: 'overdue',
     subject: event.id,
-    message: `its timeout (${event.timeout}) ended ${since} ago and nobody ended it`,
-    hint: 'leasectl watchdog status tells whether one looks after it, watchdog --dry-run what one would do.',
+    message: `its timeout (${event.timeout}) expired ${since} ago and the event is still open`,
+    hint: 'leasectl watchdog status shows whether a watchdog covers it; watchdog --dry-run shows what it would do.',
     command: endCommand('abort', subject, event.id),
   }
 }
 
 function* loneJoin(subject: Examined, { id }: StreamEvent, at: number): Generator<Finding> {
-  // What is wrong with a root that waits is told with the root.
+  // A waiting root has its own finding.
   if (at === 0 || subject.stream.predecessorPositions(at).length > 0) return
   yield {
     severity: 'error',
     code: 'join-alone',
     subject: id,
-    message: 'a join that waits for its branches, but nothing forks to it: nothing will ever release it',
+    message: 'a join that waits for its branches, but no event forks to it: it will never be released',
     command: endCommand('cancel', subject, id),
   }
 }
@@ -140,7 +140,7 @@ function* openBelowFinal(subject: Examined): Generator<Finding> {
       severity: 'warning',
       code: 'open-below-final',
       subject: id,
-      message: `it is ${status}, but below it is still open: ${idList(ids)}; workers there are told to stop`,
+      message: `it is ${status}, but events below it are still open: ${idList(ids)}; their workers are stopped`,
       command: endCommand('cancel', subject, id),
     }
   }
@@ -167,26 +167,26 @@ function finalAbove({ stream, counted, root }: Examined): ReadonlyMap<number, St
   return above
 }
 
-/** What every change does first, tried on the document: it tells what others left half done. */
+/** Tries the settling of the next change on the document, which shows the events that foreign writers left. */
 function* settleDue({ document, stored, nowMs }: Examined): Generator<Finding> {
   const context = { nowMs, versionFloor: stored.versionFloor, lastModifiedMs: stored.modifiedMs, born: document.born }
   const settled = applyOperation(document, { op: 'settle' }, { commandId: '', by: '' }, context)
   if (settled.kind !== 'changed') return
   const { closed, joined, changed } = settled.result
-  // What else there is to do about an older copy, and about a wrong clock, is told where those are.
+  // An older copy and a wrong clock have their own findings.
   const isToldElsewhere =
     findForeignWrite(document, stored.versionFloor)?.isOlderCopy || isWrittenFarAhead(document, nowMs)
   if (changed.length === 0 && isToldElsewhere) return
   const parts = [
     ...(closed.length > 0 ? [`to close: ${idList(closed)}`] : []),
-    ...(joined.length > 0 ? [`to release, for its branches have ended: ${idList(joined)}`] : []),
-    ...(changed.length === 0 ? ['attributes of leasectl are to be written again'] : []),
+    ...(joined.length > 0 ? [`to release, as its branches have ended: ${idList(joined)}`] : []),
+    ...(changed.length === 0 ? ['attributes of leasectl to restore'] : []),
   ]
   yield {
     severity: joined.length > 0 ? 'warning' : 'info',
     code: 'settle-due',
     subject: '',
-    message: `another writer left something half done; ${parts.join('; ')}`,
-    hint: 'A watchdog does it, and so does the next change of the stream, whatever it is.',
+    message: `another program left work to settle; ${parts.join('; ')}`,
+    hint: 'A watchdog or the next change of the stream does it.',
   }
 }

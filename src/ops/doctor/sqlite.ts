@@ -3,13 +3,13 @@ import { type Finding, sizeText } from './finding.ts'
 
 const MIB = 1024 * 1024
 
-/** A commit may need so much for the write-ahead log before it is written back. */
+/** Space that a commit may need for the write-ahead log. */
 const NO_ROOM_BYTES = 16 * MIB
 const LITTLE_ROOM_BYTES = 256 * MIB
-/** What the log is cut back to when nobody reads any more. */
+/** Size to which the log shrinks without readers. */
 const LONG_LOG_BYTES = 64 * MIB
 
-/** What is to be said of a store in a file. */
+/** Findings about a store in a file. */
 export function* sqliteFindings(facts: SqliteFacts): Generator<Finding> {
   yield* versionFindings(facts)
   yield* placeFindings(facts)
@@ -27,7 +27,7 @@ function* versionFindings({ sqliteVersion, mayWrite }: SqliteFacts): Generator<F
     severity: 'error',
     code: 'sqlite-too-old',
     subject: '',
-    message: `SQLite ${sqliteVersion} in this Node can damage a file that several programs write: writing is refused`,
+    message: `SQLite ${sqliteVersion} of this Node can damage a file with several writers: writing is refused`,
     hint: 'Use Node 22.22.3, 24.15, 26 or later.',
   }
 }
@@ -38,8 +38,8 @@ function* placeFindings({ network, freeBytes, path }: SqliteFacts): Generator<Fi
       severity: 'warning',
       code: 'network-file-system',
       subject: '',
-      message: `${path} is on ${network}: locks of a network file system cannot be trusted, the file may be damaged`,
-      hint: 'Put it on a local disk, or use Azure Blob where several machines share a store.',
+      message: `${path} is on ${network}: locks of a network file system are not reliable, so the file may be damaged`,
+      hint: 'Put it on a local disk, or use Azure Blob if several machines share the store.',
     }
   }
   if (freeBytes === undefined || freeBytes >= LITTLE_ROOM_BYTES) return
@@ -59,11 +59,11 @@ function* notThere({ path, creatable }: SqliteFacts): Generator<Finding> {
       severity: 'error',
       code: 'not-permitted',
       subject: '',
-      message: `${path} does not exist, and this user may not make it there`,
-      hint: 'Check the rights of the folder, or name another file with --store.',
+      message: `${path} does not exist, and this user cannot create it`,
+      hint: 'Check the permissions of the folder, or name another file with --store.',
     }
   } else {
-    const message = `${path} does not exist yet: the first write makes it`
+    const message = `${path} does not exist yet: the first write creates it`
     yield { severity: 'info', code: 'no-store-yet', subject: '', message }
   }
 }
@@ -75,8 +75,8 @@ function* fileFindings(facts: SqliteFacts): Generator<Finding> {
       severity: 'error',
       code: 'hard-links',
       subject: '',
-      message: `the file has ${names} names (hard links): programs that use different ones would lose each other's changes, so none is used`,
-      hint: 'Remove all names but one: find / -xdev -samefile FILE shows them. A symbolic link is no second name.',
+      message: `the file has ${names} names (hard links): programs that use different names would lose each other's changes, so the file is not used`,
+      hint: 'Remove all names but one: find / -xdev -samefile FILE shows them. A symbolic link is fine.',
     }
   }
   if ((mode & 0o002) !== 0) {
@@ -84,8 +84,8 @@ function* fileFindings(facts: SqliteFacts): Generator<Finding> {
       severity: 'warning',
       code: 'world-writable',
       subject: '',
-      message: `everybody on this machine can write the file (${mode.toString(8)})`,
-      hint: 'Take that right away: chmod o-w.',
+      message: `every user of this machine can write the file (${mode.toString(8)})`,
+      hint: 'Remove that permission: chmod o-w.',
     }
   }
   if (walSize > LONG_LOG_BYTES) {
@@ -93,8 +93,8 @@ function* fileFindings(facts: SqliteFacts): Generator<Finding> {
       severity: 'warning',
       code: 'long-log',
       subject: '',
-      message: `the write-ahead log has ${sizeText(walSize)}: some program reads for so long that it cannot be written back`,
-      hint: 'Find the program that keeps the file open, and end it.',
+      message: `the write-ahead log has ${sizeText(walSize)}: a long-running reader prevents a checkpoint`,
+      hint: 'Find the program that keeps the file open, and stop it.',
     }
   }
   if (journalMode !== undefined && journalMode !== 'wal') {
@@ -102,8 +102,8 @@ function* fileFindings(facts: SqliteFacts): Generator<Finding> {
       severity: 'warning',
       code: 'not-wal',
       subject: '',
-      message: `the journal mode is ${journalMode}, not wal: readers and writers wait for each other`,
-      hint: 'Somebody changed it. PRAGMA journal_mode = WAL sets it again.',
+      message: `the journal mode is ${journalMode}, not wal: readers and writers block each other`,
+      hint: 'It was changed. PRAGMA journal_mode = WAL sets it back.',
     }
   }
   const parts = [
@@ -121,11 +121,11 @@ function* checkFindings({ faults, unknown }: SqliteFacts): Generator<Finding> {
       code: 'store-damaged',
       subject: '',
       message: `the file is damaged: ${fault}`,
-      hint: 'Stop the programs that use it and restore it from a copy; export saves what can still be read.',
+      hint: 'Stop the programs that use it and restore a backup; export saves the streams that are still readable.',
     }
   }
   if (faults?.length === 0)
-    yield { severity: 'ok', code: 'file-check', subject: '', message: 'the whole file is sound' }
+    yield { severity: 'ok', code: 'file-check', subject: '', message: 'the file passed the full check' }
   if (unknown.faults === undefined) return
   yield {
     severity: 'warning',

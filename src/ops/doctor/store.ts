@@ -6,7 +6,8 @@ import { type ProbeOptions, type ProbeStep, probeStore } from './probe.ts'
 import { sqliteFindings } from './sqlite.ts'
 
 /**
- * How a store is, worst first, and what was looked at and found well: from what its driver knows and how a probe went.
+ * The findings about a store, worst first, successful checks included: from the facts of its driver and the steps of a
+ * probe.
  *
  * @param nowMs epoch ms
  */
@@ -27,7 +28,7 @@ function placeFindings(facts: StoreFacts, nowMs: number): Iterable<Finding> {
   }
 }
 
-/** What each step was for, in words that follow "to". */
+/** The purpose of each step, in words after "cannot". */
 const PURPOSE: { readonly [Name in ProbeStep['name']]: string } = {
   list: 'list streams',
   read: 'read a stream',
@@ -57,15 +58,15 @@ function* probeFindings(steps: readonly ProbeStep[]): Generator<Finding> {
 
 export interface StoreExamination {
   readonly facts: StoreFacts
-  /** Empty for a file that does not exist yet: looking must not make it. */
+  /** Empty for a file that does not exist yet: examining must not create it. */
   readonly probe: readonly ProbeStep[]
   readonly findings: readonly Finding[]
 }
 
 /**
- * Examines the place where streams are: does for real what is needed of it, and asks for its settings.
+ * Examines a store: probes the operations that leasectl needs, and reads its settings.
  *
- * @param options `deep`: also what takes long, see `InspectOptions`
+ * @param options `deep`: also slow checks, see `InspectOptions`
  * @throws the signal's reason, after the cleanup; faults of the store are findings
  */
 export async function examineStore(
@@ -76,7 +77,7 @@ export async function examineStore(
   const inspect = () => store.inspect({ deep, ...(signal === undefined ? {} : { signal }) })
   const file = store.address.startsWith('sqlite:') ? await inspect() : undefined
   const probe = file?.kind === 'sqlite' && !file.exists ? [] : await probeStore(store, options)
-  // Elsewhere the probe goes first: whether writes leave versions is known behind one.
+  // Otherwise the probe comes first: only a write shows whether writes leave versions.
   const facts = file ?? (await inspect())
   return { facts, probe, findings: storeFindings(facts, probe, store.nowMs()) }
 }

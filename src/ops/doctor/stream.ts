@@ -1,7 +1,8 @@
 import type { StreamSnapshot } from '../../store/store.ts'
-import { BadDocument } from '../../stream/errors.ts'
+import type { StreamDocument } from '../../stream/document.ts'
+import type { BadDocument } from '../../stream/errors.ts'
 import { commandWords } from '../../util/strings.ts'
-import { parseBody } from '../transact/plan.ts'
+import type { StreamView } from '../read-stream.ts'
 import { documentFindings } from './document.ts'
 import { examine } from './examined-stream.ts'
 import { bounded, type Finding } from './finding.ts'
@@ -11,23 +12,12 @@ import { timeFindings } from './times.ts'
 
 export type { Finding, Severity } from './finding.ts'
 
-/**
- * What is wrong with a stream, worst first, of each kind at most 20; empty for a sound one. A document that cannot be
- * read is a finding too.
- *
- * @param nowMs the store's clock, epoch ms
- */
-export function streamFindings(stored: StreamSnapshot, nowMs: number): readonly Finding[] {
-  try {
-    return bounded(found(stored, nowMs))
-  } catch (error) {
-    if (error instanceof BadDocument) return [unreadable(stored.name, error)]
-    throw error
-  }
+/** The findings about a readable stream, worst first, at most 20 of each kind; empty for a sound one. */
+export function streamFindings({ stored, document, nowMs }: StreamView): readonly Finding[] {
+  return bounded(found(stored, document, nowMs))
 }
 
-function* found(stored: StreamSnapshot, nowMs: number): Generator<Finding> {
-  const document = parseBody(stored.body, undefined)
+function* found(stored: StreamSnapshot, document: StreamDocument, nowMs: number): Generator<Finding> {
   const [root] = document.events
   if (root === undefined) {
     yield notStarted(stored)
@@ -45,18 +35,19 @@ function notStarted({ name, size }: StreamSnapshot): Finding {
     severity: 'info',
     code: 'not-started',
     subject: '',
-    message: size === 0 ? 'it has 0 bytes: a name that waits for its stream' : 'the document holds no event yet',
+    message: size === 0 ? 'it has 0 bytes: a placeholder for a stream' : 'the document holds no event yet',
     command: commandWords(['init'], [name]),
   }
 }
 
-function unreadable(name: string, { message, hint }: BadDocument): Finding {
+/** The finding for a document that cannot be parsed. */
+export function unreadableFinding(name: string, { what, hint }: BadDocument): Finding {
   return {
     severity: 'error',
     code: 'unreadable',
     subject: '',
-    message: `the document cannot be read: ${message}`,
-    hint: hint ?? 'Nothing is written over it. Repair it, or put an earlier copy back.',
+    message: `the document cannot be read: ${what}`,
+    hint: hint ?? 'It is never overwritten. Repair it, or restore an earlier copy.',
     command: commandWords(['show'], [name], ['-o', 'xml']),
   }
 }

@@ -1,25 +1,17 @@
-import type { StreamRow, StreamStore } from '../../store/store.ts'
-import { StreamFault } from '../../stream/errors.ts'
-import { readAhead } from '../../util/concurrency.ts'
-import { type FilterVerdict, verdictOf } from '../filter.ts'
-import type { Selection } from '../selection.ts'
-import { summarizeStored } from '../summaries.ts'
-import { type Finding, streamFindings } from './stream.ts'
+import type { StreamStore } from '../../store/store.ts'
+import { BadDocument, type StreamFault } from '../../stream/errors.ts'
+import { readSelected, type Selection } from '../selection.ts'
+import { type Finding, streamFindings, unreadableFinding } from './stream.ts'
 
-/** What became of examining one stream. */
+/** The outcome of examining one stream. */
 export type ExaminedStream =
   | { readonly kind: 'examined'; readonly name: string; readonly findings: readonly Finding[] }
-  /** Nothing has this name. */
+  /** There is no stream of this name. */
   | { readonly kind: 'missing'; readonly name: string }
 
-type Filter = Extract<Selection, { readonly kind: 'filter' }>['filter']
-
-/** At most so many documents are read at a time. */
-const READS_AT_ONCE = 8
-
 /**
- * Examines the streams of a selection, names in the order given, each once, those of a filter by name. Each document is
- * read once; what is held in memory does not grow with their number. Streams of a filter that vanish meanwhile are left out.
+ * Examines the streams of a selection: names in the given order, each once; streams of a filter by name. Each document
+ * is read once; memory does not grow with their number. Streams of a filter that are removed meanwhile are left out.
  *
  * @throws the faults of the store, the signal's reason
  */
@@ -28,80 +20,23 @@ export async function* examineStreams(
   selection: Selection,
   signal?: AbortSignal,
 ): AsyncGenerator<ExaminedStream> {
-  if (selection.kind !== 'filter') {
-    yield* readAhead(new Set(selection.names), READS_AT_ONCE, name => examineNamed(store, name, signal))
-    return
-  }
-  const { filter } = selection
-  const rows = candidates(store, filter, signal)
-  for await (const item of readAhead(rows, READS_AT_ONCE, row => examineListed(store, row, filter, signal))) {
-    if (item !== undefined) yield item
-  }
-}
-
-async function examineNamed(
-  store: StreamStore,
-  name: string,
-  signal: AbortSignal | undefined,
-): Promise<ExaminedStream> {
-  try {
-    const stored = await store.read(name, signal)
-    if (stored === undefined) return { kind: 'missing', name }
-    return { kind: 'examined', name, findings: streamFindings(stored, store.nowMs()) }
-  } catch (error) {
-    return { kind: 'examined', name, findings: [faultFinding(error)] }
+  const examined = readSelected<ExaminedStream>(store, selection, { signal }, view => ({
+    kind: 'examined',
+    name: view.name,
+    findings: streamFindings(view),
+  }))
+  for await (const item of examined) {
+    if (item.kind === 'unreadable') {
+      yield { kind: 'examined', name: item.stream, findings: [faultFinding(item.stream, item.cause)] }
+    } else if ('name' in item) yield item
+    else if (selection.kind !== 'filter') yield { kind: 'missing', name: item.stream }
   }
 }
 
-/** Rows of the listing that may pass, with what the listing says. */
-interface Candidate {
-  readonly name: string
-  readonly verdict: FilterVerdict
-}
-
-async function* candidates(
-  store: StreamStore,
-  filter: Filter,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Candidate> {
-  const prefix = filter.names?.prefix
-  const query = { ...(prefix === undefined ? {} : { prefix }), ...(signal === undefined ? {} : { signal }) }
-  for await (const page of store.list(query)) {
-    for (const listed of page) {
-      if (filter.names !== undefined && !filter.names.matches(listed.name)) continue
-      const verdict = verdictOfListed(listed, filter, store.nowMs())
-      if (verdict !== 'no') yield { name: listed.name, verdict }
-    }
-  }
-}
-
-/** Without a summary beside it only the document can tell. */
-function verdictOfListed(listed: StreamRow, filter: Filter, nowMs: number): FilterVerdict {
-  const { summary } = listed
-  return summary === undefined ? 'unsure' : verdictOf({ listed, summary }, filter, nowMs)
-}
-
-async function examineListed(
-  store: StreamStore,
-  { name, verdict }: Candidate,
-  filter: Filter,
-  signal: AbortSignal | undefined,
-): Promise<ExaminedStream | undefined> {
-  try {
-    const stored = await store.read(name, signal)
-    if (stored === undefined) return undefined
-    const nowMs = store.nowMs()
-    if (verdict === 'unsure' && verdictOf(summarizeStored(stored, nowMs), filter, nowMs) !== 'yes') return undefined
-    return { kind: 'examined', name, findings: streamFindings(stored, nowMs) }
-  } catch (error) {
-    return { kind: 'examined', name, findings: [faultFinding(error)] }
-  }
-}
-
-/** Why a stream cannot be read at all. A name that no stream can have is no error of a stream's. @throws other faults */
-function faultFinding(error: unknown): Finding {
-  if (!(error instanceof StreamFault)) throw error
-  const { code, what, hint } = error
+/** The finding for an unreadable stream. An invalid name is only a warning. */
+function faultFinding(name: string, fault: StreamFault): Finding {
+  if (fault instanceof BadDocument) return unreadableFinding(name, fault)
+  const { code, what, hint } = fault
   return {
     severity: code === 'bad-name' ? 'warning' : 'error',
     code,

@@ -5,7 +5,7 @@ import { commandWords } from '../../util/strings.ts'
 import { type Examined, endCommand } from './examined-stream.ts'
 import { type Finding, idList, quoted } from './finding.ts'
 
-/** What is wrong with ids and with who follows whom. */
+/** Findings about ids and links. */
 export function* structureFindings(subject: Examined): Generator<Finding> {
   yield* rootFindings(subject)
   yield* duplicateIds(subject)
@@ -21,9 +21,8 @@ function* rootFindings({ root }: Examined): Generator<Finding> {
       severity: 'error',
       code: 'root-waits',
       subject: root.id,
-      message:
-        'the root is marked as a join that waits for its branches; nothing forks to a root, so it waits for good',
-      hint: 'The program that wrote it has to remove its join attribute.',
+      message: 'the root is marked as a join that waits for its branches; a root has no branches, so it waits forever',
+      hint: 'The program that wrote it must remove its join attribute.',
     }
   }
   if (root.lc.superseded !== undefined) {
@@ -31,8 +30,8 @@ function* rootFindings({ root }: Examined): Generator<Finding> {
       severity: 'warning',
       code: 'root-superseded',
       subject: root.id,
-      message: 'the root is marked as replaced by a retry, so it counts nowhere',
-      hint: 'The program that wrote it has to remove its superseded attribute.',
+      message: 'the root is marked as replaced by a retry, so it is ignored everywhere',
+      hint: 'The program that wrote it must remove its superseded attribute.',
     }
   }
 }
@@ -43,14 +42,13 @@ function* duplicateIds({ document, graph }: Examined): Generator<Finding> {
     if (graph.position.get(id) !== at) later.set(id, (later.get(id) ?? 0) + 1)
   }
   for (const [id, count] of later) {
-    const others =
-      count === 1 ? 'another event has this id too: it takes' : `${count} more events have this id: they take`
+    const others = count === 1 ? 'another event has this id: it is' : `${count} more events have this id: they are`
     yield {
       severity: 'error',
       code: 'duplicate-id',
       subject: id,
-      message: `${others} no part, only the first counts`,
-      hint: 'Nobody works on it or waits for it. The program that added it has to use a fresh id.',
+      message: `${others} ignored, only the first counts`,
+      hint: 'No worker gets it and no event waits for it. The program that added it must use a new id.',
     }
   }
 }
@@ -68,7 +66,7 @@ function* danglingLinks(subject: Examined): Generator<Finding> {
           code: 'dangling-next',
           subject: event.id,
           message: `${what}: it counts as open, so ${event.id} can neither close nor be completed`,
-          hint: 'Unless the program that should have added it still does, end it by force.',
+          hint: 'Force it to end, unless the program that should add the missing event still does.',
           command: endCommand('cancel', subject, event.id),
         }
       }
@@ -79,7 +77,7 @@ function* danglingLinks(subject: Examined): Generator<Finding> {
       severity: alone && !isFinal(event) ? 'warning' : 'info',
       code: 'dangling-prev',
       subject: event.id,
-      message: `it follows ${event.prev}, which no event has${alone ? ': nothing waits for it' : ''}`,
+      message: `it follows ${event.prev}, which no event has${alone ? ': no event waits for it' : ''}`,
     }
   }
 }
@@ -93,8 +91,7 @@ function* oddLinks({ root, counted }: Examined): Generator<Finding> {
         severity: 'warning',
         code: 'self-link',
         subject: id,
-        message:
-          'it names itself as what it follows or as its successor; leasectl passes over that, .NET never closes it',
+        message: 'it names itself as its predecessor or successor; leasectl ignores that, .NET never closes it',
       }
     }
     if (id !== root.id && next.includes(root.id)) {
@@ -102,7 +99,7 @@ function* oddLinks({ root, counted }: Examined): Generator<Finding> {
         severity: 'warning',
         code: 'link-to-root',
         subject: id,
-        message: 'next names the root; leasectl passes over that, .NET never closes it before the root',
+        message: 'next names the root; leasectl ignores that, .NET never closes it before the root',
       }
     }
     if (isLinkable(id)) continue
@@ -110,7 +107,7 @@ function* oddLinks({ root, counted }: Examined): Generator<Finding> {
       severity: isFinal(event) ? 'info' : 'warning',
       code: 'unlinkable-id',
       subject: id,
-      message: `the id ${quoted(id)} has "|", "'" or blanks around it: it gets no successors and .NET cannot select it`,
+      message: `the id ${quoted(id)} has "|", "'" or surrounding blanks: it gets no successors and .NET cannot select it`,
     }
   }
 }
@@ -127,15 +124,15 @@ function* cycles(subject: Examined): Generator<Finding> {
       severity: stuck.length > 0 ? 'error' : 'warning',
       code: 'cycle',
       subject: first.id,
-      message: `these follow each other in a circle: ${ids}${stuck.length > 0 ? '; each waits for the other, none can close' : ''}`,
+      message: `these events form a cycle: ${ids}${stuck.length > 0 ? '; each waits for the other, none can close' : ''}`,
       ...(stuck.length === 0
         ? {}
-        : { hint: 'End one of them by force.', command: endCommand('cancel', subject, stuck[0]?.id ?? first.id) }),
+        : { hint: 'Force one of them to end.', command: endCommand('cancel', subject, stuck[0]?.id ?? first.id) }),
     }
   }
 }
 
-/** Only the first event of each part that hangs loose is named; where a link dangles that was said already. */
+/** Reports only the first event of each unreachable part; dangling links are reported already. */
 function* unreachable({ root, graph, counted }: Examined): Generator<Finding> {
   const reached = new Set([0, ...reach(0, at => graph.successors[at] ?? [])])
   for (const { event, at } of counted) {
@@ -145,15 +142,15 @@ function* unreachable({ root, graph, counted }: Examined): Generator<Finding> {
       severity: isFinal(event) ? 'info' : 'warning',
       code: 'unreachable',
       subject: event.id,
-      message: `nothing leads from the root ${root.id} to it, so nothing waits for it or for what follows it`,
-      hint: 'It is ended with the whole stream, and can be ended by its id.',
+      message: `it is not reachable from the root ${root.id}, so no event waits for it or its successors`,
+      hint: 'It ends with the whole stream, and can be ended by its id.',
     }
   }
 }
 
 /**
- * The cycles of a graph: its strongly connected components of more than one node, each in the order in which it is
- * walked (Tarjan). Without recursion: chains of strangers may be as long as a document allows.
+ * The cycles of a graph: its strongly connected components of more than one node, each in walking order (Tarjan). Not
+ * recursive: a foreign chain may be as long as a document allows.
  */
 function cyclesOf(successors: readonly (readonly number[])[]): readonly (readonly number[])[] {
   const search = new Search(successors)
@@ -169,7 +166,7 @@ interface Visit {
 class Search {
   readonly found: number[][] = []
   readonly #successors: readonly (readonly number[])[]
-  /** When a node was first met, and the earliest of those it leads back to. */
+  /** When a node was first visited, and the earliest node that it leads back to. */
   readonly #met = new Map<number, number>()
   readonly #lowest = new Map<number, number>()
   readonly #trail: number[] = []
@@ -213,12 +210,12 @@ class Search {
   }
 }
 
-/** An event that was gone on from, or worked below, without ever having been started itself. */
+/** Finds an event with successors that was never started itself. */
 export function* parentInit(subject: Examined, event: StreamEvent, at: number): Generator<Finding> {
   const { name, stream } = subject
   if (event.status !== 'init') return
   if (stream.held) {
-    if (at === 0) yield* heldThoughBegun(subject)
+    if (at === 0) yield* heldThoughStarted(subject)
     return
   }
   if (stream.successorPositions(at).length === 0) return
@@ -226,21 +223,21 @@ export function* parentInit(subject: Examined, event: StreamEvent, at: number): 
     severity: 'warning',
     code: 'parent-init',
     subject: event.id,
-    message: 'it has successors but is still init; leasectl takes it for begun, .NET never closes it',
+    message: 'it has successors but is still init; leasectl treats it as started, .NET never closes it',
     command: commandWords(['event', 'start'], [name, event.id]),
   }
 }
 
-/** Another program forgot the root: leasectl takes the stream for held, though somebody works on it. */
-function* heldThoughBegun({ name, root, counted }: Examined): Generator<Finding> {
-  const begun = counted.find(({ event, at }) => at !== 0 && event.status !== 'init' && !isWaitingJoin(event))
-  if (begun === undefined) return
-  const { id, status } = begun.event
+/** Finds a stream that looks held because another program works on it without starting the root. */
+function* heldThoughStarted({ name, root, counted }: Examined): Generator<Finding> {
+  const started = counted.find(({ event, at }) => at !== 0 && event.status !== 'init' && !isWaitingJoin(event))
+  if (started === undefined) return
+  const { id, status } = started.event
   yield {
     severity: 'warning',
     code: 'parent-init',
     subject: root.id,
-    message: `it is still init, though ${idList([id])} is ${status}: the stream counts as held, so nothing in it is handed out or falls due`,
+    message: `it is still init, though ${idList([id])} is ${status}: the stream counts as held, so no event in it is handed out or becomes due`,
     command: commandWords(['event', 'start'], [name, root.id]),
   }
 }

@@ -1,12 +1,11 @@
 import { isFinal, type StreamEvent } from '../../stream/event.ts'
-import { isAhead } from '../../stream/time/clock-ahead.ts'
-import { isoTime, readTime } from '../../stream/time/dates.ts'
+import { isAhead, isoTime, readTime } from '../../stream/time/dates.ts'
 import { formatDuration, formatTimeSpan, MAX_DURATION_MS, parseTimeout } from '../../stream/time/durations.ts'
 import { commandWords } from '../../util/strings.ts'
 import type { Examined } from './examined-stream.ts'
 import { type Finding, idList, quoted } from './finding.ts'
 
-/** What is wrong with times and time limits. */
+/** Findings about times and timeouts. */
 export function* timeFindings(subject: Examined): Generator<Finding> {
   yield* guessedDates(subject)
   yield* timesAhead(subject)
@@ -24,12 +23,12 @@ function* unreadableTimes({ read }: Examined, event: StreamEvent): Generator<Fin
       severity: limited ? 'warning' : 'info',
       code: 'unreadable-time',
       subject: event.id,
-      message: `${name} ${quoted(event[name])} cannot be read as a time${limited ? '; its timeout may never end' : ''}`,
+      message: `${name} ${quoted(event[name])} cannot be read as a time${limited ? '; its timeout may never expire' : ''}`,
     }
   }
 }
 
-/** Of what has ended nothing counts any more. */
+/** Finds times ahead of the store's clock. Final events are ignored. */
 function* timesAhead({ document, stored, counted, read, nowMs }: Examined): Generator<Finding> {
   const times = [
     { id: '', what: 'the last write', ms: stored.modifiedMs },
@@ -44,8 +43,8 @@ function* timesAhead({ document, stored, counted, read, nowMs }: Examined): Gene
     severity: 'warning',
     code: 'time-ahead',
     subject: '',
-    message: `${latest.what}${latest.id === '' ? '' : ` of ${latest.id}`} is ${formatDuration(latest.ms - nowMs)} ahead of the store's clock${ids.length === 0 ? '' : ` (times ahead: ${idList(ids)})`}: a clock was wrong. Limits count from when the stream was last written, or seen`,
-    hint: 'Set the clock of the machine that wrote it right. The next change sets to now what is more than three days ahead.',
+    message: `${latest.what}${latest.id === '' ? '' : ` of ${latest.id}`} is ${formatDuration(latest.ms - nowMs)} ahead of the store's clock${ids.length === 0 ? '' : ` (times ahead: ${idList(ids)})`}: a clock was wrong. Timeouts count from the last write of the stream, or from its first observation`,
+    hint: 'Correct the clock of the machine that wrote it. The next change resets times that are more than three days ahead.',
   }
 }
 
@@ -57,18 +56,18 @@ function timesOf({ id, created, timestamp, lc }: StreamEvent, read: Examined['re
 function* timeoutFindings(subject: Examined, event: StreamEvent): Generator<Finding> {
   const timeout = parseTimeout(event.timeout)
   if (timeout.kind === 'unreadable') {
-    const meant = meantByUnreadable(event.timeout)
+    const meant = meaningOfUnreadable(event.timeout)
     yield {
       severity: 'warning',
       code: 'timeout-unreadable',
       subject: event.id,
-      message: `the timeout ${quoted(event.timeout)} cannot be read: it never ends${meant === undefined ? '' : `. ${didYouMean([meant])}`}`,
+      message: `the timeout ${quoted(event.timeout)} cannot be read: it never expires${meant === undefined ? '' : `. ${didYouMean([meant])}`}`,
       ...(meant === undefined
         ? { hint: 'A timeout is written 00:05:00, 1.00:00:00 (a day), PT5M or as a date and time.' }
         : setCommand(subject, event, meant)),
     }
   } else if (timeout.kind === 'after' && timeout.asDays) {
-    const [likeliest, ...others] = meantByDays(event.timeout)
+    const [likeliest, ...others] = meaningsOfDays(event.timeout)
     if (likeliest === undefined) return
     yield {
       severity: 'warning',
@@ -78,20 +77,20 @@ function* timeoutFindings(subject: Examined, event: StreamEvent): Generator<Find
       ...setCommand(subject, event, likeliest),
     }
   } else if (timeout.kind === 'after' && event.created === '' && event.timestamp === '' && !event.lc.opened) {
-    const message = 'it has a timeout, but neither created nor timestamp: the timeout never ends'
+    const message = 'it has a timeout, but neither created nor timestamp: the timeout never expires'
     yield { severity: 'warning', code: 'no-times', subject: event.id, message }
   }
 }
 
-function didYouMean(meant: readonly Meant[]): string {
+function didYouMean(meant: readonly Meaning[]): string {
   return `Did you mean ${meant.map(({ text, words }) => `${text} (${words})`).join(' or ')}?`
 }
 
-function setCommand({ name }: Examined, { id }: StreamEvent, { text }: Meant): Pick<Finding, 'command'> {
+function setCommand({ name }: Examined, { id }: StreamEvent, { text }: Meaning): Pick<Finding, 'command'> {
   return { command: commandWords(['event', 'set'], [name, id], ['--timeout', text]) }
 }
 
-/** Day and month of a date text, where it does not say itself which is which. */
+/** Day and month of a date text with ambiguous order. */
 const DAY_OR_MONTH = /^\s*(\d{1,2})\/(\d{1,2})\/\d{4}/
 
 function* guessedDates({ document, root, read, nowMs }: Examined): Generator<Finding> {
@@ -102,7 +101,7 @@ function* guessedDates({ document, root, read, nowMs }: Examined): Generator<Fin
       const fields = DAY_OR_MONTH.exec(text)
       if (fields === null || Number(fields[1]) === Number(fields[2])) continue
       const [mdy, dmy] = (['mdy', 'dmy'] as const).map(dates => readTime(text, { dates, nowMs }))
-      // One that can only be read one way decides for all.
+      // A date with only one reading decides for all.
       if (mdy === dmy) return
       example ||= text
     }
@@ -113,8 +112,8 @@ function* guessedDates({ document, root, read, nowMs }: Examined): Generator<Fin
     severity: 'info',
     code: 'guessed-dates',
     subject: root.id,
-    message: `dates such as ${quoted(example)} do not tell day from month; that one is taken for ${new Date(ms).toISOString().slice(0, 10)}`,
-    hint: 'The first change of the stream by leasectl keeps to that. Programs should write ISO times.',
+    message: `dates such as ${quoted(example)} have an ambiguous order of day and month; this one is read as ${new Date(ms).toISOString().slice(0, 10)}`,
+    hint: 'The first change of the stream by leasectl fixes that order. Programs should write ISO times.',
   }
 }
 
@@ -123,14 +122,14 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** What a timeout text may have been meant to say, as it is written right, and in words. */
-interface Meant {
+/** A probable meaning of a timeout text, in the right form and in words. */
+interface Meaning {
   readonly text: string
   readonly words: string
 }
 
-/** For a text that .NET reads as days although hours or minutes are likelier: `24:00:00`, `30:00`, `30`. Likeliest first. */
-function meantByDays(text: string): readonly Meant[] {
+/** Meanings of a text that .NET reads as days, likeliest first: `24:00:00`, `30:00`, `30`. */
+function meaningsOfDays(text: string): readonly Meaning[] {
   const fields = text.trim().split(':').map(Number)
   const [first = 0, second = 0, third = 0] = fields
   if (fields.length === 3) return [clock(first, second, third)]
@@ -138,20 +137,20 @@ function meantByDays(text: string): readonly Meant[] {
   return [clock(0, first, 0), clock(0, 0, first), clock(first, 0, 0)]
 }
 
-/** For a text that nobody can read: `1d`, `5 min`, `1:06:00:00`, `00:90:00`, a date of the old cultures. */
-function meantByUnreadable(text: string): Meant | undefined {
+/** The meaning of an unreadable text: `1d`, `5 min`, `1:06:00:00`, `00:90:00`, a date of the old cultures. */
+function meaningOfUnreadable(text: string): Meaning | undefined {
   const typed = text.trim()
   const ms = msOfWords(typed) ?? msOfFields(typed)
   if (ms !== undefined && ms > 0) return ms <= MAX_DURATION_MS ? spanned(ms) : undefined
   const date = /^\d{4}-\d\d-\d\d$/.test(typed) ? readTime(`${typed}T00:00:00Z`) : readTime(typed)
-  return date === undefined ? undefined : { text: isoTime(date), words: 'that moment' }
+  return date === undefined ? undefined : { text: isoTime(date), words: 'that time' }
 }
 
-function clock(hours: number, minutes: number, seconds: number): Meant {
+function clock(hours: number, minutes: number, seconds: number): Meaning {
   return spanned(hours * HOUR + minutes * MINUTE + seconds * SECOND)
 }
 
-function spanned(ms: number): Meant {
+function spanned(ms: number): Meaning {
   const parts = [
     count(Math.floor(ms / DAY), 'day'),
     count(Math.floor((ms % DAY) / HOUR), 'hour'),
@@ -186,7 +185,7 @@ function msOfWords(text: string): number | undefined {
   return Math.round(sum)
 }
 
-/** `d:hh:mm:ss`, and fields that are too large for their place: `00:90:00`. */
+/** `d:hh:mm:ss`, and fields above their range: `00:90:00`. */
 function msOfFields(text: string): number | undefined {
   const match = /^(?:(\d{1,6})[.:])?(\d{1,4}):(\d{1,4}):(\d{1,4})$/.exec(text)
   if (match === null) return undefined

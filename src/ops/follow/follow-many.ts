@@ -6,17 +6,17 @@ import { type JournalEntry, readStream } from '../read-stream.ts'
 import type { Selection } from '../selection.ts'
 import { type Unreadable, unreadableOf } from '../summaries.ts'
 import { type WatchedStream, watch } from '../watch/watch.ts'
-import { type FollowedState, foundIn, type JournalGap, Position } from './follow.ts'
+import { type FollowedState, followedState, type JournalGap, Position } from './follow.ts'
 import { Timeline } from './timeline.ts'
 
 /**
- * The transactions of many streams: those of the past that are asked for, then what happens, look by look; those of one
- * look in order of time, then of stream and version. No stream has a gap: its journal is complete, so what happened
- * between two looks is in it. Streams that come to match later join with what they do from then on, new ones from their
- * beginning. A look at streams of which none moved costs one listing.
+ * Follows the transactions of many streams: the wanted past ones, then new ones poll by poll, sorted by time, stream
+ * and version within a poll. No stream has a gap: the journal is complete and has all transactions between two polls. A
+ * stream that matches later is followed from then on, a new one from its beginning. A poll of unchanged streams costs
+ * one listing.
  *
- * Memory holds some 200 bytes for each stream, and of the past what `Timeline` holds. Ends when the signal aborts.
- * @throws the store's faults; `StoreUnreachable` only in the first look
+ * Memory: some 200 bytes for each stream, and the `Timeline` of the past. Ends when the signal aborts.
+ * @throws the store's faults; `StoreUnreachable` only in the first poll
  */
 export async function* followMany(
   store: StreamStore,
@@ -38,25 +38,25 @@ async function* followed(
   const { intervalMs, signal } = options
   const follower = new Follower(store, options)
   let isFirst = true
-  const looks = { intervalMs: intervalMs ?? 0, once: intervalMs === undefined, ...(signal && { signal }) }
-  for await (const item of watch(store, selection, looks)) {
+  const polls = { intervalMs: intervalMs ?? 0, once: intervalMs === undefined, ...(signal && { signal }) }
+  for await (const item of watch(store, selection, polls)) {
     switch (item.kind) {
       case 'moved':
-        yield* follower.note(item.streams)
+        yield* follower.record(item.streams)
         break
       case 'gone':
-        follower.forget(item.names)
+        follower.recordRemoved(item.names)
         break
       case 'interrupted':
         if (isFirst) throw item.cause
         yield* follower.interrupt(item.cause)
         break
       case 'resumed':
-        // told when the documents could be read too
+        // reported once the documents could be read too
         break
       case 'looked':
         if (isFirst && item.missing.length > 0) yield { kind: 'missing', names: item.missing }
-        yield* follower.tell()
+        yield* follower.endPoll()
         isFirst = false
         break
       default:
@@ -65,47 +65,47 @@ async function* followed(
   }
 }
 
-/** A stream whose document has to be read. */
+/** A stream whose document must be read. */
 interface Due {
   readonly name: string
-  /** Made when it is read, where it begins at nothing. */
+  /** Absent for a position at the beginning, which is made after reading. */
   readonly position?: Position
 }
 
-/** Nothing of a document is held but this: several are under way at a time. */
+/** The result of a read, without the document: several are in flight at a time. */
 type Read =
   | { readonly kind: 'read'; readonly due: Due; readonly found: FollowedState }
   | { readonly kind: 'missing'; readonly due: Due }
   | { readonly kind: 'unreadable'; readonly due: Due; readonly cause: StreamFault }
   | { readonly kind: 'unreachable'; readonly cause: StoreUnreachable }
 
-/** At most so many documents are read at a time. */
+/** Maximum number of concurrent reads. */
 const READS_AT_ONCE = 8
 
-/** So many streams are noted before they are read. */
+/** Number of due streams that starts reading. */
 const DUE_AT_ONCE = 256
 
-/** A transaction carries a time of its writer's, the stream that of the store: on Azure in whole seconds. */
+/** Tolerance, ms: a transaction has the writer's time, the stream the store's, on Azure in whole seconds. */
 const CLOCKS_DIFFER_MS = 2_000
 
-/** What is known of many streams, and what is to be read of them. */
+/** The positions in many streams, and the streams to read. */
 class Follower {
   readonly #store: StreamStore
   readonly #options: FollowManyOptions
-  /** Of the streams that were read; those of the others are what the watch saw of them. */
+  /** The positions in the streams that were read; for the others see `WatchedStream.before`. */
   readonly #positions = new Map<string, Position>()
-  /** Survives an outage: what moved is told by the watch once. */
+  /** Survives an outage, as `watch` reports each change once. */
   readonly #due = new Map<string, Due>()
-  /** In the first look, where only the latest transactions are asked for. */
-  readonly #candidates = new RecentStreams()
+  /** The streams of the first poll, if only the latest transactions are wanted. */
+  readonly #recent = new RecentStreams()
   #timeline: Timeline
   #gone: string[] = []
   #broken = 0
   #streams = 0
   #isFirst = true
-  /** Why not all could be read in this look. */
+  /** Why not all streams could be read in this poll. */
   #outage: StoreUnreachable | undefined
-  /** From the first of them on until all could be read again. */
+  /** From the first outage until all streams could be read again. */
   #isOut = false
 
   constructor(store: StreamStore, options: FollowManyOptions) {
@@ -114,8 +114,8 @@ class Follower {
     this.#timeline = new Timeline({ keep: options.past.latest })
   }
 
-  /** Takes note of what moved, and reads it when it has become much. */
-  async *note(streams: readonly WatchedStream[]): AsyncGenerator<FollowManyItem> {
+  /** Records streams that moved, and reads them when there are many. */
+  async *record(streams: readonly WatchedStream[]): AsyncGenerator<FollowManyItem> {
     if (this.#isFirst) this.#streams += streams.length
     for (const stream of streams) {
       if (!this.#isFirst) this.#noteMoved(stream)
@@ -124,8 +124,8 @@ class Follower {
     if (this.#due.size >= DUE_AT_ONCE) yield* this.#readDue(this.#due.values())
   }
 
-  /** Another stream of that name begins anew. */
-  forget(names: readonly string[]): void {
+  /** Forgets removed streams: a new stream of the name starts at the beginning. */
+  recordRemoved(names: readonly string[]): void {
     for (const name of names) {
       this.#positions.delete(name)
       this.#due.delete(name)
@@ -138,9 +138,9 @@ class Follower {
     this.#isOut = true
   }
 
-  /** The end of a look: reads what is still due and tells all that is new. */
-  async *tell(): AsyncGenerator<FollowManyItem> {
-    const latest = this.#candidates.latestFirst(() => this.#timeline.floorMs - CLOCKS_DIFFER_MS)
+  /** The end of a poll: reads the due streams and yields the new transactions. */
+  async *endPoll(): AsyncGenerator<FollowManyItem> {
+    const latest = this.#recent.latestFirst(() => this.#timeline.floorMs - CLOCKS_DIFFER_MS)
     yield* this.#readDue(latest)
     yield* this.#readDue(this.#due.values())
     if (this.#outage !== undefined && this.#isFirst) throw this.#outage
@@ -166,11 +166,11 @@ class Follower {
       if (fault !== undefined) yield { kind: 'unreadable', stream: name, ...fault }
     } else if (modifiedMs >= sinceMs - CLOCKS_DIFFER_MS) {
       if (latest === Number.POSITIVE_INFINITY) this.#due.set(name, { name })
-      else this.#candidates.add(name, modifiedMs)
+      else this.#recent.add(name, modifiedMs)
     }
   }
 
-  /** Nothing is read any more in this look once the store did not answer: what is due stays so. */
+  /** Reads due streams. After an outage in this poll nothing more is read; the streams stay due. */
   async *#readDue(dues: Iterable<Due>): AsyncGenerator<FollowManyItem> {
     if (this.#outage !== undefined) return
     for await (const read of readAhead(dues, READS_AT_ONCE, due => this.#read(due))) {
@@ -185,10 +185,10 @@ class Follower {
     }
   }
 
-  /** What is new of a stream goes into the timeline. */
+  /** Adds the new transactions of a stream to the timeline. */
   *#take({ due, found }: Extract<Read, { kind: 'read' }>): Generator<FollowManyItem> {
-    const { name, position = beginning() } = due
-    const { transactions, broken } = position.news(found)
+    const { name, position = startPosition() } = due
+    const { transactions, broken } = position.advance(found)
     this.#timeline.add(name, this.#wanted(name, transactions), found.modifiedMs)
     if (this.#options.intervalMs !== undefined) this.#positions.set(name, position)
     if (broken === undefined) return
@@ -216,7 +216,7 @@ class Follower {
     try {
       const view = await readStream(this.#store, due.name, this.#options.signal)
       if (view === undefined) return { kind: 'missing', due }
-      return { kind: 'read', due, found: foundIn(view) }
+      return { kind: 'read', due, found: followedState(view) }
     } catch (cause) {
       if (cause instanceof StreamFault) return { kind: 'unreadable', due, cause }
       if (cause instanceof StoreUnreachable) return { kind: 'unreachable', cause }
@@ -227,58 +227,62 @@ class Follower {
   #positionOf({ listed, before }: WatchedStream): Position {
     const known = this.#due.get(listed.name)?.position ?? this.#positions.get(listed.name)
     if (known !== undefined) return known
-    return before === undefined ? beginning() : new Position({ ...before, seenMs: before.modifiedMs })
+    return before === undefined ? startPosition() : new Position({ ...before, seenMs: before.modifiedMs })
   }
 }
 
-function beginning(): Position {
+function startPosition(): Position {
   return new Position({ version: 0, born: '' })
 }
 
 /**
- * Heartbeats, and a filter that began to let a stream pass, change no version. Only a summary that came with the listing
- * tells: one that was made from a document says nothing of what somebody wrote who keeps no versions.
+ * Whether a stream has moved without a new version: by a heartbeat, or because it began to pass the filter. Only the
+ * summary of the listing proves it: a summary made from a document does not show foreign writes, which have no
+ * versions.
  */
 function isQuiet({ listed, summary }: WatchedStream, position: Position): boolean {
   return summary !== undefined && summary === listed.summary && position.isAt(summary.version, summary.born)
 }
 
-/** Which of the transactions there are already. */
+/** The wanted past transactions. */
 export interface Past {
-  /** So many of the latest, of all streams together; `Infinity` for all, 0 for none. */
+  /** Number of latest transactions of all streams together; `Infinity` for all, 0 for none. */
   readonly latest: number
-  /** Only those at or after this time, epoch ms. */
+  /** Only transactions at or after this time, epoch ms. */
   readonly sinceMs?: number
 }
 
 export interface FollowManyOptions {
   readonly past: Past
-  /** From the start of one look to the start of the next, ms. Without it one look is all: what is there already. */
+  /** Time between the starts of two polls, ms. Without it there is one poll: only existing transactions. */
   readonly intervalMs?: number
-  /** Tells which transactions are wanted; `past.latest` counts only those. Default: all. */
+  /** Whether a transaction is wanted; `past.latest` counts only those. Default: all. */
   readonly keeps?: (stream: string, tx: JournalEntry) => boolean
   readonly signal?: AbortSignal
 }
 
-/** What one sees while following many streams. */
+/** An item of `followMany`. */
 export type FollowManyItem =
   | { readonly kind: 'transaction'; readonly stream: string; readonly tx: JournalEntry }
-  /** It cannot be read, and why. Said once for each state of it; as soon as it can be read, nothing of it is missing. */
+  /** The stream is unreadable. Yielded once for each state; once it is readable, no transaction is missing. */
   | ({ readonly kind: 'unreadable'; readonly stream: string } & Unreadable)
-  /** Its transactions do not go on from what was seen last: something may have been missed. */
+  /** Its journal does not continue from the last known transaction: some may have been missed. */
   | { readonly kind: 'broken'; readonly stream: string; readonly why: JournalGap }
-  /** The store does not answer; it is asked again each interval. Said once per outage. */
+  /** The store does not answer; the next poll tries again. Yielded once per outage. */
   | { readonly kind: 'interrupted'; readonly cause: unknown }
-  /** It answers again, and all that happened meanwhile was told. `broken`, `gone`: how many streams came so with it. */
+  /**
+   * The store answers again, and all transactions since then have been yielded. `broken`, `gone`: number of such
+   * streams since the outage.
+   */
   | { readonly kind: 'resumed'; readonly broken: number; readonly gone: number }
-  /** These were removed. What they did since the last look went with them. */
+  /** Removed streams. Their transactions since the last poll are lost. */
   | { readonly kind: 'gone'; readonly names: readonly string[] }
-  /** Names of the selection that nothing has; said once, before anything else. */
+  /** Names of the selection that do not exist; yielded once, before anything else. */
   | { readonly kind: 'missing'; readonly names: readonly string[] }
-  /** One look has ended. `streams`: how many the selection had at the first look. */
+  /** The end of a poll. `streams`: the number of streams at the first poll. */
   | { readonly kind: 'looked'; readonly streams: number }
 
-/** Streams by the time of their last write, to be asked from the latest on. Packed, as there may be very many. */
+/** Streams by the time of their last write, latest first. Stored compactly, as there may be very many. */
 class RecentStreams {
   #names: string[] = []
   #timesMs: number[] = []
@@ -288,7 +292,7 @@ class RecentStreams {
     this.#timesMs.push(modifiedMs)
   }
 
-  /** Takes them out, the latest first, as long as they were written at or after the time that is asked for each. */
+  /** Removes and yields them, latest first, while they were written at or after `floorMs`, which is called for each. */
   *latestFirst(floorMs: () => number): Generator<{ readonly name: string; readonly modifiedMs: number }> {
     const names = this.#names
     const timesMs = this.#timesMs

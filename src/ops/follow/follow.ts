@@ -7,26 +7,26 @@ import { type JournalEntry, readStream, type StreamView } from '../read-stream.t
 export interface FollowStreamOptions {
   /** Only transactions after this version. */
   readonly fromVersion: number
-  /** The life of the stream that `fromVersion` counts in, its document's `born`; without it, the one that is met first. */
+  /** The incarnation of `fromVersion`, `born` of its document; without it, the first one found. */
   readonly born?: string
   readonly intervalMs: number
   readonly signal?: AbortSignal
 }
 
-/** What one sees while following a stream. */
+/** An item of `follow`. */
 export type FollowItem =
   | { readonly kind: 'transaction'; readonly tx: JournalEntry }
-  /** The store does not answer; it is asked again each interval. Said once per outage. */
+  /** The store does not answer; the next poll tries again. Yielded once per outage. */
   | { readonly kind: 'interrupted'; readonly cause: unknown }
-  /** It answers again. `missed`: the journal does not go on from what was seen last; `broken` says why. */
+  /** The store answers again. `missed`: the journal does not continue from the last position; `broken` says why. */
   | { readonly kind: 'resumed'; readonly missed: boolean; readonly broken?: JournalGap }
-  /** The root is final. A retry may reopen it, so following goes on. */
+  /** The root is final. A retry can reopen it, so following continues. */
   | { readonly kind: 'done' }
-  /** The stream was removed. Following goes on: it may be created again. */
+  /** The stream was removed. Following continues: it may be created again. */
   | { readonly kind: 'gone' }
 
-/** What was seen of the stream last. */
-interface Seen {
+/** The last known state of the stream. */
+interface LastPoll {
   readonly position: Position
   etag: string
   done: boolean
@@ -34,8 +34,8 @@ interface Seen {
 }
 
 /**
- * The transactions of one stream in order, without a gap: the journal is complete, so whatever happened between two
- * looks is in it. Ends when the signal aborts. @throws BadDocument and the store's faults but `StoreUnreachable`
+ * Follows the transactions of one stream in order, without a gap: the journal is complete and has all transactions
+ * between two polls. Ends when the signal aborts. @throws BadDocument and the store's faults except `StoreUnreachable`
  */
 export async function* follow(
   store: StreamStore,
@@ -43,17 +43,17 @@ export async function* follow(
   options: FollowStreamOptions,
 ): AsyncGenerator<FollowItem> {
   const { fromVersion, born } = options
-  const life = born === undefined ? { born: '' } : { born, seenMs: store.nowMs() }
-  const position = new Position({ version: fromVersion, ...life })
-  const seen: Seen = { position, etag: '', done: false, gone: false }
+  const incarnation = born === undefined ? { born: '' } : { born, seenMs: store.nowMs() }
+  const position = new Position({ version: fromVersion, ...incarnation })
+  const last: LastPoll = { position, etag: '', done: false, gone: false }
   let interrupted = false
   while (options.signal?.aborted !== true) {
-    const look = await tryRead(store, name, options.signal)
-    if (look.kind === 'unreachable') {
-      if (!interrupted) yield { kind: 'interrupted', cause: look.cause }
+    const poll = await tryRead(store, name, options.signal)
+    if (poll.kind === 'unreachable') {
+      if (!interrupted) yield { kind: 'interrupted', cause: poll.cause }
       interrupted = true
-    } else if (look.kind === 'read') {
-      const { items, broken } = newsOf(seen, look.view)
+    } else if (poll.kind === 'read') {
+      const { items, broken } = newItems(last, poll.view)
       if (interrupted) yield { kind: 'resumed', missed: broken !== undefined, ...(broken && { broken }) }
       interrupted = false
       yield* items
@@ -62,12 +62,12 @@ export async function* follow(
   }
 }
 
-type Look =
+type ReadOutcome =
   | { readonly kind: 'read'; readonly view: StreamView | undefined }
   | { readonly kind: 'unreachable'; readonly cause: unknown }
   | { readonly kind: 'stopped' }
 
-async function tryRead(store: StreamStore, name: string, signal: AbortSignal | undefined): Promise<Look> {
+async function tryRead(store: StreamStore, name: string, signal: AbortSignal | undefined): Promise<ReadOutcome> {
   try {
     return { kind: 'read', view: await readStream(store, name, signal) }
   } catch (cause) {
@@ -77,40 +77,40 @@ async function tryRead(store: StreamStore, name: string, signal: AbortSignal | u
   }
 }
 
-function newsOf(
-  seen: Seen,
+function newItems(
+  last: LastPoll,
   view: StreamView | undefined,
 ): { readonly items: readonly FollowItem[]; readonly broken: JournalGap | undefined } {
-  const wasGone = seen.gone
-  seen.gone = view === undefined
+  const wasGone = last.gone
+  last.gone = view === undefined
   if (view === undefined) return { items: wasGone ? [] : [{ kind: 'gone' }], broken: undefined }
-  if (view.stored.etag === seen.etag) return { items: [], broken: undefined }
-  seen.etag = view.stored.etag
-  const { transactions, broken } = seen.position.news(foundIn(view))
+  if (view.stored.etag === last.etag) return { items: [], broken: undefined }
+  last.etag = view.stored.etag
+  const { transactions, broken } = last.position.advance(followedState(view))
   const items: FollowItem[] = transactions.map(tx => ({ kind: 'transaction', tx }))
-  if (view.stream.done && !seen.done) items.push({ kind: 'done' })
-  seen.done = view.stream.done
+  if (view.stream.done && !last.done) items.push({ kind: 'done' })
+  last.done = view.stream.done
   return { items, broken }
 }
 
-/** Why the journal does not go on from where it was seen last. */
+/** Why the journal does not continue from the last known transaction. */
 export type JournalGap =
-  /** Another stream has the name now; its count begins anew. What the former one did last may have been missed. */
+  /** Another stream has the name now. The last transactions of the former one may be missing. */
   | 'other-life'
-  /** The last transaction that was seen is not in the journal: an older copy was put back. */
+  /** The last known transaction is not in the journal: an older copy was restored. */
   | 'older-copy'
 
-/** What a look at a stream finds. */
+/** The state of a stream at a poll. */
 export interface FollowedState {
-  /** Its life, `lc:born`. */
+  /** Its incarnation, `lc:born`. */
   readonly born: string
-  /** All of them, oldest first. */
+  /** All transactions, oldest first. */
   readonly transactions: readonly JournalEntry[]
   /** When the store last wrote it, epoch ms. */
   readonly modifiedMs: number
 }
 
-/** What a look at a stream tells that was not told before. */
+/** The new transactions of a stream at a poll. */
 export interface NewEntries {
   readonly transactions: readonly JournalEntry[]
   readonly broken: JournalGap | undefined
@@ -119,18 +119,20 @@ export interface NewEntries {
 export interface PositionOptions {
   /** Everything up to this version is known. */
   readonly version: number
-  /** The life (`lc:born`) in which that counts; `''` takes the one that is met first. */
+  /** The incarnation (`lc:born`) of that version; `''` takes the first one found. */
   readonly born: string
-  /** When the stream was last written as it was seen at that version, epoch ms. A person may name one that is to come. */
+  /**
+   * When the stream was written at that version, epoch ms. Absent for one from the command line, maybe a future one.
+   */
   readonly seenMs?: number
 }
 
-/** Up to where the transactions of one stream were told. Holds numbers and one id, nothing of the document. */
+/** The position in the transactions of one stream. Holds numbers and one id, nothing of the document. */
 export class Position {
   #version: number
   #born: string
   #seenMs: number | undefined
-  /** Fingerprints, so that a hundred thousand positions take little: 0 stands for none. */
+  /** Fingerprints, to save memory for a hundred thousand positions: 0 is none. */
   #last = 0
   #provisional = 0
 
@@ -140,18 +142,18 @@ export class Position {
     this.#seenMs = seenMs
   }
 
-  /** The life that was seen last, `''` before the first. */
+  /** The last known incarnation, `''` before the first. */
   get born(): string {
     return this.#born
   }
 
-  /** Whether a summary that counts says that there is nothing new: heartbeats write without a transaction. */
+  /** Whether a valid summary shows no new transaction: heartbeats write without one. */
   isAt(version: number, born: string): boolean {
     return this.#provisional === 0 && version === this.#version && born === this.#born
   }
 
-  /** What the stream tells now, in order. It is told once: the position moves on. */
-  news(found: FollowedState): NewEntries {
+  /** Returns the new transactions in order and advances the position. */
+  advance(found: FollowedState): NewEntries {
     const broken = this.#rewind(found)
     const transactions: JournalEntry[] = []
     let provisional = 0
@@ -170,8 +172,8 @@ export class Position {
   }
 
   /**
-   * Another life under the same name, or an older copy that was put back, begins its own count. A writer that merely
-   * dropped `lc:born` does neither.
+   * Resets the position for another incarnation of the same name or a restored older copy, whose versions start again.
+   * A writer that merely dropped `lc:born` does not reset it.
    */
   #rewind(found: FollowedState): JournalGap | undefined {
     const recorded = found.transactions.filter(tx => !tx.provisional)
@@ -190,15 +192,15 @@ export class Position {
     }
     const newestVersion = newest?.version ?? 0
     if (known === 0 && newestVersion >= this.#version) return undefined
-    // What was told and what was not has the same versions now: times tell them apart.
+    // Known and new transactions have the same versions now: their times distinguish them.
     const later = recorded.find(tx => Date.parse(tx.at) > seenMs)
     this.#version = Math.min(this.#version, later === undefined ? newestVersion : later.version - 1)
     return 'older-copy'
   }
 }
 
-/** What a view of a stream finds. */
-export function foundIn({ document, stored, transactions }: StreamView): FollowedState {
+/** The state of a stream in a view. */
+export function followedState({ document, stored, transactions }: StreamView): FollowedState {
   return { born: document.born, transactions: transactions(), modifiedMs: stored.modifiedMs }
 }
 

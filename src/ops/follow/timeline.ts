@@ -8,13 +8,13 @@ export interface TimelineEntry {
 }
 
 export interface TimelineOptions {
-  /** How many of the latest are kept; `Infinity` for all. */
+  /** Number of latest transactions to keep; `Infinity` for all. */
   readonly keep: number
 }
 
 /**
- * Puts the transactions of many streams in order of time; what happened at the same time in order of stream and version.
- * In a stream the order of its journal holds, whatever its times say.
+ * Sorts the transactions of many streams by time, then by stream and version. Within a stream the order of its journal
+ * holds, even against its times.
  */
 export class Timeline {
   readonly #keep: number
@@ -25,14 +25,14 @@ export class Timeline {
     this.#keep = keep
   }
 
-  /** What is earlier than this, epoch ms, is not among the latest any more. `-Infinity` as long as there is room. */
+  /** Transactions earlier than this, epoch ms, are no longer among the latest. `-Infinity` while there is room. */
   get floorMs(): number {
     return this.#floorMs
   }
 
   /**
    * @param transactions of one stream, in the order of its journal
-   * @param modifiedMs stands for the time of a transaction that carries none that can be read
+   * @param modifiedMs the time of transactions without a readable one
    */
   add(stream: string, transactions: readonly JournalEntry[], modifiedMs: number): void {
     let atMs = Number.NEGATIVE_INFINITY
@@ -41,18 +41,18 @@ export class Timeline {
       if (!Number.isNaN(readMs)) atMs = Math.max(atMs, readMs)
       else if (atMs === Number.NEGATIVE_INFINITY) atMs = modifiedMs
       if (atMs < this.#floorMs) continue
-      // What nobody has recorded yet comes behind the version on which it was found.
+      // An unrecorded foreign write follows the version on which it was found.
       const place = tx.provisional ? tx.version + 0.5 : tx.version
-      // As text, it keeps nothing of the document in memory.
+      // A JSON text keeps no part of the document in memory.
       this.#held.push({ atMs, stream, place, text: JSON.stringify(tx) })
     }
-    // A quarter more than is kept, so that it is sorted rarely.
+    // A quarter more than is kept, so that sorting is rare.
     if (this.#held.length <= this.#keep * 1.25 + 64) return
     this.#held = this.#latest()
     this.#floorMs = Math.max(this.#floorMs, this.#held[0]?.atMs ?? Number.POSITIVE_INFINITY)
   }
 
-  /** All that is kept, oldest first. */
+  /** The kept transactions, oldest first. */
   *entries(): Generator<TimelineEntry> {
     for (const { stream, text } of this.#latest()) yield { stream, tx: JSON.parse(text) as JournalEntry }
   }

@@ -5,42 +5,42 @@ import type { StreamView } from '../read-stream.ts'
 import { readSelected, type Selection, type Unread } from '../selection.ts'
 
 /**
- * One try at an event: from when it was created, or reopened by a retry, until it ended. Lengths are `undefined` where
- * there is none or where a part of it is not recorded; ms.
+ * One attempt at an event, from its creation or its reopening by a retry until its end. Durations in ms are `undefined`
+ * if there is none or a part of it is not recorded.
  */
 export interface AttemptSpan {
-  /** `completed`, `aborted`, `canceled`; `open` while it lasts. */
+  /** `completed`, `aborted`, `canceled`; `open` before its end. */
   readonly outcome: AttemptOutcome
-  /** Epoch ms; `undefined` while it lasts, and where the time cannot be read. */
+  /** Epoch ms; `undefined` before its end, and if the time is unreadable. */
   readonly endedMs: number | undefined
-  /** How long it was ready and no worker had it; after a release it is ready again. Of an attempt that was begun. */
+  /** For a started attempt: how long it was ready without a worker; after a release it is ready again. */
   readonly waitedMs: number | undefined
-  /** How long workers had it: waiting for its successors is no work. Of an attempt that ended. */
+  /** For an ended attempt: how long workers had it, without the wait for its successors. */
   readonly ranMs: number | undefined
-  /** From its beginning to its end, all waiting included. */
+  /** From its beginning to its end, including all waiting. */
   readonly tookMs: number | undefined
 }
 
 export type AttemptOutcome = 'completed' | 'aborted' | 'canceled' | 'open'
 
-/** An event with all attempts at it, oldest first; never without one. */
+/** An event with all its attempts, oldest first; at least one. */
 export interface TriedEvent {
   readonly event: StreamEvent
   readonly attempts: readonly AttemptSpan[]
 }
 
-/** All events that count, those that a retry has replaced included. */
+/** All events without duplicate ids, including those that a retry superseded. */
 export function triedEvents(view: StreamView): TriedEvent[] {
   const { stream, time } = view
-  const courses = phasesOf(stream.events, view.transactions(), time)
+  const histories = phasesOf(stream.events, view.transactions(), time)
   return stream.events
     .filter((_, at) => stream.counts(at))
-    .map(event => ({ event, attempts: attemptsOf(event, courses.get(event.id)) }))
+    .map(event => ({ event, attempts: attemptsOf(event, histories.get(event.id)) }))
 }
 
-/** @param course `undefined` for an event of which no time can be read */
-function attemptsOf(event: StreamEvent, course: EventHistory | undefined): AttemptSpan[] {
-  const { spans = [], ends = [], foundLate = false } = course ?? {}
+/** @param history `undefined` for an event without a readable time */
+function attemptsOf(event: StreamEvent, history: EventHistory | undefined): AttemptSpan[] {
+  const { spans = [], ends = [], foundLate = false } = history ?? {}
   let next = 0
   const ended = ends.map(({ atMs, status }, at) => {
     const from = next
@@ -65,21 +65,21 @@ function attempt(
   return {
     outcome,
     endedMs,
-    waitedMs: isWhole && wasBegun(spans, outcome) ? total(spans, 'ready') : undefined,
-    ranMs: outcome !== 'open' && ranInSight(spans, foundLate) ? total(spans, 'running') : undefined,
+    waitedMs: isWhole && wasStarted(spans, outcome) ? total(spans, 'ready') : undefined,
+    ranMs: outcome !== 'open' && isFullyRecorded(spans, foundLate) ? total(spans, 'running') : undefined,
     tookMs: isWhole && endedMs !== undefined ? endedMs - first.fromMs : undefined,
   }
 }
 
-/** A worker had it, or something followed the time in which it was ready: an end that was not its own does not count. */
-function wasBegun(spans: readonly Period[], outcome: AttemptOutcome): boolean {
+/** Whether a worker had the attempt, or another phase followed *ready*. An end from outside does not count. */
+function wasStarted(spans: readonly Period[], outcome: AttemptOutcome): boolean {
   const isReady = spans.at(-1)?.phase === 'ready'
   if (outcome === 'completed') return has(spans, 'ready') || has(spans, 'running')
   return has(spans, 'running') ? outcome !== 'open' || !isReady : has(spans, 'ready') && !isReady
 }
 
-/** What ran when leasectl first saw it began nobody knows when. */
-function ranInSight(spans: readonly Period[], foundLate: boolean): boolean {
+/** Whether the whole running time is known: an event that was running when leasectl first saw it has no known start. */
+function isFullyRecorded(spans: readonly Period[], foundLate: boolean): boolean {
   const unseen = spans.some(({ phase }, at) => {
     const isFirst = at === 0 ? foundLate : spans[at - 1]?.phase === 'unrecorded'
     return phase === 'running' && isFirst
@@ -102,20 +102,20 @@ function outcomeOf(status: string): AttemptOutcome {
   return status === 'completed' || status === 'aborted' ? status : 'canceled'
 }
 
-/** What became of reading one stream. */
+/** The outcome of reading one stream. */
 export type TriedStream =
   | { readonly kind: 'read'; readonly stream: string; readonly events: readonly TriedEvent[] }
   | Unread
 
 export interface TriedOptions {
-  /** Only what ended at or after it is wanted, epoch ms: streams last written before are not read. */
+  /** Only attempts that ended at or after it are wanted, epoch ms: streams last written before it are not read. */
   readonly sinceMs?: number
   readonly signal?: AbortSignal
 }
 
 /**
- * Reads the history of many streams, each document once, in the order of the selection. A stream that vanishes between
- * listing and reading is `missing`.
+ * Reads the history of many streams, each document once, in the order of the selection. A stream that is removed
+ * between listing and reading is `missing`.
  *
  * @throws the store's faults, the signal's reason
  */

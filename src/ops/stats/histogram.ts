@@ -1,19 +1,19 @@
-/** What `quantile` tells is wrong by at most this share. */
+/** Maximum relative error of `quantile`. */
 export const RELATIVE_ERROR = 0.01
 
-/** Each bucket reaches so many times as far as the one before it. */
+/** Ratio of the upper bounds of two neighbouring buckets. */
 const GROWTH = (1 + RELATIVE_ERROR) / (1 - RELATIVE_ERROR)
 const LOG_GROWTH = Math.log(GROWTH)
 
-/** The last bucket has all from some 2 500 years on. */
+/** Number of buckets; the last one has all durations from some 2 500 years on. */
 const BUCKETS = 1_600
 
 /**
- * Lengths of time in buckets whose width grows with the length: any number of them in 6 KB, every quantile to 1 %. Count,
- * sum, least and most are exact. The same idea as DDSketch (https://arxiv.org/abs/1908.10693).
+ * A histogram of durations with buckets that grow with the duration: any number of samples in 6 KB, every quantile to 1
+ * %. Count, sum, minimum and maximum are exact. The same idea as DDSketch (https://arxiv.org/abs/1908.10693).
  */
 export class LogHistogram {
-  /** Made when it is needed: many steps never run. */
+  /** Allocated on the first sample: many steps never run. */
   #counts: Uint32Array | undefined
   #count = 0
   #sumMs = 0
@@ -24,7 +24,7 @@ export class LogHistogram {
     return this.#count
   }
 
-  /** `undefined` without a sample, as the next ones. */
+  /** `undefined` without a sample, like the following ones. */
   get minMs(): number | undefined {
     return this.#count === 0 ? undefined : this.#minMs
   }
@@ -48,7 +48,7 @@ export class LogHistogram {
     this.#maxMs = Math.max(this.#maxMs, ms)
   }
 
-  /** The least length that at least the share `q` (0 to 1) of all samples does not exceed, to 1 %. */
+  /** The shortest duration that at least the share `q` (0 to 1) of all samples does not exceed, to 1 %. */
   quantile(q: number): number | undefined {
     const rank = Math.max(1, Math.ceil(q * this.#count))
     if (rank >= this.#count) return this.maxMs
@@ -60,7 +60,7 @@ export class LogHistogram {
     return undefined
   }
 
-  /** The buckets that are not empty, shortest first, each with a length that stands for all in it to 1 %. */
+  /** The non-empty buckets, shortest first, each with a duration that represents its samples to 1 %. */
   *buckets(): Generator<{ readonly ms: number; readonly count: number }> {
     for (const [at, count] of (this.#counts ?? []).entries()) {
       if (count > 0) yield { ms: Math.min(this.#maxMs, Math.max(this.#minMs, lengthOf(at))), count }
@@ -68,12 +68,12 @@ export class LogHistogram {
   }
 }
 
-/** The first bucket has what is shorter than 1 ms, the second what takes just that. */
+/** The first bucket has durations below 1 ms, the second exactly 1 ms. */
 function bucketOf(ms: number): number {
   return ms < 1 ? 0 : Math.min(BUCKETS - 1, Math.ceil(Math.log(ms) / LOG_GROWTH) + 1)
 }
 
-/** Between the ends of a bucket, as far from either in proportion. */
+/** The value in a bucket with the same relative distance to both bounds. */
 function lengthOf(bucket: number): number {
   return bucket === 0 ? 0 : (2 * GROWTH ** (bucket - 1)) / (GROWTH + 1)
 }

@@ -2,19 +2,19 @@ import { cutBytes, TEXT_LIMITS } from '../../stream/text.ts'
 import type { AttemptOutcome, TriedEvent } from './attempts.ts'
 import { LogHistogram } from './histogram.ts'
 
-/** What events are put together by: an attribute of theirs. */
+/** The attribute by which events are grouped into steps. */
 export type StepBy = 'name' | 'topic'
 
-/** What became of all events of one step. */
+/** The statistics of all events of one step. */
 export interface StepStats {
-  /** The name or topic, cut to 1 KiB; `''` where events have none, and for all beyond those that are told apart. */
+  /** The name or topic, cut to 1 KiB; `''` for events without one, and for the steps beyond the limit. */
   readonly step: string
-  /** These are the events of all steps beyond those that are told apart. */
+  /** The events of all steps beyond the limit. */
   readonly others: boolean
   readonly events: number
-  /** How many attempts came to which outcome. An event that was retried has several. */
+  /** Number of attempts by outcome. A retried event has several. */
   readonly outcomes: Readonly<Record<AttemptOutcome, number>>
-  /** See `AttemptSpan`. What has not ended is in none but the first. */
+  /** See `AttemptSpan`. Open attempts are only in the first. */
   readonly waited: LogHistogram
   readonly ran: LogHistogram
   readonly took: LogHistogram
@@ -28,7 +28,7 @@ export interface Slowest {
   readonly ranMs: number
 }
 
-/** So many steps are told apart; further ones are counted together. What is held is bounded by it. */
+/** Maximum number of steps; further ones are counted together, which bounds the memory. */
 export const MAX_STEPS = 500
 
 type Counting = { -readonly [Field in keyof StepStats]: StepStats[Field] } & {
@@ -42,7 +42,7 @@ export class StepTally {
   readonly #steps = new Map<string, Counting>()
   #others: Counting | undefined
 
-  /** @param sinceMs only attempts that ended at or after it count, epoch ms; without it open ones too */
+  /** @param sinceMs count only attempts that ended at or after it, epoch ms; without it open ones too */
   constructor(by: StepBy, sinceMs: number | undefined) {
     this.#by = by
     this.#sinceMs = sinceMs
@@ -65,7 +65,7 @@ export class StepTally {
     }
   }
 
-  /** Those that are told apart in the order of their first event, then the others. */
+  /** The steps in the order of their first event, then the others. */
   steps(): readonly StepStats[] {
     return [...this.#steps.values(), ...(this.#others === undefined ? [] : [this.#others])]
   }
@@ -100,20 +100,20 @@ function emptyStep(step: string, others: boolean): Counting {
   }
 }
 
-/** Attempts that failed: aborted or canceled. */
+/** Number of failed attempts: aborted or canceled. */
 export function failedAttempts({ outcomes }: Pick<StepStats, 'outcomes'>): number {
   return outcomes.aborted + outcomes.canceled
 }
 
-/** Attempts that have ended. */
+/** Number of ended attempts. */
 export function endedAttempts(step: Pick<StepStats, 'outcomes'>): number {
   return step.outcomes.completed + failedAttempts(step)
 }
 
-/** By what steps are sorted: the largest first, names in their order. */
+/** The sort order of steps: the largest first, names ascending. */
 export type StepOrder = 'count' | 'failures' | 'p95' | 'name'
 
-/** Steps with the same value stand by name, those without a value and the others last. */
+/** Sorts steps; equal values by name, steps without a value and the others last. */
 export function sortedSteps(steps: readonly StepStats[], order: StepOrder): readonly StepStats[] {
   const byName = (a: StepStats, b: StepStats) => (a.step < b.step ? -1 : a.step > b.step ? 1 : 0)
   return steps

@@ -2,21 +2,21 @@ import type { ChangeOptions, Holder, StreamStore, WriteMode } from '../../store/
 import { type CommitOutcome, commit, type WrittenDocument } from './commit.ts'
 import type { OperationResult, PendingOperation } from './plan.ts'
 
-/** A group ends at so many operations. */
+/** Maximum number of operations in a group. */
 const MAX_GROUP = 100
-/** And where its operations, written as JSON, exceed this: what they add to the stream grows with it. */
+/** Maximum size of a group's operations as JSON, which is about what they add to the stream. */
 const MAX_GROUP_BYTES = 1024 * 1024
 
-/** How one operation is to be written. */
+/** How to write one operation. */
 interface SubmitOptions {
-  /** Written by itself, never with others. */
+  /** Write it alone, never in a group. */
   readonly alone: boolean
-  /** How long it waits for a lease held by another, ms, the time in the queue behind such a wait included. */
+  /** Maximum wait for a lease held by another, ms, including the time in the queue behind such a wait. */
   readonly waitMs: number
   readonly leaseId: string | undefined
   readonly write: WriteMode | undefined
   readonly holder: Omit<Holder, 'sinceMs'>
-  /** Of the caller: takes the operation out of the queue, and ends its own wait for a lease held by another. */
+  /** The caller's signal: removes the operation from the queue, and ends its own wait for a lease held by another. */
   readonly signal: AbortSignal | undefined
   readonly stopWaiting: AbortSignal | undefined
 }
@@ -28,21 +28,21 @@ interface Waiting {
   readonly pending: PendingOperation
   readonly options: SubmitOptions
   readonly addedAt: number
-  /** Since when it waits for a lease held by another, itself or behind one that does. */
+  /** Since when it waits for a lease held by another, directly or behind an operation that does. */
   heldSince: number | undefined
   readonly resolve: (outcome: SubmitOutcome) => void
   readonly reject: (error: unknown) => void
 }
 
 /**
- * Changes of one stream in this process, in the order in which they were asked for. While one write is under way the
- * others gather, and the next write carries them together: one round trip, one fsync. Only where another holds the
- * lease does one who does not want to wait that long pass those who do.
+ * The changes of one stream in this process, in the order of the calls. During a write the next changes queue up and
+ * are then written together: one round trip, one fsync. Only while another process holds the lease, a change with a
+ * shorter wait overtakes those with longer ones.
  */
 export class CommitQueue {
   readonly #store: StreamStore
   readonly #name: string
-  /** It goes with the queue, so that no large document outlives the changes that wait for it. */
+  /** Dropped with the queue, so that no large document outlives the changes that wait for it. */
   #written: WrittenDocument | undefined
   #waiting: Waiting[] = []
   readonly #whenEmpty: () => void
@@ -56,20 +56,20 @@ export class CommitQueue {
   }
 
   submit(pending: PendingOperation, options: SubmitOptions): Promise<SubmitOutcome> {
-    let giveUp = () => {}
+    let withdraw = () => {}
     const outcome = new Promise<SubmitOutcome>((resolve, reject) => {
       const item = { pending, options, addedAt: performance.now(), heldSince: undefined, resolve, reject }
       this.#waiting.push(item)
-      giveUp = () => this.#giveUp(item)
+      withdraw = () => this.#withdraw(item)
     })
-    options.signal?.addEventListener('abort', giveUp)
+    options.signal?.addEventListener('abort', withdraw)
     if (this.#running !== undefined && options.waitMs < this.#running.waitMs) this.#running.yield.abort()
     if (!this.#isScheduled) {
       this.#isScheduled = true
-      // A moment later, so that changes asked for in one go form one group.
+      // Deferred, so that changes from one synchronous run form one group.
       queueMicrotask(() => void this.#run())
     }
-    return outcome.finally(() => options.signal?.removeEventListener('abort', giveUp))
+    return outcome.finally(() => options.signal?.removeEventListener('abort', withdraw))
   }
 
   async #run(): Promise<void> {
@@ -82,10 +82,10 @@ export class CommitQueue {
     const [first, ...others] = this.#waiting
     if (first === undefined) return []
     let size = 1
-    let bytes = others.length === 0 ? 0 : bytesOf(first)
+    let bytes = others.length === 0 ? 0 : jsonLength(first)
     for (const item of others) {
-      if (!fit(first.options, item.options) || size === MAX_GROUP) break
-      bytes += bytesOf(item)
+      if (!canShareWrite(first.options, item.options) || size === MAX_GROUP) break
+      bytes += jsonLength(item)
       if (bytes > MAX_GROUP_BYTES) break
       size++
     }
@@ -96,7 +96,7 @@ export class CommitQueue {
     const [first] = group
     if (first === undefined) return
     const { stopWaiting } = first.options
-    const waitMs = Math.max(0, ...group.map(patienceLeft))
+    const waitMs = Math.max(0, ...group.map(remainingWaitMs))
     const running = { waitMs, yield: new AbortController() }
     const stop = () => running.yield.abort()
     stopWaiting?.addEventListener('abort', stop)
@@ -127,7 +127,7 @@ export class CommitQueue {
     }
     this.#written = outcome.written ?? this.#written
     for (const [at, result] of outcome.results.entries()) group[at]?.resolve(result)
-    // What there was no room for is the beginning of the next group.
+    // Operations that did not fit begin the next group.
     this.#waiting.unshift(...group.slice(outcome.results.length))
   }
 
@@ -136,20 +136,20 @@ export class CommitQueue {
     for (const item of [...group, ...this.#waiting]) {
       item.heldSince ??= Math.max(item.addedAt, nowMs - outcome.waitedMs)
     }
-    const goesOn = (item: Waiting) => yielded && patienceLeft(item) > 0
+    const continues = (item: Waiting) => yielded && remainingWaitMs(item) > 0
     const isAhead = ({ options }: Waiting) => options.waitMs < waitMs
     this.#waiting = [
       ...this.#waiting.filter(isAhead),
-      ...group.filter(goesOn),
+      ...group.filter(continues),
       ...this.#waiting.filter(item => !isAhead(item)),
     ]
     for (const item of group) {
-      if (!goesOn(item)) item.resolve({ ...outcome, waitedMs: Math.round(nowMs - (item.heldSince ?? nowMs)) })
+      if (!continues(item)) item.resolve({ ...outcome, waitedMs: Math.round(nowMs - (item.heldSince ?? nowMs)) })
     }
   }
 
-  /** Nothing of it was sent as long as it waits. */
-  #giveUp(item: Waiting): void {
+  /** A waiting operation has not been sent. */
+  #withdraw(item: Waiting): void {
     const at = this.#waiting.indexOf(item)
     if (at < 0) return
     this.#waiting.splice(at, 1)
@@ -157,12 +157,12 @@ export class CommitQueue {
   }
 }
 
-/** As JSON, in characters: about what it adds to the stream. Measured only where operations could share a write. */
-function bytesOf({ pending }: Waiting): number {
+/** The size as JSON, in characters: about what it adds to the stream. Computed only if operations could share a write. */
+function jsonLength({ pending }: Waiting): number {
   return JSON.stringify([pending.operation, pending.author]).length
 }
 
-function fit(one: SubmitOptions, other: SubmitOptions): boolean {
+function canShareWrite(one: SubmitOptions, other: SubmitOptions): boolean {
   if (one.alone || other.alone) return false
   const shared = ['leaseId', 'write', 'waitMs', 'signal', 'stopWaiting'] as const
   return shared.every(key => one[key] === other[key])
@@ -181,14 +181,14 @@ function changeOptions({ options }: Waiting, size: number): Omit<ChangeOptions, 
 
 type Held = Extract<CommitOutcome, { readonly kind: 'held' }>
 
-/** How much longer it would wait for a lease held by another, ms. */
-function patienceLeft({ options: { waitMs }, heldSince }: Waiting): number {
+/** The remaining wait for a lease held by another, ms. */
+function remainingWaitMs({ options: { waitMs }, heldSince }: Waiting): number {
   return heldSince === undefined ? waitMs : waitMs - (performance.now() - heldSince)
 }
 
 const QUEUES = new WeakMap<StreamStore, Map<string, CommitQueue>>()
 
-/** The queue of a stream in a store; it goes when it is empty. */
+/** The queue of a stream in a store; it is dropped when it is empty. */
 export function commitQueue(store: StreamStore, name: string): CommitQueue {
   const queues = QUEUES.get(store) ?? new Map<string, CommitQueue>()
   QUEUES.set(store, queues)

@@ -9,8 +9,9 @@ import type {
   StreamStore,
 } from '../../store/store.ts'
 import { EMPTY_DOCUMENT, type StreamDocument } from '../../stream/document.ts'
+import { isFinal } from '../../stream/event.ts'
+import { BoundedMap } from '../../util/bounded-map.ts'
 import { sleep } from '../../util/concurrency.ts'
-import { documentCache } from './document-cache.ts'
 import {
   type AppliedGroup,
   applyGroup,
@@ -22,15 +23,15 @@ import {
 /** The outcome of a group of operations. */
 export type CommitOutcome =
   | SettledGroup
-  /** Nothing of the group was written, or nobody knows. */
+  /** Nothing of the group was written, or the outcome is unknown. */
   | Exclude<ChangeOutcome, { readonly kind: 'committed' | 'left' }>
 
-/** Everything that the results report is durable. */
+/** All changes in the results are durable. */
 interface SettledGroup {
   readonly kind: 'settled'
-  /** In the order of the group; shorter than the group where there was no room for the rest. */
+  /** In the order of the group; shorter than the group if the rest did not fit. */
   readonly results: readonly OperationResult[]
-  /** What was written: the next write, which may follow at once, need not parse and summarise it again, however large. */
+  /** The written document: the next write, which may follow at once, need not parse and hash it again. */
   readonly written?: WrittenDocument
 }
 
@@ -42,9 +43,10 @@ export interface WrittenDocument {
 const DEFAULT_DEADLINE_MS = 30_000
 
 /**
- * Writes a group of operations on one stream in one change under the lease; `init` alone tries to create it first.
+ * Writes a group of operations on one stream in one change under the lease. Only `init` tries to create the stream
+ * first.
  *
- * @param last what the write before left
+ * @param last the document of the previous write
  */
 export async function commit(
   store: StreamStore,
@@ -58,10 +60,10 @@ export async function commit(
   return change(store, name, group, options, last)
 }
 
-/** A group over all tries to write it. */
+/** A group over all attempts to write it. */
 class GroupAttempt {
   readonly #operations: readonly PendingOperation[]
-  /** What may have been written: for an unanswered write only a later read can tell. */
+  /** Operations that may have been written: after an unanswered write only a later read shows it. */
   #sent: AppliedGroup['sent'] = []
   #results: readonly OperationResult[] = []
 
@@ -69,7 +71,7 @@ class GroupAttempt {
     this.#operations = operations
   }
 
-  /** Decides what to write over a state. */
+  /** Decides what to write over the current state. */
   decide(
     current: CurrentState,
     nowMs: number,
@@ -86,7 +88,7 @@ class GroupAttempt {
     return { decision: { ...decision, discard }, document }
   }
 
-  /** None of what was sent was written, nor will be. */
+  /** Records that no operation that was sent was written or will be. */
   discardSent(): void {
     this.#sent = []
   }
@@ -120,8 +122,8 @@ async function change(
 }
 
 /**
- * Creating is the one write without a lease. Where a blob is already, it may be empty, hold no event, or be our own
- * unanswered try: a change under the lease tells. An unanswered create of which nothing is to be seen is sent again.
+ * Creates the stream: the only write without a lease. An existing blob may be empty, hold no event, or come from our
+ * own unanswered attempt: a change under the lease finds out. An unanswered create that left no blob is sent again.
  */
 async function create(
   store: StreamStore,
@@ -131,32 +133,32 @@ async function create(
 ): Promise<CommitOutcome> {
   if (options.leaseId !== undefined) return createUnderLease(store, name, group, options)
   const deadline = performance.now() + (options.deadlineMs ?? DEFAULT_DEADLINE_MS)
-  /** A create that may have landed, or still may; why there was no answer to it. */
-  let ghost: { readonly cause?: unknown } | undefined
+  /** An in-doubt create: it may have been applied, or still may be. `cause`: why its answer is missing. */
+  let inDoubt: { readonly cause?: unknown } | undefined
   for (let attempt = 0; attempt === 0 || performance.now() < deadline; attempt += 1) {
     try {
       if (attempt > 0) await sleep(unansweredDelay(attempt - 1, undefined, Math.random), options.signal)
-      const created = await createOnce(store, name, group, options, ghost?.cause !== undefined)
+      const created = await createOnce(store, name, group, options, inDoubt?.cause !== undefined)
       if (created.kind === 'settled') return created
-      // "Exists" may be the answer to a copy that the network made of it, behind the one that was applied.
-      ghost = created.kind === 'unknown' ? created : (ghost ?? {})
+      // "Exists" may be the answer to a network duplicate of the request that was applied.
+      inDoubt = created.kind === 'unknown' ? created : (inDoubt ?? {})
       const deadlineMs = Math.max(1, deadline - performance.now())
       const changed = await changeCreated(store, name, group, { ...options, deadlineMs })
-      // Removed between the two looks, or never there: create it.
+      // Removed between the two requests, or never there: create it.
       if (changed.kind !== 'missing') return changed
     } catch (error) {
-      const isSilence = error instanceof StoreUnreachable || options.signal?.aborted === true
-      if (ghost === undefined || (ghost.cause === undefined && !isSilence)) throw error
-      ghost = { cause: ghost.cause ?? error }
-      // Only a read can tell what became of it, so it goes on trying; any other fault would only come again.
+      const isUnanswered = error instanceof StoreUnreachable || options.signal?.aborted === true
+      if (inDoubt === undefined || (inDoubt.cause === undefined && !isUnanswered)) throw error
+      inDoubt = { cause: inDoubt.cause ?? error }
+      // Only a read shows the outcome, so keep trying; any other fault would only repeat.
       if (!(error instanceof StoreUnreachable) || error instanceof StoreClosed) break
     }
   }
-  if (ghost?.cause === undefined) throw new StoreUnreachable(`the stream ${name} came and went until the deadline`)
-  return { kind: 'unknown', cause: ghost.cause }
+  if (inDoubt?.cause === undefined) throw new StoreUnreachable(`the stream ${name} came and went until the deadline`)
+  return { kind: 'unknown', cause: inDoubt.cause }
 }
 
-/** Who holds a lease holds it on a blob that is there: an empty one, or one without an event. */
+/** A held lease implies an existing blob: an empty one, or one without an event. */
 async function createUnderLease(
   store: StreamStore,
   name: string,
@@ -175,19 +177,20 @@ async function createOnce(
   doubtful: boolean,
 ): Promise<CreateOutcome | SettledGroup> {
   const current = { body: new Uint8Array(), versionFloor: EMPTY_DOCUMENT.version }
-  // Nothing was read before: a machine with a wrong clock would create what is due at once, or a day late.
+  // Nothing was read before, so learn the store's time: a machine with a wrong clock would create events that are due
+  // at once, or a day late.
   await store.learnTime?.(name, signal)
   const { decision, document } = group.decide(current, store.nowMs())
   if (decision.kind === 'leave') return group.settled()
   const outcome = await store.create(name, decision.body, decision.summary, signal)
-  // As far as is known it is another's. A doubled try of ours is found by its command id.
+  // The stream counts as another's. A duplicate of our own request is found by its command id.
   if (outcome.kind === 'exists' && !doubtful) group.discardSent()
   if (outcome.kind !== 'created') return outcome
   documentCache(store).remember(name, outcome.etag, document)
   return group.settled()
 }
 
-/** A change of what has the name; where another's lease keeps it away, a read tells whether our create landed. */
+/** Changes the existing stream. If another's lease prevents it, a read shows whether our create was applied. */
 async function changeCreated(
   store: StreamStore,
   name: string,
@@ -199,4 +202,61 @@ async function changeCreated(
   const stored = await store.read(name, options.signal)
   if (stored === undefined) return { kind: 'missing' }
   return group.decide(stored, store.nowMs()).decision.kind === 'leave' ? group.settled() : changed
+}
+
+/** Maximum weight of the cache per store, in events: a thousand streams of 10 events with their history, some 40 MB. */
+const MAX_EVENTS = 20_000
+/** Larger streams are not cached: one of them would displace all others. */
+const MAX_EVENTS_OF_ONE = 500
+const MAX_JOURNAL_OF_ONE = 256 * 1024
+/** Characters of history that weigh as much as an event. */
+const JOURNAL_OF_AN_EVENT = 2_000
+
+/**
+ * Documents that this process wrote, by ETag. Equal ETags mean equal bytes, so a worker that continues with the stream
+ * it wrote last need not parse and hash it again. The read itself is never skipped.
+ */
+export class DocumentCache {
+  readonly #written = new BoundedMap<string, Written>(MAX_EVENTS, ({ document }) => weightOf(document))
+
+  /** The document behind these bytes, if this process wrote them. */
+  find(name: string, etag: string): StreamDocument | undefined {
+    const written = this.#written.get(name)
+    return written?.etag === etag ? written.document : undefined
+  }
+
+  /** The last document that this process wrote, if cached. Other processes may have written since. */
+  latest(name: string): StreamDocument | undefined {
+    return this.#written.get(name)?.document
+  }
+
+  remember(name: string, etag: string, document: StreamDocument): void {
+    this.#written.delete(name)
+    if (isDone(document)) return
+    if (document.events.length > MAX_EVENTS_OF_ONE || document.journal.length > MAX_JOURNAL_OF_ONE) return
+    this.#written.set(name, { etag, document })
+  }
+}
+
+interface Written {
+  readonly etag: string
+  readonly document: StreamDocument
+}
+
+/** A finished stream is not continued; cancelling a thousand would only fill the memory. */
+function isDone({ events: [root] }: StreamDocument): boolean {
+  return root !== undefined && isFinal(root)
+}
+
+/** In events, including the history, which may be long for few events. */
+function weightOf({ events, journal }: StreamDocument): number {
+  return Math.max(1, events.length + Math.floor(journal.length / JOURNAL_OF_AN_EVENT))
+}
+
+const CACHES = new WeakMap<StreamStore, DocumentCache>()
+
+export function documentCache(store: StreamStore): DocumentCache {
+  const cache = CACHES.get(store) ?? new DocumentCache()
+  CACHES.set(store, cache)
+  return cache
 }

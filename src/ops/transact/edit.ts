@@ -3,18 +3,18 @@ import type { StreamStore } from '../../store/store.ts'
 import type { StreamDocument } from '../../stream/document.ts'
 import { InvalidValue, LeasectlError } from '../../stream/errors.ts'
 import { findCommand, parseJournal } from '../../stream/journal/journal.ts'
-import { type Applied, applyOperation } from '../../stream/operations/apply.ts'
+import { type Applied, applyOperation, resultFromJournal } from '../../stream/operations/apply.ts'
 import type { ChangeResult, Operation, Refusal } from '../../stream/operations/operation.ts'
-import { resultFromJournal } from '../../stream/operations/result.ts'
 import { checkCommandId } from '../../stream/text.ts'
 import { type CurrentState, maxOperations, type PendingOperation } from './plan.ts'
 import { checkOperation, pendingOperation, submit, type TransactOptions, type TransactOutcome } from './transact.ts'
 
-/** What became of an edit. Faults are thrown. */
+/** The outcome of an edit. Faults are thrown. */
 export type EditOutcome =
   /**
-   * All its steps stand in the stream, each a transaction of its own; `results` in their order, none if there was nothing to
-   * do. `duplicate`: an earlier edit with this command id made them, these are its results, and nothing was done now.
+   * All steps are in the stream, each as its own transaction; `results` in their order, empty if there was nothing to
+   * do. `duplicate`: an earlier edit with this command id made the steps; these are its results, and nothing was
+   * written now.
    */
   | {
       readonly kind: 'done'
@@ -26,14 +26,15 @@ export type EditOutcome =
   | Exclude<TransactOutcome, { readonly kind: 'done' }>
 
 /**
- * Several transactions in one write, all or none, decided on what stands under the lease.
+ * Writes several transactions at once, all or none, decided on the current state under the lease.
  *
- * `script` is synchronous. It is called again, with the state of then, where a write was refused or got lost: it must do
- * nothing but look and take steps. What it throws `edit` throws, and nothing is written. The steps have the command ids
- * `ID/1`, `ID/2`, …; steps that change nothing, and heartbeats, take no number. Is `ID/1` in the journal already, the edit was
- * made, and `script` is not called.
+ * `script` is synchronous. It is called again, with the new state, after a write that was rejected or lost: it must
+ * only read and add steps. If it throws, `edit` throws the same error, and nothing is written. The steps have the
+ * command ids `ID/1`, `ID/2`, …; steps that change nothing, and heartbeats, take no number. If `ID/1` is in the journal
+ * already, the edit was made, and `script` is not called.
  *
- * @throws InvalidValue a text or id that can never be right, too many steps, an asynchronous `script`; and what `transact` throws
+ * @throws InvalidValue for an invalid text or id, too many steps, or an asynchronous `script`; and the errors of
+ * `transact`
  */
 export async function edit(
   store: StreamStore,
@@ -44,7 +45,7 @@ export async function edit(
   checkStreamName(name)
   checkCommandId(stepId(options.commandId, MAX_STEPS))
   options.signal?.throwIfAborted()
-  const tries = new Tries(options, script)
+  const tries = new EditAttempts(options, script)
   const outcome = await submit(store, name, tries.pending, options, true)
   if (outcome.kind !== 'done') return outcome
   const { results, duplicate } = tries.latest
@@ -52,13 +53,13 @@ export async function edit(
   return { kind: 'done', results, duplicate, commandId: options.commandId }
 }
 
-/** The tries of one edit: each plan is one. */
-class Tries {
+/** The attempts of one edit. */
+class EditAttempts {
   latest: { readonly results: readonly ChangeResult[]; readonly duplicate: boolean } = { results: [], duplicate: false }
   readonly pending: PendingOperation
   readonly #options: TransactOptions
   readonly #script: (editing: Editing) => unknown
-  /** What the tries would have done that were sent. */
+  /** The results of the attempts that were sent. */
   readonly #sent: (readonly ChangeResult[])[] = []
 
   constructor(options: TransactOptions, script: (editing: Editing) => unknown) {
@@ -71,7 +72,7 @@ class Tries {
     const made = resultsOf(document, this.#options.commandId, this.pending.nonce)
     if (made !== undefined) {
       const isOwn = made.every(({ duplicate }) => !duplicate)
-      return this.#ended({ kind: 'unchanged', document }, isOwn ? this.#own(made) : made, !isOwn)
+      return this.#outcome({ kind: 'unchanged', document }, isOwn ? this.#own(made) : made, !isOwn)
     }
     const editing = new Editing(document, current, nowMs, this.pending)
     try {
@@ -83,16 +84,16 @@ class Tries {
     }
     if (editing.refusal !== undefined) return { kind: 'refused', refusal: editing.refusal }
     const kind = editing.document === document ? 'unchanged' : 'changed'
-    return this.#ended({ kind, document: editing.document }, editing.results, false)
+    return this.#outcome({ kind, document: editing.document }, editing.results, false)
   }
 
-  /** Of an earlier try of this edit that landed: as it was then, for the journal does not know all of it. */
+  /** The results of the earlier attempt that was applied, as computed then: the journal does not have all of them. */
   #own(made: readonly ChangeResult[]): readonly ChangeResult[] {
     const landed = this.#sent.find(results => effectsIn(results) === effectsIn(made))
     return landed ?? made
   }
 
-  #ended(
+  #outcome(
     { kind, document }: { readonly kind: 'changed' | 'unchanged'; readonly document: StreamDocument },
     results: readonly ChangeResult[],
     duplicate: boolean,
@@ -115,7 +116,7 @@ const NOTHING: ChangeResult = {
   added: [],
 }
 
-/** The results of the edit with this id, rebuilt; `undefined` if it was not made. */
+/** The results of the edit with this id, rebuilt from the journal; `undefined` if it was not made. */
 function resultsOf(document: StreamDocument, commandId: string, nonce: string): readonly ChangeResult[] | undefined {
   if (findCommand(document.journal, document.prefix, stepId(commandId, 1)) === undefined) return undefined
   const made = new Map(parseJournal(document.journal, document.prefix).map(tx => [tx.commandId, tx]))
@@ -127,16 +128,16 @@ function resultsOf(document: StreamDocument, commandId: string, nonce: string): 
   }
 }
 
-/** What stands in the journal of it. */
+/** The part of the results that the journal has. */
 function effectsIn(results: readonly ChangeResult[]): string {
   const entries = results.filter(({ changed }) => changed.length > 0)
   return JSON.stringify(entries.map(({ version, changed }) => [version, changed]))
 }
 
-/** What an asynchronous function does after its first `await` would come too late. */
+/** Refuses an asynchronous script: its steps after the first `await` would come too late. */
 function refusePromise(returned: unknown): void {
   if (!isThenable(returned)) return
-  // Nobody waits for what it comes to.
+  // The promise is not awaited: ignore its rejection.
   void Promise.resolve(returned).catch(() => {})
   throw new InvalidValue('the function that changes a stream must not be asynchronous: it runs under the lease', {
     hint: 'Fetch what it needs before, and send what follows from it in afterWrite.',
@@ -148,7 +149,7 @@ function isThenable(returned: unknown): returned is PromiseLike<unknown> {
   return typeof returned === 'object' && returned !== null && 'then' in returned && typeof returned.then === 'function'
 }
 
-/** So many steps an edit may have at most; fewer in a large stream. */
+/** Maximum number of steps of an edit; fewer in a large stream. */
 const MAX_STEPS = 100
 
 /** The command id of a step, from 1 on. */
@@ -156,7 +157,7 @@ function stepId(commandId: string, step: number): string {
   return `${commandId}/${step}`
 }
 
-/** A step of an edit was refused. Whoever catches it gains nothing: the whole edit is refused. */
+/** A step of an edit was refused. Catching it does not help: the whole edit is refused. */
 class StepRefused extends LeasectlError {
   readonly code: string
 
@@ -166,15 +167,15 @@ class StepRefused extends LeasectlError {
   }
 }
 
-/** The working document of an edit: each step is applied to what the one before left. */
+/** The working document of an edit: each step is applied to the result of the step before. */
 export class Editing {
   readonly nowMs: number
   /** When the store last wrote the stream, epoch ms. */
   readonly modifiedMs: number
-  /** The highest version that stands beside it. */
+  /** The highest version in the summary beside it. */
   readonly versionFloor: number
   readonly results: ChangeResult[] = []
-  /** Why the edit is refused; no further step is taken then. */
+  /** Why the edit is refused; further steps are then refused too. */
   refusal: Refusal | undefined
   document: StreamDocument
   readonly #current: CurrentState
@@ -193,18 +194,18 @@ export class Editing {
     this.#pending = pending
   }
 
-  /** Takes a step. @throws InvalidValue what can never be right; an error that ends the edit if the step is refused */
+  /** Applies a step. @throws InvalidValue for an invalid operation; an error that ends the edit if the step is refused */
   apply(operation: Operation): ChangeResult {
     if (this.#ended) throw new InvalidValue('the change of the stream has ended; no step can be added to it')
     if (this.refusal === undefined) {
       const applied = this.#step(operation)
-      if (applied.kind !== 'refused') return this.#taken(operation, applied)
+      if (applied.kind !== 'refused') return this.#record(operation, applied)
       this.refusal = applied.refusal
     }
     throw new StepRefused(this.refusal)
   }
 
-  /** No step is accepted any more. */
+  /** Ends the edit: further steps are errors. */
   end(): void {
     this.#ended = true
   }
@@ -223,17 +224,17 @@ export class Editing {
       versionFloor: this.versionFloor,
       born: pin.ifBorn || born,
       nonce,
-      // Of what was looked at, which the first step changes.
+      // The precondition is about the original document, which the first step changes.
       ...(this.document === this.#original ? pin : {}),
       ...(modifiedMs === undefined ? {} : { lastModifiedMs: modifiedMs }),
     })
   }
 
-  #taken({ op }: Operation, applied: Exclude<Applied, { kind: 'refused' }>): ChangeResult {
+  #record({ op }: Operation, applied: Exclude<Applied, { kind: 'refused' }>): ChangeResult {
     this.results.push(applied.result)
     if (applied.kind === 'changed') {
       this.document = applied.document
-      // A heartbeat leaves no entry: a number of its own would be missing in the journal.
+      // A heartbeat writes no entry: its number would be missing in the journal.
       if (op !== 'touch') this.#numbered += 1
     }
     return applied.result

@@ -3,9 +3,8 @@ import { EMPTY_DOCUMENT, type StreamDocument } from '../../stream/document.ts'
 import { BadDocument } from '../../stream/errors.ts'
 import type { StreamEvent } from '../../stream/event.ts'
 import { lateWriters } from '../../stream/journal/journal.ts'
-import { type Applied, applyOperation } from '../../stream/operations/apply.ts'
+import { type Applied, applyOperation, type Precondition } from '../../stream/operations/apply.ts'
 import type { Authorship, ChangeResult, Operation } from '../../stream/operations/operation.ts'
-import type { Precondition } from '../../stream/precondition.ts'
 import { summarize } from '../../stream/summarize.ts'
 import { isoTime } from '../../stream/time/dates.ts'
 import { decodeDocument } from '../../stream/xml/decode.ts'
@@ -13,30 +12,30 @@ import { readDocument } from '../../stream/xml/read.ts'
 import { escapeAttribute } from '../../stream/xml/text.ts'
 import { writeDocument } from '../../stream/xml/write.ts'
 
-/** An operation that waits to be written into a stream. */
+/** An operation to write into a stream. */
 export interface PendingOperation {
-  /** Of an edit, its name only: `edit` says what it does. */
+  /** For an edit only a name: `edit` has the steps. */
   readonly operation: Operation
   readonly author: Authorship
   readonly pin: Precondition
-  /** Drawn for this call: its entry in the journal has it. */
+  /** A random text of this call, in its journal entry. */
   readonly nonce: string
   /** A fresh UUID, used if the document has no `lc:born`. */
   readonly born: string
-  /** Several transactions as one, all or none; it finds an earlier try of its own itself. */
+  /** Applies several transactions, all or none; it recognizes its own earlier attempt itself. */
   readonly edit?: (document: StreamDocument, current: CurrentState, nowMs: number) => Applied
 }
 
-/** The last write that carried an operation. Its answer may be outstanding. */
+/** The last write with an operation. Its answer may be outstanding. */
 export interface SentOperation {
-  /** The incarnation of the stream (`lc:born`) that it was sent to first. */
+  /** The incarnation of the stream (`lc:born`) to which it was sent first. */
   readonly sentToIncarnation: string
   readonly result: ChangeResult
-  /** Of a heartbeat with a text: the text that stood before. */
+  /** For a heartbeat with a text: the text before it. */
   readonly textBefore: string | undefined
 }
 
-/** What applying one operation came to. */
+/** The outcome of applying one operation. */
 export type OperationResult =
   | Applied
   /** It threw. */
@@ -44,44 +43,43 @@ export type OperationResult =
   /** See `StreamReplaced`. */
   | { readonly kind: 'replaced' }
 
-/** What a plan needs to know of the stored state; a stream that is being created has none. */
+/** The stored state that a plan needs; partial for a stream that is being created. */
 export type CurrentState = Pick<StreamSnapshot, 'body' | 'versionFloor'> &
   Partial<Pick<StreamSnapshot, 'name' | 'modifiedMs'>>
 
-/** What a group of operations makes of a stream. */
+/** The effect of a group of operations on a stream. */
 export interface AppliedGroup {
   /** What to write. */
   readonly decision: Decision
-  /** The document that is there once it is written. */
+  /** The document after the write. */
   readonly document: StreamDocument
-  /** In the order of the group; shorter than the group where there was no room for the rest. */
+  /** In the order of the group; shorter than the group if the rest did not fit. */
   readonly results: readonly OperationResult[]
-  /** What has been sent of each operation once the decision is written. */
+  /** The state of each operation once the decision is sent. */
   readonly sent: readonly (SentOperation | undefined)[]
 }
 
-/** So many operations times events are applied at once: half a second of work. On a slow machine too it has to end within half a lease. */
+/** Maximum work at once, operations times events: half a second. A slow machine must finish within half a lease. */
 const MAX_WORK = 500_000
-/** So much history, in characters, is gone through in the time of an event. */
+/** Characters of history that take as long as an event. */
 const JOURNAL_OF_AN_EVENT = 400
 
-/** Who wrote in so many ms is most likely to write again. */
+/** Writers within this time, ms, are likely to write again. */
 const LATELY_MS = 5_000
 
-/** How many operations are applied to a document at once, at least one. */
+/** Maximum number of operations on a document at once, at least one. */
 export function maxOperations({ events, journal }: StreamDocument): number {
   return Math.max(1, Math.floor(MAX_WORK / (events.length + journal.length / JOURNAL_OF_AN_EVENT + 1)))
 }
 
 /**
- * Applies operations to one stream, each a transaction of its own, in order: one write for all of them. A large stream
- * takes a few of them only, at least one; the others have to be applied after that is written. It is called again with
- * a fresh state when a write was refused or unanswered; an operation whose earlier try is in the document is then
- * recognised by its command id, and as its own by its nonce. Once sent, it is never written into another incarnation of
- * the stream.
+ * Applies operations to one stream in order, each as its own transaction, for one write. A large stream takes only some
+ * of them, at least one; the others must be applied after that write. It is called again with a fresh state after a
+ * rejected or unanswered write; an operation whose earlier attempt is in the document is then recognized by its command
+ * id, and as its own by its nonce. Once sent, an operation is never written into another incarnation of the stream.
  *
- * @param sent what was sent of each operation before
- * @param known the document in `current.body`, where the caller has it
+ * @param sent the earlier writes of each operation
+ * @param known the document in `current.body`, if the caller has it
  */
 export function applyGroup(
   group: readonly PendingOperation[],
@@ -106,7 +104,7 @@ export function applyGroup(
   if (lastBy === undefined) return { decision: { kind: 'leave' }, document, results, sent }
   const body = Buffer.from(writeDocument(document).text)
   const summary = summarize(document, { nowMs, lastBy, ...lastModified(current) })
-  const othersLately = () => othersIn(group, document, nowMs)
+  const othersLately = () => otherWriters(group, document, nowMs)
   const sentNow = group.map((_, at) => {
     const result = results[at]
     if (result?.kind !== 'changed') return sent[at]
@@ -116,8 +114,8 @@ export function applyGroup(
   return { decision: { kind: 'put', body, summary, othersLately }, document, results, sent: sentNow }
 }
 
-/** Who has written lately beside those of the group, as far as their names tell them apart. */
-function othersIn(
+/** The recent writers besides those of the group, as far as their names differ. */
+function otherWriters(
   group: readonly PendingOperation[],
   { journal, prefix }: StreamDocument,
   nowMs: number,
@@ -136,7 +134,7 @@ export function parseBody(body: Uint8Array, name: string | undefined): StreamDoc
   }
 }
 
-/** An operation that cannot be applied at all fails alone; a document that cannot be read fails them all. */
+/** An invalid operation fails alone; an unreadable document fails the whole group. */
 function applyOne(
   pending: PendingOperation,
   sent: SentOperation | undefined,
@@ -147,14 +145,14 @@ function applyOne(
   if (isAnotherIncarnation(sent?.sentToIncarnation, document.born)) return { kind: 'replaced' }
   try {
     if (pending.edit !== undefined) return pending.edit(document, current, nowMs)
-    return landedTouch(pending.operation, sent, document) ?? applyNew(pending, document, current, nowMs)
+    return appliedTouch(pending.operation, sent, document) ?? applyNew(pending, document, current, nowMs)
   } catch (error) {
     if (error instanceof BadDocument) throw error
     return { kind: 'failed', error }
   }
 }
 
-/** A document that the 2013 library wrote anew, and an empty one, may name no incarnation: `''`. */
+/** A document rewritten by the 2013 library, or an empty one, may have no incarnation: `''`. */
 function isAnotherIncarnation(sentTo: string | undefined, born: string): boolean {
   return sentTo !== undefined && sentTo !== '' && born !== '' && born !== sentTo
 }
@@ -165,17 +163,17 @@ function applyNew(pending: PendingOperation, document: StreamDocument, current: 
     versionFloor: current.versionFloor,
     born: pending.pin.ifBorn || pending.born,
     nonce: pending.nonce,
-    // Compared at each try: an earlier one that landed is found by its command id before.
+    // Compared at each attempt: an earlier one that was applied has been found by its command id before.
     ...pending.pin,
     ...lastModified(current),
   })
 }
 
 /**
- * A heartbeat leaves no command id: an earlier try counts if the claim is still ours and lasts as long as it asked for, and
- * if its text stands, or another that came later. Sent again, it would overwrite that one.
+ * Recognizes an earlier attempt of a heartbeat, which leaves no command id: the claim must still be ours and last as
+ * long as requested, with this text or a later one, which a repetition would overwrite.
  */
-function landedTouch(
+function appliedTouch(
   operation: Operation,
   sent: SentOperation | undefined,
   document: StreamDocument,
@@ -188,7 +186,7 @@ function landedTouch(
   return (event.lc.until ?? '') >= result.claim.until ? { kind: 'unchanged', result } : undefined
 }
 
-/** The text that a heartbeat with a text is about to replace. */
+/** The text that a heartbeat is about to replace; `undefined` for a heartbeat without a text. */
 function textOf(operation: Operation, document: StreamDocument): string | undefined {
   if (operation.op !== 'touch' || !operation.msg) return undefined
   return eventOf(document, operation.event)?.msg ?? ''

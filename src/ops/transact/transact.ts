@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { checkStreamName } from '../../store/names.ts'
 import type { LeaseView, StreamStore, WriteMode } from '../../store/store.ts'
 import { InvalidValue, LeasectlError } from '../../stream/errors.ts'
+import type { Precondition } from '../../stream/operations/apply.ts'
 import {
   type Authorship,
   type ChangeResult,
@@ -12,21 +13,20 @@ import {
   SETTABLE,
   type SettableAttributes,
 } from '../../stream/operations/operation.ts'
-import type { Precondition } from '../../stream/precondition.ts'
 import { checkCommandId, checkText } from '../../stream/text.ts'
 import { commitQueue, type SubmitOutcome } from './commit-queue.ts'
 import type { PendingOperation } from './plan.ts'
 
 /**
- * One change of one stream: read, apply, write once, under the lease. It lands whole or not at all.
+ * Makes one change of one stream: read, apply, write once, under the lease. It is applied wholly or not at all.
  *
- * Changes of the same stream that are asked for at the same time in this process queue up and are written together;
- * each remains a transaction with its own version and outcome, reported only after its write is committed.
- * Repeating with the same `commandId` is safe: the change is made once.
+ * Concurrent changes of the same stream in this process queue up and are written together; each remains a transaction
+ * with its own version and outcome, reported only after its write is committed. Repeating a change with the same
+ * `commandId` is safe: it is made once.
  *
  * @returns done, refused, missing, held, lost or unknown; see `TransactOutcome`
- * @throws BadDocument the document cannot be read (it stays as it is); InvalidValue a text or id that can never be
- * right; NotPermitted, ContainerMissing, StoreUnreachable, StoreDamaged, StoreFull from the store: nothing was applied
+ * @throws BadDocument the document cannot be read (it stays as it is); InvalidValue an invalid text or id;
+ * NotPermitted, ContainerMissing, StoreUnreachable, StoreDamaged, StoreFull from the store: nothing was applied
  */
 export async function transact(
   store: StreamStore,
@@ -38,35 +38,35 @@ export async function transact(
   options.signal?.throwIfAborted()
   const outcome = await submit(store, name, pendingOperation(operation, options), options, operation.op === 'init')
   const { afterWrite } = options
-  // What stood in the stream already, by whomever, was not written now.
+  // A change that was in the stream already was not written now.
   const isWritten = outcome.kind === 'done' && outcome.result.outcome === 'done'
   if (afterWrite !== undefined && isWritten) await afterWrite(outcome.result)
   return outcome
 }
 
-/** With a pin the change is refused (`changed`) unless the stream still stands as it was looked at. */
+/** Options of a change. With a precondition, it is refused (`changed`) if the stream has changed since it was read. */
 export interface TransactOptions extends Authorship, Precondition {
   /** How long to wait for a lease held by another, ms. Default 10 000. */
   readonly leaseWaitMs?: number
   /** Write under this lease, which the caller holds. */
   readonly leaseId?: string
-  /** How others are kept away. Default `lease`. */
+  /** How other writers are excluded. Default `lease`. */
   readonly write?: WriteMode
   /**
-   * Called once the change is durable and before `transact` returns, for what follows from it: a message to the worker of a
-   * join that this change released. Not called for a duplicate, nor where all is so already. What it throws `transact`
-   * throws; the change stays made. A process that dies in between never calls it: it is a short cut, what must happen stands
-   * in the stream.
+   * Called after the change is durable and before `transact` returns, for its consequences, such as a message to the
+   * worker of a join that this change released. Not called for a duplicate or a change without effect. If it throws,
+   * `transact` throws the same error; the change stays made. A process that dies in between never calls it: rely on the
+   * stream for actions that must happen.
    */
   readonly afterWrite?: (result: ChangeResult) => void | Promise<void>
-  /** Shown to others while the lease is held: the command, in words. */
+  /** The purpose of the lease, shown to others while it is held. */
   readonly purpose?: string
-  /** Ends the wait for a lease held by another: `held`. A change under way goes on to its end. */
+  /** Ends the wait for a lease held by another: `held`. A change in progress runs to its end. */
   readonly stopWaiting?: AbortSignal
   readonly signal?: AbortSignal
 }
 
-/** What became of one transaction. Faults (no rights, unreachable, bad document) are thrown. */
+/** The outcome of one transaction. Faults (no permission, unreachable, bad document) are thrown. */
 export type TransactOutcome =
   | { readonly kind: 'done'; readonly result: ChangeResult; readonly commandId: string }
   | { readonly kind: 'refused'; readonly refusal: Refusal; readonly commandId: string }
@@ -77,15 +77,15 @@ export type TransactOutcome =
   /** The given lease was lost; nothing was changed. */
   | { readonly kind: 'lost'; readonly code: string }
   /**
-   * Sent, unanswered, unresolved: repeat with the same command id. With the cause `StreamReplaced` the stream it was sent to is
-   * gone, and repeated it would be made in the one that has its name.
+   * Sent, unanswered, unresolved: repeat it with the same command id. With the cause `StreamReplaced` the stream is
+   * gone, and a repetition would change the new stream of that name.
    */
   | { readonly kind: 'unknown'; readonly commandId: string; readonly cause: unknown }
 
-/** What an event may be created with. */
+/** The attributes of a new event. */
 const SPEC = [...SETTABLE, 'msg']
 
-/** Refuses what can never be right before anything is sent: wrong names, ids and texts. @throws InvalidValue */
+/** Refuses invalid names, ids and texts before anything is sent. @throws InvalidValue */
 export function checkOperation(name: string, operation: Operation, author: Authorship): void {
   checkStreamName(name)
   checkCommandId(author.commandId)
@@ -103,7 +103,7 @@ function checkOwner(owner: string): void {
   checkText('owner', owner)
 }
 
-/** ms. */
+/** Maximum duration of a claim, ms. */
 export const LONGEST_CLAIM_MS = 366 * 24 * 3_600_000
 
 function checkClaimMs(claimMs: number): void {
@@ -132,10 +132,10 @@ function checkSpec(spec: EventSpec): void {
   checkTexts(spec, SPEC)
 }
 
-/** What is not among the names would be written all the same, `status` or `prev` too. */
+/** Refuses other attributes, as they would be written, even `status` or `prev`. */
 function checkTexts(attributes: EventSpec | SettableAttributes, names: readonly string[]): void {
   for (const [name, value] of Object.entries(attributes)) {
-    if (!names.includes(name)) throw new InvalidValue(`${name} is no attribute that can be given: ${names.join(', ')}`)
+    if (!names.includes(name)) throw new InvalidValue(`${name} cannot be given; known attributes: ${names.join(', ')}`)
     if (value !== undefined) checkText(name, value)
   }
 }
@@ -146,7 +146,7 @@ function present(spec: EventSpec | undefined): EventSpec[] {
 
 const DEFAULT_LEASE_WAIT_MS = 10_000
 
-/** An operation as one call asks for it. */
+/** The operation of one call. */
 export function pendingOperation(operation: Operation, options: Authorship & Precondition): PendingOperation {
   const { commandId, by, why, ifVersion, ifBorn, ifSum } = options
   return {
@@ -157,16 +157,17 @@ export function pendingOperation(operation: Operation, options: Authorship & Pre
       ...(ifBorn === undefined ? {} : { ifBorn }),
       ...(ifSum === undefined ? {} : { ifSum }),
     },
-    // It tells the entries of one call from those of others with its command id. 32 bits: two calls in four thousand million are alike.
+    // It distinguishes the entries of this call from others with the same command id. 32 bits: two calls in four
+    // thousand million share a nonce.
     nonce: randomUUID().slice(0, 8),
     born: randomUUID(),
   }
 }
 
 /**
- * Puts a change into the queue of its stream, in this process, and waits until its outcome is durable.
+ * Adds a change to the queue of its stream in this process, and waits until its outcome is durable.
  *
- * @param alone never written together with others
+ * @param alone never write it together with others
  */
 export async function submit(
   store: StreamStore,
@@ -178,7 +179,7 @@ export async function submit(
   const { leaseId, write, signal, stopWaiting } = options
   const outcome = await commitQueue(store, name).submit(pending, {
     alone,
-    // Who holds the lease waits for nobody, least of all behind one who waits for that very lease.
+    // A caller that holds the lease does not wait, least of all behind one that waits for this lease.
     waitMs: leaseId === undefined ? (options.leaseWaitMs ?? DEFAULT_LEASE_WAIT_MS) : 0,
     leaseId,
     write,
@@ -196,7 +197,7 @@ export async function submit(
 
 let host: string | undefined
 
-/** Asked once: it is a system call. */
+/** Cached, as it is a system call. */
 export function thisHost(): string {
   host ??= hostname()
   return host
@@ -231,15 +232,15 @@ function transactOutcome(name: string, commandId: string, outcome: SubmitOutcome
 }
 
 /**
- * The stream was removed while a change of it was under way, and another one has its name: whether the change was made before,
- * only the journal that is gone could tell. It is not made in the other one.
+ * The stream was removed during a change of it, and another one has its name. Only the lost journal could show whether
+ * the change was made. It is not made in the new stream.
  */
 export class StreamReplaced extends LeasectlError {
   readonly code = 'unknown'
 }
 
-/** The stream of a claim is `missing`: a sentence. */
-export function goneText(stream: string, isReplaced: boolean | undefined): string {
+/** The message for a claim whose stream is `missing`. */
+export function missingStreamText(stream: string, isReplaced: boolean | undefined): string {
   if (isReplaced) return `the stream ${stream} of this claim was removed, and another has its name now`
   return `the stream ${stream} is gone`
 }

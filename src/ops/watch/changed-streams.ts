@@ -1,6 +1,6 @@
-/** What is remembered of a stream from one listing to the next. */
+/** The remembered state of a stream between listings. */
 export interface RememberedStream {
-  /** Name and ETag, each in memory of its own: cut out of a listing they would keep the whole page. */
+  /** Name and ETag, copied with `ownText`: slices of a listing would keep the whole page in memory. */
   readonly name: string
   etag: string
   /** Number of the last listing that found the stream; `ChangedStreams` sets it. */
@@ -8,20 +8,20 @@ export interface RememberedStream {
 }
 
 /**
- * Finds what changed between two listings of the same streams. For each listing call `begin`; then `skip` with every name
- * that the store offers, so that the rows of unchanged streams need not be made; `take` with what is to be remembered of
- * each changed one; and `end` once the listing came to its end. A listing that fails loses nothing: only a whole one tells
- * what is gone.
+ * Finds the differences between two listings of the same streams. For each listing call `begin`; `skip` with every name
+ * that the store offers, so that the rows of unchanged streams need not be made; `take` with the new state of each
+ * changed stream; and `end` after a whole listing. A failed listing loses nothing: only a whole one shows which streams
+ * are gone.
  */
 export class ChangedStreams<Remembered extends RememberedStream> {
   readonly #streams = new Map<string, Remembered>()
   readonly #capacity: number
-  /** 0 stands for none. */
+  /** 0 is none. */
   #listing = 1
   /** Number of remembered streams that the current listing has found. */
   #found = 0
 
-  /** @param capacity above it the stream that was added first is forgotten */
+  /** @param capacity the maximum number of streams; above it the one that was added first is evicted */
   constructor(capacity = Number.POSITIVE_INFINITY) {
     this.#capacity = capacity
   }
@@ -44,8 +44,8 @@ export class ChangedStreams<Remembered extends RememberedStream> {
   }
 
   /**
-   * Whether the row is not needed: the stream has the ETag under which it was taken, which also means that it is not gone.
-   * @param needsRow asks for the row of an unchanged stream all the same
+   * Whether the row is not needed: the ETag is unchanged. Also records that the stream still exists.
+   * @param needsRow true to get the row of an unchanged stream nevertheless
    */
   skip(name: string, etag: string, needsRow?: (stream: Remembered) => boolean): boolean {
     const stream = this.#streams.get(name)
@@ -54,7 +54,7 @@ export class ChangedStreams<Remembered extends RememberedStream> {
     return needsRow?.(stream) !== true
   }
 
-  /** Remembers a stream as this listing found it, in place of what was remembered of it. */
+  /** Remembers the new state of a stream from this listing. */
   take(stream: Remembered): void {
     stream.listing = this.#streams.get(stream.name)?.listing ?? 0
     this.#streams.set(stream.name, stream)
@@ -68,7 +68,7 @@ export class ChangedStreams<Remembered extends RememberedStream> {
     this.#streams.delete(name)
   }
 
-  /** Forgets the streams that the listing did not find, and returns them. */
+  /** Forgets and returns the streams that the listing did not find. */
   end(): readonly Remembered[] {
     if (this.#found === this.#streams.size) return []
     const gone = [...this.#streams.values()].filter(({ listing }) => listing !== this.#listing)

@@ -5,36 +5,36 @@ import type { Glob } from '../glob.ts'
 import type { Selection } from '../selection.ts'
 import { fromListing, rowOf, type SummarizedStream, summaryOf } from '../summaries.ts'
 
-/** Up to so many names are looked for one by one; above that one listing over all of them is cheaper. */
+/** Maximum number of names to list one by one; above it one listing over all of them is cheaper. */
 const NAMES_ONE_BY_ONE = 8
 
-/** What is asked of a look. `skip`: rows that are of no interest; they may come all the same. */
-export type Asked = Pick<ListQuery, 'skip' | 'signal'>
+/** The query of a poll. `skip`: rows that are not needed; they may come nevertheless. */
+export type PollQuery = Pick<ListQuery, 'skip' | 'signal'>
 
-/** What one look at a selection lists: rows in order of name, those of other names left out. No document is read. */
-export type SelectionListing = (asked: Asked) => AsyncIterable<readonly StreamRow[]>
+/** Lists the rows of a selection in order of name. No document is read. */
+export type SelectionListing = (query: PollQuery) => AsyncIterable<readonly StreamRow[]>
 
 /**
- * How a selection is listed: the streams of a filter by what their names begin with, the rest of the filter is not
+ * The listing of a selection: streams of a filter by the prefix and pattern of its names, the rest of the filter is not
  * applied; a few names by a listing of one row each; more names by one listing from the first to the last.
  */
 export function listingOf(store: StreamStore, selection: Selection): SelectionListing {
-  if (selection.kind === 'filter') return asked => matching(store, selection.filter.names, asked)
+  if (selection.kind === 'filter') return query => matching(store, selection.filter.names, query)
   const names = [...new Set(selection.names)].sort(compareNames)
   if (names.length <= NAMES_ONE_BY_ONE) return ({ signal }) => oneByOne(store, names, signal)
-  return asked => fromFirstToLast(store, names, asked)
+  return query => fromFirstToLast(store, names, query)
 }
 
 async function* matching(
   store: StreamStore,
   names: Glob | undefined,
-  asked: Asked,
+  query: PollQuery,
 ): AsyncGenerator<readonly StreamRow[]> {
   if (names === undefined) {
-    yield* store.list(asked)
+    yield* store.list(query)
     return
   }
-  for await (const page of store.list({ ...asked, prefix: names.prefix })) {
+  for await (const page of store.list({ ...query, prefix: names.prefix })) {
     yield page.filter(({ name }) => names.matches(name))
   }
 }
@@ -51,18 +51,18 @@ async function* oneByOne(
 async function* fromFirstToLast(
   store: StreamStore,
   names: readonly string[],
-  { skip, signal }: Asked,
+  { skip, signal }: PollQuery,
 ): AsyncGenerator<readonly StreamRow[]> {
   const wanted = new Set(names)
   const [first = ''] = names
   const last = names.at(-1) ?? ''
-  // without its last character a name sorts before itself
+  // a name without its last character sorts before the name
   const after = [...first].slice(0, -1).join('')
   let isPast = false
   const query: ListQuery = {
     prefix: commonStart(first, last),
     ...(after === '' ? {} : { after }),
-    // the first row at or behind the last name is let through: it ends the look
+    // the first row at or after the last name is not skipped: it ends the listing
     skip(name, etag, isLeased) {
       const wasPast = isPast
       isPast ||= compareNames(name, last) >= 0
@@ -83,26 +83,26 @@ function commonStart(a: string, b: string): string {
   return differs < 0 ? a : points.slice(0, differs).join('')
 }
 
-/** A stream that was looked at. */
+/** A stream evaluated against a filter. */
 export interface Evaluated {
   readonly item: SummarizedStream
   /**
-   * From when on, epoch ms, it passes the filter as long as it stands as it does, its lease aside: at once, when its
-   * first limit ends (`overdue`), or never (`Infinity`).
+   * The time, epoch ms, from which its present state passes the filter, apart from its lease: at once, at its first
+   * deadline (`overdue`), or never (`Infinity`).
    */
   readonly passesFromMs: number
 }
 
-/** Tells who passes a filter, now and later. */
+/** Decides which streams pass a filter, now and later. */
 export interface FilterGate {
-  /** Looks at a stream; reads its document where the summary beside it does not count. `undefined`: it is gone by now. */
-  sight(row: StreamRow): Promise<Evaluated | undefined>
-  /** Whether a stream passes now that was sighted in this state before. */
+  /** Evaluates a stream; reads its document if it has no valid summary. `undefined`: it was removed meanwhile. */
+  evaluate(row: StreamRow): Promise<Evaluated | undefined>
+  /** Whether a stream that was evaluated in this state passes now. */
   isOpen(passesFromMs: number, row: StreamRow): boolean
 }
 
-/** @param filter the names in it are not compared: the listing did that */
-export function entranceOf(store: StreamStore, filter: StreamFilter, signal: AbortSignal | undefined): FilterGate {
+/** @param filter its names are not compared: the listing does that */
+export function filterGateOf(store: StreamStore, filter: StreamFilter, signal: AbortSignal | undefined): FilterGate {
   const { overdue = false, abandoned = false, locked = false, ...lasting } = filter
   const verdict = (item: SummarizedStream) => verdictOf(item, lasting, store.nowMs())
   const passesFromMs = ({ summary }: SummarizedStream) =>
@@ -111,7 +111,7 @@ export function entranceOf(store: StreamStore, filter: StreamFilter, signal: Abo
       abandoned ? (summary?.claimEndMs ?? Number.POSITIVE_INFINITY) : 0,
     )
   return {
-    async sight(row) {
+    async evaluate(row) {
       const item = row.summary === undefined ? undefined : fromListing(row, row.summary)
       if (item !== undefined && verdict(item) === 'yes') return { item, passesFromMs: passesFromMs(item) }
       if (item !== undefined && verdict(item) === 'no') return { item, passesFromMs: Number.POSITIVE_INFINITY }

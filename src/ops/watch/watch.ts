@@ -5,38 +5,38 @@ import { ownText } from '../../util/strings.ts'
 import type { Selection } from '../selection.ts'
 import type { SummarizedStream } from '../summaries.ts'
 import { ChangedStreams, type RememberedStream } from './changed-streams.ts'
-import { type Evaluated, entranceOf, type FilterGate, listingOf, type SelectionListing } from './listing.ts'
+import { type Evaluated, type FilterGate, filterGateOf, listingOf, type SelectionListing } from './listing.ts'
 
 export interface WatchStreamsOptions {
-  /** From the start of one look to the start of the next, ms. A look that takes longer is followed by the next at once. */
+  /** Time between the starts of two polls, ms. A longer poll is followed by the next at once. */
   readonly intervalMs: number
-  /** One look is all: `StoreUnreachable` is thrown, and of the streams of a filter nothing is kept. */
+  /** Polls only once: `StoreUnreachable` is thrown, and the streams of a filter are not remembered. */
   readonly once?: boolean
   readonly signal?: AbortSignal
 }
 
-/** What one sees while watching a selection. */
+/** An item of `watch`. */
 export type WatchItem =
-  /** Streams that are new to the selection or whose ETag moved since the last look; all of them at the first look. */
+  /** Streams that are new to the selection or whose ETag changed since the last poll; all of them at the first poll. */
   | { readonly kind: 'moved'; readonly streams: readonly WatchedStream[] }
-  /** Names that are no longer there. A stream that merely stops passing the filter stays watched. */
+  /** Removed streams. A stream that merely stops passing the filter stays watched. */
   | { readonly kind: 'gone'; readonly names: readonly string[] }
-  /** A look has ended. `first`: the first that did. `missing`: names of the selection that do not exist now. */
+  /** The end of a poll. `first`: the first whole poll. `missing`: names of the selection that do not exist now. */
   | { readonly kind: 'looked'; readonly first: boolean; readonly missing: readonly string[] }
-  /** The store does not answer; it is asked again each interval. Said once per outage. */
+  /** The store does not answer; the next poll tries again. Yielded once per outage. */
   | { readonly kind: 'interrupted'; readonly cause: unknown }
-  /** It answers again: comes at the end of the first whole look, before its `gone` and `looked`. */
+  /** The store answers again: yielded at the end of the first whole poll, before its `gone` and `looked`. */
   | { readonly kind: 'resumed' }
 
 /**
- * Watches the streams of a selection: one listing an interval, documents are read only where a summary does not count
- * and the ETag moved. Of each stream only name, ETag, version and life are kept.
+ * Watches the streams of a selection: one listing per interval; a document is read only if its ETag changed and its
+ * summary is not valid. Only name, ETag, version and incarnation of each stream are kept.
  *
- * A stream belongs to the selection from the look at which it passes the filter, and for as long as it exists: what
- * makes it leave the filter, such as its end with `--status inprocess`, is told like what follows. One that begins to
- * pass comes as `moved` with what it was before, even if only time (`overdue`) or a lease (`locked`) brought it in.
+ * A stream belongs to the selection from the first poll at which it passes the filter until it is removed: changes that
+ * make it leave the filter, such as its end with `--status inprocess`, and later ones are reported. A stream that
+ * begins to pass is `moved` with its earlier state, even if only time (`overdue`) or a lease (`locked`) makes it pass.
  *
- * What was `moved` is never told again, whatever becomes of the rest of that look. Ends when the signal aborts.
+ * A `moved` stream is not repeated, even if the rest of that poll fails. Ends when the signal aborts.
  * @throws the store's faults but `StoreUnreachable`
  */
 export async function* watch(
@@ -66,47 +66,47 @@ export async function* watch(
   }
 }
 
-/** A state of a stream. */
+/** A version of a stream. */
 export interface StreamVersion {
   readonly version: number
-  /** The life (`lc:born`) in which the version counts. */
+  /** The incarnation (`lc:born`) of the version. */
   readonly born: string
   /** When the store wrote it, epoch ms. */
   readonly modifiedMs: number
 }
 
-/** A stream that is new to the selection, or whose ETag moved. */
+/** A stream that is new to the selection, or whose ETag changed. */
 export interface WatchedStream extends SummarizedStream {
   /**
-   * How it stood when it was last looked at, inside the selection or not. `undefined` when it could not be read until
-   * now or was not there: at the first look, and for a stream that was created since.
+   * Its version at the last poll, inside the selection or not. `undefined` if it was unreadable until now or did not
+   * exist: at the first poll, and for a stream that was created since.
    */
   readonly before: StreamVersion | undefined
 }
 
-/** What is remembered of a stream from look to look. */
+/** The remembered state of a stream between polls. */
 interface WatchedState extends RememberedStream {
-  readonly standing: StreamVersion | undefined
-  /** It has passed the filter once. */
+  readonly version: StreamVersion | undefined
+  /** It has passed the filter before. */
   readonly isInside: boolean
   readonly passesFromMs: number
 }
 
-/** At most so many documents are read at a time. */
+/** Maximum number of concurrent reads. */
 const READS_AT_ONCE = 8
 
-/** The streams of a selection as they were last seen: finds what moved since. */
+/** The streams of a selection at the last poll: finds the ones that have changed since. */
 class WatchedStreams {
   readonly #streams = new ChangedStreams<WatchedState>()
   readonly #names: readonly string[]
   readonly #rows: SelectionListing
-  readonly #entrance: FilterGate
+  readonly #gate: FilterGate
   readonly #signal: AbortSignal | undefined
   readonly #forgets: boolean
   readonly #nowMs: () => number
   #isFirst = true
 
-  /** @param options `once`: there will be one look, so that nothing has to be kept but what tells missing names */
+  /** @param options `once`: there is only one poll, so that only missing names must be remembered */
   constructor(
     store: StreamStore,
     selection: Selection,
@@ -116,28 +116,28 @@ class WatchedStreams {
     this.#names = selection.kind === 'filter' ? [] : [...new Set(selection.names)]
     this.#nowMs = () => store.nowMs()
     this.#rows = listingOf(store, selection)
-    this.#entrance = entranceOf(store, selection.kind === 'filter' ? selection.filter : {}, signal)
+    this.#gate = filterGateOf(store, selection.kind === 'filter' ? selection.filter : {}, signal)
     this.#signal = signal
   }
 
-  /** What is new or has moved, in order of name. What it has given it never gives again, even if it fails later on. */
+  /** The new and changed streams, in order of name. A stream is not repeated, even if the poll fails later. */
   async *poll(): AsyncGenerator<readonly WatchedStream[]> {
     this.#streams.begin()
     const mayPass = ({ isInside, passesFromMs }: WatchedState) => !isInside && passesFromMs <= this.#nowMs()
     const skip = (name: string, etag: string) => this.#streams.skip(name, etag, mayPass)
-    const asked = { ...(this.#signal && { signal: this.#signal }), ...(this.#isFirst ? {} : { skip }) }
-    for await (const page of this.#rows(asked)) {
+    const query = { ...(this.#signal && { signal: this.#signal }), ...(this.#isFirst ? {} : { skip }) }
+    for await (const page of this.#rows(query)) {
       const changed = page.filter(row => !this.#streams.skip(row.name, row.etag, state => this.#passesNow(state, row)))
       for (let at = 0; at < changed.length; at += READS_AT_ONCE) {
         const rows = changed.slice(at, at + READS_AT_ONCE)
-        const sights = await Promise.all(rows.map(row => this.#entrance.sight(row)))
-        const streams = sights.flatMap(sight => (sight === undefined ? [] : this.#take(sight)))
+        const evaluated = await Promise.all(rows.map(row => this.#gate.evaluate(row)))
+        const streams = evaluated.flatMap(one => (one === undefined ? [] : this.#take(one)))
         if (streams.length > 0) yield streams
       }
     }
   }
 
-  /** What only a whole look tells: call it once after each that came to its end. */
+  /** The results of a whole poll: call it once after each complete one. */
   end(): { readonly gone: readonly string[]; readonly missing: readonly string[]; readonly first: boolean } {
     const gone = this.#streams.end().flatMap(({ name, isInside }) => (isInside ? [name] : []))
     const first = this.#isFirst
@@ -146,24 +146,24 @@ class WatchedStreams {
   }
 
   #passesNow({ isInside, passesFromMs }: WatchedState, row: StreamRow): boolean {
-    return !isInside && this.#entrance.isOpen(passesFromMs, row)
+    return !isInside && this.#gate.isOpen(passesFromMs, row)
   }
 
   #take({ item, passesFromMs }: Evaluated): WatchedStream[] {
     const { listed } = item
     const state = this.#streams.get(listed.name)
-    const before = state?.standing
-    const isInside = state?.isInside === true || this.#entrance.isOpen(passesFromMs, listed)
+    const before = state?.version
+    const isInside = state?.isInside === true || this.#gate.isOpen(passesFromMs, listed)
     const name = state?.name ?? ownText(listed.name)
-    const standing = standingOf(item, before)
+    const version = versionOf(item, before)
     const etag = ownText(listed.etag)
-    if (!this.#forgets) this.#streams.take({ name, etag, standing, isInside, passesFromMs, listing: 0 })
+    if (!this.#forgets) this.#streams.take({ name, etag, version, isInside, passesFromMs, listing: 0 })
     return isInside ? [{ ...item, listed: { ...listed, name }, before }] : []
   }
 }
 
-/** A document that cannot be read for a while has not moved on. */
-function standingOf({ listed, pin }: SummarizedStream, before: StreamVersion | undefined): StreamVersion | undefined {
+/** The version of an unreadable document is the last known one. */
+function versionOf({ listed, pin }: SummarizedStream, before: StreamVersion | undefined): StreamVersion | undefined {
   const { ifVersion, ifBorn } = pin
   if (ifVersion === undefined || ifBorn === undefined) return before
   const born = before?.born === ifBorn ? before.born : ownText(ifBorn)

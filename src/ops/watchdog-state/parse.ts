@@ -1,6 +1,6 @@
 import type { StreamStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
-import { readAside } from '../system-documents.ts'
+import { readSystemDocument } from '../system-documents.ts'
 import {
   type BreakerFigures,
   byStart,
@@ -208,7 +208,7 @@ export const WATCHDOG_STATE = '.leasectl/watchdog/state.json'
  */
 export async function readWatchdogState(store: StreamStore, signal?: AbortSignal): Promise<WatchdogState> {
   try {
-    return parseWatchdogState(await readAside(store, WATCHDOG_STATE, signal))
+    return parseWatchdogState(await readSystemDocument(store, WATCHDOG_STATE, signal))
   } catch (error) {
     if (!(error instanceof StreamFault)) throw error
     return { watchdogs: [], damaged: true, fault: error.what }

@@ -18,28 +18,28 @@ export function replayStatuses(transactions: readonly Transaction[]): Map<string
   return statuses
 }
 
-/** What somebody who keeps no journal has done to the document since our last write. */
+/** The changes of a writer without a journal since our last write. */
 export interface ForeignWrite {
   /** `adopt`: the document has never been ours. */
   readonly op: 'adopt' | 'foreign'
   readonly changes: readonly JournalChange[]
-  /** More than statuses differs. */
+  /** The documents differ in more than statuses. */
   readonly other: boolean
-  /** What is known of it beside the changes, `''` for nothing. */
+  /** A reason to record, `''` for none. */
   readonly why: string
-  /** An older copy was put over what stood there: nothing that was claimed until then is claimed now. */
+  /** An older copy replaced the document: all claims until then have ended. */
   readonly isOlderCopy: boolean
 }
 
-/** Stands for the sum of a changed document until writing renews it. */
+/** The sum of a changed document until it is written. */
 export const UNWRITTEN_SUM = '0:'
 
 /**
- * Finds a foreign write: `lc:sum` does not match the events, or a higher version than any in the document was there before.
- * Normal where a .NET writer lives next door. A sum of another kind (its leading number is not 1) is not compared.
+ * Finds a foreign write: `lc:sum` does not match the events, or a higher version than any in the document is known.
+ * Normal beside a .NET writer. A sum of another kind (its leading number is not 1) is not compared.
  *
- * @param versionFloor the highest version that stands beside the document; 0 if unknown
- * @returns `undefined` when nobody else wrote
+ * @param versionFloor the version in the summary beside the document; 0 if unknown
+ * @returns `undefined` without a foreign write
  */
 export function findForeignWrite(document: StreamDocument, versionFloor: number): ForeignWrite | undefined {
   if (document.version === 0 && document.journal === '') {
@@ -62,7 +62,7 @@ export function findForeignWrite(document: StreamDocument, versionFloor: number)
   }
 }
 
-/** The highest version that a document and the summary beside it (`floor`) name: versions never go back, whatever a foreign writer dropped. */
+/** The highest version in a document and its summary (`floor`): versions never go back. */
 export function highestVersion(document: StreamDocument, floor: number): number {
   let highest = Math.max(document.version, floor, lastVersion(document.journal, document.prefix))
   for (const event of document.events) highest = Math.max(highest, fenceOf(event) ?? 0)
@@ -73,7 +73,7 @@ function isCompared(sum: string): boolean {
   return sum === '' || sum.startsWith('1:')
 }
 
-/** Who held them may have ended them since: nobody can know. */
+/** The claims that end with an older copy: their holders may have completed the events since, which no record shows. */
 function endedClaims({ events }: StreamDocument, transactions: readonly Transaction[]): JournalChange[] {
   const claimed = restoreDroppedAttributes(events, transactions).filter(
     event => !isFinal(event) && event.lc.fence !== undefined,
@@ -89,7 +89,7 @@ function statusChanges(document: StreamDocument, known: ReadonlyMap<string, stri
     const from = known.get(event.id)
     if (from === undefined) changes.push({ event: event.id, from: '', to: event.status, how: 'add' })
     else if (from !== event.status)
-      changes.push({ event: event.id, from, to: event.status, how: howLost(event.status) })
+      changes.push({ event: event.id, from, to: event.status, how: causeOf(event.status) })
   })
   for (const [event, from] of known) {
     if (stream.find(event) === undefined) changes.push({ event, from, to: '', how: 'target' })
@@ -97,20 +97,20 @@ function statusChanges(document: StreamDocument, known: ReadonlyMap<string, stri
   return changes
 }
 
-/** A status that was taken away must not look like an event that was removed: the event is there anew, without one. */
-function howLost(to: string): JournalChange['how'] {
+/** A removed status must not look like a removed event: it is recorded as an added event without a status. */
+function causeOf(to: string): JournalChange['how'] {
   return to === '' ? 'add' : 'target'
 }
 
-/** True if one of our own transactions, not a foreign writer, gave the event its present status. */
-export function ownStatus(transactions: readonly Transaction[], id: string): boolean {
+/** Whether one of our own transactions, not a foreign writer, set the event's present status. */
+export function isOwnStatus(transactions: readonly Transaction[], id: string): boolean {
   const last = transactions.findLast(({ changes }) =>
     changes.some(({ event, attr }) => event === id && attr === undefined),
   )
   return last !== undefined && last.op !== 'foreign' && last.op !== 'adopt'
 }
 
-/** Ids of the events that a fork of ours declared as its join: no other event but the root begins as `inprocess`. */
+/** Ids of the events that our forks declared as joins: except for them and the root, no event begins as `inprocess`. */
 export function declaredJoins(transactions: readonly Transaction[]): Set<string> {
   const ids = new Set<string>()
   for (const { op, changes } of transactions) {
@@ -122,36 +122,36 @@ export function declaredJoins(transactions: readonly Transaction[]): Set<string>
   return ids
 }
 
-/** Ids of the events that were ever claimed, found worked by a foreign writer, completed or aborted. */
+/** Ids of the events that were ever claimed, started by a foreign writer, completed or aborted. */
 export function eventsThatRan(transactions: readonly Transaction[]): ReadonlySet<string> {
   const ids = new Set<string>()
   for (const { op, changes } of transactions) {
     for (const { event, from, to, how, owner } of changes) {
-      const begun = how === 'target' && from === 'init' && to === 'inprocess' && op !== 'retry'
-      if (begun || owner !== undefined || to === 'completed' || to === 'aborted') ids.add(event)
+      const started = how === 'target' && from === 'init' && to === 'inprocess' && op !== 'retry'
+      if (started || owner !== undefined || to === 'completed' || to === 'aborted') ids.add(event)
     }
   }
   return ids
 }
 
-/** In place of an attribute's name: the event's claim ended with a foreign write, which left its status as it was. */
+/** Used as the name of an attribute: a foreign write ended the event's claim but kept its status. */
 export const CLAIM = 'claim'
 
 type LcAttributes = { readonly [Name in LcAttributeName]?: string }
 
-/** What the journal tells of one event's attributes in our namespace. */
+/** The `lc` attributes of one event that the journal knows. */
 export interface JournalFacts {
   /** Version of the transaction that added it. */
   readonly added: number
-  /** Owner, fence, attempt, latest opening, waiting join and what a retry replaced; the end of a claim is in no journal. */
+  /** Owner, fence, attempt, latest opening, waiting join and superseded marks, but not the end of a claim. */
   readonly lc: LcAttributes
 }
 
 /**
- * Gives events back what a writer that makes each event anew from its own class has dropped, as far as the journal
- * knows it: claims (their end excepted: they count as run out), attempts, latest openings, waiting joins and what a
- * retry replaced. Without them a join would wait for ever, and a retried event close over its earlier failure.
- * Attributes that are there stay as they are. Returns the same list if nothing was missing.
+ * Restores the `lc` attributes that a writer drops when it rebuilds events from its own class, as far as the journal
+ * knows them: claims (without their end, hence expired), attempts, latest openings, waiting joins and superseded marks.
+ * Without them a join would wait forever, and the earlier failure of a retried event would count again. Existing
+ * attributes stay. Returns the same list if nothing was missing.
  */
 export function restoreDroppedAttributes(
   events: readonly StreamEvent[],
@@ -170,7 +170,7 @@ export function restoreDroppedAttributes(
   return restored ? list : events
 }
 
-/** The events without the claims that a foreign write ended. Who held one stays to be seen: the next claim is another attempt. */
+/** The events without the claims that a foreign write ended. The owner stays: the next claim is another attempt. */
 export function withoutEndedClaims(
   events: readonly StreamEvent[],
   changes: readonly JournalChange[],
@@ -184,17 +184,17 @@ export function withoutEndedClaims(
   })
 }
 
-/** The same for all events after the given transactions, oldest first. `stream` tells what is below what. */
+/** The facts of all events after the given transactions, oldest first. @param stream the links between the events */
 export function factsOf(stream: EventStream, transactions: readonly Transaction[]): ReadonlyMap<string, JournalFacts> {
   const facts = new Map<string, JournalFacts>()
   for (const transaction of transactions) {
-    for (const change of transaction.changes) note(facts, transaction, change, stream.root?.id === change.event)
-    if (transaction.op === 'retry' && transaction.on !== '') noteSuperseded(facts, transaction, stream)
+    for (const change of transaction.changes) record(facts, transaction, change, stream.root?.id === change.event)
+    if (transaction.op === 'retry' && transaction.on !== '') recordSuperseded(facts, transaction, stream)
   }
   return facts
 }
 
-function note(
+function record(
   facts: Map<string, JournalFacts>,
   transaction: Transaction,
   change: JournalChange,
@@ -202,7 +202,7 @@ function note(
 ): void {
   const before = facts.get(change.event) ?? { added: transaction.version, lc: {} }
   const own = transaction.op !== 'foreign' && transaction.op !== 'adopt'
-  // A foreign writer that changed the status has taken the event from its worker.
+  // A foreign writer that changes the status takes the event from its worker.
   const lc = own ? afterOwn(before.lc, transaction, change, isRoot) : afterForeign(before.lc, change)
   facts.set(change.event, { ...before, lc })
 }
@@ -231,8 +231,8 @@ function withoutClaim({ owner: _, fence: __, claimed: ___, ...lc }: LcAttributes
   return lc
 }
 
-/** Everything below the target that was there before the retry. */
-function noteSuperseded(facts: Map<string, JournalFacts>, { on, version }: Transaction, stream: EventStream): void {
+/** Marks the events below the target that existed before the retry. */
+function recordSuperseded(facts: Map<string, JournalFacts>, { on, version }: Transaction, stream: EventStream): void {
   const target = stream.positionOf(on)
   if (target < 0) return
   for (const at of stream.descendantPositions(target)) {

@@ -1,7 +1,7 @@
 import { SaxesParser } from 'saxes'
 import { escapeAttribute } from '../xml/text.ts'
 
-/** How an event came to change: as the target, by a cascade from above, by closing, by a join, or added. */
+/** Why an event changed: as the target, by a cascade from above, by closing, by a join, or because it was added. */
 export type ChangeCause = 'target' | 'cascade' | 'close' | 'join' | 'add'
 
 /** One event's part in a transaction. */
@@ -15,24 +15,24 @@ export interface JournalChange {
   /** For `start`. */
   readonly owner?: string
   readonly attempt?: number
-  /** For `set`: the names of the changed attributes, joined by blanks. For `foreign`: `claim` where that ended with an older copy. */
+  /** For `set`: names of changed attributes, joined by blanks. For `foreign`: `claim` if an older copy ended it. */
   readonly attr?: string
 }
 
-/** One entry of the journal: who did what to which event, when and why. */
+/** One entry of the journal: author, operation, events, time and reason. */
 export interface Transaction {
   readonly version: number
   /** ISO time. */
   readonly at: string
   readonly by: string
-  /** An operation's name, or `adopt` (first transaction on a foreign document) or `foreign` (somebody else wrote). */
+  /** An operation's name, or `adopt` (first transaction on a foreign document) or `foreign` (a foreign write). */
   readonly op: string
   /** The target event, `''` for none. */
   readonly on: string
   readonly commandId: string
-  /** Of the call that made it: tells apart calls that share a command id. */
+  /** A random text of the call: distinguishes calls with the same command id. */
   readonly nonce?: string
-  /** 16 hex digits over op, target and arguments: tells a repeated command from another one with the same id. */
+  /** 16 hex digits over op, target and arguments: distinguishes a repeated command from another one with the same id. */
   readonly hash: string
   readonly why: string
   /** A foreign write changed more than statuses. */
@@ -41,11 +41,11 @@ export interface Transaction {
 }
 
 /**
- * The journal as text inside the document. Appending and looking for a command id work on the raw text; it is parsed
- * only when history is asked for or a foreign write was found.
+ * The journal is kept as raw XML. Appending and finding a command id work on that text; it is parsed only to read the
+ * history or when a foreign write was found.
  */
 
-/** One entry as it is written, on a line of its own. */
+/** One entry as written, on one line. */
 export function formatTransaction(transaction: Transaction, prefix: string): string {
   const { version, at, by, op, on, commandId, nonce = '', hash, why, other } = transaction
   const open = `<${prefix}:tx${attributes({ v: String(version), at, by, op, on, cmd: commandId, n: nonce, h: hash, why, other: other ? 'yes' : '' })}`
@@ -71,7 +71,7 @@ function attributes(values: Readonly<Record<string, string>>): string {
   return text
 }
 
-/** All entries, oldest first. Elements and attributes that are not the journal's own are passed over. */
+/** All entries, oldest first. Foreign elements and attributes are ignored. */
 export function parseJournal(journal: string, prefix: string): Transaction[] {
   if (journal === '') return []
   const transactions: Transaction[] = []
@@ -93,8 +93,8 @@ export function parseJournal(journal: string, prefix: string): Transaction[] {
 }
 
 /**
- * The entry a command id left, if any. Ids hold neither quotes nor `<`, and the reader brings the journal into
- * the form that `formatTransaction` writes, so a plain search for ` cmd="ID"` finds every entry.
+ * The entry with a command id, if any. Ids have neither quotes nor `<`, and the reader normalizes the journal to the
+ * form of `formatTransaction`, so a plain search for ` cmd="ID"` finds every entry.
  */
 export function findCommand(journal: string, prefix: string, commandId: string): Transaction | undefined {
   if (!journal.includes(` cmd="${commandId}"`)) return undefined
@@ -110,20 +110,20 @@ export function lastVersion(journal: string, prefix: string): number {
   return naturalNumber(/ v="(\d+)"/.exec(entry)?.[1])
 }
 
-/** No more of the last entries than this are looked at for their writers. */
+/** Maximum number of last entries to read for their writers. */
 const MOST_LATE_ENTRIES = 200
 
-/** Who wrote of late, in turns of one or more entries each. */
+/** The recent writers, in turns of one or more entries each. */
 export interface LateWriters {
-  /** As they are escaped in the journal. */
+  /** Names as escaped in the journal. */
   readonly names: ReadonlySet<string>
-  /** How often one wrote behind another. */
+  /** How often the writer changed. */
   readonly changes: number
   /** From the first of these entries to the last. */
   readonly tookMs: number
 }
 
-/** Who wrote the entries since then. Who created the stream does not count for that alone. */
+/** The writers of the entries since a time. Creating the stream alone does not count. */
 export function lateWriters(journal: string, prefix: string, sinceIso: string): LateWriters {
   const names = new Set<string>()
   const head = new RegExp(`<${prefix}:tx v="\\d+" at="([^"]*)"(?: by="([^"]*)")? op="([^"]*)"`, 'y')

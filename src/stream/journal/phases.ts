@@ -4,31 +4,31 @@ import type { TimeReader } from '../time/dates.ts'
 import type { JournalChange, Transaction } from './journal.ts'
 
 /**
- * What an event is doing for a while: *ready* to be claimed, *running* at a worker, *waiting* for its successors or for
- * the branches it joins. *unrecorded* is the time before leasectl knew the event: it was there, what it did nobody wrote down.
+ * A phase of an event: *ready* to be claimed, *running* at a worker, *waiting* for its successors or for the branches
+ * it joins. *unrecorded* is the time before leasectl knew the event: it existed, but its phases were not recorded.
  */
 export type Phase = 'ready' | 'running' | 'waiting' | 'unrecorded'
 
-/** A stretch of time, epoch ms. */
+/** A period in one phase, epoch ms. */
 export interface Period {
   readonly phase: Phase
   readonly fromMs: number
-  /** `undefined` while it lasts. */
+  /** `undefined` while the phase lasts. */
   readonly toMs: number | undefined
 }
 
-/** What an event has been through. Retries make several ends. */
+/** The phases and ends of an event. Retries make several ends. */
 export interface EventHistory {
-  /** In order, none of them empty; between the end and a retry there is none. */
+  /** In order, without empty periods; there is none between an end and a retry. */
   readonly spans: readonly Period[]
   readonly ends: readonly { readonly atMs: number; readonly status: string }[]
-  /** Others added the event: what it did until it was found nobody recorded, whether its `created` can be read or not. */
+  /** A foreign writer added the event, so that its phases until it was found are not recorded. */
   readonly foundLate: boolean
 }
 
 /**
- * The phases of all events, by id, from the transactions that changed them. Of events that no transaction speaks of,
- * and of the time before a document was adopted, `created` and `timestamp` are what is known.
+ * The phases of all events, by id, from the transactions that changed them. For events without a transaction, and for
+ * the time before a document was adopted, only `created` and `timestamp` are known.
  *
  * @param transactions oldest first, unrecorded foreign writes included
  */
@@ -44,10 +44,10 @@ export function phasesOf(
 
 interface Run {
   status: string
-  /** A worker holds it, or one that makes no claims. */
+  /** A worker holds the event, with or without a claim. */
   worked: boolean
   joinWaits: boolean
-  /** Successors that are open by now; ids that lead nowhere count as open. */
+  /** Number of open successors; missing ids count as open. */
   open: number
   span: { phase: Phase; fromMs: number } | undefined
   readonly spans: Period[]
@@ -68,7 +68,7 @@ class Replay {
     this.#links = linkEvents(events)
   }
 
-  /** Only how things stand after all changes of a transaction counts: it lands as a whole. */
+  /** Only the state after all changes of a transaction counts: it takes effect as a whole. */
   take({ at, op, changes }: Transaction): void {
     this.#nowMs = Math.max(this.#nowMs, this.#time(at) ?? this.#nowMs)
     const foreign = op === 'adopt' || op === 'foreign'
@@ -100,10 +100,10 @@ class Replay {
     const foreign = op === 'adopt' || op === 'foreign'
     run.status = to === '' && how !== 'add' ? REMOVED : to
     run.worked = foreign ? to === 'inprocess' : owner !== undefined
-    // Only its release tells that a join waited which others brought.
+    // Only the release shows that a join of a foreign writer had been waiting.
     if (how === 'join' && to === 'init' && run.span !== undefined) run.span.phase = 'waiting'
     const declared = how === 'add' && to === 'inprocess' && (op === 'init' || op === 'advance') && position !== 0
-    // Canceled while it waited, a join that is retried by name waits on.
+    // A join that was canceled while it waited goes on waiting when it is retried by name.
     const waitsOn = to === 'inprocess' && (how === 'join' || (op === 'retry' && how === 'target' && position !== 0))
     run.joinWaits = declared || waitsOn || (foreign && this.#joinsNow(position))
   }
@@ -128,7 +128,7 @@ class Replay {
     return run
   }
 
-  /** Ends the span that runs if the phase is another one now, and begins the next. */
+  /** Ends the current period if the phase has changed, and begins the next. */
   #move(position: number, foreign: boolean): void {
     const event = this.#events[position]
     const run = event && this.#runs.get(event.id)
@@ -144,13 +144,13 @@ class Replay {
     if (wasOpen && isFinal(run)) run.ends.push({ atMs, status: run.status })
   }
 
-  /** Others' ends are found later than they happen; their time stands in `timestamp` as long as nobody reopens the event. */
+  /** When the event ended. A foreign end is found late; its time is in `timestamp` until the event is reopened. */
   #endedMs(event: StreamEvent, { status }: Run, leastMs: number): number {
     const ms = status === event.status ? this.#time(event.timestamp) : undefined
     return ms === undefined ? this.#nowMs : Math.max(leastMs, Math.min(ms, this.#nowMs))
   }
 
-  /** What was before others' event was found. Returns true if it had ended by then. */
+  /** Records the time before a foreign event was found. Returns true if it had ended by then. */
   #before(event: StreamEvent, run: Run): boolean {
     run.foundLate = true
     const createdMs = this.#time(event.created)
@@ -161,7 +161,7 @@ class Replay {
     return final
   }
 
-  /** Events that no transaction speaks of: a document that was never ours. */
+  /** Adds the events without a transaction, as in a document that was never ours. */
   #takeUnknown(): void {
     const stream = new EventStream(this.#events)
     this.#events.forEach((event, position) => {
@@ -184,7 +184,7 @@ class Replay {
   }
 }
 
-/** In place of a status: the event is not there. */
+/** Used as the status of an event that does not exist. */
 const REMOVED = '\0removed'
 
 function isOpen(run: Run | undefined): boolean {
@@ -197,28 +197,28 @@ function phaseOf(run: Run): Phase | undefined {
   return run.worked ? 'running' : 'ready'
 }
 
-/** When an event came, was begun and ended: epoch ms, never one before another. */
+/** When an event was created, started and ended: epoch ms, in ascending order. */
 export interface EventSpan {
   readonly event: StreamEvent
-  /** When it was added; `undefined` when that cannot be read. */
+  /** When it was added; `undefined` if the time is unreadable. */
   readonly createdMs: number | undefined
-  /** When work on it first began, as the history tells; `undefined` for what never began and where nobody wrote it down. */
+  /** When work on it first began, from the history; `undefined` if it never began or the start was not recorded. */
   readonly startedMs: number | undefined
-  /** When it ended; `undefined` while it is open. */
+  /** When it ended; `undefined` for an open event. */
   readonly endedMs: number | undefined
-  /** What happened to the event itself, oldest first. */
+  /** The changes of the event itself, oldest first. */
   readonly steps: readonly EventStep[]
 }
 
-/** One transaction's part in the life of an event. */
+/** One change of an event, with its transaction. */
 export interface EventStep {
-  /** Epoch ms; `undefined` when the entry's time cannot be read. */
+  /** Epoch ms; `undefined` if the entry's time is unreadable. */
   readonly atMs: number | undefined
   readonly transaction: Transaction
   readonly change: JournalChange
 }
 
-/** The span of every event that counts, in document order: of events with the same id the first. */
+/** The span of every event, in document order; of events with the same id only the first. */
 export function eventSpans(
   stream: EventStream,
   transactions: readonly Transaction[],
@@ -241,15 +241,15 @@ function spanOf(event: StreamEvent, steps: readonly EventStep[], isRoot: boolean
 }
 
 /**
- * A join is added `inprocess` while it waits for its branches, and put back so by a retry: nobody works on it then. What
- * was found when a document became ours had begun before.
+ * Whether a change starts the work on an event. A join is `inprocess` while it waits for its branches, when it is added
+ * and after a retry: no worker has it then. An event found at the adoption of a document had started before.
  */
 function begins({ op }: Transaction, { from, to, how, attr }: JournalChange, isRoot: boolean): boolean {
   if (to !== 'inprocess' || from === to || attr !== undefined || op === 'adopt') return false
   return isRoot || (how !== 'add' && how !== 'join')
 }
 
-/** Clocks of different writers disagree: what follows is not shown before what it follows. */
+/** Keeps times in order although the clocks of writers differ. */
 function notBefore(earliestMs: number | undefined, ms: number | undefined): number | undefined {
   return ms === undefined || earliestMs === undefined ? ms : Math.max(earliestMs, ms)
 }

@@ -4,14 +4,14 @@ import { factsOf, type JournalFacts } from './history.ts'
 import type { JournalChange, Transaction } from './journal.ts'
 
 /**
- * The events of a stream as they were when only the first of its transactions had happened: which there were, their
- * links among each other, statuses, claims, waiting joins, attempts and what retries had replaced. Other attributes are
- * as they are now, for the journal keeps no other values of them; of an event that has changed since, `msg` is what it
- * was made with or, where it had ended, the reason given for that, and `timestamp` its last change until then. The end of a claim is in no journal: `until` is absent.
+ * The events of a stream at an earlier version: its events then, with their links, statuses, claims, waiting joins,
+ * attempts and superseded marks. Other attributes have their present values, as the journal keeps no others; of an
+ * event that has changed since, `msg` is the original one or, if it had ended, the reason of its end, and `timestamp`
+ * is its last change until then. The journal does not have the end of a claim: `until` is absent.
  *
- * @param events as they are now, in document order; of several with the same id only the first is known to the journal
- * @param past the transactions up to the version asked for, oldest first
- * @param since those that followed, unrecorded foreign writes included
+ * @param events the present events, in document order; of several with the same id the journal knows only the first
+ * @param past the transactions up to the wanted version, oldest first
+ * @param since the later transactions, unrecorded foreign writes included
  */
 export function eventsAfter(
   events: readonly StreamEvent[],
@@ -29,7 +29,7 @@ export function eventsAfter(
   return markErrors([...there, ...removedSince(stream, tracks, facts)], tracks)
 }
 
-/** What the journal says of one event on both sides of a point in its history. */
+/** The journal's changes of one event on both sides of a version. */
 interface Track {
   /** The last change before it. */
   last: { readonly change: JournalChange; readonly transaction: Transaction } | undefined
@@ -52,14 +52,14 @@ function follow(past: readonly Transaction[], since: readonly Transaction[]): Re
   return tracks
 }
 
-/** `undefined` for an event that has not changed since: then as now. */
+/** `undefined` for an event that has not changed since. */
 function statusThen(track: Track | undefined): { readonly status: string } | 'absent' | undefined {
   if (track?.last !== undefined) {
     const { to, how } = track.last.change
     return to === '' && how !== 'add' ? 'absent' : { status: to }
   }
   if (track?.next === undefined) return undefined
-  // A journal that lost its beginning: an event that it does not see added was there before.
+  // The journal has lost its beginning: an event that it does not add existed before.
   return track.next.how === 'add' && track.next.from === '' ? 'absent' : { status: track.next.from }
 }
 
@@ -91,7 +91,7 @@ function asThen(
 
 const ENDS: ReadonlySet<string> = new Set(['complete', 'fail', 'cancel', 'abort'])
 
-/** What an ended event said was the reason of its end; before it had the `msg` it was made with, kept in `lc:msg`. */
+/** The `msg` at that version: for an ended event the reason of its end, else the original one from `lc:msg`. */
 function messageThen(event: StreamEvent, { last }: Track): string {
   const first = event.lc.msg?.trim() ?? event.msg
   if (last === undefined || last.change.how !== 'target' || !isFinal({ status: last.change.to })) return first
@@ -99,7 +99,7 @@ function messageThen(event: StreamEvent, { last }: Track): string {
   return ENDS.has(op) && why !== '' ? why : first
 }
 
-/** Links to events that came later are left out; those that lead nowhere now did so then. */
+/** Leaves out links to events that were added later. Links that dangle now dangled then. */
 function restricted(event: StreamEvent, later: ReadonlySet<string>): StreamEvent {
   const ids = nextIds(event)
   const next = ids.some(id => later.has(id)) ? ids.filter(id => !later.has(id)).join('|') : event.next
@@ -107,7 +107,7 @@ function restricted(event: StreamEvent, later: ReadonlySet<string>): StreamEvent
   return next === event.next && prev === event.prev ? event : { ...event, next, prev }
 }
 
-/** Of an event that a foreign writer has removed since, the journal knows id, status and claim. */
+/** The events that a foreign writer has removed since: the journal knows their id, status and claim. */
 function removedSince(
   stream: EventStream,
   tracks: ReadonlyMap<string, Track>,
@@ -121,7 +121,7 @@ function removedSince(
   })
 }
 
-/** Parents that had ended with errors and were reopened since: a retry drops their marks. */
+/** Restores the error marks of parents that had ended with errors and were reopened since: a retry drops them. */
 function markErrors(events: StreamEvent[], tracks: ReadonlyMap<string, Track>): StreamEvent[] {
   const unsure = (event: StreamEvent) => event.status === 'completed' && tracks.get(event.id)?.next !== undefined
   if (!events.some(unsure)) return events
@@ -144,10 +144,10 @@ function isFailure(event: StreamEvent | undefined): boolean {
   return event !== undefined && isFailed(event) && !isSuperseded(event)
 }
 
-/** What has become of one event between two versions. */
+/** The difference of one event between two versions. */
 export interface EventDifference<Tx extends Transaction = Transaction> {
   readonly id: string
-  /** `again`: it has changed and is as it was. */
+  /** `again`: it has changed back to its earlier state. */
   readonly kind: 'added' | 'removed' | 'changed' | 'again'
   /** `undefined` for an event that was added. */
   readonly before: StreamEvent | undefined
@@ -157,15 +157,15 @@ export interface EventDifference<Tx extends Transaction = Transaction> {
   readonly times: number
   /** Names of attributes that were set. */
   readonly attributes: readonly string[]
-  /** The last transaction that changed it, or replaced it by retrying an event above; `undefined` where none is known. */
+  /** The last transaction that changed it, or superseded it by retrying an ancestor; `undefined` if unknown. */
   readonly last: Tx | undefined
 }
 
 /**
- * The events that have changed between two versions: in the order of the later one, then those that are gone.
+ * The events that differ between two versions: in the order of the later version, then the removed ones.
  *
- * @param before events of the earlier version, @param after of the later one
- * @param between the transactions that lie between them, oldest first
+ * @param before the events of the earlier version @param after the events of the later version
+ * @param between the transactions between them, oldest first
  */
 export function differences<Tx extends Transaction>(
   before: readonly StreamEvent[],
@@ -199,7 +199,7 @@ export function differences<Tx extends Transaction>(
   })
 }
 
-/** The retry that replaced an event: the event bears its version. */
+/** The retry that superseded an event: the event has its version. */
 function replacing<Tx extends Transaction>(event: StreamEvent | undefined, between: readonly Tx[]): Tx | undefined {
   const version = event?.lc.superseded
   return version === undefined ? undefined : between.find(transaction => String(transaction.version) === version)
@@ -212,14 +212,14 @@ function changedBy({ changes }: Transaction): ReadonlyMap<string, readonly strin
   return ids
 }
 
-/** Of several events with the same id the first counts. */
+/** Events by id; of several with the same id the first. */
 function firsts(events: readonly StreamEvent[]): ReadonlyMap<string, StreamEvent> {
   const byId = new Map<string, StreamEvent>()
   for (const event of events) if (!byId.has(event.id)) byId.set(event.id, event)
   return byId
 }
 
-/** What the journal tells of both. */
+/** Whether both are equal in all that the journal records. */
 function same(a: StreamEvent, b: StreamEvent): boolean {
   const names = ['owner', 'fence', 'attempt', 'join', 'superseded'] as const
   return a.status === b.status && names.every(name => a.lc[name] === b.lc[name])

@@ -6,7 +6,7 @@ import type { EventSpec, Operation, Refusal } from './operation.ts'
 
 type Init = Extract<Operation, { op: 'init' }>
 
-/** Creates the root and, if asked, a first fork. A document that has an event is `exists`. */
+/** Creates the root and an optional first fork. A document with an event is refused as `exists`. */
 export function init(draft: Draft, operation: Init): Refusal | undefined {
   const { root } = draft.stream
   if (root !== undefined) {
@@ -23,7 +23,7 @@ export function init(draft: Draft, operation: Init): Refusal | undefined {
 
 type Advance = Extract<Operation, { op: 'advance' }>
 
-/** The event's own work is done, others go on: adds successors, drops the claim; it stays open until they end. */
+/** Ends the event's own work: adds successors and drops the claim. The event stays open until they end. */
 export function advance(draft: Draft, position: number, operation: Advance): Refusal | undefined {
   const event = draft.at(position)
   const refusal =
@@ -41,7 +41,7 @@ export function advance(draft: Draft, position: number, operation: Advance): Ref
     return refuse('already-advanced', event, `${event.id} has successors already; --more adds further ones`)
   }
   if (operation.join !== undefined && draft.stream.waitingJoin(position) !== undefined) {
-    return refuse('join-waiting', event, `${event.id} has a join that waits; only one may wait at a time`)
+    return refuse('join-waiting', event, `${event.id} has a waiting join already; only one can wait at a time`)
   }
   draft.dropClaim(position)
   draft.setStatus(position, 'inprocess', 'target')
@@ -49,7 +49,7 @@ export function advance(draft: Draft, position: number, operation: Advance): Ref
   return undefined
 }
 
-/** Adds the next step, the forks and their join, in this order, as successors of the event. */
+/** Adds the next step, the forks and their join, in this order, as successors. */
 function addSuccessors(draft: Draft, position: number, specs: Pick<Advance, 'next' | 'forks' | 'join'>): void {
   const { id } = draft.at(position)
   const ids = () => draft.stream.events.map(event => event.id)
@@ -77,7 +77,7 @@ function addSuccessor(draft: Draft, position: number, id: string, spec: EventSpe
   )
 }
 
-/** The attributes a new event gets; the correlation id is handed down unless given. */
+/** The attributes of a new event; the correlation id is inherited unless given. */
 function attributesOf(spec: EventSpec, inheritedTrackingId: string): Partial<EventAttributes> {
   const { onDue: _, ...attributes } = spec
   return { ...attributes, trackingId: spec.trackingId ?? inheritedTrackingId }

@@ -1,17 +1,22 @@
 import { hash } from 'node:crypto'
 import type { StreamDocument } from '../document.ts'
-import { isFinal } from '../event.ts'
-import { findForeignWrite } from '../journal/history.ts'
-import { findCommand, type Transaction } from '../journal/journal.ts'
-import { checkPin, type Precondition } from '../precondition.ts'
+import { fenceOf, isFinal } from '../event.ts'
+import { ROOT_ID } from '../event-id.ts'
+import { EventStream } from '../event-stream.ts'
+import { sumOf } from '../fingerprint.ts'
+import { type ForeignWrite, findForeignWrite, replayStatuses } from '../journal/history.ts'
+import { findCommand, type JournalChange, parseJournal, type Transaction } from '../journal/journal.ts'
+import { silenceLimitMs } from '../time/deadlines.ts'
+import { advance, init } from './add-events.ts'
+import { acknowledge, checkExpired, end } from './cancel-abort.ts'
+import { checkOpen, refuse } from './checks.ts'
 import { settle } from './close.ts'
-import { setTimesRight } from './correct-times.ts'
-import { type DispatchResult, dispatch } from './dispatch.ts'
 import type { Draft } from './draft.ts'
 import type { Authorship, ChangeResult, Operation, Refusal } from './operation.ts'
-import { effectsOf, resultFromJournal } from './result.ts'
-import { checkSize } from './size-limit.ts'
+import { retry } from './retry.ts'
 import {
+  checkSize,
+  correctTimes,
   hasWork,
   isWrittenFarAhead,
   openTransaction,
@@ -19,22 +24,39 @@ import {
   type TransactionContext,
   withEntry,
 } from './transaction.ts'
+import { claimOf, complete, fail, release, set, start, touch } from './work.ts'
 
-/** What an operation may know of the world, and the state of the stream it depends on. */
+/** The state of a stream that the caller has read: the change is refused in any other (stream-format 5). */
+export interface Precondition {
+  /** Refuse (`changed`) unless the stream is at this version and no foreign write followed. */
+  readonly ifVersion?: number
+  /**
+   * Refuse unless the stream is this incarnation (`lc:born`). Another writer may have dropped that attribute: without a
+   * version to compare, the stream counts as this incarnation, and the change writes the attribute again.
+   */
+  readonly ifBorn?: string
+  /**
+   * `sumOf` the events when they were read. A foreign write before that read is then part of the known state; without
+   * this field, every unrecorded foreign write breaks the pin. Heartbeats, which raise no version, never break it.
+   */
+  readonly ifSum?: string
+}
+
+/** The inputs of an operation beside the document: time, versions seen outside, and the precondition. */
 export interface OperationContext extends TransactionContext, Precondition {
-  /** Drawn for this call alone and kept over its tries: an entry that has it is its own, whoever else has its command id. */
+  /** A random text of this call for all its attempts: identifies its journal entry among others with its command id. */
   readonly nonce?: string
 }
 
 export type Applied =
   /** The document to write. A heartbeat keeps the version. */
   | { readonly kind: 'changed'; readonly document: StreamDocument; readonly result: ChangeResult }
-  /** It is so already; nothing to write. */
+  /** The state is as wanted already; nothing to write. */
   | { readonly kind: 'unchanged'; readonly result: ChangeResult }
-  /** `document`, where foreign writers left something to close: that is written all the same. */
+  /** With a `document` if foreign writers left events to close: it is written in spite of the refusal. */
   | { readonly kind: 'refused'; readonly refusal: Refusal; readonly document?: StreamDocument }
 
-/** A command: what is wanted, by whom, and its fingerprint. */
+/** An operation with its author and its fingerprint. */
 interface Command {
   readonly operation: Operation
   readonly author: Authorship
@@ -43,10 +65,10 @@ interface Command {
 }
 
 /**
- * One transaction, as a pure function: the document, what is wanted and by whom → a new document and what changed,
- * or a refusal. Order of checks: command id, pin, final, fence, legality (stream-format 4).
+ * One transaction as a pure function: document, operation and author → a new document and its changes, or a refusal.
+ * Order of checks: command id, pin, final, fence, legality (stream-format 4).
  *
- * Before the operation it records what a foreign writer did, and settles what that one left half done.
+ * Before the operation it records a foreign write and settles the document.
  */
 export function applyOperation(
   document: StreamDocument,
@@ -59,7 +81,7 @@ export function applyOperation(
   if (repeated !== undefined) return repetition(document, repeated, command)
   if (operation.op !== 'init' && document.events.length === 0) return refused(notStarted())
   const foreign = findForeignWrite(document, context.versionFloor)
-  const broken = checkPin(document, context, foreign)
+  const broken = checkPrecondition(document, context, foreign)
   if (broken !== undefined) return refused(broken)
   const born = operation.op === 'init' ? operation.born : context.born
   const opened = openTransaction(document, { ...context, born }, foreign)
@@ -69,16 +91,16 @@ export function applyOperation(
   const isFarAhead = isWrittenFarAhead(document, context.nowMs)
   const idle = operation.op === 'settle' && !hasWork(draft) && !isFarAhead
   if (verdict.kind === 'already' || idle) return unchanged(document, verdict)
-  // Closing is evaluated once, after all changes, never inside a cascade.
+  // Closing is evaluated once, after all changes, never within a cascade.
   if (operation.op !== 'touch') settle(draft)
-  setTimesRight(draft)
+  correctTimes(draft)
   return commit(draft, verdict, command)
 }
 
 /**
- * An event may be final only because settling just closed it: readers still see it open. What was settled is written with
- * the refusal, or the two would contradict each other until somebody else writes. So are times that a wrong clock has put
- * far ahead: a claim that it made would be in the way for as long.
+ * An event may be final only because settling has just closed it, while readers still see it open. The settled document
+ * is written with the refusal, so that the two agree. Times that a wrong clock set far ahead are corrected in the same
+ * way: a claim with such an end would block the event until then.
  */
 function refusedWhenSettled(
   document: StreamDocument,
@@ -92,12 +114,12 @@ function refusedWhenSettled(
   return settled.kind === 'changed' ? { kind: 'refused', refusal, document: settled.document } : refused(refusal)
 }
 
-/** These are refused when the document would grow too large; what ends events stays possible. */
+/** Operations that are refused when the document would become too large. Operations that end events stay possible. */
 const GROWING: ReadonlySet<Operation['op']> = new Set(['init', 'advance', 'retry', 'set'])
 
-function commit(draft: Draft, verdict: Reached, command: Command): Applied {
+function commit(draft: Draft, verdict: Accepted, command: Command): Applied {
   const { op } = command.operation
-  // A heartbeat leaves no entry, nor does settling that only sets times right.
+  // A heartbeat writes no entry, nor does settling that only corrects times.
   const isQuiet = op === 'touch' || (op === 'settle' && !hasWork(draft))
   const document = isQuiet ? draft.finish() : withEntry(draft.finish(), entryOf(draft, verdict.target, command))
   const full = checkSize(document, GROWING.has(op))
@@ -131,10 +153,10 @@ function entryOf(draft: Draft, on: string, { operation, author, hash, nonce }: C
   }
 }
 
-type Reached = Exclude<DispatchResult, { kind: 'refused' }>
+type Accepted = Exclude<DispatchResult, { kind: 'refused' }>
 
-/** Nothing is written, so the result speaks of the document as it stands. */
-function unchanged(document: StreamDocument, verdict: Reached): Applied {
+/** The result of an operation that writes nothing: it describes the current document. */
+function unchanged(document: StreamDocument, verdict: Accepted): Applied {
   const root = document.events[0]
   const result = {
     outcome: 'already',
@@ -150,8 +172,8 @@ function unchanged(document: StreamDocument, verdict: Reached): Applied {
   return { kind: 'unchanged', result }
 }
 
-/** What only some operations report. */
-function reported({ claim, refused }: Reached): Pick<ChangeResult, 'claim' | 'refused'> {
+/** Fields that only some operations report. */
+function reported({ claim, refused }: Accepted): Pick<ChangeResult, 'claim' | 'refused'> {
   return { ...(claim === undefined ? {} : { claim }), ...(refused === undefined ? {} : { refused }) }
 }
 
@@ -169,18 +191,18 @@ function notStarted(): Refusal {
   return { code: 'not-started', event: '', status: '', message: 'the document holds no event yet; init starts it' }
 }
 
-/** Arguments that may differ between repetitions of one command: times, what was seen, proofs of the claim, fresh ids. */
+/** Arguments that may differ between repetitions of a command: times, observed state, proofs of the claim, ids. */
 const NOT_HASHED: ReadonlySet<string> = new Set(['claimMs', 'fence', 'born', 'expired'])
 
 /**
- * What a command asks for, as 16 hex digits of SHA-256 over canonical JSON of operation, target and arguments. Tells a
- * repetition from another command that was given the same id. A message that only repeats the reason is left out.
+ * The fingerprint of a command: 16 hex digits of SHA-256 over canonical JSON of operation, target and arguments.
+ * Distinguishes a repetition from another command with the same id. A message that only repeats the reason is left out.
  */
 export function commandHash(operation: Operation, author: Authorship): string {
-  const asked = Object.entries(operation).filter(
+  const args = Object.entries(operation).filter(
     ([name, value]) => !NOT_HASHED.has(name) && !(name === 'msg' && value === author.why),
   )
-  const canonical = JSON.stringify(sorted(Object.fromEntries(asked)))
+  const canonical = JSON.stringify(sorted(Object.fromEntries(args)))
   return hash('sha256', canonical, 'hex').slice(0, 16)
 }
 
@@ -196,4 +218,148 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 function sorted(value: Record<string, unknown>): Record<string, unknown> {
   const pairs = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
   return Object.fromEntries(pairs.map(([name, part]) => [name, inOrder(part)]))
+}
+
+/** The outcome of an operation on the draft. */
+type DispatchResult =
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | ({ readonly kind: 'done' } & Target)
+  | ({ readonly kind: 'already' } & Target)
+
+/** The target, and the fields that only some operations report. */
+type Target = { readonly target: string } & Pick<ChangeResult, 'claim' | 'refused'>
+
+/** Finds the target and applies the operation to the draft. */
+function dispatch(draft: Draft, operation: Operation): DispatchResult {
+  if (operation.op === 'settle') return { kind: 'done', target: '' }
+  if (operation.op === 'ack') return verdictOf(acknowledge(draft), '')
+  if (operation.op === 'init') return verdictOf(init(draft, operation), ROOT_ID)
+  const target = operation.event ?? draft.stream.root?.id ?? ''
+  const position = draft.stream.positionOf(target)
+  if (position < 0) return { kind: 'refused', refusal: notFound(target) }
+  if (operation.op === 'retry') {
+    const outcome = retry(draft, operation)
+    if ('code' in outcome) return { kind: 'refused', refusal: outcome }
+    return { kind: 'done', target: operation.event ?? '', ...(outcome.refused.length > 0 ? outcome : {}) }
+  }
+  const notExpired = operation.op === 'abort' && operation.expired && checkExpired(draft, operation.expired)
+  if (notExpired) return { kind: 'refused', refusal: notExpired }
+  if (operation.op === 'cancel' || operation.op === 'abort') return verdictOf(end(draft, position, operation), target)
+  const verdict = verdictOf(checkOpen(draft.at(position)) ?? work(draft, position, operation), target)
+  if (verdict.kind === 'refused' || (operation.op !== 'start' && operation.op !== 'touch')) return verdict
+  const claim = claimOf(draft, position)
+  return claim === undefined ? verdict : { ...verdict, claim }
+}
+
+type Work = Exclude<Operation, { op: 'init' | 'settle' | 'ack' | 'retry' | 'cancel' | 'abort' }>
+
+function work(draft: Draft, position: number, operation: Work): Refusal | 'already' | undefined {
+  switch (operation.op) {
+    case 'start':
+      return start(draft, position, operation)
+    case 'touch':
+      return touch(draft, position, operation)
+    case 'release':
+      return release(draft, position, operation)
+    case 'advance':
+      return advance(draft, position, operation)
+    case 'complete':
+      return complete(draft, position, operation)
+    case 'fail':
+      return fail(draft, position, operation)
+    case 'set':
+      return set(draft, position, operation)
+    default:
+      return operation satisfies never
+  }
+}
+
+function verdictOf(outcome: Refusal | 'already' | undefined, target: string): DispatchResult {
+  if (outcome === undefined) return { kind: 'done', target }
+  if (outcome === 'already') return { kind: 'already', target }
+  return { kind: 'refused', refusal: outcome }
+}
+
+function notFound(event: string): Refusal {
+  return { code: 'event-not-found', event, status: '', message: `the stream has no event ${event}` }
+}
+
+/**
+ * The first result of a command, rebuilt from its journal entry: for a repetition with the same id, or for an earlier
+ * attempt of the same call, whose entry has the same nonce too.
+ */
+export function resultFromJournal(document: StreamDocument, first: Transaction, nonce?: string): ChangeResult {
+  const claim = recordedClaim(document, first)
+  const isOwn = nonce !== undefined && first.nonce === nonce
+  return {
+    outcome: isOwn ? 'done' : 'already',
+    version: first.version,
+    ...effectsOf(first.changes),
+    done: wasDone(document, first.version),
+    duplicate: !isOwn,
+    added: first.changes.filter(({ how }) => how === 'add').map(({ event }) => event),
+    ...(claim === undefined ? {} : { claim }),
+  }
+}
+
+/** The effects of a transaction. One event may change twice in it: settling comes first, and a retry may revert it. */
+function effectsOf(changes: readonly JournalChange[]): Pick<ChangeResult, 'changed' | 'closed' | 'joined'> {
+  const last = new Map(changes.map(change => [change.event, change]))
+  const waiting = ({ event }: JournalChange) => last.get(event)?.how === 'join' && last.get(event)?.to === 'inprocess'
+  return {
+    changed: changes.map(({ event, from, to, how }) => ({ id: event, from, to, how })),
+    closed: changes.filter(change => change.how === 'close' && last.get(change.event) === change).map(idOf),
+    joined: changes.filter(change => change.how === 'join' && change.to === 'init' && !waiting(change)).map(idOf),
+  }
+}
+
+function idOf({ event }: JournalChange): string {
+  return event
+}
+
+function wasDone(document: StreamDocument, version: number): boolean {
+  const transactions = parseJournal(document.journal, document.prefix)
+  const root = document.events[0]
+  if (root === undefined) return false
+  const status = replayStatuses(transactions.filter(transaction => transaction.version <= version)).get(root.id)
+  return isFinal({ status: status ?? '' })
+}
+
+/** The claim that `start` made. The event has its end only while this claim is the latest. */
+function recordedClaim(document: StreamDocument, first: Transaction): ChangeResult['claim'] | undefined {
+  const change = first.changes.find(({ owner }) => owner !== undefined)
+  if (change?.owner === undefined) return undefined
+  const stream = EventStream.of(document.events)
+  const event = stream.find(change.event)
+  const running = event !== undefined && fenceOf(event) === first.version ? event.lc.until : undefined
+  const silenceMs = event && silenceLimitMs(stream, event)
+  const limit = silenceMs === undefined ? {} : { silenceMs }
+  const { owner, attempt = 1 } = change
+  return { owner, fence: first.version, until: running ?? first.at, attempt, ...limit }
+}
+
+/** @param foreign the foreign write that no transaction has recorded yet */
+function checkPrecondition(
+  document: StreamDocument,
+  pin: Precondition,
+  foreign: ForeignWrite | undefined,
+): Refusal | undefined {
+  const { ifVersion = document.version, ifBorn = document.born } = pin
+  const isSameIncarnation = ifBorn === document.born || (document.born === '' && pin.ifVersion === undefined)
+  const written = foreign !== undefined && hasForeignWriteSince(document, pin, foreign)
+  if (ifVersion === document.version && isSameIncarnation && !written) return undefined
+  const root = document.events[0]
+  const message = `the stream has changed since it was read: ${reason(document, ifVersion, ifBorn)}; read it again and repeat`
+  return root === undefined ? { code: 'changed', event: '', status: '', message } : refuse('changed', root, message)
+}
+
+function hasForeignWriteSince(document: StreamDocument, pin: Precondition, { op }: ForeignWrite): boolean {
+  if (pin.ifSum !== undefined) return pin.ifSum !== sumOf(document.events)
+  return pin.ifVersion !== undefined && op === 'foreign'
+}
+
+function reason({ version, born }: StreamDocument, ifVersion: number, ifBorn: string): string {
+  if (born !== ifBorn) return 'another one has its name now'
+  if (version !== ifVersion) return `it is at version ${version}, not ${ifVersion}`
+  return `it is at version ${version}, but another program wrote since`
 }

@@ -8,8 +8,8 @@ import type { ObservedDeadline, Operation, Refusal } from './operation.ts'
 type End = Extract<Operation, { op: 'cancel' | 'abort' }>
 
 /**
- * `cancel` and `abort`: the target gets exactly the status asked for, what is open below it is canceled.
- * On a target that is final already, what a foreign writer left open below is ended all the same.
+ * `cancel` and `abort`: the target gets exactly the requested status, open events below it become canceled. Below a
+ * target that is already final, events that a foreign writer left open are ended too.
  */
 export function end(draft: Draft, position: number, operation: End): Refusal | 'already' | undefined {
   const event = draft.at(position)
@@ -36,22 +36,22 @@ export function acknowledge(draft: Draft): Refusal | 'already' | undefined {
   return undefined
 }
 
-/** Cancels every open event below, children before parents. Returns how many there were. */
+/** Cancels every open event below, children before parents. Returns their number. */
 export function cancelBelow(draft: Draft, position: number): number {
   const open = draft.stream.descendantPositions(position).filter(at => !isFinal(draft.at(at)))
   for (const at of open) draft.endFailed(at, 'canceled', 'cascade')
   return open.length
 }
 
-/** What was seen of an event whose limit ends at `dueMs`, to be compared later. */
-export function seenLimit(event: StreamEvent, dueMs: number): ObservedDeadline {
+/** The observed state of an event with a deadline at `dueMs`, for `checkExpired`. */
+export function observedDeadline(event: StreamEvent, dueMs: number): ObservedDeadline {
   const { id, status, timestamp, lc } = event
   return { event: id, status, attempt: lc.attempt ?? '', fence: lc.fence ?? '', timestamp, dueMs }
 }
 
 /**
- * Refuses what a limit was to end unless the event is to the letter what was seen, and due by the clock of this
- * transaction: a worker that showed life since then is never ended.
+ * Refuses to abort an expired event unless it is exactly as observed, and due by the clock of this transaction: an
+ * event with a heartbeat since then is never aborted.
  */
 export function checkExpired(draft: Draft, seen: ObservedDeadline): Refusal | undefined {
   const event = draft.stream.find(seen.event)
@@ -60,20 +60,20 @@ export function checkExpired(draft: Draft, seen: ObservedDeadline): Refusal | un
   if (ended !== undefined) return ended
   const difference = differenceOf(draft, event, seen)
   if (difference === undefined) return undefined
-  return refuse('showed-life', event, `${event.id} showed life: ${difference}; its limit is judged anew`)
+  return refuse('showed-life', event, `${event.id} showed life: ${difference}; its deadline is evaluated again`)
 }
 
 function differenceOf(draft: Draft, event: StreamEvent, seen: ObservedDeadline): string | undefined {
-  const now = seenLimit(event, seen.dueMs)
+  const now = observedDeadline(event, seen.dueMs)
   if (now.status !== seen.status) return `it was ${seen.status} and is ${now.status}`
-  if (now.attempt !== seen.attempt || now.fence !== seen.fence) return 'it was claimed anew'
+  if (now.attempt !== seen.attempt || now.fence !== seen.fence) return 'it was claimed again'
   if (now.timestamp !== seen.timestamp) return `it was touched at ${now.timestamp}`
   const limit = deadlineOf(draft.stream, event, draft.readTime)
-  if (limit === undefined) return 'no limit of it runs now'
-  // Of a time ahead of the clock only who watched can say since when it stands.
+  if (limit === undefined) return 'it has no running timeout now'
+  // For a time ahead of the clock, only the observer knows since when the time has been there.
   const isOther = limit.isAhead ? seen.dueMs > limit.dueMs : seen.dueMs !== limit.dueMs
-  if (isOther) return 'its limit ends at another time now'
-  return seen.dueMs > draft.nowMs ? 'its limit has not ended by the clock of the store' : undefined
+  if (isOther) return 'its deadline has changed'
+  return seen.dueMs > draft.nowMs ? "its deadline has not passed by the store's clock" : undefined
 }
 
 function gone({ event }: ObservedDeadline): Refusal {

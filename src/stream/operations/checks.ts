@@ -4,9 +4,9 @@ import type { Draft } from './draft.ts'
 import type { Claimant, Refusal, RefusalCode } from './operation.ts'
 
 /**
- * Whether the caller may move the event while somebody may hold it. A fence that is given must be the event's own, and so
- * must an owner that is given with it: where another writer has dropped all history, fences are counted anew. Without a
- * fence a running claim is open to its owner only.
+ * Whether the caller may change an event that may be claimed. A given fence must be the event's own, and so must an
+ * owner given with it: where another writer has dropped all history, fences start again from 1. Without a fence, only
+ * the owner passes a running claim.
  */
 export function checkClaim(draft: Draft, event: StreamEvent, claimant: Claimant): Refusal | undefined {
   if (claimant.fence !== undefined) return checkFence(event, claimant.fence) ?? checkOwner(event, claimant)
@@ -18,7 +18,7 @@ export function checkClaim(draft: Draft, event: StreamEvent, claimant: Claimant)
   )
 }
 
-/** `fenced` unless the token is exactly the event's: somebody claimed it later, or the claim was dropped. */
+/** Refuses as `fenced` unless the token is the event's: it was claimed again, or the claim was dropped. */
 export function checkFence(event: StreamEvent, fence: number): Refusal | undefined {
   const current = fenceOf(event)
   if (current === fence) return undefined
@@ -32,13 +32,13 @@ function checkOwner(event: StreamEvent, { owner, fence }: Claimant): Refusal | u
   return refuse(
     'fenced',
     event,
-    `fence ${fence} of ${event.id} is that of ${holder} now, not of ${owner}; stop working on it`,
+    `fence ${fence} of ${event.id} now belongs to ${holder}, not to ${owner}; stop working on it`,
   )
 }
 
 /**
- * For touch and release: only the holder, even of a claim that has run out, as long as nobody took the event over. Without
- * a fence there is no claim, whoever is named as the owner.
+ * For touch and release: only the holder passes, even with an expired claim, until another worker takes over the event.
+ * Without a fence in the event there is no claim, whoever is named as the owner.
  */
 export function checkHolder(draft: Draft, event: StreamEvent, claimant: Claimant): Refusal | undefined {
   const refusal = checkClaim(draft, event, claimant)
@@ -49,14 +49,14 @@ export function checkHolder(draft: Draft, event: StreamEvent, claimant: Claimant
   return refuse('not-claimed', event, `${event.id} is ${event.status} and not claimed by you; start it first`)
 }
 
-/** Refuses an event that is final, with what may still be done to it. */
+/** Refuses a final event; the message says what is still possible. */
 export function checkOpen(event: StreamEvent): Refusal | undefined {
   if (!isFinal(event)) return undefined
-  const legal = event.status === 'completed' ? 'nothing more can be done to it' : 'retry may reopen it'
+  const legal = event.status === 'completed' ? 'it cannot change any more' : 'retry can reopen it'
   return refuse('already-final', event, `${event.id} is ${event.status}; ${legal}`)
 }
 
-/** Refuses work below an event that has ended: it tells a worker to stop. */
+/** Refuses work below an event that has ended. A worker stops on this refusal. */
 export function checkNotEndedAbove(draft: Draft, position: number): Refusal | undefined {
   const event = draft.at(position)
   const above = draft.stream.finalAncestor(position)
@@ -68,7 +68,7 @@ export function checkNotEndedAbove(draft: Draft, position: number): Refusal | un
   )
 }
 
-/** Refuses work on a join whose branches have not ended. */
+/** Refuses work on a join with open branches. */
 export function checkNotWaitingJoin(event: StreamEvent): Refusal | undefined {
   if (!isWaitingJoin(event)) return undefined
   return refuse(
@@ -78,7 +78,7 @@ export function checkNotWaitingJoin(event: StreamEvent): Refusal | undefined {
   )
 }
 
-/** A refusal about one event: its code, its status and a sentence that says what would be legal. */
+/** A refusal about one event: the code, the status, and a sentence that says what would be legal. */
 export function refuse(code: RefusalCode, event: StreamEvent, message: string): Refusal {
   const { owner, until } = event.lc
   const claim = code === 'claimed' || code === 'fenced'

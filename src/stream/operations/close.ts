@@ -4,10 +4,10 @@ import type { EventStream } from '../event-stream.ts'
 import { claimRuns } from '../time/deadlines.ts'
 import type { Draft } from './draft.ts'
 
-/** So many ids an error summary names; the rest is `+N`. */
+/** Maximum number of ids in an error summary; the rest is `+N`. */
 const FAILED_IDS_SHOWN = 50
 
-/** What a parent says of the failures below it. */
+/** The failures below a parent. */
 export interface FailureSummary {
   /** The first 50 ids in the order of the tree. */
   readonly ids: readonly string[]
@@ -15,19 +15,19 @@ export interface FailureSummary {
 }
 
 /**
- * Closes what can close, releases the joins whose branches have ended and adds the error summaries that are missing, in
- * the whole document. Children before parents: what one event allows is seen by those above it in the same pass. A
- * strange join that can close as soon as it is released was passed by then, so it takes another.
+ * Closes events, releases the joins whose branches have ended and adds missing error summaries, in the whole document.
+ * Children come before parents, so that a change takes effect above it in the same pass. A foreign join that can close
+ * as soon as it is released needs another pass, as this one has passed it by then.
  */
 export function settle(draft: Draft): void {
   if (draft.isSettled) return
   const { steps } = draft
   settleAll(draft)
-  // A pass that does nothing finds nothing the next time either, as long as no claim has to run out first.
+  // After a pass without changes the next pass finds nothing either, unless a claim has to expire first.
   if (draft.steps === steps && !waitsForClaim(draft)) draft.markSettled()
 }
 
-/** Whether something could close when its worker's claim has run out. */
+/** Whether an event could close once the claim on it has expired. */
 function waitsForClaim({ stream }: Draft): boolean {
   return stream.events.some((event, at) => event.lc.until !== undefined && !isFinal(event) && !stream.isLeaf(at))
 }
@@ -41,7 +41,7 @@ function settleAll(draft: Draft): void {
   }
 }
 
-/** Returns true if a join was released that can close. */
+/** Returns true if it released a join that can close. */
 function settleEvent(draft: Draft, at: number, failures: FailureCounter): boolean {
   const event = draft.at(at)
   if (isSuperseded(event) || (draft.stream.isLeaf(at) && !isFinal(event))) return false
@@ -54,14 +54,14 @@ function settleEvent(draft: Draft, at: number, failures: FailureCounter): boolea
 
 /**
  * A waiting join becomes `init` when every other successor of the forking event has ended. After a retry a later join
- * may wait as well: it waits for this one, not this one for it.
+ * may wait too: it waits for this one, not the other way round.
  */
 function releaseJoin(draft: Draft, fork: number, join: number): boolean {
   const { stream } = draft
   if (stream.missingIds(fork).length > 0) return false
   const branches = stream.successorPositions(fork).map(at => draft.at(at))
   if (!branches.every(branch => isFinal(branch) || isWaitingJoin(branch))) return false
-  // Its limits count from now: until its branches ended it could not be started.
+  // Its timeout counts from now: it could not be started before its branches ended.
   draft.patch(join, { lc: { join: undefined, opened: draft.now } })
   draft.setStatus(join, 'init', 'join')
   return true
@@ -82,10 +82,7 @@ function close(draft: Draft, at: number, failures: FailureCounter): void {
   draft.setStatus(at, 'completed', 'close')
 }
 
-/**
- * Marks a parent that ends although something below it failed. Returns false, and does nothing, for an event without
- * failures below.
- */
+/** Marks a parent that ends with failures below it. Returns false, without a change, if there are none. */
 export function writeErrorSummary(draft: Draft, at: number, failures = failureCounter(draft.stream)): boolean {
   const summary = failures(at)
   if (summary.total === 0) return false
@@ -94,14 +91,14 @@ export function writeErrorSummary(draft: Draft, at: number, failures = failureCo
   return true
 }
 
-/** A foreign writer closed it without saying that something failed. It is final: only our own attributes change. */
+/** Adds the summary to an event that a foreign writer closed. It is final: only our own attributes change. */
 function addMissingSummary(draft: Draft, at: number, failures: FailureCounter): void {
   const event = draft.at(at)
   if (event.status !== 'completed' || event.lc.outcome !== undefined) return
   const summary = failures(at)
   if (summary.total === 0) return
   draft.patch(at, { lc: { outcome: 'errors', failed: failedText(summary) } })
-  draft.touched = true
+  draft.isDirty = true
 }
 
 function failedText(summary: FailureSummary): string {
@@ -109,7 +106,7 @@ function failedText(summary: FailureSummary): string {
   return (rest > 0 ? [...summary.ids, `+${rest}`] : summary.ids).join('|')
 }
 
-/** Failures below an event. Closing adds none, so the answers hold for as long as one evaluation runs. */
+/** Counts the failures below an event. Closing adds none, so the counts are valid during one evaluation. */
 type FailureCounter = (position: number) => FailureSummary
 
 const NO_FAILURES: FailureSummary = { ids: [], total: 0 }
@@ -129,8 +126,8 @@ function countFailures(stream: EventStream): ReadonlyMap<number, FailureSummary>
 }
 
 /**
- * From the direct successors, which are known already; in a cycle what is not yet known counts as nothing. A failure
- * that two ways lead to counts once, as long as no more than 50 are below.
+ * Adds up the direct successors, which are counted already; in a cycle, an uncounted one counts as 0. A failure on two
+ * paths counts once, unless more than 50 are below.
  */
 function gather(stream: EventStream, at: number, known: ReadonlyMap<number, FailureSummary>): FailureSummary {
   const ids = new Set<string>()

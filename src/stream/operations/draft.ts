@@ -11,47 +11,47 @@ import { EventStream, shareLinks } from '../event-stream.ts'
 import { type ChangeCause, type JournalChange, parseJournal, type Transaction } from '../journal/journal.ts'
 import type { TimeReader } from '../time/deadlines.ts'
 
-/** A patch of an event: attributes to set, and those of ours to set or, with `undefined`, to remove. */
+/** A patch of an event: attributes to set, and `lc` attributes to set or, with `undefined`, to remove. */
 interface Patch {
   readonly attributes?: Partial<EventAttributes>
   readonly lc?: { readonly [Name in LcAttributeName]?: string | undefined }
 }
 
-/** In `lc:msg`: there was no `msg`. Empty attributes are not written, and without it a text of ours would stay for good. */
+/** Value of `lc:msg` for an event without `msg`: an empty attribute would not be written. */
 const NO_MESSAGE = ' '
 
-/** Lists of events in which nothing is left to settle, whenever that is looked at; they stay as they are. */
+/** Immutable lists of events with nothing left to settle, now or later. */
 const SETTLED = new WeakSet<readonly StreamEvent[]>()
 
-/** What else a journal line says of a change. */
+/** Further fields of a change in the journal. */
 type ChangeDetail = Pick<JournalChange, 'owner' | 'attempt' | 'attr'>
 
 /**
- * The working copy of one transaction: the operation changes it step by step, each step is recorded for the journal.
- * It becomes a new document at the end or is thrown away; the document it was made from never changes.
+ * The working copy of one transaction: the operation changes it step by step, and each step is recorded for the
+ * journal. It ends as a new document or is discarded; the original document never changes.
  */
 export class Draft {
-  /** The store's clock, epoch ms: claims and limits are judged by it, even where `lc:at` is ahead. */
+  /** The store's clock, epoch ms. Claims and deadlines are compared with it, even if `lc:at` is ahead. */
   readonly nowMs: number
-  /** The time of everything this transaction stamps: never before `lc:at`, unless that lies far ahead. */
+  /** The time that this transaction stamps: never before `lc:at`, unless that is far ahead. */
   readonly now: string
   /** The version this transaction will have: the fencing token of a claim it makes. */
   readonly version: number
   readonly readTime: TimeReader
   readonly changes: JournalChange[] = []
   readonly added: string[] = []
-  /** A change without a journal line, as an error summary on a final event. */
-  touched = false
+  /** The draft has a change without a journal line, such as an error summary on a final event. */
+  isDirty = false
   /** The journal's reason unless the author gives one: the message of a failure, or a result that `WithError` replaced. */
   reason = ''
   stream: EventStream
-  /** How many steps have been made; some of them without a line in the journal. */
+  /** Number of steps, those without a journal line included. */
   steps = 0
   #events: StreamEvent[]
   #tail: string
   readonly #document: StreamDocument
   #transactions: readonly Transaction[] | undefined
-  /** After how many steps nothing was left to settle. */
+  /** The number of steps after which nothing was left to settle. */
   #settledAt: number | undefined
 
   constructor(document: StreamDocument, context: { nowMs: number; now: string; readTime: TimeReader }) {
@@ -66,30 +66,30 @@ export class Draft {
     if (SETTLED.has(document.events)) this.#settledAt = 0
   }
 
-  /** Whether it is known that nothing is left to close, to release or to sum up. */
+  /** Whether a pass has found nothing left to close, release or summarize. */
   get isSettled(): boolean {
     return this.#settledAt === this.steps
   }
 
-  /** Nothing is left to settle, as it stands now. */
+  /** Records that nothing is left to settle in the current state. */
   markSettled(): void {
     this.#settledAt = this.steps
   }
 
-  /** The history so far. Parsed when first asked for: few operations need it. */
+  /** The journal so far, parsed on first use: few operations need it. */
   get transactions(): readonly Transaction[] {
     this.#transactions ??= parseJournal(this.#document.journal, this.#document.prefix)
     return this.#transactions
   }
 
-  /** The event at a position; positions come from the stream, so there is one. */
+  /** The event at a position of the stream. @throws RangeError for any other position */
   at(position: number): StreamEvent {
     const event = this.#events[position]
     if (event === undefined) throw new RangeError(`no event at position ${position}`)
     return event
   }
 
-  /** Changes attributes and nothing else: no status, no journal line. */
+  /** Changes attributes only: no status, no journal line. */
   patch(position: number, patch: Patch): void {
     const event = this.at(position)
     const lc: { [Name in LcAttributeName]?: string } = { ...event.lc }
@@ -103,8 +103,8 @@ export class Draft {
   }
 
   /**
-   * Gives the event a status, stamps it and records the change. An end removes the claim's `until` and keeps owner
-   * and fence, so that one sees who did it.
+   * Sets the status, stamps the event and records the change. A final status removes the claim's `until` and keeps
+   * owner and fence, which show who ended it.
    */
   setStatus(position: number, to: Status, how: ChangeCause, detail: ChangeDetail = {}): void {
     const event = this.at(position)
@@ -115,32 +115,32 @@ export class Draft {
     this.changes.push({ event: event.id, from: event.status, to, how, ...detail })
   }
 
-  /** Ends the event as aborted or canceled. What `msg` was before comes back with a retry. */
+  /** Ends the event as aborted or canceled. A retry restores the earlier `msg`. */
   endFailed(position: number, to: 'aborted' | 'canceled', how: ChangeCause, text?: string): void {
     this.setMessage(position, text)
     this.setStatus(position, to, how)
   }
 
-  /** Sets `msg` to a progress, result or error text. What it was before the first of them stays in `lc:msg`. */
+  /** Sets `msg` to a progress, result or error text. `lc:msg` keeps the original one. */
   setMessage(position: number, text: string | undefined): void {
     const { msg, lc } = this.at(position)
     if (text === undefined || text === '' || text === msg) return
     this.patch(position, { attributes: { msg: text }, lc: { msg: lc.msg ?? (msg === '' ? NO_MESSAGE : msg) } })
   }
 
-  /** Brings back the `msg` an event had before our texts: it may be a reference to what the next worker has to read. */
+  /** Restores the original `msg`: it may be a reference that the next worker has to read. */
   restoreMessage(position: number): void {
     const kept = this.at(position).lc.msg
     if (kept === undefined) return
     this.patch(position, { attributes: { msg: kept === NO_MESSAGE ? '' : kept }, lc: { msg: undefined } })
   }
 
-  /** Removes the claim: nobody works on the event. */
+  /** Removes the claim. */
   dropClaim(position: number): void {
     this.patch(position, { lc: { owner: undefined, fence: undefined, until: undefined, claimed: undefined } })
   }
 
-  /** Adds an event at the end, with what followed the last one kept in its place, and stamps it. */
+  /** Adds a stamped event at the end. The raw XML behind the last event stays in its place. */
   add(attributes: Partial<EventAttributes>, lc: StreamEvent['lc'] = {}): void {
     const event = newEvent({ ...attributes, created: this.now, timestamp: this.now }, lc)
     this.#events.push({ ...event, before: this.#tail })
@@ -151,7 +151,7 @@ export class Draft {
     this.changes.push({ event: event.id, from: '', to: event.status, how: 'add' })
   }
 
-  /** The document with the events as they stand now; version, journal and times are the transaction's to set. */
+  /** The document with the current events. The transaction sets version, journal and times. */
   finish(): StreamDocument {
     shareLinks(this.#document.events, this.#events)
     if (this.isSettled) SETTLED.add(this.#events)

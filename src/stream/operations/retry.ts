@@ -7,7 +7,7 @@ import type { Operation, Refusal } from './operation.ts'
 
 type Retry = Extract<Operation, { op: 'retry' }>
 
-/** Reopens one event, or without a target all failed leaves that may be retried, and what is above them. */
+/** Reopens one event, or without a target all failed leaves that can be retried, with their ancestors. */
 export function retry(draft: Draft, operation: Retry): Refusal | { readonly refused: readonly Refusal[] } {
   if (operation.event !== undefined) {
     return retryEvent(draft, draft.stream.positionOf(operation.event)) ?? { refused: [] }
@@ -17,7 +17,7 @@ export function retry(draft: Draft, operation: Retry): Refusal | { readonly refu
   return refused[0] ?? refuse('not-failed', draft.at(0), 'no event is aborted or canceled; there is nothing to retry')
 }
 
-/** Reopens one aborted or canceled event, with everything above it; what is below it is replaced. */
+/** Reopens one aborted or canceled event and its ancestors; the events below it are superseded. */
 function retryEvent(draft: Draft, position: number): Refusal | undefined {
   const joins = joinsOf(draft)
   const refusal = checkFailed(draft, position) ?? checkReopen(draft, position, joins)
@@ -41,7 +41,7 @@ function retryLeaves(
   // Before anything is reopened: what was canceled with a failure above it would look as if it had been canceled alone.
   const withdrawn = new Set(canceled ? [] : lowest.filter(at => draft.stream.isWithdrawn(at)))
   for (const position of lowest) {
-    // A join may have been reopened with one of its branches.
+    // A join may have been reopened together with one of its branches.
     if (!isFailed(draft.at(position))) continue
     const refusal =
       (withdrawn.has(position) ? withdrawnRefusal(draft, position) : undefined) ??
@@ -56,7 +56,7 @@ function retryLeaves(
   return { reopened, refused }
 }
 
-/** Failed events with none below them; those above are reopened with them. */
+/** Failed events without failed events below; the ones above are reopened with them. */
 function lowestFailures(draft: Draft): number[] {
   const { stream } = draft
   const failed = stream.events.flatMap((event, at) =>
@@ -74,7 +74,7 @@ function lowestFailures(draft: Draft): number[] {
 function checkFailed(draft: Draft, position: number): Refusal | undefined {
   const event = draft.at(position)
   if (isFailed(event)) return undefined
-  const only = 'only aborted and canceled events are retried'
+  const only = 'only aborted and canceled events can be retried'
   if (isFinal(event)) return refuse('already-final', event, `${event.id} is completed; ${only}`)
   return (
     checkNotEndedAbove(draft, position) ??
@@ -90,7 +90,7 @@ function withdrawnRefusal(draft: Draft, position: number): Refusal {
   return refuse('canceled', event, `${id} was canceled; retry it by name, or retry with --canceled`)
 }
 
-/** Its own work was done when it failed. Doing it again would replace what others have completed since. */
+/** Refuses an event that had done its own work: a retry would replace events that were completed since. */
 function checkLeaf(draft: Draft, position: number): Refusal | undefined {
   if (draft.stream.successorPositions(position).length === 0) return undefined
   const event = draft.at(position)
@@ -107,20 +107,24 @@ function checkReopen(draft: Draft, position: number, joins: Joins): Refusal | un
   const replaced = [position, ...above].find(at => isSuperseded(draft.at(at)))
   if (replaced !== undefined) {
     const { id } = draft.at(replaced)
-    return refuse('not-failed', event, `${id} was replaced when an event above it was retried; retry what replaced it`)
+    return refuse(
+      'not-failed',
+      event,
+      `${id} was replaced when an event above it was retried; retry the event that replaced it`,
+    )
   }
-  // What no way leads to from the root does not reopen it: the event would be open in a stream that has ended.
+  // An event that is not reachable from the root does not reopen it, and would be open in a stream that has ended.
   if (position !== 0 && !above.includes(0) && draft.stream.done) return checkNotEndedAbove(draft, position)
   return checkJoins(draft, position, joins)
 }
 
-/** A join that has run has used the results of its branches: they cannot be worked again under it. */
+/** Refuses to reopen a branch of a join that has run: the join has used the results of its branches. */
 function checkJoins(draft: Draft, position: number, joins: Joins): Refusal | undefined {
   const ran = joins.above(position).find(joins.ran)
   if (ran === undefined) return undefined
   const event = draft.at(position)
   const join = draft.at(ran).id
-  const message = `${join} has joined the branch of ${event.id} and was worked; retry ${join} or start a new stream`
+  const message = `${join} joined the branch of ${event.id} and has run; retry ${join} or start a new stream`
   return refuse('join-ran', event, message)
 }
 
@@ -144,7 +148,7 @@ function reopenOne(draft: Draft, position: number, how: 'target' | 'cascade' | '
   draft.setStatus(position, status, how, { attempt })
 }
 
-/** A join that never ran waits again for the branch that is worked once more. */
+/** A join that never ran waits again for the reopened branch. */
 function waitAgain(draft: Draft, position: number): void {
   const event = draft.at(position)
   if (isWaitingJoin(event)) return
@@ -153,11 +157,11 @@ function waitAgain(draft: Draft, position: number): void {
   else draft.setStatus(position, 'inprocess', 'join')
 }
 
-/** The joins of a stream, looked up once for all that a retry asks of them. */
+/** The joins of a stream, looked up once per retry. */
 interface Joins {
   /** Joins beside the path from the event to the root. */
   above(position: number): number[]
-  /** The join may have used the results of its branches. */
+  /** Whether the join may have used the results of its branches. */
   ran(position: number): boolean
 }
 
@@ -173,7 +177,7 @@ function joinsOf(draft: Draft): Joins {
     },
     ran(position) {
       const event = draft.at(position)
-      // One that waits at the moment goes on waiting, whatever was done to it before.
+      // A join that waits now goes on waiting, whatever happened to it before.
       if (isWaitingJoin(event)) return false
       if (event.status === 'completed' || event.status === 'aborted') return true
       return event.status === 'inprocess' || event.lc.owner !== undefined || ran.has(event.id)
@@ -181,7 +185,7 @@ function joinsOf(draft: Draft): Joins {
   }
 }
 
-/** Joins, waiting or released, be it by the settling of this very transaction, by the position of the forking event. */
+/** Waiting and released joins, by the position of the forking event. */
 function joinsByFork({ stream, transactions, changes }: Draft): ReadonlyMap<number, readonly number[]> {
   const ids = declaredJoins(transactions)
   for (const { event, how } of changes) if (how === 'join') ids.add(event)

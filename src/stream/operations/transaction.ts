@@ -1,4 +1,7 @@
 import type { StreamDocument } from '../document.ts'
+import { ATTRIBUTES, type ForeignAttribute, isFinal, isSuperseded, LC_ATTRIBUTES, type StreamEvent } from '../event.ts'
+import { isLinkable } from '../event-id.ts'
+import { EventStream } from '../event-stream.ts'
 import {
   type ForeignWrite,
   findForeignWrite,
@@ -8,28 +11,32 @@ import {
   withoutEndedClaims,
 } from '../journal/history.ts'
 import { appendTransaction, parseJournal, type Transaction } from '../journal/journal.ts'
-import { isFarAhead } from '../time/clock-ahead.ts'
-import { isoTime, readTime } from '../time/dates.ts'
-import { timeReaderFor } from '../time/deadlines.ts'
+import { MAX_READ_BYTES, MAX_WRITTEN_BYTES, MAX_WRITTEN_EVENTS } from '../limits.ts'
+import { FAR_MS, isFarAhead, isoTime, readTime } from '../time/dates.ts'
+import { claimEndMs, timeReaderFor } from '../time/deadlines.ts'
+import { escapeAttribute } from '../xml/text.ts'
+import { writtenBytes } from '../xml/write.ts'
+import { refuse } from './checks.ts'
 import { settle } from './close.ts'
 import { Draft } from './draft.ts'
-import { withNext } from './next-links.ts'
+import type { Refusal } from './operation.ts'
 
-/** What a transaction may know of the world: everything that is not in the document is passed in. */
+/** The inputs of a transaction beside the document. */
 export interface TransactionContext {
   /** Epoch ms by the store's clock. */
   readonly nowMs: number
-  /** The highest version anybody has seen of this stream (from the summary beside the body); 0 if unknown. */
+  /** The highest known version of this stream (from the summary beside the body); 0 if unknown. */
   readonly versionFloor: number
-  /** When the blob was last written; helps to read old date texts. */
+  /** When the blob was last written, epoch ms; helps to read old date texts. */
   readonly lastModifiedMs?: number
   /** A fresh UUID for a document that has none. */
   readonly born: string
 }
 
 /**
- * The working copy of a transaction at its start: the time stamped, a foreign write recorded as an entry of its own,
- * what that dropped restored, claims that it ended gone, parents given their `next`, and everything settled.
+ * The working copy of a transaction at its start: the time is stamped, a foreign write is recorded as its own entry,
+ * attributes that it dropped are restored, claims that it ended are removed, parents have their `next`, and the
+ * document is settled.
  */
 export function openTransaction(
   document: StreamDocument,
@@ -45,28 +52,28 @@ export function openTransaction(
     born: document.born || context.born,
     at: now,
     dates: times.dates,
-    // Of a kind that is not compared: in a group the next operation sees these events before they are written.
+    // A sum that is never compared: in a group the next operation sees these events before they are written.
     sum: UNWRITTEN_SUM,
   }
   const recorded = foreign === undefined ? stamped : withEntry(stamped, entryOf(foreign, now, version + 1))
   const base = foreign?.op === 'foreign' ? restored(recorded, foreign) : recorded
   const draft = new Draft(withNext(base), { nowMs: context.nowMs, now, readTime: times.read })
-  draft.touched = base !== recorded || foreign?.isOlderCopy === true
+  draft.isDirty = base !== recorded || foreign?.isOlderCopy === true
   settle(draft)
   return draft
 }
 
-/** The later of now and `lc:at`, unless a wrong clock wrote that: every write would carry it on. */
+/** The later of now and `lc:at`, unless a wrong clock wrote `lc:at`: every write would carry it on. */
 function stampMs(lastMs: number | undefined, nowMs: number): number {
   return lastMs === undefined || isFarAhead(lastMs, nowMs) ? nowMs : Math.max(nowMs, lastMs)
 }
 
-/** Whether a wrong clock wrote last, so that something is to be written although nothing else is to be done. */
+/** Whether a clock far ahead wrote last, so that the times need a write even if nothing else does. */
 export function isWrittenFarAhead({ at }: StreamDocument, nowMs: number): boolean {
   return isFarAhead(readTime(at), nowMs)
 }
 
-/** A heartbeat writes no entry, so what settling did before it gets one of its own. */
+/** A heartbeat writes no entry, so the settling before it gets its own. */
 export function recordSettling(draft: Draft): Draft {
   if (!hasWork(draft)) return draft
   const { nowMs, now, readTime, version, changes } = draft
@@ -74,12 +81,12 @@ export function recordSettling(draft: Draft): Draft {
   return new Draft(settled, { nowMs, now, readTime })
 }
 
-/** True if the draft differs from what it was made from. */
+/** Whether the draft differs from the original document. */
 export function hasWork(draft: Draft): boolean {
-  return draft.changes.length > 0 || draft.touched
+  return draft.changes.length > 0 || draft.isDirty
 }
 
-/** The document with one more entry in its journal, at that entry's version. */
+/** The document with one more entry in its journal, at the version of that entry. */
 export function withEntry(document: StreamDocument, transaction: Transaction): StreamDocument {
   const journal = appendTransaction(document.journal, transaction, document.prefix)
   return { ...document, version: transaction.version, journal }
@@ -98,18 +105,18 @@ function restored(document: StreamDocument, { changes }: ForeignWrite): StreamDo
   return events === document.events ? document : { ...document, events }
 }
 
-/** A document as the next transaction will find it before it does its own work. */
+/** A document as the next transaction finds it before its own operation. */
 export interface SettledDocument {
   readonly document: StreamDocument
-  /** Foreign writers left something half done: a transaction of `settle` would write it. */
+  /** Foreign writers left events to settle: a `settle` transaction would write them. */
   readonly isSettleDue: boolean
-  /** That would end events or release joins: nobody sees them so before it is written. */
+  /** Settling would end events or release joins. Readers see that only once it is written. */
   readonly moves: boolean
 }
 
 /**
- * What every transaction does first, as a look: a foreign write is made up for (attributes of ours that it dropped are
- * back) and what can close is closed. Who plans a change has to look at this, not at the text as it is stored.
+ * The first step of every transaction, without a write: attributes of ours that a foreign write dropped are restored,
+ * and the document is settled. Plan a change on this document, not on the stored one.
  */
 export function settledDocument(document: StreamDocument, context: TransactionContext): SettledDocument {
   if (document.events.length === 0) return { document, isSettleDue: false, moves: false }
@@ -119,4 +126,135 @@ export function settledDocument(document: StreamDocument, context: TransactionCo
     isSettleDue: hasWork(draft) || isWrittenFarAhead(document, context.nowMs),
     moves: draft.changes.length > 0,
   }
+}
+
+/**
+ * Sets a missing `next` of each parent to the ids of the events whose `prev` names it: the .NET library fails on a
+ * parent without `next`. An existing `next` stays. Returns the same document if none was missing.
+ */
+export function withNext(document: StreamDocument): StreamDocument {
+  const stream = EventStream.of(document.events)
+  let added = 0
+  const events = document.events.map((event, at) => {
+    const next = event.next === '' ? nextOf(stream, at) : ''
+    if (next === '') return event
+    added += ' next=""'.length + ESCAPED * Buffer.byteLength(next)
+    return { ...event, next }
+  })
+  if (added === 0) return document
+  // Ending events must not let a document exceed the reading limit.
+  return mostBytes(document) + added > MAX_READ_BYTES ? document : { ...document, events }
+}
+
+/** Bytes of the longest escape of a character. */
+const ESCAPED = 6
+
+/** Empty if a successor cannot be named: with only the others in `next` the parent would close too early. */
+function nextOf(stream: EventStream, position: number): string {
+  const ids = stream.followingPositions(position).flatMap(at => stream.at(at)?.id ?? [])
+  return ids.every(isLinkable) ? ids.join('|') : ''
+}
+
+/**
+ * Sets times of open events that a wrong clock wrote far ahead to now, so that their timeouts count from now and their
+ * claims keep their duration. A stream that began ahead is left alone: there this clock may be the slow one.
+ */
+export function correctTimes(draft: Draft): void {
+  const { root } = draft.stream
+  if (root === undefined || isFarAhead(openedIn(draft, root), draft.nowMs)) return
+  const latest = isoTime(draft.nowMs + FAR_MS)
+  for (const [at, event] of draft.stream.events.entries()) {
+    if (isFinal(event) || isSuperseded(event)) continue
+    const opened = event.lc.opened || event.created
+    // Texts in our own form sort like their times; parsing all of them would cost more than the rest.
+    if (isOwnBefore(event.timestamp, latest) && isOwnBefore(opened, latest)) continue
+    correctEventTimes(draft, at)
+  }
+}
+
+function correctEventTimes(draft: Draft, at: number): void {
+  const { nowMs, now } = draft
+  const event = draft.at(at)
+  const touchedMs = draft.readTime(event.timestamp)
+  if (touchedMs !== undefined && isFarAhead(touchedMs, nowMs)) {
+    const endMs = claimEndMs(event)
+    const until = endMs === undefined ? {} : { until: isoTime(Math.max(0, nowMs + endMs - touchedMs)) }
+    draft.patch(at, { attributes: { timestamp: now }, lc: until })
+  }
+  if (isFarAhead(openedIn(draft, event), nowMs)) draft.patch(at, { lc: { opened: now } })
+}
+
+function openedIn(draft: Draft, event: StreamEvent): number | undefined {
+  return draft.readTime(event.lc.opened || event.created)
+}
+
+function isOwnBefore(text: string, latest: string): boolean {
+  return text === '' || (text.length === latest.length && text.endsWith('Z') && text <= latest)
+}
+
+/**
+ * Refuses a document that has grown too large. For operations that let a stream grow the limit is 8 MiB and 20 000
+ * events: every heartbeat rewrites the whole document, and ending its events must stay possible. For all other
+ * operations it is the reading limit: beyond that, no program could open the stream again. The bytes are counted only
+ * near the limit.
+ */
+export function checkSize(document: StreamDocument, growing: boolean): Refusal | undefined {
+  const count = document.events.length
+  const limitBytes = growing ? MAX_WRITTEN_BYTES : MAX_READ_BYTES
+  if (growing && count > MAX_WRITTEN_EVENTS) {
+    return full(document, `${count} events; at most ${MAX_WRITTEN_EVENTS} are written`)
+  }
+  if (mostBytes(document) <= limitBytes) return undefined
+  const bytes = writtenBytes(document)
+  return bytes > limitBytes ? full(document, `${bytes} bytes; at most ${limitBytes} are written`) : undefined
+}
+
+function full(document: StreamDocument, size: string): Refusal | undefined {
+  const root = document.events[0]
+  return (
+    root &&
+    refuse('stream-full', root, `the stream would have ${size}; complete, cancel or abort it and start a new one`)
+  )
+}
+
+/**
+ * An upper bound of the bytes written, close to them where most bytes are in events: a UTF-16 unit takes at most 3 in
+ * UTF-8, an escaped character 6; the indentation of a journal's lines at most doubles it.
+ */
+export function mostBytes(document: StreamDocument): number {
+  const { journal, prolog, epilog, tail, element, prefix, attributes, events, born, at } = document
+  const morePrefix = Math.max(0, Buffer.byteLength(prefix) - USUAL_PREFIX.length)
+  let bytes = 500 + 3 * Buffer.byteLength(journal) + foreignBytes(attributes) + (attributes.length + 20) * morePrefix
+  bytes += 3 * (prolog.length + epilog.length + tail.length + 2 * element.length)
+  bytes += 6 * (born.length + at.length)
+  for (const event of events) {
+    bytes += eventBytes(event)
+    if (morePrefix > 0) bytes += (LC_ATTRIBUTES.length + event.foreign.length) * morePrefix
+  }
+  return bytes
+}
+
+const USUAL_PREFIX = 'lc'
+
+/** Cached, as events are immutable. */
+const BYTES = new WeakMap<StreamEvent, number>()
+
+function eventBytes(event: StreamEvent): number {
+  const known = BYTES.get(event)
+  if (known !== undefined) return known
+  let bytes = 50 + 3 * (event.before.length + event.content.length) + foreignBytes(event.foreign)
+  for (const name of ATTRIBUTES) bytes += attributeBytes(name, event[name], event.empty.includes(name))
+  for (const name of LC_ATTRIBUTES) bytes += USUAL_PREFIX.length + 1 + attributeBytes(name, event.lc[name] ?? '')
+  BYTES.set(event, bytes)
+  return bytes
+}
+
+/** ` name="value"` */
+function attributeBytes(name: string, value: string, isWrittenEmpty = false): number {
+  if (value === '') return isWrittenEmpty ? name.length + 4 : 0
+  return name.length + 4 + Buffer.byteLength(escapeAttribute(value))
+}
+
+function foreignBytes(attributes: readonly ForeignAttribute[]): number {
+  return attributes.reduce((bytes, { name, value }) => bytes + 3 * name.length + 6 * value.length + 8, 0)
 }

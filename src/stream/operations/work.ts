@@ -1,5 +1,5 @@
 import { type AttributeName, attemptOf, fenceOf, type LcAttributeName, type StreamEvent } from '../event.ts'
-import { ownStatus } from '../journal/history.ts'
+import { isOwnStatus } from '../journal/history.ts'
 import { reasonOf } from '../text.ts'
 import { isoTime } from '../time/dates.ts'
 import { claimEndMs, claimRuns, isDue, silenceLimitMs } from '../time/deadlines.ts'
@@ -11,7 +11,7 @@ import type { ClaimResult, Operation, Refusal } from './operation.ts'
 
 type Of<Name extends Operation['op']> = Extract<Operation, { op: Name }>
 
-/** The heartbeat: extends the claim, never shortens it. Leaves no trace in the journal. */
+/** A heartbeat: extends the claim, never shortens it. Writes no journal entry. */
 export function touch(draft: Draft, position: number, operation: Of<'touch'>): Refusal | undefined {
   const event = draft.at(position)
   const refusal = checkHolder(draft, event, operation) ?? checkNotEndedAbove(draft, position)
@@ -22,7 +22,7 @@ export function touch(draft: Draft, position: number, operation: Of<'touch'>): R
   return undefined
 }
 
-/** Hands the event back as it was: `init` for whoever comes next, the same attempt, no progress text. */
+/** Hands the event back: `init`, the same attempt, without the progress text. */
 export function release(draft: Draft, position: number, operation: Of<'release'>): Refusal | undefined {
   const event = draft.at(position)
   const refusal = checkHolder(draft, event, operation)
@@ -34,8 +34,8 @@ export function release(draft: Draft, position: number, operation: Of<'release'>
 }
 
 /**
- * Ends the event well. Open successors keep it open. With failures below, `WithError` is its `msg` and a text that is
- * given only the journal's reason: an early failure must not hide behind it.
+ * Completes the event. Open successors keep it open. With failures below, its `msg` is `WithError` and a given text
+ * only becomes the journal's reason: it must not hide an early failure.
  */
 export function complete(draft: Draft, position: number, operation: Of<'complete'>): Refusal | undefined {
   const event = draft.at(position)
@@ -54,7 +54,7 @@ export function complete(draft: Draft, position: number, operation: Of<'complete
   return undefined
 }
 
-/** Ends the event as failed; what is open below it is canceled. */
+/** Ends the event as failed; open events below it become canceled. */
 export function fail(draft: Draft, position: number, operation: Of<'fail'>): Refusal | undefined {
   const event = draft.at(position)
   const refusal = checkClaim(draft, event, operation) ?? checkNotWaitingJoin(event)
@@ -65,7 +65,7 @@ export function fail(draft: Draft, position: number, operation: Of<'fail'>): Ref
   return undefined
 }
 
-/** Changes free attributes; the status stays. `already` if they are so. */
+/** Changes free attributes; the status stays. `already` if they have these values. */
 export function set(draft: Draft, position: number, operation: Of<'set'>): Refusal | 'already' | undefined {
   const event = draft.at(position)
   const refusal = checkClaim(draft, event, operation) ?? checkNotEndedAbove(draft, position)
@@ -85,7 +85,7 @@ export function set(draft: Draft, position: number, operation: Of<'set'>): Refus
   return undefined
 }
 
-/** The claim as `start` and `touch` report it. */
+/** The claim that `start` and `touch` report. */
 export function claimOf(draft: Draft, position: number): ClaimResult | undefined {
   const event = draft.at(position)
   const { owner, fence, until } = event.lc
@@ -113,7 +113,7 @@ export function start(draft: Draft, position: number, operation: Start): Refusal
 
 function startInit(draft: Draft, position: number, operation: Start): undefined {
   const event = draft.at(position)
-  // Successors of a held root or of a foreign writer's event are at work: there is nothing to claim.
+  // The successors of a held root or of a foreign writer's event do the work: there is nothing to claim.
   if (draft.stream.openSuccessors(event)) {
     draft.dropClaim(position)
     draft.setStatus(position, 'inprocess', 'target')
@@ -133,12 +133,12 @@ function startAgain(draft: Draft, position: number, operation: Start): Refusal |
     )
   }
   if (event.lc.owner !== undefined) {
-    // What the last attempt said of its progress is not what this one has to work on.
+    // The progress text of the last attempt must not replace the input of this one.
     draft.restoreMessage(position)
     claim(draft, position, operation, attemptOf(event) + 1)
     return undefined
   }
-  if (event.status === 'inprocess' && (draft.stream.isRoot(event) || ownStatus(draft.transactions, event.id))) {
+  if (event.status === 'inprocess' && (draft.stream.isRoot(event) || isOwnStatus(draft.transactions, event.id))) {
     claim(draft, position, operation, attemptOf(event))
     return undefined
   }
@@ -149,7 +149,7 @@ function startAgain(draft: Draft, position: number, operation: Start): Refusal |
   return refuse(
     'foreign-worker',
     event,
-    `${event.id} is ${event.status || 'of no status'} at a worker that makes no claims; wait until it is due, or take it over (--take-over)`,
+    `${event.id} is ${event.status || 'of no status'} at a worker without claims; wait until it is due, or take it over (--take-over)`,
   )
 }
 
@@ -176,6 +176,6 @@ function claimed(event: StreamEvent): Refusal {
   return refuse(
     'claimed',
     event,
-    `${event.id} is claimed by ${event.lc.owner} (fence ${fenceOf(event) ?? '?'}) until ${event.lc.until}; wait or take another`,
+    `${event.id} is claimed by ${event.lc.owner} (fence ${fenceOf(event) ?? '?'}) until ${event.lc.until}; wait, or take another event`,
   )
 }

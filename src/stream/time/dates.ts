@@ -3,25 +3,25 @@ import type { StreamDocument } from '../document.ts'
 /** Reads a time of one document: epoch ms, `undefined` when missing or unreadable. */
 export interface TimeReader {
   (text: string): number | undefined
-  /** What is known of the clock that limits are judged by; without it every time is believed. */
+  /** The clock that deadlines are compared with; without it every time is trusted. */
   readonly clock?: LimitClock
 }
 
-/** The clock that limits are judged by. Both epoch ms. */
+/** The clock that deadlines are compared with. Both epoch ms. */
 export interface LimitClock {
   readonly nowMs: number
-  /** The document was written by then, and so was all that is stamped in it: what is ahead of now counts as this. */
+  /** When the document was last written. Every stamp in it is older, so a stamp ahead of now counts as this. */
   readonly writtenMs: number
 }
 
-/** How texts such as `06/05/2013` are read: month first, day first, or undecided. */
+/** The order in texts such as `06/05/2013`: month first, day first, or undecided. */
 type DateOrder = '' | 'mdy' | 'dmy'
 
-/** What a text of its own does not tell. */
+/** What a date text alone does not say. */
 export interface DateContext {
   /** Undecided means month first. */
   readonly dates: DateOrder
-  /** The service's clock: of two readings, one more than a day after it is out. */
+  /** The service's clock: a reading more than a day after it is excluded. */
   readonly nowMs?: number
 }
 
@@ -37,13 +37,13 @@ export function isoTime(ms: number): string {
   return lastWritten.text
 }
 
-/** Changes that are made together are made at the same time. */
+/** Cached: changes of one transaction have the same time. */
 let lastWritten = { ms: Number.NaN, text: '' }
 
 /**
- * A time as it stands in a document: ISO 8601, or what `DateTime.UtcNow.ToString()` wrote in the writer's culture
- * (stream-format 6). Without a zone it is UTC. Epoch ms; `undefined` for anything else, for dates that do not exist
- * and for times before 1970, which only an unset `DateTime` gives.
+ * Reads a time of a document: ISO 8601, or the output of `DateTime.UtcNow.ToString()` in the writer's culture
+ * (stream-format 6). Without a zone it is UTC. Epoch ms; `undefined` for anything else, for dates that do not exist and
+ * for times before 1970, which only an unset `DateTime` gives.
  */
 export function readTime(text: string, context: DateContext = { dates: '' }): number | undefined {
   const own = ownMs(text)
@@ -58,8 +58,9 @@ export function readTime(text: string, context: DateContext = { dates: '' }): nu
 }
 
 /**
- * Which order the ambiguous texts of one document have. Texts that can only be read one way decide, the majority
- * where they disagree; else it is the order whose readings come nearest to the blob's Last-Modified, then month first. `''` if no text depends on it.
+ * The order of the ambiguous dates of one document. Texts with only one reading decide, by majority if they disagree;
+ * else the order whose readings are nearest to the blob's Last-Modified, then month first. `''` if no text depends on
+ * it.
  */
 export function decideDates(
   texts: Iterable<string>,
@@ -89,7 +90,7 @@ function nearest(ambiguous: readonly { mdy: number; dmy: number }[], target: num
   return dmy < mdy ? 'dmy' : 'mdy'
 }
 
-/** The readings of a text that ends its date with the year. Cultures that write dots or dashes put the day first. */
+/** The readings of a date with the year last. Cultures that write dots or dashes put the day first. */
 function readings(text: string, nowMs: number | undefined): { mdy?: number | undefined; dmy?: number | undefined } {
   const match = YEAR_LAST.exec(text)
   if (match === null) return {}
@@ -103,7 +104,7 @@ function readings(text: string, nowMs: number | undefined): { mdy?: number | und
   return { mdy, dmy }
 }
 
-/** @param year @param month @param day which group of the match holds it */
+/** @param year @param month @param day the group of the match */
 function cultureMs(match: RegExpExecArray, year: number, month: number, day: number): number | undefined {
   const hour = Number(match[5])
   const half = match[8]?.toLowerCase()
@@ -127,7 +128,7 @@ function isoMs(match: RegExpExecArray): number | undefined {
   return local === undefined ? undefined : notBefore1970(local - offsetMs(zone))
 }
 
-/** A time in the form of `isoTime`, read without the patterns that tell the others apart; `undefined` for any other text. */
+/** Reads a time in the form of `isoTime` without regular expressions; `undefined` for any other text. */
 function ownMs(text: string): number | undefined {
   if (text.length !== OWN_FORM.length) return undefined
   for (let at = 0; at < OWN_FORM.length; at += 1) {
@@ -177,8 +178,8 @@ function daysIn(year: number, month: number): number {
 }
 
 /**
- * A reader that knows how the ambiguous dates of this document are meant: as `lc:dates` says, else as its own texts
- * and the blob's Last-Modified tell. `dates` is what the next transaction fixes.
+ * A reader with the date order of this document: `lc:dates`, else decided from its own texts and the blob's
+ * Last-Modified. `dates` is the order that the next transaction fixes.
  */
 export function timeReaderFor(
   document: StreamDocument,
@@ -186,7 +187,7 @@ export function timeReaderFor(
 ): { readonly read: TimeReader; readonly dates: DateOrder } {
   const dates = document.dates === '' ? decided(document, clock) : document.dates
   const context = { dates, nowMs: clock.nowMs }
-  // What one transaction has touched carries one time: the same text comes again and again.
+  // Cached: one transaction stamps the same text on many events.
   let last = ''
   let lastMs: number | undefined
   const read = (text: string): number | undefined => {
@@ -199,7 +200,7 @@ export function timeReaderFor(
   return { read: Object.assign(read, { clock: { nowMs, writtenMs: Math.min(lastModifiedMs, nowMs) } }), dates }
 }
 
-/** Nearly always nothing is to be decided: a date of the old cultures has a slash. */
+/** Most documents have nothing to decide: only old culture dates have a slash. */
 function decided(document: StreamDocument, clock: Parameters<typeof decideDates>[1]): DateOrder {
   const some = document.events.some(({ created, timestamp }) => created.includes('/') || timestamp.includes('/'))
   return some ? decideDates(timesOf(document), clock) : ''
@@ -210,4 +211,24 @@ function* timesOf(document: StreamDocument): Iterable<string> {
     yield event.created
     yield event.timestamp
   }
+}
+
+/** Tolerated difference between the clocks of machines that share a store, ms: a time less far ahead is trusted. */
+const TOLERANCE_MS = 5 * 60_000
+
+/**
+ * Stamped times go back only by more than this, ms. It is long because a slow clock is as likely as a fast one, and its
+ * stamps must not look like missing heartbeats: one clock may be a day fast and the other a day slow. Beyond this, the
+ * clock of the last writer was wrong.
+ */
+export const FAR_MS = 3 * 86_400_000
+
+/** Whether a time is so far ahead of the store's clock that timeouts do not count from it. */
+export function isAhead(ms: number | undefined, nowMs: number): boolean {
+  return ms !== undefined && ms > nowMs + TOLERANCE_MS
+}
+
+/** Whether a time is so far ahead that the next write does not continue from it. */
+export function isFarAhead(ms: number | undefined, nowMs: number): boolean {
+  return ms !== undefined && ms > nowMs + FAR_MS
 }

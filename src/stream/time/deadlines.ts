@@ -1,7 +1,6 @@
 import { isFinal, isSuperseded, isWaitingJoin, type StreamEvent } from '../event.ts'
 import type { EventStream } from '../event-stream.ts'
-import { isAhead } from './clock-ahead.ts'
-import { readTime, type TimeReader } from './dates.ts'
+import { isAhead, readTime, type TimeReader } from './dates.ts'
 import { parseTimeout } from './durations.ts'
 
 export type { TimeReader } from './dates.ts'
@@ -9,28 +8,28 @@ export { timeReaderFor } from './dates.ts'
 export { parseTimeout, timeoutFromInput } from './durations.ts'
 
 /**
- * What a limit counts from (stream-format 6). `stream`: the root's opening, for the whole stream. `never-started`: the
- * opening of an event that is still `init`. `no-sign-of-life`: the last sign of life of an event that is worked.
- * `absolute`: an end given as a date and time.
+ * The start of a timeout (stream-format 6). `stream`: the root's opening, for the whole stream. `never-started`: the
+ * opening of an event that is still `init`. `no-sign-of-life`: the last heartbeat of a running event. `absolute`: no
+ * start, the timeout is a date and time.
  */
 export type LimitKind = 'stream' | 'never-started' | 'no-sign-of-life' | 'absolute'
 
-/** The limit an open event stands under. */
+/** The deadline of an open event. */
 export interface Deadline {
   readonly kind: LimitKind
-  /** When it ends, epoch ms. */
+  /** Epoch ms. */
   readonly dueMs: number
-  /** What it counts from and how long it is; absent for an absolute one. */
+  /** The start and length of the timeout; absent for an absolute one. */
   readonly from?: { readonly ms: number; readonly timeoutMs: number }
-  /** It should count from a time that lies ahead of the store's clock, and counts from when the document was last written. */
+  /** The start is ahead of the store's clock, so the timeout counts from the last write of the document. */
   readonly isAhead?: true
 }
 
 /**
- * The limit of an event; `undefined` if it has none, or none that runs now.
+ * The deadline of an event; `undefined` if it has no timeout or the timeout is not running.
  *
- * An event of unknown status is open and treated like `inprocess`. So is an `init` event that has successors: a foreign
- * worker has begun it. Without any readable timestamp, the opening is the last sign of life.
+ * An event of unknown status is open and treated like `inprocess`. So is an `init` event with successors: a foreign
+ * worker has started it. Without a readable timestamp, the opening counts as the last heartbeat.
  */
 export function deadlineOf(stream: EventStream, event: StreamEvent, read: TimeReader): Deadline | undefined {
   if (event.timeout === '' || isFinal(event) || isSuperseded(event) || isWaitingJoin(event) || stream.held) {
@@ -48,33 +47,33 @@ export function deadlineOf(stream: EventStream, event: StreamEvent, read: TimeRe
   return { kind: start.kind, dueMs: ms + timeout.ms, from, ...(ahead === undefined ? {} : { isAhead: true }) }
 }
 
-/** When the event's limit ends, epoch ms; `undefined` for never. */
+/** The time of the event's deadline, epoch ms; `undefined` for never. */
 export function dueMs(stream: EventStream, event: StreamEvent, read: TimeReader): number | undefined {
   return deadlineOf(stream, event, read)?.dueMs
 }
 
 /**
- * How long a worker of the event may give no sign of life before its limit ends, ms; `undefined` if no such limit does. That
- * of the root is for the whole stream, and an absolute one ends whatever is heard.
+ * Maximum time between heartbeats before the event's timeout expires, ms; `undefined` without such a timeout. The
+ * root's timeout is for the whole stream, and an absolute one expires in spite of heartbeats.
  */
 export function silenceLimitMs(stream: EventStream, event: StreamEvent): number | undefined {
   const timeout = parseTimeout(event.timeout)
   return timeout.kind === 'after' && !stream.isRoot(event) ? timeout.ms : undefined
 }
 
-/** True once the event's timeout has ended. */
+/** Whether the event's timeout has expired. */
 export function isDue(stream: EventStream, event: StreamEvent, read: TimeReader, nowMs: number): boolean {
   const due = dueMs(stream, event, read)
   return due !== undefined && due <= nowMs
 }
 
-/** When the event's claim ends or ended, epoch ms; `undefined` without owner or readable end. */
+/** The end of the event's claim, epoch ms; `undefined` without owner or readable end. */
 export function claimEndMs(event: StreamEvent): number | undefined {
   const { owner, until } = event.lc
   return owner && until ? readTime(until) : undefined
 }
 
-/** True while a worker's claim on the event holds. An unreadable end is no claim. */
+/** Whether a claim on the event is running. A claim without a readable end is not. */
 export function claimRuns(event: StreamEvent, nowMs: number): boolean {
   const end = claimEndMs(event)
   return end !== undefined && end > nowMs && !isFinal(event)
@@ -95,7 +94,7 @@ function startOfLimit(stream: EventStream, event: StreamEvent, read: TimeReader)
   return { kind: 'no-sign-of-life', ms: lastSignOfLife(event, successors, read) }
 }
 
-/** The latest opening: a retry's time replaces `created`. */
+/** The latest opening, epoch ms: the time of a retry replaces `created`. */
 function openedMs(event: StreamEvent, read: TimeReader): number | undefined {
   return read(event.lc.opened || event.created)
 }

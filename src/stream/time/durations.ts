@@ -23,19 +23,19 @@ const ISO_UNCLEAR = /^-?P(?:\d+(?:[.,]\d+)?Y|(?:\d+(?:[.,]\d+)?Y)?\d+(?:[.,]\d+)
 const TIME_SPAN = /^(-)?(?:(\d+)|(?:(\d+)\.)?(\d+):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,7}))?)?)$/
 const EXAMPLES = '30s, 5m, 1h30m, 2d, PT5M or 00:05:00'
 
-/** A length of time as it stands in a document. */
+/** A duration as written in a document. */
 interface Span {
-  /** Never negative; parts of a millisecond are rounded up, so that only a zero is 0. */
+  /** Never negative; fractions of a millisecond are rounded up, so that only zero becomes 0. */
   readonly ms: number
   readonly negative: boolean
-  /** The number was taken as days although hours or minutes may have been meant: `24:00:00`, `5`. */
+  /** The number was read as days although hours or minutes may be meant: `24:00:00`, `5`. */
   readonly asDays: boolean
 }
 
 /**
- * What people type: `30s 5m 1h30m 2d 500ms`, an ISO 8601 duration, or `[d.]hh:mm:ss`. Returns whole ms, at least 0.
- * A plain `0` needs no unit.
- * @throws InvalidValue saying how to write it, for a bare number and for everything that could mean two things
+ * Parses a typed duration: `30s 5m 1h30m 2d 500ms`, ISO 8601, or `[d.]hh:mm:ss`. Returns whole ms, at least 0. A plain
+ * `0` needs no unit.
+ * @throws InvalidValue, with the right form, for a bare number and for ambiguous texts
  */
 export function parseDuration(text: string): number {
   const typed = text.trim()
@@ -47,9 +47,9 @@ export function parseDuration(text: string): number {
 }
 
 /**
- * .NET's `[-][d.]hh:mm[:ss[.fffffff]]`. A bare integer is days, and so is a first field of 24 and more, as in
- * `24:00:00` = 24 days (https://learn.microsoft.com/dotnet/api/system.timespan.parse); a pair of fields, `30:00`, is
- * an overflow for .NET and days here. `undefined` for any other text.
+ * Parses .NET's `[-][d.]hh:mm[:ss[.fffffff]]`. A bare integer is days, and so is a first field of 24 and more, as in
+ * `24:00:00` = 24 days (https://learn.microsoft.com/dotnet/api/system.timespan.parse); a pair of fields, `30:00`, is an
+ * overflow for .NET and days here. `undefined` for any other text.
  */
 export function parseTimeSpan(text: string): Span | undefined {
   const match = TIME_SPAN.exec(text.trim())
@@ -66,7 +66,7 @@ export function parseTimeSpan(text: string): Span | undefined {
   return bounded(wholeDays * DAY + hours * HOUR + minutes * MINUTE + seconds * SECOND + fraction, negative, asDays)
 }
 
-/** ISO 8601 of fixed length: weeks, days, hours, minutes, seconds, with fractions. Years and months: `undefined`. */
+/** Parses ISO 8601 durations of weeks, days, hours, minutes, seconds, with fractions. Years and months: `undefined`. */
 export function parseIsoDuration(text: string): Span | undefined {
   const match = ISO.exec(text.trim())
   if (match === null) return undefined
@@ -90,7 +90,7 @@ export function formatTimeSpan(ms: number): string {
   return `${ms < 0 ? '-' : ''}${days > 0 ? `${days}.` : ''}${hhmmss}${fraction}`
 }
 
-/** Short, for people: the two largest units, rounded down: `2m14s`, `41s`, `3d4h`, `350ms`, `0s`. */
+/** A short form for display: the two largest units, rounded down: `2m14s`, `41s`, `3d4h`, `350ms`, `0s`. */
 export function formatDuration(ms: number): string {
   const size = Math.abs(ms)
   const sign = ms < 0 ? '-' : ''
@@ -112,7 +112,7 @@ function parseShort(text: string): Span | undefined {
 
 function total(fields: readonly (string | undefined)[], units: readonly number[]): number {
   const ms = units.reduce((sum, unit, at) => sum + Number((fields[at] ?? '0').replace(',', '.')) * unit, 0)
-  // 1.1 s is 1100.0000000000002 ms in floating point: look at ticks of 100 ns, as .NET does, before rounding up.
+  // 1.1 s is 1100.0000000000002 ms in floating point: round to ticks of 100 ns, as .NET does, before rounding up.
   return Math.ceil(Math.round(ms * 10_000) / 10_000)
 }
 
@@ -124,10 +124,11 @@ function unclear(text: string): InvalidValue {
   const [first = ''] = text.split(':')
   if (text === '') return new InvalidValue(`an empty duration: write ${EXAMPLES}`)
   if (text.startsWith('-')) return new InvalidValue(`${text}: a duration cannot be negative`)
-  if (/^\d+(?:[.,]\d+)?$/.test(text)) return new InvalidValue(`${text} what? ${text}s, ${text}m, ${text}h or ${text}d`)
+  if (/^\d+(?:[.,]\d+)?$/.test(text))
+    return new InvalidValue(`${text} has no unit: ${text}s, ${text}m, ${text}h or ${text}d`)
   if (/^\d+:\d+$/.test(text)) {
     const rest = text.slice(first.length + 1)
-    return new InvalidValue(`${text} what? ${first}h${rest}m or ${first}m${rest}s`)
+    return new InvalidValue(`${text} is ambiguous: ${first}h${rest}m or ${first}m${rest}s`)
   }
   if (parseTimeSpan(text) !== undefined) {
     return new InvalidValue(`${text} is ${first} days for .NET: write ${first}d or ${first}h`)
@@ -138,22 +139,22 @@ function unclear(text: string): InvalidValue {
   return new InvalidValue(`"${text}" is not a duration: write ${EXAMPLES}`)
 }
 
-/** What the text of a `timeout` attribute says. */
+/** The meaning of a `timeout` attribute. */
 export type Timeout =
-  /** Empty or negative: no limit. */
+  /** Empty or negative: no timeout. */
   | { readonly kind: 'none' }
-  /** `asDays`: a number was read as days, as .NET does; ask what was meant. `ms` 0 is due at once. */
+  /** `asDays`: a number was read as days, as .NET does, though it may be meant otherwise. `ms` 0 is due at once. */
   | { readonly kind: 'after'; readonly ms: number; readonly asDays?: true }
-  /** A limit in absolute time, epoch ms. */
+  /** An absolute time, epoch ms. */
   | { readonly kind: 'at'; readonly ms: number }
   /** Never fires; `doctor` reports it. */
   | { readonly kind: 'unreadable' }
 
-/** Streams hold the same few timeouts again and again. */
+/** Cached: streams repeat the same few timeouts. */
 const READ = new Map<string, Timeout>()
 const MAX_READ = 200
 
-/** Reads a `timeout` as every writer of the format means it: TimeSpan, ISO 8601 duration, ISO date-time, in this order. */
+/** Parses a `timeout` attribute: TimeSpan, ISO 8601 duration, ISO date-time, in this order. */
 export function parseTimeout(text: string): Timeout {
   const known = READ.get(text)
   if (known !== undefined) return known
@@ -173,16 +174,17 @@ function readTimeout(text: string): Timeout {
 }
 
 /**
- * The wire text for a timeout as a person gives it: a duration becomes a TimeSpan, a date-time with its zone UTC.
+ * The wire text for a typed timeout: a duration becomes a TimeSpan, a date-time with a zone becomes UTC.
  * @throws InvalidValue for what `parseDuration` refuses, a date-time without zone, and a bare `0`
  */
 export function timeoutFromInput(text: string): string {
   const typed = text.trim()
-  if (typed === '0') throw new InvalidValue('a timeout of 0 is due at once: write 0s if that is meant')
+  if (typed === '0') throw new InvalidValue('a timeout of 0 expires at once: write 0s if you mean that')
   if (!isIsoTime(typed)) return formatTimeSpan(parseDuration(typed))
   const ms = readTime(typed)
   if (ms === undefined) throw new InvalidValue(`${typed} is not a date and time that exists`)
-  if (!/(?:Z|[+-]\d\d:?\d\d)$/i.test(typed)) throw new InvalidValue(`${typed} in which zone? ${typed}Z for UTC`)
+  if (!/(?:Z|[+-]\d\d:?\d\d)$/i.test(typed))
+    throw new InvalidValue(`${typed} has no time zone: write ${typed}Z for UTC`)
   return isoTime(ms)
 }
 
@@ -191,7 +193,7 @@ function fromSpan(span: Span): Timeout {
   return span.asDays ? { kind: 'after', ms: span.ms, asDays: true } : { kind: 'after', ms: span.ms }
 }
 
-/** Dates of the old cultures do not count here: nobody ever wrote a timeout in them. */
+/** Old culture dates do not count: no program ever wrote a timeout in that form. */
 function isIsoTime(text: string): boolean {
   return /^\d{4}-\d\d-\d\d[T ]\d/i.test(text)
 }

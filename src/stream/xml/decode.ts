@@ -4,7 +4,7 @@ import { placeOf } from './errors.ts'
 
 type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be'
 
-/** Encoding names a declaration may give, by what the bytes are. `utf-16` in UTF-8 text is refused as .NET and libxml2 do. */
+/** Valid encoding names of a declaration. `utf-16` in UTF-8 text is refused, as in .NET and libxml2. */
 const NAMES: Readonly<Record<Encoding, readonly string[]>> = {
   'utf-8': ['utf-8', 'utf8'],
   'utf-16le': ['utf-16', 'utf-16le'],
@@ -12,9 +12,9 @@ const NAMES: Readonly<Record<Encoding, readonly string[]>> = {
 }
 
 /**
- * The text of a document: UTF-8 with or without byte order mark, UTF-16 with one, the mark removed.
- * @throws BadDocument for more than 32 MiB, for bytes that are not of the encoding, and for a declaration that names
- * another encoding than that of the bytes (`us-ascii` is fine as long as all of it is)
+ * Decodes a document: UTF-8 with or without byte order mark, UTF-16 with one. The mark is removed.
+ * @throws BadDocument for more than 32 MiB, for bytes that are invalid in the encoding, and for a declaration that
+ * names another encoding (`us-ascii` is valid for pure ASCII)
  */
 export function decodeDocument(bytes: Uint8Array): string {
   checkLength(bytes)
@@ -25,13 +25,13 @@ export function decodeDocument(bytes: Uint8Array): string {
 }
 
 /**
- * Of what is larger a store does not hand out the whole: not even its bytes as they are.
+ * Refuses larger documents. A store does not return them, not even as raw bytes.
  * @throws BadDocument for more than 32 MiB
  */
 export function checkLength(bytes: Uint8Array): void {
   if (bytes.length <= MAX_READ_BYTES) return
-  const message = `the document has more than ${MAX_READ_BYTES} bytes, which are the most that are read`
-  throw new BadDocument(message, undefined, 'A tool of the store, such as a storage browser, takes it out as it is.')
+  const message = `the document has more than ${MAX_READ_BYTES} bytes, the most that can be read`
+  throw new BadDocument(message, undefined, 'Download it with a tool of the store, such as a storage browser.')
 }
 
 function encodingOf(bytes: Uint8Array): Encoding {
@@ -56,7 +56,7 @@ function decode(bytes: Uint8Array, encoding: Encoding): string {
   }
 }
 
-/** The text before the first wrong byte, by bisection: decoders do not tell where they stopped. */
+/** The text before the first invalid byte, by bisection: decoders do not report its offset. */
 function longestDecodable(bytes: Uint8Array, encoding: Encoding): string {
   let good = 0
   let bad = bytes.length + 1

@@ -19,32 +19,32 @@ export function faultAt(text: string, offset: number, message: string): BadDocum
   return new BadDocument(message, placeOf(text, offset))
 }
 
-const CUT_OFF = 'Was the document cut off? Look at an earlier version or a backup of it.'
+const CUT_OFF = 'The document may be cut off: check an earlier version or a backup.'
 
-/** Parser wordings that do not say what is wrong to somebody who has the document before their eyes. */
+/** Clearer words for parser messages. */
 const CLEARER: Readonly<Record<string, string>> = {
   'unexpected end': 'the text ends in the middle of markup',
   'document must contain a root element': 'there is no document element',
   'documents may contain only one root': 'there is a second document element',
   'unexpected close tag': 'the closing tag does not belong to the element that is open',
   'weird empty close tag': 'a closing tag has no name',
-  'malformed character entity': 'a character reference is malformed or means a character that XML cannot hold',
+  'malformed character entity': 'a character reference is malformed or names a character that XML cannot hold',
   'undefined entity': 'an undefined entity is used; only amp, lt, gt, quot and apos are known',
-  'version number must match /^1\\.[0-9]+$/': 'the XML version is none of 1.x',
+  'version number must match /^1\\.[0-9]+$/': 'the XML version is not 1.x',
   'invalid attempt to undefine prefix in XML 1.0': 'a namespace prefix is bound to nothing',
-  'disallowed character in tag name': 'a character that cannot stand in a tag name',
+  'disallowed character in tag name': 'a character that is not allowed in a tag name',
   'malformed comment': '"--" inside a comment',
   'incorrect syntax': 'after "<!" only a comment or CDATA may follow',
 }
 
-/** A message quotes names of the document, and those can be of any length. */
+/** Maximum length of a message: it may quote long names from the document. */
 const LONGEST = 300
 
 const OUTSIDE = 'text data outside of root node'
 
 /**
- * Makes a clear fault of what saxes says.
- * @param offset of the character the parser stumbled on; the length of the text when it ended too early
+ * Converts a saxes error to a clear fault.
+ * @param offset of the offending character; the length of the text if it ended too early
  */
 export function parserFault(text: string, offset: number, raw: string): BadDocument {
   const message = raw
@@ -58,7 +58,7 @@ export function parserFault(text: string, offset: number, raw: string): BadDocum
   return new BadDocument(CLEARER[message] ?? message, place)
 }
 
-/** The parser reports such text where it ends. */
+/** The start of such text: the parser reports its end. */
 function runStart(text: string, end: number): number {
   const start = text.lastIndexOf('>', end - 1) + 1
   return start + text.slice(start).search(/[^\t\n\r ]/)
@@ -75,7 +75,7 @@ function characterMessage(text: string, offset: number): string {
 }
 
 /**
- * saxes takes `<?name?more?>` for an instruction, though nothing separates the name.
+ * Whether the blank after an instruction's name is missing: saxes accepts `<?name?more?>`.
  * @param end behind the instruction
  */
 export function lacksBlank(text: string, end: number, target: string, body: string): boolean {

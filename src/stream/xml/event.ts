@@ -20,7 +20,7 @@ export type EventDraft = { -readonly [Key in keyof StreamEvent]: StreamEvent[Key
 const NAMES: ReadonlySet<string> = new Set(ATTRIBUTES)
 const LC_NAMES: ReadonlySet<string> = new Set(LC_ATTRIBUTES)
 
-/** The event of a start tag; what stands before and inside the element is not known yet. */
+/** The event of a start tag. The text before and inside the element is not known yet. */
 export function readEvent(attributes: ParsedAttributes): EventDraft {
   const lc: { [Name in LcAttributeName]?: string } = {}
   const foreign: ForeignAttribute[] = []
@@ -36,7 +36,7 @@ export function readEvent(attributes: ParsedAttributes): EventDraft {
     } else if (uri === LC_NAMESPACE && isLcName(local)) {
       if (value !== '') lc[local] = value
     } else if (key !== 'xmlns') {
-      // A default namespace on an event in no namespace can only be the empty one; the writer knows when to say so.
+      // A default namespace on an event in no namespace can only be the empty one; the writer adds it where needed.
       foreign.push(toForeign(attribute))
     }
   }
@@ -45,7 +45,7 @@ export function readEvent(attributes: ParsedAttributes): EventDraft {
   return event
 }
 
-/** True for a tag that is an event where it stands directly in the document element. */
+/** Whether the tag is an event, as a direct child of the document element. */
 export function isEvent(tag: SaxesTagNS): boolean {
   return tag.name === 'Event' && tag.uri === ''
 }
@@ -58,14 +58,14 @@ function isLcName(local: string): local is LcAttributeName {
   return LC_NAMES.has(local)
 }
 
-/** An attribute as the model keeps it. */
+/** An attribute in the form of the model. */
 export function toForeign({ name, uri, local, value }: SaxesAttributeNS): ForeignAttribute {
   return { name, uri, local, value }
 }
 
 /**
- * The foreign attributes of an event as they are written under the document's prefix: unknown ones of our namespace
- * take it, and a declaration of our namespace that nothing inside the event uses is dropped.
+ * The foreign attributes of an event under the document's prefix: unknown ones of our namespace get it, and a
+ * declaration of our namespace that nothing inside the event uses is dropped.
  */
 export function settleForeign(event: StreamEvent, prefix: string): readonly ForeignAttribute[] {
   const mayUsePrefixes = event.content.includes(':')

@@ -4,16 +4,16 @@ import { MAX_READ_EVENTS } from '../limits.ts'
 import { XMLNS_NAMESPACE } from './text.ts'
 
 /**
- * A reader for exactly the texts that `writeDocument` makes of documents which only leasectl has written: every line
- * at its place, attributes in our order, nothing foreign. It takes a fraction of what a parser takes, and whoever
- * changes a thousand streams reads a thousand documents. Whatever differs by a character is the parser's.
+ * A reader for exactly the texts that `writeDocument` makes of documents without foreign content: every line in its
+ * place, attributes in our order. It takes a fraction of a parser's time, which matters to a change of a thousand
+ * streams. A text that differs by one character is left to the parser.
  */
 
 const START = `<?xml version="1.0" encoding="utf-8"?>\n<EventStream xmlns:lc="${LC_NAMESPACE}"`
 const END = '</EventStream>\n'
 const EVENT = '  <Event'
 
-/** Controls but LF, and the other characters XML cannot hold; LF stands only between lines. */
+/** Control characters except LF, and the other characters that XML cannot hold. LF occurs only between lines. */
 const ODD = /[\u0000-\u0009\u000B-\u001F\uFFFE\uFFFF]/
 
 const ROOT_NAMES = ['v', 'born', 'sum', 'at', 'dates'].map(marked)
@@ -24,7 +24,7 @@ function marked(name: string): string {
   return ` lc:${name}="`
 }
 
-/** The document in a text of that form; `undefined` for every other text, well-formed or not. */
+/** The document in a text of this form; `undefined` for every other text, well-formed or not. */
 export function scanDocument(text: string): StreamDocument | undefined {
   if (!text.startsWith(START) || !text.endsWith(END) || ODD.test(text) || !text.isWellFormed()) return undefined
   const lineEnd = text.indexOf('\n', START.length)
@@ -71,7 +71,7 @@ function scanContent(text: string, start: number, root: Root): StreamDocument | 
   return { ...FRAME, ...root, events, journal: journal.raw }
 }
 
-/** What all such documents have in common. */
+/** The fields that all such documents share. */
 const FRAME = {
   element: 'EventStream',
   attributes: [{ name: 'xmlns:lc', uri: XMLNS_NAMESPACE, local: 'lc', value: LC_NAMESPACE }],
@@ -81,7 +81,7 @@ const FRAME = {
   tail: '',
 } as const
 
-/** @param line what follows `<Event` */
+/** @param line the text after `<Event` */
 function scanEvent(line: string): StreamEvent | undefined {
   if (line.indexOf('>') !== line.length - 1 || line.includes('<')) return undefined
   const decode = line.includes('&') ? unescaped : same
@@ -123,7 +123,7 @@ const CHARACTERS: { readonly [name: string]: string } = {
   '#xD': '\r',
 }
 
-/** `undefined` for a reference that we would not have written. */
+/** `undefined` for a reference that our writer does not use. */
 function unescaped(value: string): string | undefined {
   let strange = false
   const plain = value.replace(REFERENCE, (_, name: string | undefined) => {
@@ -142,15 +142,15 @@ const TX = tag('    <lc:tx', ['v', 'at', 'by', 'op', 'on', 'cmd', 'n', 'h', 'why
 const CHANGE = tag('<lc:change', ['event', 'from', 'to', 'how', 'owner', 'attempt', 'attr'], '/>')
 const END_OF_TX = '</lc:tx>\n'
 
-/** Attributes each at most once and in our order. Ids of commands hold no references. */
+/** A tag with each attribute at most once and in our order. Command ids have no references. */
 function tag(start: string, names: readonly string[], end: string): RegExp {
   const attributes = names.map(name => `(?: ${name}="${name === 'cmd' ? '[^"<>&\\n]*' : VALUE}")?`)
   return new RegExp(`${start}${attributes.join('')}${end}`, 'y')
 }
 
 /**
- * The journal at an offset of a text, in exactly the form in which it is written, and where it ends; an empty one
- * where there is none. `undefined` where one begins that has another form.
+ * The journal at an offset of a text, in exactly the written form, and its end; an empty one if there is none.
+ * `undefined` for a journal of another form.
  */
 function endOfJournal(text: string, start: number): { readonly raw: string; readonly end: number } | undefined {
   if (!text.startsWith(OPEN, start)) return { raw: '', end: start }
@@ -162,7 +162,7 @@ function endOfJournal(text: string, start: number): { readonly raw: string; read
     at = end
   }
   if (at === first) return undefined
-  // Entries stand at an indentation of four in the document and at none in the model.
+  // Entries are indented by four in the document and not at all in the model.
   return { raw: text.slice(first + 4, at - 1).replaceAll('\n    <', '\n<'), end: at + CLOSE.length }
 }
 

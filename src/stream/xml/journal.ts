@@ -5,23 +5,23 @@ import { faultAt } from './errors.ts'
 import { isEvent } from './event.ts'
 import { escapeAttribute, isBlank, trimmed, XMLNS_NAMESPACE } from './text.ts'
 
-/** A journal in the form in which we write it, and what is not ours in it: raw, fit to stand beside the journal. */
-export interface NormalJournal {
+/** A journal in our written form, and its foreign content as raw XML that can be placed beside the journal. */
+export interface NormalizedJournal {
   readonly journal: string
   readonly rest: readonly string[]
 }
 
-/** The most characters of namespace declarations that are copied to elements of the journal. */
+/** Maximum characters of namespace declarations copied to elements of the journal. */
 const MAX_COPIED = 1 << 20
 
-/** Stands for our prefix until that is known: XML cannot hold this character. */
+/** Placeholder for our prefix until that is known: XML cannot hold this character. */
 const PREFIX = '\uFFFF'
 
 type Bindings = Readonly<Record<string, string>>
 
 /**
- * Writes a journal element in our form while a parser reads it. What is not ours inside it (comments, processing
- * instructions, elements of other namespaces) is kept apart.
+ * Rewrites a journal element to our form while a parser reads it. Its foreign content (comments, processing
+ * instructions, elements of other namespaces) is collected separately.
  */
 export class JournalRewriter {
   readonly #source: string
@@ -32,16 +32,16 @@ export class JournalRewriter {
   /** Prefixes that the journal's own tag declares. */
   #declared: readonly string[] = []
   #journal = ''
-  /** 0 outside the journal, 1 directly in it. */
+  /** Depth of the open element: 0 outside the journal, 1 for the journal itself. */
   #depth = 0
-  /** The depth and offset of the foreign element being passed over; its depth is 0 when there is none. */
+  /** Depth and offset of the open foreign element; depth 0 for none. */
   #foreignDepth = 0
   #foreignStart = 0
   #tagIsOpen = false
-  /** Since the last tag of ours. */
+  /** Text since our last tag. */
   #text = ''
   #budget = MAX_COPIED
-  /** The first reason why the journal cannot be written in that form; it counts only if it has to be. */
+  /** The first reason why the journal cannot be rewritten; it counts only if a rewrite is needed. */
   #fault: { readonly at: number; readonly message: string } | undefined
 
   /** @param outer the namespaces of the document element */
@@ -51,21 +51,21 @@ export class JournalRewriter {
     this.#scopes = [outer]
   }
 
-  /** True if the journal's own tag, which is written without attributes, declares more than our prefix. */
+  /** Whether the journal's own tag, which we write without attributes, declares other prefixes than ours. */
   declaresBeside(prefix: string): boolean {
     return this.#declared.some(name => name !== prefix)
   }
 
   /**
-   * @throws BadDocument if it took more than a megabyte of copied namespace declarations or a tag that is not read, or
-   * if an `Event` would leave the journal and become one of the stream
+   * @throws BadDocument if a rewrite would copy more than a megabyte of namespace declarations, make a tag with too
+   * many attributes, or move an `Event` from the journal into the stream
    */
-  under(prefix: string): NormalJournal {
+  under(prefix: string): NormalizedJournal {
     if (this.#fault !== undefined) throw faultAt(this.#source, this.#fault.at, this.#fault.message)
     return { journal: trimmed(this.#journal.replaceAll(PREFIX, prefix)), rest: this.#rest }
   }
 
-  /** First for the journal's own tag. */
+  /** Handles a start tag; the first one is the journal's own. */
   open(tag: SaxesTagNS): void {
     this.#depth += 1
     if (this.#foreignDepth > 0 || this.#fault !== undefined) return
@@ -96,7 +96,7 @@ export class JournalRewriter {
     }
   }
 
-  /** Text and CDATA are kept in place as text. */
+  /** Keeps text and CDATA in place as text. */
   text(value: string): void {
     if (this.#foreignDepth === 0) this.#text += value
   }
@@ -118,7 +118,7 @@ export class JournalRewriter {
     this.#tagIsOpen = false
   }
 
-  /** Escaped quotes keep the search for ids exact. White space next to tags is indentation, which would grow if kept. */
+  /** Escaped quotes keep the search for ids exact. White space beside tags is indentation, which would grow if kept. */
   #endText(): void {
     const text = trimmed(this.#text)
     this.#text = ''
@@ -152,7 +152,7 @@ export class JournalRewriter {
     return text
   }
 
-  /** The raw element, with the declarations it loses by leaving the journal. */
+  /** The raw element with the namespace declarations that it would lose outside the journal. */
   #foreignText(tag: SaxesTagNS): string {
     const raw = this.#source.slice(this.#foreignStart, this.#parser.position)
     const outer = this.#scopes[0] ?? {}
@@ -178,13 +178,13 @@ export class JournalRewriter {
     return bindings
   }
 
-  /** Copying declarations to many elements could make gigabytes of a small document. */
+  /** Limits the copies: declarations on many elements could turn a small document into gigabytes. */
   #spend(cost: number): void {
     this.#budget -= cost
     if (this.#budget < 0) this.#refuse('too many namespaces in the journal are not ours')
   }
 
-  /** What is written must be read again. */
+  /** Limits the attributes of a tag, so that the written document is readable. */
   #limit(attributes: number): void {
     if (attributes <= MAX_ATTRIBUTES) return
     this.#refuse(`an element in the journal would have more than ${MAX_ATTRIBUTES} attributes, with its namespaces`)
@@ -199,12 +199,12 @@ export class JournalRewriter {
   }
 }
 
-/** After the prefix: a name and attributes between double quotes, one blank before each, ids without references. */
+/** A tag after its prefix: a name and attributes in double quotes, one blank before each, ids without references. */
 const REST_OF_TAG = /[^\s"'<>=/:]+(?: (?:(?!cmd=)[^\s"'<>=/]+="[^"<>]*"|cmd="[^"<>&]*")){0,30}\/?>/y
 
 /**
- * True if the journal's raw content is in the form in which we write it: tags of our namespace under the document's
- * prefix and white space. In that form a search for ` cmd="ID"` finds every entry with the id and nothing else.
+ * Whether the journal's raw content is in our written form: tags of our namespace under the document's prefix and white
+ * space. In that form a search for ` cmd="ID"` finds every entry with the id and nothing else.
  */
 export function isNormalJournal(raw: string, prefix: string): boolean {
   const open = `<${prefix}:`

@@ -5,15 +5,15 @@ import { MAX_ATTRIBUTES, MAX_DEPTH, MAX_FOREIGN_ATTRIBUTES, MAX_READ_EVENTS } fr
 import { faultAt, lacksBlank, parserFault } from './errors.ts'
 import { type EventDraft, isEvent, readEvent, settleForeign, toForeign, underPrefix } from './event.ts'
 import { scanDocument } from './fast-read.ts'
-import { isNormalJournal, JournalRewriter, type NormalJournal } from './journal.ts'
+import { isNormalJournal, JournalRewriter, type NormalizedJournal } from './journal.ts'
 import { findForbidden, isBlank, joinRaw, trimmed, unitName } from './text.ts'
 
 /**
- * Reads a stream document, strictly and without losing anything that is not ours (stream-format 7).
+ * Reads a stream document strictly and keeps all foreign content (stream-format 7).
  *
  * Events are the document element's direct children named `Event` in no namespace. Attributes of leasectl are found by
- * namespace, whatever their prefix. Of several journals the last counts, for that is where we write it; the others are
- * kept as foreign elements. A document without events is none of the faults.
+ * namespace, with any prefix. Of several journals the last counts, as we write it at the end; the others are kept as
+ * foreign elements. A document without events is not a fault.
  * @param text as `decodeDocument` returns it, without byte order mark
  * @throws BadDocument with line and column: malformed XML, a DTD, an undefined entity, a duplicate attribute, elements
  * deeper than 64 or with more than 1 100 attributes, a document element or an event with more than 1 000 that are not
@@ -23,7 +23,7 @@ export function readDocument(text: string): StreamDocument {
   return scanDocument(text) ?? parseDocument(text)
 }
 
-/** The same without the short cut for texts of our own form. */
+/** Reads a document without the fast path for texts of our own form. */
 export function parseDocument(text: string): StreamDocument {
   const reader = new Reader(text)
   return reader.read()
@@ -39,7 +39,7 @@ class Reader {
   #root: SaxesTagNS | undefined
   #rootRange: ElementRange = { start: 0, innerStart: 0, innerEnd: 0, end: 0 }
   #journal: JournalElement | undefined
-  /** Of the journal that is open. */
+  /** The rewriter of the open journal. */
   #rewriter: JournalRewriter | undefined
   #child: ElementRange = this.#rootRange
   #depth = 0
@@ -56,7 +56,7 @@ class Reader {
     this.#parser.write(this.#text)
     this.#ended = true
     this.#parser.close()
-    // Closing has reported a missing document element already.
+    // `close` has reported a missing document element already.
     if (this.#root === undefined) throw faultAt(this.#text, 0, 'there is no document element')
     return assembleDocument({
       text: this.#text,
@@ -69,7 +69,7 @@ class Reader {
     })
   }
 
-  /** What saxes lets pass: it drops a byte order mark and takes what follows a lone surrogate as its other half. */
+  /** Checks that saxes omits: it drops a byte order mark and reads the unit after a lone surrogate as its other half. */
   #checkStart(): void {
     if (this.#text.charCodeAt(0) === 0xfeff) throw faultAt(this.#text, 0, 'a second byte order mark')
     if (this.#text.isWellFormed()) return
@@ -135,7 +135,7 @@ class Reader {
     const event = readEvent(tag.attributes)
     if (event.id === '') throw this.#faultHere('an Event has no id')
     if (first && event.prev !== '') throw this.#faultHere('the first Event is the root and cannot have a prev')
-    // Empty or not, the .NET library takes a prev on the root for a broken document.
+    // The .NET library refuses a root with a `prev`, even an empty one.
     if (first && event.empty.length > 0) event.empty = event.empty.filter(name => name !== 'prev')
     this.#events.push(event)
   }
@@ -172,7 +172,7 @@ class Reader {
     event.content = this.#text.slice(range.innerStart, range.innerEnd)
   }
 
-  /** A tag begins at the last `<` before its end: none can stand inside it. */
+  /** A tag begins at the last `<` before its end, as it cannot contain one. */
   #startRange(): ElementRange {
     const end = this.#parser.position
     return { start: this.#text.lastIndexOf('<', end - 1), innerStart: end, innerEnd: end, end }
@@ -188,7 +188,7 @@ class Reader {
     throw faultAt(this.#text, start, 'a document type declaration (DTD) is not accepted')
   }
 
-  /** A fault at the start of the markup that has just ended. */
+  /** A fault at the start of the last markup. */
   #faultHere(message: string): Error {
     return faultAt(this.#text, this.#text.lastIndexOf('<', this.#parser.position - 1), message)
   }
@@ -198,7 +198,7 @@ function isJournal(tag: SaxesTagNS): boolean {
   return tag.uri === LC_NAMESPACE && tag.local === 'journal'
 }
 
-/** Where an element stands in the text: offsets of its first `<`, of its content and of what follows it. */
+/** Offsets of an element in the text: its first `<`, its content, and its end. */
 interface ElementRange {
   readonly start: number
   readonly innerStart: number
@@ -211,7 +211,7 @@ interface JournalElement {
   readonly rewriter: JournalRewriter
 }
 
-/** What parsing found. */
+/** The results of parsing. */
 export interface ParsedDocument {
   readonly text: string
   readonly root: SaxesTagNS
@@ -224,7 +224,7 @@ export interface ParsedDocument {
   readonly taken: ReadonlySet<string>
 }
 
-/** Makes the model of what was parsed: raw slices, the prefix, the journal in our form. */
+/** Builds the model: raw slices, the prefix, the journal in our form. */
 function assembleDocument(parsed: ParsedDocument): StreamDocument {
   const { text, root, rootRange, events } = parsed
   const prefix = choosePrefix(root.ns, parsed.taken)
@@ -250,10 +250,10 @@ function assembleDocument(parsed: ParsedDocument): StreamDocument {
   }
 }
 
-/** It is repeated in each attribute of ours: a long one would make gigabytes of a small document. */
+/** Maximum length of our prefix: each attribute repeats it, so a long one could turn a small document into gigabytes. */
 const MAX_PREFIX = 32
 
-/** The prefix the document element binds to our namespace, unless something inside binds it otherwise; else a free one. */
+/** The prefix that the document element binds to our namespace, unless an element inside rebinds it; else a free one. */
 function choosePrefix(bindings: Readonly<Record<string, string>>, taken: ReadonlySet<string>): string {
   for (const prefix in bindings) {
     const isUsable = prefix !== '' && prefix.length <= MAX_PREFIX && !taken.has(prefix)
@@ -265,8 +265,8 @@ function choosePrefix(bindings: Readonly<Record<string, string>>, taken: Readonl
 }
 
 /**
- * What is read must stay readable when all of ours is added. The declaration of our prefix is among what is added, so it
- * does not count where it is there already.
+ * A document must stay readable with all of our attributes added. The declaration of our prefix is one of them, so an
+ * existing one does not count.
  */
 function checkAttributes(parsed: ParsedDocument, attributes: readonly ForeignAttribute[], prefix: string): void {
   const isDeclared = attributes.some(({ name }) => name === `xmlns:${prefix}`)
@@ -296,7 +296,7 @@ function readVersion(text: string): number {
   return /^\d{1,15}$/.test(text) ? Number(text) : 0
 }
 
-/** The text before each event goes to the event; what stands after the last one is returned. */
+/** Gives each event the text before it; returns the text after the last one. */
 function sliceGaps(parsed: ParsedDocument): string {
   let from = parsed.rootRange.innerStart
   parsed.ranges.forEach(({ start, end }, at) => {
@@ -313,8 +313,8 @@ function sliceGap({ text, journal }: ParsedDocument, from: number, to: number): 
   return joinRaw([trimmed(text, from, start), trimmed(text, end, to)])
 }
 
-/** Entries stand at an indentation of four in the document and at none in the model. */
-function readJournal({ text, journal }: ParsedDocument, prefix: string): NormalJournal {
+/** Entries are indented by four in the document and not at all in the model. */
+function readJournal({ text, journal }: ParsedDocument, prefix: string): NormalizedJournal {
   if (journal === undefined) return { journal: '', rest: [] }
   const { range, rewriter } = journal
   const raw = trimmed(text, range.innerStart, range.innerEnd)
@@ -322,7 +322,7 @@ function readJournal({ text, journal }: ParsedDocument, prefix: string): NormalJ
   return { journal: raw.replaceAll('\n    <', '\n<'), rest: [] }
 }
 
-/** Where the XML declaration ends; 0 without one. */
+/** The end of the XML declaration; 0 without one. */
 function declarationEnd(text: string): number {
   return /^<\?xml[\t\n\r ]/.test(text) ? text.indexOf('?>') + 2 : 0
 }

@@ -1,4 +1,4 @@
-/** Escaping and slicing of XML text, shared by reader, writer and journal. */
+/** Escaping and slicing of XML text, for reader, writer and journal. */
 
 /** The namespace of namespace declarations, as in https://www.w3.org/TR/xml-names/#ns-decl. */
 export const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/'
@@ -17,18 +17,21 @@ const ESCAPES: Readonly<Record<string, string>> = {
 }
 
 /**
- * A value as it stands between double quotes. Tab, LF and CR become character references: an XML reader would turn
- * them into blanks. `>` is escaped too, so that a tag ends at its first `>`. Escaped text is valid as element content.
+ * Escapes a value for double quotes. Tab, LF and CR become character references: an XML reader would turn them into
+ * blanks. `>` is escaped too, so that a tag ends at its first `>`. The escaped text is valid element content too.
  */
 export function escapeAttribute(value: string): string {
   return SPECIAL.test(value) ? value.replace(EVERY_SPECIAL, character => ESCAPES[character] ?? character) : value
 }
 
-/** All controls XML 1.0 excludes and the two non-characters of the basic plane; lone surrogates are found apart. */
+/** The characters that XML 1.0 excludes, except lone surrogates, which are searched separately. */
 const FORBIDDEN = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/
 const LONE_SURROGATE = /\p{Surrogate}/u
 
-/** Where the first UTF-16 unit is that XML 1.0 cannot hold, even escaped (https://www.w3.org/TR/xml/#charsets); -1 for none. */
+/**
+ * The offset of the first UTF-16 unit that XML 1.0 cannot hold, even escaped (https://www.w3.org/TR/xml/#charsets); -1
+ * for none.
+ */
 export function findForbidden(text: string): number {
   const control = text.search(FORBIDDEN)
   if (text.isWellFormed()) return control
@@ -41,16 +44,13 @@ export function unitName(text: string, offset: number): string {
   return `U+${text.charCodeAt(offset).toString(16).toUpperCase().padStart(4, '0')}`
 }
 
-/** True when there is nothing but XML white space from `start` to before `end`. */
+/** Whether the text from `start` to before `end` is only XML white space. */
 export function isBlank(text: string, start: number, end: number): boolean {
   for (let at = start; at < end; at += 1) if (!isSpace(text.charCodeAt(at))) return false
   return true
 }
 
-/**
- * The text from `start` to before `end` without white space at its ends. Only XML's white space: `trim` would take
- * away a no-break space, which is data.
- */
+/** The text from `start` to before `end`, trimmed of XML white space: a no-break space is data. */
 export function trimmed(text: string, start = 0, end = text.length): string {
   let first = start
   let last = end
@@ -63,7 +63,7 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 }
 
-/** Raw slices on lines of their own at the indentation of the document element's children; empty ones are left out. */
+/** Joins the non-empty raw slices, each on its own line, indented as a child of the document element. */
 export function joinRaw(parts: readonly string[]): string {
   return parts.filter(part => part !== '').join('\n  ')
 }

@@ -7,20 +7,20 @@ import { escapeAttribute, findForbidden, unitName } from './text.ts'
 const DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
 
 /**
- * The text of a document, to be stored as UTF-8 without byte order mark, and the fingerprint of its events that the
- * text carries as `lc:sum` (stream-format 7.4). Reading it gives the same model back.
+ * The text of a document, to be stored as UTF-8 without byte order mark, and the fingerprint of its events, which is
+ * `lc:sum` in the text (stream-format 7.4). Reading the text gives the same model.
  * @throws InvalidValue if a text in it holds a character that XML cannot hold
  */
 export function writeDocument(document: StreamDocument): { text: string; sum: string } {
   const sum = sumOf(document.events)
   const { head, texts, areClean, end } = partsOf(document, sum)
   const text = `${head}${texts.join('')}${end}`
-  // Tags stand between the parts, so no pair of surrogates is torn.
+  // Tags separate the parts, so no surrogate pair is split.
   if (!areClean || findForbidden(head) !== -1 || findForbidden(end) !== -1) refuseForbidden(text)
   return { text, sum }
 }
 
-/** How many bytes the text of a document takes, without making it: a sum is as long as any other. */
+/** The size of a document's text in bytes, without building it: all sums have the same length. */
 export function writtenBytes(document: StreamDocument): number {
   const { head, texts, end } = partsOf(document, NO_SUM)
   let bytes = Buffer.byteLength(head) + Buffer.byteLength(end)
@@ -30,7 +30,7 @@ export function writtenBytes(document: StreamDocument): number {
 
 const NO_SUM = sumOf([])
 
-/** What the text is put together from; `areClean`: no event holds what XML cannot. */
+/** The parts of the text; `areClean`: all events are free of characters that XML cannot hold. */
 function partsOf(document: StreamDocument, sum: string) {
   const { element, prolog, epilog, tail, journal } = document
   const { texts, areClean } = writeEvents(document)
@@ -88,11 +88,11 @@ function writeEvent(event: StreamEvent, prefix: string, noNamespace: string): st
   addLc(parts, event, prefix)
   if (event.content === '') parts.push('/>\n')
   else parts.push('>', event.content, '</Event>\n')
-  // Joined, it is one flat text: one put together by `+` would be gathered from its parts at each write.
+  // `join` makes one flat string; a string built by `+` would be flattened at each write.
   return parts.join('')
 }
 
-/** Texts, all clean, of events that were written before in the usual surroundings: an event is a value, so its text stays. */
+/** Cached clean texts of events written with the usual prefix and namespace: events are immutable. */
 const USUAL = { surroundings: 'lc', texts: new WeakMap<StreamEvent, string>() }
 
 function textsIn(surroundings: string): WeakMap<StreamEvent, string> {
@@ -114,10 +114,7 @@ function addLc(parts: string[], { lc }: StreamEvent, prefix: string): void {
   }
 }
 
-/**
- * Entries stand on lines of their own at an indentation of four. An empty journal is written only where another writer's
- * stands before it: the last one counts.
- */
+/** Entries are indented by four. An empty journal is written only after a foreign one, as the last one counts. */
 function writeJournal({ journal, prefix, tail, events }: StreamDocument): string[] {
   if (journal === '') {
     const mayFollowOne = [tail, ...events.map(({ before }) => before)].some(raw => raw.includes('journal'))
@@ -126,7 +123,7 @@ function writeJournal({ journal, prefix, tail, events }: StreamDocument): string
   return [`  <${prefix}:journal>`, `    ${journal.replaceAll('\n<', '\n    <')}`, `  </${prefix}:journal>`]
 }
 
-/** The last line of defence: no parser would read such a text again, and the stream would be lost. */
+/** The last check: no parser could read such a text, and the stream would be lost. */
 function refuseForbidden(text: string): void {
   const at = findForbidden(text)
   if (at === -1) return

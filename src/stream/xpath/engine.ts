@@ -1,7 +1,7 @@
 import { InvalidValue } from '../errors.ts'
 import type { XmlNode } from './nodes.ts'
 
-/** What fontoxpath asks of a document. A bucket says which nodes it needs; more may be given. */
+/** The document interface of fontoxpath. It passes a bucket, a filter of nodes; returning more nodes is allowed. */
 interface DomFacade {
   getAllAttributes(node: XmlNode): readonly XmlNode[]
   getAttribute(node: XmlNode, name: string): string | null
@@ -32,14 +32,14 @@ interface Fontoxpath {
   ): unknown
 }
 
-/** Evaluates an expression on a node; returns the items of the result as fontoxpath gives them. @throws what it throws */
+/** Evaluates an expression on a node; returns the items of fontoxpath's result. @throws its errors */
 export type Evaluate = (expression: string, context: XmlNode, namespaces: ReadonlyMap<string, string>) => unknown[]
 
 /**
- * The engine, loaded when it is first needed. Its own declarations would bring the types of a browser's whole DOM into the
- * program, where `name` and `event` are globals: hence the ones above, and a specifier that the compiler does not follow.
+ * Loads the engine on first use. Its own declarations would add all DOM types of a browser to the program, where `name`
+ * and `event` are globals: hence the declarations above, and a specifier that the compiler does not follow.
  *
- * XPath 3.1 only, so neither XQuery nor updates; `trace()` says nothing. Functions that read files or addresses it has none.
+ * XPath 3.1 only: no XQuery and no updates; `trace()` prints nothing. No function reads files or URLs.
  */
 export async function loadEngine(): Promise<Evaluate> {
   const { default: engine } = (await import('fontoxpath' as string)) as { readonly default: Fontoxpath }
@@ -47,7 +47,7 @@ export async function loadEngine(): Promise<Evaluate> {
   return (expression, context, namespaces) => {
     const items = engine.evaluateXPath(expression, context, boundedFacade(), null, ReturnType.ALL_RESULTS, {
       language: Language.XPATH_3_1_LANGUAGE,
-      // In an expression a name without prefix is in no namespace, whatever the document declares.
+      // A name without prefix in an expression is in no namespace, whatever the document declares.
       namespaceResolver: prefix => (prefix === '' ? null : (namespaces.get(prefix) ?? null)),
       logger: { trace: () => {} },
       disableCache: true,
@@ -56,15 +56,15 @@ export async function loadEngine(): Promise<Evaluate> {
   }
 }
 
-/** Enough for what looks at each event and its neighbours; what compares all with all of a large document ends here. */
+/** Enough to visit each event and its neighbours, but not to compare all pairs of a large document. */
 const MAX_VISITS = 5_000_000
 
-/** An expression is evaluated in one go, deaf to signals: counting what it looks at is what can end it. */
+/** Counts the visited nodes: evaluation is synchronous and ignores signals, so only a limit can abort it. */
 function boundedFacade(): DomFacade {
   let visits = 0
   const visit = <Value>(value: Value, count = 1): Value => {
     visits += count
-    if (visits > MAX_VISITS) throw new InvalidValue(`it looks at more than ${MAX_VISITS} nodes; make it narrower`)
+    if (visits > MAX_VISITS) throw new InvalidValue(`it visits more than ${MAX_VISITS} nodes; make it narrower`)
     return value
   }
   const sibling = ({ parent, index }: XmlNode, by: number) => visit(parent?.children[index + by] ?? null)

@@ -3,8 +3,8 @@ import { ATTRIBUTES, LC_ATTRIBUTES, LC_NAMESPACE, type StreamEvent } from '../ev
 import { XMLNS_NAMESPACE } from '../xml/text.ts'
 
 /**
- * A document as XPath sees it: the document element with its `Event` children and the attributes of both. What else a
- * document may hold (the journal, comments, elements of others) is not there.
+ * A document as XPath sees it: the document element, its `Event` children and the attributes of both, without the
+ * journal, comments and foreign elements.
  */
 export interface XmlNode {
   readonly nodeType: 1 | 2 | 9
@@ -13,13 +13,13 @@ export interface XmlNode {
   readonly name: string
   readonly prefix: string | null
   readonly namespaceURI: string | null
-  /** Of an attribute. */
+  /** The value of an attribute. */
   readonly value: string
   readonly parent: XmlNode | undefined
-  /** Among the children of its parent. For an `Event` its position in the document. */
+  /** Index among the children of the parent; for an `Event` its position in the document. */
   readonly index: number
   children: readonly XmlNode[]
-  /** Made when they are first asked for. */
+  /** Created on first use. */
   attributes(): readonly XmlNode[]
 }
 

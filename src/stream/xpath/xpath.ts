@@ -3,28 +3,31 @@ import { InvalidValue } from '../errors.ts'
 import { type Evaluate, loadEngine } from './engine.ts'
 import { documentElement, namespacesOf, type XmlNode } from './nodes.ts'
 
-/** What an expression found. */
+/** The result of an expression. */
 export type Selected =
-  /** Events, by their positions in the document, in its order. None where nothing was found. */
+  /** Positions of events in the document, ascending; empty for no match. */
   | { readonly kind: 'events'; readonly positions: readonly number[] }
-  /** Numbers, texts, truth values; of attributes their values. */
+  /** Numbers, texts, booleans, and the values of attributes. */
   | { readonly kind: 'values'; readonly values: readonly SelectedValue[] }
 
-/** A value that an expression gives. */
+/** A value in a result. */
 export type SelectedValue = string | number | boolean
 
-/** An expression that was found to be one. */
+/** A valid expression. */
 export interface ParsedXPath {
-  /** @throws InvalidValue if it cannot be evaluated on this document, or selects what is neither event nor value */
+  /**
+   * @throws InvalidValue if it cannot be evaluated on this document, or selects other nodes than events and attributes
+   */
   select(document: StreamDocument): Selected
 }
 
 /**
- * An XPath 3.1 expression over the events of a document, as .NET evaluates it: the document element is the context, so
+ * Parses an XPath 3.1 expression over the events of a document. As in .NET, the document element is the context, so
  * that `./Event[@status='init']` and `/EventStream/Event` mean the same. `lc:` is leasectl's namespace.
  *
- * It looks at a bounded number of nodes. What does not look at nodes, as a loop over a large range, has no bound.
- * @throws InvalidValue for what is no XPath, with the place where there is one
+ * The number of visited nodes is bounded. An expression that visits no nodes, such as a loop over a large range, is
+ * not.
+ * @throws InvalidValue for an invalid expression, with the place if known
  */
 export async function parseXPath(expression: string): Promise<ParsedXPath> {
   const evaluate = await loadEngine()
@@ -37,7 +40,7 @@ export async function parseXPath(expression: string): Promise<ParsedXPath> {
   return { select }
 }
 
-/** True if nothing was found: no event or value, or the one value 0, NaN, false or the empty text. */
+/** Whether the result is empty: no event or value, or the single value 0, NaN, false or the empty text. */
 export function isNothing(selected: Selected): boolean {
   if (selected.kind === 'events') return selected.positions.length === 0
   const [only, ...others] = selected.values
@@ -63,9 +66,9 @@ function selectedOf(items: readonly unknown[]): Selected {
 function valueIn(item: unknown): SelectedValue {
   if (typeof item === 'string' || typeof item === 'number' || typeof item === 'boolean') return item
   if (item instanceof Date) return item.toISOString()
-  if (!isNode(item)) throw new InvalidValue('it selects what is neither event, text, number nor truth value')
+  if (!isNode(item)) throw new InvalidValue('it selects something that is not an event, text, number or boolean')
   if (item.nodeType === 2) return item.value
-  const what = item.nodeType === 9 || item.parent?.nodeType === 9 ? 'the document itself' : 'events and values at once'
+  const what = item.nodeType === 9 || item.parent?.nodeType === 9 ? 'the document itself' : 'both events and values'
   throw new InvalidValue(`it selects ${what}`, { hint: 'Select events, as ./Event does, or values.' })
 }
 
@@ -73,16 +76,16 @@ function isNode(item: unknown): item is XmlNode {
   return typeof item === 'object' && item !== null && 'nodeType' in item
 }
 
-/** What the engine says of an expression, in one sentence. */
+/** An error of the engine, in one sentence. */
 class InvalidExpression extends InvalidValue {
-  /** Wrong whatever the document: it does not parse, or names what there is not. */
+  /** The expression is invalid for any document: it does not parse, or names an unknown function or variable. */
   readonly isStatic: boolean
 
   constructor(cause: unknown) {
     const message = cause instanceof Error ? cause.message : ''
     const code = /\b(X[PQU](?:ST|DY|TY|DC)\d{4}|FO[A-Z]{2}\d{4})\b/.exec(message)?.[1]
     super(sentenceOf(message, code), { cause })
-    // A prefix may be the document's.
+    // An unknown prefix may be declared by another document.
     this.isStatic = code !== undefined && /^X[PQU]ST/.test(code) && code !== 'XPST0081'
   }
 }
@@ -90,7 +93,7 @@ class InvalidExpression extends InvalidValue {
 function sentenceOf(message: string, code: string | undefined): string {
   if (code === undefined) return 'it cannot be evaluated'
   const [, line, column] = /at <>:(\d+):(\d+)/.exec(message) ?? []
-  // What parsers list as expected there is long and says little.
+  // The parser's list of expected tokens is long and unhelpful.
   if (column !== undefined)
     return `it cannot be read from ${line === '1' ? '' : `line ${line}, `}character ${column} on (${code})`
   const [said = ''] = message

@@ -90,13 +90,13 @@ export class DeliveryQueue {
   /** Takes a parcel as soon as there is room. `ended` is called with true when it is delivered or given up, with false if it is left. */
   async accept(parcel: Delivery, ended: (isOver: boolean) => void): Promise<boolean> {
     const places = Math.ceil(parcel.text.length / TEXT_OF_A_PLACE)
-    const isTaken = await this.#queue.take(places)
+    const isTaken = await this.#queue.acquire(places)
     if (!isTaken) ended(false)
     if (!isTaken) return false
     this.#pending += 1
     const delivery = this.#deliver(parcel).then(isOver => {
       this.#pending -= 1
-      this.#queue.leave(places)
+      this.#queue.release(places)
       this.#underWay.delete(delivery)
       ended(isOver)
     })
@@ -142,7 +142,7 @@ export class DeliveryQueue {
   ): Promise<{ readonly attempt: DeliveryAttempt; readonly tookMs: number } | undefined> {
     const { timing } = this.#options
     const room = this.#roomOf(parcel.target)
-    if (!(await room.take())) return undefined
+    if (!(await room.acquire())) return undefined
     const startedMs = timing.monotonicMs()
     try {
       if (this.#retryLimit.isHopeless(parcel.target, startedMs)) return undefined
@@ -150,7 +150,7 @@ export class DeliveryQueue {
       this.#retryLimit.tried(parcel.target, attempt, startedMs)
       return { attempt, tookMs: timing.monotonicMs() - startedMs }
     } finally {
-      room.leave()
+      room.release()
     }
   }
 

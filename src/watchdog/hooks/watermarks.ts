@@ -1,4 +1,4 @@
-import { changeAside, readAside } from '../../ops/system-documents.ts'
+import { changeSystemDocument, readSystemDocument } from '../../ops/system-documents.ts'
 import { StoreUnreachable } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { BoundedMap } from '../../util/bounded-map.ts'
@@ -274,13 +274,13 @@ export function hookMemory(store: StreamStore, by: string): (key: string) => Wat
     const name = `.leasectl/watchdog/hooks/${key}`
     return {
       async read() {
-        const text = await readAside(store, name)
+        const text = await readSystemDocument(store, name)
         return text === undefined ? undefined : parseMarks(text)
       },
       async write(news) {
         const change = (text: string | undefined) =>
           marksText(withNews(text === undefined ? undefined : parseMarks(text), news))
-        const outcome = await changeAside(store, name, change, { by, purpose: 'watchdog: progress of a hook' })
+        const outcome = await changeSystemDocument(store, name, change, { by, purpose: 'watchdog: progress of a hook' })
         return outcome === 'written' || outcome === 'left'
       },
     }

@@ -1,7 +1,7 @@
 import { fromListing, type SummarizedStream } from '../../ops/summaries.ts'
 import type { StreamStore } from '../../store/store.ts'
 import type { Summary } from '../../stream/summary.ts'
-import { isAhead } from '../../stream/time/clock-ahead.ts'
+import { isAhead } from '../../stream/time/dates.ts'
 import type { ObservationTime } from '../observation-gaps.ts'
 import type { WatchdogOptions } from '../options.ts'
 import type { KnownStream, StreamState } from '../registry/known-stream.ts'

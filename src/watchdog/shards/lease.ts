@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { LeaseMonitor, type LeaseMonitorOptions } from '../../ops/lease-monitor.ts'
-import { createAside } from '../../ops/system-documents.ts'
+import { createSystemDocument } from '../../ops/system-documents.ts'
 import type { AcquireOutcome, Holder, LeaseView, StreamStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
 import type { Clock } from '../../util/clock.ts'
@@ -39,7 +39,7 @@ export class ShardLease extends LeaseMonitor {
       const { kind } = await this.#acquire(holder, signal)
       if (kind === 'held') return 'taken'
       if (kind !== 'missing') return kind === 'acquired' ? 'held' : 'unknown'
-      await createAside(this.#store, this.name, BODY, { by: holder.by, signal })
+      await createSystemDocument(this.#store, this.name, BODY, { by: holder.by, signal })
     }
     return 'taken'
   }

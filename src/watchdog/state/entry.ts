@@ -1,4 +1,4 @@
-import { MAX_ASIDE_BYTES } from '../../ops/system-documents.ts'
+import { MAX_SYSTEM_DOCUMENT_BYTES } from '../../ops/system-documents.ts'
 import { parseWatchdogState } from '../../ops/watchdog-state/parse.ts'
 import {
   byStart,
@@ -134,7 +134,7 @@ const CUTS: readonly (readonly [there: number, gone: number])[] = [
 function fitting(ranked: readonly WatchdogEntry[], there: number): string {
   for (const [most, ofGone] of CUTS) {
     const text = textOf(ranked.map((entry, rank) => cut(entry, rank < there ? most : ofGone)))
-    if (Buffer.byteLength(text) <= MAX_ASIDE_BYTES) return text
+    if (Buffer.byteLength(text) <= MAX_SYSTEM_DOCUMENT_BYTES) return text
   }
   return fitting(ranked.slice(0, -1), there)
 }

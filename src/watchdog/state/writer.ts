@@ -1,4 +1,4 @@
-import { changeAside } from '../../ops/system-documents.ts'
+import { changeSystemDocument } from '../../ops/system-documents.ts'
 import { WATCHDOG_STATE } from '../../ops/watchdog-state/parse.ts'
 import type { WatchdogEntry } from '../../ops/watchdog-state/state.ts'
 import type { StreamStore } from '../../store/store.ts'
@@ -12,7 +12,7 @@ export interface StateOptions extends Omit<StateIdentity, 'startedMs'> {
   /** Into how many shards it divides the streams; none where it watches all of them. */
   readonly shardCount?: number | undefined
   readonly timing?: Pick<Timing, 'monotonicMs' | 'pause'>
-  /** The state could not be written: `busy` or `unknown` as of `changeAside`, or what was thrown; told once until it can be again. The watchdog goes on. */
+  /** The state could not be written: `busy` or `unknown` as of `changeSystemDocument`, or what was thrown; told once until it can be again. The watchdog goes on. */
   readonly failed?: (why: unknown) => void
   /** After that, it could be again. */
   readonly recovered?: () => void
@@ -132,7 +132,7 @@ export class StateWriter implements Observer {
     const entry = { ...this.#entry, writtenMs: nowMs }
     try {
       const { by } = this.#options
-      const outcome = await changeAside(this.#store, WATCHDOG_STATE, text => withEntry(text, entry, nowMs), {
+      const outcome = await changeSystemDocument(this.#store, WATCHDOG_STATE, text => withEntry(text, entry, nowMs), {
         by,
         purpose: 'watchdog state',
         signal,

@@ -23,8 +23,8 @@ test('a time of day that is still to come means yesterday', () => {
 })
 
 test('a bare number asks for its unit', () => {
-  expect(() => read('30')).toThrow('--since: 30 what? 30s, 30m, 30h or 30d')
-  expect(() => read('30 ago')).toThrow('--since: 30 what? 30s, 30m, 30h or 30d')
+  expect(() => read('30')).toThrow('--since: 30 has no unit: 30s, 30m, 30h or 30d')
+  expect(() => read('30 ago')).toThrow('--since: 30 has no unit: 30s, 30m, 30h or 30d')
 })
 
 test.each(['', 'yesterday', '25:00', '2026-02-30', '2026-13-01', '2026-02-28 25:00', '-1h', 'ago', '14:00 ago'])(

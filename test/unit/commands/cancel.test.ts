@@ -97,7 +97,7 @@ test('a batch reports every stream; some not done is exit 7; each has an id of i
   expect(ran.stdout.split('\n')).toEqual([
     'STREAM  OUTCOME    VERSION  WHAT',
     'a       ✓ done           2  canceled',
-    'b       ✗ refused        -  00 is completed; nothing more can be done to it  [already-final]',
+    'b       ✗ refused        -  00 is completed; it cannot change any more  [already-final]',
     'c       ✓ done           2  canceled',
     '',
   ])

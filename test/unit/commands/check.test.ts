@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { register } from '../../../src/commands/check.ts'
 import { runCommandLine } from '../../../src/commands/main.ts'
-import { createAside } from '../../../src/ops/system-documents.ts'
+import { createSystemDocument } from '../../../src/ops/system-documents.ts'
 import { WATCHDOG_STATE } from '../../../src/ops/watchdog-state/parse.ts'
 import { NotPermitted, StoreUnreachable } from '../../../src/store/errors.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
@@ -173,7 +173,7 @@ describe('watchdogs', () => {
   async function withState(...watchdogs: object[]): Promise<World> {
     const world = newWorld()
     await cli(world, ['init', 'a'])
-    await createAside(world.store, WATCHDOG_STATE, JSON.stringify({ watchdogs }), { by: 'w' })
+    await createSystemDocument(world.store, WATCHDOG_STATE, JSON.stringify({ watchdogs }), { by: 'w' })
     return world
   }
 
@@ -267,7 +267,7 @@ describe('3, unknown: whatever keeps it from looking, on stdout', () => {
     ['check --nix', "unknown option '--nix'"],
     ['check orders/1', 'too many arguments'],
     ['check --warn-overdue 0', '--warn-overdue does not take'],
-    ['check --overdue-for 5', '--overdue-for: 5 what? 5s'],
+    ['check --overdue-for 5', '--overdue-for: 5 has no unit: 5s'],
     ['check -o docx', '-o does not take'],
     ['-o docx check', '-o does not take'],
     ['--nix check', "unknown option '--nix'"],

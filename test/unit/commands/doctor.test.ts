@@ -335,7 +335,7 @@ test('what is to be done is said once for many of a kind', async () => {
   await given(world, 'a', documentText({ id: '00', status: 'inprocess' }, ...loose))
   const { stdout } = await cli(world, ['doctor', 'a'])
   expect(stdout.match(/\[unreachable\]/g)).toHaveLength(3)
-  expect(stdout.match(/It is ended with the whole stream/g)).toHaveLength(1)
+  expect(stdout.match(/It ends with the whole stream/g)).toHaveLength(1)
 })
 
 test('the help says what the exit code means', async () => {

@@ -92,7 +92,7 @@ describe('one stream to stdout', () => {
         return stored && { ...stored, body: new Uint8Array(33 * 1024 * 1024) }
       },
     })
-    const hint = expect.stringContaining('storage browser, takes it out as it is')
+    const hint = expect.stringContaining('Download it with a tool of the store')
     expect(await cli(world, ['export', 's'], { store })).toMatchObject({ exit: 12, stdout: '', stderr: hint })
     // A part of it would pass for the whole.
     for (const columns of [undefined, 80]) {

@@ -441,7 +441,7 @@ describe('bad input of a flag is exit 2 with a hint', () => {
     ['wait a --for event=01.00', 'which status?'],
     ['wait a --for event=01.00:complete', 'did you mean completed?'],
     ['wait a --for event=:done', 'the id of the event is empty'],
-    ['wait a --within 30', '30 what? 30s'],
+    ['wait a --within 30', '30 has no unit: 30s'],
     ['wait a --timeout soon', 'is not a duration'],
     ['wait a --timeout 1s --within 1s', 'cannot be used with'],
     ['wait a --interval 0s', 'longer than nothing'],

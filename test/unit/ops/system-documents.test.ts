@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import {
-  type AsideOutcome,
-  changeAside,
-  createAside,
-  MAX_ASIDE_BYTES,
-  readAside,
+  changeSystemDocument,
+  createSystemDocument,
+  MAX_SYSTEM_DOCUMENT_BYTES,
+  readSystemDocument,
+  type SystemDocumentOutcome,
 } from '../../../src/ops/system-documents.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
@@ -25,8 +25,8 @@ const add = (word: string) => (text: string | undefined) => {
   return words.includes(word) ? undefined : [...words, word].join(' ')
 }
 
-const change = (store: StreamStore, word: string, more: { waitMs?: number } = {}): Promise<AsideOutcome> =>
-  changeAside(store, NAME, add(word), { ...OPTIONS, ...more })
+const change = (store: StreamStore, word: string, more: { waitMs?: number } = {}): Promise<SystemDocumentOutcome> =>
+  changeSystemDocument(store, NAME, add(word), { ...OPTIONS, ...more })
 
 const folder = mkdtempSync(join(tmpdir(), 'leasectl-aside-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -40,13 +40,13 @@ const DRIVERS: readonly (readonly [string, () => Promise<StreamStore>])[] = [
 describe.each(DRIVERS)('in %s', (_, open) => {
   test('it is created, changed, left and read, and no listing shows it', async () => {
     const store = await open()
-    expect(await readAside(store, NAME)).toBeUndefined()
-    expect(await changeAside(store, NAME, () => undefined, OPTIONS)).toBe('left')
+    expect(await readSystemDocument(store, NAME)).toBeUndefined()
+    expect(await changeSystemDocument(store, NAME, () => undefined, OPTIONS)).toBe('left')
     expect(await change(store, 'one')).toBe('written')
     expect(await change(store, 'two')).toBe('written')
     expect(await change(store, 'two')).toBe('left')
-    expect(await changeAside(store, NAME, text => text, OPTIONS)).toBe('left')
-    expect(await readAside(store, NAME)).toBe('one two')
+    expect(await changeSystemDocument(store, NAME, text => text, OPTIONS)).toBe('left')
+    expect(await readSystemDocument(store, NAME)).toBe('one two')
     const names: string[] = []
     for await (const page of store.list({})) names.push(...page.map(({ name }) => name))
     expect(names).toEqual([])
@@ -59,7 +59,7 @@ describe.each(DRIVERS)('in %s', (_, open) => {
     const words = ['a', 'b', 'c', 'd', 'e']
     const outcomes = await Promise.all(words.map(word => change(store, word, { waitMs: 20_000 })))
     expect(new Set(outcomes)).toEqual(new Set(['written']))
-    const written = (await readAside(store, NAME))?.split(' ')
+    const written = (await readSystemDocument(store, NAME))?.split(' ')
     expect(written).toEqual(expect.arrayContaining(words))
     await store.close()
   })
@@ -70,19 +70,19 @@ test('one that is leased by another is busy and stays as it is', async () => {
   await change(store, 'one')
   await store.acquireLease(NAME, { leaseId: '11111111-1111-4111-8111-111111111111', durationS: 60, holder: HOLDER })
   expect(await change(store, 'two')).toBe('busy')
-  expect(await readAside(store, NAME)).toBe('one')
+  expect(await readSystemDocument(store, NAME)).toBe('one')
 })
 
 test('a creation that another was faster with becomes a change', async () => {
   const { store } = memoryStore()
   const raced = storeWith(store, {
     async create(name, body, summary) {
-      await createAside(store, NAME, 'theirs', OPTIONS)
+      await createSystemDocument(store, NAME, 'theirs', OPTIONS)
       return store.create(name, body, summary)
     },
   })
   expect(await change(raced, 'ours')).toBe('written')
-  expect(await readAside(store, NAME)).toBe('theirs ours')
+  expect(await readSystemDocument(store, NAME)).toBe('theirs ours')
 })
 
 test('a creation whose answer was lost is found again', async () => {
@@ -94,7 +94,7 @@ test('a creation whose answer was lost is found again', async () => {
     },
   })
   expect(await change(lossy, 'one')).toBe('left')
-  expect(await readAside(store, NAME)).toBe('one')
+  expect(await readSystemDocument(store, NAME)).toBe('one')
 })
 
 test('a creation that may still come is unknown, and so is a change', async () => {
@@ -112,12 +112,12 @@ test('one that somebody keeps removing does not keep us for ever', async () => {
 
 test('a text that is too long is refused, and nothing is written', async () => {
   const { store } = memoryStore()
-  const long = () => 'ä'.repeat(MAX_ASIDE_BYTES / 2 + 1)
-  await expect(changeAside(store, NAME, long, OPTIONS)).rejects.toThrow(InvalidValue)
+  const long = () => 'ä'.repeat(MAX_SYSTEM_DOCUMENT_BYTES / 2 + 1)
+  await expect(changeSystemDocument(store, NAME, long, OPTIONS)).rejects.toThrow(InvalidValue)
   await change(store, 'one')
-  await expect(changeAside(store, NAME, long, OPTIONS)).rejects.toThrow(InvalidValue)
-  expect(await readAside(store, NAME)).toBe('one')
-  expect(await changeAside(store, NAME, () => 'x'.repeat(MAX_ASIDE_BYTES), OPTIONS)).toBe('written')
+  await expect(changeSystemDocument(store, NAME, long, OPTIONS)).rejects.toThrow(InvalidValue)
+  expect(await readSystemDocument(store, NAME)).toBe('one')
+  expect(await changeSystemDocument(store, NAME, () => 'x'.repeat(MAX_SYSTEM_DOCUMENT_BYTES), OPTIONS)).toBe('written')
 })
 
 test('what others put there is read as far as it goes', async () => {
@@ -129,7 +129,7 @@ test('what others put there is read as far as it goes', async () => {
   const put = (body: Uint8Array) =>
     store.update(NAME, () => ({ kind: 'put', body, summary }), { waitMs: 0, holder: HOLDER })
   await put(Buffer.from([0xff, 0x41]))
-  expect(await readAside(store, NAME)).toBe('\ufffdA')
-  await put(Buffer.alloc(MAX_ASIDE_BYTES + 5, 'x'))
-  expect(await readAside(store, NAME)).toHaveLength(MAX_ASIDE_BYTES)
+  expect(await readSystemDocument(store, NAME)).toBe('\ufffdA')
+  await put(Buffer.alloc(MAX_SYSTEM_DOCUMENT_BYTES + 5, 'x'))
+  expect(await readSystemDocument(store, NAME)).toHaveLength(MAX_SYSTEM_DOCUMENT_BYTES)
 })

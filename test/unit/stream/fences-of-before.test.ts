@@ -23,7 +23,7 @@ describe('a fence of before another writer dropped all that was ours', () => {
     expect(play.do({ op: 'start', event: '01.00', owner: 'w2', takeOver: true }).claim?.fence).toBe(2)
     expect(play.refused({ op, event: '01.00', fence: 2, owner: 'w1' })).toMatchObject({
       code: 'fenced',
-      message: expect.stringContaining('that of w2 now, not of w1'),
+      message: expect.stringContaining('now belongs to w2, not to w1'),
     })
     expect(play.do({ op: 'touch', event: '01.00', fence: 2, owner: 'w2' }).outcome).toBe('done')
   })

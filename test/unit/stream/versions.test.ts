@@ -69,7 +69,7 @@ describe('pin', () => {
     })
     expect(play.refused(end, { ifBorn: 'x' }).message).toContain('another one')
     play.legacy(stream => stream.setStatus('01.00', 'inprocess'))
-    expect(play.refused(end, { ifVersion: 1 }).message).toContain('somebody else wrote')
+    expect(play.refused(end, { ifVersion: 1 }).message).toContain('another program wrote')
     expect(play.do(end).outcome).toBe('done')
   })
 

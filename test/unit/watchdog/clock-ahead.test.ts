@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { streamFindings } from '../../../src/ops/doctor/stream.ts'
-import { readStream } from '../../../src/ops/read-stream.ts'
+import { readStream, viewOf } from '../../../src/ops/read-stream.ts'
 import { transact } from '../../../src/ops/transact/transact.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import type { Operation } from '../../../src/stream/operations/operation.ts'
@@ -82,7 +82,7 @@ describe('on SQLite', () => {
     nowMs -= YEAR
     const look = async () => {
       const stored = await store.read('a')
-      const codes = stored === undefined ? [] : streamFindings(stored, nowMs).map(({ code }) => code)
+      const codes = stored === undefined ? [] : streamFindings(viewOf(stored, nowMs)).map(({ code }) => code)
       const status = (await readStream(store, 'a'))?.stream.find('01.00')?.status
       return { codes, status }
     }

@@ -89,7 +89,7 @@ test.each([
   ['top .leasectl/x', 'reserved'],
   ['top a b', 'too many arguments'],
   ['top --theme pink', '--theme does not take "pink"'],
-  ['top --interval 5', '5 what?'],
+  ['top --interval 5', '5 has no unit'],
   ['top --match=', '--match is empty'],
   ['top -o json', '-o does not take'],
 ])('%s is exit 2, and no screen opens', async (line, why) => {

@@ -44,7 +44,7 @@ export type Bad = readonly [text: string, what: string, hint?: string]
 export const BAD_IN_BOTH: readonly Bad[] = [
   ['intervall: 30s', 'line 1 does not take "intervall"', 'did you mean interval?'],
   ['\n\nmax_share: 20%', 'line 3 does not take "max_share"', 'did you mean max-share?'],
-  ['shards: 2\ninterval: 30', 'line 2: interval: 30 what?'],
+  ['shards: 2\ninterval: 30', 'line 2: interval: 30 has no unit'],
   ['interval:', 'line 1: interval is empty'],
   ['interval: [30s]', 'line 1: interval is no single value'],
   ['on-due: abort', 'line 1: on-due does not take "abort"', 'did you mean abort-event?'],
@@ -63,7 +63,7 @@ export const BAD_IN_BOTH: readonly Bad[] = [
   ['on-done: {command: a, webhook: https://h/}', 'one of them'],
   ['on-done: {timeout: 5s}', 'one of them'],
   ['on-done: {command: a, timout: 5s}', 'does not take "timout"', 'did you mean timeout?'],
-  ['on-done: {command: a, timeout: 5}', 'timeout: 5 what?'],
+  ['on-done: {command: a, timeout: 5}', 'timeout: 5 has no unit'],
   ['on-done: {command: a, tries: 0}', 'tries does not take "0"'],
   ['on-done: {command: a, tries: 11}', 'is too often'],
   ['on-done: {command: a, secret-env: A}', 'a command has no secret'],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { registerStatus as register } from '../../../../src/commands/watchdog.ts'
-import { changeAside } from '../../../../src/ops/system-documents.ts'
+import { changeSystemDocument } from '../../../../src/ops/system-documents.ts'
 import { WATCHDOG_STATE } from '../../../../src/ops/watchdog-state/parse.ts'
 import type { WatchdogEntry } from '../../../../src/ops/watchdog-state/state.ts'
 import { StoreUnreachable, UnreadableBlob } from '../../../../src/store/errors.ts'
@@ -121,7 +121,7 @@ describe('what is wrong', () => {
   test('a document that somebody else wrote is told, and replaced by nobody who reads', async () => {
     const world = newWorld()
     const garbage = () => '{"watchdogs":[{"id":7}]}'
-    await changeAside(world.store, WATCHDOG_STATE, garbage, { by: 'x', purpose: 'test' })
+    await changeSystemDocument(world.store, WATCHDOG_STATE, garbage, { by: 'x', purpose: 'test' })
     const ran = await status(world)
     expect(ran.exit).toBe(0)
     expect(ran.stderr).toContain('.leasectl/watchdog/state.json is damaged')

@@ -18,7 +18,7 @@ function lines(page: readonly SummarizedStream[], watchdogs: readonly WatchdogSe
   const looking = new StoreScanner({ overdueForMs: 60_000, stuckAfterMs: 600_000, host: 'here', isRunning: () => true })
   looking.add(page, NOW)
   const state = { watchdogs, damaged: false } as unknown as WatchdogState
-  return nagiosLines(judge(looking.found(NOW), state, LIMITS))
+  return nagiosLines(judge(looking.result(NOW), state, LIMITS))
 }
 
 const overdue = (name: string, ms: number) => listed(name, { summary: { dueMs: NOW - ms } })

@@ -15,7 +15,7 @@ function judged(page: readonly SummarizedStream[]) {
   const looking = new StoreScanner({ overdueForMs: 0, stuckAfterMs: 0, host: 'here', isRunning: () => true })
   looking.add(page, NOW)
   // the limits of these streams are watched by nobody: that is another test's
-  const look = { ...looking.found(NOW), withLimit: 0 }
+  const look = { ...looking.result(NOW), withLimit: 0 }
   const { status, checks } = judge(look, { watchdogs: [], damaged: false }, LIMITS)
   return { status, checks: Object.fromEntries(checks.map(check => [check.name, check.status])) }
 }

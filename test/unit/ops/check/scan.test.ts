@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { type LookRule, MAX_EXAMPLES, StoreScanner } from '../../../../src/ops/check/scan.ts'
+import { MAX_EXAMPLES, type ScanRule, StoreScanner } from '../../../../src/ops/check/scan.ts'
 import type { SummarizedStream } from '../../../../src/ops/summaries.ts'
 import { heldFor, listed, NOW, notStarted } from './support.ts'
 
-const RULE: LookRule = { overdueForMs: 60_000, stuckAfterMs: 600_000, host: 'here', isRunning: pid => pid === 41 }
+const RULE: ScanRule = { overdueForMs: 60_000, stuckAfterMs: 600_000, host: 'here', isRunning: pid => pid === 41 }
 
-function look(page: readonly SummarizedStream[], rule: Partial<LookRule> = {}) {
+function look(page: readonly SummarizedStream[], rule: Partial<ScanRule> = {}) {
   const looking = new StoreScanner({ ...RULE, ...rule })
   looking.add(page, NOW)
-  return looking.found(NOW)
+  return looking.result(NOW)
 }
 
 test("streams are counted by status, strangers' statuses together, and what has none", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DocumentCache } from '../../../../src/ops/transact/document-cache.ts'
+import { DocumentCache } from '../../../../src/ops/transact/commit.ts'
 import { applyGroup, type PendingOperation } from '../../../../src/ops/transact/plan.ts'
 import type { StreamStore } from '../../../../src/store/store.ts'
 import { EMPTY_DOCUMENT } from '../../../../src/stream/document.ts'

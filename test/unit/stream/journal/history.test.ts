@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { declaredJoins, eventsThatRan, ownStatus } from '../../../../src/stream/journal/history.ts'
+import { declaredJoins, eventsThatRan, isOwnStatus } from '../../../../src/stream/journal/history.ts'
 import type { JournalChange, Transaction } from '../../../../src/stream/journal/journal.ts'
 
 let version = 0
@@ -18,22 +18,22 @@ const tx = (op: string, ...changes: readonly Partial<JournalChange>[]): Transact
 
 describe('a status is our own', () => {
   it('if the last transaction that changed it is ours', () => {
-    expect(ownStatus([tx('start', {})], '01.00')).toBe(true)
-    expect(ownStatus([tx('foreign', {}), tx('start', { from: 'inprocess' })], '01.00')).toBe(true)
-    expect(ownStatus([tx('start', {}), tx('foreign', { from: 'inprocess', to: 'init' })], '01.00')).toBe(false)
-    expect(ownStatus([tx('adopt', {})], '01.00')).toBe(false)
+    expect(isOwnStatus([tx('start', {})], '01.00')).toBe(true)
+    expect(isOwnStatus([tx('foreign', {}), tx('start', { from: 'inprocess' })], '01.00')).toBe(true)
+    expect(isOwnStatus([tx('start', {}), tx('foreign', { from: 'inprocess', to: 'init' })], '01.00')).toBe(false)
+    expect(isOwnStatus([tx('adopt', {})], '01.00')).toBe(false)
   })
 
   it('whatever happened to attributes and other events since', () => {
     const since = [tx('set', { attr: 'tag' }), tx('foreign', { event: '02.00' }), tx('foreign', { attr: 'tag' })]
-    expect(ownStatus([tx('start', { event: '00' }, {}), ...since], '01.00')).toBe(true)
-    expect(ownStatus([tx('foreign', {}), tx('set', { attr: 'tag' })], '01.00')).toBe(false)
+    expect(isOwnStatus([tx('start', { event: '00' }, {}), ...since], '01.00')).toBe(true)
+    expect(isOwnStatus([tx('foreign', {}), tx('set', { attr: 'tag' })], '01.00')).toBe(false)
   })
 
   it('unless nothing is recorded of it', () => {
-    expect(ownStatus([], '01.00')).toBe(false)
-    expect(ownStatus([tx('start', { event: '02.00' })], '01.00')).toBe(false)
-    expect(ownStatus([tx('set', { attr: 'tag' })], '01.00')).toBe(false)
+    expect(isOwnStatus([], '01.00')).toBe(false)
+    expect(isOwnStatus([tx('start', { event: '02.00' })], '01.00')).toBe(false)
+    expect(isOwnStatus([tx('set', { attr: 'tag' })], '01.00')).toBe(false)
   })
 })
 

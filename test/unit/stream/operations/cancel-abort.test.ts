@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { seenLimit } from '../../../../src/stream/operations/cancel-abort.ts'
+import { observedDeadline } from '../../../../src/stream/operations/cancel-abort.ts'
 import { documentText, Play, START_MS, spec } from '../../../support/stream-builder.ts'
 import { ago, expire, HOUR, look, MINUTE, ROOT, WORKED, worked } from './expired-play.ts'
 
@@ -70,24 +70,24 @@ describe('life', () => {
       'it was inprocess and is init',
       play => edit(play, 'id="01.00" status="inprocess"', 'id="01.00" status="init"'),
     ],
-    ['another attempt', 'claimed anew', play => edit(play, 'lc:attempt="2"', 'lc:attempt="3"')],
-    ['an attempt that is gone', 'claimed anew', play => edit(play, ' lc:attempt="2"', '')],
-    ['another fence', 'claimed anew', play => edit(play, 'lc:fence="3"', 'lc:fence="4"')],
-    ['a fence that is gone', 'claimed anew', play => edit(play, ' lc:fence="3"', '')],
+    ['another attempt', 'claimed again', play => edit(play, 'lc:attempt="2"', 'lc:attempt="3"')],
+    ['an attempt that is gone', 'claimed again', play => edit(play, ' lc:attempt="2"', '')],
+    ['another fence', 'claimed again', play => edit(play, 'lc:fence="3"', 'lc:fence="4"')],
+    ['a fence that is gone', 'claimed again', play => edit(play, ' lc:fence="3"', '')],
     ['an earlier timestamp', `touched at ${ago(HOUR)}`, play => edit(play, ago(10 * MINUTE), ago(HOUR))],
     ['a timestamp in another form', 'touched at', play => edit(play, ago(10 * MINUTE), '2024-05-01 11:50:00')],
-    ['a longer limit', 'ends at another time', play => edit(play, '00:05:00', '00:06:00')],
-    ['a shorter limit', 'ends at another time', play => edit(play, '00:05:00', '00:04:00')],
-    ['no limit', 'no limit of it runs', play => edit(play, '00:05:00', '')],
-    ['an absolute limit', 'ends at another time', play => edit(play, '00:05:00', ago(MINUTE))],
+    ['a longer limit', 'its deadline has changed', play => edit(play, '00:05:00', '00:06:00')],
+    ['a shorter limit', 'its deadline has changed', play => edit(play, '00:05:00', '00:04:00')],
+    ['no limit', 'it has no running timeout', play => edit(play, '00:05:00', '')],
+    ['an absolute limit', 'its deadline has changed', play => edit(play, '00:05:00', ago(MINUTE))],
     [
       'a held stream',
-      'no limit of it runs',
+      'it has no running timeout',
       play => edit(play, '<Event id="00" status="inprocess"', '<Event id="00" status="init"'),
     ],
-    ['a successor that is open', 'no limit of it runs', play => addBelow(play, 'init', ago(HOUR))],
-    ['a successor that ended lately', 'ends at another time', play => addBelow(play, 'completed', ago(MINUTE))],
-    ['a store whose clock is behind', 'clock of the store', play => play.wait(-6 * MINUTE)],
+    ['a successor that is open', 'it has no running timeout', play => addBelow(play, 'init', ago(HOUR))],
+    ['a successor that ended lately', 'its deadline has changed', play => addBelow(play, 'completed', ago(MINUTE))],
+    ['a store whose clock is behind', "by the store's clock", play => play.wait(-6 * MINUTE)],
   ])('is %s: nothing is changed', (_, words, change) => {
     // Its claim runs, so that it does not close when what followed it has ended.
     const play = worked({ 'lc:until': ago(-HOUR) })
@@ -96,7 +96,7 @@ describe('life', () => {
     const before = play.text
     const refusal = play.refused({ op: 'abort', event: '01.00', expired })
     expect(refusal).toMatchObject({ code: 'showed-life', event: '01.00' })
-    expect(refusal.message).toMatch(/^01\.00 showed life: .*; its limit is judged anew$/)
+    expect(refusal.message).toMatch(/^01\.00 showed life: .*; its deadline is evaluated again$/)
     expect(refusal.message).toContain(words)
     expect(play.text).toBe(before)
     expect(play.code({ op: 'abort', expired })).toBe('showed-life')
@@ -197,7 +197,7 @@ describe('an event that is not open any more', () => {
 
   it('was closed by what a foreign writer did: already-final, and the closing is written', () => {
     const play = worked({}, { id: '01.01', prev: '01.00', status: 'completed', timestamp: ago(2 * HOUR) })
-    const expired = seenLimit(play.event('01.00'), START_MS - 5 * MINUTE)
+    const expired = observedDeadline(play.event('01.00'), START_MS - 5 * MINUTE)
     const applied = play.apply({ op: 'abort', event: '01.00', expired })
     expect(applied).toMatchObject({ kind: 'refused', refusal: { code: 'already-final', status: 'completed' } })
     expect(applied.kind === 'refused' && applied.document?.events[1]?.status).toBe('completed')

@@ -1,5 +1,5 @@
 import { EventStream } from '../../../../src/stream/event-stream.ts'
-import { seenLimit } from '../../../../src/stream/operations/cancel-abort.ts'
+import { observedDeadline } from '../../../../src/stream/operations/cancel-abort.ts'
 import type { ObservedDeadline } from '../../../../src/stream/operations/operation.ts'
 import { settledDocument } from '../../../../src/stream/operations/transaction.ts'
 import { deadlineOf, timeReaderFor } from '../../../../src/stream/time/deadlines.ts'
@@ -22,7 +22,7 @@ export function look(play: Play, id: string, lastModifiedMs?: number): ObservedD
   const event = stream.find(id)
   const limit = event && deadlineOf(stream, event, read)
   if (event === undefined || limit === undefined) throw new Error(`${id} has no limit`)
-  return seenLimit(event, limit.dueMs)
+  return observedDeadline(event, limit.dueMs)
 }
 
 /** Ends an event for its limit, as a watchdog does. */

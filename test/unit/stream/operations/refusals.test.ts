@@ -35,7 +35,7 @@ const ROWS: readonly Row[] = [
       code: 'claimed',
       event: '01.00',
       status: 'inprocess',
-      message: `01.00 is claimed by w1 (fence 2) until ${UNTIL}; wait or take another`,
+      message: `01.00 is claimed by w1 (fence 2) until ${UNTIL}; wait, or take another event`,
       owner: 'w1',
       until: UNTIL,
     },
@@ -89,7 +89,7 @@ const ROWS: readonly Row[] = [
       code: 'join-waiting',
       event: '00',
       status: 'inprocess',
-      message: '00 has a join that waits; only one may wait at a time',
+      message: '00 has a waiting join already; only one can wait at a time',
     },
   ],
   [
@@ -154,7 +154,7 @@ const ROWS: readonly Row[] = [
       code: 'already-final',
       event: '01.00',
       status: 'completed',
-      message: '01.00 is completed; only aborted and canceled events are retried',
+      message: '01.00 is completed; only aborted and canceled events can be retried',
     },
   ],
   [
@@ -164,13 +164,13 @@ const ROWS: readonly Row[] = [
       code: 'already-final',
       event: '01.00',
       status: 'completed',
-      message: '01.00 is completed; nothing more can be done to it',
+      message: '01.00 is completed; it cannot change any more',
     },
   ],
   [
     () => forked().after({ op: 'fail', event: '01.00' }),
     { op: 'fail', event: '01.00' },
-    { code: 'already-final', event: '01.00', status: 'aborted', message: '01.00 is aborted; retry may reopen it' },
+    { code: 'already-final', event: '01.00', status: 'aborted', message: '01.00 is aborted; retry can reopen it' },
   ],
   [
     () =>
@@ -182,7 +182,7 @@ const ROWS: readonly Row[] = [
       code: 'foreign-worker',
       event: '01',
       status: 'inprocess',
-      message: '01 is inprocess at a worker that makes no claims; wait until it is due, or take it over (--take-over)',
+      message: '01 is inprocess at a worker without claims; wait until it is due, or take it over (--take-over)',
     },
   ],
 ]

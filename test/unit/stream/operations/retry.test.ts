@@ -224,7 +224,7 @@ describe('retry and joins', () => {
       join: spec('Inner'),
     })
     deep.after({ op: 'fail', event: '01.01.00' }, { op: 'complete', event: '01.01' })
-    expect(deep.refused({ op: 'retry', event: '01.01.00' }).message).toContain('01.01 has joined')
+    expect(deep.refused({ op: 'retry', event: '01.01.00' }).message).toContain('01.01 joined')
     expect(deep.status('01')).toBe('init')
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { EMPTY_DOCUMENT, type StreamDocument } from '../../../../src/stream/document.ts'
 import { newEvent } from '../../../../src/stream/event.ts'
 import { MAX_READ_BYTES, MAX_WRITTEN_BYTES, MAX_WRITTEN_EVENTS } from '../../../../src/stream/limits.ts'
-import { checkSize, mostBytes } from '../../../../src/stream/operations/size-limit.ts'
+import { checkSize, mostBytes } from '../../../../src/stream/operations/transaction.ts'
 import { writeDocument, writtenBytes } from '../../../../src/stream/xml/write.ts'
 import { aDocument } from '../xml/arbitraries.ts'
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { EMPTY_DOCUMENT, type StreamDocument } from '../../../../src/stream/document.ts'
 import { EventStream } from '../../../../src/stream/event-stream.ts'
 import { applyOperation } from '../../../../src/stream/operations/apply.ts'
-import { seenLimit } from '../../../../src/stream/operations/cancel-abort.ts'
+import { observedDeadline } from '../../../../src/stream/operations/cancel-abort.ts'
 import type { ObservedDeadline } from '../../../../src/stream/operations/operation.ts'
 import { settledDocument } from '../../../../src/stream/operations/transaction.ts'
 import { deadlineOf, timeReaderFor } from '../../../../src/stream/time/deadlines.ts'
@@ -21,7 +21,7 @@ function seenIn(document: StreamDocument, id: string, nowMs: number): ObservedDe
   const event = stream.find(id)
   const limit = event && deadlineOf(stream, event, timeReaderFor(document, { nowMs }).read)
   if (event === undefined || limit === undefined) throw new Error(`${id} has no limit`)
-  return seenLimit(event, limit.dueMs)
+  return observedDeadline(event, limit.dueMs)
 }
 
 describe('a settled document', () => {

@@ -154,7 +154,7 @@ describe('start', () => {
     const play = Play.started('A', 'B').after({ op: 'complete', event: '01.00' }, { op: 'abort', event: '02.00' })
     expect(play.refused({ op: 'start', event: '01.00', fence: 99 })).toMatchObject({
       code: 'already-final',
-      message: expect.stringContaining('nothing more'),
+      message: expect.stringContaining('cannot change any more'),
     })
     expect(play.refused({ op: 'start', event: '02.00' }).message).toContain('retry')
   })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { isFinal } from '../../../../src/stream/event.ts'
 import type { Applied } from '../../../../src/stream/operations/apply.ts'
-import { seenLimit } from '../../../../src/stream/operations/cancel-abort.ts'
+import { observedDeadline } from '../../../../src/stream/operations/cancel-abort.ts'
 import type { ObservedDeadline } from '../../../../src/stream/operations/operation.ts'
 import { deadlineOf } from '../../../../src/stream/time/deadlines.ts'
 import { writeDocument } from '../../../../src/stream/xml/write.ts'
@@ -55,7 +55,7 @@ function seenAny(play: Play, which: number): ObservedDeadline | undefined {
   const { stream, read } = settled(play)
   const seen = stream.events.flatMap(event => {
     const limit = deadlineOf(stream, event, read)
-    return limit === undefined ? [] : [seenLimit(event, limit.dueMs)]
+    return limit === undefined ? [] : [observedDeadline(event, limit.dueMs)]
   })
   return seen[which % Math.max(1, seen.length)]
 }

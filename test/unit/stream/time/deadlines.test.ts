@@ -66,9 +66,9 @@ describe('timeoutFromInput', () => {
   })
 
   it.each([
-    ['30', '30 what? 30s, 30m, 30h or 30d'],
-    ['0', 'a timeout of 0 is due at once: write 0s if that is meant'],
-    ['2026-07-01T12:00:00', '2026-07-01T12:00:00 in which zone? 2026-07-01T12:00:00Z for UTC'],
+    ['30', '30 has no unit: 30s, 30m, 30h or 30d'],
+    ['0', 'a timeout of 0 expires at once: write 0s if you mean that'],
+    ['2026-07-01T12:00:00', '2026-07-01T12:00:00 has no time zone: write 2026-07-01T12:00:00Z for UTC'],
     ['2026-02-30T12:00:00Z', '2026-02-30T12:00:00Z is not a date and time that exists'],
   ])('refuses %j', (text, message) => {
     expect(() => timeoutFromInput(text)).toThrow(new InvalidValue(message))

@@ -41,11 +41,11 @@ describe('parseDuration', () => {
   })
 
   it.each([
-    ['30', '30 what? 30s, 30m, 30h or 30d'],
-    ['1.5', '1.5 what? 1.5s, 1.5m, 1.5h or 1.5d'],
-    ['00', '00 what? 00s, 00m, 00h or 00d'],
-    ['1:30', '1:30 what? 1h30m or 1m30s'],
-    ['24:00', '24:00 what? 24h00m or 24m00s'],
+    ['30', '30 has no unit: 30s, 30m, 30h or 30d'],
+    ['1.5', '1.5 has no unit: 1.5s, 1.5m, 1.5h or 1.5d'],
+    ['00', '00 has no unit: 00s, 00m, 00h or 00d'],
+    ['1:30', '1:30 is ambiguous: 1h30m or 1m30s'],
+    ['24:00', '24:00 is ambiguous: 24h00m or 24m00s'],
     ['24:00:00', '24:00:00 is 24 days for .NET: write 24d or 24h'],
     ['P1M', 'P1M: years and months have no fixed length, write days, as in P30D'],
     ['P1Y2D', 'P1Y2D: years and months have no fixed length, write days, as in P30D'],

@@ -141,8 +141,8 @@ describe('refused in one sentence', () => {
     ["1 + 'a'", 'addOp not available for types xs:integer and xs:string (XPTY0004)'],
     ['.', 'it selects the document itself'],
     ['/', 'it selects the document itself'],
-    ['Event[1], 3', 'it selects events and values at once'],
-    ['map { 1: 2 }', 'it selects what is neither event, text, number nor truth value'],
+    ['Event[1], 3', 'it selects both events and values'],
+    ['map { 1: 2 }', 'it selects something that is not an event, text, number or boolean'],
     ['error()', 'it cannot be evaluated (FOER0000)'],
   ])('%s', async (expression, message) => {
     expect(await fault(expression)).toBe(message)

@@ -22,30 +22,30 @@ describe('room', () => {
   test('is given in turn, a large one not overtaken by small ones', async () => {
     const room = new Semaphore(3)
     const order: string[] = []
-    await room.take(2)
-    const large = room.take(3).then(() => order.push('large'))
-    const small = room.take(1).then(() => order.push('small'))
-    room.leave(2)
+    await room.acquire(2)
+    const large = room.acquire(3).then(() => order.push('large'))
+    const small = room.acquire(1).then(() => order.push('small'))
+    room.release(2)
     await large
     expect(order).toEqual(['large'])
-    room.leave(3)
+    room.release(3)
     await small
     expect(order).toEqual(['large', 'small'])
   })
 
   test('for more than there is takes it all', async () => {
     const room = new Semaphore(2)
-    expect(await room.take(99)).toBe(true)
-    room.leave(99)
-    expect(await room.take(2)).toBe(true)
+    expect(await room.acquire(99)).toBe(true)
+    room.release(99)
+    expect(await room.acquire(2)).toBe(true)
   })
 
   test('that was closed lets nobody in, nor those who wait', async () => {
     const room = new Semaphore(1)
-    await room.take()
-    const waiting = room.take()
+    await room.acquire()
+    const waiting = room.acquire()
     room.close()
-    expect([await waiting, await room.take()]).toEqual([false, false])
+    expect([await waiting, await room.acquire()]).toEqual([false, false])
   })
 })
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createAside } from '../../../../src/ops/system-documents.ts'
+import { createSystemDocument } from '../../../../src/ops/system-documents.ts'
 import { NotPermitted } from '../../../../src/store/errors.ts'
 import { InvalidValue } from '../../../../src/stream/errors.ts'
 import { freeSeat, quotaOf, seatsToLookAt, shardOf } from '../../../../src/watchdog/shards/quota.ts'
@@ -95,7 +95,7 @@ test('one on a seat that nobody expected to be taken is found all the same', asy
   const first = there.dogs[0]
   first?.suspend()
   for (const at of [1, 2, 3]) {
-    await createAside(there.store, seat(at), '', { by: 'x' })
+    await createSystemDocument(there.store, seat(at), '', { by: 'x' })
     await there.store.acquireLease(seat(at), lease)
   }
   await there.start().shards.ready

@@ -1,4 +1,4 @@
-import { changeAside } from '../../../../src/ops/system-documents.ts'
+import { changeSystemDocument } from '../../../../src/ops/system-documents.ts'
 import { WATCHDOG_STATE } from '../../../../src/ops/watchdog-state/parse.ts'
 import type { WatchdogEntry } from '../../../../src/ops/watchdog-state/state.ts'
 import type { StreamStore } from '../../../../src/store/store.ts'
@@ -72,6 +72,6 @@ export function failingWatchdog(nowMs: number, more: Partial<WatchdogEntry> = {}
 export async function writeState(store: StreamStore, entries: readonly WatchdogEntry[]): Promise<void> {
   for (const entry of entries) {
     const change = (text: string | undefined) => withEntry(text, entry, store.nowMs())
-    await changeAside(store, WATCHDOG_STATE, change, { by: entry.by, purpose: 'test' })
+    await changeSystemDocument(store, WATCHDOG_STATE, change, { by: entry.by, purpose: 'test' })
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { MAX_ASIDE_BYTES, readAside } from '../../../../src/ops/system-documents.ts'
+import { MAX_SYSTEM_DOCUMENT_BYTES, readSystemDocument } from '../../../../src/ops/system-documents.ts'
 import { parseWatchdogState, readWatchdogState, WATCHDOG_STATE } from '../../../../src/ops/watchdog-state/parse.ts'
 import { livenessOf, shardCounts, type WatchdogEntry } from '../../../../src/ops/watchdog-state/state.ts'
 import { NotPermitted, StoreUnreachable } from '../../../../src/store/errors.ts'
@@ -373,7 +373,7 @@ describe('the document', () => {
       next: Array.from({ length: 4 }, () => ({ stream: 'ä'.repeat(1_000), dueMs: NOW })),
     }
     const text = written([entryOf('gone', { ...lists, stoppedMs: NOW }), entryOf('live', lists)]) ?? ''
-    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_ASIDE_BYTES)
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_SYSTEM_DOCUMENT_BYTES)
     const [gone, live] = parseWatchdogState(text).watchdogs
     expect([gone?.id, gone?.decisions.length]).toEqual(['gone', 5])
     expect([live?.id, live?.decisions.length]).toEqual(['live', 14])
@@ -381,7 +381,7 @@ describe('the document', () => {
       entryOf(`live${at}`, { ...lists, by: 'ä'.repeat(200), shards: { held: [...Array(1_000).keys()], total: 1_000 } }),
     )
     const crowded = written(many) ?? ''
-    expect(Buffer.byteLength(crowded)).toBeLessThanOrEqual(MAX_ASIDE_BYTES)
+    expect(Buffer.byteLength(crowded)).toBeLessThanOrEqual(MAX_SYSTEM_DOCUMENT_BYTES)
     expect(idsIn(crowded)).toContain('live31')
   })
 
@@ -440,7 +440,7 @@ describe('the document', () => {
     const writers = ['a', 'b', 'c'].map(id => new StateWriter(store, { ...IDENTITY, id }))
     await Promise.all(writers.map(writer => writer.start()))
     expect((await readWatchdogState(store)).watchdogs.map(({ id }) => id).sort()).toEqual(['a', 'b', 'c'])
-    expect(await readAside(store, WATCHDOG_STATE)).toMatch(/^\{"apiVersion":"leasectl\/v1"/)
+    expect(await readSystemDocument(store, WATCHDOG_STATE)).toMatch(/^\{"apiVersion":"leasectl\/v1"/)
   })
 })
 
