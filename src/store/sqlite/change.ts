@@ -3,7 +3,7 @@ import { NO_LEASE } from '../../stream/lease.ts'
 import { sleep } from '../../util/concurrency.ts'
 import { backOff, RetryBudget } from '../backoff.ts'
 import { StoreDamaged } from '../errors.ts'
-import { writeGate } from '../local-lease.ts'
+import { checkWrite } from '../local-lease.ts'
 import type { ChangeOptions, ChangeOutcome, Decision, StreamRow, StreamSnapshot } from '../store.ts'
 import { CommitFault, type Connection } from './connection.ts'
 import type { SqliteFile } from './file.ts'
@@ -190,7 +190,7 @@ class ChangeTransaction {
   }
 
   #closed({ stream, nowMs }: Look): ChangeOutcome | undefined {
-    const gate = writeGate(stream, this.#task.leaseId, nowMs)
+    const gate = checkWrite(stream, this.#task.leaseId, nowMs)
     if (gate.kind === 'open') return undefined
     return gate.kind === 'held' ? { ...gate, waitedMs: 0 } : gate
   }

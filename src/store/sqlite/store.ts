@@ -8,11 +8,11 @@ import {
   acquireStep,
   breakStep,
   changeStep,
+  checkWrite,
   type LeasedStream,
   type LeaseStep,
   releaseStep,
   renewStep,
-  writeGate,
 } from '../local-lease.ts'
 import { checkReadableName, checkStoredName } from '../names.ts'
 import type {
@@ -239,7 +239,7 @@ function removeInTransaction(
   const row = connection.get(SELECT_STREAM, name)
   if (row === undefined) return { kind: 'missing' }
   const stream = keptOf(row)
-  const gate = writeGate(stream, leaseId, nowMs)
+  const gate = checkWrite(stream, leaseId, nowMs)
   if (gate.kind === 'held') return { kind: 'held', lease: gate.lease }
   if (gate.kind === 'lost') return gate
   if (etag !== undefined && etag !== stream.etag) return { kind: 'changed' }
