@@ -9,7 +9,18 @@ import {
   release,
   renew,
 } from '../stream/lease.ts'
-import type { AcquireOptions, AcquireOutcome, BreakOutcome, Holder, LeaseOutcome, LeaseView } from './store.ts'
+import { defined } from '../util/defined.ts'
+import { RetryBudget } from './backoff.ts'
+import type {
+  AcquireOptions,
+  AcquireOutcome,
+  BreakOutcome,
+  ChangeOptions,
+  ChangeOutcome,
+  Holder,
+  LeaseOutcome,
+  LeaseView,
+} from './store.ts'
 
 /** A lease as the memory and SQLite drivers store it: the record and its holder. */
 export interface KeptLease {
@@ -34,23 +45,23 @@ export interface LeaseStep<T> {
 /** The lease as others see it: without its id, and with the holder only while it is held. */
 export function leaseView({ record, holder }: KeptLease, nowMs: number): LeaseView {
   const state = leaseStateAt(record, nowMs)
-  const shown = holder === undefined ? {} : { holder }
+
   switch (state) {
     case 'available':
     case 'broken':
     case 'expired':
       return { state }
     case 'breaking':
-      return { state, ...shown, ...until(record.breakAtMs) }
+      return { state, ...defined({ holder, untilMs: record.breakAtMs }) }
     case 'leased':
-      return { state, duration: record.durationS === -1 ? 'infinite' : 'fixed', ...shown, ...until(record.untilMs) }
+      return {
+        state,
+        duration: record.durationS === -1 ? 'infinite' : 'fixed',
+        ...defined({ holder, untilMs: record.untilMs }),
+      }
     default:
       return state satisfies never
   }
-}
-
-function until(untilMs: number | undefined): { readonly untilMs?: number } {
-  return untilMs === undefined ? {} : { untilMs }
 }
 
 /** Whether a change may write: yes, another holds the lease, or the given lease is not the stream's. */
@@ -63,6 +74,22 @@ export function checkWrite(stream: LeasedStream, leaseId: string | undefined, no
   const answer = mayWrite(stream.lease.record, leaseId, nowMs)
   if (answer.kind === 'ok') return { kind: 'open' }
   return leaseId === undefined ? held(stream, nowMs) : { kind: 'lost', code: answer.code }
+}
+
+/** Attempts a change, and again with back-off while another holds the lease: at most `waitMs`, until `stopWaiting`. */
+export async function retryWhileHeld(
+  attempt: () => Promise<ChangeOutcome> | ChangeOutcome,
+  { waitMs, stopWaiting, signal }: ChangeOptions,
+  random: () => number,
+): Promise<ChangeOutcome> {
+  let budget: RetryBudget | undefined
+  for (;;) {
+    signal?.throwIfAborted()
+    const outcome = await attempt()
+    if (outcome.kind !== 'held') return outcome
+    budget ??= new RetryBudget({ limitMs: waitMs, random, stop: stopWaiting, signal })
+    if (!(await budget.pause())) return { ...outcome, waitedMs: budget.waitedMs }
+  }
 }
 
 export function acquireStep(stream: LeasedStream, options: AcquireOptions, nowMs: number): LeaseStep<AcquireOutcome> {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterWrite, isHeld, NO_LEASE } from '../stream/lease.ts'
 import type { Summary } from '../stream/summary.ts'
-import { RetryBudget } from './backoff.ts'
+
 import type { InspectOptions, MemoryFacts } from './facts.ts'
 import {
   acquireStep,
@@ -13,6 +13,7 @@ import {
   leaseView,
   releaseStep,
   renewStep,
+  retryWhileHeld,
 } from './local-lease.ts'
 import { checkReadableName, checkStoredName, compareNames, isReservedName } from './names.ts'
 import type {
@@ -91,18 +92,7 @@ class MemoryStore implements StreamStore {
     options: ChangeOptions,
   ): Promise<ChangeOutcome> {
     checkReadableName(name)
-    const retries = new RetryBudget({
-      limitMs: options.waitMs,
-      random: this.#random,
-      stop: options.stopWaiting,
-      signal: options.signal,
-    })
-    for (;;) {
-      options.signal?.throwIfAborted()
-      const outcome = this.#change(name, decide, options.leaseId)
-      if (outcome.kind !== 'held') return outcome
-      if (!(await retries.pause())) return { ...outcome, waitedMs: retries.waitedMs }
-    }
+    return retryWhileHeld(() => this.#change(name, decide, options.leaseId), options, this.#random)
   }
 
   /** One attempt. It is atomic because it awaits nothing. */
