@@ -14,6 +14,7 @@ import {
   uuid,
   whole,
 } from '../stream/values.ts'
+import { defined } from '../util/defined.ts'
 import { checkTarget, waitMs } from './checks.ts'
 import { readSignal, type SignalOption } from './streams.ts'
 
@@ -155,7 +156,7 @@ export async function leaseScope<T>(
   checkTarget(store, name)
   const { by, purpose, ...given } = readLeaseScope(options, 'options')
   callback(work, 'work')
-  const holder = holderOf(store, { by, ...(purpose === undefined ? {} : { purpose }) })
+  const holder = holderOf(store, { by, ...defined({ purpose }) })
   return scope(store, name, { ...given, holder }, work)
 }
 

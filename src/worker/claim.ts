@@ -64,8 +64,11 @@ async function claimOutcome(
   const { sentAt, timing } = at
   const found = await eventAfter(store, target, { fence, timing, retryMs: claimMsOf(options) / 3 })
   if (found === undefined) return notClaimed(target, '', 'fenced', 'the claim was taken away before the work began')
-  const limit = silenceMs === undefined ? {} : { silenceMs }
-  return { kind: 'claimed', claim: { ...target, fence, attempt: attemptOf(found.state), ...found, sentAt, ...limit } }
+
+  return {
+    kind: 'claimed',
+    claim: { ...target, fence, attempt: attemptOf(found.state), ...found, sentAt, ...defined({ silenceMs }) },
+  }
 }
 
 /**

@@ -8,6 +8,7 @@ import { EventStream } from '../stream/event-stream.ts'
 import { settledDocument } from '../stream/operations/transaction.ts'
 import { BoundedMap } from '../util/bounded-map.ts'
 import type { Timing } from '../util/clock.ts'
+import { defined } from '../util/defined.ts'
 import { type Candidate, CandidateScanner, type ClaimableEvent, type ClaimableEvents, EventMatcher } from './scanner.ts'
 import type { LoopOptions, WorkTarget } from './types.ts'
 
@@ -179,7 +180,7 @@ export class Finder {
         throw error
       }
       this.#listener.unreadable(name, error)
-      const candidate = { name, ...(seenEtag === undefined ? {} : { etag: seenEtag }) }
+      const candidate = { name, ...defined({ etag: seenEtag }) }
       // The blob may become readable without a new ETag, for example after leaving the archive tier.
       const againMs = error instanceof UnreadableBlob ? this.#store.nowMs() + UNREADABLE_MS : Number.POSITIVE_INFINITY
       return this.#skip(candidate, againMs)

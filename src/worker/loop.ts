@@ -48,7 +48,7 @@ class Loop {
     this.#over = AbortSignal.any([drain, signal].filter(given => given !== undefined))
     this.#outages = new OutageReporter(observe)
     this.#finder = new Finder(store, options, timing, {
-      answered: () => this.#outages.answered('look'),
+      answered: () => this.#outages.answered('find'),
       unreadable: (stream, error) => {
         this.#counters.fault()
         observe({ kind: 'fault', stream, error })
@@ -108,7 +108,7 @@ class Loop {
       const isSilent = error instanceof StoreUnreachable
       const isToEnd = this.#options.until !== undefined
       if (this.#hasScanned ? isToEnd && !isSilent : isToEnd || !isSilent) throw error
-      this.#outages.failed('look', error)
+      this.#outages.failed('find', error)
       return undefined
     }
   }

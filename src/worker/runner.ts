@@ -1,6 +1,7 @@
 import { StoreUnreachable } from '../store/errors.ts'
 import type { StreamStore } from '../store/store.ts'
 import type { WorkerTiming } from '../util/clock.ts'
+import { defined } from '../util/defined.ts'
 import type { Finder, FoundEvent } from './finder.ts'
 import type { PollBackoff } from './poll-backoff.ts'
 import { type AfterLoss, aftermathOf } from './self-reported.ts'
@@ -163,7 +164,7 @@ export class EventRunner {
     if (isGivenUp && outcome.kind === 'reported') {
       counters.gaveUp()
       observe({ kind: 'given-up', stream, event, attempts: expiredClaim?.attempts ?? 0 })
-    } else observe({ kind: 'outcome', outcome, ...(ownEnd === undefined ? {} : { ownEnd }) })
+    } else observe({ kind: 'outcome', outcome, ...defined({ ownEnd }) })
   }
 }
 
@@ -213,13 +214,13 @@ export class WorkerCounters {
 }
 
 /** Kind of a request: to find events, or to change them. */
-type RequestKind = 'look' | 'change'
+type RequestKind = 'find' | 'change'
 
 /** Emits the begin and end of an outage once each, and a repeated fault of finding events once. */
 export class OutageReporter {
   readonly #emit: (event: WorkerEvent) => void
   readonly #unanswered = new Set<RequestKind>()
-  #lookFault: string | undefined
+  #findFault: string | undefined
 
   constructor(emit: (event: WorkerEvent) => void) {
     this.#emit = emit
@@ -227,16 +228,16 @@ export class OutageReporter {
 
   /** An answer to one kind of request proves nothing for the other: a store may be readable but not writable. */
   answered(kind: RequestKind): void {
-    if (kind === 'look') this.#lookFault = undefined
+    if (kind === 'find') this.#findFault = undefined
     if (this.#unanswered.delete(kind) && this.#unanswered.size === 0) this.#emit({ kind: 'resumed' })
   }
 
   /** A request to the store failed. */
   failed(kind: RequestKind, error: unknown, where: { readonly stream?: string; readonly event?: string } = {}): void {
     if (!(error instanceof StoreUnreachable)) {
-      const fault = kind === 'look' ? String(error) : undefined
-      if (fault === undefined || fault !== this.#lookFault) this.#emit({ kind: 'fault', ...where, error })
-      this.#lookFault = fault ?? this.#lookFault
+      const fault = kind === 'find' ? String(error) : undefined
+      if (fault === undefined || fault !== this.#findFault) this.#emit({ kind: 'fault', ...where, error })
+      this.#findFault = fault ?? this.#findFault
     } else {
       if (this.#unanswered.size === 0) this.#emit({ kind: 'interrupted', cause: error })
       this.#unanswered.add(kind)

@@ -7,6 +7,7 @@ import type { ChangeResult, Operation } from '../stream/operations/operation.ts'
 import { cleanProgramText, TEXT_LIMITS } from '../stream/text.ts'
 import { text } from '../stream/values.ts'
 import { machineTiming, type Timing } from '../util/clock.ts'
+import { defined } from '../util/defined.ts'
 import { attemptKey, type Claim, changeUnderClaim, claimEvent } from './claim.ts'
 import { Heartbeat, limitWarning } from './heartbeat.ts'
 import type {
@@ -71,7 +72,7 @@ function jobOf(
   { signal, nowMs }: { readonly signal: AbortSignal; readonly nowMs: number },
 ): Job {
   const { stream, state: event, fence, attempt, born, silenceMs } = claim
-  const warning = limitWarning(event, silenceMs, nowMs)
+
   return {
     stream,
     event,
@@ -80,7 +81,7 @@ function jobOf(
     born,
     attempt,
     attemptKey: attemptKey(born, event.id, attempt),
-    ...(warning === undefined ? {} : { limitWarning: warning }),
+    ...defined({ limitWarning: limitWarning(event, silenceMs, nowMs) }),
     signal,
     progress: async msg => heartbeat.beat(messageText(text(msg, 'msg'))),
   }
