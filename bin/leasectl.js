@@ -12,14 +12,14 @@ if (problem) {
   import(program.href).then(cli => cli.main(), explainMissingBuild)
 }
 
-// In the user's own cache folder: Node's default is below the temporary folder, which others can write to.
+// Uses the user's cache folder: Node's default is below the temporary folder, where others can write.
 function enableCompileCache() {
   try {
     const { env, getBuiltinModule } = process
     const caches = env.XDG_CACHE_HOME || `${env.HOME || getBuiltinModule('node:os').homedir()}/.cache`
     getBuiltinModule('node:module').enableCompileCache(`${caches}/leasectl/compile`)
   } catch {
-    // A user without a home folder, as in some containers, starts a little slower.
+    // Without a home folder, as in some containers, the start is a little slower.
   }
 }
 

@@ -1,10 +1,10 @@
-// Read by whatever Node the user has, so: no syntax younger than import().
+// Any Node version must be able to parse this file: no syntax newer than import().
 
-/** The Node releases leasectl runs on: those whose node:sqlite carries SQLite 3.51.3 (WAL-reset bug fixed). */
+/** Supported Node releases: those whose node:sqlite has SQLite 3.51.3 or later (WAL-reset bug fixed). */
 export var SUPPORTED_NODE = '^22.22.3 || ^24.15.0 || >=26'
 
 /**
- * Why leasectl cannot run on a Node, in words, or undefined if it can.
+ * The reason why leasectl cannot run on a Node version, or undefined if it can.
  *
  * @param {string} version `process.versions.node`
  * @returns {string | undefined}

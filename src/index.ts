@@ -14,13 +14,13 @@ import { openStore as openStoreAt } from './store/open.ts'
 import { isObject, nonEmptyText, wrong } from './stream/values.ts'
 
 /**
- * Opens a store by its address: `sqlite:PATH`, `azure:ACCOUNT/CONTAINER`, a blob endpoint's URL, `azurite:CONTAINER`,
- * `memory:`. Credentials come from `env`, with the names that the Azure command line reads.
+ * Opens a store by its address: `sqlite:PATH`, `azure:ACCOUNT/CONTAINER`, the URL of a container, `azurite:CONTAINER` or
+ * `memory:`. Credentials come from `env`, under the names that the Azure CLI uses.
  *
- * @throws BadAddress; InvalidValue for what is no text
+ * @throws BadAddress; InvalidValue for an argument of the wrong type
  */
 export async function openStore(address: string, env: NodeJS.ProcessEnv = process.env): Promise<OpenedStore> {
-  if (!isObject(env)) throw wrong('env', env, 'an object, as process.env')
+  if (!isObject(env)) throw wrong('env', env, 'an object such as process.env')
   return disposable(await openStoreAt(nonEmptyText(address, 'address'), env))
 }
 

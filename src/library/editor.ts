@@ -6,25 +6,25 @@ import { CLAIMANT, claimMs, readClaimant, readMsg, storedMsg } from './operation
 import { EventReader, type EventSource, StreamReader } from './reader.ts'
 import { type AttributeChanges, readAttributes, SUCCESSORS, type SuccessorSpecs, type Successors } from './specs.ts'
 
-/** What `EventEditor.start` needs to know. */
+/** Options of `EventEditor.start`. */
 export interface StartOptions {
-  /** Name of the worker that claims it. */
+  /** Name of the worker that claims the event. */
   readonly owner: string
-  /** How long the claim holds without a sign of life, ms. Default 60 000. */
+  /** Duration of the claim without a heartbeat, ms. Default 60 000. */
   readonly claimMs?: number
-  /** Claims it even from a worker that makes no claims and has not outlived its time. */
+  /** Claims the event even though a worker without claims may still be working on it. */
   readonly takeOver?: boolean
 }
 
-/** What `EventEditor.touch` needs to know. */
+/** Options of `EventEditor.touch`. */
 export interface TouchOptions extends Claimant {
-  /** How long the claim holds from now, ms. Default 60 000. */
+  /** New duration of the claim, counted from now, ms. Default 60 000. */
   readonly claimMs?: number
-  /** How far the work is. */
+  /** Progress of the work. */
   readonly msg?: string
 }
 
-/** What `EventEditor.advance` adds: at least a next step or a fork. */
+/** Options of `EventEditor.advance`: at least a next step or a fork. */
 export interface AdvanceOptions extends Successors, Claimant {
   /** Allows a second advance of the same event. */
   readonly more?: boolean
@@ -41,9 +41,9 @@ const readAdvance = objectOf<Omit<AdvanceOptions, keyof SuccessorSpecs> & Partia
 })
 
 /**
- * An event within `changeStream`. Each method is a step, a transaction of its own in the journal; a step that is refused ends
- * the change, and nothing is written. While a worker's claim runs, the steps of the work need its owner or fence; cancel and
- * abort do not.
+ * An event inside `changeStream`. Each method call is one step, recorded as one transaction in the journal. A step that is
+ * refused ends the change, and nothing is written. While a claim runs, the steps of its worker need the owner or fencing
+ * token of the claim; `cancel` and `abort` do not.
  */
 export class EventEditor extends EventReader {
   readonly #editing: Editing
@@ -54,52 +54,52 @@ export class EventEditor extends EventReader {
     this.#editing = editing
   }
 
-  /** Claims it for a worker: `inprocess`. Afterwards `fence` is that of the claim. */
+  /** Claims the event for a worker: `inprocess`. Afterwards `fence` is the fencing token of the claim. */
   start(options: StartOptions): this {
     return this.#step({ op: 'start', event: this.id, claimMs: CLAIM_MS, ...readStart(options, 'options') })
   }
 
-  /** A sign of life of its worker: extends the claim. Leaves no entry in the journal. */
+  /** Heartbeat of the worker: extends the claim. It adds no entry to the journal. */
   touch(options: TouchOptions): this {
     return this.#step({ op: 'touch', event: this.id, claimMs: CLAIM_MS, ...readTouch(options, 'options') })
   }
 
-  /** Its worker hands it back: `init` again, the same attempt. */
+  /** Releases the claim: the event is `init` again, with the same attempt number. */
   release(claimant: Claimant): this {
     return this.#step({ op: 'release', event: this.id, ...readClaimant(claimant, 'claimant') })
   }
 
-  /** Its own work is done; what follows is added, and it stays open until that has ended. `successors` has the new events. */
+  /** Ends the event's own work and adds successors; the event stays open until they have ended. `successors` lists them. */
   advance(options: AdvanceOptions): this {
     return this.#step({ op: 'advance', event: this.id, forks: [], ...readAdvance(options, 'options') })
   }
 
-  /** Its work is done, and nothing follows: `completed`. */
+  /** Completes the event, without successors: `completed`. */
   complete(msg?: string, claimant: Claimant = {}): this {
     return this.#step({ op: 'complete', event: this.id, ...readMsg(msg), ...readClaimant(claimant, 'claimant') })
   }
 
-  /** Its work failed: `aborted`, and what is open below it `canceled`. */
+  /** Fails the event: it becomes `aborted`, open events below it `canceled`. */
   fail(msg?: string, claimant: Claimant = {}): this {
     return this.#step({ op: 'fail', event: this.id, ...readMsg(msg), ...readClaimant(claimant, 'claimant') })
   }
 
-  /** A user's wish: it and everything open below it becomes `canceled`. */
+  /** Cancels the event at a user's request: it and all open events below it become `canceled`. */
   cancel(msg?: string): this {
     return this.#step({ op: 'cancel', event: this.id, ...readMsg(msg) })
   }
 
-  /** An operator's force: `aborted`, and what is open below it `canceled`. */
+  /** Forces the event to fail: it becomes `aborted`, open events below it `canceled`. */
   abort(msg?: string): this {
     return this.#step({ op: 'abort', event: this.id, ...readMsg(msg) })
   }
 
-  /** Reopens an aborted or canceled event, and what closed above it. */
+  /** Reopens an aborted or canceled event, and the events above it that closed. */
   retry(): this {
     return this.#step({ op: 'retry', event: this.id })
   }
 
-  /** Changes free attributes; `''` removes one. */
+  /** Sets attributes of the event; `''` removes the attribute. */
   set(attributes: AttributeChanges, claimant: Claimant = {}): this {
     const changes = readAttributes(attributes, 'attributes')
     return this.#step({ op: 'set', event: this.id, attributes: changes, ...readClaimant(claimant, 'claimant') })
@@ -111,7 +111,7 @@ export class EventEditor extends EventReader {
   }
 }
 
-/** A stream within `changeStream`: what it shows is what the steps so far made of it. */
+/** A stream inside `changeStream`. It reflects all steps so far. */
 export class StreamEditor extends StreamReader<EventEditor> {
   readonly #editing: Editing
 
@@ -121,18 +121,18 @@ export class StreamEditor extends StreamReader<EventEditor> {
     this.#editing = editing
   }
 
-  /** A user's wish: everything open becomes `canceled`. */
+  /** Cancels the stream at a user's request: all open events become `canceled`. */
   cancel(msg?: string): this {
     return this.#step({ op: 'cancel', ...readMsg(msg) })
   }
 
-  /** An operator's force: the root becomes `aborted`, everything open below it `canceled`. */
+  /** Forces the stream to fail: the root becomes `aborted`, open events below it `canceled`. */
   abort(msg?: string): this {
     return this.#step({ op: 'abort', ...readMsg(msg) })
   }
 
   /**
-   * Reopens all failed events that may be retried.
+   * Reopens all failed events that can be retried.
    *
    * @param options `canceled`: also what was canceled on request
    */
@@ -151,7 +151,7 @@ export class StreamEditor extends StreamReader<EventEditor> {
   }
 }
 
-/** The document as the last step left it, looked at anew only when it is another. */
+/** The document after the last step; its view is rebuilt only when the document has changed. */
 function viewOf(editing: Editing): () => DocumentView {
   let view = viewDocument(editing.document, editing.nowMs, editing)
   return () => {

@@ -1,6 +1,6 @@
 import { LeasectlError } from '../stream/errors.ts'
 
-/** A `must…` function found no such event. */
+/** A `must…` function did not find the event. */
 export class EventNotFound extends LeasectlError {
   readonly code = 'event-not-found'
   readonly stream: string
@@ -14,7 +14,7 @@ export class EventNotFound extends LeasectlError {
   }
 }
 
-/** A `must…` function found no such stream. */
+/** A `must…` function did not find the stream. */
 export class StreamNotFound extends LeasectlError {
   readonly code = 'stream-not-found'
   readonly stream: string

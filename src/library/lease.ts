@@ -14,30 +14,31 @@ import {
   uuid,
   whole,
 } from '../stream/values.ts'
+import { defined } from '../util/defined.ts'
 import { checkTarget, waitMs } from './checks.ts'
 import { readSignal, type SignalOption } from './streams.ts'
 
-/** Who takes a lease, and how. */
+/** Options for acquiring a lease. */
 export interface TakeLeaseOptions extends SignalOption {
-  /** Who holds it: others see it. */
+  /** The holder, shown to others. */
   readonly by: string
-  /** What it is held for: others see it. Default `lease`. */
+  /** Purpose of the lease, shown to others. Default `lease`. */
   readonly purpose?: string
-  /** How long to wait for a lease held by another, ms, with back-off. Default 0 for `acquireLease`: one try; 10 000 for `leaseScope`. */
+  /** How long to wait, with back-off, for a lease held by another, ms. Default: 0 (one attempt) for `acquireLease`, 10 000 for `leaseScope`. */
   readonly waitMs?: number
 }
 
-/** How `leaseScope` holds its lease. */
+/** Options of `leaseScope`. */
 export interface LeaseScopeOptions extends TakeLeaseOptions {
-  /** Seconds, 15–60. Default 30. It is renewed at a third of it. */
+  /** Duration of the lease, seconds, 15–60. Default 30. It is renewed after a third of the duration. */
   readonly durationS?: number
 }
 
-/** How `acquireLease` takes a lease. */
+/** Options of `acquireLease`. */
 export interface AcquireLeaseOptions extends TakeLeaseOptions {
-  /** Seconds, 15–60, or -1 for one that only ends when it is released or broken. Default 60. */
+  /** Duration of the lease, seconds, 15–60, or -1 for a lease that lasts until it is released or broken. Default 60. */
   readonly durationS?: number
-  /** A UUID. Repeating with the same one is safe: it starts the clock anew. Default: a fresh one. */
+  /** The lease id, a UUID. Repeating with the same id is safe: it restarts the duration. Default: a fresh UUID. */
   readonly leaseId?: string
 }
 
@@ -48,17 +49,18 @@ const durationOrNoEnd: Read<number> = (given, field) => (given === -1 ? -1 : dur
 const readAcquire = objectOf<AcquireLeaseOptions>({ ...TAKE_LEASE, durationS: durationOrNoEnd, leaseId: uuid })
 const readLeaseScope = objectOf<LeaseScopeOptions>({ ...TAKE_LEASE, durationS })
 
-/** What became of `acquireLease`. */
+/** Outcome of `acquireLease`. */
 export type AcquireLeaseOutcome =
   | Exclude<AcquireOutcome, { readonly kind: 'unknown' }>
-  /** No answer: repeat with this id, or release it. */
+  /** No answer: repeat with this lease id, or release it. */
   | { readonly kind: 'unknown'; readonly leaseId: string; readonly cause: unknown }
 
 /**
- * Takes the lease of a stream, so that nobody else can change it. Whoever holds it renews it before it runs out, changes the
- * stream with `leaseId` and gives it back; `leaseScope` does all that by itself.
+ * Acquires the lease of a stream, so that no other program can change it. The caller renews it before it expires, changes
+ * the stream with `leaseId`, and releases it; `leaseScope` does all of this.
  *
- * @throws InvalidValue for another duration, an id that is no UUID, no `by`; the signal's reason, the store's faults
+ * @throws InvalidValue for a duration out of range, an id that is not a UUID, or a missing `by`; the signal's reason; the
+ * store's faults
  */
 export async function acquireLease(
   store: StreamStore,
@@ -72,13 +74,13 @@ export async function acquireLease(
     const outcome = await acquireWaiting(new LeaseMonitor(store, name, { leaseId, durationS }), holding)
     return outcome.kind === 'unknown' ? { ...outcome, leaseId } : outcome
   } catch (error) {
-    // Given up on its way it may have been taken: nobody else knows the id.
+    // An aborted acquire may have succeeded, and no one else knows its id.
     if (options.leaseId === undefined) await store.releaseLease(name, leaseId).catch(() => undefined)
     throw error
   }
 }
 
-/** Starts the time of a lease anew, also after its end if nobody wrote or leased since. */
+/** Renews a lease for its full duration. An expired lease can be renewed if no one wrote or leased the stream since. */
 export async function renewLease(
   store: StreamStore,
   name: string,
@@ -90,9 +92,9 @@ export async function renewLease(
 }
 
 /**
- * Gives a lease another id: whoever knew the old one has lost it.
+ * Changes the id of a lease. Programs that use the old id lose the lease.
  *
- * @throws InvalidValue if `newId` is no UUID; the signal's reason, the store's faults
+ * @throws InvalidValue if an id is not a UUID; the signal's reason; the store's faults
  */
 export async function changeLease(
   store: StreamStore,
@@ -106,7 +108,7 @@ export async function changeLease(
   return store.changeLeaseId(name, ...ids, readSignal(options, 'options').signal)
 }
 
-/** Gives a lease back: others may write at once. */
+/** Releases a lease: others can write at once. */
 export async function releaseLease(
   store: StreamStore,
   name: string,
@@ -117,15 +119,15 @@ export async function releaseLease(
   return store.releaseLease(name, uuid(leaseId, 'leaseId'), readSignal(options, 'options').signal)
 }
 
-/** How `breakLease` ends a lease. */
+/** Options of `breakLease`. */
 export interface BreakLeaseOptions extends SignalOption {
-  /** Seconds, 0–60, until it ends at the latest. Default 0: at once. */
+  /** Longest time until the lease ends, seconds, 0–60. Default 0: at once. */
   readonly periodS?: number
 }
 
 const readBreak = objectOf<BreakLeaseOptions>({ periodS: whole(0, 60), signal })
 
-/** Ends another's lease. What its holder is doing is lost. */
+/** Ends the lease of another holder. Changes that the holder has not written yet are rejected. */
 export async function breakLease(
   store: StreamStore,
   name: string,
@@ -137,12 +139,13 @@ export async function breakLease(
 }
 
 /**
- * Runs `work` while the lease of a stream is held: acquires it, renews it, aborts `lease.signal` when it is lost, releases it
- * on every exit.
+ * Runs `work` while holding the lease of a stream: acquires the lease, renews it, aborts `lease.signal` when it is lost, and
+ * releases it on every exit.
  *
- * @returns done with what `work` gave; held, missing or unknown if it could not be had; lost if it was lost meanwhile
- * @throws what `work` throws, unless the lease was lost; InvalidValue for another duration, no `by`; the signal's reason; the
- * store's faults
+ * @returns `done` with the result of `work`; `held`, `missing` or `unknown` if the lease was not acquired; `lost` if it was lost
+ * during `work`
+ * @throws errors of `work`, unless the lease was lost; InvalidValue for a duration out of range or a missing `by`; the signal's
+ * reason; the store's faults
  */
 export async function leaseScope<T>(
   store: StreamStore,
@@ -153,7 +156,7 @@ export async function leaseScope<T>(
   checkTarget(store, name)
   const { by, purpose, ...given } = readLeaseScope(options, 'options')
   callback(work, 'work')
-  const holder = holderOf(store, { by, ...(purpose === undefined ? {} : { purpose }) })
+  const holder = holderOf(store, { by, ...defined({ purpose }) })
   return scope(store, name, { ...given, holder }, work)
 }
 

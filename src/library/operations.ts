@@ -18,7 +18,7 @@ import {
 import type { WorkResult } from '../worker/types.ts'
 import { readAttributes, readEvent, SUCCESSORS } from './specs.ts'
 
-/** How long a claim holds, ms. */
+/** Duration of a claim, ms. */
 export const claimMs: Read<number> = milliseconds(1, LONGEST_CLAIM_MS)
 
 export const CLAIMANT = { owner: requiredText, fence: whole(0) }
@@ -28,7 +28,7 @@ const END = { ...EVENT, msg: storedMsg, ...CLAIMANT }
 
 export const readClaimant = objectOf<Claimant>(CLAIMANT)
 
-/** The message of an event that is changed. */
+/** An optional message of an event. */
 export function readMsg(given: unknown): { readonly msg?: string } {
   return given === undefined ? {} : { msg: storedMsg(given, 'msg') }
 }
@@ -42,7 +42,7 @@ const readLimit = objectOf<ObservedDeadline>({
   dueMs: required(milliseconds(0)),
 })
 
-/** An operation as a program hands it to `transact`. */
+/** Validates an operation given to `transact`. */
 export const readOperation = oneOfOps<Operation>({
   init: {
     root: required(readEvent),
@@ -65,7 +65,7 @@ export const readOperation = oneOfOps<Operation>({
   settle: {},
 })
 
-/** How work ended. A message of any length and with any characters ends it: it is cleaned and cut later. */
+/** Validates the result of work. Its message may have any length and any characters: it is cleaned and truncated later. */
 export const readEnding = oneOfOps<WorkResult>({
   complete: { msg: text },
   advance: SUCCESSORS,

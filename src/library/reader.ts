@@ -16,7 +16,7 @@ import type { SelectedValue } from '../stream/xpath/xpath.ts'
 import { EventNotFound } from './errors.ts'
 import { readXPath, type XPath } from './xpath.ts'
 
-/** What an event asks of the stream it stands in. */
+/** The parts of a stream that its events need. */
 export interface EventSource<Event> {
   readonly view: DocumentView
   eventAt(position: number): Event | undefined
@@ -24,11 +24,11 @@ export interface EventSource<Event> {
 }
 
 /**
- * One event of a stream that was read. Texts are `''` where the attribute is absent. Of an event that is changed
- * (`EventEditor`) each answer is that of the moment.
+ * One event of a stream. A text is `''` if the attribute is absent. The properties of an `EventEditor` reflect all steps so
+ * far.
  */
 export class EventReader {
-  /** Place in the tree of threads: `00` is the root, `01.00` the first step of thread 01. */
+  /** Position in the tree of threads: `00` is the root, `01.00` the first step of thread 01. */
   readonly id: string
   readonly #source: EventSource<EventReader>
 
@@ -38,11 +38,11 @@ export class EventReader {
     this.#source = source
   }
 
-  /** The event as the document has it: all attributes, those of others too. */
+  /** The event as it is in the document, with all attributes, including those of other programs. */
   get raw(): StreamEvent {
     const { stream } = this.#source.view
     const event = stream.find(this.id)
-    // Events are never removed by a change of ours.
+    // No operation removes an event.
     if (event === undefined) throw new Error(`the event ${this.id} is gone`)
     return event
   }
@@ -50,7 +50,7 @@ export class EventReader {
   get name(): string {
     return this.raw.name
   }
-  /** One of five, or what another writer made of it: anything else is open. */
+  /** One of five statuses, or another text that a foreign program wrote; any other text counts as open. */
   get status(): Status | (string & {}) {
     return this.raw.status
   }
@@ -60,7 +60,7 @@ export class EventReader {
   get key(): string {
     return this.raw.key
   }
-  /** A short result, progress or error text, or a reference to what the worker has to read. */
+  /** A short result, progress or error text, or a reference to the input of the worker. */
   get msg(): string {
     return this.raw.msg
   }
@@ -73,26 +73,26 @@ export class EventReader {
   get trackingId(): string {
     return this.raw.trackingId
   }
-  /** As written: a .NET TimeSpan, an ISO 8601 duration or a date and time. */
+  /** The timeout as written in the document: a .NET TimeSpan, an ISO 8601 duration, or a date and time. */
   get timeout(): string {
     return this.raw.timeout
   }
 
-  /** When it was added, epoch ms; `undefined` where that is missing or unreadable. */
+  /** Time at which the event was added, epoch ms; `undefined` if missing or unreadable. */
   get createdMs(): number | undefined {
     return this.#timeOf(this.raw.created)
   }
-  /** When it was last touched, heartbeats included, epoch ms; `undefined` where that is missing or unreadable. */
+  /** Time of the last change or heartbeat, epoch ms; `undefined` if missing or unreadable. */
   get touchedMs(): number | undefined {
     return this.#timeOf(this.raw.timestamp)
   }
-  /** When its limit ends or ended, epoch ms; `undefined` for never. */
+  /** Deadline of its timeout, epoch ms, in the future or past; `undefined` without one. */
   get dueMs(): number | undefined {
     const { stream, time } = this.#source.view
     return dueMs(stream, this.raw, time)
   }
 
-  /** Who claimed it last. */
+  /** Owner of the last claim. */
   get owner(): string | undefined {
     return this.raw.lc.owner
   }
@@ -100,20 +100,20 @@ export class EventReader {
   get fence(): number | undefined {
     return fenceOf(this.raw)
   }
-  /** 1 for the first time. */
+  /** Number of the attempt; the first is 1. */
   get attempt(): number {
     return attemptOf(this.raw)
   }
-  /** When the claim ends or ended, epoch ms. */
+  /** End of the last claim, epoch ms, in the future or past. */
   get claimEndMs(): number | undefined {
     return claimEndMs(this.raw)
   }
 
-  /** The first event of the stream: its status is the stream's. */
+  /** Whether it is the first event of the stream, whose status is the status of the stream. */
   get isRoot(): boolean {
     return this.#source.view.stream.isRoot(this.raw)
   }
-  /** Completed, aborted or canceled: only a retry changes it. */
+  /** Whether it is completed, aborted or canceled: only a retry changes it. */
   get isFinal(): boolean {
     return isFinal(this.raw)
   }
@@ -121,37 +121,37 @@ export class EventReader {
   get isOpen(): boolean {
     return !this.isFinal
   }
-  /** Aborted or canceled. */
+  /** Whether it is aborted or canceled. */
   get isFailed(): boolean {
     return isFailed(this.raw)
   }
-  /** A worker holds it, and its claim has not run out. */
+  /** Whether a worker has claimed it and the claim has not expired. */
   get isClaimed(): boolean {
     return claimRuns(this.raw, this.#source.view.nowMs)
   }
-  /** It can be started: `init`, not waiting, nothing above has ended, and the stream is not held. */
+  /** Whether it can be started: it is `init` and not waiting, no event above it has ended, and the stream is not on hold. */
   get isReady(): boolean {
     return this.#source.isReady(this.raw)
   }
-  /** Open, and waiting for others: a join for its branches, a parent for its successors. */
+  /** Whether it is open and waits for other events: a join for its branches, a parent for its successors. */
   get isWaiting(): boolean {
     return this.isOpen && (isWaitingJoin(this.raw) || this.#source.view.stream.openSuccessors(this.raw))
   }
-  /** A retry replaced it; it counts for nothing any more. */
+  /** Whether a retry has replaced it; it then no longer affects the stream. */
   get isSuperseded(): boolean {
     return isSuperseded(this.raw)
   }
-  /** Completed although something below it was aborted or canceled. */
+  /** Whether it completed although an event below it was aborted or canceled. */
   get hasErrors(): boolean {
     return this.raw.lc.outcome === 'errors'
   }
 
-  /** The event it follows; the root has none. */
+  /** The event that it follows; `undefined` for the root. */
   get parent(): this | undefined {
     const { stream } = this.#source.view
     return this.#events(stream.predecessorPositions(stream.positionOf(this.id)))[0]
   }
-  /** The events that follow it directly, in the order of their making, superseded ones left out. */
+  /** Its direct successors in order of creation, without superseded ones. */
   get successors(): readonly this[] {
     const { stream } = this.#source.view
     return this.#events(stream.successorPositions(stream.positionOf(this.id)))
@@ -162,7 +162,7 @@ export class EventReader {
   }
 
   #events(positions: readonly number[]): this[] {
-    // The source makes events of one kind only.
+    // The source creates events of one class only.
     return positions.flatMap(position => (this.#source.eventAt(position) as this | undefined) ?? [])
   }
 
@@ -171,9 +171,9 @@ export class EventReader {
   }
 }
 
-/** A stream, to be looked at: its events and what they amount to. Of a stream that is changed, each answer is that of the moment. */
+/** Read access to a stream: its events and its overall state. The properties of a `StreamEditor` reflect all steps so far. */
 export class StreamReader<Event extends EventReader = EventReader> {
-  /** Name of the stream, as `orders/4711`. */
+  /** Name of the stream, such as `orders/4711`. */
   readonly name: string
   readonly #source: EventSource<Event>
   #work: { readonly view: DocumentView; readonly open: OpenEvents } | undefined
@@ -198,27 +198,27 @@ export class StreamReader<Event extends EventReader = EventReader> {
     this.#source = source
   }
 
-  /** How many transactions it has seen. */
+  /** Number of transactions. */
   get version(): number {
     return this.#view.document.version
   }
-  /** The UUID of this stream's life: another one that has its name later has another. `''` where only others wrote. */
+  /** The incarnation id, a UUID: a stream recreated under the same name has another. `''` if only foreign programs wrote it. */
   get born(): string {
     return this.#view.document.born
   }
-  /** The root's; `''` for a document without events. */
+  /** Status of the root; `''` in a document without events. */
   get status(): Status | (string & {}) {
     return this.#view.stream.root?.status ?? ''
   }
-  /** The root is final. */
+  /** Whether the root is final. */
   get isDone(): boolean {
     return this.#view.stream.done
   }
-  /** The root is still `init`: nothing in the stream is worked or due until it is started. */
+  /** Whether the stream is on hold: the root is still `init`, and nothing runs or expires until it is started. */
   get isHeld(): boolean {
     return this.#view.stream.held
   }
-  /** Something below the root was aborted or canceled, and the root closed all the same. */
+  /** Whether the root completed although an event below it was aborted or canceled. */
   get hasErrors(): boolean {
     return this.#view.stream.root?.lc.outcome === 'errors'
   }
@@ -229,12 +229,12 @@ export class StreamReader<Event extends EventReader = EventReader> {
     if (root === undefined) throw new EventNotFound(this.name, 'in it')
     return root
   }
-  /** All of them, in the order of the document. */
+  /** All events, in document order. Of events with the same id only the first counts. */
   get events(): readonly Event[] {
     const { stream } = this.#view
     return this.#at(stream.events.flatMap((_, position) => (stream.counts(position) ? [position] : [])))
   }
-  /** Open events that nothing below keeps open. Joins that wait for their branches wait themselves: they are not among them. */
+  /** The open events that the stream waits for: those without open successors, except joins that wait for their branches. */
   get waitingOn(): readonly Event[] {
     return this.isDone ? [] : this.#found(this.#open().leaves)
   }
@@ -242,12 +242,12 @@ export class StreamReader<Event extends EventReader = EventReader> {
   get ready(): readonly Event[] {
     return this.#found(this.#open().ready)
   }
-  /** Its transactions, oldest first; last, if there is one, what somebody else wrote and no transaction has recorded yet. */
+  /** Its transactions, oldest first. The last may be provisional: a foreign write that no transaction has recorded yet. */
   get history(): readonly JournalEntry[] {
     return this.#view.transactions()
   }
 
-  /** The event with this id. */
+  /** The event with this id; `undefined` if there is none. */
   find(id: string): Event | undefined {
     return this.#source.eventAt(this.#view.stream.positionOf(text(id, 'id')))
   }
@@ -258,11 +258,11 @@ export class StreamReader<Event extends EventReader = EventReader> {
     return event
   }
 
-  /** The events an expression selects, in the order of the document. @throws InvalidValue if it selects values */
+  /** The events that the expression selects, in document order. @throws InvalidValue if it selects values */
   select(xpath: XPath): readonly Event[] {
     return this.#at(readXPath(xpath).positionsIn(this.#view.document))
   }
-  /** The same, at least one. @throws EventNotFound if it selects none; InvalidValue if it selects values */
+  /** As `select`, with at least one event. @throws EventNotFound if it selects none; InvalidValue if it selects values */
   mustSelect(xpath: XPath): readonly [Event, ...Event[]] {
     const [first, ...others] = this.select(xpath)
     if (first === undefined) throw new EventNotFound(this.name, xpath.expression)

@@ -12,32 +12,32 @@ import {
   wrong,
 } from '../stream/values.ts'
 
-/** An event to be added, with its attributes. */
+/** A new event with its attributes. */
 export interface NewEvent extends Omit<EventSpec, 'timeout'> {
-  /** Its limit of time, as the command line takes it (`2h`, `PT5M`, `1.02:00:00`, a date and time with its zone), or a Date. */
+  /** Its timeout in the form that the command line takes (`2h`, `PT5M`, `1.02:00:00`, a date and time with a zone), or a Date. */
   readonly timeout?: string | Date
 }
 
-/** An event to be added: its name, or its name and attributes. */
+/** A new event: its name, or an object with its name and attributes. */
 export type EventInput = string | NewEvent
 
-/** What `set` changes; `''` removes an attribute. */
+/** New values of attributes for `set`; `''` removes the attribute. */
 export interface AttributeChanges extends Omit<SettableAttributes, 'timeout'> {
-  /** As that of a new event. */
+  /** The timeout, in the forms that a new event takes. */
   readonly timeout?: string | Date
 }
 
-/** What follows an event. */
+/** The successors of an event. */
 export interface Successors {
-  /** The next step of its own thread. */
+  /** The next step of the event's thread. */
   readonly next?: EventInput
   /** New threads below it. */
   readonly forks?: readonly EventInput[]
-  /** Starts when all branches of the fork have ended. */
+  /** The join of the forks: it becomes ready when all their branches have ended. */
   readonly join?: EventInput
 }
 
-/** The same, written out. */
+/** `Successors` after validation. */
 export interface SuccessorSpecs {
   readonly next?: EventSpec
   readonly forks: readonly EventSpec[]

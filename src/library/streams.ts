@@ -33,23 +33,23 @@ import { EventReader, StreamReader } from './reader.ts'
 import { type EventInput, readEvent, SUCCESSORS, type SuccessorSpecs, type Successors } from './specs.ts'
 import { type XPath, xpath } from './xpath.ts'
 
-/** Whatever takes a signal only. */
+/** Options of calls that take nothing but a signal. */
 export interface SignalOption {
-  /** Ends the call; it rejects with the signal's reason. */
+  /** Aborts the call, which rejects with the signal's reason. */
   readonly signal?: AbortSignal
 }
 
 export const readSignal = objectOf<SignalOption>({ signal })
 
-/** A stream as it stood when it was read. */
+/** A stream as of the time of reading. */
 export class StoredStream extends StreamReader<EventReader> {
-  /** The store's mark of this state; another after each write. */
+  /** Identifies this state of the stream in the store; every write sets a new one. */
   readonly etag: string
   /** The lease as others see it. */
   readonly lease: LeaseView
-  /** When the store last wrote it, epoch ms by the store's clock. */
+  /** Time of the last write, epoch ms by the store's clock. */
   readonly modifiedMs: number
-  /** When it was read, epoch ms by the store's clock. */
+  /** Time of reading, epoch ms by the store's clock. */
   readonly readMs: number
   readonly #view: StreamView
 
@@ -67,17 +67,20 @@ export class StoredStream extends StreamReader<EventReader> {
     this.readMs = view.nowMs
   }
 
-  /** The state that was read: a change with it is refused (`changed`) unless the stream still stands so. Heartbeats do not count. */
+  /**
+   * Precondition for a change of exactly this state: the change is refused (`changed`) if the stream has changed since.
+   * Heartbeats do not count as changes.
+   */
   get pin(): Required<Precondition> {
     const { version, born, events } = this.#view.document
     return { ifVersion: version, ifBorn: born, ifSum: sumOf(events) }
   }
 
   /**
-   * The events an XPath expression selects, in the order of the document: `await stream.select("./Event[@status='init']")`.
-   * With an expression that was read before (`xpath`) it is synchronous.
+   * The events that an XPath expression selects, in document order: `await stream.select("./Event[@status='init']")`.
+   * Synchronous for a parsed expression (`xpath`).
    *
-   * @throws InvalidValue for what is no XPath, and if it selects values
+   * @throws InvalidValue for an invalid expression, and if it selects values
    */
   override select(expression: string): Promise<readonly EventReader[]>
   override select(xpath: XPath): readonly EventReader[]
@@ -86,7 +89,7 @@ export class StoredStream extends StreamReader<EventReader> {
     return xpath(expression).then(read => super.select(read))
   }
 
-  /** The same, at least one. @throws EventNotFound if it selects none; InvalidValue as `select` does */
+  /** As `select`, with at least one event. @throws EventNotFound if it selects none; InvalidValue as `select` */
   override mustSelect(expression: string): Promise<readonly [EventReader, ...EventReader[]]>
   override mustSelect(xpath: XPath): readonly [EventReader, ...EventReader[]]
   override mustSelect(expression: string | XPath) {
@@ -95,9 +98,9 @@ export class StoredStream extends StreamReader<EventReader> {
   }
 
   /**
-   * The values of an XPath expression: `await stream.values('count(./Event)')`.
+   * The values of an XPath expression: `await stream.values('count(./Event)')`. Synchronous for a parsed expression (`xpath`).
    *
-   * @throws InvalidValue for what is no XPath, and if it selects events
+   * @throws InvalidValue for an invalid expression, and if it selects events
    */
   override values(expression: string): Promise<readonly SelectedValue[]>
   override values(xpath: XPath): readonly SelectedValue[]
@@ -108,10 +111,11 @@ export class StoredStream extends StreamReader<EventReader> {
 }
 
 /**
- * Reads a stream as it stands. Takes no lease, changes nothing.
+ * Reads the current state of a stream. It takes no lease and changes nothing.
  *
- * @returns `undefined` if there is none
- * @throws BadName no stream can have this name; BadDocument it cannot be read as an event stream; the store's faults
+ * @returns `undefined` if the stream does not exist
+ * @throws BadName if the name is not valid for a stream; BadDocument if the document is not a readable event stream; the
+ * store's faults
  */
 export async function readStream(
   store: StreamStore,
@@ -124,9 +128,10 @@ export async function readStream(
 }
 
 /**
- * Reads a stream that has to be there.
+ * Reads the current state of a stream that must exist.
  *
- * @throws StreamNotFound; BadName no stream can have this name; BadDocument it cannot be read as an event stream; the store's faults
+ * @throws StreamNotFound; BadName if the name is not valid for a stream; BadDocument if the document is not a readable event
+ * stream; the store's faults
  */
 export async function mustReadStream(
   store: StreamStore,
@@ -138,12 +143,12 @@ export async function mustReadStream(
   return stream
 }
 
-/** How a stream is changed: by whom, why, and how long to wait for it. */
+/** Options of a change: actor, reason, waits, preconditions. */
 export interface ChangeStreamOptions extends Omit<TransactOptions, 'commandId'> {
   /**
-   * Makes a repetition safe: what was done under an id is not done again, the first result comes back. Take one that follows
-   * from what causes the change, as the id of a message. 1–196 characters of `A–Z a–z 0–9 . _ : / @ + % -`. Default: a fresh
-   * one for each call, which makes the tries of one call safe.
+   * Idempotency key: a change with the same id is applied once, and repeating it returns the first result. Derive it from
+   * the cause of the change, such as the id of a message. 1–196 characters of `A–Z a–z 0–9 . _ : / @ + % -`. Default: a fresh id
+   * per call, which makes the attempts of one call safe.
    */
   readonly commandId?: string
 }
@@ -169,11 +174,11 @@ const readChange = objectOf<ChangeStreamOptions>({
   ifSum: text,
 })
 
-/** A stream that is to be created. */
+/** A new stream. */
 export interface NewStream extends Omit<Successors, 'next'> {
-  /** Its first event. Default `Start`. */
+  /** The first event. Default `Start`. */
   readonly root?: EventInput
-  /** The root stays `init`: nothing in the stream is worked or due until the root is started. */
+  /** Creates the stream on hold: the root stays `init`, and nothing runs or expires until it is started. */
   readonly hold?: boolean
 }
 
@@ -187,8 +192,8 @@ const readNewStream = objectOf<{
 }>({ root: readEvent, forks, join, hold: flag })
 
 /**
- * Changes a stream in one write: whatever steps `change` takes land together or not at all. It sees the stream as it
- * stands while others are kept away, and what its own steps made of it.
+ * Changes a stream in one write: all steps of `change` are applied together or not at all. `change` sees the current state,
+ * protected from concurrent writes, and the effect of its own steps.
  *
  * ```ts
  * const outcome = await changeStream(store, 'orders/4711', { by: 'shop' }, stream => {
@@ -198,13 +203,13 @@ const readNewStream = objectOf<{
  * })
  * ```
  *
- * `change` must be synchronous, and do nothing but look and take steps: it is called again, with the state of then, where
- * somebody else was faster or an answer was lost. At most 100 steps, fewer in a stream of thousands of events. The steps have
- * the command ids `ID/1`, `ID/2` …; was `ID/1` done before, `change` is not called.
+ * `change` must be synchronous and have no side effects but its steps: it is called again with a fresh state if another writer
+ * was faster or an answer was lost. It may take at most 100 steps, fewer in a stream of thousands of events. The steps have
+ * the command ids `ID/1`, `ID/2` …; if `ID/1` was applied before, `change` is not called.
  *
- * @returns done with a result for each step, refused (by the first step that is not legal; nothing was written), missing, held,
- * lost or unknown
- * @throws what `change` throws, as EventNotFound: nothing was written; InvalidValue a text or id that can never be right, an
+ * @returns `done` with a result for each step; `refused` with the first step that was refused, and nothing was written;
+ * `missing`, `held`, `lost` or `unknown`
+ * @throws errors of `change`, such as EventNotFound: nothing was written; InvalidValue for an invalid text or id and for an
  * asynchronous `change`; BadDocument and the store's faults
  */
 export async function changeStream(
@@ -220,10 +225,10 @@ export async function changeStream(
 }
 
 /**
- * Creates a stream: its root and, if asked, a first fork with a join.
+ * Creates a stream: its root and, optionally, first forks with a join.
  *
- * @returns done; refused with `exists` if there is one already, unless it was made under the same command id; unknown
- * @throws InvalidValue a text or id that can never be right; the store's faults
+ * @returns `done`; `refused` with `exists` if the stream exists, unless it was created with the same command id; `unknown`
+ * @throws InvalidValue for an invalid text or id; the store's faults
  */
 export async function createStream(
   store: StreamStore,
@@ -245,11 +250,11 @@ export async function createStream(
 }
 
 /**
- * One operation on a stream: read, applied, written once. It lands whole or not at all. Operations on the same stream that
- * are asked for at the same time in this process are written together.
+ * Applies one operation to a stream in one write: wholly or not at all. Operations on the same stream that this process
+ * requests at the same time share a write.
  *
- * @returns done, refused, missing, held, lost or unknown
- * @throws InvalidValue a text or id that can never be right; BadDocument the document cannot be read (it stays as it is); the
+ * @returns `done`, `refused`, `missing`, `held`, `lost` or `unknown`
+ * @throws InvalidValue for an invalid text or id; BadDocument if the document is not readable, which leaves it unchanged; the
  * store's faults: nothing was applied
  */
 export async function transact(
@@ -266,17 +271,17 @@ function withCommandId(options: ChangeStreamOptions): TransactOptions {
   return { commandId: randomUUID(), ...readChange(options, 'options') }
 }
 
-/** From where, and how often, a stream is followed. */
+/** Start and interval of `follow`. */
 export interface FollowOptions extends SignalOption {
   /** Only transactions after this version. Default 0: from the beginning. */
   readonly fromVersion?: number
-  /** The life of the stream that `fromVersion` counts in, its `born`; without it, the one that is met first. */
+  /** The incarnation that `fromVersion` refers to: `born` of the stream. Default: the first one found. */
   readonly born?: string
-  /** How often it is looked, ms. Default 1 000. */
+  /** Polling interval, ms. Default 1 000. */
   readonly intervalMs?: number
 }
 
-/** Timers take no more: a longer time would be none. */
+/** The limit of timers: a longer time would fire at once. */
 const LONGEST_PAUSE_MS = 2 ** 31 - 1
 
 const readFollow = objectOf<FollowOptions>({
@@ -287,17 +292,19 @@ const readFollow = objectOf<FollowOptions>({
 })
 
 /**
- * The transactions of one stream in order, without a gap: the journal is complete, so whatever happened between two looks is
- * in it. Goes on when the stream is done (a retry may reopen it) and ends when the signal aborts, or the loop breaks.
+ * Follows the transactions of one stream in order, without gaps: the journal is complete, so it includes those between two
+ * polls. It continues after the stream is done, because a retry may reopen it, and ends when the signal aborts or the
+ * loop breaks.
  *
- * @throws InvalidValue for what can never be right; BadName, BadDocument and the store's faults but `StoreUnreachable`: an outage is an item
+ * @throws InvalidValue for an invalid option; BadName, BadDocument and the store's faults except `StoreUnreachable`: an outage is
+ * an item
  */
 export function follow(store: StreamStore, name: string, options: FollowOptions = {}): AsyncGenerator<FollowItem> {
   checkReadable(store, name)
   return followFrom(store, name, { fromVersion: 0, intervalMs: 1_000, ...readFollow(options, 'options') })
 }
 
-/** A store that closes itself at the end of its block: `await using store = await openStore('sqlite:orders.db')`. */
+/** A store that is closed at the end of its block: `await using store = await openStore('sqlite:orders.db')`. */
 export interface OpenedStore extends StreamStore, AsyncDisposable {}
 
 const readQuery = objectOf<ListQuery>({
@@ -309,7 +316,7 @@ const readQuery = objectOf<ListQuery>({
   signal,
 })
 
-/** The same store, with what `await using` asks of it; a listing knows what it is asked for. */
+/** The store with `Symbol.asyncDispose` for `await using`, and with validation of listing queries. */
 export function disposable(store: StreamStore): OpenedStore {
   const list = store.list.bind(store)
   return Object.assign(store, {

@@ -36,32 +36,32 @@ import { checkStore, checkTarget, reason, waitMs, write } from './checks.ts'
 import { claimMs, readEnding } from './operations.ts'
 import { type Successors, successorSpecs } from './specs.ts'
 
-/** What both kinds of work may be told besides. */
+/** Callbacks of `worker` and `workOn`. */
 export interface WorkCallbacks {
   /**
-   * Called once the end of an event is durable, for what follows from it, as a message to the worker of a join that it
-   * released (`onJoined`). A process that dies in between never calls it: it is a short cut, what must happen stands in the
-   * stream. What it throws `workOn` throws; `worker` goes on, and hands it to `observe` as a fault or, without one, throws the
-   * first when it ends.
+   * Called when the result of an event is durable, for follow-up actions such as a message to the worker of a released
+   * join (`onJoined`). It is a shortcut only: a process that dies in between never calls it, and the stream records everything
+   * that has to happen. `workOn` rejects with its errors. `worker` continues, and passes its errors to `observe` as faults or,
+   * without `observe`, throws the first one at the end.
    */
   readonly afterWrite?: (result: ChangeResult, job: Job) => void | Promise<void>
 }
 
-/** What a worker looks for, and how it goes about it. */
+/** Options of `worker`. */
 export interface WorkerOptions extends Omit<LoopOptions, 'names' | 'owner' | 'observe'>, WorkCallbacks {
-  /** Names of the events it works on. */
+  /** Names of the events to work on. */
   readonly name: string | readonly string[]
-  /** Name of the worker: who holds the claims. Default: host and process. */
+  /** Name of the worker, the owner of its claims. Default: host and process id. */
   readonly owner?: string
-  /** Sees what happens. What it throws does not stop the worker, which throws the first of it when it ends. */
-  readonly observe?: (happening: WorkerEvent) => void
+  /** Called for everything that happens. Its errors do not stop the worker, which throws the first one at the end. */
+  readonly observe?: (event: WorkerEvent) => void
 }
 
-/** How one event is worked on. */
+/** Options of `workOn`. */
 export interface WorkOnOptions extends Omit<WorkOptions, 'owner'>, WorkCallbacks {
-  /** Name of the worker: who holds the claim. Default: host and process. */
+  /** Name of the worker, the owner of the claim. Default: host and process id. */
   readonly owner?: string
-  /** Claims it even from a worker that makes no claims and has not outlived its time. */
+  /** Claims the event even though a worker without claims may still be working on it. */
   readonly takeOver?: boolean
 }
 
@@ -97,8 +97,8 @@ const readWorker = objectOf<WorkerOptions>({
 const readWorkOn = objectOf<WorkOnOptions>({ ...WORK, takeOver: flag, afterWrite: callback })
 
 /**
- * Works on all events of a name, in all streams: claims them one after the other (`concurrency` at a time), runs `work`, keeps
- * the claim alive meanwhile, and writes how it ended. The event of a worker that died is taken over when its claim has run out.
+ * Works on all events of a name, in all streams: claims them one by one (`concurrency` at a time), runs `work` while it sends
+ * heartbeats, and writes the result. It takes over the event of a dead worker when the claim has expired.
  *
  * ```ts
  * await worker(store, { name: 'Search', concurrency: 4, drain }, async job => {
@@ -107,28 +107,28 @@ const readWorkOn = objectOf<WorkOnOptions>({ ...WORK, takeOver: flag, afterWrite
  * })
  * ```
  *
- * What `work` throws fails the event, with the error's message. Without a result it is completed.
+ * An error of `work` fails the event, with the message of the error. If `work` returns nothing, the event is completed.
  *
- * @returns what it did, once `drain` or `signal` aborts or `until` is reached
- * @throws InvalidValue options with which it could do nothing; the store's faults but `StoreUnreachable`: an outage is waited for
+ * @returns a report, when `drain` or `signal` aborts or `until` is reached
+ * @throws InvalidValue for invalid options; the store's faults except `StoreUnreachable`: the worker waits for the end of an outage
  */
 export async function worker(store: StreamStore, options: WorkerOptions, work: Work): Promise<LoopReport> {
   checkStore(store)
   const { name, owner = defaultOwner(), afterWrite, observe, ...others } = readWorker(options, 'options')
   const names = typeof name === 'string' ? [name] : name
   const calls = new Calls(afterWrite, observe)
-  const observing = { ...others, names, owner, observe: (happening: WorkerEvent) => calls.see(happening) }
-  const report = await workLoop(store, observing, checked(work)).finally(() => calls.settled())
+  const observing = { ...others, names, owner, observe: (event: WorkerEvent) => calls.observe(event) }
+  const report = await workLoop(store, observing, validated(work)).finally(() => calls.settled())
   calls.throwFault()
   return report
 }
 
 /**
- * Works on one event that is known by its id, as `worker` does on those it finds.
+ * Works on one event, given by its id, in the way of `worker`.
  *
- * @returns reported, not-claimed, lost or unreported
- * @throws InvalidValue a text, id or time that can never be right; the signal's reason, if it was aborted from the beginning; the
- * store's faults; what `afterWrite` throws
+ * @returns `reported`, `not-claimed`, `lost` or `unreported`
+ * @throws InvalidValue for an invalid text, id or time; the signal's reason, if it was aborted before the call; the store's
+ * faults; errors of `afterWrite`
  */
 export async function workOn(
   store: StreamStore,
@@ -140,27 +140,27 @@ export async function workOn(
   checkTarget(store, stream)
   const target = { stream, event: nonEmptyText(event, 'event') }
   const { owner = defaultOwner(), afterWrite, ...others } = readWorkOn(options, 'options')
-  const outcome = await workEvent(store, target, { ...others, owner }, checked(work))
+  const outcome = await workEvent(store, target, { ...others, owner }, validated(work))
   if (outcome.kind === 'reported') await afterWrite?.(outcome.result, outcome.job)
   return outcome
 }
 
-/** The work is done, and nothing follows. */
+/** Result of work: completed, without successors. */
 export function complete(msg?: string): WorkResult {
   return { op: 'complete', ...(msg === undefined ? {} : { msg: text(msg, 'msg') }) }
 }
 
-/** The work is done, and this follows: the next step of the event's thread, or new threads and their join. */
+/** Result of work: done, with successors: the next step of the event's thread, or new threads and their join. */
 export function advance(successors: Successors): WorkResult {
   return { op: 'advance', ...successorSpecs(successors) }
 }
 
-/** The work failed: the event is aborted, what is open below it canceled. */
+/** Result of work: failed. The event is aborted, open events below it are canceled. */
 export function fail(msg?: string): WorkResult {
   return { op: 'fail', ...(msg === undefined ? {} : { msg: text(msg, 'msg') }) }
 }
 
-/** The event is handed back, for another try or another worker. */
+/** Result of work: none. The claim is released, and this or another worker can try again. */
 export function release(): WorkResult {
   return { op: 'release' }
 }
@@ -169,23 +169,23 @@ function defaultOwner(): string {
   return `${thisHost()}/${process.pid}`
 }
 
-/** Fails an event whose work gave something else: what that is to mean in the stream nobody knows. */
-function checked(work: Work): Work {
+/** Validates the result of work: any other value fails the event, because it has no meaning in the stream. */
+function validated(work: Work): Work {
   callback(work, 'work')
   return async job => {
-    const ending: unknown = await work(job)
-    if (ending === undefined) return undefined
-    if (!isObject(ending)) throw wrong('ending', ending, 'complete(), advance(), fail(), release() or nothing')
-    return readEnding(ending, 'ending')
+    const result: unknown = await work(job)
+    if (result === undefined) return undefined
+    if (!isObject(result)) throw wrong('ending', result, 'complete(), advance(), fail(), release() or nothing')
+    return readEnding(result, 'ending')
   }
 }
 
-/** The calls of `afterWrite` in a loop, which does not wait for them, and those of `observe`, which it would not outlive. */
+/** Calls `afterWrite` and `observe` for a loop: the loop does not wait for `afterWrite`, and `observe` cannot break it. */
 class Calls {
   readonly #afterWrite: WorkCallbacks['afterWrite']
   readonly #observe: WorkerOptions['observe']
   readonly #running = new Set<Promise<void>>()
-  /** Thrown at the end. */
+  /** The first error, thrown at the end of the loop. */
   #fault: { readonly error: unknown } | undefined
 
   constructor(afterWrite: WorkCallbacks['afterWrite'], observe: WorkerOptions['observe']) {
@@ -193,10 +193,10 @@ class Calls {
     this.#observe = observe
   }
 
-  see(happening: WorkerEvent): void {
-    this.#tell(happening)
-    if (this.#afterWrite === undefined || happening.kind !== 'outcome' || happening.outcome.kind !== 'reported') return
-    const { result, job } = happening.outcome
+  observe(event: WorkerEvent): void {
+    this.#notify(event)
+    if (this.#afterWrite === undefined || event.kind !== 'outcome' || event.outcome.kind !== 'reported') return
+    const { result, job } = event.outcome
     const call = this.#call(result, job).finally(() => this.#running.delete(call))
     this.#running.add(call)
   }
@@ -214,13 +214,13 @@ class Calls {
       await this.#afterWrite?.(result, job)
     } catch (error) {
       if (this.#observe === undefined) this.#fault ??= { error }
-      else this.#tell({ kind: 'fault', stream: job.stream, event: job.event.id, error })
+      else this.#notify({ kind: 'fault', stream: job.stream, event: job.event.id, error })
     }
   }
 
-  #tell(happening: WorkerEvent): void {
+  #notify(event: WorkerEvent): void {
     try {
-      this.#observe?.(happening)
+      this.#observe?.(event)
     } catch (error) {
       this.#fault ??= { error }
     }
@@ -228,14 +228,14 @@ class Calls {
 }
 
 /**
- * For `afterWrite`: calls `fire` with the id of each join that the change released, all its branches having ended. However many
- * workers end the branches at the same time, exactly one of them sees that.
+ * For `afterWrite`: calls `fire` with the id of each join that the change released because all its branches have ended. If
+ * several workers end branches at the same time, `fire` is called in exactly one of them.
  *
  * ```ts
  * afterWrite: onJoined(join => queue.send({ stream: 'orders/4711', event: join }))
  * ```
  *
- * A worker's `afterWrite` gets the job too, and so does `fire`.
+ * The other arguments of `afterWrite`, such as the job of a worker, are passed to `fire`.
  */
 export function onJoined<Rest extends readonly unknown[]>(
   fire: (join: string, result: ChangeResult, ...rest: Rest) => void | Promise<void>,
@@ -246,7 +246,7 @@ export function onJoined<Rest extends readonly unknown[]>(
   }
 }
 
-/** For `afterWrite`: calls `fire` when the change ended the stream. Of all who change the stream exactly one sees that. */
+/** For `afterWrite`: calls `fire` if the change ended the stream, which happens for exactly one change. */
 export function onDone<Rest extends readonly unknown[]>(
   fire: (result: ChangeResult, ...rest: Rest) => void | Promise<void>,
 ): (result: ChangeResult, ...rest: Rest) => Promise<void> {

@@ -3,7 +3,7 @@ import { InvalidValue } from '../stream/errors.ts'
 import { text, wrong } from '../stream/values.ts'
 import { parseXPath, type Selected, type SelectedValue } from '../stream/xpath/xpath.ts'
 
-/** An XPath 3.1 expression that was read; see `xpath`. It can be used on many streams. */
+/** A parsed XPath 3.1 expression, made by `xpath`. It can be used on many streams. */
 export class XPath {
   readonly expression: string
   readonly #select: (document: StreamDocument) => Selected
@@ -18,9 +18,9 @@ export class XPath {
   positionsIn(document: StreamDocument): readonly number[] {
     const selected = this.#select(document)
     if (selected.kind === 'events') return selected.positions
-    // An empty sequence of attributes looks like this.
+    // Selecting attributes of which none exists gives no values.
     if (selected.values.length === 0) return []
-    throw new InvalidValue(`${this.expression} selects values, not events`, { hint: 'values() gives them.' })
+    throw new InvalidValue(`${this.expression} selects values, not events`, { hint: 'Use values().' })
   }
 
   /** @internal */
@@ -28,27 +28,27 @@ export class XPath {
     const selected = this.#select(document)
     if (selected.kind === 'values') return selected.values
     if (selected.positions.length === 0) return []
-    throw new InvalidValue(`${this.expression} selects events, not values`, { hint: 'select() gives them.' })
+    throw new InvalidValue(`${this.expression} selects events, not values`, { hint: 'Use select().' })
   }
 }
 
 /**
- * Reads an XPath 3.1 expression, as `show --select` takes it: the document element is the context, so that
- * `./Event[@status='init']` selects events; `lc:` is the namespace of what leasectl adds to them. The journal is not among it:
- * see `history`. Read before, it can be used within `changeStream`, which waits for nothing.
+ * Parses an XPath 3.1 expression in the form that `show --select` takes. The context is the document element, so that
+ * `./Event[@status='init']` selects events; `lc:` is the namespace of the attributes that leasectl adds. The journal cannot be
+ * selected: see `history`. Parse before `changeStream`, whose callback is synchronous.
  *
- * A value of somebody else's is no part of an expression, which it could change: compare in `events.filter(…)`.
+ * Never build an expression from untrusted text, which could change its meaning: use `events.filter(…)` instead.
  *
- * @throws InvalidValue for what is no XPath, with the place where there is one
+ * @throws InvalidValue for a syntax error, with its position if known
  */
 export async function xpath(expression: string): Promise<XPath> {
   const parsed = await parseXPath(text(expression, 'expression'))
   return new XPath(expression, document => parsed.select(document))
 }
 
-/** An expression that was read; a text would have to be read first, which takes time. @throws InvalidValue */
+/** Checks for a parsed expression: parsing a text is asynchronous. @throws InvalidValue */
 export function readXPath(given: unknown): XPath {
   if (given instanceof XPath) return given
-  const hint = 'Read it before: const found = await xpath("./Event").'
-  throw wrong('xpath', given, 'an expression that was read', hint)
+  const hint = 'Parse it before: const events = await xpath("./Event").'
+  throw wrong('xpath', given, 'a parsed expression', hint)
 }

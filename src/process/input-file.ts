@@ -2,11 +2,11 @@ import { openSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * A file without a name that holds a text, open to be read: as standard input it never keeps its writer waiting, and a program
- * can open it as `/dev/stdin`, which it could not with the socket that Node would give it.
+ * Opens an unlinked file with the given text for reading. As standard input it never blocks its writer, and a program can open
+ * it as `/dev/stdin`, unlike the socket that Node would pass.
  *
- * @param folder a private one
- * @returns undefined where none can be made
+ * @param folder a private folder
+ * @returns undefined if the file cannot be created
  */
 export function openInputFile(text: string, folder: string): number | undefined {
   const name = join(folder, 'stdin')

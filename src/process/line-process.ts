@@ -1,31 +1,31 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 
-/** What a process says on stderr is kept up to so many characters. */
+/** Length of the kept end of stderr, characters. */
 const MOST_STDERR = 4_000
 
-/** Another process, which talks with this one in lines. */
+/** A child process that exchanges lines with this one over stdin and stdout. */
 export interface LineChannel {
-  /** What it writes to stdout, line by line; ends when the process does. */
+  /** Its stdout, line by line; ends with the process. */
   readonly lines: AsyncIterable<string>
-  /** Resolves when the process has ended, however. */
+  /** Resolves when the process has ended for any reason; rejects if it could not be started. */
   readonly ended: Promise<{ readonly code: number | null; readonly stderr: string }>
-  /** A line to its standard input. */
+  /** Writes a line to its stdin. */
   say(line: string): void
-  /** Ends its standard input: it stops after what is under way. */
+  /** Closes its stdin: it stops after its current work. */
   hush(): void
-  /** Ends it at once. */
+  /** Kills it. */
   kill(): void
 }
 
-/** Starts a process that talks in lines. */
+/** Starts a child process that exchanges lines with this one. */
 export function startLineProcess(command: string, args: readonly string[]): LineChannel {
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] })
   let stderr = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr = `${stderr}${text}`.slice(-MOST_STDERR)
   })
-  // It may be gone before it is told anything.
+  // It may have ended before the first line is written.
   child.stdin.on('error', () => {})
   const ended = new Promise<{ code: number | null; stderr: string }>((resolve, reject) => {
     child.on('error', reject)

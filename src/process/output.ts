@@ -8,23 +8,23 @@ import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { sleepUntilAborted } from '../util/concurrency.ts'
 
-/** Who is silent for so long after the program has ended is one that it left behind, ms. */
+/** Without output for this long after the end of the program, only processes that it left behind hold its stderr, ms. */
 const SILENCE_MS = 100
-/** So often it is looked, at most: by then all that waited to be read has been, and who still talks is another. */
-const MOST_LOOKS = 5
-/** More than a pipe or socket holds: what comes after so much was written after the end of the program. */
+/** Maximum number of checks: by then all buffered output has been read, and further output comes from another process. */
+const MOST_CHECKS = 5
+/** More than a pipe or socket buffers: output beyond it was written after the end of the program. */
 const MOST_AFTER_BYTES = 1_024 * 1_024
 
-/** Something that is read to its end, at the speed of who takes it. */
+/** A stream that is read to its end, at the speed of its consumer. */
 export interface Pump {
   /**
-   * Called when the program has ended: resolves when all it wrote was taken. Others may hold its stderr for ever; they are not
-   * waited for.
+   * Call when the program has ended: resolves when all its output was consumed. It does not wait for other processes, which may
+   * hold stderr open forever.
    */
   drained(): Promise<void>
 }
 
-/** @param take resolves when more may come; must not reject */
+/** @param take resolves when it accepts more; must not reject */
 export function pumped(source: Readable, take: (chunk: Uint8Array) => Promise<void>): Pump {
   let taken = 0
   let pending = false
@@ -40,20 +40,20 @@ export function pumped(source: Readable, take: (chunk: Uint8Array) => Promise<vo
       if (leftBytes <= 0) break
     }
   })()
-    // cut off below, or by the system: what came was taken
+    // Destroyed below, or by the system: everything that arrived was consumed.
     .catch(() => {})
     .finally(() => over.abort())
   return {
     async drained() {
       leftBytes = MOST_AFTER_BYTES
-      for (let looks = 0; looks < MOST_LOOKS && !over.signal.aborted; ) {
+      for (let checks = 0; checks < MOST_CHECKS && !over.signal.aborted; ) {
         const before = taken
         await sleepUntilAborted(SILENCE_MS, over.signal)
-        // a process that was kept waiting itself has not looked yet
+        // If this process was suspended, it has not read yet.
         await setImmediate()
         if (pending) continue
         if (taken === before) break
-        looks += 1
+        checks += 1
       }
       source.destroy()
       await reading
@@ -62,23 +62,23 @@ export function pumped(source: Readable, take: (chunk: Uint8Array) => Promise<vo
   }
 }
 
-/** A pipe of the system for what a program writes to stderr. */
+/** A named pipe for the stderr of a program. */
 export interface ErrorPipe {
-  /** Handed to the program. */
+  /** Passed to the program. */
   readonly writeEnd: number
   readonly source: Readable
-  /** Once the program has the writing end: so that the pipe ends with its last writer. */
+  /** Call after the program was started, so that the pipe ends with its last writer. */
   closeWriteEnd(): void
-  /** Without a program, both ends. */
+  /** Closes both ends, if no program was started. */
   discard(): void
 }
 
 /**
- * Node connects programs by sockets, and `echo oops > /dev/stderr` of a shell cannot open a socket. So a named pipe is made,
- * and its name removed at once.
+ * Creates a named pipe and removes its name at once. Node would connect a program by a socket, which
+ * `echo oops > /dev/stderr` in a shell cannot open.
  *
- * @param folder a private one
- * @returns undefined where none can be made: a socket is better than nothing
+ * @param folder a private folder
+ * @returns undefined if it cannot be created: use a socket instead
  */
 export async function openErrorPipe(folder: string): Promise<ErrorPipe | undefined> {
   const name = join(folder, 'stderr')
@@ -103,7 +103,7 @@ export async function openErrorPipe(folder: string): Promise<ErrorPipe | undefin
   }
 }
 
-/** The end of what somebody else writes, however much that is: it never takes more memory than this. */
+/** Keeps the end of an output of any length, in bounded memory. */
 export class Tail {
   readonly #limitBytes: number
   #kept = Buffer.alloc(0)
@@ -113,7 +113,7 @@ export class Tail {
     this.#limitBytes = limitBytes
   }
 
-  /** Whether something stood in front of what is kept. */
+  /** Whether output before the kept end was dropped. */
   get isCut(): boolean {
     return this.#isCut
   }
@@ -121,7 +121,7 @@ export class Tail {
   add(chunk: Uint8Array): void {
     const room = this.#limitBytes - Math.min(chunk.length, this.#limitBytes)
     if (chunk.length > this.#limitBytes || this.#kept.length > room) this.#isCut = true
-    // copies: a slice would keep the whole chunk
+    // Copies: a slice would keep the whole chunk in memory.
     const before = room === 0 ? Buffer.alloc(0) : this.#kept.subarray(-room)
     this.#kept = Buffer.concat([before, chunk.subarray(-this.#limitBytes)])
   }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { sleepUntilAborted } from '../util/concurrency.ts'
 
-/** Programs under way, each with a group of its own: whatever ends this process, even a second signal, ends them too. */
+/** Running programs, each in its own process group. They are killed when this process exits, even after a second signal. */
 export class RunningGroups {
   readonly #children = new Set<ChildProcess>()
 
@@ -17,13 +17,13 @@ export class RunningGroups {
     if (this.#children.size === 0) process.off('exit', this.#end)
   }
 
-  /** At the exit of a process nothing can be waited for. */
+  /** At exit nothing can be awaited. */
   readonly #end = (): void => {
     for (const child of this.#children) signalGroup(child, 'SIGKILL')
   }
 }
 
-/** False if nobody of the group is there any more. */
+/** False if the group has no process any more. */
 export function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean {
   try {
     return pid !== undefined && process.kill(-pid, signal)
@@ -32,14 +32,14 @@ export function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): 
   }
 }
 
-/** How often it is looked whether a group has ended, ms. */
-const LOOK_MS = 50
+/** Interval for checking whether a group has ended, ms. */
+const CHECK_MS = 50
 
 /**
- * Ends the group of a program once `signal` aborts: it is asked to end, and killed after the grace. Resolves when the program
- * has ended by itself, or all of its group were ended.
+ * Ends the group of a program when `signal` aborts: signals it, and kills it after the grace period. Resolves when the program
+ * has ended by itself, or the whole group was ended.
  *
- * @param ended resolves when the program, the first of its group, has ended
+ * @param ended resolves when the program, the leader of its group, has ended
  */
 export async function stopGroupOn(
   signal: AbortSignal,
@@ -60,24 +60,24 @@ export async function stopGroupOn(
   await stopping
 }
 
-/** @param over aborts when the program itself has ended; others of its group may still be there */
+/** @param over aborts when the program itself has ended; other processes of its group may still run */
 async function stopGroup(child: ChildProcess, first: NodeJS.Signals, graceMs: number, over: AbortSignal) {
   const sinceMs = performance.now()
   signalGroup(child, first)
-  // one that is stopped (SIGSTOP, Ctrl-Z) hears nothing else
+  // A stopped process (SIGSTOP, Ctrl-Z) handles no other signal before it continues.
   signalGroup(child, 'SIGCONT')
   await sleepUntilAborted(graceMs, over)
-  while (lives(child) && performance.now() - sinceMs < graceMs) await sleepUntilAborted(LOOK_MS)
+  while (lives(child) && performance.now() - sinceMs < graceMs) await sleepUntilAborted(CHECK_MS)
   signalGroup(child, 'SIGKILL')
 }
 
-/** Whether one of the group has not ended. In a container nobody may collect those that have: they are there, but dead. */
+/** Whether a process of the group is alive. In a container zombies may remain, because nothing reaps them. */
 function lives(child: ChildProcess): boolean {
   if (!signalGroup(child, 0)) return false
   try {
     return readdirSync('/proc').some(name => /^\d+$/.test(name) && isAliveIn(name, child.pid))
   } catch {
-    // no Linux: it is there
+    // Not Linux: assume that it is alive.
     return true
   }
 }
@@ -92,7 +92,7 @@ function isAliveIn(id: string, group: number | undefined): boolean {
   }
 }
 
-/** The reason may name a signal. */
+/** The signal named by the abort reason; default SIGTERM. */
 function signalIn(reason: unknown): NodeJS.Signals {
   return typeof reason === 'string' && Object.hasOwn(constants.signals, reason) ? (reason as NodeJS.Signals) : 'SIGTERM'
 }

@@ -5,7 +5,7 @@ import { openInputFile } from './input-file.ts'
 import { type ErrorPipe, pumped, Tail } from './output.ts'
 import { RunningGroups, stopGroupOn } from './process-group.ts'
 
-/** So much of the end of what a program writes to stderr is kept. */
+/** Length of the kept end of stderr, bytes. */
 const TAIL_BYTES = 8 * 1_024
 
 const running = new RunningGroups()
@@ -14,43 +14,43 @@ const running = new RunningGroups()
 export type Argv = readonly [program: string, ...args: string[]]
 
 export interface ProgramOptions {
-  /** All of its environment. */
+  /** The complete environment. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** What it reads: what this process reads, nothing, or a text. */
+  /** Standard input: that of this process, nothing, or a text. */
   readonly stdin: 'inherit' | 'ignore' | { readonly text: string }
-  /** Where it writes: to what this process writes to, to its stderr, or nowhere. */
+  /** Standard output: that of this process, the stderr of this process, or nothing. */
   readonly stdout: 'inherit' | 'stderr' | 'ignore'
-  /** Takes what it writes to stderr; resolves when more may come. Never rejects. */
+  /** Consumes the stderr of the program; resolves when it accepts more. Never rejects. */
   readonly stderr: (chunk: Uint8Array) => Promise<void>
-  /** A private folder for the text that is read. Without it that comes from a socket, which is no `/dev/stdin`. */
+  /** A private folder for the text of stdin. Without it stdin is a socket, which a program cannot open as `/dev/stdin`. */
   readonly folder?: string
-  /** For stderr. Without it that is a socket, which a program cannot open as `/dev/stderr`. */
+  /** The pipe for stderr. Without it stderr is a socket, which a program cannot open as `/dev/stderr`. */
   readonly errorPipe?: Promise<ErrorPipe | undefined>
-  /** Ends it, and all of its group, before its end. Its reason may name the signal that is sent first; else it is SIGTERM. */
+  /** Ends the program and its group early. Its reason may name the first signal to send; default SIGTERM. */
   readonly signal: AbortSignal
-  /** From asking it to end to ending it, ms. */
+  /** Time from the first signal to SIGKILL, ms. */
   readonly graceMs: number
 }
 
 export type ProgramFate =
   | { readonly kind: 'exited'; readonly code: number }
   | { readonly kind: 'killed'; readonly signal: NodeJS.Signals }
-  /** It never began. `reason` is the system's code, `ENOENT` also where the interpreter of a script is missing, or a word. */
+  /** It did not start. `reason` is the system's error code (`ENOENT` also if the interpreter of a script is missing) or a text. */
   | { readonly kind: 'not-started'; readonly reason: string }
-  /** It never began, for it was to stop before. */
+  /** It did not start, because `signal` was aborted before. */
   | { readonly kind: 'stopped' }
 
-/** How a program ended. */
+/** End of a program. */
 export interface ProgramEnd {
   readonly fate: ProgramFate
-  /** The end of what it wrote to stderr. */
+  /** The end of its stderr. */
   readonly tail: Tail
 }
 
 /**
- * Runs a program in a process group of its own until it ends. What it leaves running behind after an end of its own goes on,
- * as under a shell, and is not waited for; only its stderr leads nowhere then. If `signal` ended it, all of its group are
- * ended: first asked to, killed after the grace. When this process exits, the group is killed. Never throws.
+ * Runs a program in its own process group until it ends. Processes that it leaves behind continue, as under a shell, and are
+ * not waited for; only their stderr is closed. If `signal` aborts, the whole group is signaled, and killed after the grace
+ * period. When this process exits, the group is killed. Never throws.
  */
 export async function runProgram(argv: Argv, options: ProgramOptions): Promise<ProgramEnd> {
   const tail = new Tail(TAIL_BYTES)
@@ -64,13 +64,13 @@ export async function runProgram(argv: Argv, options: ProgramOptions): Promise<P
   return { fate: child === undefined ? { kind: 'stopped' } : { kind: 'not-started', reason: child }, tail }
 }
 
-/** What the program gets as standard input; a number is an open file. */
+/** Standard input of the program; a number is an open file. */
 function inputOf({ stdin, folder }: ProgramOptions): 'inherit' | 'ignore' | 'pipe' | number {
   if (typeof stdin !== 'object') return stdin
   return (folder === undefined ? undefined : openInputFile(stdin.text, folder)) ?? 'pipe'
 }
 
-/** The child, or why there is none. */
+/** The child process, or the reason why it did not start. */
 function started(
   [program, ...args]: Argv,
   { env, stdout }: ProgramOptions,
@@ -81,7 +81,7 @@ function started(
     return spawn(program, args, {
       env,
       stdio: [input, stdout === 'stderr' ? 2 : stdout, pipe?.writeEnd ?? 'pipe'],
-      // a group of its own, so that it can be ended with all it started
+      // Its own group, so that it can be ended together with its descendants.
       detached: true,
       shell: false,
     })
@@ -105,7 +105,7 @@ async function fateOf(
       tail.add(chunk)
       return options.stderr(chunk)
     })
-  // a program need not read what it is told
+  // The program may end without reading its input.
   child.stdin?.on('error', () => {})
   if (typeof options.stdin === 'object') child.stdin?.end(options.stdin.text)
   await stopGroupOn(options.signal, child, ended, options.graceMs)
@@ -115,7 +115,7 @@ async function fateOf(
   return ended
 }
 
-/** Others may hold its output for ever, so it is its own end that counts. */
+/** Waits for the exit, not for the output: other processes may hold it open forever. */
 function endOf(child: ChildProcess): Promise<ProgramFate> {
   return new Promise(resolve => {
     child.once('error', error => resolve({ kind: 'not-started', reason: errorCode(error) ?? String(error) }))

@@ -5,16 +5,16 @@ import { join } from 'node:path'
 import { errorCode } from '../util/errors.ts'
 
 /**
- * `leasectl-run-MACHINE-PID-START-` and six characters that `mkdtemp` makes up. MACHINE stands for the host and its
- * namespace of process ids: containers may share a folder for temporary files, and number their processes anew.
+ * `leasectl-run-MACHINE-PID-START-` and six random characters of `mkdtemp`. MACHINE identifies the host and its PID namespace:
+ * containers may share a folder for temporary files, but not process ids.
  */
 const NAME = /^leasectl-run-([0-9a-f]{8})-(\d{1,10})-(\d*)-\w{6}$/
 
 let isSwept = false
 
 /**
- * Makes a folder that only this user can read. The first one of a process removes those that killed ones left behind.
- * @throws the system's error where none can be made
+ * Creates a folder that only this user can read. The first call in a process removes folders left behind by killed processes.
+ * @throws the system's error if it cannot be created
  */
 export function makeTemporaryFolder(): string {
   const parent = tmpdir()
@@ -24,21 +24,21 @@ export function makeTemporaryFolder(): string {
   return folder
 }
 
-/** Removes the folders of this user whose processes have ended. Never fails, and goes through no symbolic link. */
+/** Removes the folders of this user whose processes have ended. Never throws, and never follows a symbolic link. */
 export function sweepTemporaryFolders(parent: string): void {
   try {
     for (const name of readdirSync(parent)) if (isLeftBehind(name)) removeOwn(join(parent, name))
   } catch {
-    // Nothing is to be seen here: what is left does no harm.
+    // The parent cannot be read: leftover folders do no harm.
   }
 }
 
-/** True where the process that made the folder has ended for certain. */
+/** Whether the process that created the folder has certainly ended. */
 function isLeftBehind(name: string): boolean {
   const [, made, pid, start] = NAME.exec(name) ?? []
   if (made !== machine()) return false
   if (!isRunning(Number(pid))) return true
-  // The number may have been given again.
+  // The process id may have been reused.
   const now = startOf(Number(pid))
   return start !== '' && now !== '' && now !== start
 }
@@ -48,11 +48,11 @@ function removeOwn(folder: string): void {
     const found = lstatSync(folder)
     if (found.isDirectory() && found.uid === process.getuid?.()) rmSync(folder, { recursive: true, force: true })
   } catch {
-    // Another process may be removing it too.
+    // Another process may be removing it at the same time.
   }
 }
 
-/** Signal 0 only asks; whoever may not be asked is there. */
+/** Signal 0 only tests for existence; EPERM means that the process exists. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -77,11 +77,11 @@ function namespaceOfPids(): string {
   }
 }
 
-/** When a process was started, in ticks since the machine was (`man 5 proc_pid_stat`); `''` where that is not told. */
+/** Start time of a process, in clock ticks after boot (`man 5 proc_pid_stat`); `''` if not available. */
 function startOf(pid: number | 'self'): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name of the program stands in brackets and may have any character.
+    // The program name is in parentheses and may contain any character.
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
   } catch {
     return ''

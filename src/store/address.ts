@@ -1,16 +1,16 @@
 import { BadAddress } from './errors.ts'
 
-/** Where a store is, without any secret. Equal stores have equal addresses, however they were written. */
+/** Address of a store, without secrets. The same store has the same address, however it was written. */
 export type StoreAddress =
   | { readonly kind: 'memory' }
-  /** `path` as given; relative paths count from the working directory. */
+  /** `path` as given; a relative path is relative to the working directory. */
   | { readonly kind: 'sqlite'; readonly path: string }
   /** The emulator with its well-known account `devstoreaccount1`. */
   | { readonly kind: 'azurite'; readonly host: string; readonly port: number; readonly container: string }
-  /** `endpoint` is the account's blob URL without a slash at the end. */
+  /** `endpoint` is the blob URL of the account, without a slash at the end. */
   | { readonly kind: 'azure'; readonly endpoint: string; readonly account: string; readonly container: string }
 
-/** The container where none is named. */
+/** The default container. */
 export const DEFAULT_CONTAINER = 'eventstreams'
 /** Azurite's well-known account. */
 export const EMULATOR_ACCOUNT = 'devstoreaccount1'
@@ -22,9 +22,11 @@ const FORMS =
   'Use sqlite:PATH, azure:ACCOUNT/CONTAINER, azurite:[//HOST:PORT/]CONTAINER or the https URL of a container.'
 
 /**
- * Reads an address as `--store` takes it: `sqlite:PATH`, `azure:ACCOUNT/CONTAINER`, `azurite:[//HOST:PORT/]CONTAINER`,
- * `memory:`, or the URL of a container, `https://ACCOUNT.blob.…/CONTAINER` or `http://HOST:PORT/ACCOUNT/CONTAINER`.
- * Throws `BadAddress`; a URL that carries a signature is refused and never repeated in the message.
+ * Parses an address in the form that `--store` takes: `sqlite:PATH`, `azure:ACCOUNT/CONTAINER`,
+ * `azurite:[//HOST:PORT/]CONTAINER`, `memory:`, or the URL of a container, `https://ACCOUNT.blob.…/CONTAINER` or
+ * `http://HOST:PORT/ACCOUNT/CONTAINER`. A URL with a signature is rejected and never repeated in the message.
+ *
+ * @throws BadAddress
  */
 export function parseAddress(text: string): StoreAddress {
   refuseSecrets(text)
@@ -33,9 +35,9 @@ export function parseAddress(text: string): StoreAddress {
   const rest = text.slice(colon + 1)
   switch (scheme) {
     case 'memory':
-      return rest === '' ? { kind: 'memory' } : bad(text, 'memory: takes nothing behind the colon')
+      return rest === '' ? { kind: 'memory' } : bad(text, 'memory: takes nothing after the colon')
     case 'sqlite':
-      return rest === '' ? bad(text, 'it names no file') : { kind: 'sqlite', path: rest }
+      return rest === '' ? bad(text, 'the file name is missing') : { kind: 'sqlite', path: rest }
     case 'azure':
       return parseAzure(text, rest)
     case 'azurite':
@@ -44,11 +46,11 @@ export function parseAddress(text: string): StoreAddress {
     case 'https':
       return parseUrl(text)
     default:
-      return bad(text, 'it begins with no known scheme')
+      return bad(text, 'unknown scheme')
   }
 }
 
-/** The one way to write an address; `parseAddress` reads it back. */
+/** The canonical text of an address; the inverse of `parseAddress`. */
 export function formatAddress(address: StoreAddress): string {
   switch (address.kind) {
     case 'memory':
@@ -68,7 +70,7 @@ export function formatAddress(address: StoreAddress): string {
   }
 }
 
-/** The URL below which the account's containers are, without a slash at the end. */
+/** The URL of the account, without a slash at the end; containers are below it. */
 export function accountUrl(address: StoreAddress & { kind: 'azure' | 'azurite' }): string {
   return address.kind === 'azure' ? address.endpoint : `http://${address.host}:${address.port}/${EMULATOR_ACCOUNT}`
 }
@@ -78,7 +80,7 @@ export function publicEndpoint(account: string): string {
   return `https://${account}${PUBLIC_SUFFIX}`
 }
 
-/** The address of a container below an account URL, in its normal form. */
+/** The address of a container below an account URL, in canonical form. */
 export function containerAddress(url: string, container: string): StoreAddress & { kind: 'azure' | 'azurite' } {
   return parseUrl(`${url.replace(/\/+$/, '')}/${container}`)
 }
@@ -93,8 +95,8 @@ function refuseSecrets(text: string): void {
 
 function parseAzure(text: string, rest: string): StoreAddress {
   const [account = '', container = '', ...more] = rest.split('/')
-  if (more.length > 0 || !isAccount(account)) return bad(text, 'it is not azure:ACCOUNT/CONTAINER')
-  return { kind: 'azure', endpoint: publicEndpoint(account), account, container: checked(text, container) }
+  if (more.length > 0 || !isAccount(account)) return bad(text, 'use azure:ACCOUNT/CONTAINER')
+  return { kind: 'azure', endpoint: publicEndpoint(account), account, container: checkedContainer(text, container) }
 }
 
 function parseAzurite(text: string, rest: string): StoreAddress {
@@ -103,7 +105,7 @@ function parseAzurite(text: string, rest: string): StoreAddress {
       kind: 'azurite',
       host: EMULATOR_HOST,
       port: EMULATOR_PORT,
-      container: checked(text, rest || DEFAULT_CONTAINER),
+      container: checkedContainer(text, rest || DEFAULT_CONTAINER),
     }
   }
   const url = urlOf(text, `http:${rest}`)
@@ -111,7 +113,7 @@ function parseAzurite(text: string, rest: string): StoreAddress {
     kind: 'azurite',
     host: url.hostname,
     port: portOf(url, EMULATOR_PORT),
-    container: checked(text, url.pathname.slice(1) || DEFAULT_CONTAINER),
+    container: checkedContainer(text, url.pathname.slice(1) || DEFAULT_CONTAINER),
   }
 }
 
@@ -122,16 +124,16 @@ function parseUrl(text: string): StoreAddress & { kind: 'azure' | 'azurite' } {
   const pathStyle = hasAccountInPath(url.hostname)
   const account = pathStyle ? (parts[0] ?? '') : first
   if (parts.length !== (pathStyle ? 2 : 1))
-    return bad(text, 'a store is a container: ACCOUNT and CONTAINER, nothing more')
-  const container = checked(text, parts.at(-1) ?? '')
-  if (!isAccount(account)) return bad(text, 'it names no storage account')
+    return bad(text, 'the URL must name an account and a container, and nothing below')
+  const container = checkedContainer(text, parts.at(-1) ?? '')
+  if (!isAccount(account)) return bad(text, 'the storage account is missing or not valid')
   if (pathStyle && account === EMULATOR_ACCOUNT && url.protocol === 'http:') {
     return { kind: 'azurite', host: url.hostname, port: portOf(url, 80), container }
   }
   return { kind: 'azure', endpoint: pathStyle ? `${url.origin}/${account}` : url.origin, account, container }
 }
 
-/** Emulators and private endpoints reached by number or bare name carry the account in the path. */
+/** Emulators and private endpoints with an IP address or a bare host name have the account in the path. */
 function hasAccountInPath(host: string): boolean {
   return /^[\d.]+$/.test(host) || host.startsWith('[') || !host.includes('.')
 }
@@ -154,12 +156,12 @@ function isAccount(account: string): boolean {
 }
 
 /** Azure's rule: 3–63 lower-case letters, digits and single hyphens between them. */
-function checked(text: string, container: string): string {
+function checkedContainer(text: string, container: string): string {
   if (container === '$root' || /^(?=.{3,63}$)[a-z0-9]+(?:-[a-z0-9]+)*$/.test(container)) return container
-  return bad(text, 'a container has 3 to 63 lower-case letters, digits or single hyphens')
+  return bad(text, 'a container name has 3 to 63 lower-case letters, digits or single hyphens')
 }
 
 function bad(text: string, why: string): never {
   const shown = text.replace(/\/\/[^/]*@/, '//').replace(/[?#].*$/s, '')
-  throw new BadAddress(`${JSON.stringify(shown.slice(0, 200))} is no store address: ${why}`, { hint: FORMS })
+  throw new BadAddress(`${JSON.stringify(shown.slice(0, 200))} is not a store address: ${why}`, { hint: FORMS })
 }

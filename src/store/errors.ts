@@ -1,9 +1,9 @@
 import { LeasectlError, StreamFault } from '../stream/errors.ts'
 
-/** Not signed in, or signed in without the right; a file that may not be opened or written. */
+/** Not signed in, or signed in without the required right; a file that this user may not open or write. */
 export class NotPermitted extends LeasectlError {
   readonly code = 'not-permitted'
-  /** The error code of the service that refused, where there is one. */
+  /** The error code of the service, if the service refused. */
   readonly serviceCode: string | undefined
 
   constructor(
@@ -20,52 +20,52 @@ export class ContainerMissing extends LeasectlError {
   readonly code = 'container-missing'
 }
 
-/** No connection, time-outs, throttling. Nothing was applied. */
+/** No connection, timeouts, throttling. Nothing was applied. */
 export class StoreUnreachable extends LeasectlError {
   readonly code = 'store-unreachable'
 }
 
-/** It was closed by its own user: to ask it again makes no sense. */
+/** The program closed the store: retrying is useless. */
 export class StoreClosed extends StoreUnreachable {}
 
-/** The store's own file is damaged or not a store at all. It is never deleted or rewritten. */
+/** The file of the store is damaged, or is not a store. It is never deleted or rewritten. */
 export class StoreDamaged extends LeasectlError {
   readonly code = 'store-damaged'
 }
 
 /**
- * The store cannot be used safely as it is: a newer leasectl wrote it, the SQLite in this Node is too old to write it, or
- * its file has a second name.
+ * The store cannot be used safely: a newer leasectl wrote it, the SQLite in this Node is too old to write it, or its file
+ * has a second name (hard link).
  */
 export class StoreIncompatible extends LeasectlError {
   readonly code = 'store-incompatible'
 }
 
-/** Disk full, quota reached. Nothing was applied. */
+/** The disk is full or a quota is reached. Nothing was applied. */
 export class StoreFull extends LeasectlError {
   readonly code = 'store-full'
 }
 
-/** A blob of somebody else has a name that no stream can have: it is listed, and cannot be read or changed. */
+/** The blob's name is not valid for a stream: another program wrote it. It is listed, and cannot be read or changed. */
 export class BadName extends StreamFault {
   readonly code = 'bad-name'
   readonly stream: string
 
   constructor(stream: string, what: string) {
-    super(`${stream}: no stream can have this name: ${what}`, {
-      hint: 'Other programs leave such blobs, as marks of folders for example. rm --blob NAME removes it.',
+    super(`${stream}: not a valid stream name: ${what}`, {
+      hint: 'Other programs leave such blobs, for example as folder markers. rm --blob NAME removes it.',
     })
     this.stream = stream
   }
 }
 
 /**
- * What keeps a blob from being read or written. `blob-archived`: it is in the archive tier. `blob-encrypted`: with a key of its
- * writer's. `blob-type`: it is no block blob. `blob-incomplete`: it is being copied.
+ * Reason why a blob cannot be read or written. `blob-archived`: it is in the archive tier. `blob-encrypted`: it is encrypted
+ * with a key that its writer supplied. `blob-type`: it is not a block blob. `blob-incomplete`: it is still being copied.
  */
 export type BlobFaultCode = 'blob-archived' | 'blob-encrypted' | 'blob-type' | 'blob-incomplete'
 
-/** The service keeps the blob of one stream from being read or written. */
+/** The service does not allow the blob of one stream to be read or written. */
 export class UnreadableBlob extends StreamFault {
   readonly code: BlobFaultCode
   readonly stream: string
@@ -81,7 +81,7 @@ export class UnreadableBlob extends StreamFault {
   }
 }
 
-/** An address, name or setting that makes no sense. */
+/** An address, name or setting that is not valid. */
 export class BadAddress extends LeasectlError {
   readonly code = 'bad-address'
 }

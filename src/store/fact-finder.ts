@@ -1,10 +1,10 @@
 /**
- * Collects facts, part by part. A part that cannot be learned is noted with the reason, and the others go on: what is
- * looked at is most worth knowing where something is wrong.
+ * Collects facts, part by part. A part that fails is recorded with the reason, and the others continue: an inspection is most
+ * useful when something is broken.
  */
 export class FactCollector<Facts extends object> {
   readonly facts: Partial<Facts> = {}
-  /** Names of facts that could not be learned, each with the reason. */
+  /** Facts that could not be learned: name → reason. */
   readonly unknown: { [fact: string]: string } = {}
   readonly #signal: AbortSignal | undefined
 
@@ -12,11 +12,11 @@ export class FactCollector<Facts extends object> {
     this.#signal = signal
   }
 
-  /** @throws the signal's reason when it fires; bugs */
-  async learn(names: readonly (keyof Facts & string)[], look: () => Promise<Partial<Facts>>): Promise<void> {
+  /** @throws the signal's reason when it aborts; TypeError and ReferenceError, which are bugs */
+  async learn(names: readonly (keyof Facts & string)[], query: () => Promise<Partial<Facts>>): Promise<void> {
     this.#signal?.throwIfAborted()
     try {
-      Object.assign(this.facts, await look())
+      Object.assign(this.facts, await query())
     } catch (error) {
       this.#signal?.throwIfAborted()
       if (!(error instanceof Error) || error instanceof TypeError || error instanceof ReferenceError) throw error

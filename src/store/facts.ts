@@ -1,92 +1,93 @@
-/** What a driver knows of its place; nothing of it is secret. What it could not learn is absent and stands in `unknown`. */
+/** Facts about a store, none of them secret. A fact that could not be learned is absent and named in `unknown`. */
 export type StoreFacts = MemoryFacts | SqliteFacts | AzureFacts
 
-/** What every driver knows of its place. */
+/** Facts about every store. */
 export interface EveryStore {
-  /** In the form in which `--store` takes it. */
+  /** The address in the form that `--store` takes. */
   readonly address: string
-  /** Names of facts that could not be learned, each with the reason. */
+  /** Facts that could not be learned: name → reason. */
   readonly unknown: { readonly [fact: string]: string }
 }
 
-/** What the memory driver knows. */
+/** Facts about a store in memory. */
 export interface MemoryFacts extends EveryStore {
   readonly kind: 'memory'
 }
 
-/** What the embedded store knows of its file. */
+/** Facts about the file of an embedded store. */
 export interface SqliteFacts extends EveryStore {
   readonly kind: 'sqlite'
   /** Absolute. */
   readonly path: string
-  /** False as long as nothing was written: the file is made by the first write. */
+  /** False before the first write, which creates the file. */
   readonly exists: boolean
-  /** Of a file that does not exist yet: whether this user may make it. */
+  /** Whether this user may create the file. Only if it does not exist. */
   readonly creatable?: boolean
-  /** The SQLite in this Node, as `major.minor.patch`. */
+  /** Version of the SQLite in this Node, `major.minor.patch`. */
   readonly sqliteVersion: string
-  /** False for a SQLite that can damage a file which several programs write. */
+  /** False for a SQLite version that can damage a file written by several programs. */
   readonly mayWrite: boolean
-  /** Bytes of the file, and of the write-ahead log beside it. */
+  /** Size of the file, bytes. */
   readonly size?: number
+  /** Size of the write-ahead log, bytes. */
   readonly walSize?: number
-  /** How many names (hard links) the file has; with more than one it is not used. */
+  /** Number of names (hard links) of the file. A file with more than one is not used. */
   readonly names?: number
-  /** Rights of the file as `chmod` takes them, 0 to 0o777. Not known on Windows. */
+  /** Permissions of the file as `chmod` takes them, 0 to 0o777. Not known on Windows. */
   readonly mode?: number
-  /** Bytes that this user can still write to the disk; a quota is not seen. */
+  /** Free space on the disk for this user, bytes; quotas are not considered. */
   readonly freeBytes?: number
-  /** Name of the network file system that the file is on; `''` for a local one. Known on Linux. */
+  /** Name of the network file system that holds the file; `''` if it is local. Known on Linux only. */
   readonly network?: string
-  /** `wal` in a sound store. */
+  /** `wal` in a healthy store. */
   readonly journalMode?: string
-  /** As this connection writes: `full` means that a commit survives a power cut. */
+  /** Setting of this connection; with `full` a commit survives a power cut. */
   readonly synchronous?: string
-  /** Of the tables. */
+  /** Version of the tables. */
   readonly schemaVersion?: number
-  /** Only if asked for: what `PRAGMA quick_check` found; empty for a sound file. */
+  /** Findings of `PRAGMA quick_check`, empty for a healthy file. Only with `deep`. */
   readonly faults?: readonly string[]
 }
 
-/** What the Azure driver knows of its account and container. */
+/** Facts about an Azure account and container. */
 export interface AzureFacts extends EveryStore {
   readonly kind: 'azure'
   readonly emulator: boolean
   readonly container: string
   readonly auth: AzureAuth
-  /** Fastest answer to a small request, ms, over an open connection where there was more than one. */
+  /** Fastest answer to a small request, ms; over an open connection if more than one request was sent. */
   readonly latencyMs?: number
-  /** How far the clock of this machine is ahead of the service's; negative: behind. To a second, ms. */
+  /** Offset of the local clock from the service's, ms, accurate to a second; positive: the local clock is ahead. */
   readonly clockAheadMs?: number
-  /** Version of the protocol, from the `x-ms-version` header. */
+  /** Protocol version, from the `x-ms-version` header. */
   readonly serviceVersion?: string
-  /** `StorageV2` and the like. */
+  /** Kind of the account, such as `StorageV2`. */
   readonly accountKind?: string
-  /** `Standard_LRS` and the like. */
+  /** SKU of the account, such as `Standard_LRS`. */
   readonly sku?: string
   readonly hierarchicalNamespace?: boolean
-  /** How long deleted and overwritten blobs are kept, days; 0 = they are not. */
+  /** Retention of deleted and overwritten blobs, days; 0 = soft delete is off. */
   readonly softDeleteDays?: number
-  /** The service keeps each state of a blob that a write replaces. Known after a write of this process. */
+  /** Blob versioning: the service keeps every state that a write replaces. Known only after a write of this process. */
   readonly versioning?: boolean
-  /** Who may read without signing in: nobody, who knows a name, or everybody who can list. */
+  /** Anonymous access: none, reading a blob by its name, or also listing the container. */
   readonly publicAccess?: 'none' | 'blob' | 'container'
   readonly immutabilityPolicy?: boolean
   readonly legalHold?: boolean
-  /** Of the container itself, `available` unless somebody leases it. */
+  /** State of the lease on the container itself; usually `available`. */
   readonly containerLease?: string
 }
 
-/** How requests are signed. */
+/** Authorization of requests. */
 export type AzureAuth =
   | { readonly kind: 'key' }
   | { readonly kind: 'sas'; readonly expiresMs?: number; readonly permissions: string }
-  /** With a token of Entra ID; `source` is where it comes from. */
+  /** A token of Entra ID; `source` is the credential that supplies it. */
   | { readonly kind: 'entra'; readonly source: string }
 
-/** How far to look. */
+/** Options of `inspect`. */
 export interface InspectOptions {
-  /** Also what takes long on a large store: SQLite reads its whole file. */
+  /** Also runs checks that take long on a large store: SQLite reads its whole file. */
   readonly deep?: boolean
   readonly signal?: AbortSignal
 }

@@ -9,60 +9,87 @@ import {
   release,
   renew,
 } from '../stream/lease.ts'
-import type { AcquireOptions, AcquireOutcome, BreakOutcome, Holder, LeaseOutcome, LeaseView } from './store.ts'
+import { defined } from '../util/defined.ts'
+import { RetryBudget } from './backoff.ts'
+import type {
+  AcquireOptions,
+  AcquireOutcome,
+  BreakOutcome,
+  ChangeOptions,
+  ChangeOutcome,
+  Holder,
+  LeaseOutcome,
+  LeaseView,
+} from './store.ts'
 
-/** A lease with the holder whom the drivers keep beside it. */
+/** A lease as the memory and SQLite drivers store it: the record and its holder. */
 export interface KeptLease {
   readonly record: LeaseRecord
   readonly holder: Holder | undefined
 }
 
-/** What a lease operation needs to know of its stream. */
+/** The part of a stream that lease operations read. */
 export interface LeasedStream {
   readonly etag: string
   readonly lease: KeptLease
-  /** Who wrote the stream last. */
+  /** Actor of the last write, `''` if unknown. */
   readonly lastBy: string
 }
 
-/** What a lease operation answers, and what the driver has to keep; without `keep` nothing changes. */
+/** Outcome of a lease operation, and the lease that the driver has to store; without `keep` nothing changes. */
 export interface LeaseStep<T> {
   readonly outcome: T
   readonly keep?: KeptLease
 }
 
-/** The lease as others may see it: without its id, the holder only while it holds. */
+/** The lease as others see it: without its id, and with the holder only while it is held. */
 export function leaseView({ record, holder }: KeptLease, nowMs: number): LeaseView {
   const state = leaseStateAt(record, nowMs)
-  const shown = holder === undefined ? {} : { holder }
+
   switch (state) {
     case 'available':
     case 'broken':
     case 'expired':
       return { state }
     case 'breaking':
-      return { state, ...shown, ...until(record.breakAtMs) }
+      return { state, ...defined({ holder, untilMs: record.breakAtMs }) }
     case 'leased':
-      return { state, duration: record.durationS === -1 ? 'infinite' : 'fixed', ...shown, ...until(record.untilMs) }
+      return {
+        state,
+        duration: record.durationS === -1 ? 'infinite' : 'fixed',
+        ...defined({ holder, untilMs: record.untilMs }),
+      }
     default:
       return state satisfies never
   }
 }
 
-function until(untilMs: number | undefined): { readonly untilMs?: number } {
-  return untilMs === undefined ? {} : { untilMs }
-}
-
-/** Whether a change may write: it may, another holds the stream, or the given lease is not the stream's. */
+/** Whether a change may write: yes, another holds the lease, or the given lease is not the stream's. */
 export type WriteCheck =
   | { readonly kind: 'open' }
   | { readonly kind: 'held'; readonly lease: LeaseView; readonly lastBy?: string }
   | { readonly kind: 'lost'; readonly code: string }
 
-export function writeGate(stream: LeasedStream, leaseId: string | undefined, nowMs: number): WriteCheck {
+export function checkWrite(stream: LeasedStream, leaseId: string | undefined, nowMs: number): WriteCheck {
   const answer = mayWrite(stream.lease.record, leaseId, nowMs)
   if (answer.kind === 'ok') return { kind: 'open' }
   return leaseId === undefined ? held(stream, nowMs) : { kind: 'lost', code: answer.code }
+}
+
+/** Attempts a change, and again with back-off while another holds the lease: at most `waitMs`, until `stopWaiting`. */
+export async function retryWhileHeld(
+  attempt: () => Promise<ChangeOutcome> | ChangeOutcome,
+  { waitMs, stopWaiting, signal }: ChangeOptions,
+  random: () => number,
+): Promise<ChangeOutcome> {
+  let budget: RetryBudget | undefined
+  for (;;) {
+    signal?.throwIfAborted()
+    const outcome = await attempt()
+    if (outcome.kind !== 'held') return outcome
+    budget ??= new RetryBudget({ limitMs: waitMs, random, stop: stopWaiting, signal })
+    if (!(await budget.pause())) return { ...outcome, waitedMs: budget.waitedMs }
+  }
 }
 
 export function acquireStep(stream: LeasedStream, options: AcquireOptions, nowMs: number): LeaseStep<AcquireOutcome> {
@@ -73,7 +100,7 @@ export function acquireStep(stream: LeasedStream, options: AcquireOptions, nowMs
 }
 
 export function renewStep({ lease }: LeasedStream, leaseId: string, nowMs: number): LeaseStep<LeaseOutcome> {
-  return answered(renew(lease.record, leaseId, nowMs), leaseId, lease.holder)
+  return stepOf(renew(lease.record, leaseId, nowMs), leaseId, lease.holder)
 }
 
 export function changeStep(
@@ -82,11 +109,11 @@ export function changeStep(
   proposedId: string,
   nowMs: number,
 ): LeaseStep<LeaseOutcome> {
-  return answered(change(lease.record, leaseId, proposedId, nowMs), proposedId, lease.holder)
+  return stepOf(change(lease.record, leaseId, proposedId, nowMs), proposedId, lease.holder)
 }
 
 export function releaseStep({ lease }: LeasedStream, leaseId: string): LeaseStep<LeaseOutcome> {
-  return answered(release(lease.record, leaseId), leaseId, undefined)
+  return stepOf(release(lease.record, leaseId), leaseId, undefined)
 }
 
 export function breakStep(
@@ -100,7 +127,7 @@ export function breakStep(
   return { outcome: { kind: 'broken', remainingS: answer.remainingS }, keep }
 }
 
-function answered(answer: LeaseAnswer, leaseId: string, holder: Holder | undefined): LeaseStep<LeaseOutcome> {
+function stepOf(answer: LeaseAnswer, leaseId: string, holder: Holder | undefined): LeaseStep<LeaseOutcome> {
   if (answer.kind === 'refused') return { outcome: { kind: 'lost', code: answer.code } }
   return { outcome: { kind: 'ok', leaseId }, keep: { record: answer.record, holder } }
 }

@@ -1,18 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { afterWrite, isHeld, NO_LEASE } from '../stream/lease.ts'
 import type { Summary } from '../stream/summary.ts'
-import { RetryBudget } from './backoff.ts'
+
 import type { InspectOptions, MemoryFacts } from './facts.ts'
 import {
   acquireStep,
   breakStep,
   changeStep,
+  checkWrite,
   type KeptLease,
   type LeaseStep,
   leaseView,
   releaseStep,
   renewStep,
-  writeGate,
+  retryWhileHeld,
 } from './local-lease.ts'
 import { checkReadableName, checkStoredName, compareNames, isReservedName } from './names.ts'
 import type {
@@ -33,11 +34,11 @@ import type {
 export interface MemoryStoreOptions {
   /** Epoch ms. Default `Date.now`. */
   readonly clock?: () => number
-  /** In [0, 1), for the jitter of waits. Default `Math.random`. */
+  /** Number in [0, 1) for the jitter of waits. Default `Math.random`. */
   readonly random?: () => number
 }
 
-/** A store in this process, gone with it: the reference of what every driver does, and what tests use. */
+/** A store in the memory of this process: the reference implementation, used by tests. */
 export function openMemoryStore(options: MemoryStoreOptions = {}): StreamStore {
   return new MemoryStore(options)
 }
@@ -62,7 +63,7 @@ class MemoryStore implements StreamStore {
     const rows = selected([...this.#entries.values()], query, this.nowMs())
     for (let from = 0; from < rows.length; from += PAGE_ROWS) {
       query.signal?.throwIfAborted()
-      yield rows.slice(from, from + PAGE_ROWS).map(entry => listed(entry, this.nowMs()))
+      yield rows.slice(from, from + PAGE_ROWS).map(entry => rowOf(entry, this.nowMs()))
     }
   }
 
@@ -75,7 +76,7 @@ class MemoryStore implements StreamStore {
     signal?.throwIfAborted()
     checkReadableName(name)
     const entry = this.#entries.get(name)
-    return entry && stored(entry, this.nowMs())
+    return entry && snapshotOf(entry, this.nowMs())
   }
 
   async create(name: string, body: Uint8Array, summary: Summary, signal?: AbortSignal): Promise<CreateOutcome> {
@@ -91,21 +92,10 @@ class MemoryStore implements StreamStore {
     options: ChangeOptions,
   ): Promise<ChangeOutcome> {
     checkReadableName(name)
-    const patience = new RetryBudget({
-      limitMs: options.waitMs,
-      random: this.#random,
-      stop: options.stopWaiting,
-      signal: options.signal,
-    })
-    for (;;) {
-      options.signal?.throwIfAborted()
-      const outcome = this.#change(name, decide, options.leaseId)
-      if (outcome.kind !== 'held') return outcome
-      if (!(await patience.pause())) return { ...outcome, waitedMs: patience.waitedMs }
-    }
+    return retryWhileHeld(() => this.#change(name, decide, options.leaseId), options, this.#random)
   }
 
-  /** One try. Nothing is awaited in it: that is what makes it atomic. */
+  /** One attempt. It is atomic because it awaits nothing. */
   #change(
     name: string,
     decide: (current: StreamSnapshot, nowMs: number) => Decision,
@@ -114,10 +104,10 @@ class MemoryStore implements StreamStore {
     const entry = this.#entries.get(name)
     if (entry === undefined) return { kind: 'missing' }
     const nowMs = this.nowMs()
-    const gate = writeGate(entry, leaseId, nowMs)
-    if (gate.kind === 'held') return { ...gate, waitedMs: 0 }
-    if (gate.kind === 'lost') return gate
-    const decision = decide(stored(entry, nowMs), nowMs)
+    const check = checkWrite(entry, leaseId, nowMs)
+    if (check.kind === 'held') return { ...check, waitedMs: 0 }
+    if (check.kind === 'lost') return check
+    const decision = decide(snapshotOf(entry, nowMs), nowMs)
     if (decision.kind === 'leave') return { kind: 'left' }
     const after = afterWrite(entry.lease.record, leaseId, nowMs)
     const lease = after.kind === 'ok' && after.record.id !== '' ? entry.lease : FREE
@@ -131,9 +121,9 @@ class MemoryStore implements StreamStore {
     options.signal?.throwIfAborted()
     const entry = this.#entries.get(name)
     if (entry === undefined) return { kind: 'missing' }
-    const gate = writeGate(entry, options.leaseId, this.nowMs())
-    if (gate.kind === 'held') return { kind: 'held', lease: gate.lease }
-    if (gate.kind === 'lost') return gate
+    const check = checkWrite(entry, options.leaseId, this.nowMs())
+    if (check.kind === 'held') return { kind: 'held', lease: check.lease }
+    if (check.kind === 'lost') return check
     if (options.etag !== undefined && options.etag !== entry.etag) return { kind: 'changed' }
     this.#entries.delete(name)
     this.#writes++
@@ -198,7 +188,7 @@ class MemoryStore implements StreamStore {
   }
 }
 
-/** A stream as the memory driver keeps it. Never changed, only replaced. */
+/** A stored stream. Entries are replaced, never modified. */
 interface Entry {
   readonly name: string
   readonly etag: string
@@ -209,7 +199,7 @@ interface Entry {
   readonly lastBy: string
 }
 
-/** What the query asks for, in its order. */
+/** The entries that match the query, in its order. */
 function selected(
   entries: readonly Entry[],
   { prefix = '', after, order = 'name', limit, skip }: ListQuery,
@@ -228,10 +218,10 @@ function selected(
   return rows.sort(order === 'due' ? byDue : byName).slice(0, limit)
 }
 
-function listed({ name, etag, body, summary, modifiedMs, lease }: Entry, nowMs: number): StreamRow {
+function rowOf({ name, etag, body, summary, modifiedMs, lease }: Entry, nowMs: number): StreamRow {
   return { name, etag, size: body.length, modifiedMs, lease: leaseView(lease, nowMs), summary }
 }
 
-function stored(entry: Entry, nowMs: number): StreamSnapshot {
-  return { ...listed(entry, nowMs), body: Uint8Array.from(entry.body), versionFloor: entry.summary.version }
+function snapshotOf(entry: Entry, nowMs: number): StreamSnapshot {
+  return { ...rowOf(entry, nowMs), body: Uint8Array.from(entry.body), versionFloor: entry.summary.version }
 }

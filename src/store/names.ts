@@ -1,10 +1,10 @@
 import { InvalidValue } from '../stream/errors.ts'
 import { BadName } from './errors.ts'
 
-/** Names that begin with this are leasectl's own small documents: no listing shows them, no command takes them. */
+/** Prefix of leasectl's own small documents. Listings leave them out, and commands do not accept them. */
 export const RESERVED_PREFIX = '.leasectl/'
 
-/** The longest name Azure takes, in UTF-16 code units. */
+/** The longest name that Azure accepts, in UTF-16 code units. */
 const MAX_NAME_LENGTH = 1024
 
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
@@ -15,7 +15,7 @@ export function isReservedName(name: string): boolean {
   return name.startsWith(RESERVED_PREFIX)
 }
 
-/** Checks a name that a person or program gives for a stream. Throws `InvalidValue` with a hint. */
+/** Checks the name of a stream that a user or program gives. Throws `InvalidValue` with a hint. */
 export function checkStreamName(name: string): void {
   checkStoredName(name)
   if (isReservedName(name)) {
@@ -23,24 +23,24 @@ export function checkStreamName(name: string): void {
   }
 }
 
-/** Whether every driver can keep the name, reserved or not. A container may hold blobs of others under names that none can. */
+/** Whether the name is valid in every store, reserved or not. Other programs may have written blobs with other names. */
 export function isStoredName(name: string): boolean {
   return faultOf(name) === undefined
 }
 
 /**
- * Checks a name as every driver can keep it, reserved ones included. Throws `InvalidValue` with a hint.
- * The rules are Azure's; dot segments are refused because URLs collapse them: `../x` would be another container's blob.
+ * Checks that the name is valid in every store; reserved names are. Throws `InvalidValue` with a hint.
+ * The rules are Azure's. Dot segments are rejected because URLs collapse them: `../x` would be a blob of another container.
  */
 export function checkStoredName(name: string): void {
   const fault = faultOf(name)
   if (fault === undefined) return
-  throw new InvalidValue(`${JSON.stringify(shortened(name))} cannot be the name of a stream: ${fault.what}`, {
+  throw new InvalidValue(`${JSON.stringify(shortened(name))} is not a valid stream name: ${fault.what}`, {
     hint: fault.hint,
   })
 }
 
-/** Checks a name before its blob is read or changed, which a listing may have told. @throws BadName */
+/** Checks the name of a blob, perhaps from a listing, before it is read or changed. @throws BadName */
 export function checkReadableName(name: string): void {
   const fault = faultOf(name)
   if (fault !== undefined) throw new BadName(name, fault.what)
@@ -54,14 +54,14 @@ function faultOf(name: string): { what: string; hint: string } | undefined {
   if (name.includes('\\')) {
     return {
       what: 'it has a backslash',
-      hint: 'Azure takes it for "/" and means another name: use "/" or leave it out.',
+      hint: 'Azure replaces it by "/", which is another name: use "/" or leave it out.',
     }
   }
   if (CONTROL.test(name)) return { what: 'it has a control character', hint: 'Use printable characters.' }
   if (!name.isWellFormed()) return { what: 'it has half a surrogate pair', hint: 'Pass the name as valid UTF-8.' }
   if (DOT_SEGMENT.test(name)) return { what: 'it has a "." or ".." segment', hint: 'Leave the dot segments out.' }
   if (name.endsWith('.') || name.endsWith('/')) {
-    return { what: `it ends in "${name.at(-1)}"`, hint: 'Azure drops a "." or "/" at the end: leave it out.' }
+    return { what: `it ends with "${name.at(-1)}"`, hint: 'Azure drops a "." or "/" at the end: leave it out.' }
   }
   return undefined
 }
@@ -70,7 +70,7 @@ function shortened(name: string): string {
   return name.length > 60 ? `${name.slice(0, 60)}…` : name
 }
 
-/** Orders names by code points, which is the order of their UTF-8 bytes; `<` on strings differs beyond U+FFFF. */
+/** Compares names by code points, which is the order of their UTF-8 bytes; `<` on strings differs above U+FFFF. */
 export function compareNames(a: string, b: string): number {
   const common = Math.min(a.length, b.length)
   for (let i = 0; i < common; i += 1) {
@@ -81,13 +81,13 @@ export function compareNames(a: string, b: string): number {
   return a.length - b.length
 }
 
-/** Surrogates stand for code points above U+FFFF, so they go behind U+E000–U+FFFF. */
+/** Surrogates encode code points above U+FFFF, so they sort after U+E000–U+FFFF. */
 function rank(unit: number): number {
   if (unit < 0xd800) return unit
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800
 }
 
-/** The first name behind all that begin with `prefix`; `undefined` if there is none. */
+/** Exclusive upper bound of all names that begin with `prefix`; `undefined` if there is none. */
 export function endOfPrefix(prefix: string): string | undefined {
   const points = Array.from(prefix, character => character.codePointAt(0) ?? 0)
   while (points.length > 0) {

@@ -3,11 +3,11 @@ import { containerAddress, DEFAULT_CONTAINER, formatAddress, parseAddress, type 
 import { accountFrom, type CredentialEnvironment, credentialFor } from './azure/account.ts'
 import type { StreamStore } from './store.ts'
 
-/** The container of a store that Azure variables name, unless `LEASECTL_CONTAINER` says otherwise. */
-
 /**
- * Opens the store at an address. Each driver is loaded only when it is used. `env` supplies the credentials of Azure
- * addresses. Throws `BadAddress`, and the driver's own faults; Azure is not asked anything yet.
+ * Opens the store at an address. A driver is loaded when it is first used. `env` supplies the credentials for Azure
+ * addresses; no request is sent yet.
+ *
+ * @throws BadAddress; the faults of the driver
  */
 export async function openStore(address: StoreAddress | string, env: CredentialEnvironment): Promise<StreamStore> {
   const where = typeof address === 'string' ? parseAddress(address) : address
@@ -31,8 +31,8 @@ export async function openStore(address: StoreAddress | string, env: CredentialE
 }
 
 /**
- * The store when nobody names one: Azure if the usual Azure variables are set, with the container of
- * `LEASECTL_CONTAINER` or `eventstreams`, else the embedded store in the XDG data folder.
+ * The default store: Azure if the usual Azure variables are set, with the container `LEASECTL_CONTAINER` or `eventstreams`;
+ * otherwise the embedded store in the XDG data folder.
  */
 export function defaultAddress(env: CredentialEnvironment): StoreAddress {
   const account = accountFrom(env)
@@ -40,10 +40,10 @@ export function defaultAddress(env: CredentialEnvironment): StoreAddress {
   return embeddedAddress(env)
 }
 
-/** The embedded store of this user: `$XDG_DATA_HOME/leasectl/leasectl.db`, by default below `~/.local/share`. */
+/** The embedded store of the user: `$XDG_DATA_HOME/leasectl/leasectl.db`, by default below `~/.local/share`. */
 export function embeddedAddress(env: CredentialEnvironment): StoreAddress & { kind: 'sqlite' } {
   const home = env.HOME ?? env.USERPROFILE ?? '.'
-  // The XDG specification has relative paths ignored.
+  // The XDG specification says that relative paths are ignored.
   const data = env.XDG_DATA_HOME?.startsWith('/') ? env.XDG_DATA_HOME : join(home, '.local', 'share')
   return { kind: 'sqlite', path: join(data, 'leasectl', 'leasectl.db') }
 }

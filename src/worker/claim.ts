@@ -14,17 +14,17 @@ import { elapsedMs, type Instant, instantOf, type Timing } from '../util/clock.t
 import { defined } from '../util/defined.ts'
 import { claimMsOf, type EventWorkOptions, type NotCommitted, type WorkOptions, type WorkTarget } from './types.ts'
 
-/** An event that is ours for now. */
+/** An event claimed by this worker. */
 export interface Claim extends WorkTarget {
   readonly fence: number
   readonly attempt: number
-  /** As it stood once it was claimed. */
+  /** The event as of the claim. */
   readonly state: StreamEvent
-  /** The stream's life. */
+  /** Incarnation of the stream. */
   readonly born: string
-  /** When the claim was asked for: it runs no longer than from then on. */
+  /** Time at which the claim was requested: its duration counts from then at the earliest. */
   readonly sentAt: Instant
-  /** How long the event may give no sign of life before its own timeout ends, ms; absent without such a limit. */
+  /** Longest time without a heartbeat before the event's own timeout expires, ms; absent without such a timeout. */
   readonly silenceMs?: number
 }
 
@@ -32,7 +32,7 @@ export type ClaimOutcome =
   | { readonly kind: 'claimed'; readonly claim: Claim }
   | { readonly kind: 'not-claimed'; readonly undone: NotCommitted }
 
-/** Claims an event. A try without an answer is repeated under its own command id while the claim could still be of use. */
+/** Claims an event. An unanswered attempt is repeated under its command id while the claim would still be of use. */
 export async function claimEvent(
   store: StreamStore,
   target: WorkTarget,
@@ -46,13 +46,13 @@ export async function claimEvent(
   const sentAt = instantOf(timing)
   for (;;) {
     const outcome = await transact(store, target.stream, operation, how)
-    if (outcome.kind === 'done') return claimed(store, target, options, outcome.result, { sentAt, timing })
+    if (outcome.kind === 'done') return claimOutcome(store, target, options, outcome.result, { sentAt, timing })
     if (outcome.kind === 'unknown' && !signal?.aborted && elapsedMs(sentAt, timing) < claimMs / 2) continue
     return { kind: 'not-claimed', undone: outcome }
   }
 }
 
-async function claimed(
+async function claimOutcome(
   store: StreamStore,
   target: WorkTarget,
   options: EventWorkOptions,
@@ -62,20 +62,23 @@ async function claimed(
   if (claim === undefined) return notClaimed(target, 'inprocess', 'already-advanced', 'it waits for its successors')
   const { fence, silenceMs } = claim
   const { sentAt, timing } = at
-  const found = await eventAfter(store, target, { fence, timing, patienceMs: claimMsOf(options) / 3 })
+  const found = await eventAfter(store, target, { fence, timing, retryMs: claimMsOf(options) / 3 })
   if (found === undefined) return notClaimed(target, '', 'fenced', 'the claim was taken away before the work began')
-  const limit = silenceMs === undefined ? {} : { silenceMs }
-  return { kind: 'claimed', claim: { ...target, fence, attempt: attemptOf(found.state), ...found, sentAt, ...limit } }
+
+  return {
+    kind: 'claimed',
+    claim: { ...target, fence, attempt: attemptOf(found.state), ...found, sentAt, ...defined({ silenceMs }) },
+  }
 }
 
 /**
- * The event under this fence: from the document just written, where it is remembered; else it is read.
- * @throws the store's faults, once it has not answered for a third of the claim
+ * The event under this fencing token: from the cached document just written, otherwise from the store.
+ * @throws the store's faults; an outage only after a third of the claim
  */
 async function eventAfter(
   store: StreamStore,
   { stream, event }: WorkTarget,
-  { fence, patienceMs, timing }: { readonly fence: number; readonly patienceMs: number; readonly timing: Timing },
+  { fence, retryMs, timing }: { readonly fence: number; readonly retryMs: number; readonly timing: Timing },
 ) {
   const under = (document: StreamDocument | undefined) => {
     const state = document?.events.find(({ id }) => id === event)
@@ -89,14 +92,14 @@ async function eventAfter(
     try {
       return under((await readStream(store, stream))?.document)
     } catch (error) {
-      if (!(error instanceof StoreUnreachable) || timing.monotonicMs() - since > patienceMs) throw error
+      if (!(error instanceof StoreUnreachable) || timing.monotonicMs() - since > retryMs) throw error
       await timing.pause(unansweredDelay(attempt, undefined, timing.random), new AbortController().signal)
     }
   }
 }
 
 function notClaimed({ event }: WorkTarget, status: string, code: RefusalCode, why: string): ClaimOutcome {
-  const refusal = { code, event, status, message: `${event} is not to be worked on: ${why}` }
+  const refusal = { code, event, status, message: `${event} cannot be worked on: ${why}` }
   return { kind: 'not-claimed', undone: { kind: 'refused', refusal, commandId: '' } }
 }
 
@@ -104,8 +107,8 @@ type Done = Extract<TransactOutcome, { readonly kind: 'done' }>
 type Missing = Extract<NotCommitted, { readonly kind: 'missing' }>
 
 /**
- * A change made under a claim. A stream that was removed and created anew may have the same fence, so a claim holds in the life
- * of the stream in which it was made: with another one that stream is `missing`.
+ * A change made under a claim. A stream that was removed and recreated may repeat fencing tokens, so a claim is valid only in
+ * its own incarnation of the stream: with another incarnation the stream is `missing`.
  */
 export async function changeUnderClaim(
   store: StreamStore,
@@ -117,25 +120,25 @@ export async function changeUnderClaim(
   return outcome.kind === 'refused' && isAnotherLife(outcome.refusal) ? REPLACED : outcome
 }
 
-/** What such a change would come to. */
-export type Foreseen =
+/** Result of a change, computed without writing it. */
+export type Prediction =
   | { readonly kind: 'legal'; readonly result: ChangeResult }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   | Missing
 
 /**
- * What such a change would come to in the document as it was read: a lease that another holds keeps nobody from reading.
+ * Applies such a change to a document that was read, without writing it: reading works while another holds the lease.
  *
  * @param nowMs the store's clock, epoch ms
  * @throws BadDocument
  */
-export function foreseen(
+export function predictChange(
   stored: StreamSnapshot | undefined,
   { born }: Claim,
   operation: Operation,
   by: string,
   nowMs: number,
-): Foreseen {
+): Prediction {
   if (stored === undefined) return { kind: 'missing' }
   const { body, name, versionFloor, modifiedMs: lastModifiedMs } = stored
   const document = parseBody(body, name)
@@ -147,7 +150,7 @@ export function foreseen(
 
 const REPLACED: Missing = { kind: 'missing', isReplaced: true }
 
-/** A writer who knows nothing of lives may have left none. */
+/** A document written by a foreign program may have no incarnation id. */
 function pinOf(born: string): { readonly ifBorn?: string } {
   return born === '' ? {} : { ifBorn: born }
 }
@@ -156,7 +159,7 @@ function isAnotherLife({ code }: Refusal): boolean {
   return code === 'changed'
 }
 
-/** What all transactions of a worker have in common, down to the signal: only then changes of one stream share a write. */
+/** Options that all transactions of a worker share, the signal included: only then changes of one stream share a write. */
 function transactOptions({
   owner,
   by,
@@ -171,12 +174,12 @@ function transactOptions({
   }
 }
 
-/** Fits a command id with something in front of it, and the name of a file. */
+/** Leaves room for a prefix in a command id and in a file name, characters. */
 const MOST_LENGTH = 150
 
 /**
- * Names one attempt of one event in one life of its stream: `BORN_EVENT_ATTEMPT`. It has only letters, digits, `.`, `-`, `_`
- * and `%`, and is the same for whoever takes up the same attempt after it was handed back. What would be too long is hashed.
+ * Identifies one attempt of one event in one incarnation of its stream: `BORN_EVENT_ATTEMPT`. It consists of letters, digits,
+ * `.`, `-`, `_` and `%`, and stays the same when a released attempt is claimed again. A longer key is hashed.
  */
 export function attemptKey(born: string, event: string, attempt: number): string {
   const key = `${encoded(born)}_${encoded(event)}`
@@ -184,7 +187,7 @@ export function attemptKey(born: string, event: string, attempt: number): string
   return `${short}_${attempt}`
 }
 
-/** `encodeURIComponent`, and what it leaves that is not in the set; the separator is not in it. */
+/** `encodeURIComponent`, and also those characters that it keeps but the key must not contain, the separator included. */
 function encoded(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*~_]/g,

@@ -8,59 +8,60 @@ import { EventStream } from '../stream/event-stream.ts'
 import { settledDocument } from '../stream/operations/transaction.ts'
 import { BoundedMap } from '../util/bounded-map.ts'
 import type { Timing } from '../util/clock.ts'
+import { defined } from '../util/defined.ts'
 import { type Candidate, CandidateScanner, type ClaimableEvent, type ClaimableEvents, EventMatcher } from './scanner.ts'
 import type { LoopOptions, WorkTarget } from './types.ts'
 
 export type FoundEvent =
-  | ({ readonly kind: 'found'; readonly silent?: ClaimableEvent['silent'] } & WorkTarget)
-  /** Nothing to claim now. `againMs`: when there may be although nothing is written, epoch ms. */
+  | ({ readonly kind: 'found'; readonly expiredClaim?: ClaimableEvent['expiredClaim'] } & WorkTarget)
+  /** No event to claim now. `againMs`: time of the next event that becomes claimable without a write, epoch ms. */
   | {
       readonly kind: 'nothing'
       readonly againMs: number
-      /** Something was seen that is only left alone for a moment. */
+      /** Whether a claimable event is only excluded for a while. */
       readonly isWaiting: boolean
     }
 
 export interface FinderListener {
-  /** The store was asked, and answered. */
+  /** The store answered a request. */
   answered(): void
-  /** A document cannot be read; told once in each of its states. */
+  /** A document cannot be read; reported once per state of the stream. */
   unreadable(stream: string, error: unknown): void
 }
 
-/** What can be claimed in a stream, and what is known of it from now on. */
-interface Seen extends ClaimableEvents {
-  readonly lead: Candidate
+/** The claimable events of a stream, and its state. */
+interface InspectedStream extends ClaimableEvents {
+  readonly candidate: Candidate
 }
 
-/** An event that another loop of this process is about to claim may be free again after so long, ms. */
+/** Time after which an event that another loop of this process is claiming is checked again, ms. */
 const BUSY_MS = 1_000
 
-/** How long a stream whose blob the service does not hand out is left alone, ms. */
+/** Exclusion of a stream whose blob the service does not let anyone read, ms. */
 const UNREADABLE_MS = 5 * 60_000
 
 /**
- * Finds events to claim, one after the other. The streams of a listing take turns, so that one with many events keeps no
- * other waiting; which event of a stream it is, chance decides, so that workers that see the same rarely race.
+ * Finds events to claim, one by one. The streams of a listing take turns, so that a stream with many events does not delay
+ * the others. The event within a stream is chosen at random, so that workers rarely race for the same one.
  */
 export class Finder {
   readonly #store: StreamStore
   readonly #timing: Timing
-  readonly #wanted: EventMatcher
-  readonly #survey: CandidateScanner
-  readonly #aside: Exclusions
+  readonly #matcher: EventMatcher
+  readonly #scanner: CandidateScanner
+  readonly #excluded: Exclusions
   readonly #listener: FinderListener
-  /** Streams that are worth a look, whose turn it is first. */
+  /** Streams that may have claimable events, in the order of their turns. */
   readonly #turns = new Map<string, Candidate>()
-  /** Since the last listing a stream was found not to be worth a look, so that the next one yields others. */
-  #isWiser = false
+  /** Whether a stream was ruled out since the last listing, so that the next listing yields others. */
+  #hasRuledOut = false
 
   constructor(store: StreamStore, options: LoopOptions, timing: Timing, listener: FinderListener) {
     this.#store = store
     this.#timing = timing
-    this.#wanted = new EventMatcher(options)
-    this.#survey = new CandidateScanner(store, this.#wanted, options, timing)
-    this.#aside = new Exclusions(store)
+    this.#matcher = new EventMatcher(options)
+    this.#scanner = new CandidateScanner(store, this.#matcher, options, timing)
+    this.#excluded = new Exclusions(store)
     this.#listener = listener
   }
 
@@ -68,105 +69,105 @@ export class Finder {
   async next(signal: AbortSignal): Promise<FoundEvent> {
     const nowMs = this.#store.nowMs()
     for (let isListed = false; ; isListed = true) {
-      for (const lead of this.#turns.values()) {
-        const found = await this.#takeTurn(lead, signal)
+      for (const candidate of this.#turns.values()) {
+        const found = await this.#takeTurn(candidate, signal)
         if (found !== undefined) return found
       }
-      if (isListed && !(this.#survey.isCut && this.#isWiser)) {
-        return { kind: 'nothing', againMs: this.#survey.againMs, isWaiting: nowMs < this.#survey.waitsUntilMs }
+      if (isListed && !(this.#scanner.isCut && this.#hasRuledOut)) {
+        return { kind: 'nothing', againMs: this.#scanner.againMs, isWaiting: nowMs < this.#scanner.waitsUntilMs }
       }
-      this.#isWiser = false
-      for (const lead of await this.#survey.leads(signal)) this.#turns.set(lead.name, lead)
+      this.#hasRuledOut = false
+      for (const candidate of await this.#scanner.candidates(signal)) this.#turns.set(candidate.name, candidate)
       this.#listener.answered()
     }
   }
 
-  /** Streams that may have work and are leased until somebody says otherwise, as they were listed last. */
+  /** Number of streams in the last listing that may have work but have an infinite lease. */
   get locked(): number {
-    return this.#survey.locked
+    return this.#scanner.locked
   }
 
-  /** The stream was written by this process: what follows is often for us too. Its turn comes last. */
+  /** This process wrote the stream: its next events are often for this worker too. Its turn comes last. */
   wrote(stream: string): void {
     if (this.#turns.has(stream)) return
     const written = documentCache(this.#store).latest(stream)
     if (written !== undefined) this.#turns.set(stream, { name: stream, born: written.born, version: written.version })
   }
 
-  /** The stream is not as it was thought to be: it is read before anything more of it is claimed. */
-  mistook(stream: string): void {
+  /** The known state of the stream is outdated: it is read before anything else in it is claimed. */
+  invalidate(stream: string): void {
     this.#turns.delete(stream)
     this.#turns.set(stream, { name: stream })
   }
 
   begin(target: WorkTarget): void {
-    this.#aside.begin(target)
+    this.#excluded.begin(target)
   }
 
   end(target: WorkTarget): void {
-    this.#aside.end(target)
+    this.#excluded.end(target)
   }
 
-  /** Leaves an event, or all of a stream, alone for so long, ms. */
+  /** Excludes an event, or a whole stream, for `ms`. */
   rest(target: { readonly stream: string; readonly event?: string }, ms: number): void {
     const untilMs = this.#store.nowMs() + ms
-    this.#aside.rest(target, untilMs)
-    if (target.event === undefined) this.#survey.waitFor(untilMs)
-    else this.#survey.lookBy(untilMs)
+    this.#excluded.rest(target, untilMs)
+    if (target.event === undefined) this.#scanner.waitFor(untilMs)
+    else this.#scanner.scanBy(untilMs)
   }
 
-  async #takeTurn(lead: Candidate, signal: AbortSignal): Promise<FoundEvent | undefined> {
-    const stream = lead.name
+  async #takeTurn(candidate: Candidate, signal: AbortSignal): Promise<FoundEvent | undefined> {
+    const stream = candidate.name
     this.#turns.delete(stream)
     const nowMs = this.#store.nowMs()
-    const restsMs = this.#aside.restsUntil({ stream })
-    if (restsMs > nowMs) return this.#later(lead, restsMs)
-    const seen = this.#known(lead) ?? (await this.#read(lead, signal))
+    const restsMs = this.#excluded.restsUntil({ stream })
+    if (restsMs > nowMs) return this.#later(candidate, restsMs)
+    const seen = this.#known(candidate) ?? (await this.#read(candidate, signal))
     if (seen === undefined) return undefined
-    const { openings, againMs } = seen
-    this.#survey.lookBy(againMs)
-    if (openings.length === 0) return this.#leave(seen.lead, againMs)
-    const choice = this.#choose(stream, openings, nowMs)
-    if (typeof choice === 'number') return this.#later(seen.lead, choice)
-    if (openings.length > 1) this.#turns.set(stream, seen.lead)
+    const { claimable, againMs } = seen
+    this.#scanner.scanBy(againMs)
+    if (claimable.length === 0) return this.#skip(seen.candidate, againMs)
+    const choice = this.#choose(stream, claimable, nowMs)
+    if (typeof choice === 'number') return this.#later(seen.candidate, choice)
+    if (claimable.length > 1) this.#turns.set(stream, seen.candidate)
     return { kind: 'found', stream, ...choice }
   }
 
-  /** One of those that are not left alone, by chance; or when the first of them is again to be had, epoch ms. */
-  #choose(stream: string, openings: readonly ClaimableEvent[], nowMs: number): ClaimableEvent | number {
-    const free = openings.filter(({ event }) => !this.#aside.isBusy({ stream, event }))
+  /** A random one of the events that are not excluded; or the time when the first exclusion ends, epoch ms. */
+  #choose(stream: string, claimable: readonly ClaimableEvent[], nowMs: number): ClaimableEvent | number {
+    const free = claimable.filter(({ event }) => !this.#excluded.isBusy({ stream, event }))
     if (free.length === 0) return nowMs + BUSY_MS
-    const restsUntil = ({ event }: ClaimableEvent) => this.#aside.restsUntil({ stream, event })
-    const rested = free.filter(opening => restsUntil(opening) <= nowMs)
+    const restsUntil = ({ event }: ClaimableEvent) => this.#excluded.restsUntil({ stream, event })
+    const rested = free.filter(event => restsUntil(event) <= nowMs)
     return rested[Math.floor(this.#timing.random() * rested.length)] ?? Math.min(...free.map(restsUntil))
   }
 
-  /** There is something to claim, but not before; `Infinity` is not waited for. */
-  #later(lead: Candidate, untilMs: number): undefined {
-    if (untilMs === Number.POSITIVE_INFINITY) this.#leave(lead, untilMs)
-    else this.#survey.waitFor(untilMs)
+  /** The stream has claimable events, but is excluded until then; `Infinity` is not waited for. */
+  #later(candidate: Candidate, untilMs: number): undefined {
+    if (untilMs === Number.POSITIVE_INFINITY) this.#skip(candidate, untilMs)
+    else this.#scanner.waitFor(untilMs)
   }
 
-  /** Not worth a look before, epoch ms, as long as it stays as it is. */
-  #leave({ name, etag }: Candidate, untilMs: number): undefined {
+  /** Skips the stream until then, epoch ms, unless it changes. */
+  #skip({ name, etag }: Candidate, untilMs: number): undefined {
     if (etag === undefined) return
-    this.#survey.leaveUntil(name, etag, untilMs)
-    this.#isWiser = true
+    this.#scanner.skipUntil(name, etag, untilMs)
+    this.#hasRuledOut = true
   }
 
-  /** What this process wrote itself, unless the listing has seen a later state or another life. */
-  #known(lead: Candidate): Seen | undefined {
-    const { name, etag, born, version } = lead
+  /** The state that this process wrote itself, unless the listing has a later state or another incarnation. */
+  #known(candidate: Candidate): InspectedStream | undefined {
+    const { name, etag, born, version } = candidate
     const cache = documentCache(this.#store)
     const same = etag === undefined ? undefined : cache.find(name, etag)
-    if (same !== undefined) return { lead, ...this.#openingsIn(same) }
+    if (same !== undefined) return { candidate, ...this.#claimableIn(same) }
     const latest = version === undefined ? undefined : cache.latest(name)
     if (latest === undefined || latest.born !== born || latest.version < (version ?? 0)) return undefined
-    return { lead: { name, born: latest.born, version: latest.version }, ...this.#openingsIn(latest) }
+    return { candidate: { name, born: latest.born, version: latest.version }, ...this.#claimableIn(latest) }
   }
 
-  /** A stream that cannot be had now keeps its turn; one that cannot be read is left alone until it is another. */
-  async #read({ name, etag }: Candidate, signal: AbortSignal): Promise<Seen | undefined> {
+  /** If the store fails, the stream keeps its turn; an unreadable document is skipped until it changes. */
+  async #read({ name, etag }: Candidate, signal: AbortSignal): Promise<InspectedStream | undefined> {
     let seenEtag = etag
     try {
       const stored = await this.#store.read(name, signal)
@@ -179,25 +180,25 @@ export class Finder {
         throw error
       }
       this.#listener.unreadable(name, error)
-      const lead = { name, ...(seenEtag === undefined ? {} : { etag: seenEtag }) }
-      // What the service keeps it from, an archive for example, ends without another ETag.
+      const candidate = { name, ...defined({ etag: seenEtag }) }
+      // The blob may become readable without a new ETag, for example after leaving the archive tier.
       const againMs = error instanceof UnreadableBlob ? this.#store.nowMs() + UNREADABLE_MS : Number.POSITIVE_INFINITY
-      return this.#leave(lead, againMs)
+      return this.#skip(candidate, againMs)
     }
   }
 
-  /** The claim settles the document before anything else, so what is ready is seen in it as it will be then. */
-  #parse(stored: StreamSnapshot): Seen {
+  /** A claim settles the document first, so the ready events are those of the settled document. */
+  #parse(stored: StreamSnapshot): InspectedStream {
     const { name, etag, versionFloor, modifiedMs: lastModifiedMs } = stored
     const nowMs = this.#store.nowMs()
     const { document: written } = viewOf(stored, nowMs)
     const { born, version } = written
     const { document } = settledDocument(written, { nowMs, versionFloor, lastModifiedMs, born })
-    return { lead: { name, etag, born, version }, ...this.#openingsIn(document) }
+    return { candidate: { name, etag, born, version }, ...this.#claimableIn(document) }
   }
 
-  #openingsIn({ events }: StreamDocument): ClaimableEvents {
-    return this.#wanted.openingsIn(new EventStream(events), this.#store.nowMs())
+  #claimableIn({ events }: StreamDocument): ClaimableEvents {
+    return this.#matcher.claimableIn(new EventStream(events), this.#store.nowMs())
   }
 }
 
@@ -206,10 +207,10 @@ interface Target {
   readonly event?: string
 }
 
-/** So many are left alone at a time, at most: beyond that the oldest are tried again early. */
+/** Maximum number of exclusions for a time; beyond it the oldest end early. */
 const MOST_RESTING = 10_000
 
-/** What a loop leaves alone in a store: events that it or another of this process is at, and those it lets rest for a while. */
+/** Events and streams that a loop does not claim now: those in progress in any loop of this process, and those excluded for a time. */
 class Exclusions {
   readonly #busy: Set<string>
   readonly #resting = new BoundedMap<string, number>(MOST_RESTING)
@@ -236,13 +237,13 @@ class Exclusions {
     this.#resting.set(keyOf(target), untilMs)
   }
 
-  /** Epoch ms; `-Infinity` if it does not rest. */
+  /** End of the exclusion, epoch ms; `-Infinity` without one. */
   restsUntil(target: Target): number {
     return this.#resting.get(keyOf(target)) ?? Number.NEGATIVE_INFINITY
   }
 }
 
-/** No name of a stream has a line feed. */
+/** The separator is unambiguous: stream names have no line feeds. */
 function keyOf({ stream, event }: Target): string {
   return event === undefined ? stream : `${stream}\n${event}`
 }

@@ -6,12 +6,12 @@ import type { StreamEvent } from '../stream/event.ts'
 import type { Operation, Refusal } from '../stream/operations/operation.ts'
 import { parseTimeout } from '../stream/time/deadlines.ts'
 import { elapsedMs, type Instant, instantOf, type Timing } from '../util/clock.ts'
-import { type Claim, changeUnderClaim, type Foreseen, foreseen } from './claim.ts'
+import { type Claim, changeUnderClaim, type Prediction, predictChange } from './claim.ts'
 import { claimMsOf, type EventWorkOptions, type LostClaim, type NotCommitted } from './types.ts'
 
-/** How often it is looked whether the claim can still be trusted, ms: timers sleep with the machine. */
-const LOOK_MS = 1_000
-/** A claim whose time seems to be over, perhaps only because a clock jumped, may be confirmed for so long, ms. */
+/** Interval for checking whether the claim can still be trusted, ms: timers pause while the machine sleeps. */
+const CHECK_MS = 1_000
+/** Grace for confirming a claim that seems to have expired, perhaps only because a clock jumped, ms. */
 const DOUBT_MS = 5_000
 
 type Gone =
@@ -21,18 +21,18 @@ type Gone =
 type Beat =
   | Gone
   | { readonly kind: 'confirmed'; readonly silenceMs: number | undefined }
-  /** Another holds the lease; as of then the document says that the claim is ours. */
+  /** Another holds the lease; the document, read at that time, still has this claim. */
   | { readonly kind: 'kept-out'; readonly seenAt: Instant; readonly silenceMs: number | undefined }
   | { readonly kind: 'unanswered'; readonly cause?: unknown }
 
 /**
- * Keeps a claim alive, independently of the work. A third of it, or of the event's own timeout where that is shorter, is the
- * usual time between two heartbeats; one that is not answered is neither good nor bad and tried again sooner.
+ * Keeps a claim alive, independently of the work. The usual interval of heartbeats is a third of the claim, or of the event's
+ * own timeout if that is shorter. An unanswered heartbeat proves nothing and is repeated sooner.
  *
- * The claim is trusted for five sixths of its length, counted from the *sending* of the last heartbeat that was confirmed, on
- * the clock on which more time has passed. As that may be a clock that was set, a last heartbeat decides, which gets the end of
- * this time or a few seconds. While another holds the lease, nobody but that one can take the event: then the claim is
- * trusted for as long as the document, which can be read all the same, says that it is ours, and heartbeats go on trying.
+ * The claim is trusted for five sixths of its duration, counted from *sending* the last confirmed heartbeat, on the clock that
+ * advanced more, monotonic or wall clock. The wall clock may have been set, so a final heartbeat decides; it gets the last
+ * part of that time, at most a few seconds. While another program holds the lease, only that program can take the event:
+ * then the claim is trusted as long as the document, which can still be read, has it, and heartbeats continue.
  */
 export class Heartbeat {
   readonly #store: StreamStore
@@ -44,7 +44,7 @@ export class Heartbeat {
   readonly #trustedMs: number
   readonly #touch
   readonly #lost: (lost: LostClaim) => void
-  readonly #sentry: ClaimMonitor
+  readonly #monitor: ClaimMonitor
   readonly #over = new AbortController()
   #confirmedAt: Instant
   #keptOutAt: Instant | undefined
@@ -56,7 +56,7 @@ export class Heartbeat {
   #cause: unknown
   #isLost = false
 
-  /** @param lost called once, at most; never after `stop` */
+  /** @param lost called at most once, and never after `stop` */
   constructor(
     store: StreamStore,
     claim: Claim,
@@ -74,18 +74,18 @@ export class Heartbeat {
     const { event, fence } = claim
     this.#touch = { op: 'touch', event, fence, claimMs: this.#claimMs } as const
     this.#lost = lost
-    this.#sentry = new ClaimMonitor(store, claim, this.#touch)
+    this.#monitor = new ClaimMonitor(store, claim, this.#touch)
     this.#confirmedAt = claim.sentAt
     this.#silenceMs = claim.silenceMs
     this.#nextMs = claim.sentAt.monotonicMs + this.#beatMs
   }
 
-  /** Looks and beats until it is stopped or the claim is lost. */
+  /** Sends heartbeats and checks the claim until it is stopped or the claim is lost. */
   async run(): Promise<void> {
     const { signal } = this.#over
     while (!signal.aborted) {
-      await this.#timing.pause(Math.max(1, Math.min(LOOK_MS, this.#beatMs / 4, this.#untilDueMs())), signal)
-      if (!signal.aborted) this.#look()
+      await this.#timing.pause(Math.max(1, Math.min(CHECK_MS, this.#beatMs / 4, this.#untilDueMs())), signal)
+      if (!signal.aborted) this.#check()
     }
   }
 
@@ -97,38 +97,38 @@ export class Heartbeat {
     return beatMs(this.#claimMs, this.#silenceMs)
   }
 
-  /** Until the next heartbeat, or until something is to be decided. */
+  /** Time until the next heartbeat or decision. */
   #untilDueMs(): number {
     const nowMs = this.#timing.monotonicMs()
     const decisionMs =
       this.#doubtSinceMs === undefined ? this.#trustLeftMs() : this.#doubtSinceMs + this.#doubtMs - nowMs
-    // The answer to one that is under way says when the next is due.
+    // The answer to a heartbeat in flight sets the time of the next.
     return this.#underWay > 0 ? decisionMs : Math.min(this.#nextMs - nowMs, decisionMs)
   }
 
-  /** For how long the claim can be trusted without another answer; at most 0: not now. */
+  /** How long the claim can be trusted without another answer, ms; 0 or less: not now. */
   #trustLeftMs(): number {
     const leftMs = this.#trustedMs - elapsedMs(this.#confirmedAt, this.#timing)
-    // A worker that is to end does not wait for somebody else's lease.
+    // A stopping worker does not wait for another's lease.
     if (this.#keptOutAt === undefined || this.#options.signal?.aborted) return leftMs
-    // Long enough for another try and what is read after it.
+    // Long enough for another attempt and the read after it.
     return Math.max(leftMs, 2 * this.#doubtMs - elapsedMs(this.#keptOutAt, this.#timing))
   }
 
-  /** A heartbeat now. @returns false once the claim is lost, or the event has ended */
+  /** Sends a heartbeat now. @returns false if the claim is lost or the event has ended */
   async beat(msg?: string): Promise<boolean> {
     if (this.#over.signal.aborted) return false
     const sentAt = instantOf(this.#timing)
     this.#underWay += 1
     const answer = await this.#send(msg)
     this.#underWay -= 1
-    this.#heard(answer, sentAt)
+    this.#handle(answer, sentAt)
     return !this.#isLost
   }
 
   async #send(msg: string | undefined): Promise<Beat> {
     const touch = msg === undefined ? this.#touch : { ...this.#touch, msg }
-    // Not for long: who is kept out reads what the holder of the lease has done.
+    // A short wait: while another holds the lease, the document is read instead.
     const leaseWaitMs = Math.min(this.#options.leaseWaitMs ?? Number.POSITIVE_INFINITY, this.#doubtMs / 2)
     const options = { ...this.#options, leaseWaitMs, commandId: randomUUID() }
     try {
@@ -141,15 +141,15 @@ export class Heartbeat {
     }
   }
 
-  /** What the document says of the claim while a lease keeps heartbeats out. @throws the store's faults, BadDocument */
+  /** Reads the claim from the document while a lease blocks heartbeats. @throws the store's faults, BadDocument */
   async #read(): Promise<Beat> {
     const seenAt = instantOf(this.#timing)
     const stored = await this.#store.read(this.#claim.stream, this.#over.signal)
-    const seen = foreseen(stored, this.#claim, this.#touch, this.#options.owner, this.#store.nowMs())
+    const seen = predictChange(stored, this.#claim, this.#touch, this.#options.owner, this.#store.nowMs())
     return seen.kind === 'legal' ? { kind: 'kept-out', seenAt, silenceMs: seen.result.claim?.silenceMs } : seen
   }
 
-  #heard(answer: Beat, sentAt: Instant): void {
+  #handle(answer: Beat, sentAt: Instant): void {
     switch (answer.kind) {
       case 'confirmed':
         if (sentAt.monotonicMs < this.#confirmedAt.monotonicMs) return
@@ -162,7 +162,7 @@ export class Heartbeat {
       case 'kept-out':
         this.#keptOutAt = answer.seenAt
         this.#silenceMs = answer.silenceMs
-        // Soon: who is first once the lease has ended may take the event.
+        // Soon: after the end of the lease the first to write may take the event.
         this.#againIn(unansweredDelay(0, undefined, this.#timing.random))
         return
       case 'unanswered':
@@ -182,12 +182,12 @@ export class Heartbeat {
     this.#nextMs = this.#timing.monotonicMs() + Math.min(ms, this.#beatMs / 4)
   }
 
-  #look(): void {
+  #check(): void {
     const nowMs = this.#timing.monotonicMs()
     if (this.#trustLeftMs() > 0) this.#doubtSinceMs = undefined
     else if (this.#doubtSinceMs === undefined) {
       this.#doubtSinceMs = nowMs
-      // One that is under way was sent too long ago to tell.
+      // A heartbeat in flight was sent too long ago to prove anything.
       void this.beat()
       return
     } else if (nowMs - this.#doubtSinceMs >= this.#doubtMs) {
@@ -198,9 +198,9 @@ export class Heartbeat {
     else void this.#watch()
   }
 
-  /** Where it is cheap to see what the next heartbeat would be told, that is not waited for. */
+  /** On stores where it is cheap, learns of a lost claim before the next heartbeat. */
   async #watch(): Promise<void> {
-    const seen: Foreseen | undefined = await this.#sentry.look(this.#over.signal)
+    const seen: Prediction | undefined = await this.#monitor.check(this.#over.signal)
     if (seen === undefined) return
     if (seen.kind !== 'legal') {
       this.#gone(seen)
@@ -231,12 +231,12 @@ export class Heartbeat {
   }
 }
 
-/** What takes longer to read is left to the heartbeats, bytes. */
+/** Larger documents are left to the heartbeats, bytes: reading them takes too long. */
 const MOST_BYTES = 1024 * 1024
 
 /**
- * Sees what the next heartbeat will be told: that its event was ended or taken away, or has another timeout. Only where a store
- * tells for little that nothing was written: else every look would cost a request.
+ * Predicts the answer to the next heartbeat: whether its event was ended, was taken over, or has another timeout. Only on
+ * stores with a cheap change token: elsewhere every check would cost a request.
  */
 class ClaimMonitor {
   readonly #store: StreamStore
@@ -244,7 +244,7 @@ class ClaimMonitor {
   readonly #touch: Operation
   #mark: string | undefined
   #etag: string | undefined
-  #isLooking = false
+  #isChecking = false
 
   /** @param touch the heartbeat */
   constructor(store: StreamStore, claim: Claim, touch: Operation) {
@@ -253,10 +253,10 @@ class ClaimMonitor {
     this.#touch = touch
   }
 
-  /** `undefined`: nothing is new, or it cannot be seen; heartbeats find out all the same. Only one look at a time. */
-  async look(signal: AbortSignal): Promise<Foreseen | undefined> {
-    if (this.#store.changeToken === undefined || this.#isLooking || signal.aborted) return undefined
-    this.#isLooking = true
+  /** `undefined`: nothing is new, or the read failed; heartbeats find out anyway. Only one check runs at a time. */
+  async check(signal: AbortSignal): Promise<Prediction | undefined> {
+    if (this.#store.changeToken === undefined || this.#isChecking || signal.aborted) return undefined
+    this.#isChecking = true
     try {
       const mark = await this.#store.changeToken(signal)
       if (mark === undefined || mark === this.#mark) return undefined
@@ -264,23 +264,23 @@ class ClaimMonitor {
       this.#mark = mark
       if (stored !== undefined && (stored.etag === this.#etag || stored.body.length > MOST_BYTES)) return undefined
       this.#etag = stored?.etag
-      return foreseen(stored, this.#claim, this.#touch, '', this.#store.nowMs())
+      return predictChange(stored, this.#claim, this.#touch, '', this.#store.nowMs())
     } catch {
       return undefined
     } finally {
-      this.#isLooking = false
+      this.#isChecking = false
     }
   }
 }
 
-/** Heartbeats for the sake of an event's timeout come no more often, ms: each writes the document anew. */
+/** Shortest interval of heartbeats because of an event's timeout, ms: each rewrites the document. */
 const FASTEST_MS = 500
 
 /**
- * The usual time between two heartbeats, ms: a third of the claim or of what the event's own timeout allows, whichever is
- * shorter. One of 0 has ended whatever is heard.
+ * Usual interval of heartbeats, ms: a third of the claim, or of the event's own timeout if that is shorter. A timeout of 0 has
+ * expired in spite of any heartbeat, and is ignored.
  *
- * @param silenceMs how long the event may give no sign of life; `undefined` without such a limit
+ * @param silenceMs longest time without a heartbeat before the timeout expires; `undefined` without such a timeout
  */
 function beatMs(claimMs: number, silenceMs: number | undefined): number {
   if (silenceMs === undefined || silenceMs === 0) return claimMs / 3
@@ -288,8 +288,8 @@ function beatMs(claimMs: number, silenceMs: number | undefined): number {
 }
 
 /**
- * Why an event's own timeout may end it while it is worked on, whatever heartbeats are sent: a clause; `undefined` without such
- * a reason.
+ * The reason why an event's own timeout may expire during the work in spite of heartbeats, as a clause; `undefined` if it
+ * cannot.
  *
  * @param nowMs the store's clock, epoch ms
  */

@@ -6,16 +6,16 @@ import { PollBackoff } from './poll-backoff.ts'
 import { EventRunner, OutageReporter, WorkerCounters } from './runner.ts'
 import type { LoopOptions, LoopReport, Work } from './types.ts'
 
-/** With time and chance of its own, for tests. */
+/** Loop options with a clock and randomness for tests. */
 export type TimedLoopOptions = LoopOptions & { readonly timing?: WorkerTiming }
 
 /**
- * Works on events of some names, wherever in the store they are: finds one that is ready or whose claim ran out, claims it,
- * runs `work`, reports, and looks for the next, until it is drained or stopped, or there is nothing left where that is asked
- * for. Streams take turns. What goes wrong with one event ends the loop for no other.
+ * Works on events of the given names in all streams of the store: finds an event that is ready or whose claim expired, claims
+ * it, runs `work`, reports the result, and repeats, until the loop is drained or stopped or, with `until`, nothing is left.
+ * Streams take turns. A failure of one event does not end the loop.
  *
- * @throws the store's faults at the first look: no rights, no container; where the loop is to end by itself those at a later
- * one too, and an outage at the first
+ * @throws the store's faults in the first scan (no rights, no container), but not an outage; with `until`, faults in later
+ * scans too, and an outage in the first
  */
 export async function workLoop(store: StreamStore, options: TimedLoopOptions, work: Work): Promise<LoopReport> {
   return new Loop(store, options, work).run()
@@ -26,19 +26,19 @@ class Loop {
   readonly #options: TimedLoopOptions
   readonly #timing: WorkerTiming
   readonly #finder: Finder
-  readonly #attempts: EventRunner
-  readonly #idle: PollBackoff
-  readonly #contact: OutageReporter
-  readonly #tally = new WorkerCounters()
-  /** Aborts when nothing more is to be claimed. */
+  readonly #runner: EventRunner
+  readonly #backoff: PollBackoff
+  readonly #outages: OutageReporter
+  readonly #counters = new WorkerCounters()
+  /** Aborts when the loop must not claim anything more. */
   readonly #over: AbortSignal
-  /** Of events whose claim, work or report goes on. */
-  readonly #underWay = new Set<Promise<void>>()
+  /** Events in progress: being claimed, worked on or reported. */
+  readonly #running = new Set<Promise<void>>()
   readonly #concurrency: number
-  /** How many more may be worked on now. An event that is only reported takes up none. */
-  #places: number
+  /** Free slots for work. An event whose result is being reported does not occupy one. */
+  #slots: number
   #wake = new AbortController()
-  #hasLooked = false
+  #hasScanned = false
 
   constructor(store: StreamStore, options: TimedLoopOptions, work: Work) {
     const { timing = machineTiming, drain, signal, until, concurrency = 1, observe = () => {} } = options
@@ -46,19 +46,19 @@ class Loop {
     this.#options = options
     this.#timing = timing
     this.#over = AbortSignal.any([drain, signal].filter(given => given !== undefined))
-    this.#contact = new OutageReporter(observe)
+    this.#outages = new OutageReporter(observe)
     this.#finder = new Finder(store, options, timing, {
-      answered: () => this.#contact.answered('look'),
+      answered: () => this.#outages.answered('find'),
       unreadable: (stream, error) => {
-        this.#tally.fault()
+        this.#counters.fault()
         observe({ kind: 'fault', stream, error })
       },
     })
-    this.#idle = new PollBackoff(store, options.maxIdleMs, timing)
+    this.#backoff = new PollBackoff(store, options.maxIdleMs, timing)
     this.#concurrency = until === 'once' ? 1 : concurrency
-    this.#places = this.#concurrency
-    const surroundings = { finder: this.#finder, tally: this.#tally, contact: this.#contact, idle: this.#idle }
-    this.#attempts = new EventRunner(store, options, work, { ...surroundings, timing, observe, over: this.#over })
+    this.#slots = this.#concurrency
+    const context = { finder: this.#finder, counters: this.#counters, outages: this.#outages, backoff: this.#backoff }
+    this.#runner = new EventRunner(store, options, work, { ...context, timing, observe, over: this.#over })
   }
 
   async run(): Promise<LoopReport> {
@@ -68,65 +68,65 @@ class Loop {
       while (!this.#over.aborted && !(await this.#step()));
     } finally {
       this.#over.removeEventListener('abort', wake)
-      await Promise.all(this.#underWay)
+      await Promise.all(this.#running)
     }
-    return { ...this.#tally.counts, locked: this.#finder.locked }
+    return { ...this.#counters.counts, locked: this.#finder.locked }
   }
 
   /** @returns whether the loop has reached its end */
   async #step(): Promise<boolean> {
     const { until } = this.#options
     this.#wake = new AbortController()
-    if (until === 'once' && this.#attempts.begun > 0) return true
-    // Reports that take long do not pile up either.
-    if (this.#places <= 0 || this.#underWay.size >= 2 * this.#concurrency) {
+    if (until === 'once' && this.#runner.started > 0) return true
+    // The second limit keeps slow reports from piling up.
+    if (this.#slots <= 0 || this.#running.size >= 2 * this.#concurrency) {
       await this.#rest(Number.POSITIVE_INFINITY)
       return false
     }
-    const setbackMs = this.#idle.setbackMs()
+    const setbackMs = this.#backoff.setbackMs()
     if (setbackMs > 0) {
       await this.#rest(setbackMs)
       return false
     }
-    const found = await this.#look()
-    if (found === undefined) await this.#rest(this.#idle.silentMs())
+    const found = await this.#find()
+    if (found === undefined) await this.#rest(this.#backoff.outageMs())
     else if (found.kind === 'found') this.#begin(found)
-    else if (until !== undefined && !found.isWaiting && this.#underWay.size === 0) return true
-    else await this.#rest(this.#idle.pauseMs(found.againMs - this.#store.nowMs()))
+    else if (until !== undefined && !found.isWaiting && this.#running.size === 0) return true
+    else await this.#rest(this.#backoff.pauseMs(found.againMs - this.#store.nowMs()))
     return false
   }
 
-  /** `undefined`: there was no answer, or none that is of use. @throws a fault, see `workLoop` */
-  async #look(): Promise<FoundEvent | undefined> {
+  /** `undefined`: the store did not answer, or with a fault that is not thrown. @throws a fault, see `workLoop` */
+  async #find(): Promise<FoundEvent | undefined> {
     try {
       const found = await this.#finder.next(this.#over)
-      this.#hasLooked = true
-      this.#idle.answered()
+      this.#hasScanned = true
+      this.#backoff.answered()
       return found
     } catch (error) {
       if (this.#over.aborted) return undefined
       const isSilent = error instanceof StoreUnreachable
       const isToEnd = this.#options.until !== undefined
-      if (this.#hasLooked ? isToEnd && !isSilent : isToEnd || !isSilent) throw error
-      this.#contact.failed('look', error)
+      if (this.#hasScanned ? isToEnd && !isSilent : isToEnd || !isSilent) throw error
+      this.#outages.failed('find', error)
       return undefined
     }
   }
 
   #begin(found: Extract<FoundEvent, { kind: 'found' }>): void {
-    this.#idle.reset()
-    this.#places -= 1
-    let isPlaced = true
+    this.#backoff.reset()
+    this.#slots -= 1
+    let hasSlot = true
     const leave = () => {
-      if (isPlaced) this.#places += 1
-      isPlaced = false
+      if (hasSlot) this.#slots += 1
+      hasSlot = false
       this.#wake.abort()
     }
-    const attempt = this.#attempts.run(found, leave).finally(() => {
-      this.#underWay.delete(attempt)
+    const attempt = this.#runner.run(found, leave).finally(() => {
+      this.#running.delete(attempt)
       leave()
     })
-    this.#underWay.add(attempt)
+    this.#running.add(attempt)
   }
 
   async #rest(ms: number): Promise<void> {

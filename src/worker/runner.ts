@@ -1,6 +1,7 @@
 import { StoreUnreachable } from '../store/errors.ts'
 import type { StreamStore } from '../store/store.ts'
 import type { WorkerTiming } from '../util/clock.ts'
+import { defined } from '../util/defined.ts'
 import type { Finder, FoundEvent } from './finder.ts'
 import type { PollBackoff } from './poll-backoff.ts'
 import { type AfterLoss, aftermathOf } from './self-reported.ts'
@@ -19,106 +20,111 @@ import { RELEASE, workEvent } from './work-event.ts'
 
 type Target = Extract<FoundEvent, { readonly kind: 'found' }>
 
-interface Surroundings {
+interface RunnerContext {
   readonly finder: Finder
-  readonly tally: WorkerCounters
-  readonly contact: OutageReporter
-  readonly idle: PollBackoff
+  readonly counters: WorkerCounters
+  readonly outages: OutageReporter
+  readonly backoff: PollBackoff
   readonly timing: WorkerTiming
-  readonly observe: (happening: WorkerEvent) => void
-  /** Aborts when nothing more is to be begun. */
+  readonly observe: (event: WorkerEvent) => void
+  /** Aborts when the loop must not begin anything more. */
   readonly over: AbortSignal
 }
 
 const MAX_ATTEMPTS = 5
-/** How long is left alone, ms: what was refused without an apparent reason, what is leased, handed back or at fault. */
+/** Exclusion, ms: after a refusal without an apparent reason, of a leased stream, of a released event, after a fault. */
 const REST_MS = { refused: 500, leased: 5_000, released: 5_000, fault: 30_000 } as const
 
-/** What a loop does with the events it has found. */
+/** Claims, runs and reports the events that a loop has found. */
 export class EventRunner {
   readonly #store: StreamStore
   readonly #options: LoopOptions
   readonly #work: Work
-  readonly #at: Surroundings
-  #begun = 0
+  readonly #at: RunnerContext
+  #started = 0
 
-  constructor(store: StreamStore, options: LoopOptions, work: Work, surroundings: Surroundings) {
+  constructor(store: StreamStore, options: LoopOptions, work: Work, context: RunnerContext) {
     this.#store = store
     this.#options = options
     this.#work = work
-    this.#at = surroundings
+    this.#at = context
   }
 
-  /** On how many events work was begun. */
-  get begun(): number {
-    return this.#begun
+  /** Number of events on which work has started. */
+  get started(): number {
+    return this.#started
   }
 
   /**
-   * Claims the event, works on it and reports; never throws.
-   * @param leave called once the work itself is over: the next may begin
+   * Claims the event, works on it and reports the result; never throws.
+   * @param leave called when the work itself is over: the next event may begin
    */
   async run(target: Target, leave: () => void): Promise<void> {
-    const { finder, tally, contact, over } = this.#at
+    const { finder, counters, outages, over } = this.#at
     const state = { isBegun: false, isGivenUp: false }
     finder.begin(target)
     try {
       const outcome = await workEvent(this.#store, target, this.#options, job =>
         this.#workOn(job, target, state, leave),
       )
-      contact.answered('change')
+      outages.answered('change')
       const after = await aftermathOf(this.#store, outcome)
-      if (!state.isGivenUp) tally.ended(outcome, after.ownEnd)
+      if (!state.isGivenUp) counters.ended(outcome, after.ownEnd)
       this.#follow(target, outcome, after)
-      this.#tell(target, outcome, after, state.isGivenUp)
+      this.#emit(target, outcome, after, state.isGivenUp)
     } catch (error) {
-      if (state.isBegun) tally.threw()
-      else if (!(error instanceof StoreUnreachable)) tally.fault()
+      if (state.isBegun) counters.threw()
+      else if (!(error instanceof StoreUnreachable)) counters.fault()
       if (!over.aborted || state.isBegun) await this.#failed(target, error)
     } finally {
       finder.end(target)
     }
   }
 
-  /** An attempt too many is not worked on: it is failed, under a claim of its own that no late sign of life can be behind. */
-  async #workOn(job: Job, { silent }: Target, state: { isBegun: boolean; isGivenUp: boolean }, leave: () => void) {
+  /** An event with too many attempts is failed without work, under a new claim that fences off a late heartbeat. */
+  async #workOn(
+    job: Job,
+    { expiredClaim }: Target,
+    state: { isBegun: boolean; isGivenUp: boolean },
+    leave: () => void,
+  ) {
     const { maxAttempts = MAX_ATTEMPTS } = this.#options
-    if (silent !== undefined && job.attempt > maxAttempts) {
+    if (expiredClaim !== undefined && job.attempt > maxAttempts) {
       state.isGivenUp = true
-      return givenUp(silent.attempts, silent.owner)
+      return givenUp(expiredClaim.attempts, expiredClaim.owner)
     }
-    // Drained while it was claimed.
+    // The loop was drained during the claim.
     if (this.#at.over.aborted) return RELEASE
     state.isBegun = true
-    this.#begun += 1
+    this.#started += 1
     this.#at.observe({ kind: 'started', job })
     try {
       return await this.#work(job)
     } finally {
       leave()
-      // What is claimed next in this stream is then written together with the report.
+      // The next claim in this stream then shares a write with this report.
       await this.#at.timing.tick()
     }
   }
 
   #follow(target: Target, outcome: WorkOutcome, { ownEnd, isBack }: AfterLoss): void {
-    const { finder, idle } = this.#at
+    const { finder, backoff } = this.#at
     if (outcome.kind === 'not-claimed') this.#notClaimed(target, outcome.undone)
     else if (outcome.kind === 'reported') {
       if (outcome.ending.op === 'release') this.#setback(target, REST_MS.released)
-      else idle.success()
+      else backoff.success()
       finder.wrote(target.stream)
     } else {
-      // Ready again, often as the same attempt: without a rest it would be claimed over and over.
+      // Ready again, often as the same attempt: without a pause it would be claimed over and over.
       if (isBack) this.#setback(target, REST_MS.released)
-      else if (ownEnd !== undefined) idle.success()
-      finder.mistook(target.stream)
+      else if (ownEnd !== undefined) backoff.success()
+      finder.invalidate(target.stream)
     }
   }
 
-  /** A loop that is to end by itself tries each such event once; any other tries again, ever more slowly. */
+  /** With `until` each such event is tried once; other loops retry it with growing pauses. */
   #setback(target: Target, restMs: number): void {
-    if (this.#options.until === undefined) this.#at.idle.setback()
+    if (this.#options.until === undefined) this.#at.backoff.setback()
     this.#rest(target, this.#options.until === undefined ? restMs : Number.POSITIVE_INFINITY)
   }
 
@@ -126,34 +132,39 @@ export class EventRunner {
     if (kind === 'held') this.#rest({ stream }, REST_MS.leased)
     else {
       this.#rest({ stream, event }, REST_MS.refused)
-      this.#at.finder.mistook(stream)
+      this.#at.finder.invalidate(stream)
     }
   }
 
   async #failed(target: Target, error: unknown): Promise<void> {
-    const { contact, finder, timing, over } = this.#at
+    const { outages, finder, timing, over } = this.#at
     const { stream, event } = target
-    contact.failed('change', error, { stream, event })
-    finder.mistook(stream)
+    outages.failed('change', error, { stream, event })
+    finder.invalidate(stream)
     if (error instanceof StoreUnreachable) {
       this.#rest({ stream, event }, REST_MS.refused)
-      // Its place stays taken meanwhile: an outage is not hammered with one event after the other.
+      // The slot stays occupied during the pause, so that an outage is not hammered with one event after another.
       await timing.pause(REST_MS.refused * (1 + timing.random()), over)
     } else this.#setback(target, REST_MS.fault)
   }
 
-  /** By chance up to twice as long: others wait for the same. */
+  /** Excludes for `ms` up to twice that, at random, because other workers wait for the same. */
   #rest({ stream, event }: { readonly stream: string; readonly event?: string }, ms: number): void {
     const target = event === undefined ? { stream } : { stream, event }
     this.#at.finder.rest(target, ms * (1 + this.#at.timing.random()))
   }
 
-  #tell({ stream, event, silent }: Target, outcome: WorkOutcome, { ownEnd }: AfterLoss, isGivenUp: boolean): void {
-    const { observe, tally } = this.#at
+  #emit(
+    { stream, event, expiredClaim }: Target,
+    outcome: WorkOutcome,
+    { ownEnd }: AfterLoss,
+    isGivenUp: boolean,
+  ): void {
+    const { observe, counters } = this.#at
     if (isGivenUp && outcome.kind === 'reported') {
-      tally.gaveUp()
-      observe({ kind: 'given-up', stream, event, attempts: silent?.attempts ?? 0 })
-    } else observe({ kind: 'outcome', outcome, ...(ownEnd === undefined ? {} : { ownEnd }) })
+      counters.gaveUp()
+      observe({ kind: 'given-up', stream, event, attempts: expiredClaim?.attempts ?? 0 })
+    } else observe({ kind: 'outcome', outcome, ...defined({ ownEnd }) })
   }
 }
 
@@ -164,7 +175,7 @@ function givenUp(attempts: number, owner: string): WorkResult {
   }
 }
 
-/** Counts what a loop does. */
+/** Counters for the report of a loop. */
 export class WorkerCounters {
   readonly #counts = { claimed: 0, completed: 0, failed: 0, released: 0, lost: 0, racesLost: 0, givenUp: 0, faults: 0 }
 
@@ -180,13 +191,13 @@ export class WorkerCounters {
     this.#counts.givenUp += 1
   }
 
-  /** Claimed, and nobody knows what became of it. */
+  /** An event was claimed, and its outcome is not known. */
   threw(): void {
     this.#counts.claimed += 1
     this.#counts.lost += 1
   }
 
-  /** @param ownEnd what the work did itself, where its end could not be reported */
+  /** @param ownEnd result that the work itself wrote, if the loop could not report */
   ended(outcome: WorkOutcome, ownEnd?: SelfReported): void {
     const counts = this.#counts
     if (outcome.kind === 'not-claimed') {
@@ -202,34 +213,34 @@ export class WorkerCounters {
   }
 }
 
-/** What a store was asked for: to find events, or to change them. */
-type Asked = 'look' | 'change'
+/** Kind of a request: to find events, or to change them. */
+type RequestKind = 'find' | 'change'
 
-/** Tells of an outage once, when it begins, and of its end; and of what keeps it from looking for events, once. */
+/** Emits the begin and end of an outage once each, and a repeated fault of finding events once. */
 export class OutageReporter {
-  readonly #tell: (happening: WorkerEvent) => void
-  readonly #silent = new Set<Asked>()
-  #lookFault: string | undefined
+  readonly #emit: (event: WorkerEvent) => void
+  readonly #unanswered = new Set<RequestKind>()
+  #findFault: string | undefined
 
-  constructor(tell: (happening: WorkerEvent) => void) {
-    this.#tell = tell
+  constructor(emit: (event: WorkerEvent) => void) {
+    this.#emit = emit
   }
 
-  /** An answer of one kind says nothing of the other: a store may be read and not written. */
-  answered(asked: Asked): void {
-    if (asked === 'look') this.#lookFault = undefined
-    if (this.#silent.delete(asked) && this.#silent.size === 0) this.#tell({ kind: 'resumed' })
+  /** An answer to one kind of request proves nothing for the other: a store may be readable but not writable. */
+  answered(kind: RequestKind): void {
+    if (kind === 'find') this.#findFault = undefined
+    if (this.#unanswered.delete(kind) && this.#unanswered.size === 0) this.#emit({ kind: 'resumed' })
   }
 
-  /** The store could not do what it was asked for. */
-  failed(asked: Asked, error: unknown, where: { readonly stream?: string; readonly event?: string } = {}): void {
+  /** A request to the store failed. */
+  failed(kind: RequestKind, error: unknown, where: { readonly stream?: string; readonly event?: string } = {}): void {
     if (!(error instanceof StoreUnreachable)) {
-      const fault = asked === 'look' ? String(error) : undefined
-      if (fault === undefined || fault !== this.#lookFault) this.#tell({ kind: 'fault', ...where, error })
-      this.#lookFault = fault ?? this.#lookFault
+      const fault = kind === 'find' ? String(error) : undefined
+      if (fault === undefined || fault !== this.#findFault) this.#emit({ kind: 'fault', ...where, error })
+      this.#findFault = fault ?? this.#findFault
     } else {
-      if (this.#silent.size === 0) this.#tell({ kind: 'interrupted', cause: error })
-      this.#silent.add(asked)
+      if (this.#unanswered.size === 0) this.#emit({ kind: 'interrupted', cause: error })
+      this.#unanswered.add(kind)
     }
   }
 }

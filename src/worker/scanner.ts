@@ -9,89 +9,89 @@ import type { Timing } from '../util/clock.ts'
 import { ownText } from '../util/strings.ts'
 import type { LoopOptions } from './types.ts'
 
-/** A stream that is worth a look, as it was listed. */
+/** A stream that may have claimable events, from a listing. */
 export interface Candidate {
   readonly name: string
-  /** Absent where it is not known in what state the stream is. */
+  /** Absent if the current state of the stream is not known. */
   readonly etag?: string
   readonly born?: string
   readonly version?: number
 }
 
-/** A look at all streams yields at most so many of each kind; more come with the next one. */
-const MOST_LEADS = 1_000
+/** Maximum number of candidates of each kind per listing; the next listing yields more. */
+const MOST_CANDIDATES = 1_000
 
-/** At most so many streams without work are remembered: some 30 MB. */
+/** Maximum number of remembered streams without work: some 30 MB. */
 const MOST_IDLE = 200_000
 
-/** A stream in which there is nothing to do before that time, epoch ms, as long as its ETag stays. */
+/** A stream without work before `againMs`, epoch ms, while its ETag stays the same. */
 interface IdleStream extends RememberedStream {
   readonly againMs: number
 }
 
-/** Finds streams that may have work, from listings alone; nothing is listed while nothing was written. */
+/** Finds streams that may have work, from listings alone. It lists only if something was written or a claim expired. */
 export class CandidateScanner {
   readonly #idle = new ChangedStreams<IdleStream>(MOST_IDLE)
   readonly #store: StreamStore
-  readonly #wanted: EventMatcher
+  readonly #matcher: EventMatcher
   readonly #timing: Timing
   readonly #glob: Glob | undefined
   #mark: string | undefined
   #waitsUntilMs = Number.NEGATIVE_INFINITY
   #isCut = false
   #locked = 0
-  /** When what was seen at the last look is worth another one although nothing was written, epoch ms. */
+  /** Time of the next listing even if nothing is written, epoch ms. */
   #againMs = Number.NEGATIVE_INFINITY
 
   constructor(store: StreamStore, wanted: EventMatcher, { match }: Pick<LoopOptions, 'match'>, timing: Timing) {
     this.#store = store
-    this.#wanted = wanted
+    this.#matcher = wanted
     this.#timing = timing
     this.#glob = match === undefined ? undefined : globOf(match)
   }
 
-  /** When to look again at the latest, epoch ms. */
+  /** Time of the next listing even if nothing is written, epoch ms. */
   get againMs(): number {
     return this.#againMs
   }
 
-  /** More streams were worth a look than the last listing has yielded. */
+  /** Whether the last listing had more candidates than it yielded. */
   get isCut(): boolean {
     return this.#isCut
   }
 
-  /** Streams that may have work and are leased until somebody says otherwise, as they were listed last. */
+  /** Number of streams in the last listing that may have work but have an infinite lease. */
   get locked(): number {
     return this.#locked
   }
 
-  /** Until then something that can be claimed is left alone, epoch ms. */
+  /** End of the last exclusion of something claimable, epoch ms. */
   get waitsUntilMs(): number {
     return this.#waitsUntilMs
   }
 
-  /** Something that can be claimed is left alone until then; a listing begins anew, whoever sees it again says so again. */
+  /** Records that something claimable is excluded until then. A listing resets it; its consumer records it again. */
   waitFor(ms: number): void {
-    this.lookBy(ms)
+    this.scanBy(ms)
     this.#waitsUntilMs = Math.max(this.#waitsUntilMs, ms)
   }
 
-  /** A look is due by then, whatever the store says. */
-  lookBy(ms: number): void {
+  /** Requests a listing by then, even if nothing is written. */
+  scanBy(ms: number): void {
     this.#againMs = Math.min(this.#againMs, ms)
   }
 
-  /** A stream that stays in this state is not worth a look before that time, epoch ms. */
-  leaveUntil(name: string, etag: string, againMs: number): void {
+  /** Skips the stream until then, epoch ms, while its ETag stays the same. */
+  skipUntil(name: string, etag: string, againMs: number): void {
     this.#idle.forget(name)
     this.#idle.take({ name: ownText(name), etag: ownText(etag), againMs, listing: 0 })
   }
 
   /**
-   * The streams that are worth a look now, in an order of chance; those of which a listing knows too little come last.
+   * The candidates in random order; those without a summary come last.
    * @throws the store's faults
    */
-  async leads(signal: AbortSignal): Promise<readonly Candidate[]> {
+  async candidates(signal: AbortSignal): Promise<readonly Candidate[]> {
     const mark = await this.#store.changeToken?.(signal)
     const nowMs = this.#store.nowMs()
     if (mark !== undefined && mark === this.#mark && nowMs < this.#againMs) return []
@@ -99,11 +99,11 @@ export class CandidateScanner {
     this.#againMs = Number.POSITIVE_INFINITY
     this.#waitsUntilMs = Number.NEGATIVE_INFINITY
     this.#locked = 0
-    const ready = new Sample<Candidate>(MOST_LEADS, this.#timing.random)
-    const unknown = new Sample<Candidate>(MOST_LEADS, this.#timing.random)
+    const ready = new Sample<Candidate>(MOST_CANDIDATES, this.#timing.random)
+    const unknown = new Sample<Candidate>(MOST_CANDIDATES, this.#timing.random)
     this.#idle.begin()
     const mayHaveWork = ({ againMs }: IdleStream) => {
-      if (againMs > nowMs) this.lookBy(againMs)
+      if (againMs > nowMs) this.scanBy(againMs)
       return againMs <= nowMs
     }
     const skip = (name: string, etag: string) =>
@@ -113,7 +113,7 @@ export class CandidateScanner {
       for (const listed of page) this.#consider(listed, nowMs, ready, unknown)
     }
     this.#idle.end()
-    // What found no room is found by listing again.
+    // Candidates beyond the limit are found by the next listing, so the token must not suppress it.
     this.#isCut = ready.isCut || unknown.isCut
     if (!this.#isCut) this.#mark = mark
     return [...ready.take(), ...unknown.take()]
@@ -125,12 +125,12 @@ export class CandidateScanner {
     ready: Sample<Candidate>,
     unknown: Sample<Candidate>,
   ): void {
-    const fromMs = summary === undefined ? nowMs : this.#wanted.worthFrom(summary)
+    const fromMs = summary === undefined ? nowMs : this.#matcher.mayHaveWorkFromMs(summary)
     if (fromMs > nowMs) {
-      this.leaveUntil(name, etag, fromMs)
-      this.lookBy(fromMs)
+      this.skipUntil(name, etag, fromMs)
+      this.scanBy(fromMs)
     } else if (lease.state === 'leased' && lease.duration === 'infinite') {
-      // Nothing can be claimed, and waiting would keep other streams waiting.
+      // No event of it can be claimed, and waiting for the lease would delay other streams.
       this.#locked += 1
     } else if (summary === undefined) unknown.offer({ name, etag })
     else ready.offer({ name, etag, born: summary.born, version: summary.version })
@@ -140,17 +140,17 @@ export class CandidateScanner {
 /** An event that can be claimed now. */
 export interface ClaimableEvent {
   readonly event: string
-  /** Its claim ran out: who has gone silent on it, and how often it was tried until then. */
-  readonly silent?: { readonly owner: string; readonly attempts: number }
+  /** The expired claim, if any: its owner, and the number of attempts so far. */
+  readonly expiredClaim?: { readonly owner: string; readonly attempts: number }
 }
 
 export interface ClaimableEvents {
-  readonly openings: readonly ClaimableEvent[]
-  /** When the next claim may run out after which there may be something, epoch ms; else `Infinity`. */
+  readonly claimable: readonly ClaimableEvent[]
+  /** Earliest end of a claim that would make an event claimable, epoch ms; `Infinity` without one. */
   readonly againMs: number
 }
 
-/** Which events a loop works on. */
+/** Decides which events a loop works on. */
 export class EventMatcher {
   readonly #names: ReadonlySet<string>
   readonly #topic: string | undefined
@@ -164,15 +164,15 @@ export class EventMatcher {
     this.#encodedTopic = topic === undefined ? undefined : encoded(topic)
   }
 
-  /** What a listing says of a stream: when its document is worth a look, epoch ms; `Infinity` for not while it stays so. */
-  worthFrom(summary: Summary): number {
+  /** Time from which the stream may have work according to its summary, epoch ms; `Infinity` if only after a change. */
+  mayHaveWorkFromMs(summary: Summary): number {
     const isReady = summary.ready.some(item => item.startsWith('+') || this.#isListed(item))
     return isReady ? Number.NEGATIVE_INFINITY : (summary.claimEndMs ?? Number.POSITIVE_INFINITY)
   }
 
-  openingsIn(stream: EventStream, nowMs: number): ClaimableEvents {
+  claimableIn(stream: EventStream, nowMs: number): ClaimableEvents {
     const open = openEvents(stream)
-    const openings: ClaimableEvent[] = openWork(stream, open)
+    const claimable: ClaimableEvent[] = openWork(stream, open)
       .ready.filter(event => this.#isWanted(event))
       .map(event => ({ event: event.id }))
     let againMs = Number.POSITIVE_INFINITY
@@ -181,16 +181,16 @@ export class EventMatcher {
       const isWanted = this.#isWanted(event)
       if (!claimRuns(event, nowMs)) {
         if (isWanted) {
-          openings.push({ event: event.id, silent: { owner: event.lc.owner ?? '', attempts: attemptOf(event) } })
+          claimable.push({ event: event.id, expiredClaim: { owner: event.lc.owner ?? '', attempts: attemptOf(event) } })
         }
         continue
       }
-      // One that only its claim keeps open closes then, and a join that waits for it is ready.
+      // An event that only its claim keeps open closes at the claim's end, and a join that waits for it becomes ready.
       if (isWanted || !stream.isLeaf(stream.positionOf(event.id))) {
         againMs = Math.min(againMs, claimEndMs(event) ?? againMs)
       }
     }
-    return { openings, againMs }
+    return { claimable, againMs }
   }
 
   #isWanted({ name, topic }: StreamEvent): boolean {
@@ -203,18 +203,18 @@ export class EventMatcher {
   }
 }
 
-/** Whether there is a claim that another may take over once it has run out. */
+/** Whether the event has a claim that another worker can take over after its end. */
 function isClaimed(stream: EventStream, event: StreamEvent): boolean {
   if (event.status === 'init' || event.lc.owner === undefined || stream.held || isWaitingJoin(event)) return false
   return !stream.openSuccessors(event) && stream.finalAncestor(stream.positionOf(event.id)) === undefined
 }
 
-/** As `summarize` writes it. */
+/** The encoding of `summarize`. */
 function encoded(text: string): string {
   return encodeURIComponent(text.toWellFormed())
 }
 
-/** A uniform sample of what is offered, in an order of chance: workers that see the same do not all begin with the same. */
+/** A uniform random sample in random order, so that workers with the same listing do not start with the same stream. */
 class Sample<Item> {
   readonly #items: Item[] = []
   readonly #most: number
@@ -235,7 +235,7 @@ class Sample<Item> {
     }
   }
 
-  /** More was offered than is kept. */
+  /** Whether more items were offered than kept. */
   get isCut(): boolean {
     return this.#offered > this.#items.length
   }

@@ -4,118 +4,120 @@ import type { StreamEvent } from '../stream/event.ts'
 import type { ChangeResult, EventSpec } from '../stream/operations/operation.ts'
 import type { Timing } from '../util/clock.ts'
 
-/** What a worker loop looks for, and how it goes about it. */
+/** Options of a worker loop. */
 export interface LoopOptions extends WorkOptions {
-  /** Names of the events it works on; at least one. */
+  /** Names of the events to work on; at least one. */
   readonly names: readonly string[]
   /** Only events with this topic. */
   readonly topic?: string
-  /** Only in streams whose names match this glob: `orders/*`, `orders/**`, `orders/[0-9]*`, `{orders,jobs}/*`. */
+  /** Only streams whose names match this glob: `orders/*`, `orders/**`, `orders/[0-9]*`, `{orders,jobs}/*`. */
   readonly match?: string
-  /** So many events at a time. Default 1. */
+  /** Number of events at a time. Default 1. */
   readonly concurrency?: number
   /**
-   * An event whose claim ran out is taken over until it was tried so often; then it is failed, so that nothing waits for it
-   * for ever. Default 5.
+   * Maximum number of attempts of an event whose claims expire. After that the event is failed, so that the stream does not
+   * wait forever. Default 5.
    */
   readonly maxAttempts?: number
   /**
-   * `once`: ends after one event, or when there is none. `until-empty`: when a look at all streams finds none. Either leaves
-   * alone what it, or its work, has handed back or made ready again, and what is at fault. Default: never.
+   * `once`: ends after one event, or if there is none. `until-empty`: ends when a scan of all streams finds no event. Both skip
+   * events that the loop or its work has released or made ready again, and events with faults. Default: the loop never ends.
    */
   readonly until?: 'once' | 'until-empty'
-  /** Once aborted it claims nothing more, finishes what is under way and ends. */
+  /** Drains the loop: after its abort the loop claims nothing more, finishes the events in progress, and ends. */
   readonly drain?: AbortSignal
-  /** The longest pause while there is nothing to do, ms. Default 2 000 on the embedded store, 10 000 elsewhere. */
+  /** Longest pause between polls while there is nothing to do, ms. Default 2 000 on the embedded store, 10 000 elsewhere. */
   readonly maxIdleMs?: number
-  /** Sees what happens. */
-  readonly observe?: (happening: WorkerEvent) => void
+  /** Called for everything that happens. */
+  readonly observe?: (event: WorkerEvent) => void
 }
 
-/** What happens in a worker loop. */
+/** An event of a worker loop. */
 export type WorkerEvent =
   | { readonly kind: 'started'; readonly job: Job }
   | {
       readonly kind: 'outcome'
       readonly outcome: WorkOutcome
-      /** Where that could not be reported because the work had ended its event itself, or handed it back: how. */
+      /** The result that the work itself wrote, if the loop could not report because the work had ended or released its event. */
       readonly ownEnd?: SelfReported
     }
-  /** Failed without being worked on: it was tried `maxAttempts` times, and each time its worker went silent. */
+  /** The event was failed without working on it: `maxAttempts` attempts ended with an expired claim. */
   | { readonly kind: 'given-up'; readonly stream: string; readonly event: string; readonly attempts: number }
-  /** Work on it threw, or the store failed where the event is concerned. */
+  /** An error of the work, or a fault of the store that concerns the event. */
   | { readonly kind: 'fault'; readonly stream?: string; readonly event?: string; readonly error: unknown }
-  /** The store does not answer; it is asked again. Said once per outage. */
+  /** The store does not answer; the loop retries. Emitted once per outage. */
   | { readonly kind: 'interrupted'; readonly cause: unknown }
+  /** The store answers again. */
   | { readonly kind: 'resumed' }
 
-/** What a loop did. Ends that its work made itself count as those that it reported. */
+/** Counters of a loop. Results that the work itself wrote count like reported ones. */
 export interface LoopReport {
-  /** Events that were claimed. */
+  /** Events claimed. */
   readonly claimed: number
   /** Of these: completed or advanced. */
   readonly completed: number
   readonly failed: number
-  /** Handed back. */
+  /** Claims released without a result. */
   readonly released: number
-  /** The claim was lost, or the end could not be reported. */
+  /** Claims lost, and results that could not be reported. */
   readonly lost: number
-  /** Tries to claim an event that another had claimed first. */
+  /** Attempts to claim an event that another worker had claimed first. */
   readonly racesLost: number
+  /** Events failed after too many attempts. */
   readonly givenUp: number
-  /** Streams that could not be read, and events that could not be claimed, for what the store says. */
+  /** Streams that could not be read, and events that could not be claimed, because of a fault. */
   readonly faults: number
-  /** Streams that may have work but were leased until somebody says otherwise, as they were seen last. */
+  /** Streams that may have work, but had an infinite lease in the last listing. */
   readonly locked: number
 }
 
-/** The work on one event. What it throws fails the event, with the error's message. */
+/** The work on one event. An error fails the event, with the message of the error. */
 export type Work = (job: Job) => Promise<WorkResult | undefined> | WorkResult | undefined
 
-/** What the work did to its event itself, beside what it gave as its end. */
+/** A result that the work itself wrote to the stream, instead of returning it. */
 export interface SelfReported {
   readonly op: 'complete' | 'advance' | 'fail' | 'release'
-  /** Message of the event, where that has ended. */
+  /** Message of the event, if the result ended it. */
   readonly msg?: string
-  /** Version of the stream with it. */
+  /** Version of the stream with the result. */
   readonly version: number
-  /** Ids of the events that follow. */
+  /** Ids of the added successors. */
   readonly added: readonly string[]
-  /** The stream ended with it. */
+  /** Whether the result ended the stream. */
   readonly done: boolean
 }
 
-/** An event that was claimed, as its worker gets it. */
+/** A claimed event, as passed to its work. */
 export interface Job {
   /** Name of the stream. */
   readonly stream: string
-  /** As it stood when it was claimed. */
+  /** The event as of its claim. */
   readonly event: StreamEvent
   readonly owner: string
-  /** The fencing token of the claim: later ones are higher. */
+  /** Fencing token of the claim: later claims have higher ones. */
   readonly fence: number
-  /** The life of the stream (`lc:born`): another one of its name may come to the same fences. */
+  /** Incarnation of the stream (`lc:born`): a stream recreated under the same name may repeat fencing tokens. */
   readonly born: string
-  /** 1 for the first time; one more for each that ended without an end of the event. */
+  /** Number of the attempt: 1, and one more for each claim that ended without a result. */
   readonly attempt: number
-  /** Names this attempt of this event, in this life of the stream: what is done under it need not be done twice. */
+  /** Identifies this attempt of this event in this incarnation of the stream. Use it as an idempotency key. */
   readonly attemptKey: string
-  /** Why the event's own timeout may end it while it is worked on, whatever heartbeats are sent: a clause. Absent if none can. */
+  /** Reason why the event's own timeout may expire during the work in spite of heartbeats: a clause. Absent if it cannot. */
   readonly limitWarning?: string
-  /** Aborts when the work is to stop: see `StopReason`, which is its reason. */
+  /** Aborts when the work has to stop; its reason is a `StopReason`. */
   readonly signal: AbortSignal
   /**
-   * Extends the claim, as the heartbeat does by itself, and tells how far the work is.
+   * Sends a heartbeat with a message about the progress; it extends the claim like automatic heartbeats.
    *
-   * @returns false once the claim is lost
+   * @returns false if the claim is lost
    */
   progress(msg: string): Promise<boolean>
 }
 
-/** How the work on an event ended, to be reported under its fence. */
+/** Result of the work on an event, reported under its fencing token. */
 export type WorkResult =
   | { readonly op: 'complete'; readonly msg?: string }
-  /** Its own work is done; what follows is added: the next step of its thread, or new threads and their join. */
+  /** The event's own work is done, and successors are added: the next step of its thread, or new threads and their join. */
   | {
       readonly op: 'advance'
       readonly next?: EventSpec
@@ -123,57 +125,57 @@ export type WorkResult =
       readonly join?: EventSpec
     }
   | { readonly op: 'fail'; readonly msg?: string }
-  /** Handed back: `init` again, the same attempt. */
+  /** The claim is released: the event is `init` again, with the same attempt number. */
   | { readonly op: 'release' }
 
-/** Why work is to stop before its end. */
+/** Reason why work has to stop early. */
 export type StopReason =
-  /** The worker itself is to end; the claim still holds, so the event may be handed back. */
+  /** The worker itself is stopping. The claim still holds: the work can finish, or release the event. */
   { readonly kind: 'stopped'; readonly reason: unknown } | LostClaim
 
 /**
- * The event is not ours any more: nothing may be reported of it. `code` is that of the refusal (`already-final` when it was
- * canceled or aborted, `ended-above`, `fenced`, `claimed`, `event-not-found` …), `stream-not-found`, or `claim-expired` when
- * no heartbeat was confirmed for so long that another may have taken it over.
+ * A lost claim: no result can be reported. `code` is the code of the refusal (`already-final` if the event was canceled or
+ * aborted, `ended-above`, `fenced`, `claimed`, `event-not-found` …), `stream-not-found`, or `claim-expired` if no heartbeat was
+ * confirmed for the duration of the claim, so that another worker may have taken the event over.
  */
 export interface LostClaim {
   readonly kind: 'lost'
   readonly code: string
-  /** A sentence. */
+  /** A sentence for people. */
   readonly message: string
 }
 
-/** How an event is worked on. */
+/** Options of work on an event. */
 export interface WorkOptions {
-  /** Name of the worker: who holds the claim. */
+  /** Name of the worker, the owner of the claim. */
   readonly owner: string
-  /** Actor of the transactions. Default: the owner. */
+  /** Actor recorded in the journal. Default: the owner. */
   readonly by?: string
-  /** Reason of the transactions. */
+  /** Reason recorded in the journal. */
   readonly why?: string
   /**
-   * How long the claim holds without a sign of life, ms; a heartbeat is sent at a third of it, or of the event's own timeout
-   * where that is shorter. Default 60 000.
+   * Duration of the claim without a heartbeat, ms. A heartbeat is sent after a third of it, or of the event's own timeout if
+   * that is shorter. Default 60 000.
    */
   readonly claimMs?: number
   /** How long to wait for a lease held by another, ms. Default 10 000. */
   readonly leaseWaitMs?: number
   readonly write?: WriteMode
-  /** Ends the work before its end: the job's signal aborts with `stopped`, and the event can be handed back. */
+  /** Stops the work early: the signal of the job aborts with `stopped`, and the event can be released. */
   readonly signal?: AbortSignal
 }
 
-/** The event to be worked on. */
+/** The event to work on. */
 export interface WorkTarget {
   readonly stream: string
   readonly event: string
 }
 
-/** The same for one event that is named. */
+/** Options of work on one given event. */
 export interface EventWorkOptions extends WorkOptions {
-  /** Claims it even from a worker that makes no claims and has not outlived its time. */
+  /** Claims the event even though a worker without claims may still be working on it. */
   readonly takeOver?: boolean
-  /** Time and chance. Default: those of this machine. */
+  /** Clock and randomness. Default: those of this machine. */
   readonly timing?: Timing
 }
 
@@ -183,19 +185,19 @@ export function claimMsOf({ claimMs }: Pick<WorkOptions, 'claimMs'>): number {
   return claimMs ?? CLAIM_MS
 }
 
-/** A transaction that was not done. */
+/** Outcome of a transaction that is not known to be committed. */
 export type NotCommitted =
   | Exclude<TransactOutcome, { readonly kind: 'done' | 'missing' }>
-  /** There is no such stream. `isReplaced`: that of the claim was removed, and another has its name now. */
+  /** The stream does not exist. `isReplaced`: the claimed stream was removed and recreated under the same name. */
   | { readonly kind: 'missing'; readonly isReplaced?: boolean }
 
-/** What came of working on one event. */
+/** Outcome of working on one event. */
 export type WorkOutcome =
-  /** Reported: it stands in the stream. */
+  /** The result is in the stream. */
   | { readonly kind: 'reported'; readonly job: Job; readonly ending: WorkResult; readonly result: ChangeResult }
-  /** It could not be claimed; no work was begun. */
+  /** The event could not be claimed, and the work did not start. */
   | { readonly kind: 'not-claimed'; readonly undone: NotCommitted }
-  /** The claim was lost while the work ran: it was stopped, and nothing was reported. */
+  /** The claim was lost during the work: its signal aborted, and nothing was reported. */
   | { readonly kind: 'lost'; readonly job: Job; readonly lost: LostClaim }
-  /** The work ended so, but that could not be reported: refused, or unknown until the claim ran out. */
+  /** The work ended, but its result could not be reported: it was refused, or the outcome was unknown until the claim expired. */
   | { readonly kind: 'unreported'; readonly job: Job; readonly ending: WorkResult; readonly undone: NotCommitted }

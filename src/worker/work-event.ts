@@ -7,6 +7,7 @@ import type { ChangeResult, Operation } from '../stream/operations/operation.ts'
 import { cleanProgramText, TEXT_LIMITS } from '../stream/text.ts'
 import { text } from '../stream/values.ts'
 import { machineTiming, type Timing } from '../util/clock.ts'
+import { defined } from '../util/defined.ts'
 import { attemptKey, type Claim, changeUnderClaim, claimEvent } from './claim.ts'
 import { Heartbeat, limitWarning } from './heartbeat.ts'
 import type {
@@ -21,13 +22,13 @@ import type {
 } from './types.ts'
 
 /**
- * Works on one event: claims it, runs `work`, keeps the claim alive meanwhile, and reports how it ended. Work that is to
- * stop learns it by the signal of its job; once the claim is lost nothing is reported, whatever the work says then. Stopped
- * by `options.signal` it may still end the event, or hand it back: what throws then does.
+ * Works on one event: claims it, runs `work` while sending heartbeats, and reports the result. The signal of the job asks the
+ * work to stop. After the claim is lost nothing is reported, whatever the work returns. Work stopped by `options.signal` may
+ * still end the event or release it; an error then releases it.
  *
- * @returns reported, not-claimed, lost or unreported; see `WorkOutcome`
- * @throws the signal's reason, if it was aborted from the beginning; the faults of the store when it claims (nothing was
- * done then), and those but `StoreUnreachable` that keep the end from being reported until the claim is lost
+ * @returns `reported`, `not-claimed`, `lost` or `unreported`; see `WorkOutcome`
+ * @throws the signal's reason, if it was aborted before the call; the store's faults during the claim, with nothing done; the
+ * faults except `StoreUnreachable` that prevent the report until the claim is lost
  */
 export async function workEvent(
   store: StreamStore,
@@ -54,7 +55,7 @@ export async function workEvent(
   if (options.signal?.aborted) stopped()
   const beating = heartbeat.run()
   try {
-    const ending = await worked(work, job)
+    const ending = await runWork(work, job)
     if (lost !== undefined) return { kind: 'lost', job, lost }
     return { ...(await report(store, claim, ending, options, { timing, gone: gone.signal })), job }
   } finally {
@@ -71,7 +72,7 @@ function jobOf(
   { signal, nowMs }: { readonly signal: AbortSignal; readonly nowMs: number },
 ): Job {
   const { stream, state: event, fence, attempt, born, silenceMs } = claim
-  const warning = limitWarning(event, silenceMs, nowMs)
+
   return {
     stream,
     event,
@@ -80,14 +81,14 @@ function jobOf(
     born,
     attempt,
     attemptKey: attemptKey(born, event.id, attempt),
-    ...(warning === undefined ? {} : { limitWarning: warning }),
+    ...defined({ limitWarning: limitWarning(event, silenceMs, nowMs) }),
     signal,
     progress: async msg => heartbeat.beat(messageText(text(msg, 'msg'))),
   }
 }
 
-/** Work that was stopped before it began, or throws because it was, hands its event back. */
-async function worked(work: Work, job: Job): Promise<WorkResult> {
+/** Work that was stopped before it began, or throws after it was stopped, releases its event. */
+async function runWork(work: Work, job: Job): Promise<WorkResult> {
   if (job.signal.aborted) return RELEASE
   try {
     return (await work(job)) ?? COMPLETE
@@ -96,17 +97,17 @@ async function worked(work: Work, job: Job): Promise<WorkResult> {
   }
 }
 
-/** Refusals that say nothing of the claim but that an event cannot end like this. */
+/** Refusals for which the claim is intact, but the event can never end with this result. */
 const IMPOSSIBLE: readonly string[] = ['stream-full', 'unlinkable-id', 'open-successors', 'already-advanced']
 
 type Reported = Extract<WorkOutcome, { readonly kind: 'reported' | 'unreported' }>
 type WithoutJob<Outcome> = Outcome extends unknown ? Omit<Outcome, 'job'> : never
 
 /**
- * Writes how the work ended, under its fence and one command id. Without an answer, or kept out by a lease, it is tried
- * again until the claim is lost, and once more then: the fence keeps it from doing harm, and an earlier try may have landed.
- * What cannot be an end (no room for successors, texts that are none) fails the event instead: done again it would come to
- * the same.
+ * Writes the result of the work, under its fencing token and one command id. Without an answer, or while another holds the
+ * lease, it retries until the claim is lost, and once more after that: the fencing token makes this safe, and an earlier
+ * attempt may have been applied. An impossible result (no room for successors, an invalid text) fails the event instead,
+ * because repeating the work would give the same result.
  *
  * @param gone aborts when the claim is lost
  * @throws the store's faults (no rights, full, damaged), if they last until the claim is lost
@@ -122,7 +123,7 @@ async function report(
   const how = { ...options, commandId: randomUUID() }
   for (let attempt = 0; ; attempt++) {
     const isLast = gone.aborted
-    const undone = await tried(changeUnderClaim(store, claim, operation, how), how.commandId, isLast)
+    const undone = await attempted(changeUnderClaim(store, claim, operation, how), how.commandId, isLast)
     if (undone.kind === 'done') return { kind: 'reported', ending, result: asOurs(undone.result) }
     const why = whyNever(undone)
     if (why !== undefined && ending.op !== 'fail') {
@@ -135,21 +136,21 @@ async function report(
   }
 }
 
-/** Nobody else has the command id: a duplicate is an earlier try that landed, and whose result nobody has seen yet. */
+/** The command id is unique to this call, so a duplicate is an earlier attempt that was applied but not answered. */
 function asOurs(result: ChangeResult): ChangeResult {
   return result.duplicate ? { ...result, outcome: 'done', duplicate: false } : result
 }
 
 type Change = ReturnType<typeof changeUnderClaim>
-type Tried = Awaited<Change> | { readonly kind: 'impossible'; readonly cause: InvalidValue }
+type Attempt = Awaited<Change> | { readonly kind: 'impossible'; readonly cause: InvalidValue }
 
-/** Why the event cannot end like this, now or later. */
-function whyNever(tried: Tried): string | undefined {
-  if (tried.kind === 'impossible') return tried.cause.message
-  return tried.kind === 'refused' && IMPOSSIBLE.includes(tried.refusal.code) ? tried.refusal.message : undefined
+/** The reason why the event can never end with this result. */
+function whyNever(attempt: Attempt): string | undefined {
+  if (attempt.kind === 'impossible') return attempt.cause.message
+  return attempt.kind === 'refused' && IMPOSSIBLE.includes(attempt.refusal.code) ? attempt.refusal.message : undefined
 }
 
-async function tried(change: Change, commandId: string, isLast: boolean): Promise<Tried> {
+async function attempted(change: Change, commandId: string, isLast: boolean): Promise<Attempt> {
   try {
     return await change
   } catch (cause) {
@@ -162,7 +163,7 @@ async function tried(change: Change, commandId: string, isLast: boolean): Promis
 const COMPLETE: WorkResult = { op: 'complete' }
 export const RELEASE: WorkResult = { op: 'release' }
 
-/** What an ending means for the stream. */
+/** The operation for a result. */
 function operationOf(ending: WorkResult, { event, fence }: Claim): Operation {
   switch (ending.op) {
     case 'complete':
@@ -179,13 +180,13 @@ function operationOf(ending: WorkResult, { event, fence }: Claim): Operation {
   }
 }
 
-/** Work that threw has failed, with what the error says. */
+/** The failure for an error of the work. */
 function failureOf(error: unknown): WorkResult {
   const text = error instanceof Error ? error.message || error.name : String(error)
   return { op: 'fail', msg: messageText(text) }
 }
 
-/** A `msg` of whatever a program says: fit for a document, at most 4 KiB. */
+/** A `msg` from any text of a program: valid in a document, at most 4 KiB. */
 export function messageText(text: string): string {
   return cleanProgramText(text.slice(0, 2 * TEXT_LIMITS.msg), TEXT_LIMITS.msg)
 }

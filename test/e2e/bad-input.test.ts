@@ -488,7 +488,7 @@ test.each([
   [['cancel', '01.02.00'], 'usage', /did you mean -e 01\.02\.00/],
   [['init', '.leasectl/x'], 'invalid-value', /reserved/],
   [['init', 'a/../b'], 'invalid-value', /"\." or "\.\." segment/],
-  [['init', 'a/'], 'invalid-value', /ends in "\/"/],
+  [['init', 'a/'], 'invalid-value', /ends with "\/"/],
   [['init', 'a\u001b[31m'], 'invalid-value', /control character/],
   [['init', 'x'.repeat(1_025)], 'invalid-value', /1025 characters/],
   [['event', 'start', 's', ''], 'usage', /id of the event is empty/],

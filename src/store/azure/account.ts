@@ -6,14 +6,14 @@ export type CredentialEnvironment = Readonly<Record<string, string | undefined>>
 
 type BlobAddress = StoreAddress & { kind: 'azure' | 'azurite' }
 
-/** What signs the requests. Holds secrets: never print it. */
+/** A credential that signs requests. It holds secrets: never print it. */
 export type AzureCredential =
   | { readonly kind: 'key'; readonly account: string; readonly key: string }
-  /** `token` without the question mark; `expiresMs` from its `se`, epoch ms. */
+  /** `token` has no question mark; `expiresMs` is its `se`, epoch ms. */
   | { readonly kind: 'sas'; readonly token: string; readonly expiresMs: number | undefined }
   | { readonly kind: 'entra'; readonly source: EntraSource }
 
-/** Which Entra ID credential to build. `default` probes several and takes seconds off Azure: the last resort. */
+/** The Entra ID credential to build. `default` probes several and takes seconds outside Azure: the last resort. */
 export type EntraSource =
   | { readonly kind: 'client-secret'; readonly tenantId: string; readonly clientId: string; readonly secret: string }
   | {
@@ -27,21 +27,23 @@ export type EntraSource =
   | { readonly kind: 'cli' }
   | { readonly kind: 'default' }
 
-/** An account that the environment names: where it is, and what signs, if it is a key or a SAS. */
+/** An account from the environment, with its key or SAS if there is one. */
 export interface NamedAccount {
   readonly account: string
-  /** The blob URL, without a slash at the end. */
+  /** The blob URL without a slash at the end. */
   readonly endpoint: string
   readonly credential: AzureCredential | undefined
 }
 
-/** Azurite's well-known key: public, in Microsoft's documentation. */
+/** Azurite's well-known key, published in Microsoft's documentation. */
 const EMULATOR_KEY = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=='
 
 /**
  * The account of the usual Azure variables, in the az CLI's order: `AZURE_STORAGE_CONNECTION_STRING`, then
  * `AZURE_STORAGE_ACCOUNT` with `AZURE_STORAGE_KEY`, `AZURE_STORAGE_SAS_TOKEN` or nothing (Entra ID).
- * `undefined` if none is set. Throws `BadAddress` for a connection string that names no account.
+ * `undefined` if none is set.
+ *
+ * @throws BadAddress for a connection string without an account
  */
 export function accountFrom(env: CredentialEnvironment): NamedAccount | undefined {
   const text = env.AZURE_STORAGE_CONNECTION_STRING
@@ -56,11 +58,11 @@ export function accountFrom(env: CredentialEnvironment): NamedAccount | undefine
 const AZURE_HOST = /\.blob\.(core\.(windows\.net|usgovcloudapi\.net|chinacloudapi\.cn)|storage\.azure\.net)$/
 
 /**
- * What signs the requests to an address. A key or SAS is used only for the account it belongs to, so that it never
- * travels elsewhere; otherwise Entra ID, for the emulator its well-known key. A token of Entra ID opens every account that its
- * owner may use, so it goes to hosts of Azure Storage, of the connection string and of `LEASECTL_TRUSTED_HOSTS` alone.
+ * The credential for an address. A key or SAS is used only for its own account, so that it is never sent elsewhere; the default
+ * is Entra ID, and for the emulator its well-known key. A token of Entra ID is valid for every account of its owner, so it is
+ * sent only to hosts of Azure Storage, of the connection string and of `LEASECTL_TRUSTED_HOSTS`.
  *
- * @throws BadAddress where a token would go to another host
+ * @throws BadAddress if a token would be sent to another host
  */
 export function credentialFor(address: BlobAddress, env: CredentialEnvironment): AzureCredential {
   const named = accountFrom(env)
@@ -82,12 +84,12 @@ function trustedHosts({ LEASECTL_TRUSTED_HOSTS: hosts = '' }: CredentialEnvironm
 }
 
 function notTrusted(host: string): BadAddress {
-  return new BadAddress(`${host} is no host of Azure Storage, so no token of Entra ID is sent there`, {
-    hint: `If it is yours: LEASECTL_TRUSTED_HOSTS=${host}.`,
+  return new BadAddress(`${host} is not a host of Azure Storage, so no token of Entra ID is sent there`, {
+    hint: `If you trust it: LEASECTL_TRUSTED_HOSTS=${host}.`,
   })
 }
 
-/** Reads a connection string. Throws `BadAddress`, without repeating it. */
+/** Parses a connection string. @throws BadAddress, without repeating it */
 export function parseConnectionString(text: string): NamedAccount {
   const parts = new Map<string, string>()
   for (const item of text.split(';')) {
@@ -127,7 +129,7 @@ function accountOf(endpoint: string): string | undefined {
   return url.pathname.length > 1 ? url.pathname.slice(1) : url.hostname.split('.')[0]
 }
 
-/** `AZURE_STORAGE_AUTH_MODE=login` means Entra ID even where a key lies about. */
+/** `AZURE_STORAGE_AUTH_MODE=login` means Entra ID even if a key is set. */
 function secretFrom(account: string, env: CredentialEnvironment): AzureCredential | undefined {
   if (env.AZURE_STORAGE_AUTH_MODE === 'login') return undefined
   if (env.AZURE_STORAGE_KEY) return { kind: 'key', account, key: env.AZURE_STORAGE_KEY }

@@ -2,21 +2,21 @@ import type { Readable } from 'node:stream'
 import type { RequestPolicyFactory } from '@azure/storage-blob'
 import { ServiceError } from './errors.ts'
 
-/** An answer as it came over the network, as far as it tells who gave it. */
+/** The parts of an HTTP answer that show whether the service sent it. */
 export interface RawAnswer {
   readonly status: number
   readonly headers: { get(name: string): string | undefined }
   readonly request: { readonly method: string; readonly url: string }
 }
 
-/** Requests that are answered without an ETag: what they are about has none (many blobs, an account), or is gone. */
+/** Queries of requests whose answers have no ETag: about many blobs, or an account. */
 const WITHOUT_ETAG = /[?&](comp=list|restype=(account|service))(&|$)/
 
 /**
- * Why an answer cannot be the service's own, in words; `undefined` if nothing speaks against it. A proxy, a firewall or a
- * captive portal may answer in its place, with any status: of the request such an answer tells nothing.
+ * The reason why an answer cannot come from the service, in words; `undefined` if it can. A proxy, a firewall or a captive portal
+ * may answer in its place, with any status: such an answer proves nothing about the request.
  *
- * The service marks its answers so (https://learn.microsoft.com/rest/api/storageservices, each operation's "Response headers"):
+ * Headers of the service's answers (https://learn.microsoft.com/rest/api/storageservices, "Response headers" of each operation):
  *
  * | answer | x-ms-request-id | ETag |
  * |---|---|---|
@@ -24,7 +24,7 @@ const WITHOUT_ETAG = /[?&](comp=list|restype=(account|service))(&|$)/
  * | done: Get, Get Properties, Put, Set Metadata, Lease (each action), Create Container, Get Container Properties | yes | yes |
  * | done: Delete, List Blobs, Get Account Information, Get Service Properties | yes | |
  *
- * It redirects nobody.
+ * It never redirects.
  */
 export function answerProblem({ status, headers, request }: RawAnswer): string | undefined {
   if (!headers.get('x-ms-request-id')) return `${describe(status, headers)} without x-ms-request-id`
@@ -34,8 +34,8 @@ export function answerProblem({ status, headers, request }: RawAnswer): string |
 }
 
 /**
- * Keeps answers that are not the service's from the SDK, which would take a page for a blob, and follow a redirect: such a
- * request has no answer.
+ * Hides answers of other servers from the SDK, which would take a web page for a blob and follow a redirect: the request then
+ * counts as unanswered.
  */
 export function onlyTheService(): RequestPolicyFactory {
   const factory: RequestPolicyFactory = {
@@ -49,11 +49,11 @@ export function onlyTheService(): RequestPolicyFactory {
       },
     }),
   }
-  // The SDK puts a factory of this name right at the network, any other where a redirect was followed already.
+  // The SDK places a factory of this name next to the network, and any other after redirects are followed.
   return Object.defineProperty(factory, 'constructor', { value: { name: 'InjectorPolicyFactory' } })
 }
 
-/** Nobody reads the rest. */
+/** The rest of the body is not read. */
 function close(body: Readable | undefined): void {
   body?.on('error', () => {}).destroy()
 }
@@ -63,7 +63,7 @@ function hasETag({ method, url }: RawAnswer['request']): boolean {
   return method !== 'DELETE' && (query < 0 || !WITHOUT_ETAG.test(url.slice(query)))
 }
 
-/** The type of the content is from a stranger. */
+/** The content type is untrusted text. */
 function describe(status: number, headers: RawAnswer['headers']): string {
   const [type] = /^[\w.+-]{1,40}\/[\w.+-]{1,40}(?=\s*(;|$))/.exec(headers.get('content-type') ?? '') ?? []
   return type === undefined ? `HTTP ${status}` : `HTTP ${status} ${type}`

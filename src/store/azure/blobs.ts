@@ -7,7 +7,7 @@ import { firstBytes } from '../../util/first-bytes.ts'
 import { checkReadableName, checkStoredName, isStoredName } from '../names.ts'
 import type { CreateOutcome, StreamRow, StreamSnapshot } from '../store.ts'
 import type { AzureContainer } from './client.ts'
-import { isBlobMissing, isHeldByAnother, isSomebodyWrote, ServiceError } from './errors.ts'
+import { isBlobMissing, isConflict, isHeldByAnother, ServiceError } from './errors.ts'
 import {
   foreignMetadata,
   leaseHash,
@@ -20,7 +20,7 @@ import {
 } from './metadata.ts'
 import type { Answer, AzureRequests } from './requests.ts'
 
-/** A blob as it was read, with what a later write must send again. */
+/** A blob as read, with the parts that a later write must send again. */
 export interface BlobState {
   readonly stored: StreamSnapshot
   /** Lower-case hex, computed from the bytes. */
@@ -29,19 +29,19 @@ export interface BlobState {
   readonly headers: BlobHTTPHeaders
 }
 
-/** What one write of a body needs. */
+/** Parameters of one write of a body. */
 export interface Write {
   readonly body: Uint8Array
   readonly summary: Summary
-  /** The state the write replaces; its foreign metadata, content headers and holder are kept. */
+  /** The state that the write replaces; its foreign metadata, content headers and holder are kept. */
   readonly base?: BlobState
   readonly leaseId?: string | undefined
   readonly signal?: AbortSignal | undefined
-  /** Monotonic ms by which the try must have ended. */
+  /** End of the attempt at the latest, monotonic ms. */
   readonly untilMs?: number
 }
 
-/** What was sent with a body, of which the next write needs some again. */
+/** The parts sent with a body; the next write needs some of them again. */
 export type PutParts = Omit<BlobState, 'stored'>
 
 const KEPT_CLIENTS = 256
@@ -50,7 +50,7 @@ const KEPT_CLIENTS = 256
 export class BlobIO {
   readonly #container: AzureContainer
   readonly #calls: AzureRequests
-  /** A change uses its client four times; making one is not free. */
+  /** Cached, because a change uses its client four times and creating one is not free. */
   readonly #clients = new Map<string, BlockBlobClient>()
   #versioning: boolean | undefined
 
@@ -59,18 +59,18 @@ export class BlobIO {
     this.#calls = calls
   }
 
-  /** Whether the service keeps what a write replaces as a version: the answer to the last write tells. */
+  /** Whether the container has blob versioning, according to the answer to the last write. */
   get versioning(): boolean | undefined {
     return this.#versioning
   }
 
-  /** The client of a stream's blob. @throws BadName a blob of somebody else: no stream can have the name */
+  /** The client of a stream's blob. @throws BadName if the name is not valid for a stream */
   blob(name: string): BlockBlobClient {
     checkReadableName(name)
     return this.anyBlob(name)
   }
 
-  /** The client of a blob, whatever its name. @throws BadName no URL reaches it */
+  /** The client of any blob. @throws BadName if no URL can address it */
   anyBlob(name: string): BlockBlobClient {
     const known = this.#clients.get(name)
     if (known !== undefined) return known
@@ -80,16 +80,16 @@ export class BlobIO {
     return client
   }
 
-  /** One GET, repeated while unanswered; `undefined` if there is no such blob. Throws faults. */
+  /** One GET, repeated while unanswered; `undefined` if the blob does not exist. Throws faults. */
   async read(name: string, signal?: AbortSignal, untilMs?: number): Promise<BlobState | undefined> {
     const blob = this.blob(name)
     let doubted: string | undefined
     const answer = await this.#calls.sendWithRetry(
-      async tried => {
-        const state = await download(blob, name, tried)
-        // A mark set by hand (Put Block List does not check it) may be wrong for good: bytes read twice alike are believed.
-        const mark = state.contentMD5
-        if (mark !== undefined && mark !== state.md5 && doubted !== state.md5) {
+      async abortSignal => {
+        const state = await download(blob, name, abortSignal)
+        // A Content-MD5 set by a client (Put Block List does not check it) may be wrong: two equal reads are accepted.
+        const { contentMD5 } = state
+        if (contentMD5 !== undefined && contentMD5 !== state.md5 && doubted !== state.md5) {
           doubted = state.md5
           throw new ServiceError('Md5Mismatch')
         }
@@ -102,7 +102,7 @@ export class BlobIO {
     throw this.#calls.fault(answer.error, name)
   }
 
-  /** What a listing would show of one blob; `undefined` if there is none. Throws faults. */
+  /** The row of one blob, as in a listing; `undefined` if the blob does not exist. Throws faults. */
   async head(name: string, signal?: AbortSignal): Promise<(StreamRow & { metadata: Metadata }) | undefined> {
     const blob = this.anyBlob(name)
     const answer = await this.#calls.sendWithRetry(tried => blob.getProperties({ abortSignal: tried }), {
@@ -128,7 +128,7 @@ export class BlobIO {
     }
   }
 
-  /** One Put, one try: body, metadata, content headers, conditions and lease id land together or not at all. */
+  /** One Put, one attempt: body, metadata, content headers, conditions and lease id are applied together or not at all. */
   async put(name: string, write: Write): Promise<Answer<{ etag: string; modifiedMs: number }> & PutParts> {
     const { body, base, leaseId } = write
     const digest = md5Of(body)
@@ -171,11 +171,11 @@ function metadataOf({ body, summary, base, leaseId }: Write, md5: string): Recor
   return writeMetadata({ foreign, summary, md5, size: body.length, holder })
 }
 
-/** One GET of the whole blob. `contentMD5`: the mark the service keeps, unless the body was not taken in whole. */
+/** One GET of the whole blob. `contentMD5`: the checksum that the service stores; absent if the body was truncated. */
 export async function download(blob: BlockBlobClient, name: string, abortSignal: AbortSignal) {
   const got = await blob.download(0, undefined, { abortSignal, maxRetryRequests: 0 })
   if (got.blobType !== undefined && got.blobType !== 'BlockBlob') {
-    // Streams are written by Put Blob, which changes no type: to read it would only put the refusal off.
+    // Put Blob cannot change the type of a blob, so the write would be refused anyway.
     if (got.readableStreamBody instanceof Readable) got.readableStreamBody.destroy()
     throw new ServiceError('InvalidBlobType', { status: 409 })
   }
@@ -204,18 +204,18 @@ export async function download(blob: BlockBlobClient, name: string, abortSignal:
   return { stored, md5, metadata, headers, date: got.date, contentMD5 }
 }
 
-/** What is larger than any document is not taken in whole: a little more than the limit is enough to be refused. */
+/** Reads at most a little more than the size limit of a document, which is enough for the body to be rejected. */
 async function collect(stream: NodeJS.ReadableStream | undefined): Promise<Uint8Array> {
   const whole = stream === undefined ? Buffer.alloc(0) : await firstBytes(stream, MAX_READ_BYTES)
   return new Uint8Array(whole.buffer, whole.byteOffset, whole.length)
 }
 
 /** Lower-case hex; `undefined` for no bytes. */
-function hex(mark: Uint8Array | undefined): string | undefined {
-  return mark === undefined || mark.length === 0 ? undefined : Buffer.from(mark).toString('hex')
+function hex(bytes: Uint8Array | undefined): string | undefined {
+  return bytes === undefined || bytes.length === 0 ? undefined : Buffer.from(bytes).toString('hex')
 }
 
-/** One Put that succeeds only if nothing has the name. Of one that was given up while it was under way nothing is known. */
+/** One Put that succeeds only if the name is free. If it is aborted in flight, its outcome is unknown. */
 export async function createBlob(
   { calls, bodies }: { readonly calls: AzureRequests; readonly bodies: BlobIO },
   name: string,
@@ -225,14 +225,14 @@ export async function createBlob(
   signal?.throwIfAborted()
   checkStoredName(name)
   const answer = await bodies.put(name, { ...content, signal }).catch(error => {
-    if (signal?.aborted) return { kind: 'given up', error } as const
+    if (signal?.aborted) return { kind: 'aborted', error } as const
     throw error
   })
-  if (answer.kind === 'given up') return { kind: 'unknown', cause: answer.error }
+  if (answer.kind === 'aborted') return { kind: 'unknown', cause: answer.error }
   if (answer.kind === 'done') return { kind: 'created', etag: answer.value.etag }
   const { error } = answer
-  if (isSomebodyWrote(error) || isHeldByAnother(error)) return { kind: 'exists' }
+  if (isConflict(error) || isHeldByAnother(error)) return { kind: 'exists' }
   const fault = calls.fault(error, name)
-  if (answer.kind === 'refused' || answer.silences === 0) throw fault
+  if (answer.kind === 'refused' || answer.unansweredAttempts === 0) throw fault
   return { kind: 'unknown', cause: fault }
 }

@@ -14,20 +14,21 @@ import { BadName } from '../errors.ts'
 import type { AzureCredential } from './account.ts'
 import { onlyTheService } from './answers.ts'
 
-/** A client of one container, and a way to get more of them that share nothing but the credential. */
+/** A client of one container, and a factory for others that share only the credential. */
 export interface AzureContainer {
   readonly client: ContainerClient
-  /** A second client with a pipeline of its own, changed before its first use. */
+  /** A second client with its own pipeline, which `prepare` changes before the first use. */
   withPipeline(prepare: (pipeline: Pipeline) => void): ContainerClient
-  /** A client of a blob whose name is none for a stream. @throws BadName no URL reaches it */
+  /** A client of a blob whose name is not valid for a stream. @throws BadName if no URL can address it */
   oddBlob(name: string): BlockBlobClient
-  /** A client of the account the container is in. */
+  /** A client of the account. */
   service(): BlobServiceClient
 }
 
 /**
- * Opens a container. The SDK's retries are off: its repeat of a request that was applied reports failure, so the driver
- * repeats by itself and only what may be repeated. What is not the service's answer does not get to it. Connections are kept alive, which is the SDK's default.
+ * Opens a container. The SDK's retries are off: retrying a request that was applied reports a failure, so the driver itself
+ * retries those requests that can be repeated. Answers of other servers do not reach the SDK. Connections are kept alive, which
+ * is the SDK's default.
  */
 export async function openContainer(
   endpoint: string,
@@ -57,13 +58,13 @@ export async function openContainer(
 }
 
 /**
- * A URL collapses dot segments, and would mean another blob: its slashes are encoded too, and what still moved is refused. So
- * is a backslash, which the service takes for a slash.
+ * A URL collapses dot segments, and would address another blob: slashes are encoded too, and a path that still changes is
+ * rejected. So is a backslash, which the service replaces by a slash.
  */
 function urlOfOdd(name: string, url: URL): string {
   const path = `${url.pathname}/${encodeURIComponent(name)}`
   url.pathname = path
-  if (url.pathname !== path || name.includes('\\')) throw new BadName(name, 'no URL reaches it')
+  if (url.pathname !== path || name.includes('\\')) throw new BadName(name, 'no URL can address it')
   return url.toString()
 }
 
@@ -84,16 +85,16 @@ async function signerOf(
   }
 }
 
-/** Node tells here of each request that ended without an answer, by a network's fault or at its limit. */
+/** Node's channel for requests that ended without an answer, by a network fault or a timeout. */
 const CHANNEL = 'http.client.request.error'
 
 /**
- * Keeps a host's connections trustworthy. A firewall or balancer forgets connections that lie idle and tells nobody: then
- * all of them are dead, and each try of a request would die on the next one. So as soon as one that was used before gives no
- * answer, those that lie idle beside it are closed; the next try makes a new one.
+ * Closes dead connections to a host. A firewall or load balancer may silently drop idle connections: then all of them are dead,
+ * and each attempt of a request would fail on the next one. So when a reused connection gives no answer, the idle ones
+ * are closed, and the next attempt opens a new one.
  *
- * @param url of the account
- * @returns ends it
+ * @param url URL of the account
+ * @returns a function that stops this
  */
 export function dropIdleConnectionsOnError(url: URL): () => void {
   const { host, hostname, protocol } = url
@@ -106,7 +107,7 @@ export function dropIdleConnectionsOnError(url: URL): () => void {
   return () => unsubscribe(CHANNEL, onFailure)
 }
 
-/** @param where how the agent's names of connections to the host begin */
+/** @param where prefix of the agent's names for connections to the host */
 function closeIdle(agent: Agent | undefined, where: string): void {
   for (const [name, sockets] of Object.entries(agent?.freeSockets ?? {})) {
     if (!name.startsWith(where)) continue

@@ -1,38 +1,38 @@
 import { type Clock, type Instant, instantOf } from '../../util/clock.ts'
 
-/** So long after an answer, ms, the local clock is believed to have gone on from it. */
+/** Age of an answer up to which the local clock is trusted to have advanced correctly from it, ms. */
 const FRESH_MS = 1_000
-/** The wall clock may drift so far from the monotonic one meanwhile before somebody is taken to have set it, ms. */
+/** Drift between wall clock and monotonic clock beyond which the wall clock counts as set, ms. */
 const SET_MS = 500
 
 /**
- * The service's time, from the `Date` header of its answers. That header is cut to the second, so each answer gives
- * bounds, not a value: at some moment between sending and receiving the service's clock stood within that second.
- * The local clock is believed as long as no answer contradicts it, and otherwise moved by the least that fits.
+ * The time of the service, from the `Date` header of its answers. The header is truncated to the second, so an answer gives
+ * bounds, not a value: at some moment between sending and receiving, the service's clock was within that second.
+ * The local clock is used unchanged unless an answer contradicts it; then it is adjusted by the smallest offset that fits.
  */
 export class ServiceClock {
   readonly #machine: Clock
   #offsetMs = 0
-  /** Wall clock and monotonic clock when the last answer came. */
-  #heard: Instant | undefined
+  /** Wall clock and monotonic clock at the last answer. */
+  #answeredAt: Instant | undefined
 
   constructor(machine: Clock) {
     this.#machine = machine
   }
 
-  /** Whether any answer told the service's time: until then the local clock is believed blindly. */
+  /** Whether any answer contained the service's time; until then the local clock is not verified. */
   get isKnown(): boolean {
-    return this.#heard !== undefined
+    return this.#answeredAt !== undefined
   }
 
   /**
-   * Whether the last answer was so short a time ago that the local clock cannot have gone far wrong since: nobody has set
-   * it, the machine did not sleep, and no clock gains or loses much in that time.
+   * Whether the last answer is so recent that the local clock cannot be far off: it was not set, the machine did not sleep, and
+   * drift in that time is small.
    */
   get isFresh(): boolean {
-    if (this.#heard === undefined) return false
-    const passedMs = this.#machine.monotonicMs() - this.#heard.monotonicMs
-    const wallPassedMs = this.#machine.wallMs() - this.#heard.wallMs
+    if (this.#answeredAt === undefined) return false
+    const passedMs = this.#machine.monotonicMs() - this.#answeredAt.monotonicMs
+    const wallPassedMs = this.#machine.wallMs() - this.#answeredAt.wallMs
     return passedMs < FRESH_MS && Math.abs(wallPassedMs - passedMs) < SET_MS
   }
 
@@ -41,10 +41,10 @@ export class ServiceClock {
     return Math.round(this.#machine.wallMs() + this.#offsetMs)
   }
 
-  /** Takes notice of an answer. All in epoch ms; the first by the service's clock, the others by the local one. */
+  /** Records an answer. All arguments are epoch ms: the first by the service's clock, the others by the local clock. */
   observe(dateMs: number, sentMs: number, receivedMs: number): void {
     if (!Number.isFinite(dateMs) || receivedMs < sentMs) return
-    this.#heard = instantOf(this.#machine)
+    this.#answeredAt = instantOf(this.#machine)
     const least = dateMs - receivedMs
     const most = dateMs + 999 - sentMs
     this.#offsetMs = Math.min(Math.max(this.#offsetMs, least), most)

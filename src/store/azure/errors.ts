@@ -9,18 +9,18 @@ import {
   UnreadableBlob,
 } from '../errors.ts'
 
-/** What is known of the store beside an error, for its message. Free of secrets. */
+/** Facts about the store for error messages, without secrets. */
 export interface Site {
   readonly container: string
   /** `host` or `host:port`. */
   readonly host: string
   readonly emulator: boolean
-  /** When the SAS in use ends, epoch ms. */
+  /** Expiry of the SAS, epoch ms. */
   readonly sasExpiresMs?: number
   nowMs(): number
 }
 
-/** The id is not the blob's lease (any longer). */
+/** The lease id is not, or no longer, that of the blob. */
 const LEASE_GONE: ReadonlySet<string> = new Set([
   'LeaseLost',
   'LeaseNotPresentWithBlobOperation',
@@ -37,7 +37,7 @@ const HELD_BY_ANOTHER: ReadonlySet<string> = new Set([
   'LeaseIdMissing',
 ])
 
-const SOMEBODY_WROTE: ReadonlySet<string> = new Set(['ConditionNotMet', 'BlobAlreadyExists'])
+const CONFLICT: ReadonlySet<string> = new Set(['ConditionNotMet', 'BlobAlreadyExists'])
 
 const CONTAINER_GONE: ReadonlySet<string> = new Set(['ContainerNotFound', 'ContainerBeingDeleted'])
 
@@ -46,25 +46,25 @@ const NOT_THE_SERVICE = 'NotTheService'
 const NO_CONNECTION =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ERR_TLS_CERT_\w+|CERT_\w+|\w+_CERT\w*)$/
 
-/** Whether the code says that the lease id sent is not (any longer) the blob's. */
+/** Whether the lease id that was sent is not, or no longer, that of the blob. */
 export const isLeaseGone = (error: ServiceError): boolean => LEASE_GONE.has(error.code)
 
-/** Whether the code says that another holds the lease. */
+/** Whether another holds the lease. */
 export const isHeldByAnother = (error: ServiceError): boolean => HELD_BY_ANOTHER.has(error.code)
 
-/** Whether the code says that the blob is not what the condition named. */
-export const isSomebodyWrote = (error: ServiceError): boolean => SOMEBODY_WROTE.has(error.code)
+/** Whether an ETag condition failed: the blob was written, created or replaced since. */
+export const isConflict = (error: ServiceError): boolean => CONFLICT.has(error.code)
 
-/** Whether a condition was not met, of lease or ETag: it is no longer as it was when the request was made. */
+/** Whether a condition on lease or ETag failed: the state changed before the request was applied. */
 export const isCondition = (error: ServiceError): boolean =>
-  isLeaseGone(error) || isHeldByAnother(error) || isSomebodyWrote(error)
+  isLeaseGone(error) || isHeldByAnother(error) || isConflict(error)
 
 /** Whether the blob is missing in a container that exists. 403 and 5xx never mean that. */
 export const isBlobMissing = (error: ServiceError): boolean => error.status === 404 && error.code === 'BlobNotFound'
 
 /**
- * What the service, the network or the SDK said, with everything left out that could hold a secret: the SDK's own error
- * carries the request with its signature and headers, so it is never kept as a cause.
+ * An error of the service, the network or the SDK, without anything that could be a secret: the SDK's own error carries the
+ * request with its signature and headers, so it is never kept as a cause.
  */
 export class ServiceError extends Error {
   /** The service's error code, or the network's (`ECONNREFUSED`), or `TimedOut`, or `NotTheService`. */
@@ -72,39 +72,39 @@ export class ServiceError extends Error {
   /** HTTP status, `undefined` when no answer came. */
   readonly status: number | undefined
   readonly requestId: string | undefined
-  /** What `Retry-After` asked for, ms. */
+  /** The `Retry-After` of the answer, ms. */
   readonly retryAfterMs: number | undefined
 
   constructor(
     code: string,
-    said: {
+    details: {
       status?: number | undefined
       requestId?: string | undefined
       retryAfterMs?: number | undefined
       text?: string
     } = {},
   ) {
-    super(said.text ?? (said.status === undefined ? code : `${code} (HTTP ${said.status})`))
+    super(details.text ?? (details.status === undefined ? code : `${code} (HTTP ${details.status})`))
     this.name = 'ServiceError'
     this.code = code
-    this.status = said.status
-    this.requestId = said.requestId
-    this.retryAfterMs = said.retryAfterMs
+    this.status = details.status
+    this.requestId = details.requestId
+    this.retryAfterMs = details.retryAfterMs
   }
 
-  /** Whether the service may or may not have applied the request: no answer, an answer from in between, throttling. */
+  /** Whether the service may have applied the request: no answer, an answer of another server, 5xx, throttling. */
   get ambiguous(): boolean {
     return this.status === undefined
       ? this.code !== 'NotSignedIn'
       : this.status >= 500 || this.status === 429 || this.status === 408
   }
 
-  /** Whether the request cannot have reached the service: no connection came about. */
+  /** Whether the request cannot have reached the service: there was no connection. */
   get unsent(): boolean {
     return this.status === undefined && NO_CONNECTION.test(this.code)
   }
 
-  /** Something in between answered in place of the service: that is no answer, so it has no status. */
+  /** Another server answered in place of the service: this does not count as an answer, so it has no status. */
   static ofAnother(problem: string, retryAfter?: string): ServiceError {
     return new ServiceError(NOT_THE_SERVICE, { text: problem, retryAfterMs: retryAfterMs(retryAfter) })
   }
@@ -123,7 +123,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** The part of the SDK's errors that is read here. */
+/** The fields of the SDK's errors that are read here. */
 interface SdkError {
   readonly name: string
   readonly code: string
@@ -132,7 +132,7 @@ interface SdkError {
   readonly response: { readonly headers: { get(name: string): string | undefined } }
 }
 
-/** An answer to HEAD has no body: then only the header tells the code. */
+/** An answer to HEAD has no body, so its code is only in the header. */
 function codeOf(error: Partial<SdkError> | undefined): string {
   const code = error?.response?.headers.get('x-ms-error-code') ?? error?.details?.errorCode ?? error?.code
   if (typeof code === 'string' && /^[\w-]{1,100}$/.test(code)) return code
@@ -144,7 +144,7 @@ function retryAfterMs(header: string | undefined): number | undefined {
   return header !== undefined && Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : undefined
 }
 
-/** What the service says of one blob alone. Whatever else it refuses with, it may refuse for every blob. */
+/** Error codes that concern a single blob. Any other refusal may concern every blob. */
 const BLOB_FAULTS: ReadonlyMap<string, { readonly code: BlobFaultCode; readonly what: string; readonly hint: string }> =
   new Map(
     [
@@ -157,8 +157,8 @@ const BLOB_FAULTS: ReadonlyMap<string, { readonly code: BlobFaultCode; readonly 
       {
         codes: ['BlobBeingRehydrated'],
         code: 'blob-archived',
-        what: 'its blob is on its way out of the archive tier',
-        hint: 'Wait until it is there: that takes hours.',
+        what: 'its blob is being rehydrated from the archive tier',
+        hint: 'Wait until it is rehydrated: that takes hours.',
       },
       {
         codes: [
@@ -167,14 +167,14 @@ const BLOB_FAULTS: ReadonlyMap<string, { readonly code: BlobFaultCode; readonly 
           'CustomerSpecifiedEncryptionMismatch',
         ],
         code: 'blob-encrypted',
-        what: 'its blob is encrypted with a key of its writer',
-        hint: 'Write it again without a key of its own: leasectl sends none.',
+        what: 'its blob is encrypted with a customer-provided key',
+        hint: 'Write it again without one: leasectl does not send keys.',
       },
       {
         codes: ['InvalidBlobType'],
         code: 'blob-type',
         what: 'its blob is an append blob or a page blob',
-        hint: 'Streams are block blobs: copy it to another name as one.',
+        hint: 'Streams are block blobs: copy it to another name as a block blob.',
       },
       {
         codes: ['PendingCopyOperation'],
@@ -186,9 +186,9 @@ const BLOB_FAULTS: ReadonlyMap<string, { readonly code: BlobFaultCode; readonly 
   )
 
 /**
- * The fault a caller gets for an answer that is no outcome. Its cause is the redacted error.
+ * The fault to throw for an error that is not an outcome. Its cause is the redacted error.
  *
- * @param name of the blob that was asked for, if it was one
+ * @param name name of the blob, if the request was about one
  */
 export function faultOf(error: ServiceError, site: Site, name?: string): Error {
   const where = `container ${site.container} on ${site.host}`
@@ -212,7 +212,7 @@ export function faultOf(error: ServiceError, site: Site, name?: string): Error {
   }
   if (error.status === 413) return new StoreFull(`too large for ${where}: ${error.message}`, { cause: error })
   if (/^(InvalidResourceName|OutOfRangeInput|InvalidUri)$/.test(error.code)) {
-    return new BadAddress(`${where} does not take this name: ${error.message}`, { cause: error })
+    return new BadAddress(`${where} does not accept this name: ${error.message}`, { cause: error })
   }
   return new StoreIncompatible(`${where} refused the request: ${error.message}`, {
     cause: error,
@@ -229,7 +229,7 @@ function unreachable(error: ServiceError, site: Site): StoreUnreachable {
 
 function unreachableHint(error: ServiceError, site: Site): string {
   if (error.code === NOT_THE_SERVICE) {
-    return 'The answer came from something in between (a proxy, a firewall, a captive portal): check the network.'
+    return 'The answer did not come from Azure, but from a proxy, a firewall or a captive portal: check the network.'
   }
   return site.emulator
     ? `Start it with: npx azurite-blob --inMemoryPersistence --skipApiVersionCheck --blobPort ${site.host.split(':').at(-1)}`
@@ -244,7 +244,7 @@ function notPermitted(error: ServiceError, site: Site, where: string): NotPermit
     return new NotPermitted(`no access to ${where}: the SAS expired at ${new Date(expiry).toISOString()}`, {
       cause: error,
       serviceCode: error.code,
-      hint: 'Put a fresh one into AZURE_STORAGE_SAS_TOKEN.',
+      hint: 'Set a fresh one in AZURE_STORAGE_SAS_TOKEN.',
     })
   }
   return new NotPermitted(`no access to ${where}: ${error.message}`, {
@@ -260,16 +260,16 @@ function hintFor(code: string): string {
       return 'Sign in with az login, or set AZURE_STORAGE_KEY, AZURE_STORAGE_SAS_TOKEN or AZURE_STORAGE_CONNECTION_STRING.'
     case 'AuthenticationFailed':
     case 'InvalidAuthenticationInfo':
-      return 'The key or signature does not fit this account, or the clock of this machine is wrong.'
+      return 'The key or signature does not match this account, or the clock of this machine is wrong.'
     case 'AuthorizationPermissionMismatch':
     case 'AuthorizationResourceTypeMismatch':
     case 'AuthorizationServiceMismatch':
       return 'Ask for the role Storage Blob Data Contributor, or for a SAS with read, write, create, delete and list on this container.'
     case 'AuthorizationSourceIPMismatch':
     case 'AuthorizationFailure':
-      return 'The key or signature does not fit, or the firewall of the account does not allow this from here.'
+      return 'The key or signature does not match, or the firewall of the account blocks this machine.'
     case 'KeyBasedAuthenticationNotPermitted':
-      return 'The account takes no keys: sign in with az login and set AZURE_STORAGE_AUTH_MODE=login.'
+      return 'The account does not accept keys: sign in with az login and set AZURE_STORAGE_AUTH_MODE=login.'
     default:
       return 'Check the credential and its rights on this container.'
   }

@@ -9,7 +9,7 @@ import {
 } from '@azure/identity'
 import type { EntraSource } from './account.ts'
 
-/** Builds the one Entra ID credential that the environment names. Loaded only then: the module costs 240 ms. */
+/** Builds the Entra ID credential for a source. Loaded only when needed: importing the module costs 240 ms. */
 export function tokenCredential(source: EntraSource): TokenCredential {
   switch (source.kind) {
     case 'client-secret':

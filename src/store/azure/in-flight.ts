@@ -2,14 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { storeClosed } from './requests.ts'
 
 /**
- * Operations under way that may write, remove, or hold a lease. A store that is closed lets them come to their end: if it
- * aborted them they might be applied with nobody knowing, and leases would stay behind.
+ * Operations in flight that may write, remove, or hold a lease. A store waits for them when it is closed: aborted operations
+ * might be applied without a result, and leases would be left behind.
  */
 export class InFlightOperations {
   readonly #running = new Set<Promise<unknown>>()
   #isDraining = false
 
-  /** Runs an operation. Throws what it throws; once the store is draining, `StoreClosed`. */
+  /** Runs an operation. Rejects with its error, or with `StoreClosed` if the store is draining. */
   run<Outcome>(operation: () => Promise<Outcome>): Promise<Outcome> {
     return this.#isDraining ? Promise.reject(storeClosed()) : this.runRelease(operation)
   }
@@ -23,22 +23,22 @@ export class InFlightOperations {
     return outcome
   }
 
-  /** Lets no further operation begin, and waits for those under way. */
+  /** Rejects new operations, and waits for those in flight. */
   async drain(): Promise<void> {
     this.#isDraining = true
     while (this.#running.size > 0) {
       await Promise.all(this.#running)
-      // A caller that has just acquired a lease gets the chance to release it.
+      // A caller that has just acquired a lease gets a chance to release it.
       await nextTurn()
     }
   }
 }
 
-/** How long a store waits for its own requests, ms. */
+/** Limits for waiting for the store's own requests, ms. */
 export interface DrainTimeouts {
   /** A change waits for the release of the change before it. */
   readonly releaseMs: number
-  /** `close` waits for everything under way. */
+  /** `close` waits for all operations in flight. */
   readonly closeMs: number
 }
 

@@ -6,15 +6,15 @@ import type { AzureContainer } from './client.ts'
 import type { ServiceError } from './errors.ts'
 import type { AzureRequests } from './requests.ts'
 
-/** What an answer says besides what was asked for. */
+/** The field that all answers share. */
 interface AnyAnswer {
   readonly version?: string
 }
 
 /**
- * What is to be known of a container and its account. Each question is asked once: what is not answered, or asked
- * without the right to, is among the unknown facts.
- * @throws the signal's reason when it fires
+ * Collects the facts about a container and its account. Each request is sent once; facts whose request is unanswered or not
+ * permitted are in `unknown`.
+ * @throws the signal's reason when it aborts
  */
 export async function inspectAzure(
   parts: { readonly container: AzureContainer; readonly calls: AzureRequests; readonly credential: AzureCredential },
@@ -23,15 +23,15 @@ export async function inspectAzure(
 ): Promise<AzureFacts> {
   const { container, calls, credential } = parts
   const finder = new FactCollector<AzureFacts>(signal)
-  const asked = new Questions(calls, signal)
+  const requests = new MeasuredRequests(calls, signal)
   await finder.learn(['publicAccess', 'immutabilityPolicy', 'legalHold', 'containerLease'], async () =>
-    containerFacts(await asked.answer(abortSignal => container.client.getProperties({ abortSignal }))),
+    containerFacts(await requests.answer(abortSignal => container.client.getProperties({ abortSignal }))),
   )
   await finder.learn(['accountKind', 'sku', 'hierarchicalNamespace'], async () =>
-    accountFacts(await asked.answer(abortSignal => container.client.getAccountInfo({ abortSignal }))),
+    accountFacts(await requests.answer(abortSignal => container.client.getAccountInfo({ abortSignal }))),
   )
   await finder.learn(['softDeleteDays'], async () =>
-    serviceFacts(await asked.answer(abortSignal => container.service().getProperties({ abortSignal }))),
+    serviceFacts(await requests.answer(abortSignal => container.service().getProperties({ abortSignal }))),
   )
   const { site } = calls
   return {
@@ -40,19 +40,22 @@ export async function inspectAzure(
     container: site.container,
     auth: authOf(credential),
     ...known,
-    ...asked.facts,
+    ...requests.facts,
     ...finder.facts,
-    unknown: { ...finder.unknown, ...(known.versioning === undefined ? { versioning: 'only a write tells' } : {}) },
+    unknown: {
+      ...finder.unknown,
+      ...(known.versioning === undefined ? { versioning: 'known only after a write' } : {}),
+    },
   }
 }
 
-/** Sends requests once each, and keeps what their answers tell by the way. */
-class Questions {
+/** Sends requests once each, and records latency, clock offset and protocol version from their answers. */
+class MeasuredRequests {
   facts: Pick<AzureFacts, 'latencyMs' | 'clockAheadMs' | 'serviceVersion'> = {}
   readonly #calls: AzureRequests
   readonly #signal: AbortSignal | undefined
-  /** Nobody answers: further questions would only wait for the same. */
-  #silence: ServiceError | undefined
+  /** The service does not answer: further requests would only wait for the same limit. */
+  #unanswered: ServiceError | undefined
 
   constructor(calls: AzureRequests, signal: AbortSignal | undefined) {
     this.#calls = calls
@@ -60,18 +63,18 @@ class Questions {
   }
 
   async answer<T extends AnyAnswer>(send: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    if (this.#silence !== undefined) throw this.#silence
+    if (this.#unanswered !== undefined) throw this.#unanswered
     const { machine, clock, limits } = this.#calls
     const sentMs = machine.monotonicMs()
     const answer = await this.#calls.send(send, { limitMs: limits.leaseMs, signal: this.#signal })
-    // A refusal is an answer too: it took its time and carries the service's.
+    // A refusal is an answer too: it has a latency and the service's time.
     if (answer.kind === 'done' || answer.error.status !== undefined) {
       const tookMs = Math.round((machine.monotonicMs() - sentMs) * 10) / 10
       const latencyMs = Math.min(tookMs, this.facts.latencyMs ?? tookMs)
       this.facts = { ...this.facts, latencyMs, clockAheadMs: Math.round(machine.wallMs() - clock.nowMs()) }
     }
     if (answer.kind !== 'done') {
-      if (answer.error.status === undefined) this.#silence = answer.error
+      if (answer.error.status === undefined) this.#unanswered = answer.error
       throw answer.error
     }
     if (answer.value.version !== undefined) this.facts = { ...this.facts, serviceVersion: answer.value.version }
@@ -91,7 +94,7 @@ function containerFacts(found: ContainerProperties): Partial<AzureFacts> {
       legalHold: found.hasLegalHold,
       containerLease: found.leaseState,
     }),
-    // Immutability of single versions is only to be had where there are versions.
+    // Version-level immutability requires blob versioning.
     ...(found.isImmutableStorageWithVersioningEnabled ? { versioning: true } : {}),
   }
 }

@@ -5,7 +5,7 @@ import { isBlobMissing, isHeldByAnother, isLeaseGone } from './errors.ts'
 import { type HolderRecord, leaseHash, readHolder, withHolder } from './metadata.ts'
 import type { Answer, AzureRequests } from './requests.ts'
 
-/** The lease operations of the service. None of them changes the blob's ETag, except where a holder is recorded. */
+/** The lease operations of the service. They do not change the blob's ETag, unless a holder is recorded. */
 export class AzureLeases {
   readonly #bodies: BlobIO
   readonly #calls: AzureRequests
@@ -15,7 +15,10 @@ export class AzureLeases {
     this.#calls = calls
   }
 
-  /** One acquire, repeated with the same id while unanswered. `sentMs`, `gapMs`: monotonic time, and wall clock minus it, before the answered try. */
+  /**
+   * One acquire, repeated with the same id while unanswered. `sentMs` is the monotonic time before the answered attempt, `gapMs`
+   * the wall clock minus it.
+   */
   async tryAcquire(
     name: string,
     leaseId: string,
@@ -36,7 +39,7 @@ export class AzureLeases {
     )
   }
 
-  /** Takes the lease; with `record` the holder is written beside the body, under that lease. */
+  /** Acquires the lease; with `record` it also writes the holder to the metadata, under that lease. */
   async acquire(name: string, options: AcquireOptions): Promise<AcquireOutcome> {
     const { leaseId, durationS, holder, record, signal } = options
     checkDuration(durationS)
@@ -50,11 +53,11 @@ export class AzureLeases {
     return this.#unanswered(name, answer)
   }
 
-  /** Who holds the lease and who wrote last, as far as is known. */
+  /** The holder of the lease and the actor of the last write, as far as known. */
   async heldBy(name: string, signal?: AbortSignal): Promise<{ lease: LeaseView; lastBy?: string }> {
-    const seen = await this.#bodies.head(name, signal)
-    const lastBy = seen?.summary?.lastBy
-    return { lease: seen?.lease ?? { state: 'leased' }, ...(lastBy ? { lastBy } : {}) }
+    const row = await this.#bodies.head(name, signal)
+    const lastBy = row?.summary?.lastBy
+    return { lease: row?.lease ?? { state: 'leased' }, ...(lastBy ? { lastBy } : {}) }
   }
 
   async renew(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
@@ -66,11 +69,11 @@ export class AzureLeases {
     )
   }
 
-  /** Repeating it is safe: the service accepts a change to the id the lease already has. */
+  /** Safe to repeat: the service accepts a change to the id that the lease already has. */
   async change(name: string, leaseId: string, proposedId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
     const blob = this.#bodies.blob(name)
     const answer = await this.#calls.sendWithRetry(
-      // A client of its own for each try: it takes on the proposed id.
+      // A new client for each attempt, because a client adopts the proposed id.
       abortSignal => blob.getBlobLeaseClient(leaseId).changeLease(proposedId, { abortSignal }),
       this.#limits(signal),
     )
@@ -78,31 +81,32 @@ export class AzureLeases {
     return this.#outcome(name, answer, proposedId)
   }
 
-  /** Removes the record of the holder, if this lease left one, and gives the lease back. */
+  /** Removes the recorded holder, if it is that of this lease, and releases the lease. */
   async release(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
     await this.#moveRecord(name, leaseId, undefined, signal)
     return this.releaseOnly(name, leaseId, signal)
   }
 
-  /** Gives the lease back. "Not yours" after an unanswered try means that the try was applied. */
+  /** Releases the lease. "Lease gone" after an unanswered attempt means that the attempt was applied. */
   async releaseOnly(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
     const client = this.#bodies.blob(name).getBlobLeaseClient(leaseId)
     const answer = await this.#calls.sendWithRetry(
       abortSignal => client.releaseLease({ abortSignal }),
       this.#limits(signal),
     )
-    if (answer.kind === 'refused' && answer.silences > 0 && isLeaseGone(answer.error)) return { kind: 'ok', leaseId }
+    if (answer.kind === 'refused' && answer.unansweredAttempts > 0 && isLeaseGone(answer.error))
+      return { kind: 'ok', leaseId }
     return this.#outcome(name, answer, leaseId)
   }
 
-  /** Repeating it can only shorten the period, so an unanswered try is repeated. */
+  /** Repeating it can only shorten the period, so an unanswered attempt is repeated. */
   async break(name: string, periodS: number | undefined, signal?: AbortSignal): Promise<BreakOutcome> {
     if (periodS !== undefined && !(Number.isInteger(periodS) && periodS >= 0 && periodS <= 60)) {
-      throw new InvalidValue(`a lease breaks within 0 to 60 whole seconds, not ${periodS}`)
+      throw new InvalidValue(`the break period of a lease is 0 to 60 whole seconds, not ${periodS}`)
     }
     const client = this.#bodies.blob(name).getBlobLeaseClient()
     const answer = await this.#calls.sendWithRetry(
-      // The SDK's type asks for a number; without one the service lets a finite lease run out.
+      // The SDK's type requires a number; without one the service lets a finite lease expire.
       abortSignal => client.breakLease(periodS as number, { abortSignal }),
       this.#limits(signal),
     )
@@ -121,14 +125,14 @@ export class AzureLeases {
 
   #unanswered(
     name: string,
-    answer: Answer<unknown> & { kind: 'refused' | 'silent' },
+    answer: Answer<unknown> & { kind: 'refused' | 'unanswered' },
   ): { kind: 'unknown'; cause: unknown } {
     const fault = this.#calls.fault(answer.error, name)
-    if (answer.kind === 'refused' || answer.silences === 0) throw fault
+    if (answer.kind === 'refused' || answer.unansweredAttempts === 0) throw fault
     return { kind: 'unknown', cause: fault }
   }
 
-  /** The new ETag; `undefined` if the record could not be written: the lease counts, the record is a courtesy. */
+  /** The new ETag; `undefined` if the record could not be written: the record is optional, the lease holds anyway. */
   async #record(name: string, leaseId: string, holder: Holder, signal?: AbortSignal): Promise<string | undefined> {
     return this.#rewrite(name, leaseId, () => ({ holder, leaseHash: leaseHash(leaseId) }), signal)
   }
@@ -146,7 +150,7 @@ export class AzureLeases {
     )
   }
 
-  /** Writes metadata alone, under the lease and If-Match: the body stays as it is. Throws nothing but the caller's abort. */
+  /** Writes only metadata, under the lease and If-Match. Throws nothing but the caller's abort. */
   async #rewrite(
     name: string,
     leaseId: string,
@@ -154,14 +158,14 @@ export class AzureLeases {
     signal: AbortSignal | undefined,
   ): Promise<string | undefined> {
     try {
-      const seen = await this.#bodies.head(name, signal)
-      const record = seen === undefined ? 'keep' : next(readHolder(seen.metadata))
-      if (seen === undefined || record === 'keep') return seen?.etag
-      const metadata = withHolder(seen.metadata, record)
-      if (metadata === undefined) return seen.etag
+      const row = await this.#bodies.head(name, signal)
+      const record = row === undefined ? 'keep' : next(readHolder(row.metadata))
+      if (row === undefined || record === 'keep') return row?.etag
+      const metadata = withHolder(row.metadata, record)
+      if (metadata === undefined) return row.etag
       const blob = this.#bodies.blob(name)
       const answer = await this.#calls.send(
-        abortSignal => blob.setMetadata(metadata, { abortSignal, conditions: { leaseId, ifMatch: seen.etag } }),
+        abortSignal => blob.setMetadata(metadata, { abortSignal, conditions: { leaseId, ifMatch: row.etag } }),
         this.#limits(signal),
       )
       return answer.kind === 'done' ? answer.value.etag : (await this.#bodies.head(name, signal))?.etag

@@ -3,22 +3,22 @@ import { decodeSummary, encodeSummary, type Summary, type SummaryKey, versionOf 
 import type { Holder, LeaseView } from '../store.ts'
 
 /**
- * A blob's metadata. Our keys begin with `leasectl_`; HTTP headers do not keep the case of a key (listings do), so ours
- * are compared in lower case and those of others come back in lower case after a write.
+ * Metadata of a blob. Our keys begin with `leasectl_`. HTTP headers do not preserve the case of keys (listings do), so our keys
+ * are compared in lower case, and foreign keys are in lower case after a write.
  */
 export type Metadata = Readonly<Record<string, string>>
 
-/** What a listing or a header says of the bytes, to tell whether a summary belongs to them. */
+/** Checksum and size of a body, to verify that a summary belongs to it. */
 export interface BodyMark {
   /** Lower-case hex. */
   readonly md5: string | undefined
   readonly size: number
 }
 
-/** What is recorded beside the body by an explicit `lease acquire`. */
+/** The holder that an explicit `lease acquire` records in the metadata. */
 export interface HolderRecord {
   readonly holder: Holder
-  /** Tells whether the record belongs to a lease id, without showing the id. */
+  /** Identifies the lease of the record without revealing its id. */
   readonly leaseHash: string
 }
 
@@ -27,10 +27,10 @@ const HOLDER = `${PREFIX}holder_`
 const MD5 = 'md5'
 const LENGTH = 'length'
 
-/** Our metadata without the prefix of their keys: the fields of the summary, and the mark of the body it was made of. */
+/** Our metadata, with keys without the prefix: the fields of the summary, and checksum and size of its body. */
 export type OurFields = Record<SummaryKey | typeof MD5 | typeof LENGTH, string | undefined>
 
-/** None of them. Copies of it share one shape, which makes filling and reading them cheap. */
+/** All fields empty. Its copies share one hidden class, which makes them cheap to fill and read. */
 export const NO_FIELDS: Readonly<OurFields> = {
   codec: undefined,
   v: undefined,
@@ -62,25 +62,25 @@ export const NO_FIELDS: Readonly<OurFields> = {
   length: undefined,
 }
 
-/** Azure's limit for names and values together, bytes; the emulator does not check it. */
+/** Azure's limit for keys and values together, bytes; the emulator does not check it. */
 const MAX_METADATA_BYTES = 8_192
 
-/** MD5, the checksum the service itself keeps of a body. */
+/** MD5, the checksum that the service stores with a body. */
 export function md5Of(body: Uint8Array): Buffer {
   return hash('md5', body, 'buffer')
 }
 
-/** A short hash of a lease id: enough to recognise it, of no use to anybody else. */
+/** A short hash of a lease id: it identifies the id, and cannot be used as one. */
 export function leaseHash(leaseId: string): string {
   return hash('sha256', leaseId.toLowerCase(), 'hex').slice(0, 32)
 }
 
-/** The metadata that are not ours; they are sent again with each write. */
+/** The metadata of other programs, which each write sends again. */
 export function foreignMetadata(metadata: Metadata): Metadata {
   return pick(metadata, key => !key.startsWith(PREFIX))
 }
 
-/** The summary, if there is one and it belongs to the body; and the version that is named, whatever else stands there. */
+/** The summary, if there is one that belongs to the body; and the version of any summary, even a stale one. */
 export function readSummary(
   metadata: Metadata,
   body: BodyMark,
@@ -93,14 +93,14 @@ export function readSummary(
   return { summary: summaryOf(fields, body), versionFloor: versionOf(fields) }
 }
 
-/** The summary alone, of fields that were picked out already. */
+/** The summary from fields that are already extracted. */
 export function summaryOf(fields: OurFields, body: BodyMark): Summary | undefined {
   return belongs(fields, body) ? decodeSummary(fields) : undefined
 }
 
 const FIELDS = new Map(Object.keys(NO_FIELDS).map(field => [PREFIX + field, field as keyof OurFields]))
 
-/** Which of our fields a key stands for; `undefined` for a holder's, for those of others and of later versions. */
+/** Our field for a key; `undefined` for keys of a holder, of other programs and of later versions. */
 export function fieldOf(key: string): keyof OurFields | undefined {
   return FIELDS.get(key) ?? FIELDS.get(key.toLowerCase())
 }
@@ -110,8 +110,8 @@ function belongs(fields: OurFields, { md5, size }: BodyMark): boolean {
 }
 
 /**
- * All metadata of a write: those of others, the summary with the mark of its body, the holder. Left out what exceeds the
- * limit, the version last: without it an older copy of the body cannot be told from the latest.
+ * All metadata of a write: foreign metadata, the summary with checksum and size of its body, the holder. Parts beyond the size
+ * limit are dropped, the version last: without it, an older copy of the body cannot be distinguished from the latest.
  */
 export function writeMetadata(parts: {
   foreign: Metadata
@@ -131,14 +131,14 @@ export function writeMetadata(parts: {
   return shorter.find(metadata => sizeOf(metadata) <= MAX_METADATA_BYTES) ?? { ...parts.foreign }
 }
 
-/** The metadata with this holder in place of any other; `undefined` if they would not fit. */
+/** The metadata with this holder instead of any other; `undefined` if they exceed the limit. */
 export function withHolder(metadata: Metadata, record: HolderRecord | undefined): Record<string, string> | undefined {
   const others = pick(metadata, key => !key.startsWith(HOLDER))
   const all = record === undefined ? { ...others } : { ...others, ...encodeHolder(record) }
   return sizeOf(all) <= MAX_METADATA_BYTES ? all : undefined
 }
 
-/** The recorded holder, whoever it is. */
+/** The recorded holder, current or not. */
 export function readHolder(metadata: Metadata): HolderRecord | undefined {
   const ours = lowerCased(metadata)
   const field = (name: string) => decoded(ours[HOLDER + name])
@@ -154,7 +154,7 @@ export function readHolder(metadata: Metadata): HolderRecord | undefined {
   return { holder, leaseHash: recorded }
 }
 
-/** The lease as any reader may see it. A recorded holder counts only while the blob is leased. */
+/** The lease as any reader sees it. A recorded holder counts only while the blob is leased. */
 export function leaseView(state: string | undefined, duration: string | undefined, metadata: Metadata): LeaseView {
   const known = stateOf(state)
   const live = known === 'leased' || known === 'breaking'
@@ -181,7 +181,7 @@ function encodeHolder({ holder, leaseHash }: HolderRecord): Metadata {
   }
 }
 
-/** Encoded at most nine bytes a unit; also makes half a surrogate pair harmless. */
+/** Truncates to 100 UTF-16 units, at most nine bytes each when encoded, and replaces lone surrogates. */
 function cut(text: string): string {
   return text.slice(0, 100).toWellFormed()
 }

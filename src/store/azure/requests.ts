@@ -6,50 +6,50 @@ import { CircuitBreaker } from './circuit-breaker.ts'
 import { ServiceClock } from './clock.ts'
 import { faultOf, ServiceError, type Site } from './errors.ts'
 
-/** How long one try of a request may take, ms. The SDK's own try limit never ends a silent socket; an abort does. */
+/** Timeouts for one attempt of a request, ms. The SDK's own timeout never ends a silent socket; an abort does. */
 export interface RequestTimeouts {
-  /** Lease operations and HEAD: a few hundred bytes. Well below the tenure of 10 s, so that a lost one can be repeated. */
+  /** Lease operations and HEAD: a few hundred bytes. Well below the 10 s for which a lease is trusted, to leave time for a retry. */
   readonly leaseMs: number
   /** Reading or writing one body, up to 8 MiB. */
   readonly bodyMs: number
-  /** One page of a listing, some 10 MB: how long nothing of it may arrive. As a whole it may take four times as long. */
+  /** Longest time without data while a page of a listing, some 10 MB, arrives. The whole page may take four times as long. */
   readonly pageMs: number
 }
 
 export const REQUEST_TIMEOUTS: RequestTimeouts = { leaseMs: 5_000, bodyMs: 10_000, pageMs: 30_000 }
 
-/** How often a request is sent that may be repeated. */
-const TRIES = 3
+/** Maximum number of attempts of a request that can be repeated. */
+const ATTEMPTS = 3
 
 /**
- * How one request, or a few tries of it, ended. `silences` counts the tries that may have reached the service and whose
- * fate is unknown: applied or not, now or later.
+ * Result of one request, or of a few attempts. `unansweredAttempts` is the number of attempts that may have reached the service and were
+ * not answered: they may be applied, now or later, or never.
  */
 export type Answer<T> =
-  | { readonly kind: 'done'; readonly value: T; readonly silences: number }
-  /** The service said no; the try it answers applied nothing. */
-  | { readonly kind: 'refused'; readonly error: ServiceError; readonly silences: number }
-  /** No answer, or one that does not tell (5xx, throttled). With 0 silences the service was never reached. */
-  | { readonly kind: 'silent'; readonly error: ServiceError; readonly silences: number }
+  | { readonly kind: 'done'; readonly value: T; readonly unansweredAttempts: number }
+  /** The service rejected the request; the attempt that it answered applied nothing. */
+  | { readonly kind: 'refused'; readonly error: ServiceError; readonly unansweredAttempts: number }
+  /** No answer, or an ambiguous one (5xx, throttled). With 0 unansweredAttempts the service was never reached. */
+  | { readonly kind: 'unanswered'; readonly error: ServiceError; readonly unansweredAttempts: number }
 
 export interface RequestOptions {
-  /** Of one try; in an outage as long again to wait for its turn. */
+  /** Timeout of one attempt, ms; during an outage, the same time again to wait for a probe slot. */
   readonly limitMs: number
-  /** Monotonic ms, after which no try goes on and none begins. */
+  /** Deadline of all attempts, monotonic ms. */
   readonly untilMs?: number | undefined
-  /** Of the caller. When it fires the call throws its reason. */
+  /** Signal of the caller. When it aborts, the call throws its reason. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** Why a request of a store that was closed is not answered. */
+/** The error for requests of a closed store. */
 export function storeClosed(): StoreClosed {
   return new StoreClosed('the store was closed')
 }
 
-/** In place of an answer, where closing the store ended the request or kept it from being sent. */
+/** The error of a request that was ended, or not sent, because the store was closed. */
 const CLOSED = new ServiceError('StoreClosed')
 
-/** Everything the driver's parts share: clocks, chance, limits, and the ways to send a request. */
+/** The shared parts of the driver: clocks, randomness, timeouts, and the sending of requests. */
 export class AzureRequests {
   readonly machine: Clock
   readonly clock: ServiceClock
@@ -73,66 +73,67 @@ export class AzureRequests {
     this.site = { ...parts.site, nowMs: () => this.clock.nowMs() }
   }
 
-  /** Ends every request under way, as one without an answer: it may have been applied. No further one is sent. */
+  /** Ends all requests in flight as unanswered: they may have been applied. No further request is sent. */
   close(): void {
     this.#closing.abort(storeClosed())
   }
 
-  /** Sends a request once, with a limit of its own; in an outage in its turn. Throws only the caller's abort. */
+  /** Sends a request once, with a timeout; during an outage as a probe. Throws only the caller's abort and bugs. */
   async send<T>(send: (signal: AbortSignal) => Promise<T>, options: RequestOptions): Promise<Answer<T>> {
-    const unsent = this.#outage.isOn
-      ? await this.#outage.turn(this.#limitMs(options), options.signal, this.#closing.signal)
+    const unsent = this.#outage.isOpen
+      ? await this.#outage.acquireProbeSlot(this.#limitMs(options), options.signal, this.#closing.signal)
       : undefined
     options.signal?.throwIfAborted()
-    if (this.#isClosed) return { kind: 'silent', error: CLOSED, silences: 0 }
-    if (unsent !== undefined) return { kind: 'silent', error: unsent, silences: 0 }
+    if (this.#isClosed) return { kind: 'unanswered', error: CLOSED, unansweredAttempts: 0 }
+    if (unsent !== undefined) return { kind: 'unanswered', error: unsent, unansweredAttempts: 0 }
     const scope = new AttemptSignal([options.signal, this.#closing.signal], this.#limitMs(options))
     const sentMs = this.machine.wallMs()
     try {
       const value = await send(scope.signal)
       this.#observe((value as { date?: unknown } | undefined)?.date, sentMs)
       this.#outage.answered()
-      return { kind: 'done', value, silences: 0 }
+      return { kind: 'done', value, unansweredAttempts: 0 }
     } catch (thrown) {
       options.signal?.throwIfAborted()
-      // Unless it was answered at that very moment.
+      // Unless the answer arrived at the same moment.
       if (this.#isClosed && ServiceError.of(thrown).status === undefined)
-        return { kind: 'silent', error: CLOSED, silences: 1 }
+        return { kind: 'unanswered', error: CLOSED, unansweredAttempts: 1 }
       if (isProgrammingError(thrown)) throw thrown
       const error = scope.timedOut ? new ServiceError('TimedOut') : ServiceError.of(thrown)
       this.#observe(dateOf(thrown), sentMs)
       if (error.status !== undefined && !error.ambiguous) this.#outage.answered()
-      if (!error.ambiguous) return { kind: 'refused', error, silences: 0 }
-      if (error.code !== 'Md5Mismatch') this.#outage.silent(error)
-      return { kind: 'silent', error, silences: error.unsent ? 0 : 1 }
+      if (!error.ambiguous) return { kind: 'refused', error, unansweredAttempts: 0 }
+      if (error.code !== 'Md5Mismatch') this.#outage.unanswered(error)
+      return { kind: 'unanswered', error, unansweredAttempts: error.unsent ? 0 : 1 }
     } finally {
       scope.end()
     }
   }
 
-  /** Sends a request that may be repeated, at most three times while there is no answer. */
+  /** Sends a request that can be repeated, up to three times while unanswered. */
   async sendWithRetry<T>(send: (signal: AbortSignal) => Promise<T>, options: RequestOptions): Promise<Answer<T>> {
-    let silences = 0
-    for (let tried = 1; ; tried += 1) {
+    let unansweredAttempts = 0
+    for (let attempt = 1; ; attempt += 1) {
       const answer = await this.send(send, options)
-      silences += answer.silences
-      if (answer.kind !== 'silent' || answer.error === CLOSED || tried >= TRIES) return { ...answer, silences }
-      const delayMs = unansweredDelay(tried - 1, answer.error.retryAfterMs, this.random)
+      unansweredAttempts += answer.unansweredAttempts
+      if (answer.kind !== 'unanswered' || answer.error === CLOSED || attempt >= ATTEMPTS)
+        return { ...answer, unansweredAttempts }
+      const delayMs = unansweredDelay(attempt - 1, answer.error.retryAfterMs, this.random)
       if (this.machine.monotonicMs() + delayMs >= (options.untilMs ?? Number.POSITIVE_INFINITY))
-        return { ...answer, silences }
-      // If the store is closed meanwhile, the next try says so; what became of those before is not forgotten.
+        return { ...answer, unansweredAttempts }
+      // If the store is closed meanwhile, the next attempt reports it, with the unansweredAttempts of the earlier ones.
       await sleepUntilAborted(delayMs, options.signal, this.#closing.signal)
     }
   }
 
-  /** Waits; throws the reason when the caller or the store gives up. */
+  /** Waits; throws the reason when the caller aborts or the store is closed. */
   async pause(ms: number, signal?: AbortSignal): Promise<void> {
     await sleepUntilAborted(ms, signal, this.#closing.signal)
     signal?.throwIfAborted()
     this.#closing.signal.throwIfAborted()
   }
 
-  /** The fault to throw for an answer that is no outcome. @param name of the blob that was asked for */
+  /** The fault to throw for an error that is not an outcome. @param name name of the blob */
   fault(error: ServiceError, name?: string): Error {
     return error === CLOSED ? storeClosed() : faultOf(error, this.site, name)
   }
@@ -157,12 +158,12 @@ function dateOf(thrown: unknown): Date | undefined {
   return text === undefined ? undefined : new Date(text)
 }
 
-/** A bug must not pass for a network that does not answer. The SDK's argument checks are RangeErrors. */
+/** A bug must not count as an unanswered request. The SDK's argument checks throw RangeErrors. */
 function isProgrammingError(thrown: unknown): boolean {
   return thrown instanceof TypeError || thrown instanceof ReferenceError || thrown instanceof RangeError
 }
 
-/** One abort signal for several reasons to stop and a time limit; cheaper than `AbortSignal.any`, and it cleans up. */
+/** One abort signal for several source signals and a timeout; cheaper than `AbortSignal.any`, and removes its listeners. */
 class AttemptSignal {
   readonly #controller = new AbortController()
   readonly #sources: readonly (AbortSignal | undefined)[]

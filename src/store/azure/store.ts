@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Summary } from '../../stream/summary.ts'
 import { type Clock, machineClock } from '../../util/clock.ts'
 import { within } from '../../util/concurrency.ts'
+import { defined } from '../../util/defined.ts'
 import { accountUrl, formatAddress, type StoreAddress } from '../address.ts'
 import type { AzureFacts, InspectOptions } from '../facts.ts'
 import type {
@@ -45,18 +46,18 @@ export interface AzureBlobOptions {
   readonly newLeaseId?: () => string
   readonly limits?: Partial<RequestTimeouts>
   readonly waits?: Partial<DrainTimeouts>
-  /** Blobs on a page of a listing. */
+  /** Number of blobs on a page of a listing. */
   readonly pageSize?: number
 }
 
-/** Opens a container of blobs as a store. Sends nothing yet: a wrong credential shows with the first request. */
+/** Opens a container of blobs as a store. It sends no request: a wrong credential fails with the first one. */
 export async function openAzureBlobStore(options: AzureBlobOptions): Promise<StreamStore> {
   const { address, credential } = options
   const endpoint = accountUrl(address)
   return new AzureBlobStore(await openContainer(endpoint, address.container, credential), options)
 }
 
-/** One blob a stream, in one container. */
+/** A store with one blob per stream, in one container. */
 class AzureBlobStore implements StreamStore {
   readonly address: string
   readonly #container: AzureContainer
@@ -65,13 +66,13 @@ class AzureBlobStore implements StreamStore {
   readonly #bodies: BlobIO
   readonly #leases: AzureLeases
   readonly #pageSize: number | undefined
-  /** One for all listings: its pipeline keeps a token as long as it is good. */
+  /** Shared by all listings, because its pipeline caches a token. */
   #pages: AzureListReader | undefined
   readonly #inFlight = new InFlightOperations()
   readonly #waits: DrainTimeouts
   readonly #contention: Contention
   readonly #attemptContext: AttemptContext
-  readonly #letConnectionsBe: () => void
+  readonly #stopDroppingConnections: () => void
 
   constructor(
     container: AzureContainer,
@@ -80,13 +81,13 @@ class AzureBlobStore implements StreamStore {
     this.address = formatAddress(address)
     this.#container = container
     this.#credential = credential
-    const expiry = credential.kind === 'sas' ? credential.expiresMs : undefined
+    const sasExpiresMs = credential.kind === 'sas' ? credential.expiresMs : undefined
     this.#calls = new AzureRequests({
       site: {
         container: address.container,
         host: new URL(accountUrl(address)).host,
         emulator: address.kind === 'azurite',
-        ...(expiry === undefined ? {} : { sasExpiresMs: expiry }),
+        ...defined({ sasExpiresMs }),
       },
       machine: machine ?? machineClock,
       random: random ?? Math.random,
@@ -104,7 +105,7 @@ class AzureBlobStore implements StreamStore {
       newLeaseId: newLeaseId ?? randomUUID,
     }
     this.#pageSize = pageSize
-    this.#letConnectionsBe = dropIdleConnectionsOnError(new URL(accountUrl(address)))
+    this.#stopDroppingConnections = dropIdleConnectionsOnError(new URL(accountUrl(address)))
   }
 
   nowMs(): number {
@@ -117,7 +118,7 @@ class AzureBlobStore implements StreamStore {
     try {
       await this.#bodies.head(name, signal)
     } catch (error) {
-      // A refusal has the time too; what it means, the change that follows tells.
+      // A refusal carries the time too; the change that follows reports its meaning.
       if (!clock.isKnown) throw error
     }
   }
@@ -129,7 +130,7 @@ class AzureBlobStore implements StreamStore {
   }
 
   async read(name: string, signal?: AbortSignal): Promise<StreamSnapshot | undefined> {
-    // The reader must not see a lease that is only kept for a next change.
+    // Readers must not see a lease that is only kept for the next change.
     this.#contention.releaseKept(name)
     return (await this.#bodies.read(name, signal))?.stored
   }
@@ -145,7 +146,7 @@ class AzureBlobStore implements StreamStore {
     options: ChangeOptions,
   ): Promise<ChangeOutcome> {
     const attempt = new ChangeAttempt(this.#attemptContext, name, decide, options)
-    // If a lease is kept from the change before, this one reuses it.
+    // A lease kept from the previous change is reused, even by an optimistic change.
     const isOptimistic =
       options.write === 'optimistic' && options.leaseId === undefined && !this.#contention.hasKeptLease(name)
     const strategy = isOptimistic ? new OptimisticWrite(attempt) : new LeasedWrite(attempt)
@@ -199,20 +200,20 @@ class AzureBlobStore implements StreamStore {
   inspect({ signal }: InspectOptions = {}): Promise<AzureFacts> {
     const { versioning } = this.#bodies
     const parts = { container: this.#container, calls: this.#calls, credential: this.#credential }
-    return inspectAzure(parts, { address: this.address, ...(versioning === undefined ? {} : { versioning }) }, signal)
+    return inspectAzure(parts, { address: this.address, ...defined({ versioning }) }, signal)
   }
 
   async close(): Promise<void> {
     await within(this.#waits.closeMs, this.#drain())
     this.#calls.close()
-    this.#letConnectionsBe()
+    this.#stopDroppingConnections()
   }
 
-  /** Lets everything under way come to its end, begins nothing further, and releases all leases of changes. */
+  /** Waits for all operations in flight, rejects new ones, and releases all leases of changes. */
   async #drain(): Promise<void> {
     this.#contention.releaseAllKept()
     await this.#inFlight.drain()
-    // Those that the last operations kept for a next one.
+    // Leases that the last operations kept for the next one.
     this.#contention.releaseAllKept()
     await this.#contention.allReleased()
   }

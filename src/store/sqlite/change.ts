@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { NO_LEASE } from '../../stream/lease.ts'
 import { sleep } from '../../util/concurrency.ts'
-import { backOff, RetryBudget } from '../backoff.ts'
+import { backOff } from '../backoff.ts'
 import { StoreDamaged } from '../errors.ts'
-import { writeGate } from '../local-lease.ts'
+import { checkWrite } from '../local-lease.ts'
 import type { ChangeOptions, ChangeOutcome, Decision, StreamRow, StreamSnapshot } from '../store.ts'
 import { CommitFault, type Connection } from './connection.ts'
 import type { SqliteFile } from './file.ts'
@@ -14,43 +14,31 @@ import {
   keptOf,
   leaseValues,
   listedOf,
+  SELECT_BODY,
+  SELECT_STREAM,
   type SqliteRow,
+  UPDATE_BODY,
+  UPDATE_DUE,
+  UPDATE_LEASE,
+  UPDATE_STREAM,
   writtenValues,
-} from './rows.ts'
-import { SELECT_BODY, SELECT_STREAM, UPDATE_BODY, UPDATE_DUE, UPDATE_LEASE, UPDATE_STREAM } from './schema.ts'
+} from './schema.ts'
 
-/** How often a change whose COMMIT was not confirmed is looked up and tried again. */
-const COMMIT_TRIES = 4
+/** Maximum number of attempts of a change whose COMMIT is not confirmed. */
+const COMMIT_ATTEMPTS = 4
 
-/** What a change needs of its store. */
+/** The parts of the store that a change needs. */
 export interface SqliteChangeContext {
   readonly file: SqliteFile
   readonly clock: () => number
   readonly random: () => number
 }
 
-/** One change, from waiting for another's lease to the commit that was confirmed or looked up. */
-export async function changeOnceFree(
-  context: SqliteChangeContext,
-  name: string,
-  decide: Decide,
-  options: ChangeOptions,
-): Promise<ChangeOutcome> {
-  const patience = new RetryBudget({
-    limitMs: options.waitMs,
-    random: context.random,
-    stop: options.stopWaiting,
-    signal: options.signal,
-  })
-  for (;;) {
-    const outcome = await changeResolved(context, name, decide, options)
-    if (outcome.kind !== 'held') return outcome
-    if (!(await patience.pause())) return { ...outcome, waitedMs: patience.waitedMs }
-  }
-}
-
-/** After an unconfirmed COMMIT it runs again: `decide` finds its own change in the stream, or the stream without it. */
-async function changeResolved(
+/**
+ * One change, without waiting for a lease held by another. After an unconfirmed COMMIT it runs again: `decide` then finds its own
+ * change in the stream, or the stream without it.
+ */
+export async function changeStream(
   { file, clock, random }: SqliteChangeContext,
   name: string,
   decide: Decide,
@@ -59,30 +47,29 @@ async function changeResolved(
   let fault: CommitFault | undefined
   const change = new ChangeTransaction({ name, decide, leaseId, clock })
   const prepare = (connection: Connection) => (fault === undefined ? change.prepare(connection) : undefined)
-  const attempt = (connection: Connection) =>
-    fault === undefined ? change.write(connection) : change.repeat(connection)
-  for (let tries = 1; ; tries += 1) {
+  const work = (connection: Connection) => (fault === undefined ? change.write(connection) : change.repeat(connection))
+  for (let attempts = 1; ; attempts += 1) {
     try {
-      if (fault) await sleep(backOff(tries, random), signal)
-      const outcome = await file.write(attempt, { signal, lockWaitMs: deadlineMs }, prepare)
+      if (fault) await sleep(backOff(attempts, random), signal)
+      const outcome = await file.write(work, { signal, lockWaitMs: deadlineMs }, prepare)
       if (outcome !== undefined && (outcome.kind !== 'missing' || fault === undefined)) return outcome
-      // Removed since: with it went what would tell whether the COMMIT was applied.
+      // The stream was removed since, and with it the evidence whether the COMMIT was applied.
       return fault === undefined ? { kind: 'missing' } : { kind: 'unknown', cause: fault.cause }
     } catch (error) {
       if (error instanceof DecideFault) throw error.cause
       if (error instanceof CommitFault) fault = error
       if (fault === undefined) throw error
-      if (error !== fault || tries === COMMIT_TRIES) return { kind: 'unknown', cause: fault.cause }
+      if (error !== fault || attempts === COMMIT_ATTEMPTS) return { kind: 'unknown', cause: fault.cause }
     }
   }
 }
 
-/** A decision made before the transaction stands for so long, ms: it bears the time at which it was made. */
-const STANDS_MS = 100
+/** Maximum age of a decision made before the transaction, ms: the decision contains its time. */
+const VALID_MS = 100
 
 type Decide = (current: StreamSnapshot, nowMs: number) => Decision
 
-/** Keeps what the caller's function throws apart from the faults of the store. */
+/** Separates errors of the caller's function from faults of the store. */
 class DecideFault extends Error {
   constructor(cause: unknown) {
     super('decide failed', { cause })
@@ -96,64 +83,64 @@ export interface ChangeTask {
   readonly clock: () => number
 }
 
-/** A stream as it was when it was looked at. */
-interface Look {
+/** State of a stream, and the time of reading it. */
+interface StreamState {
   readonly row: SqliteRow
   readonly stream: KeptStream
   readonly nowMs: number
 }
 
-/** What is to be written over the stream that was looked at. */
-interface Ahead extends Look {
-  readonly decision: Written
+/** A decision to write, and the state for which it was made. */
+interface PreparedWrite extends StreamState {
+  readonly decision: PutDecision
 }
 
 /**
- * One change of one stream: read, check that no other lease is live, decide, write. From BEGIN to COMMIT nobody else
- * writes: the transaction is the lease, so no row says that one was taken.
+ * One change of one stream: read, check that no other holds the lease, decide, write. From BEGIN to COMMIT no other program
+ * can write: the transaction replaces the lease, so no lease is stored.
  */
 class ChangeTransaction {
   readonly #task: ChangeTask
-  #ahead: Ahead | undefined
-  /** What was written in a transaction of which no COMMIT is known yet. */
-  #written: Written | undefined
+  #prepared: PreparedWrite | undefined
+  /** The decision written in a transaction whose COMMIT is not known yet. */
+  #written: PutDecision | undefined
 
   constructor(task: ChangeTask) {
     this.#task = task
   }
 
   /**
-   * Decides on the state that can be read now, while another program writes. What needs no write is the outcome as of
-   * this read; a write waits for the transaction, and is made there unless the stream has moved.
+   * Decides on the state that is readable now, while another program writes. If no write is needed, this read gives the outcome.
+   * A write waits for the transaction, which applies the decision unless the stream has changed.
    */
   prepare(connection: Connection): { readonly result: ChangeOutcome } | undefined {
     this.#forgetRolledBack()
-    const look = this.#look(connection)
-    if (!('stream' in look)) return { result: this.#without(look) }
-    const closed = this.#closed(look)
-    if (closed !== undefined) return { result: this.#without(closed) }
-    if (stands(this.#ahead, look)) return undefined
+    const state = this.#read(connection)
+    if (!('stream' in state)) return { result: this.#without(state) }
+    const refused = this.#refusal(state)
+    if (refused !== undefined) return { result: this.#without(refused) }
+    if (isStillValid(this.#prepared, state)) return undefined
     this.#discard()
-    const decision = this.#decided(connection, look)
+    const decision = this.#decide(connection, state)
     if (decision.kind === 'leave') return { result: { kind: 'left' } }
-    this.#ahead = { ...look, decision }
+    this.#prepared = { ...state, decision }
     return undefined
   }
 
-  /** In a write transaction. Called again, the one before was rolled back, perhaps for what another change in it met. */
+  /** In a write transaction. If called again, the transaction before was rolled back, perhaps because of another change in it. */
   write(connection: Connection): ChangeOutcome {
     this.#forgetRolledBack()
-    const look = this.#look(connection)
-    if (!('stream' in look)) return this.#without(look)
-    const closed = this.#closed(look)
-    if (closed !== undefined) return this.#without(closed)
-    const ahead = this.#ahead
-    if (stands(ahead, look)) {
-      this.#ahead = undefined
-      return this.#rewrite(connection, ahead)
+    const state = this.#read(connection)
+    if (!('stream' in state)) return this.#without(state)
+    const refused = this.#refusal(state)
+    if (refused !== undefined) return this.#without(refused)
+    const prepared = this.#prepared
+    if (isStillValid(prepared, state)) {
+      this.#prepared = undefined
+      return this.#rewrite(connection, prepared)
     }
     this.#discard()
-    return this.#decideAndWrite(connection, look)
+    return this.#decideAndWrite(connection, state)
   }
 
   #without(outcome: ChangeOutcome): ChangeOutcome {
@@ -166,44 +153,44 @@ class ChangeTransaction {
     this.#written = undefined
   }
 
-  /** What was decided ahead is not written: another may do the same meanwhile, under the same command id. */
+  /** Drops the prepared decision: another process may do the same meanwhile, under the same command id. */
   #discard(): void {
-    this.#ahead?.decision.discard?.()
-    this.#ahead = undefined
+    this.#prepared?.decision.discard?.()
+    this.#prepared = undefined
   }
 
   /**
-   * In a write transaction, after a COMMIT that was not confirmed. Only the stream itself tells whether that was applied;
-   * a closed gate does not, nor does what was known before.
+   * In a write transaction, after an unconfirmed COMMIT. Only the stream itself shows whether that COMMIT was applied: neither a
+   * refused write nor any earlier state does.
    */
   repeat(connection: Connection): ChangeOutcome {
-    const look = this.#look(connection)
-    if (!('stream' in look)) return look
-    const closed = this.#closed(look)
-    if (closed === undefined) return this.#decideAndWrite(connection, look)
-    return this.#decided(connection, look).kind === 'leave' ? { kind: 'left' } : closed
+    const state = this.#read(connection)
+    if (!('stream' in state)) return state
+    const refused = this.#refusal(state)
+    if (refused === undefined) return this.#decideAndWrite(connection, state)
+    return this.#decide(connection, state).kind === 'leave' ? { kind: 'left' } : refused
   }
 
-  #look(connection: Connection): Look | { readonly kind: 'missing' } {
+  #read(connection: Connection): StreamState | { readonly kind: 'missing' } {
     const row = connection.get(SELECT_STREAM, this.#task.name)
     return row === undefined ? { kind: 'missing' } : { row, stream: keptOf(row), nowMs: this.#task.clock() }
   }
 
-  #closed({ stream, nowMs }: Look): ChangeOutcome | undefined {
-    const gate = writeGate(stream, this.#task.leaseId, nowMs)
-    if (gate.kind === 'open') return undefined
-    return gate.kind === 'held' ? { ...gate, waitedMs: 0 } : gate
+  #refusal({ stream, nowMs }: StreamState): ChangeOutcome | undefined {
+    const check = checkWrite(stream, this.#task.leaseId, nowMs)
+    if (check.kind === 'open') return undefined
+    return check.kind === 'held' ? { ...check, waitedMs: 0 } : check
   }
 
-  #decideAndWrite(connection: Connection, look: Look): ChangeOutcome {
-    const decision = this.#decided(connection, look)
-    return decision.kind === 'leave' ? { kind: 'left' } : this.#rewrite(connection, { ...look, decision })
+  #decideAndWrite(connection: Connection, state: StreamState): ChangeOutcome {
+    const decision = this.#decide(connection, state)
+    return decision.kind === 'leave' ? { kind: 'left' } : this.#rewrite(connection, { ...state, decision })
   }
 
-  #decided(connection: Connection, look: Look): Decision {
-    const current = new LazySnapshot(connection, this.#task.name, look)
+  #decide(connection: Connection, state: StreamState): Decision {
+    const current = lazySnapshot(connection, this.#task.name, state)
     try {
-      return this.#task.decide(current.stored, look.nowMs)
+      return this.#task.decide(current.snapshot, state.nowMs)
     } catch (error) {
       current.end()
       throw new DecideFault(error)
@@ -212,7 +199,7 @@ class ChangeTransaction {
     }
   }
 
-  #rewrite(connection: Connection, { stream, nowMs, decision }: Ahead): ChangeOutcome {
+  #rewrite(connection: Connection, { stream, nowMs, decision }: PreparedWrite): ChangeOutcome {
     const { name, leaseId } = this.#task
     const etag = randomUUID()
     const { body, summary } = decision
@@ -220,7 +207,7 @@ class ChangeTransaction {
     if (connection.update(UPDATE_BODY, body, stream.bodyId) === 0) throw bodyMissing(name)
     connection.run(UPDATE_STREAM, ...writtenValues(etag, body, summary, nowMs), name)
     if (instant(summary.dueMs) !== instant(stream.dueMs)) connection.run(UPDATE_DUE, instant(summary.dueMs), name)
-    // Without a lease id the gate is open only over a lease that has ended: a write makes it history.
+    // Without a lease id a write is allowed only after the end of a lease, and clears it.
     if (stream.lease.record.id !== '' && leaseId === undefined) {
       connection.run(UPDATE_LEASE, ...leaseValues({ record: NO_LEASE, holder: undefined }), name)
     }
@@ -228,70 +215,64 @@ class ChangeTransaction {
   }
 }
 
-/** Neither the stream nor its lease have moved since, nor has the clock gone back or far. */
-function stands(ahead: Ahead | undefined, { row, nowMs }: Look): ahead is Ahead {
-  if (ahead === undefined || nowMs < ahead.nowMs || nowMs > ahead.nowMs + STANDS_MS) return false
-  return row.every((value, at) => value === ahead.row[at])
+/** Whether neither stream nor lease has changed since, and the clock has not gone back or too far. */
+function isStillValid(prepared: PreparedWrite | undefined, { row, nowMs }: StreamState): prepared is PreparedWrite {
+  if (prepared === undefined || nowMs < prepared.nowMs || nowMs > prepared.nowMs + VALID_MS) return false
+  return row.every((value, at) => value === prepared.row[at])
 }
 
-type Written = Extract<Decision, { kind: 'put' }>
+type PutDecision = Extract<Decision, { kind: 'put' }>
 
 /**
- * A stream as a change sees it inside its transaction. Whoever remembers the document by its ETag asks neither for the body
- * nor for the summary: those are read when they are asked for, which costs more than all the rest.
+ * The state passed to `decide` inside the transaction. A caller that has the document cached by ETag needs neither body nor
+ * summary, so they are read on demand: reading them costs more than all the rest.
  */
-class LazySnapshot {
-  readonly stored: StreamSnapshot
-  #body: Uint8Array | undefined
-  /** A fault of the store, not of the one who asked. */
-  #fault: { readonly error: unknown } | undefined
-  #hasEnded = false
-
-  constructor(connection: Connection, name: string, { row, stream, nowMs }: Look) {
-    const listed = (): StreamRow => listedOf(row, nowMs)
-    const body = (): Uint8Array => this.#read(connection, name, stream.bodyId)
-    this.stored = {
-      name,
-      etag: stream.etag,
-      modifiedMs: stream.modifiedMs,
-      versionFloor: stream.version,
-      get size() {
-        return listed().size
-      },
-      get lease() {
-        return listed().lease
-      },
-      get summary() {
-        return listed().summary
-      },
-      get body() {
-        return body()
-      },
-    } as StreamSnapshot
-  }
-
-  /**
-   * A body that was not asked for by now is not read any more: outside the transaction it may be another's.
-   * @throws what reading threw, whatever was made of it
-   */
-  end(): void {
-    this.#hasEnded = true
-    if (this.#fault !== undefined) throw this.#fault.error
-  }
-
-  #read(connection: Connection, name: string, bodyId: number): Uint8Array {
-    if (this.#body !== undefined) return this.#body
-    if (this.#hasEnded) throw new Error('a stream can be looked at only while its change is decided')
+function lazySnapshot(connection: Connection, name: string, { row, stream, nowMs }: StreamState) {
+  let body: Uint8Array | undefined
+  /** A fault of the store, not of the caller. */
+  let fault: { readonly error: unknown } | undefined
+  let hasEnded = false
+  const readBody = (): Uint8Array => {
+    if (body !== undefined) return body
+    if (hasEnded) throw new Error('the state can be read only while decide runs')
     try {
-      const row = connection.get(SELECT_BODY, bodyId)
-      if (row === undefined) throw bodyMissing(name)
-      this.#body = bodyOf(row[0])
-      return this.#body
+      const found = connection.get(SELECT_BODY, stream.bodyId)
+      if (found === undefined) throw bodyMissing(name)
+      body = bodyOf(found[0])
+      return body
     } catch (error) {
-      this.#fault = { error }
+      fault = { error }
       throw error
     }
   }
+  const listed = (): StreamRow => listedOf(row, nowMs)
+  const snapshot = {
+    name,
+    etag: stream.etag,
+    modifiedMs: stream.modifiedMs,
+    versionFloor: stream.version,
+    get size() {
+      return listed().size
+    },
+    get lease() {
+      return listed().lease
+    },
+    get summary() {
+      return listed().summary
+    },
+    get body() {
+      return readBody()
+    },
+  } as StreamSnapshot
+  /**
+   * Forbids reading the body from now on: outside the transaction it may belong to another state.
+   * @throws the error of reading the body, even if `decide` caught it
+   */
+  const end = (): void => {
+    hasEnded = true
+    if (fault !== undefined) throw fault.error
+  }
+  return { snapshot, end }
 }
 
 function bodyMissing(name: string): StoreDamaged {

@@ -17,37 +17,37 @@ const CODE = {
   notADb: 26,
 } as const
 
-/** Extended codes that say the medium lost data: IOERR_SHORT_READ, IOERR_DATA, IOERR_CORRUPTFS. */
+/** Extended codes for lost data: IOERR_SHORT_READ, IOERR_DATA, IOERR_CORRUPTFS. */
 const LOST_DATA = new Set([522, 8202, 8458])
 
-/** IOERR_SHMSIZE: the index of the WAL could not be enlarged, for the disk is full. */
+/** IOERR_SHMSIZE: the index of the WAL could not be enlarged because the disk is full. */
 const NO_ROOM = 4874
 
-const KEPT = 'The file is left as it is. Restore it from a copy, or name another store with --store.'
+const KEPT = 'The file is left unchanged. Restore it from a copy, or name another store with --store.'
 
-/** The extended result code, `undefined` if the error is not SQLite's. */
+/** The extended result code; `undefined` if the error is not from SQLite. */
 export function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined
   return typeof error.errcode === 'number' ? error.errcode : undefined
 }
 
-/** Another connection is at it: worth another try, nothing was applied. */
+/** Whether another connection has the file locked: nothing was applied, retry. */
 export function isBusy(error: unknown): boolean {
   const code = (sqliteCode(error) ?? 0) & 0xff
   return code === CODE.busy || code === CODE.locked || code === CODE.protocol
 }
 
-/** The transaction was not applied, for good: there was no room to write it. */
+/** Whether the disk was full: the transaction was certainly not applied. */
 export function isFull(error: unknown): boolean {
   return ((sqliteCode(error) ?? 0) & 0xff) === CODE.full
 }
 
-/** No room even for the index of the WAL, which readers need too. */
+/** Whether there was no room for the index of the WAL, which readers need too. */
 export function isIndexFull(error: unknown): boolean {
   return sqliteCode(error) === NO_ROOM
 }
 
-/** The fault of the store that an error of SQLite or of the file system stands for; other errors as they are. */
+/** Converts an error of SQLite or the file system to a fault of the store; returns other errors unchanged. */
 export function storeError(error: unknown, path: string): unknown {
   if (error instanceof LeasectlError) return error
   const code = sqliteCode(error)
@@ -63,18 +63,18 @@ function fromSqlite(code: number, cause: unknown, path: string): LeasectlError |
       return new StoreUnreachable(`${path} is locked by another program`, { cause, hint: 'Try again in a moment.' })
     case CODE.perm:
     case CODE.auth:
-      return new NotPermitted(`no right to use ${path}`, { cause })
+      return new NotPermitted(`no permission to use ${path}`, { cause })
     case CODE.readonly:
       return new NotPermitted(`${path} cannot be written: it is read-only`, {
         cause,
-        hint: 'Check the rights of the file.',
+        hint: 'Check the permissions of the file.',
       })
     case CODE.full:
       return noRoom(cause, path)
     case CODE.cantOpen:
       return new NotPermitted(`${path} cannot be opened`, {
         cause,
-        hint: 'Check the rights of the file and its folder.',
+        hint: 'Check the permissions of the file and its folder.',
       })
     case CODE.ioerr:
       if (code === NO_ROOM) return noRoom(cause, path)
@@ -101,9 +101,9 @@ function fromFileSystem(cause: unknown, path: string): LeasectlError | undefined
   switch (cause.code) {
     case 'EACCES':
     case 'EPERM':
-      return new NotPermitted(`no right to use ${path}`, {
+      return new NotPermitted(`no permission to use ${path}`, {
         cause,
-        hint: 'Check the rights of the file and its folder.',
+        hint: 'Check the permissions of the file and its folder.',
       })
     case 'EROFS':
       return new NotPermitted(`${path} cannot be written: the file system is read-only`, { cause })

@@ -2,27 +2,33 @@ import { resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { sleep } from '../../util/concurrency.ts'
 import { StoreClosed, StoreUnreachable } from '../errors.ts'
-import { CommitFault, Connection } from './connection.ts'
+import { CommitFault, Connection, GroupCommit, type Prepare, type TransactionWork } from './connection.ts'
 import { isBusy, lockedFor, storeError } from './errors.ts'
-import { OpenFiles, Replaced } from './file-identity.ts'
-import { GroupCommit, type Prepare, type TransactionWork } from './group-commit.ts'
-import { type OpenedDatabase, openExisting, openOrCreate, SqliteVersion } from './open.ts'
+import {
+  checkMayWrite,
+  DatabaseFiles,
+  FileReplaced,
+  type OpenedDatabase,
+  openExisting,
+  openOrCreate,
+  sqliteVersion,
+} from './open.ts'
 
-/** How long one call waits for the locks of other programs, ms, if it says nothing else. */
+/** Default limit for waiting for the locks of other programs in one call, ms. */
 const LOCK_WAIT_MS = 30_000
 
-/** Reads look so often whether the file is still the one that was opened, ms; asking costs half as much as a read. */
-const LOOK_MS = 200
-/** Writes look always, but for those that join others. */
-const LOOK_TOGETHER_MS = 20
+/** Interval at which reads check whether the file was replaced, ms: the check costs half as much as a read. */
+const CHECK_MS = 200
+/** The same for writes that join a group; other writes always check. */
+const GROUP_CHECK_MS = 20
 
 export interface SqliteFileOptions {
   readonly random: () => number
   /** Overrides `sqlite_version()`. For tests. */
   readonly sqliteVersion?: string
-  /** Overrides `LOOK_MS`. For tests. */
-  readonly lookMs?: number
-  /** Sees each database that is opened. For tests. */
+  /** Overrides `CHECK_MS`. For tests. */
+  readonly checkMs?: number
+  /** Called for each database that is opened. For tests. */
   readonly onOpen?: (db: DatabaseSync) => void
 }
 
@@ -32,69 +38,64 @@ export interface SqliteCallOptions {
   readonly lockWaitMs?: number | undefined
 }
 
-/** The file of a store: opened at the first use, tried again while others lock it, its faults as errors of the store. */
+/** The file of a store: opens it at the first use, retries while others lock it, and converts its faults to store errors. */
 export class SqliteFile {
   readonly #path: string
   readonly #options: SqliteFileOptions
-  readonly #yieldDelay: StandBack
-  readonly #version: SqliteVersion
+  readonly #backoff: LockBackoff
   #connection: Connection | undefined
-  /** How many there were until now. */
+  /** Number of connections opened so far. */
   #opened = 0
-  /** The writes over that connection. */
+  /** Writes over the current connection. */
   #groups: GroupCommit | undefined
-  /** Its files, and when they were looked at last. */
-  #files: OpenFiles | undefined
-  #lookedAtMs = 0
+  /** Files of the current connection, and the time of their last check. */
+  #files: DatabaseFiles | undefined
+  #checkedAtMs = 0
   #isClosed = false
 
   constructor(path: string, options: SqliteFileOptions) {
     this.#path = resolve(path)
     this.#options = options
-    this.#yieldDelay = new StandBack(options.random)
-    this.#version = new SqliteVersion(options.sqliteVersion)
+    this.#backoff = new LockBackoff(options.random)
   }
 
-  /** Runs `work` on the database; `undefined` where there is none yet. */
+  /** Runs `work` on the database; `undefined` if there is none yet. */
   read<T>(work: (connection: Connection) => T, options: SqliteCallOptions): Promise<T | undefined> {
-    return this.#patiently(() => {
-      this.#leaveReplaced(this.#options.lookMs ?? LOOK_MS)
+    return this.#retry(() => {
+      this.#abandonReplaced(this.#options.checkMs ?? CHECK_MS)
       if (this.#connection) return read(this.#connection, work)
-      const opened = openExisting(this.#path, this.#version.name, 'read')
+      const opened = openExisting(this.#path, this.#version, 'read')
       return opened && this.#use(opened, connection => read(connection, work))
     }, options)
   }
 
-  /**
-   * As `StreamStore.changeToken` tells it. `undefined` where there is no file, and of an immutable one, which is opened anew
-   * for each read.
-   */
-  async mark(options: SqliteCallOptions): Promise<string | undefined> {
+  /** See `StreamStore.changeToken`. `undefined` without a file, and for an immutable file, which each read opens anew. */
+  async changeToken(options: SqliteCallOptions): Promise<string | undefined> {
     return this.read(
-      connection => (connection === this.#connection ? `${this.#opened}:${connection.changes()}` : undefined),
+      connection => (connection === this.#connection ? `${this.#opened}:${connection.changeToken()}` : undefined),
       options,
     )
   }
 
   /**
-   * Runs `work` in one write transaction; `undefined` where there is no store yet.
-   * @param prepare does what can be done before, while another program writes
-   * @throws CommitFault when it cannot tell whether the transaction was applied
+   * Runs `work` in one write transaction; `undefined` if there is no store yet.
+   * @param prepare does the part that can be done before, while another program writes
+   * @throws CommitFault if it is not known whether the transaction was applied
    */
   write<T>(work: TransactionWork<T>, options: SqliteCallOptions, prepare?: Prepare<T>): Promise<T | undefined> {
-    return this.#patiently<T | undefined>(() => {
-      this.#leaveReplaced(this.#groups?.areGathering ? LOOK_TOGETHER_MS : 0)
+    return this.#retry<T | undefined>(() => {
+      this.#abandonReplaced(this.#groups?.hasPending ? GROUP_CHECK_MS : 0)
       if (this.#groups) return this.#transact(this.#groups, work, prepare)
-      const opened = openExisting(this.#path, this.#version.name, 'write')
+      const opened = openExisting(this.#path, this.#version, 'write')
       return opened && this.#write(opened, work, prepare)
     }, options)
   }
 
-  /** The same, creating the store where it is missing. */
+  /** As `write`, but creates the store if it is missing. */
   create<T>(work: (connection: Connection) => T, options: SqliteCallOptions): Promise<T> {
-    return this.#patiently(() => {
-      this.#version.checkMayWrite()
-      this.#leaveReplaced(0)
+    return this.#retry(() => {
+      checkMayWrite(this.#version)
+      this.#abandonReplaced(0)
       if (this.#groups) return this.#transact(this.#groups, work)
       return this.#write(openOrCreate(this.#path), work)
     }, options)
@@ -104,24 +105,28 @@ export class SqliteFile {
     this.#groups?.flush()
     this.#isClosed = true
     try {
-      this.#leaveReplaced(0)
+      this.#abandonReplaced(0)
     } catch {
-      // Who opens the new file is told.
+      // The next program that opens the new file gets the error.
     }
     this.#connection?.close()
     this.#forget()
   }
 
-  /** A file that was deleted or replaced is given up; what lies there now is opened as at the first use. */
-  #leaveReplaced(afterMs: number): void {
+  get #version(): string {
+    return this.#options.sqliteVersion ?? sqliteVersion()
+  }
+
+  /** Gives up a deleted or replaced file; the file that is there now is opened like at the first use. */
+  #abandonReplaced(afterMs: number): void {
     const nowMs = performance.now()
-    if (!this.#connection || !this.#files || nowMs - this.#lookedAtMs < afterMs) return
+    if (!this.#connection || !this.#files || nowMs - this.#checkedAtMs < afterMs) return
     if (this.#files.areReplaced()) {
-      this.#groups?.giveUp(new Replaced())
-      this.#files.leave(this.#connection)
+      this.#groups?.rejectPending(new FileReplaced())
+      this.#files.abandon(this.#connection)
       this.#forget()
     }
-    this.#lookedAtMs = nowMs
+    this.#checkedAtMs = nowMs
   }
 
   #forget(): void {
@@ -131,7 +136,7 @@ export class SqliteFile {
   }
 
   #transact<T>(groups: GroupCommit, work: TransactionWork<T>, prepare?: Prepare<T>): Promise<T> {
-    this.#version.checkMayWrite()
+    checkMayWrite(this.#version)
     return groups.add(work, prepare)
   }
 
@@ -144,22 +149,22 @@ export class SqliteFile {
     })
   }
 
-  /** A connection that can be shared stays open; one to an immutable file would miss what is written later. */
+  /** A shared connection stays open. An immutable one is closed at once: it would miss later writes. */
   #use<T>(opened: OpenedDatabase, work: (connection: Connection) => T): T {
     const { db, mode } = opened
     this.#options.onOpen?.(db)
     const connection = new Connection(db, this.#path)
     if (mode !== 'immutable') {
-      const files = new OpenFiles(this.#path, opened)
+      const files = new DatabaseFiles(this.#path, opened)
       if (files.areReplaced()) {
         connection.close()
-        throw new Replaced()
+        throw new FileReplaced()
       }
       this.#connection = connection
       this.#opened++
       this.#groups = new GroupCommit(connection, this.#options.random)
       this.#files = files
-      this.#lookedAtMs = performance.now()
+      this.#checkedAtMs = performance.now()
       return work(connection)
     }
     try {
@@ -169,21 +174,18 @@ export class SqliteFile {
     }
   }
 
-  /** Each try opens, reads and commits in one go: nothing of this process comes in between. */
-  async #patiently<T>(
-    attempt: () => Promise<T> | T,
-    { signal, lockWaitMs = LOCK_WAIT_MS }: SqliteCallOptions,
-  ): Promise<T> {
-    let metAtMs: number | undefined
-    /** How long this call has waited since it first met a lock, tries included. */
+  /** Retries while others lock the file. An attempt is synchronous until its transaction is queued or committed. */
+  async #retry<T>(attempt: () => Promise<T> | T, { signal, lockWaitMs = LOCK_WAIT_MS }: SqliteCallOptions): Promise<T> {
+    let lockedAtMs: number | undefined
+    /** Time since this call first found the file locked, ms, attempts included. */
     const waited = (): number => {
-      metAtMs ??= performance.now()
-      return performance.now() - metAtMs
+      lockedAtMs ??= performance.now()
+      return performance.now() - lockedAtMs
     }
     for (;;) {
       signal?.throwIfAborted()
       if (this.#isClosed) throw new StoreClosed(`${this.#path} was closed`)
-      const { leftMs } = this.#yieldDelay
+      const { leftMs } = this.#backoff
       const mayWaitMs = leftMs > 0 ? lockWaitMs - waited() : 0
       if (mayWaitMs > 0) {
         await sleep(Math.min(leftMs, mayWaitMs), signal)
@@ -193,10 +195,10 @@ export class SqliteFile {
         return await attempt()
       } catch (error) {
         if (error instanceof CommitFault) throw error
-        if (!(error instanceof Replaced || isBusy(error))) throw storeError(error, this.#path)
+        if (!(error instanceof FileReplaced || isBusy(error))) throw storeError(error, this.#path)
         const waitedMs = waited()
         if (waitedMs >= lockWaitMs) throw waitedTooLong(this.#path, error, waitedMs)
-        this.#yieldDelay.begin(waitedMs)
+        this.#backoff.begin(waitedMs)
       }
     }
   }
@@ -212,17 +214,16 @@ const FIRST_CAP_MS = 3
 const LAST_CAP_MS = 60
 
 /**
- * How long this process stands back after a try that met a lock, ms: jitter between 1 and a cap that is a quarter of the
- * wait so far, from 3 to 60. Locks of transactions last for less than a ms; who waits for one that lasts long blocks its
- * thread less and less of the time.
+ * Delay before the next attempt on a locked file, ms: jitter between 1 and a cap of a quarter of the wait so far, from 3 to
+ * 60. Locks of transactions last for less than a ms; during a long lock, this process blocks its thread less and less.
  */
 export function lockDelay(waitedMs: number, random: () => number): number {
   const cap = Math.min(LAST_CAP_MS, Math.max(FIRST_CAP_MS, waitedMs / 4))
   return SHORTEST_MS + random() * (cap - SHORTEST_MS)
 }
 
-/** When the calls of one process may ask for the lock of a file again: all at the same time, so that they share the next try. */
-export class StandBack {
+/** Back-off of all calls of one process on a file: they retry at the same time, so that they share the next attempt. */
+export class LockBackoff {
   readonly #random: () => number
   #untilMs = 0
 
@@ -239,8 +240,8 @@ export class StandBack {
   }
 }
 
-/** The fault when the patience of a call is over; `error` is that of the last try. */
+/** The fault at the end of the lock wait; `error` is that of the last attempt. */
 function waitedTooLong(path: string, error: unknown, waitedMs: number): StoreUnreachable {
-  if (!(error instanceof Replaced)) return lockedFor(path, error, waitedMs)
+  if (!(error instanceof FileReplaced)) return lockedFor(path, error, waitedMs)
   return new StoreUnreachable(`${path} is replaced again and again`, { cause: error })
 }

@@ -10,12 +10,12 @@ import type { SqliteFile } from './file.ts'
 import { sqliteVersion } from './open.ts'
 import { mayWriteWith } from './schema.ts'
 
-/** How long looking may wait for the locks of other programs, ms. */
+/** Limit for waiting for the locks of other programs, ms. */
 const LOCK_WAIT_MS = 2_000
 
 /**
- * What is to be known of a store's file. Nothing is created or changed; with `deep` the whole of it is read.
- * @throws the signal's reason when it fires; what fails otherwise is among the unknown facts
+ * Collects the facts about the file of a store. It creates and changes nothing; with `deep` it reads the whole file.
+ * @throws the signal's reason when it aborts; other failures are in `unknown`
  */
 export async function inspectSqlite(
   file: SqliteFile,
@@ -37,7 +37,7 @@ export async function inspectSqlite(
       walSize: (await statusOf(`${await realpath(path)}-wal`))?.size ?? 0,
     }))
     await finder.learn(['journalMode', 'synchronous', 'schemaVersion'], () => settingsOf(file, signal))
-    // The write-ahead log of the other names would not be seen.
+    // With a second name there may be a second write-ahead log, which the check would miss.
     if (deep && (finder.facts.names ?? 1) === 1)
       await finder.learn(['faults'], async () => ({ faults: await quickCheck(path, signal) }))
   } else await finder.learn(['creatable'], async () => ({ creatable: await mayWriteTo(place) }))
@@ -82,7 +82,7 @@ async function mayWriteTo(folder: string): Promise<boolean> {
   }
 }
 
-/** Numbers of file systems whose locks SQLite cannot trust (`man 2 statfs`). */
+/** Type numbers of file systems on which SQLite cannot trust locks (`man 2 statfs`). */
 const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],
@@ -120,7 +120,7 @@ async function settingsOf(file: SqliteFile, signal: AbortSignal | undefined): Pr
   return found ?? {}
 }
 
-/** SQLite checks a file in one call that nothing can interrupt: in a process of its own it ends with the signal. */
+/** SQLite checks a file in one call that cannot be interrupted. A child process can be ended with the signal. */
 const CHECK = `
   try {
     const { DatabaseSync } = require('node:sqlite')
@@ -134,6 +134,6 @@ const CHECK = `
 async function quickCheck(path: string, signal: AbortSignal | undefined): Promise<readonly string[]> {
   const options = signal === undefined ? {} : { signal }
   const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', '-e', CHECK, path], options)
-  const said: readonly string[] = JSON.parse(stdout)
-  return said.filter(line => line !== 'ok')
+  const findings: readonly string[] = JSON.parse(stdout)
+  return findings.filter(line => line !== 'ok')
 }

@@ -4,10 +4,9 @@ import { compareNames, endOfPrefix, RESERVED_PREFIX } from '../names.ts'
 import type { ListQuery, StreamRow } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteFile } from './file.ts'
-import { isLeasedRow, listedOf } from './rows.ts'
-import { LISTED_COLUMNS, SELECT_LEASED, SELECT_STREAM } from './schema.ts'
+import { isLeasedRow, LISTED_COLUMNS, listedOf, SELECT_LEASED, SELECT_STREAM } from './schema.ts'
 
-/** Few enough that what a page leaves behind is collected young: a whole listing stays near 100 MB. */
+/** Rows of a page: few enough that its garbage is collected young, so that a whole listing stays near 100 MB. */
 export const PAGE_ROWS = 200
 
 /** One page of a listing as SQL, with its values. */
@@ -19,7 +18,7 @@ export interface PageQuery {
 /** The last row of the page before. */
 export type Cursor = Pick<StreamRow, 'name'> & { readonly dueMs: number | undefined }
 
-/** The next page behind `cursor`. No statement stays open between pages: each starts at the key where the last ended. */
+/** The page after `cursor`. No statement stays open between pages: each page starts at the key where the last one ended. */
 export function pageQuery(query: ListQuery, cursor: Cursor | undefined, rows: number): PageQuery {
   return query.order === 'due' ? pageByDue(query, cursor, rows) : pageByName(query, cursor, rows)
 }
@@ -32,7 +31,7 @@ function pageByName(query: ListQuery, cursor: Cursor | undefined, rows: number):
   }
 }
 
-/** Names and ETags of the next page, without which it is not known which rows are asked for. */
+/** Names and ETags of the next page, for the filter. */
 function skippingQuery(query: ListQuery, after: string | undefined, rows: number): PageQuery {
   const names = namesOf(query, after ?? query.after)
   return {
@@ -53,7 +52,7 @@ function pageByDue(query: ListQuery, cursor: Cursor | undefined, rows: number): 
   }
 }
 
-/** One lower bound only: with two of them SQLite would seek to one and walk to the other. */
+/** With a single lower bound: given two, SQLite would seek to one and scan to the other. */
 function namesOf({ prefix = '' }: ListQuery, after: string | undefined): PageQuery {
   const isBehind = after !== undefined && compareNames(after, prefix) >= 0
   const end = endOfPrefix(prefix)
@@ -65,13 +64,13 @@ function namesOf({ prefix = '' }: ListQuery, after: string | undefined): PageQue
 
 const NOT_RESERVED = `NOT (name >= '${RESERVED_PREFIX}' AND name < '${endOfPrefix(RESERVED_PREFIX)}')`
 
-/** So many names are looked at between two turns of the event loop. */
+/** Number of names between two turns of the event loop. */
 const NAMES_AT_ONCE = 1_000
 
-/** A listing of which most is skipped. Making a whole row costs ten times what is asked of it. */
+/** A listing with a filter. Building a whole row costs ten times as much as filtering it. */
 export type SkippingQuery = ListQuery & { readonly skip: NonNullable<ListQuery['skip']> }
 
-/** The rows by name that are not skipped. Only of those more is read than `skip` is told. */
+/** The rows by name that are not skipped. Whole rows are read only for those. */
 export async function* listSkipping(
   file: SqliteFile,
   clock: () => number,
@@ -94,7 +93,7 @@ export async function* listSkipping(
 
 interface Part {
   readonly rows: readonly StreamRow[]
-  /** The name at which the next part begins; `undefined` after the last. */
+  /** The last name of this part; `undefined` in the last part. */
   readonly last: string | undefined
 }
 
@@ -103,13 +102,13 @@ function partAfter(connection: Connection, query: SkippingQuery, after: string |
   const names = connection.all(sql, ...values)
   const rows: StreamRow[] = []
   let leased: ReadonlySet<unknown> | undefined
-  let asked: unknown
+  let current: unknown
   const isLeased = (): boolean => {
     leased ??= leasedBetween(connection, names[0]?.[0], names.at(-1)?.[0], nowMs)
-    return leased.has(asked)
+    return leased.has(current)
   }
   for (const [name, etag] of names) {
-    asked = name
+    current = name
     if (typeof name !== 'string' || query.skip(name, typeof etag === 'string' ? etag : '', isLeased)) continue
     const row = connection.get(SELECT_STREAM, name)
     if (row !== undefined) rows.push(listedOf(row, nowMs))
@@ -118,7 +117,7 @@ function partAfter(connection: Connection, query: SkippingQuery, after: string |
   return { rows, last: typeof last === 'string' ? last : undefined }
 }
 
-/** Asked for only where somebody wants to know: columns that are nearly always empty make each row a third dearer. */
+/** Read only on demand: these columns are nearly always empty, and would make each row a third more expensive. */
 function leasedBetween(
   connection: Connection,
   first: SQLInputValue | undefined,

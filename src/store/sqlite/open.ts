@@ -1,18 +1,28 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, realpathSync, rmdirSync, type Stats, statSync } from 'node:fs'
+import {
+  type BigIntStats,
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  rmdirSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { errorCode } from '../../util/errors.ts'
-import { BadAddress, StoreIncompatible } from '../errors.ts'
-import { BUSY_TIMEOUT_MS } from './connection.ts'
-import { isIndexFull, sqliteCode } from './errors.ts'
-import { databaseIdentityOf, type OpenedFile, Replaced } from './file-identity.ts'
+import { BadAddress, StoreIncompatible, StoreUnreachable } from '../errors.ts'
+import { BUSY_TIMEOUT_MS, type Connection } from './connection.ts'
+import { isBusy, isIndexFull, sqliteCode } from './errors.ts'
 import { createOrMigrate, mayWriteWith, schemaState } from './schema.ts'
 
 /**
- * FULL: a commit that was reported survives a power cut; NORMAL loses some. A commit checkpoints beyond 16 MiB of WAL,
- * rarer than by default, because a change spreads over more pages than a bare update; a WAL that a long reader let grow
- * is cut back to 64 MiB. The cache of 16 MB holds the inner pages of large stores.
+ * FULL: a reported commit survives a power cut; NORMAL loses some. Commits checkpoint beyond 16 MiB of WAL, less often than by
+ * default, because a change spreads over more pages than a bare update; a WAL that a long reader let grow is truncated
+ * to 64 MiB. The cache of 16 MB holds the inner pages of large stores.
  */
 const SETTINGS = `
   PRAGMA synchronous = FULL;
@@ -21,23 +31,17 @@ const SETTINGS = `
   PRAGMA cache_size = -16000;
 `
 
-export interface OpenedDatabase extends OpenedFile {
+export interface OpenedDatabase {
   readonly db: DatabaseSync
-  /** `immutable`: reads a file that cannot be locked as it was when opened. */
+  /** `immutable`: reads a file that cannot be locked, in its state at opening. */
   readonly mode: 'read-write' | 'read-only' | 'immutable'
+  /** Identity of the file at the path just before opening, see `databaseIdentity`: a later replacement is always noticed. */
+  readonly identity: string
+  /** The path without symbolic links: the WAL and its index are beside it. */
+  readonly realPath: string
 }
 
-/** The SQLite in this Node, as `major.minor.patch`. */
-export function sqliteVersion(): string {
-  const db = new (loadSqlite().DatabaseSync)(':memory:')
-  try {
-    return String(db.prepare('SELECT sqlite_version() AS version').get()?.version)
-  } finally {
-    db.close()
-  }
-}
-
-/** Opens a store that may not exist yet: then `undefined`, and nothing is created. */
+/** Opens an existing store; `undefined`, without creating anything, if there is none. */
 export function openExisting(path: string, version: string, purpose: 'read' | 'write'): OpenedDatabase | undefined {
   if (!isFile(path)) return undefined
   // An old SQLite must not even checkpoint.
@@ -45,7 +49,7 @@ export function openExisting(path: string, version: string, purpose: 'read' | 'w
   return ready(opened, path) ? opened : undefined
 }
 
-/** Opens a store to write, creating folder, file and tables where they are missing, readable by nobody else. */
+/** Opens a store for writing, and creates missing folders, file and tables, readable by the user only. */
 export function openOrCreate(path: string): OpenedDatabase {
   if (!isFile(path)) createFile(path)
   const opened = openAs(path, 'read-write')
@@ -53,15 +57,15 @@ export function openOrCreate(path: string): OpenedDatabase {
   return opened
 }
 
-/** Whether it is a store by now, migrated if it had to be; otherwise it is closed. */
+/** Whether the file is a store now, migrated if necessary; otherwise it is closed. */
 function ready({ db, mode, identity }: OpenedDatabase, path: string, purpose?: 'create'): boolean {
   try {
     const state = schemaState(db, path)
     if (state === 'empty' ? purpose === 'create' : state === 'older' && mode === 'read-write') createOrMigrate(db, path)
     const isReady = schemaState(db, path) !== 'empty'
     if (isReady && mode === 'read-write') db.exec(SETTINGS)
-    // Database and WAL are opened one after the other, both by name: they may be those of different files.
-    if (databaseIdentityOf(path) !== identity) throw new Replaced()
+    // Database and WAL are opened one after the other, by name: they may belong to different files.
+    if (databaseIdentity(path) !== identity) throw new FileReplaced()
     if (!isReady) db.close()
     return isReady
   } catch (error) {
@@ -70,7 +74,7 @@ function ready({ db, mode, identity }: OpenedDatabase, path: string, purpose?: '
   }
 }
 
-/** For reading: beside writers where the file can be shared, as it stands where nothing can be written beside it. */
+/** Opens for reading beside writers if the file can be shared, otherwise as an immutable file. */
 function openShared(path: string, purpose: 'read' | 'write'): OpenedDatabase {
   const opened = openAs(path, 'read-write')
   try {
@@ -84,7 +88,7 @@ function openShared(path: string, purpose: 'read' | 'write'): OpenedDatabase {
   }
 }
 
-/** In a folder without write rights the index of the WAL cannot be made: CANTOPEN or READONLY. */
+/** In a folder without write permission the index of the WAL cannot be created: CANTOPEN or READONLY. */
 function cannotShare(error: unknown): boolean {
   const code = (sqliteCode(error) ?? 0) & 0xff
   return code === 14 || code === 8
@@ -92,8 +96,8 @@ function cannotShare(error: unknown): boolean {
 
 function openAs(path: string, mode: OpenedDatabase['mode']): OpenedDatabase {
   const { DatabaseSync } = loadSqlite()
-  const identity = databaseIdentityOf(path)
-  if (identity === '') throw new Replaced()
+  const identity = databaseIdentity(path)
+  if (identity === '') throw new FileReplaced()
   const realPath = realpathSync(path)
   const location = pathToFileURL(realPath)
   if (mode === 'immutable') location.searchParams.set('immutable', '1')
@@ -101,7 +105,7 @@ function openAs(path: string, mode: OpenedDatabase['mode']): OpenedDatabase {
   return { db, mode, identity, realPath }
 }
 
-/** SQLite gives -wal and -shm the rights of the database file, so the file must have its own before it is opened. */
+/** SQLite gives -wal and -shm the permissions of the database file, which are therefore set before it is opened. */
 function createFile(path: string): void {
   createFolder(dirname(path))
   try {
@@ -125,41 +129,10 @@ function statusOf(path: string): Stats | undefined {
   return statSync(path, { throwIfNoEntry: false })
 }
 
-type SqliteModule = typeof import('node:sqlite')
-
-let loaded: SqliteModule | undefined
-
 /**
- * `node:sqlite`, loaded at the first use. Node 22 prints an ExperimentalWarning for it while it loads: that one warning
- * is dropped, every other one passes.
- */
-export function loadSqlite(): SqliteModule {
-  loaded ??= withoutSqliteWarning(() => process.getBuiltinModule('node:sqlite'))
-  return loaded
-}
-
-/** Loading is synchronous, so nothing else runs while the function stands in for Node's. */
-function withoutSqliteWarning<T>(load: () => T): T {
-  const { emitWarning } = process
-  const filtered = (...args: unknown[]): void => {
-    if (!isSqliteWarning(args)) Reflect.apply(emitWarning, process, args)
-  }
-  process.emitWarning = filtered
-  try {
-    return load()
-  } finally {
-    process.emitWarning = emitWarning
-  }
-}
-
-function isSqliteWarning([message, type]: unknown[]): boolean {
-  return type === 'ExperimentalWarning' && /sqlite/i.test(String(message))
-}
-
-/**
- * Makes a folder and those above it that are missing, for their owner only, and has their names on the disk: SQLite
- * syncs what lies in the folder, but not that there is one. One after the other: `recursive` never ends where a file
- * system takes no folders at all, as /proc does.
+ * Creates a folder and its missing parents, for the owner only, and syncs each parent: SQLite syncs the files in the folder,
+ * but not the folder's own entry. One by one, because `recursive` never ends on a file system that takes no folders, such as
+ * /proc.
  */
 function createFolder(path: string): void {
   if (isFolder(path)) return
@@ -168,23 +141,23 @@ function createFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    // Another process may have been faster.
+    // Another process may have created it.
     if (!isFolder(path)) throw error
   }
   try {
     syncFolder(parent)
   } catch (error) {
-    // Who tries again must not take it for one that lasts.
+    // A retry must not take the folder for a durable one.
     removeEmpty(path)
     throw error
   }
 }
 
 function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  return statusOf(path)?.isDirectory() === true
 }
 
-/** Faults of the disk. Others say that folders cannot be synced here: by this user, or on this system at all. */
+/** Faults of the disk. Other codes mean that folders cannot be synced by this user or on this system. */
 const FAULTS: readonly unknown[] = ['EIO', 'ENOSPC', 'EDQUOT']
 
 function syncFolder(path: string): void {
@@ -208,25 +181,158 @@ function removeEmpty(path: string): void {
   }
 }
 
-/** Which SQLite this process has, asked when it is first needed. */
-export class SqliteVersion {
-  #name: string | undefined
+/** Another file has replaced the database. Nothing was done with either file: retry. */
+export class FileReplaced extends Error {
+  constructor() {
+    super('the file was replaced')
+  }
+}
 
-  /** @param name overrides `sqlite_version()`. For tests. */
-  constructor(name: string | undefined) {
-    this.#name = name
+/** Device and inode of the file at a path; '' if there is none. On Windows an open file cannot be replaced. */
+function identityOf(path: string): string {
+  return identity(preciseStatusOf(path))
+}
+
+/**
+ * The identity of a database file.
+ * @throws StoreIncompatible if it has a second name (hard link): SQLite derives the name of the WAL from it, so programs
+ * with different names have different WALs, and each overwrites the other's commits
+ */
+function databaseIdentity(path: string): string {
+  const stats = preciseStatusOf(path)
+  requireOneName(path, stats)
+  return identity(stats)
+}
+
+type PreciseStatus = BigIntStats | undefined
+
+function preciseStatusOf(path: string): PreciseStatus {
+  return statSync(path, { throwIfNoEntry: false, bigint: true })
+}
+
+function identity(stats: PreciseStatus): string {
+  return stats === undefined ? '' : `${stats.dev}:${stats.ino}`
+}
+
+function requireOneName(path: string, stats: PreciseStatus): void {
+  if (stats === undefined || stats.nlink <= 1n) return
+  throw new StoreIncompatible(
+    `${path} has ${stats.nlink} names (hard links): programs that use different ones would lose each other's changes`,
+    { hint: 'Remove all names but one: find / -xdev -samefile FILE lists them. A symbolic link is not a second name.' },
+  )
+}
+
+/**
+ * The files of an open database. SQLite does not notice when its file is replaced or deleted: it continues with the old one,
+ * which no other program can reach any more.
+ */
+export class DatabaseFiles {
+  readonly #path: string
+  readonly #identity: string
+  /** The WAL and its index: they keep the old name, and would be taken for those of the new file. */
+  readonly #sidecars: readonly (readonly [path: string, identity: string])[]
+
+  constructor(path: string, { identity, realPath }: OpenedDatabase) {
+    this.#path = path
+    this.#identity = identity
+    this.#sidecars = [`${realPath}-wal`, `${realPath}-shm`].map(sidecar => [sidecar, identityOf(sidecar)])
   }
 
-  get name(): string {
-    this.#name ??= sqliteVersion()
-    return this.#name
+  /**
+   * Whether another file, or none, has the name of the database now.
+   * @throws StoreIncompatible if the file has got a second name
+   */
+  areReplaced(): boolean {
+    const stats = preciseStatusOf(this.#path)
+    if (identity(stats) !== this.#identity) return true
+    requireOneName(this.#path, stats)
+    return false
   }
 
-  /** @throws StoreIncompatible if it may only read */
-  checkMayWrite(): void {
-    if (mayWriteWith(this.name)) return
-    throw new StoreIncompatible(`SQLite ${this.name} in this Node can damage a store that several programs write`, {
-      hint: 'Use Node 22.22.3, 24.15, 26 or later. Reading works.',
-    })
+  /**
+   * Closes the connection after a replacement. First it moves all commits into the old file, which may have been moved rather
+   * than deleted; then it removes the old WAL and index, unless others have replaced them. Other programs with the old file
+   * open do so under the same lock, and an inode is not reused while its file is open: new files are never removed.
+   * @throws StoreUnreachable if the WAL cannot be emptied: the new file must not be opened beside it
+   */
+  abandon(connection: Connection): void {
+    try {
+      connection.checkpoint()
+      if (this.#oldSidecars().length > 0) connection.withWriteLock(() => this.#removeSidecars())
+    } catch (error) {
+      if (isBusy(error)) throw error
+      if (this.#oldSidecars().length > 0) throw oldWal(this.#path, error)
+    }
+    connection.close()
   }
+
+  #oldSidecars(): readonly string[] {
+    const old = this.#sidecars.filter(([path, identity]) => identity !== '' && identityOf(path) === identity)
+    return old.map(([path]) => path)
+  }
+
+  #removeSidecars(): void {
+    const old = this.#oldSidecars()
+    if (old.some(path => path.endsWith('-wal') && hasContent(path))) throw oldWal(this.#path)
+    for (const path of old) rmSync(path, { force: true })
+  }
+}
+
+function oldWal(path: string, cause?: unknown): StoreUnreachable {
+  return new StoreUnreachable(`${path} was replaced while it was open, and ${path}-wal still belongs to the old file`, {
+    cause,
+    hint: 'Stop the programs that use it, and remove the -wal and -shm files beside it.',
+  })
+}
+
+type SqliteModule = typeof import('node:sqlite')
+
+let loaded: SqliteModule | undefined
+
+/**
+ * `node:sqlite`, loaded at the first use. Loading it prints an ExperimentalWarning on Node 22: this one warning is suppressed.
+ */
+export function loadSqlite(): SqliteModule {
+  loaded ??= withoutSqliteWarning(() => process.getBuiltinModule('node:sqlite'))
+  return loaded
+}
+
+/** Loading is synchronous, so no other code runs while `emitWarning` is replaced. */
+function withoutSqliteWarning<T>(load: () => T): T {
+  const { emitWarning } = process
+  const filtered = (...args: unknown[]): void => {
+    if (!isSqliteWarning(args)) Reflect.apply(emitWarning, process, args)
+  }
+  process.emitWarning = filtered
+  try {
+    return load()
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}
+
+function isSqliteWarning([message, type]: unknown[]): boolean {
+  return type === 'ExperimentalWarning' && /sqlite/i.test(String(message))
+}
+
+let cachedVersion: string | undefined
+
+/** The SQLite version of this Node, `major.minor.patch`. */
+export function sqliteVersion(): string {
+  if (cachedVersion !== undefined) return cachedVersion
+  const db = new (loadSqlite().DatabaseSync)(':memory:')
+  try {
+    cachedVersion = String(db.prepare('SELECT sqlite_version() AS version').get()?.version)
+    return cachedVersion
+  } finally {
+    db.close()
+  }
+}
+
+/** @throws StoreIncompatible if this SQLite version may only read */
+export function checkMayWrite(version: string): void {
+  if (mayWriteWith(version)) return
+  throw new StoreIncompatible(`SQLite ${version} in this Node can damage a store that several programs write`, {
+    hint: 'Use Node 22.22.3, 24.15, 26 or later. Reading works.',
+  })
 }

@@ -8,11 +8,12 @@ import {
   acquireStep,
   breakStep,
   changeStep,
+  checkWrite,
   type LeasedStream,
   type LeaseStep,
   releaseStep,
   renewStep,
-  writeGate,
+  retryWhileHeld,
 } from '../local-lease.ts'
 import { checkReadableName, checkStoredName } from '../names.ts'
 import type {
@@ -30,20 +31,26 @@ import type {
   StreamSnapshot,
   StreamStore,
 } from '../store.ts'
-import { changeOnceFree } from './change.ts'
+import { changeStream } from './change.ts'
 import { CommitFault, type Connection } from './connection.ts'
 import { SqliteFile, type SqliteFileOptions } from './file.ts'
 import { inspectSqlite } from './inspect.ts'
 import { type Cursor, listSkipping, PAGE_ROWS, pageQuery } from './list.ts'
-import { dueOf, instant, keptOf, leaseValues, listedOf, storedOf, writtenValues } from './rows.ts'
 import {
   DELETE_BODY,
   DELETE_STREAM,
+  dueOf,
   INSERT_BODY,
   INSERT_STREAM,
+  instant,
+  keptOf,
+  leaseValues,
+  listedOf,
   SELECT_STREAM,
   SELECT_WITH_BODY,
+  snapshotOf,
   UPDATE_LEASE,
+  writtenValues,
 } from './schema.ts'
 
 export interface SqliteStoreOptions extends Partial<SqliteFileOptions> {
@@ -52,8 +59,8 @@ export interface SqliteStoreOptions extends Partial<SqliteFileOptions> {
 }
 
 /**
- * A store in one SQLite file, for the programs of one machine. Nothing is opened before the first use and nothing is
- * created before the first write.
+ * A store in one SQLite file, for the programs of one machine. The file is opened at the first use, and created by the first
+ * write.
  */
 export function openSqliteStore(path: string, options: SqliteStoreOptions = {}): StreamStore {
   return new SqliteStore(path, options)
@@ -66,7 +73,7 @@ class SqliteStore implements StreamStore {
   readonly #random: () => number
 
   constructor(path: string, { clock = Date.now, random = Math.random, ...options }: SqliteStoreOptions) {
-    // Whatever folder a later process works in: run files name the store by it.
+    // Absolute, because run files name the store, and a later process may run in another folder.
     this.address = `sqlite:${resolve(path)}`
     this.nowMs = clock
     this.#random = random
@@ -95,7 +102,7 @@ class SqliteStore implements StreamStore {
     }
   }
 
-  /** `last`: where the next page begins; `undefined` after the last one. */
+  /** `last`: the cursor for the next page; `undefined` on the last page. */
   #page(connection: Connection, query: ListQuery, cursor: Cursor | undefined, rows: number): Page {
     const { sql, values } = pageQuery(query, cursor, rows)
     const nowMs = this.nowMs()
@@ -112,7 +119,7 @@ class SqliteStore implements StreamStore {
   }
 
   changeToken(signal?: AbortSignal): Promise<string | undefined> {
-    return this.#file.mark({ signal })
+    return this.#file.changeToken({ signal })
   }
 
   async read(name: string, signal?: AbortSignal): Promise<StreamSnapshot | undefined> {
@@ -120,7 +127,7 @@ class SqliteStore implements StreamStore {
     return this.#file.read(
       connection => {
         const row = connection.get(SELECT_WITH_BODY, name)
-        return row && storedOf(row, this.nowMs())
+        return row && snapshotOf(row, this.nowMs())
       },
       { signal },
     )
@@ -139,7 +146,7 @@ class SqliteStore implements StreamStore {
   ): Promise<ChangeOutcome> {
     checkReadableName(name)
     const context = { file: this.#file, clock: this.nowMs, random: this.#random }
-    return changeOnceFree(context, name, decide, options)
+    return retryWhileHeld(() => changeStream(context, name, decide, options), options, this.#random)
   }
 
   remove(
@@ -193,7 +200,7 @@ class SqliteStore implements StreamStore {
     return this.#write(work, signal)
   }
 
-  /** Where there is no store yet there is no stream. */
+  /** Without a store there is no stream: `missing`. */
   async #write<T>(
     work: (connection: Connection) => T,
     signal: AbortSignal | undefined,
@@ -219,7 +226,7 @@ async function orUnknown<T>(write: Promise<T>): Promise<T | Unknown> {
   }
 }
 
-/** Inside a write transaction: adds a stream unless something has its name. */
+/** Inside a write transaction: adds a stream if its name is free. */
 function createInTransaction(
   connection: Connection,
   { name, body, summary, nowMs }: { name: string; body: Uint8Array; summary: Summary; nowMs: number },
@@ -231,7 +238,7 @@ function createInTransaction(
   return { kind: 'created', etag }
 }
 
-/** Inside a write transaction: removes a stream that is neither held by another nor written since. */
+/** Inside a write transaction: removes a stream if no other holds it and it was not written since. */
 function removeInTransaction(
   connection: Connection,
   { name, etag, leaseId, nowMs }: { name: string; etag?: string; leaseId?: string; nowMs: number },
@@ -239,16 +246,16 @@ function removeInTransaction(
   const row = connection.get(SELECT_STREAM, name)
   if (row === undefined) return { kind: 'missing' }
   const stream = keptOf(row)
-  const gate = writeGate(stream, leaseId, nowMs)
-  if (gate.kind === 'held') return { kind: 'held', lease: gate.lease }
-  if (gate.kind === 'lost') return gate
+  const check = checkWrite(stream, leaseId, nowMs)
+  if (check.kind === 'held') return { kind: 'held', lease: check.lease }
+  if (check.kind === 'lost') return check
   if (etag !== undefined && etag !== stream.etag) return { kind: 'changed' }
   connection.run(DELETE_BODY, stream.bodyId)
   connection.run(DELETE_STREAM, name)
   return { kind: 'removed' }
 }
 
-/** Runs one lease operation inside a write transaction. It touches neither body nor etag nor the due index. */
+/** Inside a write transaction: runs one lease operation. It changes neither body nor ETag nor the due index. */
 function leaseInTransaction<T>(
   connection: Connection,
   name: string,

@@ -9,12 +9,12 @@ import { timeoutFromInput } from '../../stream/time/durations.ts'
 import { errorCode } from '../../util/errors.ts'
 import { messageText } from '../work-event.ts'
 
-/** More than this no program has to say. */
+/** Maximum size of the file, bytes. */
 const MOST_BYTES = 64 * 1_024
 
 const open = new Set<string>()
 
-/** `undefined` where none can be made: no room, no folder for temporary files. */
+/** `undefined` if the file cannot be created: disk full, no folder for temporary files. */
 export function outputFile(): OutputFile | undefined {
   try {
     return new OutputFile()
@@ -23,14 +23,14 @@ export function outputFile(): OutputFile | undefined {
   }
 }
 
-/** The file in which a program may say more than its exit code does, in a folder of its own; both readable by us alone. */
+/** The file in which a program reports more than its exit code, in its own folder; only this user can read both. */
 export class OutputFile {
   readonly folder: string
   readonly path: string
-  /** For the stderr of the program. Made at once: whatever else has to be done before the program begins takes as long. */
+  /** For the stderr of the program. Created at once, in parallel with the other preparations. */
   readonly errorPipe: Promise<ErrorPipe | undefined>
 
-  /** @throws the system's error where no file can be made */
+  /** @throws the system's error if the file cannot be created */
   constructor() {
     this.folder = makeTemporaryFolder()
     if (open.size === 0) process.on('exit', removeAll)
@@ -40,7 +40,7 @@ export class OutputFile {
     this.errorPipe = openErrorPipe(this.folder)
   }
 
-  /** @throws InvalidValue if it is not what a program may leave there */
+  /** @throws InvalidValue if the content is not valid */
   read(): string {
     const bytes = bytesOf(this.path)
     if (bytes.length > MOST_BYTES) throw new InvalidValue(`it has more than ${MOST_BYTES / 1_024} KiB`)
@@ -51,13 +51,13 @@ export class OutputFile {
     }
   }
 
-  /** Never fails: a file that stays in the folder for temporary ones does no harm. */
+  /** Never throws: a leftover file in the folder for temporary files does no harm. */
   remove(): void {
     remove(this.folder)
     void this.#removeLast()
   }
 
-  /** The pipe may not be there yet. */
+  /** The pipe may not have been created yet. */
   async #removeLast(): Promise<void> {
     const pipe = await this.errorPipe
     pipe?.discard()
@@ -67,7 +67,7 @@ export class OutputFile {
   }
 }
 
-/** At most one byte more than may be. What was put in its place is neither followed nor waited for. */
+/** Reads at most one byte beyond the limit. It does not follow a link, and does not block on a pipe, put in place of the file. */
 function bytesOf(path: string): Uint8Array {
   const file = opened(path)
   try {
@@ -82,7 +82,7 @@ function bytesOf(path: string): Uint8Array {
   }
 }
 
-/** A named pipe without a writer would be waited for. */
+/** O_NONBLOCK, because opening a named pipe without a writer would block. */
 function opened(path: string): number {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
@@ -104,11 +104,11 @@ function remove(folder: string): void {
   } catch {}
 }
 
-/** The free attributes of new events. */
+/** The attributes of new events. */
 export type Attributes = Omit<EventSpec, 'name' | 'msg'>
 
-/** What follows an event, and what is said of it. */
-export interface Said {
+/** The parsed output of a program: successors and message of its event. */
+export interface ProgramOutput {
   readonly next?: string
   readonly forks?: readonly string[]
   readonly join?: string
@@ -131,24 +131,24 @@ const ATTRIBUTE_OF: Readonly<Record<string, keyof Attributes>> = {
 const KEYS = 'next, fork, join, msg, topic, key, tag, ref, tracking-id, timeout, on-due'
 
 /**
- * Reads what a program wrote to `LEASECTL_OUTPUT`: lines `KEY=VALUE`, or `KEY<<END`, lines of text and a line `END`. Empty
- * lines count for nothing; `fork` may come again, everything else once.
+ * Parses the content of `LEASECTL_OUTPUT`: lines `KEY=VALUE`, or `KEY<<END`, lines of text and a line `END`. Empty lines are
+ * ignored; `fork` may be repeated, all other keys occur once.
  *
- * @throws InvalidValue with the number of the line: nothing of it is guessed
+ * @throws InvalidValue with the line number of the first error
  */
-export function readOutput(text: string): Said {
+export function readOutput(text: string): ProgramOutput {
   const pairs = pairsIn(text.replaceAll('\r\n', '\n').split('\n'))
-  const said: Mutable<Said> = { attributes: {} }
+  const output: Mutable<ProgramOutput> = { attributes: {} }
   const seen = new Set<string>()
   for (const { key, value, line } of pairs) {
     const name = ATTRIBUTE_OF[key] ?? key
-    if (seen.has(name) && name !== 'fork') throw wrong(line, `${key} stands there twice`)
+    if (seen.has(name) && name !== 'fork') throw wrong(line, `${key} occurs twice`)
     seen.add(name)
-    inLine(line, () => take(said, key, value))
+    inLine(line, () => assign(output, key, value))
   }
-  if (said.join !== undefined && said.forks === undefined)
+  if (output.join !== undefined && output.forks === undefined)
     throw new InvalidValue('join needs fork: whose branches does it wait for?')
-  return said
+  return output
 }
 
 type Mutable<Type> = { -readonly [Name in keyof Type]: Type[Name] }
@@ -156,7 +156,7 @@ type Mutable<Type> = { -readonly [Name in keyof Type]: Type[Name] }
 interface Pair {
   readonly key: string
   readonly value: string
-  /** From 1 on. */
+  /** Line number, starting at 1. */
   readonly line: number
 }
 
@@ -167,7 +167,7 @@ function pairsIn(lines: readonly string[]): Pair[] {
     if (text.trim() === '') continue
     const line = at + 1
     const [, key = '', sign, rest = ''] = /^([A-Za-z-]+)(=|<<)(.*)$/s.exec(text) ?? []
-    if (sign === undefined) throw wrong(line, 'it has neither KEY=VALUE nor KEY<<END')
+    if (sign === undefined) throw wrong(line, 'expected KEY=VALUE or KEY<<END')
     if (sign === '=') {
       pairs.push({ key, value: rest, line })
       continue
@@ -180,15 +180,16 @@ function pairsIn(lines: readonly string[]): Pair[] {
   return pairs
 }
 
-function take(said: Mutable<Said>, key: string, value: string): void {
+function assign(output: Mutable<ProgramOutput>, key: string, value: string): void {
   const attribute = Object.hasOwn(ATTRIBUTE_OF, key) ? ATTRIBUTE_OF[key] : undefined
-  if (attribute !== undefined) said.attributes = { ...said.attributes, [attribute]: attributeValue(attribute, value) }
-  else if (key === 'next' || key === 'join') said[key] = nameIn(key, value)
+  if (attribute !== undefined)
+    output.attributes = { ...output.attributes, [attribute]: attributeValue(attribute, value) }
+  else if (key === 'next' || key === 'join') output[key] = nameIn(key, value)
   else if (key === 'fork')
-    said.forks = [...(said.forks ?? []), ...value.split(',').map(name => nameIn(key, name.trim()))]
-  // a message ends nothing because of its text
-  else if (key === 'msg') said.msg = messageText(value)
-  else throw new InvalidValue(`there is no key ${key.slice(0, 40)}; there are ${KEYS}`)
+    output.forks = [...(output.forks ?? []), ...value.split(',').map(name => nameIn(key, name.trim()))]
+  // The text of a message is never an error: it is cleaned.
+  else if (key === 'msg') output.msg = messageText(value)
+  else throw new InvalidValue(`unknown key ${key.slice(0, 40)}; known are ${KEYS}`)
 }
 
 function attributeValue(name: keyof Attributes, value: string): string {

@@ -2,49 +2,52 @@ import type { ProgramEnd } from '../../process/run-program.ts'
 import { InvalidValue } from '../../stream/errors.ts'
 import type { EventSpec } from '../../stream/operations/operation.ts'
 import { cleanProgramText, TEXT_LIMITS } from '../../stream/text.ts'
+import { defined } from '../../util/defined.ts'
 import type { WorkResult } from '../types.ts'
-import { type Attributes, readOutput, type Said } from './output-file.ts'
+import { type Attributes, type ProgramOutput, readOutput } from './output-file.ts'
 
-/** What follows an event whose program ended with 0, unless the program says so itself. */
+/** Default successors of an event whose program exited with 0; the program can name others. */
 export interface ProgramSuccessors {
   readonly next?: string
   readonly forks?: readonly string[]
   readonly join?: string
-  /** Of all new events. */
+  /** Attributes of all new events. */
   readonly attributes?: Attributes
 }
 
-/** An ending, with what else is to be told. */
+/** The result of a program, and further messages. */
 export interface ProgramEnding {
   readonly ending: WorkResult
-  /** Said of the event before it is advanced, which has no message of its own. */
+  /** Message of the event, set before an advance, which takes no message. */
   readonly msg?: string
-  /** Why what the program said cannot be used; it has failed for it. */
+  /** Why the output of the program is not valid; the event has failed because of it. */
   readonly badOutput?: string
 }
 
-/** How the event of a program that ended by itself ends. @param read what the program said, see `readOutput` */
+/** The result of a program that ended by itself. @param read reads its output, see `readOutput` */
 export function programEnding(end: ProgramEnd, read: () => string, successors: ProgramSuccessors): ProgramEnding {
-  const said = saidIn(read)
+  const output = outputOrProblem(read)
   if (end.fate.kind !== 'exited' || end.fate.code !== 0) {
-    const msg = (typeof said === 'object' && said.msg) || failureText(end)
+    const msg = (typeof output === 'object' && output.msg) || failureText(end)
     return { ending: { op: 'fail', msg } }
   }
-  if (typeof said === 'string') return failed(said)
-  const { next, forks, join } = said.next === undefined && said.forks === undefined ? successors : said
-  const attributes = { ...successors.attributes, ...said.attributes }
-  const msg = said.msg === undefined ? {} : { msg: said.msg }
+  if (typeof output === 'string') return failed(output)
+  const { next, forks, join } = output.next === undefined && output.forks === undefined ? successors : output
+  const attributes = { ...successors.attributes, ...output.attributes }
+  const msg = defined({ msg: output.msg })
   if (next === undefined && forks === undefined) {
-    if (Object.keys(said.attributes).length > 0) return failed('attributes belong to new events, and it names none')
+    if (Object.keys(output.attributes).length > 0) return failed('attributes belong to new events, and it names none')
     return { ending: { op: 'complete', ...msg } }
   }
   const spec = (name: string): EventSpec => ({ ...attributes, name })
   return {
     ending: {
       op: 'advance',
-      ...(next === undefined ? {} : { next: spec(next) }),
-      ...(forks === undefined ? {} : { forks: forks.map(spec) }),
-      ...(join === undefined ? {} : { join: spec(join) }),
+      ...defined({
+        next: next === undefined ? undefined : spec(next),
+        forks: forks?.map(spec),
+        join: join === undefined ? undefined : spec(join),
+      }),
     },
     ...msg,
   }
@@ -54,8 +57,8 @@ function failed(why: string): ProgramEnding {
   return { ending: { op: 'fail', msg: `ended with 0, but LEASECTL_OUTPUT cannot be used: ${why}` }, badOutput: why }
 }
 
-/** What the program said, or why that cannot be used. */
-function saidIn(read: () => string): Said | string {
+/** The output of the program, or why it is not valid. */
+function outputOrProblem(read: () => string): ProgramOutput | string {
   try {
     return readOutput(read())
   } catch (error) {
@@ -85,15 +88,14 @@ export function fateText(fate: ProgramEnd['fate']): string {
 }
 
 const MOST_LINES = 10
-/** Of what is cleaned; cleaning takes long for long texts. */
+/** Maximum length of the text that is cleaned, bytes: cleaning is slow for long texts. */
 const MOST_BYTES = 8 * 1_024
 
 /**
- * The last lines of what a program wrote, fit to be a `msg`: as a terminal would show them in the end, without escape
- * sequences.
+ * The last lines of a program's output as a `msg`: as a terminal would finally show them, without escape sequences.
  *
- * @param bytes the end of it
- * @param isCut whether something stood before: then the first line may be half of one
+ * @param bytes the end of the output
+ * @param isCut whether output before it was dropped: then the first line may be incomplete
  */
 export function lastLines(bytes: Uint8Array, isCut: boolean): string {
   const text = new TextDecoder().decode(bytes.subarray(-MOST_BYTES))

@@ -1,54 +1,55 @@
 import { resolve } from 'node:path'
 import { type Argv, type ProgramEnd, runProgram } from '../../process/run-program.ts'
 import type { StreamStore } from '../../store/store.ts'
+import { defined } from '../../util/defined.ts'
 import { endedByHolder } from '../self-reported.ts'
 import type { Job, StopReason, Work, WorkResult } from '../types.ts'
 import { RELEASE } from '../work-event.ts'
 import { type OutputFile, outputFile } from './output-file.ts'
 import { type ProgramEnding, type ProgramSuccessors, programEnding } from './result.ts'
 
-/** Why a program was not started: there is no place for what it may say. */
+/** Reason for not starting a program: its output file could not be created. */
 export const NO_OUTPUT_FILE = 'no-output-file'
 
-/** How a program is run as the work of an event. */
+/** Options for running a program as the work on events. */
 export interface ProgramWorkOptions extends ProgramSuccessors {
   readonly store: StreamStore
-  /** What the program gets beside the variables of its event. */
+  /** Environment of the program, to which the variables of its event are added. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** What it reads: what this process reads, nothing, or a text about its event; without that it is not started. */
+  /** Standard input: that of this process, nothing, or a text about the event; if it has no text, the program is not started. */
   readonly stdin: 'inherit' | 'ignore' | ((job: Job) => Promise<string | undefined>)
-  /** Where it writes. Default: to the stdout of this process. */
+  /** Standard output. Default: the stdout of this process. */
   readonly stdout?: 'inherit' | 'stderr'
-  /** Takes what it writes to stderr. */
+  /** Consumes the stderr of the program. */
   readonly stderr: (chunk: Uint8Array) => Promise<void>
-  /** For the first event, if it was made before: whoever made it removes it if there is no work. */
+  /** Output file for the first event, if already created: its creator removes it if there is no work. */
   readonly output?: OutputFile
-  /** From asking it to end to ending it, ms. */
+  /** Time from the first signal to SIGKILL, ms. */
   readonly graceMs: number
-  /** That of the worker: its reason names the signal that is handed on, even once the claim is gone. */
+  /** Signal of the worker: its reason names the signal for the program, even after the claim is lost. */
   readonly signal?: AbortSignal
-  /** Told how it ended, before that is reported. */
+  /** Called with the end of the program, before the result is reported. */
   readonly ended?: (job: Job, run: ProgramRun) => void
 }
 
-/** What came of a program, beside the end of its event. */
+/** End of a program, beside the result of its event. */
 export interface ProgramRun {
   readonly fate: ProgramEnd['fate']
-  /** Why what it said in `LEASECTL_OUTPUT` cannot be used. */
+  /** Why the content of `LEASECTL_OUTPUT` is not valid. */
   readonly badOutput?: string
 }
 
 /**
- * Work that is done by a program. It ends with 0: the event is completed, or advanced where successors are named, here or by
- * the program. With anything else: it is failed, with the last lines of its stderr. One that is to stop, and did not end with
- * 0 all the same, hands the event back; so does one that cannot be started, for then nothing was tried. A program that ended
- * its event itself is not stopped for having lost the claim.
+ * Work that a program does. Exit code 0 completes the event, or advances it if successors are named, in the options or by the
+ * program. Any other end fails it, with the last lines of its stderr. A stopped program that does not exit with 0 releases the
+ * event; so does a program that cannot be started, because nothing was tried. A program that ended its event itself is
+ * not stopped because of the lost claim.
  */
 export function programWork(argv: Argv, options: ProgramWorkOptions): Work {
-  let { output: made } = options
+  let { output: prepared } = options
   return async job => {
-    const output = made ?? outputFile()
-    made = undefined
+    const output = prepared ?? outputFile()
+    prepared = undefined
     if (output === undefined) return notStarted(job, NO_OUTPUT_FILE, options)
     const stop = stopFor(job, options)
     try {
@@ -64,10 +65,10 @@ export function programWork(argv: Argv, options: ProgramWorkOptions): Work {
         signal: stop.signal,
         graceMs: options.graceMs,
       })
-      const told = endingOf(end, job, output, options)
-      options.ended?.(job, { fate: end.fate, ...(told.badOutput === undefined ? {} : { badOutput: told.badOutput }) })
-      if (told.msg !== undefined) await job.progress(told.msg)
-      return told.ending
+      const { ending, msg, badOutput } = endingOf(end, job, output, options)
+      options.ended?.(job, { fate: end.fate, ...defined({ badOutput }) })
+      if (msg !== undefined) await job.progress(msg)
+      return ending
     } finally {
       stop.over()
       output.remove()
@@ -80,7 +81,7 @@ function notStarted(job: Job, reason: string, { ended }: ProgramWorkOptions): Wo
   return RELEASE
 }
 
-/** What the program is to read; `undefined` if that cannot be told. */
+/** Standard input of the program; `undefined` if its text is not available. */
 async function inputOf(job: Job, { stdin }: ProgramWorkOptions) {
   if (typeof stdin !== 'function') return stdin
   const text = await stdin(job)
@@ -94,7 +95,7 @@ function endingOf(end: ProgramEnd, { signal }: Job, output: OutputFile, options:
   return programEnding(end, () => output.read(), options)
 }
 
-/** Aborts with the signal that the program gets. */
+/** Aborts with the signal to send to the program. */
 function stopFor(job: Job, { store, signal }: ProgramWorkOptions) {
   const stop = new AbortController()
   const stopNow = () => stop.abort(signal?.reason)
@@ -117,7 +118,7 @@ function stopFor(job: Job, { store, signal }: ProgramWorkOptions) {
   }
 }
 
-/** The variables of an event, by which the program, and `leasectl` called by it, knows what it works on. */
+/** The environment of the program, with the variables of its event, which `leasectl` reads too if the program calls it. */
 function environmentFor(job: Job, output: string, { env, store }: ProgramWorkOptions): ProgramWorkOptions['env'] {
   return {
     ...env,
@@ -133,7 +134,7 @@ function environmentFor(job: Job, output: string, { env, store }: ProgramWorkOpt
   }
 }
 
-/** The program may change its working folder. */
+/** Makes a SQLite path absolute: the program may change its working folder. */
 function absolute(address: string): string {
   const path = /^sqlite:(.+)$/s.exec(address)?.[1]
   return path === undefined || path.startsWith(':') ? address : `sqlite:${resolve(path)}`

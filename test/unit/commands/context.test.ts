@@ -64,7 +64,7 @@ describe('arguments', () => {
     ['add prod', 'which store?'],
     ['add a/b --store azurite:box', 'letters, digits'],
     ['add - --store azurite:box', 'letters, digits'],
-    ['add x --store nix', 'no store address'],
+    ['add x --store nix', 'not a store address'],
     ['add x --store memory:', 'no longer than one command'],
     ['add x -c y', 'context add NAME --store ADDRESS'],
     ['add x --store sqlite:x --credential-file /k', 'needs no credential file'],

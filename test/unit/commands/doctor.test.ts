@@ -216,13 +216,13 @@ describe('streams', () => {
         for await (const page of world.store.list(query)) yield page.flatMap(row => [{ ...row, name: 'folder/' }, row])
       },
       read: async name => {
-        if (name === 'folder/') throw new BadName(name, 'it ends in "/"')
+        if (name === 'folder/') throw new BadName(name, 'it ends with "/"')
         return world.store.read(name)
       },
     })
     const ran = await cli(world, ['doctor', '--all'], { store })
     expect(ran.exit).toBe(7)
-    expect(ran.stdout).toContain('stream folder/\n  ! warning  no stream can have this name')
+    expect(ran.stdout).toContain('stream folder/\n  ! warning  not a valid stream name')
     expect(ran.stdout).toContain('[unreadable]')
   })
 

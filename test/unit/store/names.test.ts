@@ -22,8 +22,8 @@ describe('checkStreamName', () => {
   it.each([
     ['', /empty/],
     ['x'.repeat(1025), /1025 characters/],
-    ['a/', /ends in "\/"/],
-    ['a.', /ends in "\."/],
+    ['a/', /ends with "\/"/],
+    ['a.', /ends with "\."/],
     ['a\u0000', /control character/],
     ['a\nb', /control character/],
     ['a\u0085b', /control character/],

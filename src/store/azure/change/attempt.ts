@@ -2,7 +2,7 @@ import { unansweredDelay } from '../../backoff.ts'
 import { StoreUnreachable } from '../../errors.ts'
 import type { ChangeOptions, ChangeOutcome, Decision, StreamSnapshot } from '../../store.ts'
 import type { BlobIO, BlobState } from '../blobs.ts'
-import { isBlobMissing, isCondition, isSomebodyWrote, type ServiceError } from '../errors.ts'
+import { isBlobMissing, isCondition, isConflict, type ServiceError } from '../errors.ts'
 import type { AzureLeases } from '../leases.ts'
 import type { AzureRequests } from '../requests.ts'
 import type { Contention } from './contention.ts'
@@ -12,7 +12,7 @@ import { writtenState } from './write-cache.ts'
 
 const DEADLINE_MS = 30_000
 
-/** What all changes of a store share. */
+/** The parts of a store that all its changes share. */
 export interface AttemptContext {
   readonly calls: AzureRequests
   readonly bodies: BlobIO
@@ -24,30 +24,30 @@ export interface AttemptContext {
 
 export type Decide = (current: StreamSnapshot, nowMs: number) => Decision
 
-/** A decision to write, with the state it was made on. */
+/** A decision to write, and the state for which it was made. */
 export interface DecidedWrite {
   readonly kind: 'write'
   readonly decision: Decision & { readonly kind: 'put' }
   readonly base: BlobState
 }
 
-/** What the end of a Put means. Unless it is `written`, only the next read can tell whether it was applied after all. */
+/** Result of a Put. Unless it is `written`, only the next read shows whether the Put was applied after all. */
 export type PutResult =
   | { readonly kind: 'written'; readonly state: BlobState }
-  /** No answer, or one that says nothing about the Put (5xx, throttling). */
+  /** No answer, or an ambiguous one (5xx, throttling). */
   | { readonly kind: 'unanswered'; readonly error: ServiceError }
-  /** The ETag is another one: another writer was faster, or the stream is gone. */
+  /** The ETag has changed: another writer was faster, or the stream is gone. */
   | { readonly kind: 'conflict' }
-  /** The lease it named is over, or it named none and another writer holds one. */
+  /** Its lease is over, or it named none and another writer holds one. */
   | { readonly kind: 'lease-rejected'; readonly code: string }
 
-/** One change of one stream: its single steps (read, decide, put, pause), its deadline and its Puts in doubt. */
+/** One change of one stream: its steps (read, decide, put, pause), its deadline and its Puts in doubt. */
 export class ChangeAttempt {
   readonly context: AttemptContext
   readonly name: string
   readonly options: ChangeOptions
   readonly inDoubt = new InDoubtWrites()
-  /** The waiting for leases that others hold. */
+  /** The wait for leases held by others. */
   readonly wait: LeaseWait
   readonly #decide: Decide
   readonly #startedMs: number
@@ -63,17 +63,17 @@ export class ChangeAttempt {
     this.#startedMs = context.calls.machine.monotonicMs()
   }
 
-  /** The deadline of the change, monotonic ms. Waiting for other writers does not count. */
+  /** The deadline of the change, monotonic ms. The wait for other writers does not count. */
   get untilMs(): number {
     return this.#startedMs + (this.options.deadlineMs ?? DEADLINE_MS) + this.wait.waitedMs
   }
 
-  /** @throws StoreUnreachable the deadline is over */
+  /** @throws StoreUnreachable after the deadline */
   checkDeadline(): void {
     if (this.#remainingMs === 0) throw this.#deadlineOver()
   }
 
-  /** One GET. With a Put in doubt it is repeated until the deadline, because only a read can tell whether that was applied. */
+  /** One GET. With a Put in doubt it is repeated until the deadline, because only a read shows whether that was applied. */
   async read(): Promise<BlobState | undefined> {
     const { bodies, calls } = this.context
     for (;;) {
@@ -90,7 +90,7 @@ export class ChangeAttempt {
     }
   }
 
-  /** Decides on a state that was read: the write to send, or the outcome of the change. Throws what `decide` throws. */
+  /** Decides on a state that was read: the write to send, or the outcome of the change. Throws errors of `decide`. */
   decide(state: BlobState | undefined): DecidedWrite | ChangeOutcome {
     const { inDoubt, name } = this
     const { calls, contention } = this.context
@@ -109,8 +109,8 @@ export class ChangeAttempt {
   }
 
   /**
-   * Decides on the state this process wrote last, without a read. Only a decision to write counts: if the state is out of
-   * date, its Put fails. A refusal, a duplicate or a fault has to come again on a state that was read.
+   * Decides on the state that this process wrote last, without a read. Only a decision to write counts: if the state is stale,
+   * its Put fails. A refusal, a duplicate or a fault must be confirmed on a state that was read.
    */
   decideOnCached(base: BlobState): DecidedWrite | 'retry' {
     try {
@@ -121,7 +121,7 @@ export class ChangeAttempt {
     }
   }
 
-  /** Decides on a state that cannot be written now, only to learn whether a Put in doubt is in it. `undefined`: it is not. */
+  /** Decides on a state that cannot be written now, only to find out whether it contains a Put in doubt; `undefined`: it does not. */
   resolveInDoubt(state: BlobState | undefined): ChangeOutcome | undefined {
     const decided = this.decide(state)
     if (decided.kind !== 'write') return decided
@@ -139,7 +139,7 @@ export class ChangeAttempt {
     const { body, summary, othersLately, discard } = decision
     const { bodies, calls, contention } = this.context
     const write = { body, summary, base, leaseId, signal: this.options.signal, untilMs: this.untilMs }
-    // From here on the Put may be on its way, however this call ends.
+    // From here on the Put may be in flight, however this call ends.
     const end = this.inDoubt.begin(base.stored.etag, leaseId)
     contention.invalidateCache(this.name)
     const answer = await bodies.put(this.name, write)
@@ -150,29 +150,29 @@ export class ChangeAttempt {
       return { kind: 'written', state: writtenState(this.name, write, answer.value, answer) }
     }
     const { error } = answer
-    if (answer.silences > 0) end({ md5, result: 'unanswered', cause: calls.fault(error, this.name) })
+    if (answer.unansweredAttempts > 0) end({ md5, result: 'unanswered', cause: calls.fault(error, this.name) })
     else end({ md5, result: isCondition(error) ? 'rejected' : 'failed' })
-    if (answer.kind === 'silent' && answer.silences === 0) discard?.()
-    if (answer.kind === 'silent' || error.code === 'Md5Mismatch') return { kind: 'unanswered', error }
-    if (isSomebodyWrote(error) || isBlobMissing(error)) return { kind: 'conflict' }
+    if (answer.kind === 'unanswered' && answer.unansweredAttempts === 0) discard?.()
+    if (answer.kind === 'unanswered' || error.code === 'Md5Mismatch') return { kind: 'unanswered', error }
+    if (isConflict(error) || isBlobMissing(error)) return { kind: 'conflict' }
     if (isCondition(error)) return { kind: 'lease-rejected', code: error.code }
     throw calls.fault(error, this.name)
   }
 
-  /** After a read that found the lease held: waits for the next try; `false`, without waiting, once `waitMs` is over. */
+  /** After a read that found the lease held: waits for the next attempt; `false` at once if `waitMs` is over. */
   async waitAfterRead(): Promise<boolean> {
     this.wait.recordTry(this.#lastReadMs, this.context.calls.limits.bodyMs)
     return this.wait.nextTry()
   }
 
-  /** Waits after a request without an answer, so that an outage is not hammered. */
+  /** Pauses after an unanswered request, to protect a service in an outage. */
   async pauseAfterUnanswered(error: ServiceError | undefined): Promise<void> {
     const ms = unansweredDelay(this.#unanswered, error?.retryAfterMs, this.context.calls.random)
     this.#unanswered += 1
     await this.pause(ms)
   }
 
-  /** Waits, at most until the deadline. */
+  /** Pauses, at most until the deadline. */
   async pause(ms: number): Promise<void> {
     await this.context.calls.pause(Math.min(ms, this.#remainingMs), this.options.signal)
   }
@@ -186,8 +186,8 @@ export class ChangeAttempt {
   }
 
   #deadlineOver(): StoreUnreachable {
-    return new StoreUnreachable(`${this.context.calls.site.host} let no write through in time`, {
-      hint: 'Try again: repeated with the same command id, the change happens once.',
+    return new StoreUnreachable(`${this.context.calls.site.host} accepted no write in time`, {
+      hint: 'Try again with the same command id: the change is applied once.',
     })
   }
 }

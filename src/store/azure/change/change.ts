@@ -5,18 +5,18 @@ import type { ChangeAttempt } from './attempt.ts'
 /**
  * The protocol of a change, from top to bottom.
  *
- * 1. *Enter.* Under a lease: acquire it, and read beside the acquire. The acquire returns the ETag of the blob; if it is
- *    the one that was read, nobody wrote in between. Without a lease: read, or take the state this process wrote last.
+ * 1. *Enter.* Under a lease: acquire it, and read in parallel. The acquire returns the ETag of the blob; if it equals the ETag
+ *    of the read, no one wrote in between. Without a lease: read, or take the state that this process wrote last.
  * 2. *Decide.* `decide` either makes a new document from the state or wants no write (the command is refused, or it is
  *    already in the document). It is trusted to want no write only on a state that was read.
  * 3. *Put.* One request, sent once, with `If-Match` and the lease id. Of all Puts that name the same ETag at most one is
  *    applied, even if one of them got lost on its way and arrives late.
- * 4. *What the end of the Put means.* 201: committed. After everything else the next round reads and decides again, even
+ * 4. *Result of the Put.* 201: committed. After any other result the next round reads and decides again, even
  *    after a failed condition: the network may have duplicated the Put, and the first copy made the condition fail for
  *    the second. If the ETag has changed, the Put is in the document, where `decide` finds its command id, or it has
  *    failed for good. If the ETag is the same, the Put is *in doubt*: it may still be applied. The next Put then
  *    names the same ETag, so that only one of the two can win.
- * 5. *Release.* It goes on in the background after the outcome was returned, unless the next change reuses the lease.
+ * 5. *Release.* It continues in the background after the outcome is returned, unless the next change reuses the lease.
  *
  * If no Put is sent for a decision, the decision is discarded. The outcomes are:
  *
@@ -24,9 +24,9 @@ import type { ChangeAttempt } from './attempt.ts'
  *   a Put in doubt may have been applied before the state that `decide` saw; only `decide` can know which.
  * - `left`: `decide` wants no write, and no Put of this change was applied or can still be.
  * - `held`, `lost`, `missing`: no Put of this change was applied or can still be.
- * - `unknown`: a Put is in doubt, and the deadline, a fault or the caller's abort came before a read that could tell.
+ * - `unknown`: a Put is in doubt, and the deadline, a fault or the caller's abort came before a read that could settle it.
  *
- * @throws faults, the caller's abort and what `decide` throws, as long as no Put is in doubt
+ * @throws faults, the caller's abort and errors of `decide`, as long as no Put is in doubt
  */
 export async function changeStream(attempt: ChangeAttempt, strategy: WriteStrategy): Promise<ChangeOutcome> {
   let current = strategy
@@ -55,7 +55,7 @@ export async function changeStream(attempt: ChangeAttempt, strategy: WriteStrate
       }
       const put = await attempt.put(decided, permit.leaseId)
 
-      // 4. What the end of the Put means.
+      // 4. Result of the Put.
       switch (put.kind) {
         case 'written':
           written = put.state
@@ -80,22 +80,22 @@ export async function changeStream(attempt: ChangeAttempt, strategy: WriteStrate
 }
 
 /**
- * How a change deals with other writers: `LeasedWrite` keeps them out with a lease, `OptimisticWrite` relies on the ETag
- * alone. If a step returns `retry`, the protocol goes on with the next round.
+ * Concurrency control of a change: `LeasedWrite` excludes other writers with a lease, `OptimisticWrite` relies on the ETag
+ * alone. If a step returns `retry`, the protocol continues with the next round.
  */
 export interface WriteStrategy {
-  /** Called once, on the strategy the change begins with: yields to the writers that wait. */
+  /** Called once, on the first strategy of the change: yields to waiting writers. */
   begin(): Promise<void>
-  /** Acquires the lease, if it needs one, and gets the state to decide on. The outcome if the stream is held or missing. */
+  /** Acquires the lease, if needed, and gets the state to decide on; or the outcome if the stream is held or missing. */
   enter(): Promise<FoundState | ChangeOutcome | 'retry'>
-  /** Whether a Put may be sent now, and the lease it names. */
+  /** Whether a Put may be sent now, and under which lease. */
   permit(): Promise<PutPermit | ChangeOutcome | 'retry'>
   /** The Put failed because of another write. Returns the strategy of the next round. */
   onConflict(): Promise<WriteStrategy>
   /** The Put failed because of a lease. Returns the strategy of the next round. */
   onLeaseRejected(code: string): Promise<WriteStrategy>
   /**
-   * Called once, on the strategy the change ends with: releases the lease, or keeps it for the next change.
+   * Called once, on the last strategy of the change: releases the lease, or keeps it for the next change.
    *
    * @param written the state that the change wrote
    */

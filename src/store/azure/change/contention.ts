@@ -8,22 +8,22 @@ import type { ChangeLease } from './held-lease.ts'
 import type { LeaseWait } from './lease-wait.ts'
 import { WriteCache } from './write-cache.ts'
 
-/** A lease whose change is written, with the state that the change wrote. */
+/** A lease kept after a change, with the state that the change wrote. */
 interface KeptLease {
   readonly lease: ChangeLease
   readonly state: BlobState
 }
 
 /**
- * What the changes of one process remember between them, so that many writers of one stream are fast and fair. Safety
- * needs none of it: that is in the If-Match and the lease id of each Put.
+ * State shared by the changes of one process, so that many writers of one stream are fast and fair. Safety does not depend on
+ * it: each Put has If-Match and the lease id.
  *
- * - *Fairness*: a process that had its turn yields to the writers that wait.
- * - *Write cache*: a change without a lease begins on the state this process wrote last, without a read.
+ * - *Fairness*: a process that had its turn yields to waiting writers.
+ * - *Write cache*: a change without a lease begins with the state that this process wrote last, without a read.
  * - *Lease reuse*: a lease is kept until the end of the current turn of the event loop. If this process changes the stream
  *   again within that turn, the next change reuses it: one round trip instead of acquire, read, write and release.
- * - *Releases* go on after the outcome of their change was returned. The next change waits for them, because an acquire
- *   before them would only be refused. They never fail: a lease also ends by itself.
+ * - *Releases* continue after the outcome of their change is returned. The next change waits for them, because an earlier
+ *   acquire would be rejected. Their failure does not matter: a lease also expires.
  */
 export class Contention {
   readonly #calls: AzureRequests
@@ -34,7 +34,7 @@ export class Contention {
   readonly #kept = new Map<string, KeptLease>()
   readonly #releases = new Map<string, Promise<unknown>>()
 
-  /** @param releaseMs how long a change waits for the release of the change before it; after that it acquires all the same */
+  /** @param releaseMs how long a change waits for the release of the change before it; after that it acquires anyway */
   constructor(calls: AzureRequests, leases: AzureLeases, releaseMs: number) {
     this.#calls = calls
     this.#leases = leases
@@ -42,13 +42,13 @@ export class Contention {
     this.#fairness = new WriterFairness(() => calls.machine.monotonicMs(), calls.random)
   }
 
-  /** Before a change: waits for this process's own release, then for as long as waiting writers need to get their turn. */
+  /** Before a change: waits for this process's own release, then yields to waiting writers. */
   async yieldToOthers(name: string, wait: LeaseWait): Promise<void> {
     const isJustReleased = await this.#released(name)
     await wait.pause(this.#fairness.yieldDelayMs(name, isJustReleased))
   }
 
-  /** A change has waited: from now on it has the stream to itself, or tries to. */
+  /** A change has finished waiting, and now has the stream to itself or tries to. */
   changeStarted(name: string): void {
     this.#fairness.changeStarted(name)
   }
@@ -58,7 +58,7 @@ export class Contention {
     this.#fairness.contentionSeen(name)
   }
 
-  /** Whether there was contention in the last seconds: what was read or written before is most likely out of date. */
+  /** Whether there was contention in the last seconds: an earlier state is then most likely stale. */
   isContended(name: string): boolean {
     return this.#fairness.isContended(name)
   }
@@ -78,19 +78,19 @@ export class Contention {
     this.#fairness.recordChange(name, etag, othersLately)
   }
 
-  /** What this process wrote last, for a change without a lease, as long as it is most likely still there. */
+  /** The state that this process wrote last, for a change without a lease, if it is most likely still current. */
   cachedState(name: string): BlobState | undefined {
     const isLikely = this.#fairness.isActive(name) || !this.#fairness.isContended(name)
-    // Only a read tells the time, and with a stale one a claim of another writer may seem to be over.
+    // Only an answer gives the service's time, and with a stale clock another writer's claim may seem to have expired.
     return isLikely && this.#calls.clock.isFresh ? this.#cache.find(name) : undefined
   }
 
-  /** What a change without a lease wrote, for the next one. */
+  /** Caches the state that a change without a lease wrote. */
   cacheState(name: string, written: BlobState): void {
     this.#cache.remember(name, written)
   }
 
-  /** A Put is about to be sent: the cached state is out of date. */
+  /** A Put is about to be sent: the cached state becomes stale. */
   invalidateCache(name: string): void {
     this.#cache.forget(name)
   }
@@ -100,7 +100,7 @@ export class Contention {
     return this.#kept.has(name)
   }
 
-  /** Hands over the lease kept for the next change: the caller must release it. */
+  /** Hands over the lease kept for the next change; the caller must release it. */
   reuseLease(name: string): KeptLease | undefined {
     const kept = this.#kept.get(name)
     this.#kept.delete(name)
@@ -132,18 +132,18 @@ export class Contention {
     return released
   }
 
-  /** Releases the lease kept for a next change that may never come: nothing else must see it. */
+  /** Releases the lease kept for a next change that may never come, so that nothing else sees it. */
   releaseKept(name: string): void {
     const kept = this.reuseLease(name)
     if (kept !== undefined) void this.release(name, kept.lease.id)
   }
 
-  /** The same for all streams. */
+  /** Releases the kept leases of all streams. */
   releaseAllKept(): void {
     for (const name of [...this.#kept.keys()]) this.releaseKept(name)
   }
 
-  /** Waits until this process's own lease of the stream is released, so that it is not taken for another writer's. */
+  /** Waits until this process's own lease on the stream is released, so that it does not count as another writer's. */
   async ownLeaseReleased(name: string): Promise<void> {
     this.releaseKept(name)
     await this.#released(name)

@@ -5,63 +5,63 @@ import type { OthersLately } from '../../store.ts'
 const RECENT_MS = 2_000
 /** The most changes in a turn: together they cost less than each alone. */
 const MAX_CHANGES = 4
-/** The fewest changes in a turn, and those of the first one, when nothing is known yet of others who begin as well. */
+/** The fewest changes in a turn, and those in the first turn, when other writers are not known yet. */
 const MIN_CHANGES = 2
 /** The turns of all writers together have about this many changes: the more writers there are, the shorter is each turn. */
 const CHANGES_OF_A_ROUND = 20
 /** Changes belong to the same turn if the next one begins this soon after the one before, ms. */
 const SOON_MS = 50
-/** How long a turn of another writer takes if the history does not say, in own turns without their waiting. */
+/** Assumed duration of another writer's turn without a history, in own turns without their waits. */
 const TURN_OF_ANOTHER = 1.75
-/** How long it takes at most, in the same unit: some writers write seldom. */
+/** Its upper limit, in the same unit: some writers write rarely. */
 const LONGEST_TURN_OF_ANOTHER = 4
-/** A process that yielded and met nobody counts as alone for this long, ms. */
+/** How long a process counts as alone after it yielded in vain, ms. */
 const ALONE_MS = 10_000
-/** How often a process yields in vain, over all streams, */
+/** Budget of yields in vain of a process, over all streams. */
 const MAX_VAIN_YIELDS = 2
-/** and after how many changes it may do so once more. */
+/** Number of changes that add one yield to that budget. */
 const CHANGES_PER_VAIN_YIELD = 2_000
-/** How many streams are remembered. */
+/** Maximum number of remembered streams. */
 const MAX_STREAMS = 1_000
 
-const NOBODY: OthersLately = { count: 0, turnMs: undefined }
+const NO_OTHERS: OthersLately = { count: 0, turnMs: undefined }
 
 interface Turn {
   /** The ETag after its last change. */
   etag: string | undefined
-  /** When its last change ended, monotonic ms. */
+  /** End of its last change, monotonic ms. */
   endedMs: number
-  /** When there was last a sign of other writers, monotonic ms. */
+  /** Last sign of other writers, monotonic ms. */
   contendedMs: number
-  /** When it last yielded without any sign of other writers, monotonic ms. */
+  /** End of the last yield without any sign of other writers, monotonic ms. */
   vainMs: number
-  /** Since when the present change has the stream to itself, monotonic ms. */
+  /** Start of the current change, after its waits, monotonic ms. */
   startedMs: number
-  /** How long the changes of this turn had the stream to themselves, ms. */
+  /** Total time for which the changes of this turn had the stream to themselves, ms. */
   heldMs: number
-  /** How many other writers it reckons with. Before the end of the first turn there may be any number. */
+  /** Expected number of other writers; infinite before the end of the first turn. */
   others: number
-  /** How long to yield before the next change, ms; 0 while the turn goes on. */
+  /** How long to yield before the next change, ms; 0 during the turn. */
   yieldMs: number
-  /** How many changes it had so far. */
+  /** Number of changes so far. */
   changes: number
   maxChanges: number
 }
 
 /**
- * Who writes a stream next. A process that just wrote is always faster than those that wait, because they sleep between
- * their tries. So a process has turns of a few changes, and after each turn it yields for as long as the others need for
- * a turn each, according to the history of the stream.
+ * Fairness between the writers of a stream. A process that just wrote is always faster than waiting ones, because they sleep
+ * between their attempts. So a process takes turns of a few changes, and after each turn it yields for as long as the others need
+ * for one turn each, according to the history of the stream.
  *
- * It yields only if there were signs of others in the last seconds. Writers that wait for a lease leave no sign, so the one
- * who began first would never notice them. Therefore a process that does not know whether it is alone yields as well. If
- * nobody came meanwhile, it counts as alone for the next seconds; all that is yielded in vain is a small share of its time.
+ * It yields if there were signs of others in the last seconds. Writers that wait for a lease leave no sign, so the first writer
+ * would never notice them. Therefore a process that does not know whether it is alone yields as well. If no one came
+ * meanwhile, it counts as alone for the next seconds; yields in vain take only a small share of its time.
  */
 export class WriterFairness {
   readonly #nowMs: () => number
   readonly #random: () => number
   readonly #turns = new Map<string, Turn>()
-  /** How often it may yield in vain at present. */
+  /** Current budget of yields in vain. */
   #vainYields = MAX_VAIN_YIELDS
 
   constructor(nowMs: () => number, random: () => number) {
@@ -78,22 +78,22 @@ export class WriterFairness {
   /** Another writer's lease was in the way, or its write came first. */
   contentionSeen(name: string): void {
     this.#of(name).contendedMs = this.#nowMs()
-    // If there are others on one stream, they may be on any.
+    // Writers that share one stream may share others.
     this.#vainYields = MAX_VAIN_YIELDS
   }
 
-  /** A change begins with a state of this ETag: a write since our own of a moment ago is a sign of others. */
+  /** A change begins with this ETag: if it differs from our own recent one, there are other writers. */
   observeEtag(name: string, etag: string): void {
     const turn = this.#turns.get(name)
     if (turn?.etag !== undefined && turn.etag !== etag && this.#isRecent(turn.endedMs)) this.contentionSeen(name)
   }
 
-  /** Whether this process is in the middle of its turn: what it wrote last is most likely still there. */
+  /** Whether this process is in the middle of its turn: its last write is most likely still current. */
   isActive(name: string): boolean {
     return (this.#turns.get(name)?.changes ?? 0) > 0
   }
 
-  /** A change has waited: from now on it has the stream to itself, or tries to. */
+  /** A change has finished waiting, and now has the stream to itself or tries to. */
   changeStarted(name: string): void {
     this.#of(name).startedMs = this.#nowMs()
   }
@@ -107,7 +107,7 @@ export class WriterFairness {
   }
 
   /** A change ended with a write of this ETag. */
-  recordChange(name: string, etag: string, othersLately: () => OthersLately = () => NOBODY): void {
+  recordChange(name: string, etag: string, othersLately: () => OthersLately = () => NO_OTHERS): void {
     const turn = this.#of(name)
     this.#turns.delete(name)
     this.#turns.set(name, turn)
@@ -118,18 +118,18 @@ export class WriterFairness {
     turn.heldMs += turn.endedMs - turn.startedMs
     turn.startedMs = turn.endedMs
     turn.yieldMs = 0
-    if (turn.changes >= turn.maxChanges) this.#endTurn(turn, this.#isAlone(turn) ? NOBODY : othersLately())
+    if (turn.changes >= turn.maxChanges) this.#endTurn(turn, this.#isAlone(turn) ? NO_OTHERS : othersLately())
     else if (this.#isRecent(turn.contendedMs)) {
       const others = othersLately()
-      // The last yield was too short, because it did not know of all of them.
+      // The last yield was too short, because some of them were not known.
       if (others.count > turn.others) this.#endTurn(turn, others)
     }
   }
 
   /**
-   * How long a change yields before it begins, ms; 0 if nobody waits.
+   * How long a change yields before it begins, ms; 0 if no one is expected to wait.
    *
-   * @param isJustReleased the lease of the change before was released only now
+   * @param isJustReleased whether the lease of the previous change was released only now
    */
   yieldDelayMs(name: string, isJustReleased: boolean): number {
     const turn = this.#turns.get(name)
@@ -145,7 +145,7 @@ export class WriterFairness {
   }
 
   #endTurn(turn: Turn, { count, turnMs }: OthersLately): void {
-    // As long as a whole turn, also where it ended early.
+    // The duration of a whole turn, even if this one ended early.
     const ownMs = (turn.heldMs / turn.changes) * turn.maxChanges
     turn.others = Math.max(count, 1)
     const most = Math.floor(CHANGES_OF_A_ROUND / (turn.others + 1))
@@ -155,7 +155,7 @@ export class WriterFairness {
     beginTurn(turn)
   }
 
-  /** Whether it yielded lately, and nobody came. */
+  /** Whether it yielded recently and no one came. */
   #isAlone(turn: Turn): boolean {
     return !this.#isRecent(turn.contendedMs) && this.#nowMs() - turn.vainMs < ALONE_MS
   }

@@ -1,13 +1,13 @@
 import type { Clock } from '../../../util/clock.ts'
 
-/** The shortest lease the service grants: a writer that dies blocks the stream no longer than this. */
+/** The shortest lease that the service grants: a dead writer blocks the stream no longer than this. */
 export const LEASE_S = 15
-/** A lease is trusted for two thirds of its time, counted from before its acquire was sent. */
+/** A lease is trusted for two thirds of its duration, counted from sending the acquire. */
 const TRUSTED_MS = (LEASE_S * 1_000 * 2) / 3
-/** If the wall clock drifts further than this from the monotonic one, the machine was suspended. */
+/** Drift between wall clock and monotonic clock beyond which the machine counts as suspended, ms. */
 const SUSPENDED_MS = 1_000
 
-/** When an acquire was sent. */
+/** Time of sending an acquire. */
 export interface AcquireTime {
   /** Monotonic ms. */
   readonly sentMs: number
@@ -15,7 +15,7 @@ export interface AcquireTime {
   readonly gapMs: number
 }
 
-/** A lease this process acquired, and how long it may rely on it. */
+/** A lease acquired by this process, and how long it can be trusted. */
 export class ChangeLease {
   readonly id: string
   readonly #acquired: AcquireTime
@@ -27,12 +27,12 @@ export class ChangeLease {
     this.#machine = machine
   }
 
-  /** Whether the lease certainly still lasts: its time is not up, and the machine has not slept. */
+  /** Whether the lease certainly still holds: it has not expired, and the machine has not slept. */
   get isTrusted(): boolean {
     return this.#lastsFor(TRUSTED_MS)
   }
 
-  /** Whether enough time is left for one more change under it, and for the faults that change may meet. */
+  /** Whether enough time is left for one more change, including its retries. */
   get isReusable(): boolean {
     return this.#lastsFor(TRUSTED_MS / 2)
   }

@@ -2,14 +2,14 @@ import { leaseRetryDelay } from '../../backoff.ts'
 import type { ChangeOptions } from '../../store.ts'
 import type { AzureRequests } from '../requests.ts'
 
-/** The waiting of one change for leases that other writers hold: at most `waitMs` in all, until `stopWaiting`. */
+/** The wait of one change for leases held by other writers: at most `waitMs` in total, until `stopWaiting`. */
 export class LeaseWait {
   readonly #calls: AzureRequests
   readonly #options: ChangeOptions
-  /** How long the change had waited when the present back-off began. */
+  /** Total wait at the begin of the current back-off, ms. */
   #sinceMs = 0
   #waitedMs = 0
-  /** Whether a try found the lease held, so that the following ones are part of the waiting. */
+  /** Whether an attempt found the lease held, so that the following ones are part of the wait. */
   #isWaiting = false
 
   constructor(calls: AzureRequests, options: ChangeOptions) {
@@ -22,24 +22,24 @@ export class LeaseWait {
     return Math.round(this.#waitedMs)
   }
 
-  /** The next lease to wait for is another one: its back-off begins anew. */
+  /** The next lease to wait for is another one: the back-off starts again. */
   restart(): void {
     this.#sinceMs = this.#waitedMs
     this.#isWaiting = false
   }
 
   /**
-   * A try found the lease held. All tries but the first are part of the waiting; that one is made in any case.
+   * Records an attempt that found the lease held. All attempts but the first, which is made in any case, are part of the wait.
    *
-   * @param tookMs how long the try took
-   * @param limitMs how long one request may take. A try that took longer had unanswered requests, and an outage does not
-   * count as waiting for the lease
+   * @param tookMs duration of the attempt
+   * @param limitMs timeout of one request. A longer attempt had unanswered requests, and an outage does not count as a wait for
+   * the lease
    */
   recordTry(tookMs: number, limitMs: number): void {
     if (this.#isWaiting && tookMs < limitMs) this.#waitedMs += tookMs
   }
 
-  /** Waits for the next try, with back-off; `false`, without waiting, once the time to wait is over. */
+  /** Waits for the next attempt, with back-off; `false` at once if the wait is over. */
   async nextTry(): Promise<boolean> {
     if (this.#leftMs === 0) return false
     this.#isWaiting = true
@@ -47,14 +47,14 @@ export class LeaseWait {
     return true
   }
 
-  /** Waits, at most until the time to wait is over. */
+  /** Pauses, at most until the wait is over. */
   async pause(ms: number): Promise<void> {
     const { machine } = this.#calls
     const shortMs = Math.min(ms, this.#leftMs)
     if (shortMs <= 0) return
     const fromMs = machine.monotonicMs()
     await this.#calls.pause(shortMs, this.#options.signal)
-    // At least what was asked for: a clock that stands still must not make the wait endless.
+    // At least the requested time: a clock that stands still must not make the wait endless.
     this.#waitedMs += Math.max(shortMs, machine.monotonicMs() - fromMs)
   }
 

@@ -8,8 +8,8 @@ import { ChangeLease, LEASE_S } from './held-lease.ts'
 type Acquired = { readonly kind: 'acquired'; readonly lease: ChangeLease; readonly etag: string }
 
 /**
- * Writes under the lease: the caller's (`options.leaseId`), or one of 15 seconds acquired for this change. Right after
- * another change of this process it reuses the lease of that one, and decides on the state that one wrote.
+ * Writes under a lease: the caller's (`options.leaseId`), or one of 15 seconds acquired for this change. Right after another
+ * change of this process it reuses the lease of that change, and decides on the state that it wrote.
  */
 export class LeasedWrite implements WriteStrategy {
   readonly #attempt: ChangeAttempt
@@ -46,7 +46,7 @@ export class LeasedWrite implements WriteStrategy {
     return 'retry'
   }
 
-  /** Another writer came first although the lease seemed to last, or a copy of the Put was applied: the next read shows. */
+  /** Another writer came first although the lease seemed to hold, or a copy of the Put was applied: the next read shows which. */
   async onConflict(): Promise<WriteStrategy> {
     return this
   }
@@ -66,11 +66,11 @@ export class LeasedWrite implements WriteStrategy {
     return this.#attempt.options.leaseId ?? this.#lease?.id
   }
 
-  /** The read counts if its ETag is the acquire's. If not, or if it fails, the stream is read again under the lease. */
+  /** The read is valid if its ETag equals the acquire's. If not, or if it fails, the stream is read again under the lease. */
   async #acquireBesideRead(): Promise<FoundState | ChangeOutcome> {
     const attempt = this.#attempt
     const { context, inDoubt, name } = attempt
-    // On a contended stream the read would most likely be out of date once the lease is acquired.
+    // On a contended stream the read would most likely be stale when the lease is acquired.
     const read = context.contention.isContended(name) ? undefined : attempt.read().catch(() => undefined)
     const acquired = await this.#acquire()
     if (acquired.kind !== 'acquired') return this.#notAcquired(acquired)
@@ -81,23 +81,23 @@ export class LeasedWrite implements WriteStrategy {
     return { kind: 'read', state: state?.stored.etag === acquired.etag ? state : await attempt.read() }
   }
 
-  /** Acquires with a fresh id. While another writer holds the lease it tries again, with back-off, until `waitMs` is over. */
+  /** Acquires with a fresh id. While another writer holds the lease it retries, with back-off, until `waitMs` is over. */
   async #acquire(): Promise<Acquired | ChangeOutcome> {
     const attempt = this.#attempt
     const { context, name, options, wait } = attempt
     const { calls, contention, leases, newLeaseId } = context
     const leaseId = newLeaseId()
-    // An acquire without an answer, or aborted on its way, may have been applied.
+    // An unanswered acquire, or one aborted in flight, may have been applied.
     let mayBeHeld = false
-    let silences = 0
+    let unansweredAttempts = 0
     wait.restart()
     try {
       for (;;) {
         mayBeHeld = true
         const fromMs = calls.machine.monotonicMs()
         const answer = await leases.tryAcquire(name, leaseId, LEASE_S, options.signal, attempt.untilMs)
-        silences += answer.silences
-        mayBeHeld = answer.kind !== 'done' && silences > 0
+        unansweredAttempts += answer.unansweredAttempts
+        mayBeHeld = answer.kind !== 'done' && unansweredAttempts > 0
         if (answer.kind === 'done') {
           const lease = new ChangeLease(leaseId, answer.value, calls.machine)
           return { kind: 'acquired', lease, etag: answer.value.etag }
@@ -105,7 +105,7 @@ export class LeasedWrite implements WriteStrategy {
         if (isBlobMissing(answer.error)) return { kind: 'missing' }
         if (!isHeldByAnother(answer.error)) throw calls.fault(answer.error, name)
         contention.contentionSeen(name)
-        if (answer.silences === 0) wait.recordTry(calls.machine.monotonicMs() - fromMs, calls.limits.leaseMs)
+        if (answer.unansweredAttempts === 0) wait.recordTry(calls.machine.monotonicMs() - fromMs, calls.limits.leaseMs)
         if (!(await wait.nextTry()))
           return { kind: 'held', ...(await leases.heldBy(name, options.signal)), waitedMs: wait.waitedMs }
       }
@@ -114,14 +114,14 @@ export class LeasedWrite implements WriteStrategy {
     }
   }
 
-  /** There will be no further Put. Before that is reported, a read has to show whether an earlier one was applied. */
+  /** No further Put follows. Before the outcome is returned, a read must show whether an earlier Put was applied. */
   async #notAcquired(outcome: ChangeOutcome): Promise<ChangeOutcome> {
     const attempt = this.#attempt
     if (attempt.inDoubt.write === undefined) return outcome
     return attempt.resolveInDoubt(await attempt.read()) ?? attempt.unlessInDoubt(outcome)
   }
 
-  /** The lease may have ended without notice: its time is up, or the machine slept. The next round acquires a new one. */
+  /** The lease may have expired, or the machine slept. The next round acquires a new one. */
   async #releaseUntrusted(): Promise<void> {
     const { context, inDoubt, name } = this.#attempt
     const leaseId = this.#lease?.id

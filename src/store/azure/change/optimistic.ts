@@ -9,12 +9,12 @@ import { LeasedWrite } from './leased.ts'
 const MAX_CONFLICTS = 2
 
 /**
- * Writes on the ETag alone, without a lease. The first round decides on the state this process wrote last, if that is most
- * likely still there: without contention a change takes one round trip.
+ * Writes with If-Match alone, without a lease. The first round decides on the state that this process wrote last, if that is most
+ * likely still current: without contention a change takes one round trip.
  *
- * If another writer holds a lease, the change waits for it as a leased one does. The holder is safe from this change too:
- * both name the ETag in their Puts, so only one is applied. A Put in doubt does not end with any lease, because it names
- * none: it may be applied as soon as there is none.
+ * If another writer holds a lease, the change waits for it like a leased one. The holder is safe from this change too: both name
+ * the ETag in their Puts, so only one is applied. A Put in doubt does not end with any lease, because it names none: it
+ * may be applied as soon as the stream is not leased.
  *
  * A process that writes again and again is always faster than one that has to read first. So after two conflicts the
  * change acquires the lease.
@@ -59,7 +59,7 @@ export class OptimisticWrite implements WriteStrategy {
     return this
   }
 
-  /** Another writer holds a lease: waits for it. Once `waitMs` is over, the next read shows who holds it. */
+  /** Another writer holds a lease: waits for it. After `waitMs` the next read shows the holder. */
   async onLeaseRejected(): Promise<WriteStrategy> {
     const { context, name, wait } = this.#attempt
     context.contention.contentionSeen(name)
@@ -71,7 +71,7 @@ export class OptimisticWrite implements WriteStrategy {
     if (written !== undefined) context.contention.cacheState(name, written)
   }
 
-  /** Waits, because the holder may be about to change what would be decided on. */
+  /** Waits, because the holder may be about to change the state. */
   async #waitForLease(state: BlobState): Promise<ChangeOutcome | 'retry'> {
     const attempt = this.#attempt
     const { context, inDoubt, name, wait } = attempt

@@ -7,8 +7,8 @@ const MAX_BYTES = 8 * 1024 * 1024
 const MAX_BYTES_OF_ONE = 1024 * 1024
 
 /**
- * The states of a few streams as this process wrote them last. A change that decides on one of them needs no read: if another
- * writer was faster, the ETag makes its Put fail.
+ * Cache of the states that this process wrote last, for a few streams. A change that decides on one of them needs no read: if
+ * another writer was faster, the ETag makes its Put fail.
  */
 export class WriteCache {
   readonly #states = new Map<string, BlobState>()
@@ -35,7 +35,7 @@ export class WriteCache {
   }
 }
 
-/** The state that a Put wrote: what a read would return. */
+/** The state that a Put wrote, as a read would return it. */
 export function writtenState(
   name: string,
   { body, summary }: Write,

@@ -3,26 +3,26 @@ import type { StreamRow } from '../../store.ts'
 import { fieldOf, leaseView, type Metadata, NO_FIELDS, type OurFields, summaryOf } from '../metadata.ts'
 import { plain } from './xml-scan.ts'
 
-/** What is read of every blob: enough to tell whether the rest is wanted. */
+/** The part of a listed blob that is always read: enough to decide whether the rest is needed. */
 export interface BlobHead {
   readonly name: string
-  /** In quotes, as headers have it; the service lists it without. */
+  /** In quotes, as in headers; listings have it without. */
   readonly etag: string
-  /** Accounts with a hierarchical namespace tell of each blob whether it is a file or a directory; others do not. */
+  /** Whether the account has a hierarchical namespace: its listings mark each blob as a file or a directory. */
   readonly isHierarchical: boolean
-  /** A directory of such an account, or the empty blob by which an old driver marks one. */
+  /** Whether it is a directory of such an account, or the empty blob with which an old driver marks one. */
   readonly isDirectory: boolean
-  /** Name and properties as they are written. The service chooses the names of these elements. */
+  /** XML of name and properties. The service defines the names of these elements. */
   readonly properties: string
-  /** Where what stands behind the properties begins: whoever writes metadata chooses the names of those elements. */
+  /** Start of the XML after the properties: the metadata, whose element names the writer chooses. */
   readonly restAt: number
 }
 
 const PROPERTIES_END = Buffer.from('</Properties>')
-/** What stands behind the ETag of a file of some size, as every service writes it. */
+/** The XML after the ETag of a file that is not empty, as every service writes it. */
 const OF_FILES = /<\/Etag>(<ResourceType>file<\/ResourceType>)?<Content-Length>[1-9]/y
 
-/** Name and ETag of the `Blob` element between these places. Nothing else is read, unless it may be a directory. */
+/** Name and ETag of the `Blob` element between two offsets. Nothing else is read, unless it may be a directory. */
 export function headOf(bytes: Buffer, from: number, to: number): BlobHead {
   const found = bytes.indexOf(PROPERTIES_END, from)
   const restAt = found < 0 || found > to ? to : found
@@ -40,15 +40,15 @@ export function headOf(bytes: Buffer, from: number, to: number): BlobHead {
   return { ...head, isHierarchical: kind !== undefined, isDirectory }
 }
 
-/** Whether the lease of the blob is held. */
+/** Whether the lease of the blob is held or breaking. */
 export function isLeased({ properties }: BlobHead): boolean {
   const state = textOf(properties, '<LeaseState>')
   return state === 'leased' || state === 'breaking'
 }
 
 /**
- * The row of the blob whose head was read; `undefined` for one that an old driver marked as a directory. Its texts may
- * share the memory of this blob's metadata, never that of a page.
+ * The row of a blob whose head was read; `undefined` for a directory marker of an old driver. Its strings may share the memory of
+ * this blob's metadata, but never that of a page.
  */
 export function rowOf(bytes: Buffer, { name, etag, properties, restAt }: BlobHead, to: number): StreamRow | undefined {
   const { fields, others } = metadataOf(bytes.toString('utf8', restAt, to))
@@ -60,7 +60,7 @@ export function rowOf(bytes: Buffer, { name, etag, properties, restAt }: BlobHea
   const isStream = (type === undefined || type === 'BlockBlob') && isStoredName(name)
   const state = textOf(properties, '<LeaseState>')
   const duration = state === 'leased' ? textOf(properties, '<LeaseDuration>') : undefined
-  // What no stream can be has no summary, whatever it says: whoever reads it learns why.
+  // A blob that cannot be a stream has no summary, whatever its metadata: reading it reports the reason.
   const summary = isStream ? summaryOf(fields, { md5: fields.md5 && md5 ? hexOf(md5) : undefined, size }) : undefined
   const lease = leaseView(state, duration, others)
   return { name, etag, size, modifiedMs, lease, ...(summary === undefined ? {} : { summary }) }
@@ -70,7 +70,7 @@ function isMark({ hdi_isfolder: mark }: Metadata): boolean {
   return mark === 'true'
 }
 
-/** The text of a property. What is read of them but the ETag holds no entities. */
+/** The text of a property. Of the properties read here, only the ETag can contain entities. */
 function textOf(properties: string, tag: string): string | undefined {
   const at = properties.indexOf(tag)
   if (at < 0) return undefined
@@ -78,7 +78,7 @@ function textOf(properties: string, tag: string): string | undefined {
   return properties.slice(from, properties.indexOf('<', from))
 }
 
-/** A name with characters that XML cannot hold comes percent-encoded and says so. */
+/** A name with characters that are not valid in XML is percent-encoded, with an attribute that says so. */
 function nameOf(tag: string, text: string): string {
   if (!tag.includes('Encoded="true"')) return text
   try {
@@ -96,17 +96,17 @@ function hexOf(base64: string): string {
   return Buffer.from(base64, 'base64').toString('hex')
 }
 
-/** In memory of its own: a part of a text keeps all of it. */
+/** A copy with its own memory: a substring keeps the whole string alive. */
 function copied(text: string): string {
   return Buffer.from(text).toString()
 }
 
 /** The start tag of the section. */
 const SECTION = /<Metadata\b[^>]*>\s*/g
-/** One element of it: key and value. No text, whoever wrote it, makes a match go back and forth. */
+/** One element of the section: key and value. No input makes it backtrack. */
 const ELEMENT = /<([^\s/>]+)(?=[\s/>])[^>]*?(?:\/>|>([^<]*)<\/[^>]*>)\s*/y
 
-/** The metadata of one blob: our fields but the holder, and all others, with their keys as they are written. */
+/** The metadata of one blob: our fields without the holder, and all others with their keys unchanged. */
 function metadataOf(text: string): { readonly fields: OurFields; readonly others: Metadata } {
   const fields: OurFields = { ...NO_FIELDS }
   const others: Record<string, string> = {}

@@ -1,12 +1,12 @@
 import { compareNames, isReservedName } from '../../names.ts'
 import type { ListQuery, StreamRow } from '../../store.ts'
 import type { AzureListReader, RowFilter } from './pages.ts'
-import { listInParts } from './partitions.ts'
+import { listInPartitions } from './partitions.ts'
 
 /**
- * The streams of a container, page by page. By name a page is asked for when the one before was taken; in any order, and
- * without a limit, several are read ahead. With `order: 'due'` the rows that have a due time are collected first: at a limit
- * of n never more than n and a page of them, without one all.
+ * The streams of a container, page by page. By name, a page is requested when the one before was consumed; in any order and
+ * without a limit, several are read ahead. With `order: 'due'` the rows with a due time are collected first: with a limit of n
+ * never more than n and a page of them, otherwise all.
  */
 export async function* listStreams(reader: AzureListReader, query: ListQuery): AsyncGenerator<readonly StreamRow[]> {
   query.signal?.throwIfAborted()
@@ -21,7 +21,7 @@ async function* byName(reader: AzureListReader, query: ListQuery): AsyncGenerato
   const startFrom = startOf(query)
   const wanted = wantedBy(query)
   let left = limit
-  // Reserved names and the one `startFrom` includes may fill places of a small page.
+  // Reserved names and `startFrom` itself may take up room on a small page.
   let size = Math.min(reader.pageSize, limit + 10)
   let marker: string | undefined
   do {
@@ -30,14 +30,14 @@ async function* byName(reader: AzureListReader, query: ListQuery): AsyncGenerato
     left -= rows.length
     if (rows.length > 0) yield rows
     marker = page.marker
-    // What is left out may fill many small ones.
+    // Rows that are filtered out may fill many small pages.
     size = Math.min(reader.pageSize, 4 * size)
   } while (left > 0 && marker !== undefined)
 }
 
 function inAnyOrder(reader: AzureListReader, query: ListQuery): AsyncGenerator<readonly StreamRow[]> {
   const { prefix, signal } = query
-  return listInParts(reader, { prefix, startFrom: startOf(query), signal, wanted: wantedBy(query) })
+  return listInPartitions(reader, { prefix, startFrom: startOf(query), signal, wanted: wantedBy(query) })
 }
 
 async function* byDue(reader: AzureListReader, query: ListQuery): AsyncGenerator<readonly StreamRow[]> {
@@ -56,12 +56,12 @@ function compareDue(a: StreamRow, b: StreamRow): number {
   return (a.summary?.dueMs ?? 0) - (b.summary?.dueMs ?? 0) || compareNames(a.name, b.name)
 }
 
-/** The service takes a name to start from only among those with the prefix. */
+/** The service accepts a start name only with the prefix. */
 function startOf({ prefix = '', after }: ListQuery): string | undefined {
   return after?.startsWith(prefix) ? after : undefined
 }
 
-/** Whether all names with the prefix come before the one that is asked for those behind. */
+/** Whether all names with the prefix come before `after`. */
 function isPast({ prefix = '', after = '' }: ListQuery): boolean {
   return compareNames(after, prefix) > 0 && !after.startsWith(prefix)
 }

@@ -8,55 +8,55 @@ import type { AzureRequests } from '../requests.ts'
 import { type BlobHead, headOf, isLeased, rowOf } from './blob.ts'
 import { ListScan } from './xml-scan.ts'
 
-/** Whether a row is to be made of a blob. `isLeased` can be called only meanwhile. */
+/** Whether a row is built for a blob. `isLeased` can be called only during the call. */
 export type RowFilter = (name: string, etag: string, isLeased: () => boolean) => boolean
 
-/** Takes rows of a page that is still arriving. */
+/** Consumes rows of a page that is still arriving. */
 export type TakeRows = (rows: StreamRow[]) => void
 
-/** So many rows are handed over at a time: few enough that what becomes of them is garbage while it is young. */
-const HANDFUL = 100
+/** Number of rows passed on at a time: few enough that they are collected as young garbage. */
+const BATCH_ROWS = 100
 
-/** Which page is asked for. */
+/** A request for one page. */
 export interface PageRequest {
   readonly prefix?: string | undefined
-  /** Only names from this one on. */
+  /** Only names from this one on, inclusive. */
   readonly startFrom?: string | undefined
-  /** What the page before ended with; then `startFrom` is of no matter. */
+  /** Continuation marker from the previous page; `startFrom` is then ignored. */
   readonly marker?: string | undefined
-  /** At most so many blobs. */
+  /** Maximum number of blobs. */
   readonly size: number
   readonly signal?: AbortSignal | undefined
 }
 
 export interface ListedPage {
-  /** Of the blobs that are wanted, as far as they were not handed over. Directories never are wanted. */
+  /** Rows that pass the filter and were not passed on already, without directories. */
   readonly rows: readonly StreamRow[]
-  /** Where the next page begins; `undefined` after the last. */
+  /** Continuation marker for the next page; `undefined` on the last. */
   readonly marker: string | undefined
-  /** The names the page begins and ends with, wanted or not; `undefined` if it has none. */
+  /** First and last name on the page, before the filter; `undefined` on an empty page. */
   readonly first: string | undefined
   readonly last: string | undefined
   /** Whether the names ascend by code units, as they do in accounts without a hierarchical namespace. */
   readonly isSorted: boolean
 }
 
-/** Whoever reads pages. */
+/** A source of listing pages. */
 export interface PageSource {
-  /** Blobs on a page, if nothing else is asked for. */
+  /** Default number of blobs on a page. */
   readonly pageSize: number
-  /** Whether names came in ascending order as yet; whoever finds that they do not says so here. */
+  /** Whether all names so far were in ascending order. A reader that finds otherwise sets it to false. */
   isOrdered: boolean
   /**
-   * `wanted` is asked of each stream in turn, and only once. With `take` rows are handed over as they arrive, even if
-   * the page then does not arrive whole. Throws faults and the signal's reason.
+   * Reads one page. `wanted` is called once per stream, in order. With `take` rows are passed on as they arrive, even if the rest
+   * of the page fails. Throws faults and the signal's reason.
    */
   page(request: PageRequest, wanted: RowFilter, take?: TakeRows): Promise<ListedPage>
 }
 
 /**
- * A page while it arrives and afterwards. Of a blob that is not wanted only name and ETag are read. A page that did not
- * arrive whole is read again, and goes on behind the last blob it had: whoever is asked may keep count.
+ * A page during and after its arrival. Of a blob that is filtered out only name and ETag are read. An incomplete page is read
+ * again and continues after the last blob that it had, so that the filter is called once per blob.
  */
 class Page implements ListedPage {
   rows: StreamRow[] = []
@@ -64,29 +64,29 @@ class Page implements ListedPage {
   first: string | undefined
   last: string | undefined
   isSorted = true
-  /** What was thrown by whoever is asked: no fault of the service, so no reason to ask it again. */
+  /** An error of the filter: not a fault of the service, so the request is not repeated. */
   failure: { readonly thrown: unknown } | undefined
   readonly #wanted: RowFilter
-  readonly #hand: TakeRows | undefined
+  readonly #passOn: TakeRows | undefined
   #body: Readable | undefined
-  /** Whether what arrives is behind what had arrived before. */
-  #isBehind = true
+  /** Whether the arriving blobs are new, that is after those of an earlier attempt. */
+  #isNew = true
 
-  constructor(wanted: RowFilter, hand?: TakeRows) {
+  constructor(wanted: RowFilter, passOn?: TakeRows) {
     this.#wanted = wanted
-    this.#hand = hand
+    this.#passOn = passOn
   }
 
   /**
-   * @param arriving called whenever something has arrived
-   * @throws ServiceError if the bytes are no listing, or end before it does; what is thrown by whoever is asked
+   * @param arriving called for every chunk
+   * @throws ServiceError if the bytes are not a listing, or end early; errors of the filter
    */
   async read(body: Readable, arriving: () => void): Promise<void> {
     const scan = new ListScan((bytes, from, to) => this.#take(bytes, from, to))
     this.#body = body
-    this.#isBehind = this.last === undefined
+    this.#isNew = this.last === undefined
     let fault: { readonly thrown: unknown } | undefined
-    // Not with `for await`, which costs as much again as the scan.
+    // Not with `for await`, which would double the cost of the scan.
     body.on('data', (chunk: Buffer) => {
       arriving()
       try {
@@ -102,11 +102,11 @@ class Page implements ListedPage {
     this.#body = undefined
     if (fault !== undefined) throw fault.thrown
     this.marker = scan.end()
-    // The last blob that was seen is gone, and where names are in no order only that tells what is behind it.
-    if (!this.#isBehind && !this.isSorted) throw new ServiceError('AnswerCutOff')
+    // The last known blob is gone. In an unsorted listing, only that blob would show where new ones begin.
+    if (!this.#isNew && !this.isSorted) throw new ServiceError('AnswerCutOff')
   }
 
-  /** Ends reading, which then throws; says false if nothing is being read. */
+  /** Ends the read, which then throws; false if there is none. */
   stop(): boolean {
     this.#body?.destroy()
     return this.#body !== undefined
@@ -115,23 +115,23 @@ class Page implements ListedPage {
   #take(bytes: Buffer, from: number, to: number): void {
     const head = headOf(bytes, from, to)
     const { name } = head
-    if (!this.#isBehind && !this.#comesBehind(name)) return
+    if (!this.#isNew && !this.#becomesNew(name)) return
     if (head.isHierarchical || (this.last !== undefined && name < this.last)) this.isSorted = false
     this.first ??= name
     this.last = name
     if (head.isDirectory || !this.#isWanted(head, () => isLeased(head))) return
     const row = rowOf(bytes, head, to)
     if (row !== undefined) this.rows.push(row)
-    if (this.#hand === undefined || this.rows.length < HANDFUL) return
-    this.#hand(this.rows)
+    if (this.#passOn === undefined || this.rows.length < BATCH_ROWS) return
+    this.#passOn(this.rows)
     this.rows = []
   }
 
-  /** Whether the blob is one that has not been seen before the page was cut off. The last that was is the first that is not. */
-  #comesBehind(name: string): boolean {
+  /** Whether the blob is new after an incomplete attempt. The last known blob is not, but all after it are. */
+  #becomesNew(name: string): boolean {
     const { last = '' } = this
-    this.#isBehind = name === last || (this.isSorted && name > last)
-    return this.#isBehind && name !== last
+    this.#isNew = name === last || (this.isSorted && name > last)
+    return this.#isNew && name !== last
   }
 
   #isWanted({ name, etag }: BlobHead, isLeased: () => boolean): boolean {
@@ -144,34 +144,34 @@ class Page implements ListedPage {
   }
 }
 
-/** The most blobs the service puts on a page. */
+/** The service's maximum number of blobs on a page. */
 const MAX_PAGE = 5_000
 
-/** Pages that are read at a time share a line: one may take as many times its limit, as long as it goes on arriving. */
-const LINE_SHARED_BY = 4
+/** Number of pages read at the same time, which share the bandwidth: a page may take this many times its timeout while data arrives. */
+const CONCURRENT_PAGES = 4
 
 type Policy = ReturnType<RequestPolicyFactory['create']>
 type PolicyRequest = Parameters<Policy['sendRequest']>[0]
 
-/** What the parser of the SDK gets to see in place of a page. */
+/** The listing that the SDK's parser gets instead of the page. */
 const EMPTY_LISTING =
   '<?xml version="1.0" encoding="utf-8"?><EnumerationResults><Blobs /><NextMarker /></EnumerationResults>'
 
 /**
- * Reads pages of a container's listing. The SDK makes the request, signs and sends it and judges the status; the body of
- * an answer is taken from it as a stream and scanned as it arrives, so that its XML parser never sees it: parsing a page
- * costs that twenty times as much processor time as all that is done here.
+ * Reads pages of a container's listing. The SDK builds, signs and sends the request and checks the status. The body of the answer
+ * is taken as a stream and scanned as it arrives, so that the SDK's XML parser never sees it: that parser takes twenty times as
+ * much CPU time.
  *
- * Not by `responseFormat: Arrow`, which the SDK offers: it reads such a page in about four times the time the scan of the
- * XML takes, and as not every account answers Arrow and the emulator never does, the XML would have to be read as well.
+ * `responseFormat: Arrow` of the SDK is not used: it takes about four times as long as the scan of the XML. And not every account
+ * answers Arrow, and the emulator never does, so the XML would have to be read as well.
  */
 export class AzureListReader implements PageSource {
   readonly pageSize: number
   isOrdered = true
   readonly #client: ContainerClient
   readonly #calls: AzureRequests
-  /** Pages under way by the signals of their requests: the one thing of ours that the SDK hands through to a policy. */
-  readonly #pages = new WeakMap<object, { readonly page: Page; readonly silence: NodeJS.Timeout }>()
+  /** Pages in progress by the signals of their requests: the signal is the only value that the SDK passes to a policy. */
+  readonly #pages = new WeakMap<object, { readonly page: Page; readonly timer: NodeJS.Timeout }>()
 
   /** @param pageSize smaller in tests */
   constructor(container: AzureContainer, calls: AzureRequests, pageSize = MAX_PAGE) {
@@ -179,17 +179,17 @@ export class AzureListReader implements PageSource {
     const factory: RequestPolicyFactory = {
       create: next => ({ sendRequest: request => this.#takeBody(next, request) }),
     }
-    // The SDK puts a factory of this name between its retries and its parser, any other behind the parser.
+    // The SDK places a factory of this name between its retries and its parser, and any other after the parser.
     Object.defineProperty(factory, 'constructor', { value: { name: 'InjectorPolicyFactory' } })
     this.#client = container.withPipeline(pipeline => pipeline.factories.unshift(factory))
     this.#calls = calls
   }
 
-  /** One page, asked for again when its answer does not come, or not whole. */
+  /** One page; the request is repeated if its answer does not come, or is incomplete. */
   async page(request: PageRequest, wanted: RowFilter, take?: TakeRows): Promise<ListedPage> {
     const page = new Page(wanted, take)
-    const answer = await this.#calls.sendWithRetry(tried => this.#fetch(request, page, tried), {
-      limitMs: LINE_SHARED_BY * this.#calls.limits.pageMs,
+    const answer = await this.#calls.sendWithRetry(abortSignal => this.#fetch(request, page, abortSignal), {
+      limitMs: CONCURRENT_PAGES * this.#calls.limits.pageMs,
       signal: request.signal,
     })
     if (page.failure !== undefined) throw page.failure.thrown
@@ -197,20 +197,20 @@ export class AzureListReader implements PageSource {
     throw this.#calls.fault(answer.error)
   }
 
-  async #fetch({ prefix, startFrom, marker, size }: PageRequest, page: Page, tried: AbortSignal) {
+  async #fetch({ prefix, startFrom, marker, size }: PageRequest, page: Page, abortSignal: AbortSignal) {
     const sending = new AbortController()
-    // Aborted while the body arrives, the SDK would destroy the socket with an error, of which Node ends the process if the
-    // last byte is there already: so from then on the body is closed.
+    // If aborted while the body arrives, the SDK would destroy the socket with an error, which ends the Node process if the
+    // last byte has arrived already. So from then on the body is closed instead.
     const stop = (): void => {
       if (!page.stop()) sending.abort()
     }
-    let isSilent = false
-    const silence = setTimeout(() => {
-      isSilent = true
+    let hasTimedOut = false
+    const timer = setTimeout(() => {
+      hasTimedOut = true
       stop()
     }, this.#calls.limits.pageMs)
-    tried.addEventListener('abort', stop)
-    this.#pages.set(sending.signal, { page, silence })
+    abortSignal.addEventListener('abort', stop)
+    this.#pages.set(sending.signal, { page, timer })
     const options = {
       includeMetadata: true,
       abortSignal: sending.signal,
@@ -222,22 +222,22 @@ export class AzureListReader implements PageSource {
       const { value } = await this.#client.listBlobsFlat(options).byPage(settings).next()
       return { date: value?.date as unknown }
     } catch (error) {
-      if (page.failure === undefined) throw isSilent ? new ServiceError('TimedOut') : error
+      if (page.failure === undefined) throw hasTimedOut ? new ServiceError('TimedOut') : error
       return { date: undefined }
     } finally {
-      clearTimeout(silence)
-      tried.removeEventListener('abort', stop)
+      clearTimeout(timer)
+      abortSignal.removeEventListener('abort', stop)
     }
   }
 
   async #takeBody(next: Policy, request: PolicyRequest): ReturnType<Policy['sendRequest']> {
     const reading = this.#pages.get(request.abortSignal ?? this)
-    if (reading === undefined) throw new TypeError('a request that is for no page')
+    if (reading === undefined) throw new TypeError('the request is not for a page')
     request.streamResponseStatusCodes = new Set([200])
     const response = await next.sendRequest(request)
     if (response.status !== 200 || response.readableStreamBody === undefined) return response
-    await reading.page.read(response.readableStreamBody as Readable, () => reading.silence.refresh())
-    // What the SDK would do next with a stream is to hand it out.
+    await reading.page.read(response.readableStreamBody as Readable, () => reading.timer.refresh())
+    // Otherwise the SDK would return the stream.
     request.streamResponseStatusCodes = new Set()
     response.bodyAsText = EMPTY_LISTING
     return response

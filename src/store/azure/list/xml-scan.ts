@@ -1,10 +1,10 @@
 import { ServiceError } from '../errors.ts'
 
-/** Takes one whole `Blob` element: `from` is behind its start tag, `to` at its end tag. The bytes change afterwards. */
+/** Consumes one whole `Blob` element: `from` is after its start tag, `to` at its end tag. The bytes are reused afterwards. */
 export type TakeBlob = (bytes: Buffer, from: number, to: number) => void
 
 const ROOM_BYTES = 128 * 1024
-/** Far above what an element can have: a name of 1 024 characters, 8 KiB of metadata, all written as entities. */
+/** Far above the size of any element: a name of 1 024 characters and 8 KiB of metadata, all written as entities. */
 const MAX_ELEMENT_BYTES = 1024 * 1024
 
 const ROOT = Buffer.from('<EnumerationResults')
@@ -19,9 +19,9 @@ const SLASH = 0x2f
 const SPACE = 0x20
 
 /**
- * Finds the blobs in the bytes of a List Blobs answer, as the bytes arrive, however they are cut. No XML parser: the text
- * comes from the service, which writes no comments and in whose values every `<` is an entity; so what stands between two
- * tags is known without reading it. Only what is not yet whole is kept, in memory of its own.
+ * Finds the blobs in the bytes of a List Blobs answer as they arrive, in chunks of any size. It is not an XML parser: the service
+ * writes no comments, and escapes every `<` in values, so the text between two tags need not be parsed. Only incomplete
+ * elements are kept, in a separate buffer.
  */
 export class ListScan {
   readonly #take: TakeBlob
@@ -42,8 +42,8 @@ export class ListScan {
   }
 
   /**
-   * Call it when all bytes were pushed. Where the next page begins; `undefined` after the last.
-   * @throws ServiceError without a status if the bytes ended before the listing did: the same request may bring all of it
+   * Call after the last push. Returns the continuation marker; `undefined` on the last page.
+   * @throws ServiceError without a status if the listing is incomplete: repeating the request may return all of it
    */
   end(): string | undefined {
     const tail = this.#room.toString('utf8', this.#from, this.#to)
@@ -52,7 +52,7 @@ export class ListScan {
     return elementText(tail, 'NextMarker') || undefined
   }
 
-  /** The bytes so far, of which those from `#from` on have not been passed. */
+  /** The buffered bytes; those from `#from` on are not processed yet. */
   #append(chunk: Uint8Array): Buffer {
     if (this.#to + chunk.length > this.#room.length) this.#makeRoom(chunk.length)
     this.#room.set(chunk, this.#to)
@@ -73,7 +73,7 @@ export class ListScan {
     const tag = root < 0 ? -1 : bytes.indexOf(BLOBS, root)
     const end = tag < 0 ? -1 : bytes.indexOf(GREATER, tag)
     if (end < 0) return
-    // An empty list may be written as one tag.
+    // An empty list may be an empty-element tag.
     this.#at = bytes[end - 1] === SLASH ? 'tail' : 'blobs'
     this.#from = end + 1
   }
@@ -100,9 +100,9 @@ export class ListScan {
 }
 
 /**
- * Where the end tag of a blob begins, -1 if it has not arrived. A blob may have metadata with the key `Blob`; the end tag
- * of that is the one whose start tag is the last tag before it. What is looked for begins with a letter: with the `<` of
- * every tag it would take three times as long.
+ * Start of a blob's end tag; -1 if it has not arrived. A blob may have metadata with the key `Blob`: the tag before its end tag is
+ * its start tag. The search string begins with a letter: with `<`, which begins every tag, the search would take three times
+ * as long.
  */
 function endOfBlob(bytes: Buffer, from: number): number {
   for (let at = bytes.indexOf(BLOB_TAIL, from); at >= 0; at = bytes.indexOf(BLOB_TAIL, at + 1)) {
@@ -118,7 +118,7 @@ function tagBefore(bytes: Buffer, before: number): number {
   return at
 }
 
-/** The end of an element that is no blob, a `BlobPrefix` for example; -1 if it has not arrived. */
+/** End of an element other than a blob, such as `BlobPrefix`; -1 if it has not arrived. */
 function endOfOther(bytes: Buffer, at: number): number {
   if (bytes[at] !== LESS) throw noListing()
   const tagEnd = bytes.indexOf(GREATER, at)
@@ -130,7 +130,7 @@ function endOfOther(bytes: Buffer, at: number): number {
   return end < 0 ? -1 : end + endTag.length
 }
 
-/** An answer of somebody in between, say: sent again, the request would bring the same. */
+/** The answer is not a listing, for example one of a proxy: repeating the request would return the same. */
 function noListing(): ServiceError {
   return new ServiceError('NoListing', { status: 200 })
 }
@@ -141,15 +141,15 @@ function afterSpace(bytes: Buffer, from: number): number {
   return at
 }
 
-/** Whether these bytes stand at this place. Comparing a few by hand is cheaper than a call into the buffer. */
+/** Whether the bytes are at this offset. For a few bytes, a loop is cheaper than a call of a Buffer method. */
 function startsAt(bytes: Buffer, at: number, wanted: Buffer): boolean {
   for (let i = 0; i < wanted.length; i += 1) if (bytes[at + i] !== wanted[i]) return false
   return true
 }
 
 /**
- * The text of the first element of that name; `undefined` if there is none or it is written as one tag. Right where nobody
- * but the service chooses names of elements and where no element holds another: not for metadata.
+ * The text of the first element of that name; `undefined` if there is none or it is an empty-element tag. Valid only where the
+ * service alone defines the element names and elements are not nested: not for metadata.
  */
 function elementText(xml: string, name: string): string | undefined {
   const open = `<${name}>`

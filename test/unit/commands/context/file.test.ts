@@ -76,7 +76,7 @@ describe('reading', () => {
     ['{"contexts": {"p": {"store": "azurite:box", "protected": "yes"}}}', 'p: protected is not true or false', ''],
     ['{"contexts": {"p": {"store": 1}}}', 'p: store is not a text', ''],
     ['{"contexts": {"p": {}}}', 'p: "store" is missing', ''],
-    ['{"contexts": {"p": {"store": "nix:x"}}}', 'p: "nix:x" is no store address', 'Use sqlite:PATH'],
+    ['{"contexts": {"p": {"store": "nix:x"}}}', 'p: "nix:x" is not a store address', 'Use sqlite:PATH'],
     ['{"contexts": {"p": {"store": "azure:acc1/box?sig=SECRET"}}}', 'p: an address must not carry', 'AZURE_STORAGE'],
     ['{"contexts": {"p": {"store": "sqlite:x.db"}}}', 'is a relative path', 'write it whole'],
     ['{"contexts": {"p": {"store": "azurite:box", "credentialFile": "k"}}}', 'is a relative path', 'write it whole'],

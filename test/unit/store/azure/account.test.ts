@@ -77,7 +77,7 @@ describe('the credential of an address', () => {
     'https://127.0.0.1:8443/acct/events',
   ])('is no token for any other, unless it is named: %s', text => {
     const host = new URL(text).hostname
-    const refused = `${host} is no host of Azure Storage, so no token of Entra ID is sent there`
+    const refused = `${host} is not a host of Azure Storage, so no token of Entra ID is sent there`
     for (const env of [{}, { AZURE_STORAGE_AUTH_MODE: 'login' }, { LEASECTL_TRUSTED_HOSTS: `x${host},,.` }]) {
       expect(() => credentialFor(at(text), env)).toThrow(refused)
     }

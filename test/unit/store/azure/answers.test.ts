@@ -74,7 +74,7 @@ describe('an answer of something in between', () => {
         const error = await work().catch(thrown => thrown)
         expect(error).toBeInstanceOf(StoreUnreachable)
         expect(error.message).toMatch(why)
-        expect(error.hint).toMatch(/something in between/)
+        expect(error.hint).toMatch(/did not come from Azure/)
       }
       const { unknown } = await store.inspect()
       expect(Object.values(unknown).join()).toContain(`HTTP ${status}`)

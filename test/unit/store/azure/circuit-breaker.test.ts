@@ -18,7 +18,7 @@ const never = new AbortController().signal
 
 function outageOf(random: () => number = () => 0): CircuitBreaker {
   const outage = new CircuitBreaker(random)
-  for (let sent = 0; sent < KNOWN; sent += 1) outage.silent(refused)
+  for (let sent = 0; sent < KNOWN; sent += 1) outage.unanswered(refused)
   return outage
 }
 
@@ -26,7 +26,9 @@ function outageOf(random: () => number = () => 0): CircuitBreaker {
 function turnsOf(outage: CircuitBreaker, count: number, limitMs = HOUR_MS, signal = never): (number | string)[] {
   const turns: (number | string)[] = []
   for (let at = 0; at < count; at += 1) {
-    void outage.turn(limitMs, signal).then(why => turns.push(why === undefined ? performance.now() : why.code))
+    void outage
+      .acquireProbeSlot(limitMs, signal)
+      .then(why => turns.push(why === undefined ? performance.now() : why.code))
   }
   return turns
 }
@@ -34,15 +36,15 @@ function turnsOf(outage: CircuitBreaker, count: number, limitMs = HOUR_MS, signa
 describe('an outage', () => {
   it('is known after six tries in a row without an answer; until then nothing is delayed', async () => {
     const outage = new CircuitBreaker(Math.random)
-    for (let sent = 0; sent < KNOWN - 1; sent += 1) outage.silent(refused)
+    for (let sent = 0; sent < KNOWN - 1; sent += 1) outage.unanswered(refused)
     outage.answered()
-    for (let sent = 0; sent < KNOWN - 1; sent += 1) outage.silent(refused)
-    expect(await outage.turn(1, never)).toBeUndefined()
-    expect(outage.isOn).toBe(false)
-    outage.silent(refused)
-    expect(outage.isOn).toBe(true)
+    for (let sent = 0; sent < KNOWN - 1; sent += 1) outage.unanswered(refused)
+    expect(await outage.acquireProbeSlot(1, never)).toBeUndefined()
+    expect(outage.isOpen).toBe(false)
+    outage.unanswered(refused)
+    expect(outage.isOpen).toBe(true)
     outage.answered()
-    expect(outage.isOn).toBe(false)
+    expect(outage.isOpen).toBe(false)
   })
 
   it.each([
@@ -72,7 +74,7 @@ describe('an outage', () => {
 
   it('keeps nobody waiting beyond the limit, and tells why there was no answer', async () => {
     const outage = outageOf()
-    outage.silent(new ServiceError('ENOTFOUND'))
+    outage.unanswered(new ServiceError('ENOTFOUND'))
     const turns = turnsOf(outage, 1, 999)
     await vi.advanceTimersByTimeAsync(998)
     expect(turns).toEqual([])
@@ -83,16 +85,16 @@ describe('an outage', () => {
   it('leaves the turn to others where the time is over', async () => {
     const outage = outageOf()
     await vi.advanceTimersByTimeAsync(HOUR_MS)
-    expect((await outage.turn(0, never))?.code).toBe('ECONNREFUSED')
+    expect((await outage.acquireProbeSlot(0, never))?.code).toBe('ECONNREFUSED')
     const askedMs = performance.now()
-    expect(await outage.turn(1, never)).toBeUndefined()
+    expect(await outage.acquireProbeSlot(1, never)).toBeUndefined()
     expect(performance.now()).toBe(askedMs)
   })
 
   it('ends the wait of who gives up, at once and without taking a turn', async () => {
     const outage = outageOf()
     const caller = new AbortController()
-    const over = outage.turn(HOUR_MS, caller.signal)
+    const over = outage.acquireProbeSlot(HOUR_MS, caller.signal)
     const turns = turnsOf(outage, 1)
     caller.abort()
     await over
@@ -118,7 +120,7 @@ describe('an outage', () => {
   ])('heeds a Retry-After of %d ms for %d ms', async (retryAfterMs, waitMs) => {
     const outage = outageOf()
     const askedMs = performance.now()
-    outage.silent(new ServiceError('ServerBusy', { status: 503, retryAfterMs }))
+    outage.unanswered(new ServiceError('ServerBusy', { status: 503, retryAfterMs }))
     const turns = turnsOf(outage, 1)
     await vi.advanceTimersByTimeAsync(waitMs)
     expect(turns).toEqual([askedMs + waitMs])
@@ -126,9 +128,9 @@ describe('an outage', () => {
 
   it('forgets with the first answer what the one before asked for', async () => {
     const outage = new CircuitBreaker(() => 0)
-    outage.silent(new ServiceError('ServerBusy', { status: 503, retryAfterMs: 10_000 }))
+    outage.unanswered(new ServiceError('ServerBusy', { status: 503, retryAfterMs: 10_000 }))
     outage.answered()
-    for (let sent = 0; sent < KNOWN; sent += 1) outage.silent(refused)
+    for (let sent = 0; sent < KNOWN; sent += 1) outage.unanswered(refused)
     const turns = turnsOf(outage, 1, 5_000)
     const askedMs = performance.now()
     await vi.advanceTimersByTimeAsync(5_000)
@@ -169,7 +171,7 @@ describe('a request in an outage', () => {
     const send = vi.fn(answering)
     const answer = calls.send(send, { limitMs, untilMs: performance.now() + 400 })
     await vi.advanceTimersByTimeAsync(400)
-    expect(await answer).toEqual({ kind: 'silent', error: refused, silences: 0 })
+    expect(await answer).toEqual({ kind: 'unanswered', error: refused, unansweredAttempts: 0 })
     expect(send).not.toHaveBeenCalled()
   })
 
@@ -181,7 +183,7 @@ describe('a request in an outage', () => {
     caller.abort(new Error('enough'))
     await expect(given).rejects.toThrow('enough')
     calls.close()
-    expect(await other).toMatchObject({ kind: 'silent', error: { code: 'StoreClosed' }, silences: 0 })
+    expect(await other).toMatchObject({ kind: 'unanswered', error: { code: 'StoreClosed' }, unansweredAttempts: 0 })
   })
 
   it('lets the others through as soon as it is refused, but not when it is put off', async () => {
@@ -191,7 +193,7 @@ describe('a request in an outage', () => {
     const missing = calls.send(failing(new ServiceError('BlobNotFound', { status: 404 })), { limitMs })
     const third = calls.send(send, { limitMs })
     await vi.advanceTimersByTimeAsync(1_000)
-    expect(await busy).toMatchObject({ kind: 'silent', silences: 1 })
+    expect(await busy).toMatchObject({ kind: 'unanswered', unansweredAttempts: 1 })
     expect(send).not.toHaveBeenCalled()
     await vi.advanceTimersByTimeAsync(1_000)
     expect(await missing).toMatchObject({ kind: 'refused' })

@@ -25,7 +25,7 @@ describe('closing', () => {
     const asked = calls.send(silent, { limitMs })
     calls.close()
     const answer = await asked
-    expect(answer).toMatchObject({ kind: 'silent', silences: 1 })
+    expect(answer).toMatchObject({ kind: 'unanswered', unansweredAttempts: 1 })
     if (answer.kind === 'done') throw new Error('no answer came')
     expect(calls.fault(answer.error)).toEqual(new StoreClosed('the store was closed'))
   })
@@ -43,8 +43,8 @@ describe('closing', () => {
     const calls = callsOf()
     calls.close()
     const send = vi.fn()
-    expect(await calls.send(send, { limitMs })).toMatchObject({ kind: 'silent', silences: 0 })
-    expect(await calls.sendWithRetry(send, { limitMs })).toMatchObject({ kind: 'silent', silences: 0 })
+    expect(await calls.send(send, { limitMs })).toMatchObject({ kind: 'unanswered', unansweredAttempts: 0 })
+    expect(await calls.sendWithRetry(send, { limitMs })).toMatchObject({ kind: 'unanswered', unansweredAttempts: 0 })
     expect(send).not.toHaveBeenCalled()
   })
 
@@ -55,7 +55,7 @@ describe('closing', () => {
       setImmediate(() => calls.close())
       throw new ServiceError('ServerBusy', { status: 503 })
     })
-    expect(await calls.sendWithRetry(send, { limitMs })).toMatchObject({ kind: 'silent', silences: 1 })
+    expect(await calls.sendWithRetry(send, { limitMs })).toMatchObject({ kind: 'unanswered', unansweredAttempts: 1 })
     expect(send).toHaveBeenCalledOnce()
   })
 

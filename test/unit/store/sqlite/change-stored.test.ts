@@ -50,7 +50,7 @@ it('tells nothing of the stream any more when the transaction is over', async ()
     return put('new')()
   }
   await store.update('a', decide, changeOptions())
-  expect(() => late?.body).toThrow('while its change is decided')
+  expect(() => late?.body).toThrow('while decide runs')
 })
 
 it.each([

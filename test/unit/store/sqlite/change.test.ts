@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it, type Mock, onTestFinished, vi } from 'vitest'
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts'
@@ -12,6 +13,8 @@ async function storeWithCounter(): Promise<{ store: StreamStore; path: string }>
   const store = openSqliteStore(path)
   onTestFinished(() => store.close())
   await given(store, 'counter', '1')
+  // After a slow write the next one gives way to the event loop, and another store would come first.
+  await nextTurn()
   return { store, path }
 }
 

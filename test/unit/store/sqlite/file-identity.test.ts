@@ -7,7 +7,7 @@ import { bytes, changeOptions, given, increment, listed, stored, summary, text }
 import { integrity, testFolder } from './support.ts'
 
 /** Reads look at each call. */
-const open = (path: string): StreamStore => openSqliteStore(path, { lookMs: 0 })
+const open = (path: string): StreamStore => openSqliteStore(path, { checkMs: 0 })
 
 /** A closed store with one stream. */
 async function storeFile(path: string, name: string): Promise<string> {
@@ -101,7 +101,7 @@ describe('a file that is replaced while it is open', () => {
   it('is not looked at again where it is still the same', async () => {
     const path = await storeFile(join(testFolder(), 'store.db'), 'counter')
     let opened = 0
-    const store = openSqliteStore(path, { lookMs: 0, onOpen: () => opened++ })
+    const store = openSqliteStore(path, { checkMs: 0, onOpen: () => opened++ })
     for (let at = 0; at < 3; at++) await store.update('counter', increment, changeOptions())
     await names(store)
     expect(opened).toBe(1)

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
-import { lockDelay, SqliteFile, StandBack } from '../../../../src/store/sqlite/file.ts'
+import { LockBackoff, lockDelay, SqliteFile } from '../../../../src/store/sqlite/file.ts'
 import { sampleFile } from './sample.ts'
 
 afterEach(() => void vi.useRealTimers())
@@ -19,11 +19,11 @@ it.each([
 it('lets all calls of the process come back at the time that the first of them set', () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   const delays = [1, 0]
-  const yieldDelay = new StandBack(() => delays.shift() ?? 0)
-  yieldDelay.begin(10_000)
-  yieldDelay.begin(0)
+  const backoff = new LockBackoff(() => delays.shift() ?? 0)
+  backoff.begin(10_000)
+  backoff.begin(0)
   expect(delays).toEqual([0])
-  expect(yieldDelay.leftMs).toBe(60)
+  expect(backoff.leftMs).toBe(60)
 })
 
 it('tries once for a call that does not wait', async () => {

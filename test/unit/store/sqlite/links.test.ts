@@ -8,7 +8,7 @@ import { changeOptions, given, increment, stored, text } from '../../../contract
 import { integrity, testFolder } from './support.ts'
 
 /** Reads look at each call. */
-const open = (path: string): StreamStore => openSqliteStore(path, { lookMs: 0 })
+const open = (path: string): StreamStore => openSqliteStore(path, { checkMs: 0 })
 
 async function storeFile(path: string, name = 'counter'): Promise<string> {
   const store = open(path)

@@ -6,7 +6,7 @@ import { changeOptions, given, leased, put } from '../../../contract/harness.ts'
 import { testFolder } from './support.ts'
 
 /** Reads look at each call whether the file is still the same. */
-const open = (path: string) => openSqliteStore(path, { lookMs: 0 })
+const open = (path: string) => openSqliteStore(path, { checkMs: 0 })
 
 describe('marks of a file that several programs use', () => {
   it('move with what another program writes, leases included', async () => {

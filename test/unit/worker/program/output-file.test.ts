@@ -89,13 +89,13 @@ describe('what it says', () => {
   })
 
   test.each([
-    ['a word', 'line 1: it has neither'],
-    ['\n\nnexd=N', 'line 3: there is no key nexd; there are next, fork'],
-    ['toString=x', 'there is no key toString'],
+    ['a word', 'line 1: expected KEY=VALUE or KEY<<END'],
+    ['\n\nnexd=N', 'line 3: unknown key nexd; known are next, fork'],
+    ['toString=x', 'unknown key toString'],
     ['next=', 'line 1: next: a name is empty'],
     ['fork=A,,B', 'fork: a name is empty'],
-    ['next=A\nnext=B', 'line 2: next stands there twice'],
-    ['tracking-id=a\ntrackingId=b', 'line 2: trackingId stands there twice'],
+    ['next=A\nnext=B', 'line 2: next occurs twice'],
+    ['tracking-id=a\ntrackingId=b', 'line 2: trackingId occurs twice'],
     ['join=J', 'join needs fork'],
     ['msg<<END\ntext', 'line 1: the line that ends msg<< is missing'],
     ['msg<<\ntext\n', 'the line that ends'],
@@ -103,7 +103,7 @@ describe('what it says', () => {
     ['on-due=explode', 'on-due is one of abort-event'],
     ['key=a\u0001b', 'which XML cannot hold'],
     [`tag=${'x'.repeat(2_000)}`, 'longer than 1024 bytes'],
-    [`${'x'.repeat(60_000)}=1`, 'there is no key xxxx'],
+    [`${'x'.repeat(60_000)}=1`, 'unknown key xxxx'],
   ])('%j is refused', (text, why) => {
     expect(() => readOutput(text)).toThrow(why)
   })

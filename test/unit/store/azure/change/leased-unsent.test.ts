@@ -44,7 +44,7 @@ const change = (decide: (current: StreamSnapshot) => Decision, options: Partial<
 
 /** The next Put finds no connection. @param meanwhile what others do in that moment */
 function unreachableOnce(meanwhile: () => Promise<unknown> = async () => {}): void {
-  const unsent = { kind: 'silent', error: new ServiceError('ECONNREFUSED'), silences: 0 } as const
+  const unsent = { kind: 'unanswered', error: new ServiceError('ECONNREFUSED'), unansweredAttempts: 0 } as const
   vi.spyOn(BlobIO.prototype, 'put').mockImplementationOnce(async () => {
     await meanwhile()
     return { ...unsent, md5: '', metadata: {}, headers: {} }

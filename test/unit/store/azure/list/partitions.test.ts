@@ -7,7 +7,7 @@ import type {
   RowFilter,
   TakeRows,
 } from '../../../../../src/store/azure/list/pages.ts'
-import { findCuts, listInParts, type Parting } from '../../../../../src/store/azure/list/partitions.ts'
+import { findCuts, type ListScope, listInPartitions } from '../../../../../src/store/azure/list/partitions.ts'
 import { StoreIncompatible } from '../../../../../src/store/errors.ts'
 import type { StreamRow } from '../../../../../src/store/store.ts'
 
@@ -63,10 +63,10 @@ class FakeSource implements PageSource {
 
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
-async function namesOf(source: PageSource, parting: Partial<Parting> = {}): Promise<string[]> {
+async function namesOf(source: PageSource, scope: Partial<ListScope> = {}): Promise<string[]> {
   const names: string[] = []
-  const asked = { prefix: undefined, startFrom: undefined, signal: undefined, wanted: () => true, ...parting }
-  for await (const page of listInParts(source, asked)) names.push(...page.map(row => row.name))
+  const asked = { prefix: undefined, startFrom: undefined, signal: undefined, wanted: () => true, ...scope }
+  for await (const page of listInPartitions(source, asked)) names.push(...page.map(row => row.name))
   return names
 }
 
@@ -168,7 +168,7 @@ describe('a listing in parts', () => {
 
   it('reads no further than four pages ahead of who takes them', async () => {
     const source = new FakeSource(numbered(2_000), 10)
-    const pages = listInParts(source, {
+    const pages = listInPartitions(source, {
       prefix: undefined,
       startFrom: undefined,
       signal: undefined,
@@ -185,8 +185,8 @@ describe('a listing in parts', () => {
   it('leaves nothing under way when nobody takes more', async () => {
     const source = new FakeSource(numbered(2_000), 10)
     let taken = 0
-    const parting = { prefix: undefined, startFrom: undefined, signal: undefined, wanted: () => true }
-    for await (const _ of listInParts(source, parting)) {
+    const scope = { prefix: undefined, startFrom: undefined, signal: undefined, wanted: () => true }
+    for await (const _ of listInPartitions(source, scope)) {
       taken += 1
       if (taken === 30) break
     }

@@ -184,7 +184,7 @@ describe('a store in trouble', () => {
   it('is one whose file is gone: what was there is not shown as empty, and is looked at when it is back', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'leasectl-poll-'))
     const file = join(folder, 'a.db')
-    const store = openSqliteStore(file, { lookMs: 0 })
+    const store = openSqliteStore(file, { checkMs: 0 })
     await run(store, 'a', init())
     const { data, clock, stop } = await polling(store)
     await rename(file, `${file}.away`)
