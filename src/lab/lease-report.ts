@@ -4,7 +4,7 @@ import { histogramOf, type Turn } from './samples.ts'
 import type { PaceName } from './strategies.ts'
 import type { Member } from './worker-processes.ts'
 
-/** What was asked for. */
+/** The settings of Test A. */
 export interface LeaseLabSettings {
   readonly store: string
   readonly stream: string
@@ -14,15 +14,15 @@ export interface LeaseLabSettings {
   readonly pace: PaceName
 }
 
-/** What one process did. */
+/** The figures of one process. */
 export interface LeaseWorker {
   readonly name: string
   readonly turns: number
   readonly attempts: number
   readonly heldMs: number
-  /** Turns in which the lease was gone before it was given back. */
+  /** Turns in which the lease was lost before its release. */
   readonly lost: number
-  /** Of each turn, and the one at the end that led to none. */
+  /** The wait before each turn, and the last one, which led to no turn. */
   readonly waitsMs: readonly number[]
 }
 
@@ -47,8 +47,8 @@ export function leaseReport(settings: LeaseLabSettings, members: readonly Member
   }
 }
 
-function turnsIn({ told }: Member): Turn[] {
-  return told.flatMap(line => (line.kind === 'turns' ? line.turns : []))
+function turnsIn({ output }: Member): Turn[] {
+  return output.flatMap(line => (line.kind === 'turns' ? line.turns : []))
 }
 
 function workerOf(name: string, turns: readonly Turn[]): LeaseWorker {
@@ -67,7 +67,7 @@ export function sumOf(workers: readonly LeaseWorker[], read: (worker: LeaseWorke
   return workers.reduce((sum, worker) => sum + read(worker), 0)
 }
 
-/** The document of `lab lease -o json`; fields are only ever added. */
+/** The document of `lab lease -o json`. Fields are only ever added. */
 export function leaseReportJson(report: LeaseReport) {
   const { workers, overlaps } = report
   const turns = sumOf(workers, worker => worker.turns)
@@ -98,8 +98,7 @@ export function leaseReportJson(report: LeaseReport) {
 }
 
 /**
- * Jain's index of how evenly something was shared out: 1 where all got the same, 1/n where one of n got it all.
- * Nothing shared out at all is even.
+ * Jain's fairness index: 1 if all shares are equal, 1/n if one of n got everything; also 1 if all shares are 0.
  */
 export function jainIndex(shares: readonly number[]): number {
   const sum = shares.reduce((total, share) => total + share, 0)

@@ -3,36 +3,36 @@ import { LeasectlError } from '../stream/errors.ts'
 import { sleepUntilAborted } from '../util/concurrency.ts'
 import type { WorkerLine } from './samples.ts'
 
-/** What was told by a worker process, and how it ended. */
+/** The output of a worker process, and how it ended. */
 export interface Member {
   readonly name: string
-  readonly told: readonly WorkerLine[]
-  /** By the lab, in the middle of its work. */
+  readonly output: readonly WorkerLine[]
+  /** Killed by the lab during its work. */
   readonly killed: boolean
 }
 
 export interface TeamOptions {
   readonly size: number
-  /** Starts a worker in a process of its own; `at` counts from 0, those that replace others included. */
+  /** Starts a worker in its own process; `at` counts from 0, replacements included. */
   readonly start: (name: string, at: number) => Promise<LineChannel>
   readonly signal: AbortSignal
-  /** Kills one of them now and then; without it nobody is killed. */
+  /** Kills a worker now and then; `undefined` kills none. */
   readonly kills?: KillOptions
 }
 
 export interface KillOptions {
-  /** From one to the next on average, ms. */
+  /** Average time between kills, ms. */
   readonly everyMs: number
   readonly random: () => number
 }
 
-/** How long a worker may take to stop when it is asked to, ms. */
+/** Time for a worker to stop before it is killed, ms. */
 const GRACE_MS = 3_000
 
 /**
- * Starts worker processes, lets all of them begin at the same time once each is ready, and waits until all have ended.
+ * Starts worker processes, lets them begin at the same time once all are ready, and waits until all have ended.
  *
- * @throws what a worker failed with, or the signal's reason; all of them have ended then
+ * @throws the error of a worker, or the signal's reason; by then all workers have ended
  */
 export async function runTeam(options: TeamOptions): Promise<readonly Member[]> {
   const { signal, size } = options
@@ -53,7 +53,7 @@ export async function runTeam(options: TeamOptions): Promise<readonly Member[]> 
     await Promise.all(team.map(({ ready }) => ready))
     for (const { talker } of team) talker.say('go')
     await Promise.all([killing(team, hire, options.kills, AbortSignal.any([signal, over.signal])), ...endsOf(team)])
-    // Those that took the place of others.
+    // Replacements started by `killing` are now in the list too.
     await Promise.all(endsOf(team))
     signal.throwIfAborted()
     return team
@@ -69,8 +69,8 @@ export async function runTeam(options: TeamOptions): Promise<readonly Member[]> 
 class Running implements Member {
   readonly name: string
   readonly talker: LineChannel
-  readonly told: WorkerLine[] = []
-  /** Rejects, as `ended` does, when it fails. */
+  readonly output: WorkerLine[] = []
+  /** Rejects when the process fails, as `ended` does. */
   readonly ready: Promise<void>
   readonly ended: Promise<void>
   killed = false
@@ -90,7 +90,7 @@ class Running implements Member {
     for await (const text of this.talker.lines) {
       const line = parsed(text)
       if (line?.kind === 'ready') onReady()
-      else if (line !== undefined) this.told.push(line)
+      else if (line !== undefined) this.output.push(line)
       if (line?.kind === 'done') onDone()
     }
     const ended = await this.talker.ended
@@ -99,7 +99,7 @@ class Running implements Member {
   }
 }
 
-/** The last line of a process that was killed may be half a line. */
+/** The last line of a killed process may be incomplete. */
 function parsed(text: string): WorkerLine | undefined {
   try {
     return JSON.parse(text) as WorkerLine
@@ -112,7 +112,7 @@ function endsOf(team: readonly Running[]): Promise<void>[] {
   return team.map(({ ended }) => ended)
 }
 
-/** Until the signal aborts: somebody has found that everything is done. */
+/** Kills and replaces workers until the signal aborts, which means that a worker found the stream done. */
 async function killing(
   team: readonly Running[],
   hire: () => Promise<Running>,
@@ -132,7 +132,7 @@ async function killing(
   }
 }
 
-/** Those that still run are asked to stop, and killed if they do not. */
+/** Asks running workers to stop, and kills them after the grace period. */
 async function disband(team: readonly Running[]): Promise<void> {
   const left = team.filter(({ isOver }) => !isOver)
   for (const { talker } of left) talker.hush()
@@ -147,13 +147,13 @@ async function disband(team: readonly Running[]): Promise<void> {
 export interface TalkOptions {
   readonly heard: AsyncIterable<string>
   readonly write: (text: string) => Promise<void>
-  /** Of the process: aborted by signals. */
+  /** Aborted by signals to the process. */
   readonly signal: AbortSignal
 }
 
 /**
- * Tells that the worker is ready, waits for the word, works, and tells that it is done. When the one who started it goes
- * away, the work's signal aborts.
+ * Runs the worker's side: reports that it is ready, waits for the start, works, and reports that it is done. If the
+ * parent goes away, the signal of the work aborts.
  */
 export async function talk(
   { heard, write, signal }: TalkOptions,
@@ -173,10 +173,10 @@ export async function talk(
   await say({ kind: 'done' })
 }
 
-/** So long samples are kept back, ms: a line for each would cost more than what is measured. */
+/** Time to collect samples, ms: writing a line for each would cost more than the measured work. */
 const GATHER_MS = 50
 
-/** Writes samples in lines of several. `flush` writes what is left. */
+/** Writes samples in batches. `flush` writes the rest. */
 export class SampleWriter<Sample> {
   readonly #write: (samples: readonly Sample[]) => Promise<void>
   #samples: Sample[] = []
@@ -200,7 +200,7 @@ export class SampleWriter<Sample> {
   }
 }
 
-/** What a worker process of the lab told of why it failed: its code is that of the worker's own error. */
+/** The failure of a worker process, with the code of the worker's own error. */
 export class WorkerFailed extends LeasectlError {
   readonly code: string
 
@@ -210,29 +210,29 @@ export class WorkerFailed extends LeasectlError {
   }
 
   /**
-   * The error of a worker that ended.
+   * The error for a worker that ended with a failure.
    *
-   * @param ended its exit code, `null` for a signal, and what it wrote to stderr: an error as JSON in the last line
+   * @param ended its exit code, `null` for a signal, and its stderr, with an error as JSON in the last line
    */
   static of(name: string, { code, stderr }: { readonly code: number | null; readonly stderr: string }): Error {
-    const told = toldIn(stderr.trimEnd().split('\n').at(-1) ?? '')
-    if (told === undefined || told.code === 'unexpected')
+    const reported = errorIn(stderr.trimEnd().split('\n').at(-1) ?? '')
+    if (reported === undefined || reported.code === 'unexpected')
       return new Error(`${name} ended with ${code ?? 'a signal'}: ${stderr.trim()}`)
-    return new WorkerFailed(told.code, `${name}: ${told.message}`, told.hint ?? undefined)
+    return new WorkerFailed(reported.code, `${name}: ${reported.message}`, reported.hint ?? undefined)
   }
 }
 
-interface Told {
+interface ReportedError {
   readonly code: string
   readonly message: string
   readonly hint?: string | null
 }
 
-function toldIn(line: string): Told | undefined {
+function errorIn(line: string): ReportedError | undefined {
   try {
-    const { error } = JSON.parse(line) as { readonly error?: Partial<Told> }
+    const { error } = JSON.parse(line) as { readonly error?: Partial<ReportedError> }
     const isWhole = typeof error?.code === 'string' && typeof error.message === 'string'
-    return isWhole ? (error as Told) : undefined
+    return isWhole ? (error as ReportedError) : undefined
   } catch {
     return undefined
   }

@@ -14,7 +14,7 @@ import { openDraft, type PartialFile } from './output-file.ts'
 import { LeadsElsewhere, openSafeFolder, type SafeFolder } from './safe-folder.ts'
 import type { DocumentFormat, ExportRequest } from './target.ts'
 
-/** A file a stream, in folders as their names have them. Repeating it goes on: what is there alike is left. */
+/** Writes one file per stream, in folders that follow their names. A repeated export skips identical files. */
 export async function exportToFolder(
   path: string,
   format: DocumentFormat,
@@ -35,12 +35,12 @@ export async function exportToFolder(
     const stored = loaded.kind === 'view' ? loaded.view.stored : loaded.stored
     const content = loaded.kind === 'view' ? documentOf(loaded.view, format) : stored.body
     if (loaded.kind === 'unreadable') asStored += 1
-    const note = loaded.kind === 'unreadable' ? 'cannot be read, copied as it is' : ''
+    const note = loaded.kind === 'unreadable' ? 'cannot be read, copied unchanged' : ''
     return outcomeOf(name, await folder.write(name, content, stored.modifiedMs), note)
   }
   const { concurrency } = options
   const stopped = await transfer({ items: names, nameOf: name => name, work, concurrency }, report, runtime)
-  if (asStored > 0) await output.say(`${asStored} cannot be read as event streams; their bytes were copied as they are`)
+  if (asStored > 0) await output.say(`${asStored} cannot be read as event streams; their bytes were copied unchanged`)
   return report.end(stopped)
 }
 
@@ -58,7 +58,7 @@ function outcomeOf(stream: string, outcome: WriteOutcome, note: string): Transfe
   }
 }
 
-/** A folder that streams are written to, a file each. */
+/** A folder with one file per stream. */
 export interface FolderTarget {
   write(stream: string, content: Uint8Array, modifiedMs: number): Promise<WriteOutcome>
 }
@@ -69,47 +69,47 @@ type WriteOutcome =
 
 export interface FolderOptions {
   readonly extension: Extension
-  /** Write over files that are there with another content. */
+  /** Replace existing files whose content differs. */
   readonly replace: boolean
 }
 
-/** Opens the folder, which is made if it is missing. */
+/** Opens the folder and creates it if it is missing. */
 async function openFolderTarget(path: string, options: FolderOptions): Promise<FolderTarget> {
   const folder = await openSafeFolder(path)
-  /** By device and inode which stream's file it is: where `A` and `a` are one file, the second stream finds the first. */
+  /** The stream of each file, by device and inode. If the file system takes `A` and `a` for one file, it finds the clash. */
   const owners = new Map<string, string>()
-  const inTurn = turns()
+  const serialize = keyedQueue()
   return {
     write(stream, content, modifiedMs) {
       const file = filePathOf(stream, options.extension)
       const shown = join(path, file)
       const writing = { folder, file, shown, stream, content, modifiedMs, options, owners }
-      // Names that may be one file must not be written at the same time.
-      return inTurn(file.normalize('NFC').toLowerCase(), () => settled(writing))
+      // Names that may denote the same file must not be written at the same time.
+      return serialize(file.normalize('NFC').toLowerCase(), () => writeSafely(writing))
     },
   }
 }
 
-async function settled(writing: Writing): Promise<WriteOutcome> {
+async function writeSafely(writing: Writing): Promise<WriteOutcome> {
   try {
     return await writeFile(writing)
   } catch (error) {
-    if (error instanceof LeadsElsewhere) return refused(`${error.message}: nothing is written through it`)
+    if (error instanceof LeadsElsewhere) return refused(`${error.message}: links are not followed`)
     return { kind: 'failed', problem: fileProblem(error, writing.shown) }
   }
 }
 
-/** Does what has the same key one after the other. */
-function turns() {
+/** Runs work with the same key one at a time. */
+function keyedQueue() {
   const last = new Map<string, Promise<unknown>>()
   return async <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {
-    const before = last.get(key)
-    const mine = before === undefined ? work() : before.then(work, work)
-    last.set(key, mine)
+    const previous = last.get(key)
+    const current = previous === undefined ? work() : previous.then(work, work)
+    last.set(key, current)
     try {
-      return await mine
+      return await current
     } finally {
-      if (last.get(key) === mine) last.delete(key)
+      if (last.get(key) === current) last.delete(key)
     }
   }
 }
@@ -117,7 +117,7 @@ function turns() {
 interface Writing {
   readonly folder: SafeFolder
   readonly file: string
-  /** The path as people see it. */
+  /** The path for messages. */
   readonly shown: string
   readonly stream: string
   readonly content: Uint8Array
@@ -129,16 +129,18 @@ interface Writing {
 async function writeFile(writing: Writing): Promise<WriteOutcome> {
   const folder = await writing.folder.folderOf(writing.file)
   const path = join(folder, basename(writing.file))
-  const known = await overExisting(path, writing)
-  if (known !== undefined) return known
+  const conflict = await compareExisting(path, writing)
+  if (conflict !== undefined) return conflict
   const draft = await openDraft(folder)
   try {
     await writing.folder.check(folder)
     const inode = await fill(draft, writing)
     if (writing.options.replace) await draft.replace(path)
     else if (!(await draft.publish(path))) {
-      // Somebody was quicker, or the file system takes the name for that of another file.
-      return (await overExisting(path, writing)) ?? refused(`${writing.shown} came and went`)
+      // Another process was faster, or the file system takes the name for that of another file.
+      return (
+        (await compareExisting(path, writing)) ?? refused(`${writing.shown} appeared and vanished during the export`)
+      )
     }
     writing.owners.set(inode, writing.stream)
     return { kind: 'written', path: writing.shown }
@@ -153,22 +155,22 @@ async function fill({ handle }: PartialFile, { content, modifiedMs }: Writing): 
   return inodeOf(await handle.stat({ bigint: true }))
 }
 
-/** `undefined`: nothing is in the way. */
-async function overExisting(path: string, writing: Writing): Promise<WriteOutcome | undefined> {
+/** The outcome if an existing file decides it; `undefined` if the file can be written. */
+async function compareExisting(path: string, writing: Writing): Promise<WriteOutcome | undefined> {
   const found = await existing(path, writing.content)
   if (found === undefined) return undefined
   const { shown, stream, owners, options } = writing
-  if (found.kind === 'no file') return refused(`${shown} is there and is no plain file: nothing is written through it`)
+  if (found.kind === 'no file') return refused(`${shown} exists and is not a regular file`)
   const owner = owners.get(found.inode)
   if (owner !== undefined && owner !== stream) {
-    return refused(`${shown} is the file of ${owner}: this file system does not tell the two names apart`)
+    return refused(`${shown} is the file of ${owner}: this file system does not distinguish the two names`)
   }
   if (found.kind === 'same') {
     owners.set(found.inode, stream)
     return { kind: 'already', path: shown }
   }
   if (options.replace) return undefined
-  return refused(`${shown} is there with another content`, '--replace writes over it.')
+  return refused(`${shown} exists with different content`, '--replace overwrites it.')
 }
 
 type Existing = { readonly kind: 'no file' } | { readonly kind: 'same' | 'other'; readonly inode: string }

@@ -20,7 +20,7 @@ export interface InitOptions extends GlobalOptions, ChangeFlags, AttributeFlags 
   readonly fork?: readonly string[]
   readonly join?: string
   readonly hold?: boolean
-  /** A file with a template, `-` for standard input. */
+  /** Path of a template, `-` for standard input. */
   readonly from?: string
   readonly ifAbsent?: boolean
   readonly createContainer?: boolean
@@ -28,7 +28,7 @@ export interface InitOptions extends GlobalOptions, ChangeFlags, AttributeFlags 
 
 type Init = Extract<Operation, { op: 'init' }>
 
-/** Creates a stream. With `--if-absent` one that exists is fine, whatever it holds. */
+/** Creates a stream. With `--if-absent` an existing stream counts as success, whatever its content. */
 export async function initStream(options: InitOptions, runtime: Runtime): Promise<Problem | undefined> {
   const output = await openOutput(options, runtime)
   const template = options.from === undefined ? {} : await readTemplate(options.from, runtime)
@@ -36,8 +36,8 @@ export async function initStream(options: InitOptions, runtime: Runtime): Promis
   const store = await openStoreFor(options, runtime, output)
   const commandId = options.commandId ?? runtime.newId()
   const outcome = await createIn(store, operation, commandId, options, runtime)
-  const isFine = options.ifAbsent && outcome.kind === 'refused' && outcome.refusal.code === 'exists'
-  if (outcome.kind === 'done' || isFine) {
+  const isAccepted = options.ifAbsent && outcome.kind === 'refused' && outcome.refusal.code === 'exists'
+  if (outcome.kind === 'done' || isAccepted) {
     const { stream, reason } = options
     const result = outcome.kind === 'done' ? outcome.result : await existing(store, stream)
     const changed = { stream, event: undefined, result, commandId, reason }
@@ -45,10 +45,10 @@ export async function initStream(options: InitOptions, runtime: Runtime): Promis
     return undefined
   }
   const failed = outcomeProblem(options.stream, outcome, commandId, runtime)
-  return failed.code === 'exists' ? { ...failed, hint: '--if-absent makes that fine' } : failed
+  return failed.code === 'exists' ? { ...failed, hint: '--if-absent accepts an existing stream' } : failed
 }
 
-/** Flags win over the template. */
+/** Flags override the template. */
 function initOperation(options: InitOptions, template: Template, born: string): Init {
   const attributes = attributesOf({ ...template, ...given(options) })
   const forks: readonly EventSpec[] = options.fork?.map(name => ({ name })) ?? template.fork ?? []
@@ -88,7 +88,7 @@ async function createIn(
   }
 }
 
-/** What `--if-absent` reports of a stream that was there. */
+/** The result that `--if-absent` reports for an existing stream. */
 async function existing(store: StreamStore, name: string): Promise<ChangeResult> {
   const view = await readStream(store, name)
   return {

@@ -14,11 +14,11 @@ import type { LabOptions } from './options.ts'
 import { createLabStream, labName, openLabStore, removeLabStream, workerStarter } from './setup.ts'
 
 export interface LeaseLabOptions extends LabOptions {
-  /** How long they contend, ms. */
+  /** Duration of the test, ms. */
   readonly duration?: number
 }
 
-/** Test A: processes take the lease of one stream in turn. */
+/** Test A: processes contend for the lease of one stream. */
 export async function labLease(options: LeaseLabOptions, runtime: Runtime): Promise<Problem | undefined> {
   const store = await openLabStore(options, runtime)
   if (options.asWorker !== undefined) return work(store, options.asWorker, options, runtime)
@@ -31,7 +31,7 @@ export async function labLease(options: LeaseLabOptions, runtime: Runtime): Prom
     else await output.lines(leaseReportLines(report, output))
     return report.overlaps.length === 0
       ? undefined
-      : problem('proof-failed', 'two processes held the lease at one time')
+      : problem('proof-failed', 'two processes held the lease at the same time')
   } finally {
     await removeLabStream(store, stream, output, runtime)
   }
@@ -48,7 +48,7 @@ async function contend(
   const settings = { store: store.address, stream, procs, durationMs, holdMs, pace }
   if (options.output !== 'json') {
     const where = `${stream} on ${visibleText(store.address)}`
-    await output.say(`${where}: ${procs} processes take its lease in turn for ${durationMs / 1000} s`)
+    await output.say(`${where}: ${procs} processes contend for its lease for ${durationMs / 1000} s`)
   }
   const flags = ['--duration', `${durationMs}ms`, '--hold', `${holdMs}ms`, '--pace', pace]
   const start = workerStarter('lease', store, stream, flags, runtime)
@@ -64,7 +64,7 @@ async function work(store: StreamStore, name: string, options: LeaseLabOptions, 
   const holder = { by: name, host, pid, purpose: 'lab lease', sinceMs: runtime.nowMs() }
   await talk({ heard: runtime.hearLines(), write, signal }, async stop => {
     const how = { holder, durationMs, holdMs, pace: paceOf(pace, Math.random), clock: machineMs, signal: stop }
-    await takeTurns(store, stream, { ...how, tell: turn => samples.add(turn) })
+    await takeTurns(store, stream, { ...how, report: turn => samples.add(turn) })
     await samples.flush()
   })
 }

@@ -12,14 +12,14 @@ import { runTeam, SampleWriter, talk } from '../../lab/worker-processes.ts'
 import type { StreamStore, WriteMode } from '../../store/store.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import type { LabOptions } from './options.ts'
-import { createLabStream, endOf, labName, openLabStore, removeLabStream, workerStarter } from './setup.ts'
+import { createLabStream, finalState, labName, openLabStore, removeLabStream, workerStarter } from './setup.ts'
 
 export interface StreamLabOptions extends LabOptions {
   readonly events?: number
   readonly atOnce?: boolean
   readonly write?: WriteMode
   readonly kill?: boolean
-  /** How long a claim holds, ms. */
+  /** Duration of a claim, ms. */
   readonly claim?: number
   readonly keep?: boolean
 }
@@ -37,7 +37,7 @@ export async function labStream(options: StreamLabOptions, runtime: Runtime): Pr
     if (options.output === 'json') await output.text(jsonDocument(streamReportJson(report)))
     else await output.lines(streamReportLines(report, output))
     if (report.faults.length === 0) return undefined
-    return problem('proof-failed', 'the journal does not say that each event was done exactly once')
+    return problem('proof-failed', 'the journal does not show that each event was completed exactly once')
   } finally {
     if (options.keep !== true) await removeLabStream(store, settings.stream, output, runtime)
     else await output.say(`${settings.stream} is kept`)
@@ -49,8 +49,8 @@ function refuseTogether({ kill, atOnce, pace }: StreamLabOptions): void {
   if (!kill || other === undefined) return
   throw new UsageError(`--kill and ${other} do not go together`, {
     hint: atOnce
-      ? 'Whoever takes the place of a process that was killed looks for events itself.'
-      : 'A process that is killed leaves its lease behind for a minute.',
+      ? 'The process that replaces a killed one has to find events by itself.'
+      : 'A killed process leaves its lease behind for a minute.',
   })
 }
 
@@ -70,7 +70,7 @@ function settingsOf(options: StreamLabOptions, store: StreamStore, stream: strin
   }
 }
 
-/** From one kill to the next on average, ms: long enough for the new process to get something done. */
+/** Average time between kills, ms: long enough for a new process to complete some events. */
 const KILL_EVERY_MS = 600
 
 async function contend(
@@ -84,7 +84,7 @@ async function contend(
   if (options.output !== 'json') {
     const where = `${stream} on ${visibleText(store.address)}`
     await output.say(
-      `${where}: ${procs} processes work on ${events} events, ${mode === 'loop' ? 'each one after the other' : 'all at once'}`,
+      `${where}: ${procs} processes work on ${events} events, ${mode === 'loop' ? 'one event at a time each' : 'all events at once'}`,
     )
   }
   const flags = [
@@ -106,14 +106,14 @@ async function contend(
     signal: runtime.signal,
     ...(kill ? { kills: { everyMs: KILL_EVERY_MS, random: Math.random } } : {}),
   })
-  return streamReport(settings, members, await endOf(store, stream))
+  return streamReport(settings, members, await finalState(store, stream))
 }
 
 async function work(store: StreamStore, name: string, options: StreamLabOptions, runtime: Runtime): Promise<undefined> {
   const { stream = '', procs = 1, at = 0, pace = 'usual', write = 'lease' } = options
-  const view = await endOf(store, stream)
+  const view = await finalState(store, stream)
   const share = claimable(view.stream.events, view.nowMs).filter((_, index) => index % procs === at)
-  // Whoever takes the place of another is needed at once.
+  // A replacement has to work at once.
   if (options.kill !== true)
     await warmUp(store, `${stream}-${name}`, { name, write, events: view.stream.events.length })
   const say = (text: string) => runtime.stdout.write(text)
@@ -130,7 +130,7 @@ async function work(store: StreamStore, name: string, options: StreamLabOptions,
       random: Math.random,
       clock: () => machineMs() - fromMs,
       signal,
-      tell: change => samples.add(change),
+      report: change => samples.add(change),
     }
     await (options.atOnce ? workAtOnce(store, stream, share, how) : workInLoop(store, stream, how))
     await samples.flush()

@@ -5,15 +5,15 @@ import { tableHeader, tableRows, tableWidths } from '../../formats/terminal/tabl
 import type { LogEntry } from '../../ops/log.ts'
 import { Latest } from '../../util/top-n.ts'
 
-/** Where transactions go, stream by stream. */
+/** Receives the transactions, stream by stream. */
 export interface LogOutput {
-  /** What is earlier will not be shown any more, epoch ms. */
+  /** Transactions before this time are no longer shown, epoch ms. */
   readonly floorMs: number
   add(entries: readonly LogEntry[]): Promise<void>
   end(): Promise<{ readonly shown: number; readonly truncated: boolean }>
 }
 
-/** Each transaction at once, in the order in which streams are read: nothing is held. */
+/** Prints each transaction at once, in the order in which streams are read, and keeps none. */
 export function streamedLog(output: Output): LogOutput {
   let shown = 0
   return {
@@ -26,12 +26,12 @@ export function streamedLog(output: Output): LogOutput {
   }
 }
 
-/** A table is written so many rows at a time. */
+/** Table rows per write. */
 const ROWS_AT_ONCE = 1_000
 
 /**
- * The latest of all, sorted by time. Each is held as the one text it becomes: an entry would hold on to the document it
- * was read from.
+ * Keeps the latest transactions and prints them sorted by time. It keeps each as its printed text, as an entry would
+ * keep the document in memory that it was read from.
  */
 export function sortedLog(format: string | undefined, keep: number, nowMs: () => number, output: Output): LogOutput {
   const latest = new Latest<string>(keep)
@@ -92,7 +92,7 @@ function* parts(items: readonly string[]): Generator<readonly string[]> {
   for (let at = 0; at < items.length; at += ROWS_AT_ONCE) yield items.slice(at, at + ROWS_AT_ONCE)
 }
 
-/** No cell has a control character. */
+/** Cells contain no control characters. */
 const SEPARATOR = '\u0000'
 
 function joined(cells: readonly string[]): string {

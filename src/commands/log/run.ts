@@ -20,22 +20,22 @@ import { defined } from '../../util/defined.ts'
 import { visibleName } from '../../util/visible-text.ts'
 import { type LogOutput, sortedLog, streamedLog } from './output.ts'
 
-/** `since` is about transactions here, not about streams. */
+/** Here, `since` filters transactions, not streams. */
 export interface LogCommandOptions extends GlobalOptions, SelectionOptions {
   readonly until?: PointInTime
   readonly by?: Glob
   readonly op?: readonly string[]
-  /** How many of the last transactions; `Infinity` for all. */
+  /** Number of latest transactions; `Infinity` for all. */
   readonly lines?: number
 }
 
-/** What is sorted has to be held: of a whole store the last so many. */
+/** Sorting keeps all entries in memory, so a log of many streams keeps only the latest. */
 const MOST_SORTED = 20_000
 const PROGRESS_EVERY = 500
-/** An embedded store answers without a pause: signals have to get their turn. */
+/** An embedded store answers synchronously, so the loop yields now and then to let signals through. */
 const TURN_EVERY = 50
 
-/** The transactions of one or many streams. What cannot be read is told; the rest goes on. */
+/** Shows the transactions of one or many streams. Unreadable streams are reported, and the others still shown. */
 export async function showLog(options: LogCommandOptions, runtime: Runtime): Promise<Problem | undefined> {
   const query = queryOf(options, runtime.nowMs())
   const selection = await selectionOf(options, runtime)
@@ -45,22 +45,22 @@ export async function showLog(options: LogCommandOptions, runtime: Runtime): Pro
   const log = logFor(selection, options, store, output)
   const floorMs = () => Math.max(query.sinceMs ?? Number.NEGATIVE_INFINITY, log.floorMs)
   const logs = readLogs(store, selection, query, { floorMs, signal: runtime.signal })
-  const seen = await collect(logs, log, selection, options, runtime)
-  if (seen.fatal !== undefined) return seen.fatal
+  const collected = await collect(logs, log, selection, options, runtime)
+  if (collected.fatal !== undefined) return collected.fatal
   const { shown, truncated } = await log.end()
   if (shown === 0) {
     await output.say('no transactions')
   }
   if (truncated && options.lines === undefined)
     await output.say(`only the last ${shown} are shown; -n all and -o ndjson show all`)
-  return incomplete(seen)
+  return incomplete(collected)
 }
 
 function queryOf({ since, until, by, op }: LogCommandOptions, nowMs: number): LogQuery {
   const sinceMs = since && atMs(since, nowMs)
   const untilMs = until && atMs(until, nowMs)
   if (sinceMs !== undefined && untilMs !== undefined && sinceMs > untilMs) {
-    throw new UsageError('--since is later than --until', { hint: 'Nothing can be between them; swap them.' })
+    throw new UsageError('--since is later than --until', { hint: 'Swap them.' })
   }
   return defined({ sinceMs, untilMs, by, ops: op })
 }
@@ -69,8 +69,8 @@ async function selectionOf({ since, ...which }: LogCommandOptions, runtime: Runt
   const selection = await readSelection(which, runtime)
   if (selection !== undefined) return selection
   if (since !== undefined) return { kind: 'filter', filter: {} }
-  throw new UsageError('the log of which streams?', {
-    hint: 'Name them, or say --since 1h, or use a filter such as --match; --all is the whole store.',
+  throw new UsageError('log needs streams', {
+    hint: 'Give stream names, --since 1h, or a filter such as --match; --all selects the whole store.',
   })
 }
 
@@ -81,11 +81,11 @@ function logFor(selection: Selection, options: LogCommandOptions, store: StreamS
   return sortedLog(options.output, keep, () => store.nowMs(), output)
 }
 
-interface Seen {
+interface Collected {
   readonly streams: number
-  /** Those of them that could not be read. */
+  /** Names of the unreadable streams. */
   readonly failed: readonly string[]
-  /** Nothing is printed then. */
+  /** Ends the command before anything is printed. */
   readonly fatal: Problem | undefined
 }
 
@@ -95,14 +95,14 @@ async function collect(
   selection: Selection,
   options: LogCommandOptions,
   runtime: Runtime,
-): Promise<Seen> {
+): Promise<Collected> {
   const progress = openProgressLine(options, runtime, options.output !== 'ndjson' || !runtime.stdout.isTty)
   const failed: string[] = []
   const missing: Problem[] = []
   let streams = 0
   for await (const item of logs) {
     runtime.signal.throwIfAborted()
-    // what vanished between listing and reading is no longer one of those that were asked for
+    // A stream removed between the listing and the read no longer belongs to the selection.
     if (item.kind === 'missing' && selection.kind === 'filter') continue
     if (++streams % PROGRESS_EVERY === 0) await progress.show(`${streams} streams read`)
     if (streams % TURN_EVERY === 0) await otherWork()
@@ -122,7 +122,7 @@ async function collect(
   return { streams, failed, fatal: allMissing(missing) }
 }
 
-/** As `show` does: of names that were typed each has to exist, and all that do not are told. */
+/** As in `show`, each given name must exist; the problem names all that do not. */
 function allMissing([first, ...others]: readonly Problem[]): Problem | undefined {
   if (first === undefined || others.length === 0) return first
   return { ...first, facts: others.map(({ message }) => ['also', message] as const) }
@@ -134,11 +134,11 @@ function faultOf(item: Exclude<StreamLog, { kind: 'read' }>, runtime: Runtime): 
 
 const NAMED = 5
 
-function incomplete({ streams, failed }: Seen): Problem | undefined {
+function incomplete({ streams, failed }: Collected): Problem | undefined {
   if (failed.length === 0) return undefined
   const more = failed.length > NAMED ? ` +${failed.length - NAMED}` : ''
   return problem('batch-incomplete', `${failed.length} of ${streams} streams could not be read`, {
     facts: [['streams', failed.slice(0, NAMED).map(visibleName).join(' ') + more]],
-    hint: 'The transactions of the others were all shown.',
+    hint: 'The transactions of all other streams were shown.',
   })
 }

@@ -21,7 +21,7 @@ import { endedAttempts, failedAttempts, type StepStats, StepTally, sortedSteps }
 import { visibleName } from '../../util/visible-text.ts'
 import type { StatsOptions } from './options.ts'
 
-/** The numbers of the steps of one or many streams. */
+/** Shows figures for the steps of one or many streams. */
 export async function showStats(options: StatsOptions, runtime: Runtime): Promise<Problem | undefined> {
   const sinceMs = options.since && atMs(options.since, runtime.nowMs())
   const selection = await selectionOf(options, runtime)
@@ -48,8 +48,8 @@ async function selectionOf({ since, ...which }: StatsOptions, runtime: Runtime):
   const selection = await readSelection(which, runtime)
   if (selection !== undefined) return selection
   if (since !== undefined) return { kind: 'filter', filter: {} }
-  throw new UsageError('the numbers of which streams?', {
-    hint: 'Name them, or say --since 1h, or use a filter such as --match; --all is the whole store.',
+  throw new UsageError('stats needs streams', {
+    hint: 'Give stream names, --since 1h, or a filter such as --match; --all selects the whole store.',
   })
 }
 
@@ -91,12 +91,12 @@ function isFiltered({ filter }: Extract<Selection, { readonly kind: 'filter' }>)
   return Object.keys(filter).length > 0
 }
 
-/** A time in the past is told as one, however others are shown: `since 3h` would be none. */
+/** A past time in absolute form, even if other times are relative: `since 3h` would not read as a time. */
 function clockText(ms: number, nowMs: number, { time }: Output): string {
   return clock(ms, nowMs, time === 'relative' ? 'local' : time)
 }
 
-/** `431 streams, 3 steps, 1 870 events; 23 of 1 800 ended tries failed (1%), 70 open`. */
+/** `431 streams, 3 steps, 1 870 events; 23 of 1 800 ended tries failed (1%), 70 open` */
 function totalsText(
   all: readonly StepStats[],
   shown: readonly StepStats[],
@@ -126,29 +126,29 @@ function incomplete({ streams, unreadable, named }: Collected): Problem | undefi
   const more = unreadable > named.length ? ` +${unreadable - named.length}` : ''
   return problem('batch-incomplete', `${unreadable} of ${streams} streams could not be read`, {
     facts: [['streams', named.map(visibleName).join(' ') + more]],
-    hint: 'The numbers are those of the others.',
+    hint: 'The figures cover the other streams.',
   })
 }
 
-/** What became of the streams. */
+/** The result of reading the streams. */
 interface Collected {
-  /** Streams that were read, or could not be. */
+  /** Streams read, and those that could not be. */
   readonly streams: number
   readonly unreadable: number
-  /** The first of these. */
+  /** Names of the first unreadable streams. */
   readonly named: readonly string[]
-  /** Nothing is printed then. */
+  /** Ends the command before anything is printed. */
   readonly fatal: Problem | undefined
 }
 
 const PROGRESS_EVERY = 500
-/** An embedded store answers without a pause: signals have to get their turn. */
+/** An embedded store answers synchronously, so the loop yields now and then to let signals through. */
 const TURN_EVERY = 50
-/** Further streams that cannot be read are only counted. */
-const MOST_TOLD = 20
+/** Unreadable streams reported one by one; further ones are only counted. */
+const MOST_REPORTED = 20
 const MOST_NAMED = 5
 
-/** Adds up all streams as they are read. What cannot be read is told; the rest goes on. */
+/** Adds up all streams as they are read. Unreadable streams are reported and left out. */
 async function collect(
   tried: AsyncIterable<TriedStream>,
   tally: StepTally,
@@ -164,7 +164,7 @@ async function collect(
   try {
     for await (const item of tried) {
       runtime.signal.throwIfAborted()
-      // what vanished between listing and reading is no longer one of those that were asked for
+      // A stream removed between the listing and the read no longer belongs to the selection.
       if (item.kind === 'missing' && selection.kind === 'filter') continue
       if (++streams % PROGRESS_EVERY === 0) await progress.show(`${streams} streams read`)
       if (streams % TURN_EVERY === 0) await otherWork()
@@ -174,7 +174,7 @@ async function collect(
         const fault = item.kind === 'missing' ? missingProblem(item.stream) : errorProblem(item.cause, runtime)
         if (isOnly(selection)) return { streams, unreadable, named, fatal: fault }
         if (++unreadable <= MOST_NAMED) named.push(item.stream)
-        if (unreadable > MOST_TOLD) continue
+        if (unreadable > MOST_REPORTED) continue
         await progress.clear()
         await tellProblem(fault, options, runtime)
       }
@@ -189,7 +189,7 @@ function isOnly(selection: Selection): boolean {
   return selection.kind === 'names' && selection.names.length === 1
 }
 
-/** Of names that were typed each has to exist, and all that do not are told. */
+/** Each given name must exist; the problem names all that do not. */
 function allMissing([first, ...others]: readonly Problem[]): Problem | undefined {
   if (first === undefined || others.length === 0) return first
   return { ...first, facts: others.map(({ message }) => ['also', message] as const) }

@@ -10,7 +10,7 @@ import type { StreamStore } from '../../store/store.ts'
 import { DEFAULT_INTERVAL_MS, linesOf, type TailOptions } from './options.ts'
 import { openPrinter, sentencesOfMany } from './output.ts'
 
-/** The last transactions of several streams in order of time, and with `-f` those to come. */
+/** Prints the latest transactions of several streams in order of time, and with `-f` new ones as they come. */
 export async function tailMany(
   selection: Selection,
   options: TailOptions,
@@ -20,7 +20,7 @@ export async function tailMany(
 ): Promise<Problem | undefined> {
   const printer = openPrinter(options, output, store, true)
   const sinceMs = options.since && atMs(options.since, runtime.nowMs())
-  const talk = new Talk(options, output, runtime)
+  const notices = new Notices(options, output, runtime)
   let shown = 0
   for await (const item of followMany(store, selection, {
     past: { latest: linesOf(options), ...(sinceMs === undefined ? {} : { sinceMs }) },
@@ -32,28 +32,28 @@ export async function tailMany(
     if (item.kind === 'transaction') {
       shown++
       await printer.print(item.stream, item.tx)
-      // what is held in memory is printed without asking the store: nothing else would end it
+      // Items already in memory come without a request to the store, so only this check ends the loop.
       if (runtime.signal.aborted) break
     } else {
       if (item.kind !== 'unreadable') await printer.flush()
-      await talk.tell(item)
+      await notices.report(item)
       if (item.kind === 'looked' && !options.follow && shown === 0) {
         await output.say(item.streams === 0 ? 'no stream matches' : 'no transactions')
       }
     }
   }
   await printer.flush()
-  return runtime.signal.aborted ? undefined : talk.end()
+  return runtime.signal.aborted ? undefined : notices.end()
 }
 
-/** What is said on stderr meanwhile. */
-class Talk {
+/** Notices on stderr beside the transactions. */
+class Notices {
   readonly #options: TailOptions
   readonly #output: Output
   readonly #runtime: Runtime
   #lostAtMs = 0
   #isFirst = true
-  /** In all, and in this look. */
+  /** In total, and since the last poll. */
   #unreadable = 0
   #unreadableNow = 0
   #streams = 0
@@ -64,28 +64,28 @@ class Talk {
     this.#runtime = runtime
   }
 
-  async tell(item: Exclude<FollowManyItem, { kind: 'transaction' | 'missing' }>): Promise<void> {
-    if (item.kind === 'unreadable') return this.#tellUnreadable(item)
-    if (item.kind === 'looked') return this.#looked(item.streams)
+  async report(item: Exclude<FollowManyItem, { kind: 'transaction' | 'missing' }>): Promise<void> {
+    if (item.kind === 'unreadable') return this.#reportUnreadable(item)
+    if (item.kind === 'looked') return this.#afterPoll(item.streams)
     if (item.kind === 'interrupted') this.#lostAtMs = this.#runtime.nowMs()
     for (const sentence of sentencesOfMany(item, this.#runtime.nowMs() - this.#lostAtMs)) {
       await this.#output.say(`-- ${sentence}`)
     }
   }
 
-  /** Why the command did not do all of what it was asked for. */
+  /** The problem if some streams could not be read. */
   end(): Problem | undefined {
     if (this.#unreadable === 0) return undefined
     return problem('batch-incomplete', `${this.#unreadable} of ${this.#streams} streams could not be read`, {
-      hint: 'The transactions of the others were all shown.',
+      hint: 'The transactions of all other streams were shown.',
     })
   }
 
-  async #tellUnreadable({
+  async #reportUnreadable({
     stream,
     code,
     message,
-    hint = 'show -o xml prints it as it is stored.',
+    hint = 'show -o xml prints it as stored.',
   }: Extract<FollowManyItem, { kind: 'unreadable' }>): Promise<void> {
     this.#unreadable++
     this.#unreadableNow++
@@ -93,11 +93,11 @@ class Talk {
     await tellProblem(problem(code, message, { stream, hint }), this.#options, this.#runtime)
   }
 
-  async #looked(streams: number): Promise<void> {
+  async #afterPoll(streams: number): Promise<void> {
     const more = this.#unreadableNow - MOST_NAMED
     if (more > 0) await this.#output.say(`-- ${more} more streams cannot be read`)
     if (this.#isFirst && streams === 0 && this.#options.follow) {
-      await this.#output.say('-- no stream matches so far; waiting for one (Ctrl-C ends)')
+      await this.#output.say('-- no stream matches yet; waiting for one (Ctrl-C to stop)')
     }
     this.#streams = streams
     this.#unreadableNow = 0
@@ -107,7 +107,7 @@ class Talk {
 
 const MOST_NAMED = 10
 
-/** Of names that were given each has to exist, and all that do not are told. */
+/** Each given name must exist; the problem names those that do not. */
 function missingProblems([first = '', ...others]: readonly string[]): Problem {
   const facts = others.slice(0, MOST_NAMED).map(name => ['also', missingProblem(name).message] as const)
   const more = others.length - facts.length

@@ -22,7 +22,7 @@ import {
 
 const SUCCESS: WaitTarget = { kind: 'stream', end: 'success' }
 
-/** Waits until streams have ended as asked for, or cannot any more, or the time is over. */
+/** Waits until streams have ended as required, can no longer do so, or the time limit passes. */
 export async function waitForStreams(options: WaitCommandOptions, runtime: Runtime): Promise<Problem | undefined> {
   const selection = await requireSelection(options, runtime)
   const output = await openOutput(options, runtime)
@@ -46,7 +46,7 @@ export async function waitForStreams(options: WaitCommandOptions, runtime: Runti
   return runtime.signal.aborted ? undefined : resultOf(waiting, target, options, store.nowMs())
 }
 
-/** What has come about so far, told as it comes. */
+/** Counts and reports the streams as they end. */
 class Waiting implements WaitCounts {
   total = 0
   met = 0
@@ -68,7 +68,7 @@ class Waiting implements WaitCounts {
     this.#startedMs = runtime.nowMs()
   }
 
-  /** Until all is known that has to be. Returns why waiting makes no sense, if so. */
+  /** Follows the streams until the result is known. Returns why waiting is pointless, if it is. */
   async follow(items: AsyncIterable<WaitItem>, deadline: WaitLimit): Promise<Problem | undefined> {
     for await (const item of items) {
       if (item.kind === 'looked') {
@@ -82,21 +82,21 @@ class Waiting implements WaitCounts {
         await this.#progress.clear()
         if (item.kind === 'missing') return missingProblems(item.names)
         if (item.kind === 'no-match') return noMatchProblem()
-        await this.#tell(item)
+        await this.#report(item)
       }
     }
     await this.#progress.clear()
     return undefined
   }
 
-  /** What one stream did not come to is told by the error. */
+  /** Lists the streams that did not meet the target. For a single stream the error does that. */
   async end(): Promise<void> {
     const { any } = this.#options
     const report = this.#runtime.signal.aborted || (this.total > 1 && !(any && this.met > 0))
     await this.#printer.end(this, this.#waitedMs(), report)
   }
 
-  async #tell(item: Exclude<WaitItem, { kind: 'looked' | 'missing' | 'no-match' }>): Promise<void> {
+  async #report(item: Exclude<WaitItem, { kind: 'looked' | 'missing' | 'no-match' }>): Promise<void> {
     switch (item.kind) {
       case 'ended':
         if (item.stream.state === 'met') this.met++
@@ -134,26 +134,26 @@ class Waiting implements WaitCounts {
 
 function hintOf({ code, hint }: Extract<WaitItem, { kind: 'unreadable' }>): string {
   if (code === 'bad-name') return hint ?? ''
-  return `Waiting goes on: its writer may mend it. ${hint ?? 'show -o xml prints it as it is stored.'}`
+  return `Waiting continues, as its writer may repair it. ${hint ?? 'show -o xml prints it as stored.'}`
 }
 
-/** Node's timers cannot be longer, ms. */
+/** The longest delay of a Node timer, ms. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** A limit of time for looking again and again. */
+/** A time limit for repeated polls. The first poll may exceed it; later ones are cut short. */
 export class WaitLimit {
   readonly #abort = new AbortController()
   #timer: ReturnType<typeof setTimeout> | undefined
   #passed = false
   #cuts = false
 
-  /** @param ms from now on; 0 has passed already, without it there is no limit */
+  /** @param ms from now; 0 has passed already, `undefined` is no limit */
   constructor(ms: number | undefined) {
     if (ms === 0) this.#pass()
     else if (ms !== undefined) this.#arm(ms)
   }
 
-  /** Aborts when the limit passes, once it may cut looks short. */
+  /** Aborts when the limit passes, but not before `cutLooks` was called. */
   get signal(): AbortSignal {
     return this.#abort.signal
   }
@@ -162,7 +162,7 @@ export class WaitLimit {
     return this.#passed
   }
 
-  /** From now on a look, and the pause before the next, may be cut short. */
+  /** From now on the limit cuts polls, and the pauses between them, short. */
   cutLooks(): void {
     this.#cuts = true
     if (this.#passed) this.#abort.abort()

@@ -16,7 +16,7 @@ import { reportText, Teller } from './output.ts'
 
 const DEFAULT_GRACE_MS = 10_000
 
-/** Works until it is drained, or as long as `--once` and `--until-empty` say. */
+/** Works until drained, or until `--once` or `--until-empty` ends it. */
 export async function work(options: WorkCommandOptions, runtime: Runtime): Promise<Problem | undefined> {
   const { topic: _, ...flags } = options
   const successors = successorsIn(flags)
@@ -39,8 +39,8 @@ export async function work(options: WorkCommandOptions, runtime: Runtime): Promi
   const listening = takeAsSigterm()
   try {
     const report = await workLoop(store, loopOptions(options, teller, runtime), perform)
-    await teller.settled()
-    return await ended(store, report, teller, options, output, runtime)
+    await teller.flush()
+    return await resultOf(store, report, teller, options, output, runtime)
   } catch (error) {
     if (!options.once || error instanceof EndsWith) throw error
     return ownProblem(errorProblem(error, runtime))
@@ -65,7 +65,7 @@ function loopOptions(options: WorkCommandOptions, teller: Teller, runtime: Runti
   }
 }
 
-async function ended(
+async function resultOf(
   store: StreamStore,
   report: LoopReport,
   { last }: Teller,
@@ -75,7 +75,7 @@ async function ended(
 ): Promise<Problem | undefined> {
   await output.say(reportText(report))
   if (options.once) {
-    // Told already.
+    // The faults were reported already.
     if (last === undefined && report.faults > 0) throw new EndsWith(NOT_THE_COMMAND)
     if (last === undefined) return undefined
     const { stream, event } = last.outcome.job
@@ -85,5 +85,5 @@ async function ended(
   if (!options.untilEmpty) throw new EndsWith(0)
   const { failed, lost, givenUp, released, faults, locked } = report
   if (failed + lost + givenUp + released + faults + locked === 0) return undefined
-  return problem('batch-incomplete', 'not all of them ended well', { applied: 'yes' })
+  return problem('batch-incomplete', 'not all events ended successfully', { applied: 'yes' })
 }

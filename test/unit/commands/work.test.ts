@@ -57,7 +57,7 @@ test('the topic is that of the events it works on, not of what follows', async (
   await cli(made, ['init', 's'])
   await cli(made, ['event', 'advance', 's', '00', '--fork', 'A', '--topic', 'eu'])
   const other = await cli(made, ['work', '--name', 'A', '--topic', 'us', '--until-empty', '--', 'true'], PATH)
-  expect(other.stderr).toContain('there was nothing to do')
+  expect(other.stderr).toContain('nothing to do')
   await cli(made, ['work', '--name', 'A', '--topic', 'eu', '--next', 'N', '--until-empty', '--', 'true'], PATH)
   expect((await readStream(made.store, 's'))?.stream.find('01.01')).toMatchObject({ name: 'N', topic: '' })
 })
@@ -66,7 +66,7 @@ test('--once hands on the code of the command, and is 0 where there is nothing t
   const made = await world('A')
   expect((await cli(made, ['work', '--name', 'A', '--once', '--', 'sh', '-c', 'exit 41'], PATH)).exit).toBe(41)
   const idle = await cli(made, ['work', '--name', 'A', '--once', '--', 'true'], PATH)
-  expect(idle).toMatchObject({ exit: 0, stdout: '', stderr: 'there was nothing to do\n' })
+  expect(idle).toMatchObject({ exit: 0, stdout: '', stderr: 'nothing to do\n' })
 })
 
 test('without the right to write: 7 at the end, 125 for one', async () => {

@@ -26,7 +26,7 @@ async function scene() {
     pace: AT_ONCE,
     clock,
     signal: new AbortController().signal,
-    tell: (turn: Turn) => void turns.set(name, [...(turns.get(name) ?? []), turn]),
+    report: (turn: Turn) => void turns.set(name, [...(turns.get(name) ?? []), turn]),
   })
   return { store, turns, options }
 }

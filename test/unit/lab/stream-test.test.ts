@@ -27,7 +27,7 @@ function options(name: string, told: LabChange[], rest: Partial<LabWorkOptions> 
     random: Math.random,
     clock: () => 0,
     signal: NEVER,
-    tell: change => told.push(change),
+    report: change => told.push(change),
     ...rest,
   }
 }
@@ -100,11 +100,11 @@ test('a loop in which another was faster claims what the document it has just wr
   })
   const stop = new AbortController()
   const told: LabChange[] = []
-  const tell = (change: LabChange) => {
+  const report = (change: LabChange) => {
     told.push(change)
     if (change.event === '04.00' && change.op === 'complete') stop.abort()
   }
-  await workInLoop(raced, 's', options('a', told, { random: () => 0, signal: stop.signal, tell }))
+  await workInLoop(raced, 's', options('a', told, { random: () => 0, signal: stop.signal, report }))
   expect(told.map(({ event, op, outcome }) => [event, op, outcome])).toContainEqual(['02.00', 'start', 'claimed'])
   expect(seen).toEqual(['read', 'write', 'write', 'write', 'write', 'write', 'read'])
 })

@@ -74,7 +74,7 @@ describe('it is a fault', () => {
     [
       'that another than the owner completed it',
       { ...GOOD, transactions: transactions.with(4, tx(5, 'complete', '01.00', 'b')) },
-      '01.00 was completed by another than its owner a',
+      '01.00 was completed by a process other than its owner a',
     ],
     [
       'that something follows the end',
@@ -84,7 +84,7 @@ describe('it is a fault', () => {
     [
       'that it took two attempts where nobody was killed',
       { ...TAKEN_OVER, killed: false },
-      '02.00 took 2 attempts, and nobody was killed',
+      '02.00 took 2 attempts, though no process was killed',
     ],
     [
       'that a version is missing',
@@ -94,7 +94,7 @@ describe('it is a fault', () => {
     [
       'that what a worker was told is not there',
       { ...GOOD, acknowledged: [{ worker: 'b', event: '01.00' }] },
-      '01.00 b was told that it is completed; the journal has no such entry',
+      '01.00 its completion was confirmed to b; the journal has no such entry',
     ],
   ]
 

@@ -79,9 +79,9 @@ test('nobody begins before all are ready', async () => {
   }
   const members = await runTeam({ size: 2, start, signal: NEVER })
   expect(order).toEqual(['worker-1 is ready', 'worker-2 is ready', 'worker-1: go', 'worker-2: go'])
-  expect(members.map(({ name, told, killed }) => ({ name, told, killed }))).toEqual([
-    { name: 'worker-1', told: [{ kind: 'done' }], killed: false },
-    { name: 'worker-2', told: [{ kind: 'done' }], killed: false },
+  expect(members.map(({ name, output, killed }) => ({ name, output, killed }))).toEqual([
+    { name: 'worker-1', output: [{ kind: 'done' }], killed: false },
+    { name: 'worker-2', output: [{ kind: 'done' }], killed: false },
   ])
 })
 
