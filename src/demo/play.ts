@@ -25,7 +25,7 @@ export interface PlayOptions {
 }
 
 /** The result of the demo: the final stream and the report of each worker. */
-export interface Played {
+export interface DemoResult {
   readonly view: StreamView
   readonly reports: readonly DemoWorkerReport[]
 }
@@ -37,7 +37,7 @@ const POLL_EVERY_MS = 120
  *
  * @throws the store's faults, a worker's failure, the signal's reason; workers are always stopped
  */
-export async function play(store: StreamStore, options: PlayOptions): Promise<Played> {
+export async function play(store: StreamStore, options: PlayOptions): Promise<DemoResult> {
   await store.createContainer(options.signal)
   const created = await transact(store, options.stream, searchOrder(randomUUID()), {
     commandId: randomUUID(),

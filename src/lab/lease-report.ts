@@ -2,7 +2,7 @@ import { lengthsJson } from '../formats/stats/json.ts'
 import { type Overlap, overlapsIn } from './lease-test.ts'
 import { histogramOf, type Turn } from './samples.ts'
 import type { PaceName } from './strategies.ts'
-import type { Member } from './worker-processes.ts'
+import type { FinishedWorker } from './worker-processes.ts'
 
 /** The settings of Test A. */
 export interface LeaseLabSettings {
@@ -33,7 +33,7 @@ export interface LeaseReport extends LeaseLabSettings {
   readonly overlaps: readonly Overlap[]
 }
 
-export function leaseReport(settings: LeaseLabSettings, members: readonly Member[]): LeaseReport {
+export function leaseReport(settings: LeaseLabSettings, members: readonly FinishedWorker[]): LeaseReport {
   const turnsOf = members.map(member => ({ name: member.name, turns: turnsIn(member) }))
   const workers = turnsOf.map(({ name, turns }) => workerOf(name, turns))
   const holdings = turnsOf.flatMap(({ name, turns }) =>
@@ -47,7 +47,7 @@ export function leaseReport(settings: LeaseLabSettings, members: readonly Member
   }
 }
 
-function turnsIn({ output }: Member): Turn[] {
+function turnsIn({ output }: FinishedWorker): Turn[] {
   return output.flatMap(line => (line.kind === 'turns' ? line.turns : []))
 }
 

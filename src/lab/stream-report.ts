@@ -4,8 +4,8 @@ import type { WriteMode } from '../store/store.ts'
 import { jainIndex } from './lease-report.ts'
 import { histogramOf, type LabChange } from './samples.ts'
 import type { PaceName } from './strategies.ts'
-import { type ProofFault, prove } from './verify.ts'
-import type { Member } from './worker-processes.ts'
+import { type Violation, verifyJournal } from './verify.ts'
+import type { FinishedWorker } from './worker-processes.ts'
 
 /** The settings of Test B. */
 export interface StreamLabSettings {
@@ -45,12 +45,12 @@ export interface StreamReport extends StreamLabSettings {
   readonly attempts: number
   /** Jain's index of events per process, over the processes that ran from start to end. */
   readonly fairness: number
-  readonly faults: readonly ProofFault[]
+  readonly faults: readonly Violation[]
 }
 
 export function streamReport(
   settings: StreamLabSettings,
-  members: readonly Member[],
+  members: readonly FinishedWorker[],
   { document, stream, transactions }: Pick<StreamView, 'document' | 'stream' | 'transactions'>,
 ): StreamReport {
   const processes = members.map(member => ({ name: member.name, killed: member.killed, changes: changesIn(member) }))
@@ -58,7 +58,7 @@ export function streamReport(
     changes.filter(isCompletion).map(({ event }) => ({ worker: name, event })),
   )
   const killed = members.some(member => member.killed)
-  const proof = prove({ events: stream.events, transactions: transactions(), acknowledged, killed })
+  const proof = verifyJournal({ events: stream.events, transactions: transactions(), acknowledged, killed })
   const workers = processes.map(({ name, killed, changes }): StreamWorker => {
     const events = proof.completedBy.get(name)?.length ?? 0
     return { name, events, killed, ...figuresOf(changes) }
@@ -74,7 +74,7 @@ export function streamReport(
   }
 }
 
-function changesIn({ output }: Member): LabChange[] {
+function changesIn({ output }: FinishedWorker): LabChange[] {
   return output.flatMap(line => (line.kind === 'changes' ? line.changes : []))
 }
 

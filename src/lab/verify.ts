@@ -10,21 +10,21 @@ export interface Acknowledged {
 }
 
 /** A violation of exactly-once. */
-export interface ProofFault {
+export interface Violation {
   readonly event: string
   readonly what: string
 }
 
 /** The result of checking the journal. */
-export interface Proof {
-  readonly faults: readonly ProofFault[]
+export interface Verification {
+  readonly faults: readonly Violation[]
   /** Events completed by each worker according to the journal. */
   readonly completedBy: ReadonlyMap<string, readonly string[]>
   /** Total attempts of all events. */
   readonly attempts: number
 }
 
-export interface ProofInput {
+export interface VerificationInput {
   readonly events: readonly StreamEvent[]
   readonly transactions: readonly Pick<Transaction, 'version' | 'op' | 'on' | 'by'>[]
   readonly acknowledged: readonly Acknowledged[]
@@ -36,7 +36,7 @@ export interface ProofInput {
  * Checks in the journal that every event had one owner at a time: it was started once per attempt and completed once, by
  * the worker that started it last. Also checks that versions have no gaps, and that every confirmed completion is there.
  */
-export function prove({ events, transactions, acknowledged, killed }: ProofInput): Proof {
+export function verifyJournal({ events, transactions, acknowledged, killed }: VerificationInput): Verification {
   const worked = events.filter(({ id }) => id !== ROOT_ID)
   const byEvent = Map.groupBy(transactions, ({ on }) => on)
   const completions = transactions.filter(({ op, on }) => op === 'complete' && on !== ROOT_ID)
@@ -55,7 +55,7 @@ export function prove({ events, transactions, acknowledged, killed }: ProofInput
   return { faults, completedBy, attempts: worked.reduce((sum, event) => sum + attemptOf(event), 0) }
 }
 
-function gapsIn(transactions: ProofInput['transactions']): ProofFault[] {
+function gapsIn(transactions: VerificationInput['transactions']): Violation[] {
   const at = transactions.findIndex(({ version }, index) => version !== index + 1)
   const [found] = at < 0 ? [] : transactions.slice(at)
   return found === undefined
@@ -63,7 +63,7 @@ function gapsIn(transactions: ProofInput['transactions']): ProofFault[] {
     : [{ event: ROOT_ID, what: `entry ${at + 1} of the journal has version ${found.version}` }]
 }
 
-function faultsOf(event: StreamEvent, entries: ProofInput['transactions'], killed: boolean): ProofFault[] {
+function faultsOf(event: StreamEvent, entries: VerificationInput['transactions'], killed: boolean): Violation[] {
   const starts = entries.filter(({ op }) => op === 'start')
   const ends = entries.filter(({ op }) => op === 'complete')
   const owner = starts.at(-1)?.by

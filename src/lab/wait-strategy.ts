@@ -13,7 +13,7 @@ const SHORTEST_POLL_MS = 750
 const LONGEST_POLL_MS = 2_500
 
 /** @param random numbers in [0, 1), as from `Math.random` */
-export function paceOf(name: PaceName, random: () => number): WaitStrategy {
+export function waitStrategyOf(name: PaceName, random: () => number): WaitStrategy {
   if (name === 'usual')
     return { retryMs: waitedMs => leaseRetryDelay(waitedMs, random), restMs: () => leaseRetryDelay(0, random) }
   return { retryMs: () => SHORTEST_POLL_MS + random() * (LONGEST_POLL_MS - SHORTEST_POLL_MS), restMs: () => 0 }

@@ -4,14 +4,14 @@ import { sleepUntilAborted } from '../util/concurrency.ts'
 import type { WorkerLine } from './samples.ts'
 
 /** The output of a worker process, and how it ended. */
-export interface Member {
+export interface FinishedWorker {
   readonly name: string
   readonly output: readonly WorkerLine[]
   /** Killed by the lab during its work. */
   readonly killed: boolean
 }
 
-export interface TeamOptions {
+export interface WorkerProcessesOptions {
   readonly size: number
   /** Starts a worker in its own process; `at` counts from 0, replacements included. */
   readonly start: (name: string, at: number) => Promise<LineChannel>
@@ -34,41 +34,44 @@ const GRACE_MS = 3_000
  *
  * @throws the error of a worker, or the signal's reason; by then all workers have ended
  */
-export async function runTeam(options: TeamOptions): Promise<readonly Member[]> {
+export async function runWorkerProcesses(options: WorkerProcessesOptions): Promise<readonly FinishedWorker[]> {
   const { signal, size } = options
-  const team: Running[] = []
+  const workers: Running[] = []
   const over = new AbortController()
-  const hire = async () => {
-    const name = `worker-${team.length + 1}`
-    const member = new Running(name, await options.start(name, team.length), () => over.abort())
-    team.push(member)
-    return member
+  const startWorker = async () => {
+    const name = `worker-${workers.length + 1}`
+    const worker = new Running(name, await options.start(name, workers.length), () => over.abort())
+    workers.push(worker)
+    return worker
   }
   const stop = () => {
-    for (const { talker } of team) talker.hush()
+    for (const { channel } of workers) channel.hush()
   }
   signal.addEventListener('abort', stop)
   try {
-    for (let at = 0; at < size && !signal.aborted; at++) await hire()
-    await Promise.all(team.map(({ ready }) => ready))
-    for (const { talker } of team) talker.say('go')
-    await Promise.all([killing(team, hire, options.kills, AbortSignal.any([signal, over.signal])), ...endsOf(team)])
+    for (let at = 0; at < size && !signal.aborted; at++) await startWorker()
+    await Promise.all(workers.map(({ ready }) => ready))
+    for (const { channel } of workers) channel.say('go')
+    await Promise.all([
+      killing(workers, startWorker, options.kills, AbortSignal.any([signal, over.signal])),
+      ...endsOf(workers),
+    ])
     // Replacements started by `killing` are now in the list too.
-    await Promise.all(endsOf(team))
+    await Promise.all(endsOf(workers))
     signal.throwIfAborted()
-    return team
+    return workers
   } catch (error) {
     signal.throwIfAborted()
     throw error
   } finally {
     signal.removeEventListener('abort', stop)
-    await disband(team)
+    await stopAll(workers)
   }
 }
 
-class Running implements Member {
+class Running implements FinishedWorker {
   readonly name: string
-  readonly talker: LineChannel
+  readonly channel: LineChannel
   readonly output: WorkerLine[] = []
   /** Rejects when the process fails, as `ended` does. */
   readonly ready: Promise<void>
@@ -76,10 +79,10 @@ class Running implements Member {
   killed = false
   isOver = false
 
-  constructor(name: string, talker: LineChannel, onDone: () => void) {
+  constructor(name: string, channel: LineChannel, onDone: () => void) {
     const ready = Promise.withResolvers<void>()
     this.name = name
-    this.talker = talker
+    this.channel = channel
     this.ready = ready.promise
     this.ended = this.#listen(ready.resolve, onDone)
     this.ended.then(ready.resolve, ready.reject)
@@ -87,13 +90,13 @@ class Running implements Member {
   }
 
   async #listen(onReady: () => void, onDone: () => void): Promise<void> {
-    for await (const text of this.talker.lines) {
+    for await (const text of this.channel.lines) {
       const line = parsed(text)
       if (line?.kind === 'ready') onReady()
       else if (line !== undefined) this.output.push(line)
       if (line?.kind === 'done') onDone()
     }
-    const ended = await this.talker.ended
+    const ended = await this.channel.ended
     this.isOver = true
     if (ended.code !== 0 && !this.killed) throw WorkerFailed.of(this.name, ended)
   }
@@ -108,43 +111,43 @@ function parsed(text: string): WorkerLine | undefined {
   }
 }
 
-function endsOf(team: readonly Running[]): Promise<void>[] {
-  return team.map(({ ended }) => ended)
+function endsOf(workers: readonly Running[]): Promise<void>[] {
+  return workers.map(({ ended }) => ended)
 }
 
 /** Kills and replaces workers until the signal aborts, which means that a worker found the stream done. */
 async function killing(
-  team: readonly Running[],
-  hire: () => Promise<Running>,
+  workers: readonly Running[],
+  startWorker: () => Promise<Running>,
   kills: KillOptions | undefined,
   signal: AbortSignal,
 ): Promise<void> {
   while (kills !== undefined) {
     await sleepUntilAborted(kills.everyMs * (0.5 + kills.random()), signal)
-    const alive = team.filter(({ isOver, killed }) => !isOver && !killed)
+    const alive = workers.filter(({ isOver, killed }) => !isOver && !killed)
     const victim = alive[Math.floor(kills.random() * alive.length)]
     if (signal.aborted || victim === undefined) return
     victim.killed = true
-    victim.talker.kill()
-    const member = await hire()
-    await member.ready
-    member.talker.say('go')
+    victim.channel.kill()
+    const worker = await startWorker()
+    await worker.ready
+    worker.channel.say('go')
   }
 }
 
 /** Asks running workers to stop, and kills them after the grace period. */
-async function disband(team: readonly Running[]): Promise<void> {
-  const left = team.filter(({ isOver }) => !isOver)
-  for (const { talker } of left) talker.hush()
+async function stopAll(workers: readonly Running[]): Promise<void> {
+  const left = workers.filter(({ isOver }) => !isOver)
+  for (const { channel } of left) channel.hush()
   const timer = setTimeout(() => {
-    for (const { talker } of left) talker.kill()
+    for (const { channel } of left) channel.kill()
   }, GRACE_MS)
-  await Promise.allSettled(endsOf(team))
+  await Promise.allSettled(endsOf(workers))
   clearTimeout(timer)
 }
 
 /** The worker's side. */
-export interface TalkOptions {
+export interface ParentChannel {
   readonly heard: AsyncIterable<string>
   readonly write: (text: string) => Promise<void>
   /** Aborted by signals to the process. */
@@ -155,8 +158,8 @@ export interface TalkOptions {
  * Runs the worker's side: reports that it is ready, waits for the start, works, and reports that it is done. If the
  * parent goes away, the signal of the work aborts.
  */
-export async function talk(
-  { heard, write, signal }: TalkOptions,
+export async function runAsWorker(
+  { heard, write, signal }: ParentChannel,
   work: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const say = (line: WorkerLine) => write(`${JSON.stringify(line)}\n`)

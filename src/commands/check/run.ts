@@ -29,7 +29,7 @@ export async function checkStore(options: CheckOptions, runtime: Runtime): Promi
   const limits = limitsOf(options)
   const output = await openOutput(options, runtime)
   const startMs = runtime.nowMs()
-  const { result, address } = await inTime(options.within ?? WITHIN_MS, runtime, async signal => {
+  const { result, address } = await withTimeLimit(options.within ?? WITHIN_MS, runtime, async signal => {
     const store = await openStoreFor(options, runtime, output)
     const scan = await scanStore(store, options, runtime, signal)
     return { result: judge(scan, await readWatchdogState(store, signal), limits), address: store.address }
@@ -84,13 +84,13 @@ function print(format: string | undefined, result: CheckResult, context: CheckCo
  *
  * @throws CommandFailed with `timed-out`; the signal's reason; what `work` throws
  */
-async function inTime<Result>(
+async function withTimeLimit<Result>(
   ms: number,
   runtime: Runtime,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const deadline = new WaitLimit(ms)
-  deadline.cutLooks()
+  deadline.cutPolls()
   const signal = AbortSignal.any([runtime.signal, deadline.signal])
   try {
     return await Promise.race([work(signal), rejectOnAbort(signal)])

@@ -5,7 +5,7 @@ import { type Output, openOutput } from '../../cli/output.ts'
 import { type Problem, UsageError } from '../../cli/problem.ts'
 import type { Processes, Runtime } from '../../cli/runtime.ts'
 import { ownAddress } from '../../cli/store.ts'
-import { type Played, play, type WorkerProcess } from '../../demo/play.ts'
+import { type DemoResult, play, type WorkerProcess } from '../../demo/play.ts'
 import { type DemoWorkerReport, runDemoWorker } from '../../demo/worker.ts'
 import { transactionLines } from '../../formats/journal.ts'
 import { showTree } from '../../formats/stream/tree.ts'
@@ -137,7 +137,7 @@ function linesOf(tx: JournalEntry, view: StreamView, { paint }: Output, time: 'l
   return transactionLines(tx, { time, nowMs: view.nowMs, paint, provisional: tx.provisional })
 }
 
-function closing({ view, reports }: Played): string[] {
+function closing({ view, reports }: DemoResult): string[] {
   const ended = reports.map(({ worker, ended }) => `${worker} ${ended}`).join(', ')
   const lost = reports.reduce((sum, { racesLost }) => sum + racesLost, 0)
   return [

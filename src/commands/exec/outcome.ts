@@ -23,7 +23,7 @@ interface ExecResult {
  *
  * @throws EndsWith with the command's own exit code if nothing else went wrong
  */
-export async function execEnd(
+export async function execResult(
   store: StreamStore,
   target: Pick<ExecOptions, 'stream' | 'event' | 'command'>,
   { outcome, ran }: ExecResult,

@@ -15,7 +15,7 @@ import type { Job } from '../../worker/types.ts'
 import { workEvent } from '../../worker/work-event.ts'
 import { attributesOf, ownerOf } from '../event/flags.ts'
 import type { ExecOptions, ProgramFlags } from './options.ts'
-import { execEnd, notStarted } from './outcome.ts'
+import { execResult, notStarted } from './outcome.ts'
 
 const DEFAULT_GRACE_MS = 10_000
 /** The exit code for failures of leasectl itself, as most other codes may come from the command. */
@@ -113,7 +113,7 @@ async function runCommand(
       },
     )
     if (fault !== undefined) throw fault
-    return await execEnd(store, options, { outcome, ran }, output, runtime)
+    return await execResult(store, options, { outcome, ran }, output, runtime)
   } finally {
     listening.over()
   }

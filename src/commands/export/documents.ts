@@ -9,7 +9,7 @@ import type { StreamSnapshot, StreamStore } from '../../store/store.ts'
 import { BadDocument } from '../../stream/errors.ts'
 import { MAX_READ_BYTES } from '../../stream/limits.ts'
 import type { Extension } from '../transfer/file-names.ts'
-import { type Transferred, undone } from '../transfer/outcome.ts'
+import { problemOutcome, type TransferOutcome } from '../transfer/outcome.ts'
 import type { DocumentFormat } from './target.ts'
 
 export const EXTENSION_OF: { readonly [Format in DocumentFormat]: Extension } = {
@@ -60,6 +60,6 @@ export function isCopied(loaded: Extract<Loaded, { readonly kind: 'unreadable' }
   return format === 'xml' && loaded.isWhole
 }
 
-export function unreadable(stream: string, error: BadDocument, runtime: Runtime): Transferred {
-  return undone('failed', stream, errorProblem(error, runtime))
+export function unreadableOutcome(stream: string, error: BadDocument, runtime: Runtime): TransferOutcome {
+  return problemOutcome('failed', stream, errorProblem(error, runtime))
 }

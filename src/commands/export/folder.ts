@@ -6,10 +6,10 @@ import { sameBytes } from '../../ops/copy.ts'
 import { errorCode } from '../../util/errors.ts'
 import { type Extension, filePathOf } from '../transfer/file-names.ts'
 import { fileProblem, isDiskFull } from '../transfer/files.ts'
-import { gone, SAME, type Transferred, undone } from '../transfer/outcome.ts'
+import { goneOutcome, problemOutcome, SAME, type TransferOutcome } from '../transfer/outcome.ts'
 import { openReport } from '../transfer/report.ts'
 import { transfer } from '../transfer/transfer.ts'
-import { documentOf, EXTENSION_OF, isCopied, load, unreadable } from './documents.ts'
+import { documentOf, EXTENSION_OF, isCopied, load, unreadableOutcome } from './documents.ts'
 import { openDraft, type PartialFile } from './output-file.ts'
 import { LeadsElsewhere, openSafeFolder, type SafeFolder } from './safe-folder.ts'
 import type { DocumentFormat, ExportRequest } from './target.ts'
@@ -28,9 +28,9 @@ export async function exportToFolder(
   let asStored = 0
   const work = async (name: string) => {
     const loaded = await load(store, name)
-    if (loaded.kind === 'gone') return gone(name)
+    if (loaded.kind === 'gone') return goneOutcome(name)
     if (loaded.kind === 'unreadable' && !isCopied(loaded, format)) {
-      return unreadable(name, loaded.error, runtime)
+      return unreadableOutcome(name, loaded.error, runtime)
     }
     const stored = loaded.kind === 'view' ? loaded.view.stored : loaded.stored
     const content = loaded.kind === 'view' ? documentOf(loaded.view, format) : stored.body
@@ -44,7 +44,7 @@ export async function exportToFolder(
   return report.end(stopped)
 }
 
-function outcomeOf(stream: string, outcome: WriteOutcome, note: string): Transferred {
+function outcomeOf(stream: string, outcome: WriteOutcome, note: string): TransferOutcome {
   switch (outcome.kind) {
     case 'written':
       return { stream, word: 'done', note: note === '' ? 'written' : note, place: outcome.path }
@@ -52,7 +52,7 @@ function outcomeOf(stream: string, outcome: WriteOutcome, note: string): Transfe
       return { stream, word: 'already', note: note === '' ? SAME : note, place: outcome.path }
     case 'refused':
     case 'failed':
-      return { ...undone(outcome.kind, stream, outcome.problem), stop: isDiskFull(outcome.problem) }
+      return { ...problemOutcome(outcome.kind, stream, outcome.problem), stop: isDiskFull(outcome.problem) }
     default:
       return outcome satisfies never
   }

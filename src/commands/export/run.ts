@@ -15,7 +15,7 @@ import { copyItems, openCopies } from '../transfer/copy.ts'
 import type { TransferFlags } from '../transfer/flags.ts'
 import type { Item } from '../transfer/item.ts'
 import { openReport } from '../transfer/report.ts'
-import { documentOf, isCopied, type Loaded, load, unreadable } from './documents.ts'
+import { documentOf, isCopied, type Loaded, load, unreadableOutcome } from './documents.ts'
 import { exportToFolder } from './folder.ts'
 import { type DocumentFormat, type ExportRequest, type ExportTarget, exportTarget } from './target.ts'
 import { exportTraces } from './traces.ts'
@@ -105,7 +105,8 @@ async function exportToStdout(
   if (name === undefined) return undefined
   const loaded = await load(store, name, runtime.signal)
   if (loaded.kind === 'gone') return missingProblem(name)
-  if (loaded.kind === 'unreadable' && !isCopied(loaded, format)) return unreadable(name, loaded.error, runtime).problem
+  if (loaded.kind === 'unreadable' && !isCopied(loaded, format))
+    return unreadableOutcome(name, loaded.error, runtime).problem
   const bytes = bytesOf(loaded, format)
   if (!runtime.stdout.isTty) await output.text(bytes)
   else await output.lines(Buffer.from(bytes).toString('utf8').trimEnd().split(/\r?\n/).map(visibleText))

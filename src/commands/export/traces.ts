@@ -6,10 +6,10 @@ import { CHROME_TRACE, chromeTraceText } from '../../formats/traces/chrome.ts'
 import { type OtelOptions, type ResourceSpans, resourceSpans } from '../../formats/traces/otel.ts'
 import type { StreamView } from '../../ops/read-stream.ts'
 import { ownText } from '../../util/strings.ts'
-import { gone, type Transferred, undone } from '../transfer/outcome.ts'
+import { goneOutcome, problemOutcome, type TransferOutcome } from '../transfer/outcome.ts'
 import { openReport } from '../transfer/report.ts'
 import { transfer } from '../transfer/transfer.ts'
-import { load, unreadable } from './documents.ts'
+import { load, unreadableOutcome } from './documents.ts'
 import { type Endpoint, openEndpoint } from './otlp.ts'
 import { openFileSink, type TextSink } from './output-file.ts'
 import type { ExportRequest, ExportTarget } from './target.ts'
@@ -25,8 +25,8 @@ export async function exportTraces(
   const report = openReport(target.to === undefined ? 'none' : 'text', options, output, runtime)
   const work = async (name: string) => {
     const loaded = await load(store, name)
-    if (loaded.kind === 'gone') return gone(name)
-    if (loaded.kind === 'unreadable') return unreadable(name, loaded.error, runtime)
+    if (loaded.kind === 'gone') return goneOutcome(name)
+    if (loaded.kind === 'unreadable') return unreadableOutcome(name, loaded.error, runtime)
     return () => to.add(loaded.view)
   }
   const { concurrency } = options
@@ -56,8 +56,8 @@ function stdoutSink({ stdout }: Runtime): TextSink {
 
 /** A destination for traces of many streams. It returns the outcome of a stream once that is known. */
 interface TraceTarget {
-  add(view: StreamView): Promise<readonly Transferred[]>
-  end(): Promise<readonly Transferred[]>
+  add(view: StreamView): Promise<readonly TransferOutcome[]>
+  end(): Promise<readonly TransferOutcome[]>
   abandon(): Promise<void>
 }
 
@@ -133,9 +133,9 @@ function endpointTarget(endpoint: Endpoint, options: OtelOptions): TraceTarget {
   }
 }
 
-type Send = (request: readonly ResourceSpans[], streams: readonly string[]) => Promise<readonly Transferred[]>
+type Send = (request: readonly ResourceSpans[], streams: readonly string[]) => Promise<readonly TransferOutcome[]>
 
-async function sendAll(parts: Iterable<ResourceSpans>, stream: string, send: Send): Promise<Transferred> {
+async function sendAll(parts: Iterable<ResourceSpans>, stream: string, send: Send): Promise<TransferOutcome> {
   for (const part of parts) {
     const refused = (await send([part], [stream])).find(({ problem }) => problem !== undefined)
     if (refused !== undefined) return refused
@@ -149,12 +149,12 @@ function* startingWith<T>(first: T, others: Iterable<T>): Generator<T> {
 }
 
 /** A collector that refuses one stream would refuse the others too, unless it rejected single spans. */
-function sent(stream: string, why: Problem | undefined): Transferred {
+function sent(stream: string, why: Problem | undefined): TransferOutcome {
   if (why === undefined) return { stream, word: 'done', note: 'sent' }
-  return { ...undone('failed', stream, why), stop: why.code !== 'spans-refused' }
+  return { ...problemOutcome('failed', stream, why), stop: why.code !== 'spans-refused' }
 }
 
-function empty(stream: string): Transferred {
+function empty(stream: string): TransferOutcome {
   return { stream, word: 'done', note: 'no events, so no spans' }
 }
 
@@ -166,6 +166,6 @@ function otlpText(parts: readonly ResourceSpans[]): string {
   return `${jsonText({ resourceSpans: parts }, 0)}\n`
 }
 
-function written(stream: string, file: string | undefined): Transferred {
+function written(stream: string, file: string | undefined): TransferOutcome {
   return { stream, word: 'done', note: 'written', ...(file === undefined ? {} : { place: file }) }
 }

@@ -6,8 +6,8 @@ import { type LeaseReport, leaseReport, leaseReportJson } from '../../lab/lease-
 import { takeTurns } from '../../lab/lease-test.ts'
 import { leaseReportLines } from '../../lab/report-text.ts'
 import { machineMs, type Turn } from '../../lab/samples.ts'
-import { paceOf } from '../../lab/wait-strategy.ts'
-import { runTeam, SampleWriter, talk } from '../../lab/worker-processes.ts'
+import { waitStrategyOf } from '../../lab/wait-strategy.ts'
+import { runAsWorker, runWorkerProcesses, SampleWriter } from '../../lab/worker-processes.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import type { LabOptions } from './options.ts'
@@ -52,7 +52,7 @@ async function contend(
   }
   const flags = ['--duration', `${durationMs}ms`, '--hold', `${holdMs}ms`, '--pace', pace]
   const start = workerStarter('lease', store, stream, flags, runtime)
-  return leaseReport(settings, await runTeam({ size: procs, start, signal: runtime.signal }))
+  return leaseReport(settings, await runWorkerProcesses({ size: procs, start, signal: runtime.signal }))
 }
 
 async function work(store: StreamStore, name: string, options: LeaseLabOptions, runtime: Runtime): Promise<undefined> {
@@ -62,8 +62,8 @@ async function work(store: StreamStore, name: string, options: LeaseLabOptions, 
   const write = (text: string) => stdout.write(text)
   const samples = new SampleWriter<Turn>(turns => write(`${JSON.stringify({ kind: 'turns', turns })}\n`))
   const holder = { by: name, host, pid, purpose: 'lab lease', sinceMs: runtime.nowMs() }
-  await talk({ heard: runtime.hearLines(), write, signal }, async stop => {
-    const how = { holder, durationMs, holdMs, pace: paceOf(pace, Math.random), clock: machineMs, signal: stop }
+  await runAsWorker({ heard: runtime.hearLines(), write, signal }, async stop => {
+    const how = { holder, durationMs, holdMs, pace: waitStrategyOf(pace, Math.random), clock: machineMs, signal: stop }
     await takeTurns(store, stream, { ...how, report: turn => samples.add(turn) })
     await samples.flush()
   })

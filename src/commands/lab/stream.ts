@@ -6,9 +6,9 @@ import { streamReportLines } from '../../lab/report-text.ts'
 import { type LabChange, machineMs } from '../../lab/samples.ts'
 import { type StreamLabSettings, type StreamReport, streamReport, streamReportJson } from '../../lab/stream-report.ts'
 import { claimable, type LabWorkOptions, workAtOnce, workInLoop } from '../../lab/stream-test.ts'
-import { paceOf } from '../../lab/wait-strategy.ts'
+import { waitStrategyOf } from '../../lab/wait-strategy.ts'
 import { warmUp } from '../../lab/warm-up.ts'
-import { runTeam, SampleWriter, talk } from '../../lab/worker-processes.ts'
+import { runAsWorker, runWorkerProcesses, SampleWriter } from '../../lab/worker-processes.ts'
 import type { StreamStore, WriteMode } from '../../store/store.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import type { LabOptions } from './options.ts'
@@ -100,7 +100,7 @@ async function contend(
     `${holdMs}ms`,
   ]
   const modes = [...(mode === 'at-once' ? ['--at-once'] : []), ...(kill ? ['--kill'] : [])]
-  const members = await runTeam({
+  const members = await runWorkerProcesses({
     size: procs,
     start: workerStarter('stream', store, stream, [...flags, ...modes], runtime),
     signal: runtime.signal,
@@ -118,12 +118,12 @@ async function work(store: StreamStore, name: string, options: StreamLabOptions,
     await warmUp(store, `${stream}-${name}`, { name, write, events: view.stream.events.length })
   const say = (text: string) => runtime.stdout.write(text)
   const samples = new SampleWriter<LabChange>(changes => say(`${JSON.stringify({ kind: 'changes', changes })}\n`))
-  await talk({ heard: runtime.hearLines(), write: say, signal: runtime.signal }, async signal => {
+  await runAsWorker({ heard: runtime.hearLines(), write: say, signal: runtime.signal }, async signal => {
     const fromMs = machineMs()
     const how: LabWorkOptions = {
       name,
       paceName: pace,
-      pace: paceOf(pace, Math.random),
+      pace: waitStrategyOf(pace, Math.random),
       write,
       claimMs: options.claim ?? 0,
       holdMs: options.hold ?? 0,

@@ -50,7 +50,7 @@ async function confirmBreak(
 ): Promise<Problem | undefined> {
   const { name } = before
   const no = await confirmByTyping(name, `This breaks the lease of ${visibleName(name)}`, '--yes', runtime)
-  return no ?? otherLease(before, store, runtime)
+  return no ?? changedHands(before, store, runtime)
 }
 
 async function report(
@@ -76,12 +76,12 @@ async function report(
 }
 
 /** The outcome of breaking a lease. `already`: the stream was not leased any more. */
-export type Broken =
+export type BreakResult =
   | { readonly kind: 'done'; readonly state: Extract<LeaseView['state'], 'breaking' | 'broken'> }
   | { readonly kind: 'already' }
 
 /** The lease of a stream as it was shown. */
-export type SeenLease = Pick<StreamSnapshot, 'name' | 'etag' | 'lease'>
+export type ShownLease = Pick<StreamSnapshot, 'name' | 'etag' | 'lease'>
 
 /** Breaks the lease of a stream, at once (0) or after `periodS` seconds. */
 export async function breakNow(
@@ -89,7 +89,7 @@ export async function breakNow(
   periodS: number,
   store: StreamStore,
   runtime: Runtime,
-): Promise<Broken | Problem> {
+): Promise<BreakResult | Problem> {
   const outcome = await store.breakLease(stream, periodS)
   switch (outcome.kind) {
     case 'broken':
@@ -106,8 +106,8 @@ export async function breakNow(
 }
 
 /** The problem if the stream now has another lease than the one confirmed; `undefined` if it has not. */
-export async function otherLease(
-  before: SeenLease,
+export async function changedHands(
+  before: ShownLease,
   store: StreamStore,
   runtime: Runtime,
 ): Promise<Problem | undefined> {
@@ -126,7 +126,7 @@ export async function otherLease(
 }
 
 /** Without a known holder, the etag decides: a write means that some process works under the lease. */
-function isSameLease(before: SeenLease, now: SeenLease): boolean {
+function isSameLease(before: ShownLease, now: ShownLease): boolean {
   const [was, is] = [before.lease.holder, now.lease.holder]
   if (was === undefined || is === undefined) return was === is && before.etag === now.etag
   return was.by === is.by && was.host === is.host && was.pid === is.pid && was.sinceMs === is.sinceMs

@@ -44,7 +44,7 @@ export async function printPictures(
     }
     default:
       for (const [at, { shown, transactions }] of pictures.entries()) {
-        const lines = showLines({ shown, layout: layoutOf(format), transactions }, lookOf(output))
+        const lines = showLines({ shown, layout: layoutOf(format), transactions }, styleOf(output))
         await output.lines(at === 0 ? lines : ['', ...lines])
       }
   }
@@ -85,7 +85,7 @@ export function layoutOf(format: string | undefined): TreeLayout {
 }
 
 /** The style of this output. */
-export function lookOf({ time, paint, width }: Output): Look {
+export function styleOf({ time, paint, width }: Output): Look {
   return { time, paint, ...(width === undefined ? {} : { width }) }
 }
 
@@ -132,7 +132,7 @@ export async function printDifferences(
   if (format === 'json' || format === 'yaml') await printDocuments(all.map(diffJson), format, several, output)
   else
     for (const [at, diff] of all.entries()) {
-      const lines = diffLines(diff, lookOf(output))
+      const lines = diffLines(diff, styleOf(output))
       await output.lines(at === 0 ? lines : ['', ...lines])
     }
   for (const { name, from, events } of all)

@@ -10,7 +10,7 @@ import { EventStream } from '../../stream/event-stream.ts'
 import { writeDocument } from '../../stream/xml/write.ts'
 import { isNothing, parseXPath, type Selected } from '../../stream/xpath/xpath.ts'
 import { visibleText } from '../../util/visible-text.ts'
-import { layoutOf, lookOf, printDocuments, printMermaid } from './print.ts'
+import { layoutOf, printDocuments, printMermaid, styleOf } from './print.ts'
 import type { Picture } from './snapshot.ts'
 
 /** Evaluates an XPath expression on a stream. */
@@ -87,7 +87,7 @@ async function printOne(
   if (format === 'xml') return output.lines(excerptXml(document, only, output.width !== undefined))
   if (format === 'mermaid') return printMermaid([excerptOf(shown, only)], output)
   const layout: TreeLayout = layoutOf(format)
-  const lines = showLines({ shown, layout, transactions, only }, lookOf(output))
+  const lines = showLines({ shown, layout, transactions, only }, styleOf(output))
   return output.lines(first ? lines : ['', ...lines])
 }
 

@@ -13,12 +13,12 @@ import type { StreamStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import type { ShowCommandOptions } from './options.ts'
-import { differenceOf, layoutOf, lookOf } from './print.ts'
+import { differenceOf, layoutOf, styleOf } from './print.ts'
 import { type Selector, selectedEvents } from './select.ts'
 import { findVersion, isProblem, type Picture, pictureNow } from './snapshot.ts'
 
 /** Draws one stream in at most `height` lines. */
-type Draw = (nowMs: number, look: Look, height: number) => string[]
+type Draw = (nowMs: number, style: Look, height: number) => string[]
 
 /** A watched stream as last read, and its state since. */
 interface Watched {
@@ -46,7 +46,7 @@ export async function watchShown(
       // Each stream counts its own lines that do not fit.
       total: 1,
       drawable: 1,
-      lines: (rows, sizes) => screen(all, rows + 1, { ...lookOf(output), ...sizes }, store.nowMs()),
+      lines: (rows, sizes) => screen(all, rows + 1, { ...styleOf(output), ...sizes }, store.nowMs()),
     }
   }
   const intervalMs = options.interval ?? usualIntervalMs(store)
@@ -87,13 +87,13 @@ function drawOf(view: StreamView, select: Selector | undefined, options: ShowCom
     const from = findVersion(view, options.diff, '--diff', output.time)
     if (isProblem(from)) throw new CommandFailed(from)
     const difference = differenceOf(view, from, undefined)
-    return (nowMs, look, height) => cutTo(diffLines({ ...difference, nowMs }, look), height, look)
+    return (nowMs, style, height) => cutTo(diffLines({ ...difference, nowMs }, style), height, style)
   }
   const picture = pictureNow(view)
   const selected = select?.(picture)
-  if (selected?.kind === 'values') return (_, look, height) => cutTo(selected.values.map(text), height, look)
+  if (selected?.kind === 'values') return (_, style, height) => cutTo(selected.values.map(text), height, style)
   const only = selected === undefined ? undefined : selectedEvents(selected, picture)
-  return (nowMs, look, height) => showFitted(shownAt(picture, nowMs, only, options), look, height)
+  return (nowMs, style, height) => showFitted(shownAt(picture, nowMs, only, options), style, height)
 }
 
 const text = (value: string | number | boolean) => visibleText(String(value))
@@ -113,18 +113,18 @@ function shownAt(
 }
 
 /** Divides the height among the streams. A note goes above its stream. */
-function screen(all: readonly Watched[], height: number, look: Look, nowMs: number): string[] {
+function screen(all: readonly Watched[], height: number, style: Look, nowMs: number): string[] {
   const each = Math.max(1, Math.floor((height - (all.length - 1)) / all.length))
   return all.flatMap(({ name, draw, note }, at) => {
-    const warn = (look.paint ?? noPaint)('bad', `${visibleName(name)} ${visibleText(note)}`)
+    const warn = (style.paint ?? noPaint)('bad', `${visibleName(name)} ${visibleText(note)}`)
     const notes = note === '' ? [] : [warn]
-    const lines = draw?.(nowMs, look, each - notes.length) ?? []
+    const lines = draw?.(nowMs, style, each - notes.length) ?? []
     return [...(at === 0 ? [] : ['']), ...notes, ...lines]
   })
 }
 
-function cutTo(lines: readonly string[], height: number, look: Look): string[] {
+function cutTo(lines: readonly string[], height: number, style: Look): string[] {
   if (lines.length <= height) return [...lines]
   const kept = lines.slice(0, Math.max(0, height - 1))
-  return [...kept, (look.paint ?? noPaint)('dim', `… ${lines.length - kept.length} more`)]
+  return [...kept, (style.paint ?? noPaint)('dim', `… ${lines.length - kept.length} more`)]
 }

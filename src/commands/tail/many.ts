@@ -8,7 +8,7 @@ import { type FollowManyItem, followMany } from '../../ops/follow/follow-many.ts
 import type { Selection } from '../../ops/selection.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { DEFAULT_INTERVAL_MS, linesOf, type TailOptions } from './options.ts'
-import { openPrinter, sentencesOfMany } from './output.ts'
+import { noticesOfMany, openPrinter } from './output.ts'
 
 /** Prints the latest transactions of several streams in order of time, and with `-f` new ones as they come. */
 export async function tailMany(
@@ -68,7 +68,7 @@ class Notices {
     if (item.kind === 'unreadable') return this.#reportUnreadable(item)
     if (item.kind === 'looked') return this.#afterPoll(item.streams)
     if (item.kind === 'interrupted') this.#lostAtMs = this.#runtime.nowMs()
-    for (const sentence of sentencesOfMany(item, this.#runtime.nowMs() - this.#lostAtMs)) {
+    for (const sentence of noticesOfMany(item, this.#runtime.nowMs() - this.#lostAtMs)) {
       await this.#output.say(`-- ${sentence}`)
     }
   }

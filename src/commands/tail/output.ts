@@ -98,7 +98,7 @@ function besideName(stream: string, [first = '', ...others]: readonly string[], 
 }
 
 /** The notice about one stream. @param outageMs how long the store did not answer, if it did not */
-export function sentenceOfOne(
+export function noticeOfOne(
   item: Exclude<FollowItem, { kind: 'transaction' }>,
   stream: string,
   outageMs: number,
@@ -121,7 +121,7 @@ export function sentenceOfOne(
 type Notice = Extract<FollowManyItem, { kind: 'interrupted' | 'resumed' | 'broken' | 'gone' }>
 
 /** Notices about many streams. */
-export function sentencesOfMany(item: Notice, outageMs: number): readonly string[] {
+export function noticesOfMany(item: Notice, outageMs: number): readonly string[] {
   switch (item.kind) {
     case 'interrupted':
       return [lostText(item.cause)]

@@ -12,7 +12,7 @@ import type { Selection } from '../../ops/selection.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { tailMany } from './many.ts'
 import { DEFAULT_INTERVAL_MS, linesOf, type TailOptions } from './options.ts'
-import { openPrinter, sentenceOfOne, type TransactionPrinter } from './output.ts'
+import { noticeOfOne, openPrinter, type TransactionPrinter } from './output.ts'
 
 /** Prints the latest transactions of one stream or many, and with `-f` new ones as they come. */
 export async function tailStreams(options: TailOptions, runtime: Runtime): Promise<Problem | undefined> {
@@ -94,7 +94,7 @@ export async function followFrom(
   for await (const item of follow(store, view.name, { fromVersion, born, intervalMs: interval, signal })) {
     if (item.kind === 'interrupted') lostAtMs = nowMs()
     if (item.kind !== 'transaction') {
-      await output.say(`-- ${sentenceOfOne(item, view.name, nowMs() - lostAtMs)}`)
+      await output.say(`-- ${noticeOfOne(item, view.name, nowMs() - lostAtMs)}`)
     } else if (printer.wants(view.name, item.tx)) {
       await printer.print(view.name, item.tx)
       await printer.flush()

@@ -10,8 +10,16 @@ import type { Holder, StreamStore } from '../../store/store.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { confirm } from '../batch/confirm.ts'
 import type { TransferFlags } from './flags.ts'
-import { bytesOf, type Item, markDuplicates, placeOf } from './item.ts'
-import { copiedOutcome, existsProblem, SAME, skipped, type Transferred, undone, unreplaceable } from './outcome.ts'
+import { type Item, markDuplicates, placeField, readItem } from './item.ts'
+import {
+  copyOutcome,
+  existsProblem,
+  problemOutcome,
+  SAME,
+  skippedOutcome,
+  type TransferOutcome,
+  unreplaceable,
+} from './outcome.ts'
 import type { TransferReport } from './report.ts'
 import { transfer } from './transfer.ts'
 
@@ -53,16 +61,16 @@ async function copyOne(
   existing: CopyOptions['existing'],
   copies: Copies,
   runtime: Runtime,
-): Promise<Transferred> {
-  const body = await bytesOf(item)
+): Promise<TransferOutcome> {
+  const body = await readItem(item)
   if (!(body instanceof Uint8Array)) return body
-  return { ...copiedOutcome(item.name, await copies.put(item.name, body, existing), runtime), ...placeOf(item) }
+  return { ...copyOutcome(item.name, await copies.put(item.name, body, existing), runtime), ...placeField(item) }
 }
 
 /** The planned treatment of one document. */
 interface Job {
   /** The final outcome or, with `copy`, the expected one. */
-  readonly outcome: Transferred
+  readonly outcome: TransferOutcome
   readonly copy?: { readonly item: Item; readonly existing: CopyOptions['existing'] }
 }
 
@@ -86,7 +94,7 @@ async function planCopies(
     }
   }
   // A fault of a single stream is an outcome, and so part of the plan.
-  const faults = { add: (outcome: Transferred) => note({ outcome }) }
+  const faults = { add: (outcome: TransferOutcome) => note({ outcome }) }
   const stopped = await transfer(
     { items, nameOf: ({ name }) => name, work, concurrency: flags.concurrency },
     faults,
@@ -99,25 +107,25 @@ async function planCopies(
 const WOULD = { create: 'would be created', replace: 'would be replaced' } as const
 
 async function planCopy(item: Item, { copies, flags }: CopyRequest): Promise<Job> {
-  const body = await bytesOf(item)
+  const body = await readItem(item)
   if (!(body instanceof Uint8Array)) return { outcome: body }
   const current = await copies.compare(item.name, body)
   if (current !== undefined && !(current.kind === 'other' && flags.replace)) {
-    const outcome = current.kind === 'other' ? conflictOutcome(item.name, flags) : uncopied(item.name, current)
-    return { outcome: { ...outcome, ...placeOf(item) } }
+    const outcome = current.kind === 'other' ? conflictOutcome(item.name, flags) : keptOutcome(item.name, current)
+    return { outcome: { ...outcome, ...placeField(item) } }
   }
   const note = current === undefined ? WOULD.create : WOULD.replace
   const existing = flags.replace ? { replace: current?.etag } : flags.skipExisting ? 'skip' : 'refuse'
-  return { outcome: { stream: item.name, word: 'todo', note, ...placeOf(item) }, copy: { item, existing } }
+  return { outcome: { stream: item.name, word: 'todo', note, ...placeField(item) }, copy: { item, existing } }
 }
 
-function uncopied(stream: string, current: Exclude<CopyState, { readonly kind: 'other' }>): Transferred {
+function keptOutcome(stream: string, current: Exclude<CopyState, { readonly kind: 'other' }>): TransferOutcome {
   if (current.kind === 'same') return { stream, word: 'already', note: SAME }
-  return undone('refused', stream, unreplaceable(stream, current))
+  return problemOutcome('refused', stream, unreplaceable(stream, current))
 }
 
-function conflictOutcome(stream: string, { skipExisting }: TransferFlags): Transferred {
-  return skipExisting ? skipped(stream) : undone('refused', stream, existsProblem(stream))
+function conflictOutcome(stream: string, { skipExisting }: TransferFlags): TransferOutcome {
+  return skipExisting ? skippedOutcome(stream) : problemOutcome('refused', stream, existsProblem(stream))
 }
 
 const NAMES_SHOWN = 20

@@ -1,5 +1,5 @@
 import { problem } from '../../cli/problem.ts'
-import { gone, type Transferred, undone } from './outcome.ts'
+import { goneOutcome, problemOutcome, type TransferOutcome } from './outcome.ts'
 
 /** A document to copy into a store. */
 export interface Item {
@@ -23,10 +23,10 @@ export async function* markDuplicates(items: AsyncIterable<Item>): AsyncGenerato
 }
 
 /** Reads the bytes of an item; returns its outcome if there are none to copy. */
-export async function bytesOf(item: Item): Promise<Uint8Array | Transferred> {
-  if (item.isDuplicate) return { ...undone('refused', item.name, duplicateProblem()), ...placeOf(item) }
+export async function readItem(item: Item): Promise<Uint8Array | TransferOutcome> {
+  if (item.isDuplicate) return { ...problemOutcome('refused', item.name, duplicateProblem()), ...placeField(item) }
   const body = await item.read()
-  return body ?? { ...gone(item.name), ...placeOf(item) }
+  return body ?? { ...goneOutcome(item.name), ...placeField(item) }
 }
 
 function duplicateProblem() {
@@ -36,6 +36,6 @@ function duplicateProblem() {
   })
 }
 
-export function placeOf({ place }: Item): { readonly place?: string } {
+export function placeField({ place }: Item): { readonly place?: string } {
   return place === undefined ? {} : { place }
 }

@@ -6,7 +6,7 @@ import type { OutcomeWord } from '../batch/options.ts'
 import type { TransferWord } from '../batch/result.ts'
 
 /** The outcome for one stream. */
-export interface Transferred {
+export interface TransferOutcome {
   readonly stream: string
   readonly word: TransferWord
   /** What was done, or why it was not done, as a text for people. */
@@ -23,7 +23,7 @@ export interface Transferred {
 export const SAME = 'identical'
 
 /** Describes the outcome of a copy. */
-export function copiedOutcome(stream: string, outcome: CopyOutcome, runtime: Runtime): Transferred {
+export function copyOutcome(stream: string, outcome: CopyOutcome, runtime: Runtime): TransferOutcome {
   switch (outcome.kind) {
     case 'created':
     case 'replaced':
@@ -31,35 +31,39 @@ export function copiedOutcome(stream: string, outcome: CopyOutcome, runtime: Run
     case 'already':
       return { stream, word: 'already', note: SAME, version: outcome.version }
     case 'skipped':
-      return skipped(stream)
+      return skippedOutcome(stream)
     case 'held':
-      return undone('busy', stream, heldProblem(stream, outcome.lease, outcome.waitedMs, outcome.lastBy, runtime))
+      return problemOutcome(
+        'busy',
+        stream,
+        heldProblem(stream, outcome.lease, outcome.waitedMs, outcome.lastBy, runtime),
+      )
     case 'unknown':
-      return undone('unknown', stream, unknownOf(stream, outcome.cause))
+      return problemOutcome('unknown', stream, unknownOf(stream, outcome.cause))
     case 'changed':
-      return undone('changed', stream, changedOf(stream))
+      return problemOutcome('changed', stream, changedOf(stream))
     case 'exists':
-      return undone('refused', stream, existsProblem(stream))
+      return problemOutcome('refused', stream, existsProblem(stream))
     case 'older':
     case 'unreadable':
-      return undone('refused', stream, unreplaceable(stream, outcome))
+      return problemOutcome('refused', stream, unreplaceable(stream, outcome))
     default:
       return outcome satisfies never
   }
 }
 
 /** `--skip-existing` leaves a stream whose content differs. */
-export function skipped(stream: string): Transferred {
+export function skippedOutcome(stream: string): TransferOutcome {
   return { stream, word: 'skipped', note: 'exists with different content: left as it is' }
 }
 
 /** The stream was removed between the listing and the read. */
-export function gone(stream: string): Transferred {
+export function goneOutcome(stream: string): TransferOutcome {
   return { stream, word: 'gone', note: 'removed in the meantime' }
 }
 
 /** An outcome other than success. */
-export function undone(word: OutcomeWord, stream: string, why: Problem): Transferred {
+export function problemOutcome(word: OutcomeWord, stream: string, why: Problem): TransferOutcome {
   return { stream, word, note: why.message, problem: { ...why, stream } }
 }
 

@@ -9,11 +9,11 @@ import { counted, countText } from '../../formats/terminal/numbers.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { openProgress } from '../batch/progress.ts'
 import { count, countsText, outcomeCell, type TransferWord } from '../batch/result.ts'
-import type { Transferred } from './outcome.ts'
+import type { TransferOutcome } from './outcome.ts'
 
 /** Reports the outcomes of streams, one by one. */
 export interface TransferReport {
-  add(outcome: Transferred): Promise<void>
+  add(outcome: TransferOutcome): Promise<void>
   /** @param stopped why the transfer ended early, if it did */
   end(stopped?: Problem): Promise<Problem | undefined>
 }
@@ -31,8 +31,8 @@ export function openReport(
   const items = itemsWriter(output)
   const progress = openProgress(() => (tally.total > 1 ? tally.sentence : ''), options, runtime, !runtime.stdout.isTty)
   /** The first outcome, held back until there is a second: the problem of a single stream is printed as every error is. */
-  let only: Transferred | undefined
-  const print = async (outcome: Transferred) => {
+  let only: TransferOutcome | undefined
+  const print = async (outcome: TransferOutcome) => {
     if (format === 'json') await items.write([jsonText(outcomeJson(outcome), 0)])
     else if (format === 'ndjson') await output.text(jsonLine(outcomeJson(outcome)))
     else if (format === 'text' && !options.quiet) await output.lines([outcomeLine(outcome, output)])
@@ -59,7 +59,7 @@ export function openReport(
 }
 
 /** An outcome as JSON. Fields are only ever added. */
-function outcomeJson({ stream, word, note, version, place, problem: why }: Transferred) {
+function outcomeJson({ stream, word, note, version, place, problem: why }: TransferOutcome) {
   return {
     stream,
     outcome: word,
@@ -72,7 +72,7 @@ function outcomeJson({ stream, word, note, version, place, problem: why }: Trans
 
 const WORD_WIDTH = 7
 
-function outcomeLine({ stream, word, note, version, place, problem: why }: Transferred, { paint }: Output): string {
+function outcomeLine({ stream, word, note, version, place, problem: why }: TransferOutcome, { paint }: Output): string {
   const { text, style } = outcomeCell(word)
   const parts = [
     `${paint(style, text)}${' '.repeat(WORD_WIDTH - word.length)}`,
@@ -99,7 +99,7 @@ class Tally {
   /** Hints of the failed streams. Two suffice to know that they differ. */
   readonly #hints = new Set<string>()
 
-  add({ word, stream, problem: why }: Transferred): void {
+  add({ word, stream, problem: why }: TransferOutcome): void {
     this.total += 1
     count(this.counts, word)
     if (why === undefined) return

@@ -4,7 +4,7 @@ import type { Runtime } from '../../cli/runtime.ts'
 import { LeasectlError } from '../../stream/errors.ts'
 import { readAhead } from '../../util/concurrency.ts'
 import { FaultStreak } from '../batch/fault-streak.ts'
-import { type Transferred, undone } from './outcome.ts'
+import { problemOutcome, type TransferOutcome } from './outcome.ts'
 import { ANY_HINT, type TransferReport } from './report.ts'
 
 const DEFAULT_CONCURRENCY = 8
@@ -13,12 +13,12 @@ export interface Transfer<Item> {
   readonly items: AsyncIterable<Item> | Iterable<Item>
   readonly nameOf: (item: Item) => string
   /** Runs for several items at a time. If order matters, it returns a finish, which runs in item order, one at a time. */
-  readonly work: (item: Item) => Promise<Transferred | Finish>
+  readonly work: (item: Item) => Promise<TransferOutcome | Finish>
   /** Items at a time; default 8. */
   readonly concurrency: number | undefined
 }
 
-type Finish = () => Promise<readonly Transferred[]>
+type Finish = () => Promise<readonly TransferOutcome[]>
 
 /**
  * Does the same work for many streams and reports one outcome for each. After the first Ctrl-C, work in flight finishes.
@@ -30,7 +30,7 @@ export async function transfer<Item>(
   runtime: Runtime,
 ): Promise<Problem | undefined> {
   const gate = new Gate(runtime)
-  const start = async (item: Item): Promise<Transferred | Finish> => {
+  const start = async (item: Item): Promise<TransferOutcome | Finish> => {
     try {
       return await work(item)
     } catch (error) {
@@ -47,10 +47,13 @@ export async function transfer<Item>(
 }
 
 /** The fault of one stream. @throws errors that are not expected faults */
-function faultOutcome(stream: string, error: unknown, runtime: Runtime): Transferred {
+function faultOutcome(stream: string, error: unknown, runtime: Runtime): TransferOutcome {
   if (!isExpected(error)) throw error
   const why = errorProblem(error, runtime)
-  return { ...undone('failed', stream, why), stop: why.code === 'store-full' || why.code === 'container-missing' }
+  return {
+    ...problemOutcome('failed', stream, why),
+    stop: why.code === 'store-full' || why.code === 'container-missing',
+  }
 }
 
 function isExpected(error: unknown): boolean {
@@ -67,7 +70,7 @@ class Gate {
     this.#runtime = runtime
   }
 
-  record({ problem, stop }: Transferred): void {
+  record({ problem, stop }: TransferOutcome): void {
     const isTooLong = this.#faults.isTooLong(problem)
     if (problem === undefined || !(stop || isTooLong)) return
     this.reason ??= { ...problem, hint: problem.hint ?? 'The other streams were not tried.' }

@@ -76,7 +76,7 @@ class Waiting implements WaitCounts {
         this.open = item.open
         if (this.#isEnough() || deadline.passed) break
         if (item.total > 0 && item.open.size === 0) continue
-        deadline.cutLooks()
+        deadline.cutPolls()
         await this.#progress.show(this.#progressText())
       } else {
         await this.#progress.clear()
@@ -153,7 +153,7 @@ export class WaitLimit {
     else if (ms !== undefined) this.#arm(ms)
   }
 
-  /** Aborts when the limit passes, but not before `cutLooks` was called. */
+  /** Aborts when the limit passes, but not before `cutPolls` was called. */
   get signal(): AbortSignal {
     return this.#abort.signal
   }
@@ -163,7 +163,7 @@ export class WaitLimit {
   }
 
   /** From now on the limit cuts polls, and the pauses between them, short. */
-  cutLooks(): void {
+  cutPolls(): void {
     this.#cuts = true
     if (this.#passed) this.#abort.abort()
   }

@@ -14,7 +14,7 @@ import type { WorkCommandOptions } from './options.ts'
 type Claimed = Exclude<WorkOutcome, { readonly kind: 'not-claimed' }>
 
 /** Reports what the worker does, in order. */
-export class Teller {
+export class WorkReporter {
   /** The last event worked on. */
   last: { readonly outcome: Claimed; readonly ran: ProgramRun | undefined } | undefined
   readonly #options: WorkCommandOptions

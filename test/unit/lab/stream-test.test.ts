@@ -7,7 +7,7 @@ import {
   workAtOnce,
   workInLoop,
 } from '../../../src/lab/stream-test.ts'
-import { paceOf } from '../../../src/lab/wait-strategy.ts'
+import { waitStrategyOf } from '../../../src/lab/wait-strategy.ts'
 import { readStream } from '../../../src/ops/read-stream.ts'
 import { openMemoryStore } from '../../../src/store/memory.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
@@ -161,7 +161,7 @@ describe('the reference', () => {
       },
     })
     const start = { op: 'start', event: '01.00', owner: 'a', claimMs: 60_000 } as const
-    const how = { by: 'a', commandId: 'c', signal: NEVER, pace: paceOf('reference', Math.random) }
+    const how = { by: 'a', commandId: 'c', signal: NEVER, pace: waitStrategyOf('reference', Math.random) }
     expect(await referenceChange(seen, 's', start, how)).toMatchObject({ kind: 'done' })
     expect(calls).toEqual(['acquire', 'read and write under the lease', 'release'])
   })
