@@ -90,7 +90,7 @@ function leaseProblem(stream: string, outcome: LeaseOutcome, runtime: Runtime): 
     case 'ok':
       return undefined
     case 'lost':
-      return problem('lease-lost', `the given lease is not, or is no longer, the lease of ${stream}`, {
+      return problem('lease-lost', `the given lease is not the lease of ${stream}`, {
         stream,
         facts: serviceFacts(outcome.code, runtime),
       })

@@ -1,13 +1,8 @@
-import { setImmediate as otherWork } from 'node:timers/promises'
 import { nothingText } from '../../cli/counter.ts'
-import { errorProblem } from '../../cli/error-problem.ts'
-import { missingProblem } from '../../cli/outcome-problem.ts'
 import { itemsWriter, type Output, openOutput, writeTexts } from '../../cli/output.ts'
-import { type Problem, problem, UsageError } from '../../cli/problem.ts'
-import { tellProblem } from '../../cli/problem-text.ts'
-import { openProgressLine } from '../../cli/progress-line.ts'
+import type { Problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import { readSelection } from '../../cli/selection/read.ts'
+import { type Collected, collect, incompleteProblem, selectionSince } from '../../cli/selection/collect.ts'
 import { openStoreFor } from '../../cli/store.ts'
 import { atMs } from '../../cli/time-points.ts'
 import { keepHeapSmall } from '../../cli/v8-flags.ts'
@@ -18,20 +13,23 @@ import { clock, counted, countText } from '../../formats/terminal/numbers.ts'
 import type { Selection } from '../../ops/selection.ts'
 import { readTried, type TriedStream } from '../../ops/stats/attempts.ts'
 import { endedAttempts, failedAttempts, type StepStats, StepTally, sortedSteps } from '../../ops/stats/stats.ts'
-import { visibleName } from '../../util/visible-text.ts'
 import type { StatsOptions } from './options.ts'
+
+/** Unreadable streams reported one by one; further ones are only counted. */
+const MOST_REPORTED = 20
 
 /** Shows figures for the steps of one or many streams. */
 export async function showStats(options: StatsOptions, runtime: Runtime): Promise<Problem | undefined> {
   const sinceMs = options.since && atMs(options.since, runtime.nowMs())
-  const selection = await selectionOf(options, runtime)
+  const selection = await selectionSince(options, 'stats', runtime)
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
   if (selection.kind !== 'names') await keepHeapSmall()
   const tally = new StepTally(options.groupBy ?? 'name', sinceMs)
   const { signal } = runtime
   const tried = readTried(store, selection, { signal, ...(sinceMs === undefined ? {} : { sinceMs }) })
-  const collected = await collect(tried, tally, selection, options, runtime)
+  const add = ({ stream, events }: Extract<TriedStream, { readonly kind: 'read' }>) => tally.add(stream, events)
+  const collected = await collect(tried, add, selection, options, runtime, { mostReported: MOST_REPORTED })
   if (collected.fatal !== undefined) return collected.fatal
   const all = sortedSteps(tally.steps(), options.sort ?? 'count')
   const shown = all.slice(0, options.limit)
@@ -41,16 +39,7 @@ export async function showStats(options: StatsOptions, runtime: Runtime): Promis
     const what = ended === undefined ? undefined : `nothing that matches ${ended}`
     await output.say(await nothingText(store, true, runtime, what))
   } else await output.say(totalsText(all, shown, collected, ended))
-  return incomplete(collected)
-}
-
-async function selectionOf({ since, ...which }: StatsOptions, runtime: Runtime): Promise<Selection> {
-  const selection = await readSelection(which, runtime)
-  if (selection !== undefined) return selection
-  if (since !== undefined) return { kind: 'filter', filter: {} }
-  throw new UsageError('stats needs streams', {
-    hint: 'Give stream names, --since 1h, or a filter such as --match; --all selects the whole store.',
-  })
+  return incompleteProblem(collected, 'The figures cover the other streams.')
 }
 
 interface Found {
@@ -119,78 +108,4 @@ function totalsText(
   const open = since === undefined ? `, ${countText(sum(({ outcomes }) => outcomes.open))} open` : ''
   const rest = shown.length < all.length ? `; showing ${shown.length} of ${all.length} steps` : ''
   return `${parts.join(', ')}; ${countText(failed)} of ${countText(ended)} ended tries failed${share}${open}${rest}`
-}
-
-function incomplete({ streams, unreadable, named }: Collected): Problem | undefined {
-  if (unreadable === 0) return undefined
-  const more = unreadable > named.length ? ` +${unreadable - named.length}` : ''
-  return problem('batch-incomplete', `${unreadable} of ${streams} streams could not be read`, {
-    facts: [['streams', named.map(visibleName).join(' ') + more]],
-    hint: 'The figures cover the other streams.',
-  })
-}
-
-/** The result of reading the streams. */
-interface Collected {
-  /** Streams read, and those that could not be. */
-  readonly streams: number
-  readonly unreadable: number
-  /** Names of the first unreadable streams. */
-  readonly named: readonly string[]
-  /** Ends the command before anything is printed. */
-  readonly fatal: Problem | undefined
-}
-
-const PROGRESS_EVERY = 500
-/** An embedded store answers synchronously, so the loop yields now and then to let signals through. */
-const TURN_EVERY = 50
-/** Unreadable streams reported one by one; further ones are only counted. */
-const MOST_REPORTED = 20
-const MOST_NAMED = 5
-
-/** Adds up all streams as they are read. Unreadable streams are reported and left out. */
-async function collect(
-  tried: AsyncIterable<TriedStream>,
-  tally: StepTally,
-  selection: Selection,
-  options: StatsOptions,
-  runtime: Runtime,
-): Promise<Collected> {
-  const progress = openProgressLine(options, runtime)
-  const named: string[] = []
-  const missing: Problem[] = []
-  let streams = 0
-  let unreadable = 0
-  try {
-    for await (const item of tried) {
-      runtime.signal.throwIfAborted()
-      // A stream removed between the listing and the read no longer belongs to the selection.
-      if (item.kind === 'missing' && selection.kind === 'filter') continue
-      if (++streams % PROGRESS_EVERY === 0) await progress.show(`${streams} streams read`)
-      if (streams % TURN_EVERY === 0) await otherWork()
-      if (item.kind === 'read') tally.add(item.stream, item.events)
-      else if (item.kind === 'missing' && selection.kind === 'names') missing.push(missingProblem(item.stream))
-      else {
-        const fault = item.kind === 'missing' ? missingProblem(item.stream) : errorProblem(item.cause, runtime)
-        if (isOnly(selection)) return { streams, unreadable, named, fatal: fault }
-        if (++unreadable <= MOST_NAMED) named.push(item.stream)
-        if (unreadable > MOST_REPORTED) continue
-        await progress.clear()
-        await tellProblem(fault, options, runtime)
-      }
-    }
-  } finally {
-    await progress.clear()
-  }
-  return { streams, unreadable, named, fatal: allMissing(missing) }
-}
-
-function isOnly(selection: Selection): boolean {
-  return selection.kind === 'names' && selection.names.length === 1
-}
-
-/** Each given name must exist; the problem names all that do not. */
-function allMissing([first, ...others]: readonly Problem[]): Problem | undefined {
-  if (first === undefined || others.length === 0) return first
-  return { ...first, facts: others.map(({ message }) => ['also', message] as const) }
 }

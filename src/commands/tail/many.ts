@@ -1,8 +1,8 @@
-import { missingProblem } from '../../cli/outcome-problem.ts'
 import type { Output } from '../../cli/output.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
 import { tellProblem } from '../../cli/problem-text.ts'
 import type { Runtime } from '../../cli/runtime.ts'
+import { missingProblems } from '../../cli/selection/collect.ts'
 import { atMs } from '../../cli/time-points.ts'
 import { type FollowManyItem, followMany } from '../../ops/follow/follow-many.ts'
 import type { Selection } from '../../ops/selection.ts'
@@ -28,7 +28,7 @@ export async function tailMany(
     signal: runtime.signal,
     ...(options.follow ? { intervalMs: options.interval ?? DEFAULT_INTERVAL_MS } : {}),
   })) {
-    if (item.kind === 'missing') return missingProblems(item.names)
+    if (item.kind === 'missing') return missingProblems(item.names, MOST_NAMED)
     if (item.kind === 'transaction') {
       shown++
       await printer.print(item.stream, item.tx)
@@ -106,13 +106,3 @@ class Notices {
 }
 
 const MOST_NAMED = 10
-
-/** Each given name must exist; the problem names those that do not. */
-function missingProblems([first = '', ...others]: readonly string[]): Problem {
-  const facts = others.slice(0, MOST_NAMED).map(name => ['also', missingProblem(name).message] as const)
-  const more = others.length - facts.length
-  return {
-    ...missingProblem(first),
-    ...(others.length === 0 ? {} : { facts: more > 0 ? [...facts, ['also', `${more} more`] as const] : facts }),
-  }
-}

@@ -2,7 +2,7 @@ import type { Output } from '../../cli/output.ts'
 import { transactionJson, transactionLines } from '../../formats/journal.ts'
 import { jsonLine } from '../../formats/json.ts'
 import { highlighted } from '../../formats/terminal/highlight.ts'
-import { span } from '../../formats/terminal/numbers.ts'
+import { counted, span } from '../../formats/terminal/numbers.ts'
 import { hueOf, noPaint, type Paint } from '../../formats/terminal/style.ts'
 import { widthOf } from '../../formats/terminal/width.ts'
 import type { FollowItem, JournalGap } from '../../ops/follow/follow.ts'
@@ -163,8 +163,4 @@ function goneTexts(names: readonly string[]): string[] {
   const lines = names.slice(0, MOST_NAMED).map(name => `${visibleName(name)} was removed`)
   const more = names.length - lines.length
   return more > 0 ? [...lines, `${more} more were removed`] : lines
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

@@ -1,6 +1,6 @@
-import { missingProblem } from '../../cli/outcome-problem.ts'
 import { itemsWriter, type Output } from '../../cli/output.ts'
 import { type Fact, type Problem, problem } from '../../cli/problem.ts'
+import { missingProblems } from '../../cli/selection/collect.ts'
 import { jsonLine, jsonText } from '../../formats/json.ts'
 import { countText, dueText } from '../../formats/terminal/numbers.ts'
 import { noPaint } from '../../formats/terminal/style.ts'
@@ -149,15 +149,9 @@ function factsOf(facts: readonly Fact[]): Fact[] {
   return facts.filter(([, text]) => text !== '')
 }
 
-/** Each given name must exist; the problem names those that do not. */
-export function missingProblems([first = '', ...others]: readonly string[]): Problem {
-  const facts = others.slice(0, MOST_NAMED).map(name => ['also', missingProblem(name).message] as const)
-  const more = others.length - facts.length
-  return {
-    ...missingProblem(first),
-    ...(facts.length === 0 ? {} : { facts: more > 0 ? [...facts, ['also', `${more} more`] as const] : facts }),
-    hint: 'Is it the right store? --may-appear waits for streams that do not exist yet.',
-  }
+export function missingNames(names: readonly string[]): Problem {
+  const hint = 'Is it the right store? --may-appear waits for streams that do not exist yet.'
+  return { ...missingProblems(names, MOST_NAMED), hint }
 }
 
 export function noMatchProblem(): Problem {

@@ -11,14 +11,7 @@ import { type AwaitedStream, type WaitItem, type WaitTarget, waitFor } from '../
 import type { StreamStore } from '../../store/store.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import type { WaitCommandOptions } from './options.ts'
-import {
-  missingProblems,
-  noMatchProblem,
-  openWaitPrinter,
-  resultOf,
-  type WaitCounts,
-  type WaitPrinter,
-} from './output.ts'
+import { missingNames, noMatchProblem, openWaitPrinter, resultOf, type WaitCounts, type WaitPrinter } from './output.ts'
 
 const SUCCESS: WaitTarget = { kind: 'stream', end: 'success' }
 
@@ -80,7 +73,7 @@ class Waiting implements WaitCounts {
         await this.#progress.show(this.#progressText())
       } else {
         await this.#progress.clear()
-        if (item.kind === 'missing') return missingProblems(item.names)
+        if (item.kind === 'missing') return missingNames(item.names)
         if (item.kind === 'no-match') return noMatchProblem()
         await this.#report(item)
       }
