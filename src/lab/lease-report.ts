@@ -69,20 +69,15 @@ export function sumOf(workers: readonly LeaseWorker[], read: (worker: LeaseWorke
 
 /** The document of `lab lease -o json`. Fields are only ever added. */
 export function leaseReportJson(report: LeaseReport) {
-  const { workers, overlaps } = report
+  const { workers, fairness, overlaps, ...settings } = report
   const turns = sumOf(workers, worker => worker.turns)
   const attempts = sumOf(workers, worker => worker.attempts)
   return {
-    store: report.store,
-    stream: report.stream,
-    procs: report.procs,
-    durationMs: report.durationMs,
-    holdMs: report.holdMs,
-    pace: report.pace,
+    ...settings,
     turns,
     attempts,
     attemptsPerTurn: turns === 0 ? null : Number((attempts / turns).toFixed(2)),
-    fairness: Number(report.fairness.toFixed(3)),
+    fairness: Number(fairness.toFixed(3)),
     waited: lengthsJson(histogramOf(workers.flatMap(({ waitsMs }) => waitsMs))),
     processes: workers.map(({ name, waitsMs, heldMs, ...counts }) => ({
       name,

@@ -109,24 +109,15 @@ export function rateOf({ workers, wallMs }: StreamReport): number {
 
 /** The document of `lab stream -o json`. Fields are only ever added. */
 export function streamReportJson(report: StreamReport) {
-  const { workers, faults, wallMs } = report
+  const { workers, wallMs, version, attempts, fairness, faults, ...settings } = report
   return {
-    store: report.store,
-    stream: report.stream,
-    events: report.events,
-    procs: report.procs,
-    mode: report.mode,
-    pace: report.pace,
-    write: report.write,
-    claimMs: report.claimMs,
-    holdMs: report.holdMs,
-    kill: report.kill,
+    ...settings,
     wallMs: Number(wallMs.toFixed(1)),
     changesPerSecond: Number(rateOf(report).toFixed(1)),
-    version: report.version,
-    attempts: report.attempts,
+    version,
+    attempts,
     killed: workers.filter(({ killed }) => killed).length,
-    fairness: Number(report.fairness.toFixed(3)),
+    fairness: Number(fairness.toFixed(3)),
     worstWaitShare: Number(worstShare(report).toFixed(3)),
     waited: lengthsJson(histogramOf(workers.flatMap(({ waitsMs }) => waitsMs))),
     processes: workers.map(({ waitsMs, endedMs, ...worker }) => ({

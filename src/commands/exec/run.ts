@@ -31,11 +31,15 @@ export async function exec(options: ExecOptions, runtime: Runtime): Promise<Prob
   const [program] = options.command
   const found = findProgram(program, runtime.env.PATH)
   if (found.kind !== 'found') return notStarted(program, found.kind === 'missing' ? 'ENOENT' : 'EACCES')
+  const file = outputFile()
+  if (file === undefined) return ownProblem(notStarted(program, NO_OUTPUT_FILE))
   try {
-    return ownProblem(await runWithOutputFile(options, successors, runtime))
+    return ownProblem(await runCommand(file, options, successors, runtime))
   } catch (error) {
     if (error instanceof EndsWith) throw error
     return ownProblem(errorProblem(error, runtime))
+  } finally {
+    file.remove()
   }
 }
 
@@ -45,20 +49,6 @@ export function ownProblem(what: Problem | undefined): Problem | undefined {
   const { exit, facts = [], ...rest } = what
   const fact = ['code', `${exit} in help exit-codes`] as const
   return { ...rest, exit: NOT_THE_COMMAND, tableExit: exit, facts: [...facts, fact] }
-}
-
-async function runWithOutputFile(
-  options: ExecOptions,
-  successors: ProgramSuccessors,
-  runtime: Runtime,
-): Promise<Problem | undefined> {
-  const file = outputFile()
-  if (file === undefined) return notStarted(options.command[0], NO_OUTPUT_FILE)
-  try {
-    return await runCommand(file, options, successors, runtime)
-  } finally {
-    file.remove()
-  }
 }
 
 async function runCommand(

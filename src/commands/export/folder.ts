@@ -20,10 +20,7 @@ export async function exportToFolder(
   format: DocumentFormat,
   { store, names, options, output, runtime }: ExportRequest,
 ): Promise<Problem | undefined> {
-  const folder = await openFolderTarget(path, {
-    extension: EXTENSION_OF[format],
-    replace: options.replace === true,
-  })
+  const folder = await openFolderTarget(path, EXTENSION_OF[format], options.replace === true)
   const report = openReport('text', options, output, runtime)
   let asStored = 0
   const work = async (name: string) => {
@@ -58,32 +55,25 @@ function outcomeOf(stream: string, outcome: WriteOutcome, note: string): Transfe
   }
 }
 
-/** A folder with one file per stream. */
-export interface FolderTarget {
-  write(stream: string, content: Uint8Array, modifiedMs: number): Promise<WriteOutcome>
-}
-
 type WriteOutcome =
   | { readonly kind: 'written' | 'already'; readonly path: string }
   | { readonly kind: 'refused' | 'failed'; readonly problem: Problem }
 
-export interface FolderOptions {
-  readonly extension: Extension
-  /** Replace existing files whose content differs. */
-  readonly replace: boolean
-}
-
-/** Opens the folder and creates it if it is missing. */
-async function openFolderTarget(path: string, options: FolderOptions): Promise<FolderTarget> {
+/**
+ * Opens a folder for one file per stream, and creates it if it is missing.
+ *
+ * @param replace replace existing files whose content differs
+ */
+async function openFolderTarget(path: string, extension: Extension, replace: boolean) {
   const folder = await openSafeFolder(path)
   /** The stream of each file, by device and inode. If the file system takes `A` and `a` for one file, it finds the clash. */
   const owners = new Map<string, string>()
   const serialize = keyedQueue()
   return {
-    write(stream, content, modifiedMs) {
-      const file = filePathOf(stream, options.extension)
+    write(stream: string, content: Uint8Array, modifiedMs: number): Promise<WriteOutcome> {
+      const file = filePathOf(stream, extension)
       const shown = join(path, file)
-      const writing = { folder, file, shown, stream, content, modifiedMs, options, owners }
+      const writing = { folder, file, shown, stream, content, modifiedMs, replace, owners }
       // Names that may denote the same file must not be written at the same time.
       return serialize(file.normalize('NFC').toLowerCase(), () => writeSafely(writing))
     },
@@ -122,7 +112,7 @@ interface Writing {
   readonly stream: string
   readonly content: Uint8Array
   readonly modifiedMs: number
-  readonly options: FolderOptions
+  readonly replace: boolean
   readonly owners: Map<string, string>
 }
 
@@ -135,7 +125,7 @@ async function writeFile(writing: Writing): Promise<WriteOutcome> {
   try {
     await writing.folder.check(folder)
     const inode = await fill(draft, writing)
-    if (writing.options.replace) await draft.replace(path)
+    if (writing.replace) await draft.replace(path)
     else if (!(await draft.publish(path))) {
       // Another process was faster, or the file system takes the name for that of another file.
       return (
@@ -159,7 +149,7 @@ async function fill({ handle }: PartialFile, { content, modifiedMs }: Writing): 
 async function compareExisting(path: string, writing: Writing): Promise<WriteOutcome | undefined> {
   const found = await existing(path, writing.content)
   if (found === undefined) return undefined
-  const { shown, stream, owners, options } = writing
+  const { shown, stream, owners, replace } = writing
   if (found.kind === 'no file') return refused(`${shown} exists and is not a regular file`)
   const owner = owners.get(found.inode)
   if (owner !== undefined && owner !== stream) {
@@ -169,7 +159,7 @@ async function compareExisting(path: string, writing: Writing): Promise<WriteOut
     owners.set(found.inode, stream)
     return { kind: 'already', path: shown }
   }
-  if (options.replace) return undefined
+  if (replace) return undefined
   return refused(`${shown} exists with different content`, '--replace overwrites it.')
 }
 

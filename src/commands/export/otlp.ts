@@ -141,11 +141,14 @@ function partialProblem(where: string, text: string): Problem | undefined {
   return problem('spans-refused', `${where} refused ${rejected} of the spans of this request${why}`, { exit: 9 })
 }
 
-function partialSuccess(text: string): { readonly rejectedSpans?: unknown; readonly errorMessage?: unknown } {
+interface PartialSuccess {
+  readonly rejectedSpans?: unknown
+  readonly errorMessage?: unknown
+}
+
+function partialSuccess(text: string): PartialSuccess {
   try {
-    const answer: unknown = JSON.parse(text)
-    const partial = answer !== null && typeof answer === 'object' && 'partialSuccess' in answer && answer.partialSuccess
-    return partial !== null && typeof partial === 'object' ? partial : {}
+    return (JSON.parse(text) as { readonly partialSuccess?: PartialSuccess | null }).partialSuccess ?? {}
   } catch {
     return {}
   }

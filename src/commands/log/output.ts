@@ -26,6 +26,8 @@ export function streamedLog(output: Output): LogOutput {
   }
 }
 
+/** Cells contain no control characters. */
+const SEPARATOR = '\u0000'
 /** Table rows per write. */
 const ROWS_AT_ONCE = 1_000
 
@@ -64,7 +66,10 @@ function writerFor(format: string | undefined, nowMs: () => number, output: Outp
     case 'ndjson':
       return { text: entry => jsonLine(logJson(entry)), write: items => writeTexts(items, output) }
     default:
-      return { text: entry => joined(logRow(entry, nowMs(), output.time)), write: items => table(items, output) }
+      return {
+        text: entry => logRow(entry, nowMs(), output.time).join(SEPARATOR),
+        write: items => table(items, output),
+      }
   }
 }
 
@@ -76,29 +81,23 @@ async function json(items: readonly string[], truncated: boolean, output: Output
 
 async function table(items: readonly string[], output: Output): Promise<void> {
   let atLeast: readonly number[] = []
-  for (const part of parts(items)) atLeast = tableWidths(LOG_COLUMNS, part.map(split), { atLeast })
+  for (const part of parts(items))
+    atLeast = tableWidths(
+      LOG_COLUMNS,
+      part.map(item => item.split(SEPARATOR)),
+      { atLeast },
+    )
   const widths = tableWidths(LOG_COLUMNS, [], {
     atLeast,
     ...(output.width === undefined ? {} : { width: output.width }),
   })
   await output.lines([tableHeader(LOG_COLUMNS, widths, output.paint)])
   for (const part of parts(items)) {
-    const rows = part.map(item => logCells(split(item)))
+    const rows = part.map(item => logCells(item.split(SEPARATOR)))
     await output.lines(tableRows(LOG_COLUMNS, rows, widths, output.paint))
   }
 }
 
 function* parts(items: readonly string[]): Generator<readonly string[]> {
   for (let at = 0; at < items.length; at += ROWS_AT_ONCE) yield items.slice(at, at + ROWS_AT_ONCE)
-}
-
-/** Cells contain no control characters. */
-const SEPARATOR = '\u0000'
-
-function joined(cells: readonly string[]): string {
-  return cells.join(SEPARATOR)
-}
-
-function split(item: string): string[] {
-  return item.split(SEPARATOR)
 }

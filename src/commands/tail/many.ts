@@ -20,7 +20,7 @@ export async function tailMany(
 ): Promise<Problem | undefined> {
   const printer = openPrinter(options, output, store, true)
   const sinceMs = options.since && atMs(options.since, runtime.nowMs())
-  const notices = new Notices(options, output, runtime)
+  const notices = openNotices(options, output, runtime)
   let shown = 0
   for await (const item of followMany(store, selection, {
     past: { latest: linesOf(options), ...(sinceMs === undefined ? {} : { sinceMs }) },
@@ -46,62 +46,43 @@ export async function tailMany(
   return runtime.signal.aborted ? undefined : notices.end()
 }
 
-/** Notices on stderr beside the transactions. */
-class Notices {
-  readonly #options: TailOptions
-  readonly #output: Output
-  readonly #runtime: Runtime
-  #lostAtMs = 0
-  #isFirst = true
+/** Prints notices on stderr beside the transactions. */
+function openNotices(options: TailOptions, output: Output, runtime: Runtime) {
+  let lostAtMs = 0
+  let isFirst = true
   /** In total, and since the last poll. */
-  #unreadable = 0
-  #unreadableNow = 0
-  #streams = 0
-
-  constructor(options: TailOptions, output: Output, runtime: Runtime) {
-    this.#options = options
-    this.#output = output
-    this.#runtime = runtime
-  }
-
-  async report(item: Exclude<FollowManyItem, { kind: 'transaction' | 'missing' }>): Promise<void> {
-    if (item.kind === 'unreadable') return this.#reportUnreadable(item)
-    if (item.kind === 'looked') return this.#afterPoll(item.streams)
-    if (item.kind === 'interrupted') this.#lostAtMs = this.#runtime.nowMs()
-    for (const sentence of noticesOfMany(item, this.#runtime.nowMs() - this.#lostAtMs)) {
-      await this.#output.say(`-- ${sentence}`)
+  let unreadable = 0
+  let unreadableNow = 0
+  let streams = 0
+  const afterPoll = async (count: number) => {
+    const more = unreadableNow - MOST_NAMED
+    if (more > 0) await output.say(`-- ${more} more streams cannot be read`)
+    if (isFirst && count === 0 && options.follow) {
+      await output.say('-- no stream matches yet; waiting for one (Ctrl-C to stop)')
     }
+    streams = count
+    unreadableNow = 0
+    isFirst = false
   }
-
-  /** The problem if some streams could not be read. */
-  end(): Problem | undefined {
-    if (this.#unreadable === 0) return undefined
-    return problem('batch-incomplete', `${this.#unreadable} of ${this.#streams} streams could not be read`, {
-      hint: 'The transactions of all other streams were shown.',
-    })
-  }
-
-  async #reportUnreadable({
-    stream,
-    code,
-    message,
-    hint = 'show -o xml prints it as stored.',
-  }: Extract<FollowManyItem, { kind: 'unreadable' }>): Promise<void> {
-    this.#unreadable++
-    this.#unreadableNow++
-    if (this.#unreadableNow > MOST_NAMED) return
-    await tellProblem(problem(code, message, { stream, hint }), this.#options, this.#runtime)
-  }
-
-  async #afterPoll(streams: number): Promise<void> {
-    const more = this.#unreadableNow - MOST_NAMED
-    if (more > 0) await this.#output.say(`-- ${more} more streams cannot be read`)
-    if (this.#isFirst && streams === 0 && this.#options.follow) {
-      await this.#output.say('-- no stream matches yet; waiting for one (Ctrl-C to stop)')
-    }
-    this.#streams = streams
-    this.#unreadableNow = 0
-    this.#isFirst = false
+  return {
+    async report(item: Exclude<FollowManyItem, { kind: 'transaction' | 'missing' }>): Promise<void> {
+      if (item.kind === 'looked') return afterPoll(item.streams)
+      if (item.kind === 'unreadable') {
+        const { stream, code, message, hint = 'show -o xml prints it as stored.' } = item
+        unreadable++
+        if (++unreadableNow > MOST_NAMED) return
+        return tellProblem(problem(code, message, { stream, hint }), options, runtime)
+      }
+      if (item.kind === 'interrupted') lostAtMs = runtime.nowMs()
+      for (const notice of noticesOfMany(item, runtime.nowMs() - lostAtMs)) await output.say(`-- ${notice}`)
+    },
+    /** The problem if some streams could not be read. */
+    end(): Problem | undefined {
+      if (unreadable === 0) return undefined
+      return problem('batch-incomplete', `${unreadable} of ${streams} streams could not be read`, {
+        hint: 'The transactions of all other streams were shown.',
+      })
+    },
   }
 }
 

@@ -161,7 +161,7 @@ function endedLine({ run, startedMs, tookMs, ...ended }: Ended): string {
     event: ended.event,
     name: orNull(ended.name),
     outcome: ended.outcome,
-    attempt: ended.attempt ?? null,
+    attempt: ended.attempt,
     attemptKey: orNull(ended.attemptKey),
     owner: orNull(ended.owner),
     fence: ended.fence ?? null,
@@ -172,8 +172,8 @@ function endedLine({ run, startedMs, tookMs, ...ended }: Ended): string {
     startedAt: jsonTime(startedMs),
     tookMs: tookMs === undefined ? null : Math.round(tookMs),
     version: ended.version ?? null,
-    added: ended.added,
-    done: ended.done,
+    added: ended.added ?? [],
+    done: ended.done ?? false,
   })
 }
 
@@ -190,23 +190,23 @@ function firstLine(text: string): string {
 interface Ended {
   readonly stream: string
   readonly event: string
-  readonly name: string | undefined
-  readonly owner: string | undefined
-  readonly fence: number | undefined
-  readonly attempt: number | undefined
-  readonly attemptKey: string | undefined
+  readonly name?: string
+  readonly owner?: string
+  readonly fence?: number
+  readonly attempt: number
+  readonly attemptKey?: string
   readonly outcome: 'completed' | 'advanced' | 'failed' | 'released' | 'lost' | 'unreported' | 'given-up'
   /** The error code, if it was lost or not reported. */
-  readonly code: string | undefined
+  readonly code?: string
   /** For people: the failure or the outcome. */
-  readonly message: string | undefined
-  readonly run: ProgramRun | undefined
-  readonly startedMs: number | undefined
-  readonly tookMs: number | undefined
-  readonly version: number | undefined
-  readonly added: readonly string[]
+  readonly message?: string | undefined
+  readonly run?: ProgramRun | undefined
+  readonly startedMs?: number
+  readonly tookMs?: number
+  readonly version?: number
+  readonly added?: readonly string[]
   /** The stream ended with it. */
-  readonly done: boolean
+  readonly done?: boolean
 }
 
 /** Facts about the run that the outcome lacks. */
@@ -223,11 +223,6 @@ const WORDS = { complete: 'completed', advance: 'advanced', fail: 'failed', rele
 function endedFrom(outcome: Claimed, { startedMs, endedMs, run, ownEnd }: RunDetails): Ended {
   return {
     ...ofJob(outcome.job),
-    code: undefined,
-    message: undefined,
-    version: undefined,
-    added: [],
-    done: false,
     run,
     startedMs,
     tookMs: Math.max(0, endedMs - startedMs),
@@ -268,22 +263,6 @@ function specific(outcome: Claimed): Pick<Ended, 'outcome'> & Partial<Ended> {
 }
 
 function givenUp(stream: string, event: string, attempts: number): Ended {
-  return {
-    stream,
-    event,
-    name: undefined,
-    owner: undefined,
-    fence: undefined,
-    attempt: attempts,
-    attemptKey: undefined,
-    outcome: 'given-up',
-    code: undefined,
-    message: `${attempts} attempts, and each time the worker stopped sending heartbeats`,
-    run: undefined,
-    startedMs: undefined,
-    tookMs: undefined,
-    version: undefined,
-    added: [],
-    done: false,
-  }
+  const message = `${attempts} attempts, and each time the worker stopped sending heartbeats`
+  return { stream, event, attempt: attempts, outcome: 'given-up', message }
 }
