@@ -23,9 +23,9 @@ export function endpointUrl(text: string): URL {
   if (!URL.canParse(text)) throw bad('not a URL')
   const url = new URL(text)
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-    throw bad('it has a user, a query or a fragment', `Pass credentials in ${HEADERS_VARIABLE}=KEY=VALUE.`)
+    throw bad('must not have a user, a query or a fragment', `Pass credentials in ${HEADERS_VARIABLE}=KEY=VALUE.`)
   }
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw bad('it is neither https nor http')
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw bad('neither https nor http')
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     throw bad('http would send the streams unencrypted', 'Use https, or http://localhost.')
   }
@@ -132,7 +132,7 @@ function noAnswer(where: string, error: unknown): Problem {
   })
 }
 
-/** A request may be taken in part: https://opentelemetry.io/docs/specs/otlp/#partial-success-1 */
+/** A request may be accepted in part: https://opentelemetry.io/docs/specs/otlp/#partial-success-1 */
 function partialProblem(where: string, text: string): Problem | undefined {
   const { rejectedSpans, errorMessage } = partialSuccess(text)
   const rejected = Number(rejectedSpans ?? 0)

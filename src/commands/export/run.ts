@@ -17,7 +17,7 @@ import type { Item } from '../transfer/item.ts'
 import { openReport } from '../transfer/report.ts'
 import { documentOf, isCopied, type Loaded, load, unreadableOutcome } from './documents.ts'
 import { exportToFolder } from './folder.ts'
-import { type DocumentFormat, type ExportRequest, type ExportTarget, exportTarget } from './target.ts'
+import { type DocumentFormat, type ExportRequest, type ExportTarget, exportTarget, type Names } from './target.ts'
 import { exportTraces } from './traces.ts'
 
 export interface ExportOptions extends GlobalOptions, SelectionOptions, TransferFlags {
@@ -66,7 +66,7 @@ async function selectNames(
   { skipMissing }: { readonly skipMissing?: boolean },
   output: Output,
   { signal }: Runtime,
-): Promise<AsyncIterable<string>> {
+): Promise<Names> {
   if (selection.kind === 'filter') return listed(store, selection, output, signal)
   const names: string[] = []
   const missing: Problem[] = []
@@ -77,7 +77,7 @@ async function selectNames(
   const fatal = missingProblemOf(missing, names.length + missing.length > 1, MISSING_HINT)
   if (fatal !== undefined && !(skipMissing && names.length > 0)) throw new CommandFailed(fatal)
   for (const { message } of missing) await output.say(`skipped: ${visibleName(message)}`)
-  return each(names)
+  return names
 }
 
 const MISSING_HINT = 'Nothing was exported. --skip-missing exports the others.'
@@ -90,10 +90,6 @@ async function* listed(store: StreamStore, selection: Selection, output: Output,
   }
   if (any) return
   await output.say(`no matching streams in ${visibleText(store.address)}`)
-}
-
-async function* each(names: readonly string[]) {
-  yield* names
 }
 
 /** Writes one stream to stdout: unchanged into a pipe or file, with visible control characters on a terminal. */
@@ -120,7 +116,7 @@ function bytesOf(loaded: Exclude<Loaded, { readonly kind: 'gone' }>, format: Doc
   return loaded.kind === 'unreadable' ? loaded.stored.body : documentOf(loaded.view, format)
 }
 
-async function onlyOne(names: AsyncIterable<string>, format: DocumentFormat): Promise<string | undefined> {
+async function onlyOne(names: Names, format: DocumentFormat): Promise<string | undefined> {
   let only: string | undefined
   for await (const name of names) {
     if (only !== undefined) {
@@ -157,6 +153,6 @@ async function exportToStore(
   )
 }
 
-async function* itemsOf(names: AsyncIterable<string>, store: StreamStore): AsyncGenerator<Item> {
+async function* itemsOf(names: Names, store: StreamStore): AsyncGenerator<Item> {
   for await (const name of names) yield { name, read: async () => (await store.read(name))?.body }
 }

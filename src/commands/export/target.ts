@@ -82,10 +82,13 @@ function needs(flag: string, other: string): UsageError {
   return new UsageError(`${flag} needs ${other}`)
 }
 
+/** Names of the selected streams. */
+export type Names = Iterable<string> | AsyncIterable<string>
+
 /** The input of every kind of export. */
 export interface ExportRequest {
   readonly store: StreamStore
-  readonly names: AsyncIterable<string>
+  readonly names: Names
   readonly options: GlobalOptions & TransferFlags
   readonly output: Output
   readonly runtime: Runtime

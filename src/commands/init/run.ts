@@ -1,3 +1,4 @@
+import { containerCreator } from '../../cli/create-container.ts'
 import type { ChangeFlags, GlobalOptions } from '../../cli/options.ts'
 import { outcomeProblem } from '../../cli/outcome-problem.ts'
 import { openOutput } from '../../cli/output.ts'
@@ -6,8 +7,7 @@ import { type Problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { openStoreFor, transactOptions } from '../../cli/store.ts'
 import { readStream } from '../../ops/read-stream.ts'
-import { type TransactOutcome, transact } from '../../ops/transact/transact.ts'
-import { ContainerMissing } from '../../store/errors.ts'
+import { transact } from '../../ops/transact/transact.ts'
 import type { StreamStore } from '../../store/store.ts'
 import type { ChangeResult, EventSpec, Operation } from '../../stream/operations/operation.ts'
 import { type AttributeFlags, attributesOf } from '../event/flags.ts'
@@ -35,7 +35,9 @@ export async function initStream(options: InitOptions, runtime: Runtime): Promis
   const operation = initOperation(options, template, runtime.newId())
   const store = await openStoreFor(options, runtime, output)
   const commandId = options.commandId ?? runtime.newId()
-  const outcome = await createIn(store, operation, commandId, options, runtime)
+  const how = transactOptions(options, commandId, 'init', runtime)
+  const create = () => transact(store, options.stream, operation, how)
+  const outcome = await containerCreator(store, options.createContainer)(create)
   const isAccepted = options.ifAbsent && outcome.kind === 'refused' && outcome.refusal.code === 'exists'
   if (outcome.kind === 'done' || isAccepted) {
     const { stream, reason } = options
@@ -68,24 +70,6 @@ function initOperation(options: InitOptions, template: Template, born: string): 
 function given({ topic, key, tag, ref, trackingId, timeout, onDue }: InitOptions) {
   const flags = { topic, key, tag, ref, trackingId, timeout, onDue }
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
-}
-
-async function createIn(
-  store: StreamStore,
-  operation: Init,
-  commandId: string,
-  options: InitOptions,
-  runtime: Runtime,
-): Promise<TransactOutcome> {
-  const how = transactOptions(options, commandId, 'init', runtime)
-  try {
-    return await transact(store, options.stream, operation, how)
-  } catch (error) {
-    const mayCreate = options.createContainer || store.address.startsWith('azurite:')
-    if (!(error instanceof ContainerMissing) || !mayCreate) throw error
-    await store.createContainer()
-    return await transact(store, options.stream, operation, how)
-  }
 }
 
 /** The result that `--if-absent` reports for an existing stream. */

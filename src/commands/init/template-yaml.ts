@@ -69,5 +69,5 @@ function mapping(value: unknown, what: string, known: readonly string[]): Readon
 function scalar(name: string, value: unknown): string {
   if (typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  throw new UsageError(`${name} must be a text`)
+  throw new UsageError(`${name} must be a string`)
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { containerCreator } from '../../cli/create-container.ts'
 import { clockName } from '../../cli/folders.ts'
 import type { Output } from '../../cli/output.ts'
 import type { Processes, Runtime } from '../../cli/runtime.ts'
@@ -7,7 +8,6 @@ import { readStream, type StreamView } from '../../ops/read-stream.ts'
 import { removeStream } from '../../ops/remove.ts'
 import { transact } from '../../ops/transact/transact.ts'
 import type { LineChannel } from '../../process/line-process.ts'
-import { ContainerMissing } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import type { LabOptions } from './options.ts'
@@ -40,12 +40,7 @@ export async function createLabStream(
   const forks = Array.from({ length: events }, () => ({ name: 'Step', topic: 'lab' }))
   const init = { op: 'init', root: { name: 'Lab' }, forks, hold: false, born: randomUUID() } as const
   const create = () => transact(store, stream, init, { commandId: runtime.newId(), by: runtime.actor, why: 'lab' })
-  const outcome = await create().catch(async error => {
-    const mayCreate = options.createContainer || store.address.startsWith('azurite:')
-    if (!(error instanceof ContainerMissing) || !mayCreate) throw error
-    await store.createContainer()
-    return create()
-  })
+  const outcome = await containerCreator(store, options.createContainer)(create)
   if (outcome.kind !== 'done') throw new Error(`${stream} could not be created: ${outcome.kind}`)
 }
 

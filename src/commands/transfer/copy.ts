@@ -1,3 +1,4 @@
+import { containerCreator, mayCreateContainer } from '../../cli/create-container.ts'
 import type { GlobalOptions } from '../../cli/options.ts'
 import { CommandFailed, type Problem, problem } from '../../cli/problem.ts'
 import { openProgressLine } from '../../cli/progress-line.ts'
@@ -206,51 +207,29 @@ export function openCopies(store: StreamStore, flags: TransferFlags, purpose: st
     purpose,
     sinceMs: runtime.nowMs(),
   }
-  const ready = containerMaker(store, flags)
+  const { leaseWait: leaseWaitMs = DEFAULT_LEASE_WAIT_MS, createContainer } = flags
+  const creatingContainer = containerCreator(store, createContainer)
   return {
-    put: (name, body, existing) =>
-      ready(() =>
-        copyInto(store, name, body, {
-          existing,
-          holder,
-          leaseWaitMs: flags.leaseWait ?? DEFAULT_LEASE_WAIT_MS,
-          stopWaiting: runtime.signal,
-        }),
-      ),
+    put: (name, body, existing) => {
+      const options = { existing, holder, leaseWaitMs, stopWaiting: runtime.signal }
+      return creatingContainer(() => copyInto(store, name, body, options)).catch(explainMissing)
+    },
     async compare(name, body) {
       const document = parseBody(body, name)
       try {
         return await lookAt(store, name, { body, document })
       } catch (error) {
         // The container is created with the first copy: until then it holds nothing.
-        if (error instanceof ContainerMissing && mayCreate(store, flags)) return undefined
-        throw error instanceof ContainerMissing ? containerProblem(error) : error
+        if (error instanceof ContainerMissing && mayCreateContainer(store, createContainer)) return undefined
+        return explainMissing(error)
       }
     },
   }
 }
 
-function mayCreate(store: StreamStore, { createContainer }: TransferFlags): boolean {
-  return createContainer === true || store.address.startsWith('azurite:')
-}
-
-/** Creates a missing container, once for all copies, and then repeats the work that needed it. */
-function containerMaker(store: StreamStore, flags: TransferFlags) {
-  let made: Promise<void> | undefined
-  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    try {
-      return await work()
-    } catch (error) {
-      if (!(error instanceof ContainerMissing)) throw error
-      if (!mayCreate(store, flags)) throw containerProblem(error)
-      made ??= store.createContainer()
-      await made
-      return work()
-    }
-  }
-}
-
-function containerProblem(error: ContainerMissing): CommandFailed {
+/** Adds the flag that creates a missing container. */
+function explainMissing(error: unknown): never {
+  if (!(error instanceof ContainerMissing)) throw error
   const hint = 'Repeat the command with --create-container.'
-  return new CommandFailed(problem('container-missing', error.message, { cause: error, hint }))
+  throw new CommandFailed(problem('container-missing', error.message, { cause: error, hint }))
 }

@@ -121,7 +121,7 @@ function startedText({ stream, event, attempt }: Job): string {
 
 /** A warning that the event's own timeout may end it during the work. */
 function limitText({ stream, event }: Job, warning: string): string {
-  return line('beware', stream, event.id, `${visibleText(event.name)}: ${warning}`)
+  return line('warning', stream, event.id, `${visibleText(event.name)}: ${warning}`)
 }
 
 /** `completed  orders/4711 01.00 Pay in 12s: 12 results` */
@@ -147,7 +147,7 @@ export function reportText(report: LoopReport): string {
   const besides = [
     ...(givenUp === 0 ? [] : [`${counted(givenUp, 'event')} given up`]),
     ...(faults === 0 ? [] : [counted(faults, 'fault')]),
-    ...(locked === 0 ? [] : [`${counted(locked, 'stream')} left, leased until released or broken`]),
+    ...(locked === 0 ? [] : [`${counted(locked, 'stream')} skipped, leased until released or broken`]),
   ]
   if (claimed > 0) besides.unshift(`worked on ${counted(claimed, 'event')}: ${counts.join(', ')}`)
   return besides.length === 0 ? 'nothing to do' : besides.join('; ')

@@ -37,7 +37,7 @@ test.each(['text', 'ndjson'])(
     await cli(made, ['event', 'set', 's', '01.00', '--timeout', '0s'])
     const { exit, stderr } = await cli(made, ['work', '--name', 'A', '--once', '-o', format, '--', 'true'], PATH)
     expect(exit).toBe(0)
-    expect(stderr).toMatch(/^beware {5}s 01\.00 A: its timeout is over: a watchdog ends it while it is worked on$/m)
+    expect(stderr).toMatch(/^warning {4}s 01\.00 A: its timeout is over: a watchdog ends it while it is worked on$/m)
   },
 )
 
@@ -87,7 +87,7 @@ test('says that a stream with work was left because it is leased until it is rel
   const made = await world()
   await cli(made, ['lease', 'acquire', 's', '--duration', 'infinite'])
   const ran = await cli(made, ['work', '--name', 'A', '--until-empty', '--', 'true'], PATH)
-  expect(ran).toMatchObject({ exit: 7, stderr: expect.stringContaining('1 stream left, leased until released') })
+  expect(ran).toMatchObject({ exit: 7, stderr: expect.stringContaining('1 stream skipped, leased until released') })
 })
 
 test('says of a command that cannot be started why its event was handed back: 7', async () => {
