@@ -38,17 +38,8 @@ export async function playDemo(options: DemoOptions, runtime: ProgramRuntime): P
   const output = await openOutput(options, runtime, 'relative')
   const stream = `demo/search-order-${clockName(runtime.nowMs())}`
   await output.say(`${stream} on ${store.address}: ${WORKERS} worker processes contend for its events`)
-  const startWorker = (name: string) =>
-    workerProcess(runtime, [
-      '--as-worker',
-      name,
-      '--stream',
-      stream,
-      '--speed',
-      String(speed),
-      '--store',
-      store.address,
-    ])
+  const flags = ['--stream', stream, '--speed', String(speed), '--store', store.address]
+  const startWorker = (name: string) => workerProcess(runtime, ['--as-worker', name, ...flags])
   if (options.top) {
     const { playInTop } = await import('../top/demo.ts')
     const played = await playInTop({ stream, by: runtime.actor, workers: WORKERS, startWorker }, options, runtime)

@@ -17,7 +17,8 @@ import { attributesOf, ownerOf } from '../event/flags.ts'
 import type { ExecOptions, ProgramFlags } from './options.ts'
 import { execResult, notStarted } from './outcome.ts'
 
-const DEFAULT_GRACE_MS = 10_000
+/** Default time between the request to terminate and the kill, ms. */
+export const DEFAULT_GRACE_MS = 10_000
 /** The exit code for failures of leasectl itself, as most other codes may come from the command. */
 export const NOT_THE_COMMAND = 125
 /** Exit codes that stay: wrong usage, a command that cannot be run, and signals. */

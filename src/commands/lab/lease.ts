@@ -10,6 +10,7 @@ import { waitStrategyOf } from '../../lab/wait-strategy.ts'
 import { runAsWorker, runWorkerProcesses, SampleWriter } from '../../lab/worker-processes.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { visibleText } from '../../util/visible-text.ts'
+import { holderOf } from '../lease/flags.ts'
 import type { LabOptions } from './options.ts'
 import { createLabStream, labName, openLabStore, removeLabStream, workerStarter } from './setup.ts'
 
@@ -57,11 +58,11 @@ async function contend(
 
 async function work(store: StreamStore, name: string, options: LeaseLabOptions, runtime: Runtime): Promise<undefined> {
   const { stream = '', duration: durationMs = 0, hold: holdMs = 0, pace = 'usual' } = options
-  const { stdout, signal, host, pid } = runtime
+  const { stdout, signal } = runtime
   await store.read(stream)
   const write = (text: string) => stdout.write(text)
   const samples = new SampleWriter<Turn>(turns => write(`${JSON.stringify({ kind: 'turns', turns })}\n`))
-  const holder = { by: name, host, pid, purpose: 'lab lease', sinceMs: runtime.nowMs() }
+  const holder = holderOf({ by: name }, 'lab lease', runtime)
   await runAsWorker({ heard: runtime.hearLines(), write, signal }, async stop => {
     const how = { holder, durationMs, holdMs, pace: waitStrategyOf(pace, Math.random), clock: machineMs, signal: stop }
     await takeTurns(store, stream, { ...how, report: turn => samples.add(turn) })

@@ -87,18 +87,8 @@ async function contend(
       `${where}: ${procs} processes work on ${events} events, ${mode === 'loop' ? 'one event at a time each' : 'all events at once'}`,
     )
   }
-  const flags = [
-    '--procs',
-    `${procs}`,
-    '--pace',
-    pace,
-    '--write',
-    write,
-    '--claim',
-    `${claimMs}ms`,
-    '--hold',
-    `${holdMs}ms`,
-  ]
+  const values = { procs, pace, write, claim: `${claimMs}ms`, hold: `${holdMs}ms` }
+  const flags = Object.entries(values).flatMap(([name, value]) => [`--${name}`, `${value}`])
   const modes = [...(mode === 'at-once' ? ['--at-once'] : []), ...(kill ? ['--kill'] : [])]
   const members = await runWorkerProcesses({
     size: procs,

@@ -3,13 +3,15 @@ import type { GlobalOptions } from '../../cli/options.ts'
 import { CommandFailed, type Problem, problem } from '../../cli/problem.ts'
 import { openProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
+import { DEFAULT_LEASE_WAIT_MS } from '../../cli/store.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
 import { type CopyOptions, type CopyOutcome, type CopyState, copyInto, lookAt } from '../../ops/copy.ts'
 import { parseBody } from '../../ops/transact/plan.ts'
 import { ContainerMissing } from '../../store/errors.ts'
-import type { Holder, StreamStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { confirm } from '../batch/confirm.ts'
+import { holderOf } from '../lease/flags.ts'
 import type { TransferFlags } from './flags.ts'
 import { type Item, markDuplicates, placeField, readItem } from './item.ts'
 import {
@@ -188,8 +190,6 @@ interface CopyRequest {
   readonly address: string
 }
 
-const DEFAULT_LEASE_WAIT_MS = 10_000
-
 /** The target store of copies. */
 interface Copies {
   /** @param existing what to do if another document already has the name */
@@ -200,13 +200,7 @@ interface Copies {
 
 /** @param purpose shown to other users while a lease is held */
 export function openCopies(store: StreamStore, flags: TransferFlags, purpose: string, runtime: Runtime): Copies {
-  const holder: Holder = {
-    by: flags.by ?? runtime.actor,
-    host: runtime.host,
-    pid: runtime.pid,
-    purpose,
-    sinceMs: runtime.nowMs(),
-  }
+  const holder = holderOf(flags, purpose, runtime)
   const { leaseWait: leaseWaitMs = DEFAULT_LEASE_WAIT_MS, createContainer } = flags
   const creatingContainer = containerCreator(store, createContainer)
   return {

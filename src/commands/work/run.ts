@@ -10,11 +10,17 @@ import { workLoop } from '../../worker/loop.ts'
 import { programWork } from '../../worker/program/run.ts'
 import type { LoopOptions, LoopReport } from '../../worker/types.ts'
 import { execResult, notStarted } from '../exec/outcome.ts'
-import { environment, jobText, NOT_THE_COMMAND, ownProblem, successorsIn, takeAsSigterm } from '../exec/run.ts'
+import {
+  DEFAULT_GRACE_MS,
+  environment,
+  jobText,
+  NOT_THE_COMMAND,
+  ownProblem,
+  successorsIn,
+  takeAsSigterm,
+} from '../exec/run.ts'
 import type { WorkCommandOptions } from './options.ts'
 import { reportText, WorkReporter } from './output.ts'
-
-const DEFAULT_GRACE_MS = 10_000
 
 /** Works until drained, or until `--once` or `--until-empty` ends it. */
 export async function work(options: WorkCommandOptions, runtime: Runtime): Promise<Problem | undefined> {
