@@ -6,7 +6,7 @@ import { sleep } from '../util/concurrency.ts'
 import { searchOrder } from './search-order.ts'
 import type { DemoWorkerReport } from './worker.ts'
 
-/** A worker process; the play ends when all have ended. */
+/** A worker process. The demo ends when all of them have ended. */
 export interface WorkerProcess {
   /** Rejects when the process fails. */
   readonly report: Promise<DemoWorkerReport>
@@ -18,26 +18,26 @@ export interface PlayOptions {
   readonly by: string
   readonly workers: number
   readonly signal: AbortSignal
-  /** Starts a worker in a process of its own. */
+  /** Starts a worker in its own process. */
   readonly startWorker: (name: string) => WorkerProcess
-  /** Called at every look at the stream, with what has happened since the last one. */
+  /** Called after every poll of the stream, with the transactions since the last one. */
   readonly show: (view: StreamView, news: readonly JournalEntry[]) => void | Promise<void>
 }
 
-/** What the play was: the end of the stream and what each worker tells. */
-export interface Played {
+/** The result of the demo: the final stream and the report of each worker. */
+export interface DemoResult {
   readonly view: StreamView
   readonly reports: readonly DemoWorkerReport[]
 }
 
-const LOOK_EVERY_MS = 120
+const POLL_EVERY_MS = 120
 
 /**
- * Plays SearchOrder: creates the stream, lets worker processes contend for it, shows every step until it is done.
+ * Plays SearchOrder: creates the stream, starts worker processes and shows every step until the stream is done.
  *
- * @throws the store's faults, a worker's failure, the signal's reason; workers are stopped on every exit
+ * @throws the store's faults, a worker's failure, the signal's reason; workers are always stopped
  */
-export async function play(store: StreamStore, options: PlayOptions): Promise<Played> {
+export async function play(store: StreamStore, options: PlayOptions): Promise<DemoResult> {
   await store.createContainer(options.signal)
   const created = await transact(store, options.stream, searchOrder(randomUUID()), {
     commandId: randomUUID(),
@@ -55,21 +55,21 @@ export async function play(store: StreamStore, options: PlayOptions): Promise<Pl
   }
 }
 
-/** Looks at the stream until it is done. */
+/** Polls the stream until it is done. */
 async function watch(store: StreamStore, options: PlayOptions): Promise<StreamView> {
-  let seen = 0
+  let version = 0
   for (;;) {
     const view = await readStream(store, options.stream, options.signal)
     if (view === undefined) throw new Error(`the stream ${options.stream} was removed while the demo ran`)
-    const news = view.transactions().filter(({ version }) => version > seen)
-    seen = view.document.version
+    const news = view.transactions().filter(tx => tx.version > version)
+    version = view.document.version
     await options.show(view, news)
     if (view.stream.done) return view
-    await sleep(LOOK_EVERY_MS, options.signal)
+    await sleep(POLL_EVERY_MS, options.signal)
   }
 }
 
-/** Never resolves: only a worker's failure matters before the stream is done. */
+/** Rejects when a worker fails. Never resolves, as only a failure matters before the stream is done. */
 async function failureOf(reports: Promise<unknown>): Promise<never> {
   await reports
   return new Promise<never>(() => undefined)

@@ -2,14 +2,14 @@ import type { StreamEvent } from '../stream/event.ts'
 import type { EventSpec, Operation } from '../stream/operations/operation.ts'
 
 /**
- * The SearchOrder process (stream-format 3): an order asks three suppliers, one does not answer, the results of the
- * others lead to nested searches, a join gathers them, and the stream closes with errors.
+ * The SearchOrder process (stream-format 3). An order queries three suppliers, one of which does not answer. The results
+ * of the others lead to nested searches. A join gathers them, and the stream closes with errors.
  */
 
-/** What a worker does with an event it has claimed: how long, and how it ends. */
+/** The simulated work on a claimed event: its duration, and how it ends. */
 export interface DemoJob {
   readonly workMs: number
-  /** A progress text that its heartbeats carry. */
+  /** Progress text of its heartbeats. */
   readonly progress: string
   readonly end: 'complete' | 'fail' | 'advance'
   readonly msg?: string
@@ -18,13 +18,13 @@ export interface DemoJob {
 }
 
 const SUPPLIERS = 3
-/** Nested searches by the thread whose results they refine. */
+/** Number of nested searches by the thread whose results they refine. */
 const NESTED: { readonly [thread: string]: number } = { '01.01': 4, '02.01': 3 }
-/** The searches that take longer: what the stream waits for in the end. */
+/** Slow searches, which the stream waits for at the end. */
 const SLOW: ReadonlySet<string> = new Set(['01.02.00', '01.04.00', '02.03.00'])
 const SILENT_SUPPLIER = '03.00'
 
-/** The first transaction: the order, a search at each supplier, and the join that ends it. */
+/** The first transaction: the order, one search per supplier, and the final join. */
 export function searchOrder(born: string): Extract<Operation, { op: 'init' }> {
   return {
     op: 'init',
@@ -36,7 +36,7 @@ export function searchOrder(born: string): Extract<Operation, { op: 'init' }> {
   }
 }
 
-/** What is to be done for an event of the play. */
+/** The work for an event of the demo. */
 export function jobFor(event: StreamEvent): DemoJob {
   switch (event.name) {
     case 'SearchStart':

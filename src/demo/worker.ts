@@ -10,24 +10,24 @@ import { type DemoJob, jobFor } from './search-order.ts'
 
 export interface DemoWorkerOptions {
   readonly name: string
-  /** How many times faster than in the script. */
+  /** Speed-up factor. */
   readonly speed: number
   readonly signal: AbortSignal
 }
 
-/** What a worker tells at its end. */
+/** The final report of a worker. */
 export interface DemoWorkerReport {
   readonly worker: string
-  /** Events it brought to their end. */
+  /** Events that it ended. */
   readonly ended: number
   /** Events that another worker claimed first. */
   readonly racesLost: number
 }
 
 const CLAIM_MS = 3_000
-const LOOK_EVERY_MS = 80
+const POLL_EVERY_MS = 80
 
-/** Works on the stream until it is done: looks for an event, claims it, works, reports. Others do the same. */
+/** Works on the stream until it is done: finds an event, claims it, works and reports. Other workers do the same. */
 export async function runDemoWorker(
   store: StreamStore,
   stream: string,
@@ -41,13 +41,13 @@ export async function runDemoWorker(
     if (view === undefined || view.stream.done) return { worker: options.name, ended, racesLost }
     const event = workable(view)
     const fence = event && (await claim(store, stream, event, options.name))
-    if (event === undefined) await sleep(LOOK_EVERY_MS / options.speed, options.signal)
+    if (event === undefined) await sleep(POLL_EVERY_MS / options.speed, options.signal)
     else if (fence === undefined) racesLost++
     else if (await work(store, stream, event, fence, options)) ended++
   }
 }
 
-/** The first event that can be started: every worker sees the same one, so they race for it. */
+/** The first event that can be started. Every worker picks the same one, so they race for it. */
 function workable(view: StreamView): StreamEvent | undefined {
   return view.stream.events.find(event => {
     if (event.status === 'init') return true
@@ -56,7 +56,7 @@ function workable(view: StreamView): StreamEvent | undefined {
   })
 }
 
-/** The fence of the claim; `undefined` if somebody else was first. */
+/** The fence of the claim; `undefined` if another worker was faster. */
 async function claim(
   store: StreamStore,
   stream: string,
@@ -75,10 +75,10 @@ async function work(
   { name, speed, signal }: DemoWorkerOptions,
 ): Promise<boolean> {
   const job = jobFor(event)
-  const beatMs = CLAIM_MS / 3
-  for (let leftMs = job.workMs / speed; leftMs > 0; leftMs -= beatMs) {
-    await sleep(Math.min(leftMs, beatMs), signal)
-    if (leftMs <= beatMs) break
+  const heartbeatMs = CLAIM_MS / 3
+  for (let leftMs = job.workMs / speed; leftMs > 0; leftMs -= heartbeatMs) {
+    await sleep(Math.min(leftMs, heartbeatMs), signal)
+    if (leftMs <= heartbeatMs) break
     await change(store, stream, { op: 'touch', event: event.id, fence, claimMs: CLAIM_MS, msg: job.progress }, name)
   }
   const outcome = await change(store, stream, report(event, fence, job), name)

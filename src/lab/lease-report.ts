@@ -2,9 +2,9 @@ import { lengthsJson } from '../formats/stats/json.ts'
 import { type Overlap, overlapsIn } from './lease-test.ts'
 import { histogramOf, type Turn } from './samples.ts'
 import type { PaceName } from './strategies.ts'
-import type { Member } from './worker-processes.ts'
+import type { FinishedWorker } from './worker-processes.ts'
 
-/** What was asked for. */
+/** The settings of Test A. */
 export interface LeaseLabSettings {
   readonly store: string
   readonly stream: string
@@ -14,15 +14,15 @@ export interface LeaseLabSettings {
   readonly pace: PaceName
 }
 
-/** What one process did. */
+/** The figures of one process. */
 export interface LeaseWorker {
   readonly name: string
   readonly turns: number
   readonly attempts: number
   readonly heldMs: number
-  /** Turns in which the lease was gone before it was given back. */
+  /** Turns in which the lease was lost before its release. */
   readonly lost: number
-  /** Of each turn, and the one at the end that led to none. */
+  /** The wait before each turn, and the last one, which led to no turn. */
   readonly waitsMs: readonly number[]
 }
 
@@ -33,7 +33,7 @@ export interface LeaseReport extends LeaseLabSettings {
   readonly overlaps: readonly Overlap[]
 }
 
-export function leaseReport(settings: LeaseLabSettings, members: readonly Member[]): LeaseReport {
+export function leaseReport(settings: LeaseLabSettings, members: readonly FinishedWorker[]): LeaseReport {
   const turnsOf = members.map(member => ({ name: member.name, turns: turnsIn(member) }))
   const workers = turnsOf.map(({ name, turns }) => workerOf(name, turns))
   const holdings = turnsOf.flatMap(({ name, turns }) =>
@@ -47,8 +47,8 @@ export function leaseReport(settings: LeaseLabSettings, members: readonly Member
   }
 }
 
-function turnsIn({ told }: Member): Turn[] {
-  return told.flatMap(line => (line.kind === 'turns' ? line.turns : []))
+function turnsIn({ output }: FinishedWorker): Turn[] {
+  return output.flatMap(line => (line.kind === 'turns' ? line.turns : []))
 }
 
 function workerOf(name: string, turns: readonly Turn[]): LeaseWorker {
@@ -67,22 +67,17 @@ export function sumOf(workers: readonly LeaseWorker[], read: (worker: LeaseWorke
   return workers.reduce((sum, worker) => sum + read(worker), 0)
 }
 
-/** The document of `lab lease -o json`; fields are only ever added. */
+/** The document of `lab lease -o json`. Fields are only ever added. */
 export function leaseReportJson(report: LeaseReport) {
-  const { workers, overlaps } = report
+  const { workers, fairness, overlaps, ...settings } = report
   const turns = sumOf(workers, worker => worker.turns)
   const attempts = sumOf(workers, worker => worker.attempts)
   return {
-    store: report.store,
-    stream: report.stream,
-    procs: report.procs,
-    durationMs: report.durationMs,
-    holdMs: report.holdMs,
-    pace: report.pace,
+    ...settings,
     turns,
     attempts,
     attemptsPerTurn: turns === 0 ? null : Number((attempts / turns).toFixed(2)),
-    fairness: Number(report.fairness.toFixed(3)),
+    fairness: Number(fairness.toFixed(3)),
     waited: lengthsJson(histogramOf(workers.flatMap(({ waitsMs }) => waitsMs))),
     processes: workers.map(({ name, waitsMs, heldMs, ...counts }) => ({
       name,
@@ -98,8 +93,7 @@ export function leaseReportJson(report: LeaseReport) {
 }
 
 /**
- * Jain's index of how evenly something was shared out: 1 where all got the same, 1/n where one of n got it all.
- * Nothing shared out at all is even.
+ * Jain's fairness index: 1 if all shares are equal, 1/n if one of n got everything; also 1 if all shares are 0.
  */
 export function jainIndex(shares: readonly number[]): number {
   const sum = shares.reduce((total, share) => total + share, 0)

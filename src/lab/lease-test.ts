@@ -4,7 +4,7 @@ import { sleepUntilAborted } from '../util/concurrency.ts'
 import type { Turn } from './samples.ts'
 import type { WaitStrategy } from './wait-strategy.ts'
 
-/** Seconds; the shortest that Azure gives. */
+/** Seconds; the shortest lease that Azure offers. */
 const LEASE_S = 15
 
 export interface TurnOptions {
@@ -16,20 +16,20 @@ export interface TurnOptions {
   /** The machine's monotonic clock, ms. */
   readonly clock: () => number
   readonly signal: AbortSignal
-  readonly tell: (turn: Turn) => void
+  readonly report: (turn: Turn) => void
 }
 
 /**
- * Takes the lease of a stream in turn with others, until the time is up or the signal aborts. What waits then is told too:
- * who starves shall be seen.
+ * Takes the lease of a stream in turn with other processes until the time is up or the signal aborts. An unfinished wait
+ * is reported too, so that starvation shows.
  *
- * @throws the store's faults; the stream is not there
+ * @throws the store's faults; an error if the stream is missing
  */
 export async function takeTurns(store: StreamStore, stream: string, options: TurnOptions): Promise<void> {
   const { clock, durationMs, pace, signal } = options
   const endMs = clock() + durationMs
   while (clock() < endMs && !signal.aborted) {
-    options.tell(await takeTurn(store, stream, endMs, options))
+    options.report(await takeTurn(store, stream, endMs, options))
     await sleepUntilAborted(pace.restMs(), signal)
   }
 }
@@ -37,10 +37,10 @@ export async function takeTurns(store: StreamStore, stream: string, options: Tur
 async function takeTurn(store: StreamStore, stream: string, endMs: number, options: TurnOptions): Promise<Turn> {
   const { clock, holdMs, signal } = options
   const leaseId = randomUUID()
-  const askedMs = clock()
+  const startMs = clock()
   const { attempts, acquired } = await acquire(store, stream, leaseId, endMs, options)
   const fromMs = clock()
-  const waitedMs = fromMs - askedMs
+  const waitedMs = fromMs - startMs
   if (!acquired) return { attempts, waitedMs, held: null, lost: false }
   await sleepUntilAborted(holdMs, signal)
   const toMs = clock()
@@ -55,9 +55,9 @@ async function acquire(
   endMs: number,
   { holder, pace, clock, signal }: TurnOptions,
 ): Promise<{ readonly attempts: number; readonly acquired: boolean }> {
-  const askedMs = clock()
+  const startMs = clock()
   for (let attempts = 1; ; attempts++) {
-    // An acquire without an answer is repeated under the same id, which is safe.
+    // It is safe to repeat an unanswered acquire with the same id.
     const outcome = await store.acquireLease(stream, { leaseId, durationS: LEASE_S, holder })
     if (outcome.kind === 'acquired') return { attempts, acquired: true }
     if (outcome.kind === 'missing') throw new Error(`the stream ${stream} was removed while the lab ran`)
@@ -65,28 +65,29 @@ async function acquire(
       if (outcome.kind === 'unknown') await store.releaseLease(stream, leaseId)
       return { attempts, acquired: false }
     }
-    await sleepUntilAborted(Math.min(pace.retryMs(clock() - askedMs), Math.max(0, endMs - clock())), signal)
+    await sleepUntilAborted(Math.min(pace.retryMs(clock() - startMs), Math.max(0, endMs - clock())), signal)
   }
 }
 
-/** A time in which a process surely held the lease. */
+/** A period in which a process certainly held the lease. */
 export interface Holding {
   readonly process: string
   readonly fromMs: number
   readonly toMs: number
 }
 
-/** Two processes that held the lease at one time. */
+/** Two processes that held the lease at the same time. */
 export interface Overlap {
   readonly first: string
   readonly second: string
-  /** For how long, ms. */
+  /** Duration, ms. */
   readonly ms: number
 }
 
 /**
- * Times in which two held the lease: there must be none. Each holding begins when the acquire was answered and ends before
- * the release is sent, by one clock, so that two that overlap prove that the store gave the lease twice.
+ * Finds periods in which two processes held the lease; a correct store has none. Each holding begins with the answer to
+ * the acquire and ends before the release is sent, measured by one clock. So an overlap proves that the store granted
+ * the lease twice.
  */
 export function overlapsIn(holdings: readonly Holding[]): Overlap[] {
   const found: Overlap[] = []

@@ -11,20 +11,20 @@ import { rateOf, type StreamReport, type StreamWorker, worstShare } from './stre
 
 export interface TextOptions {
   readonly paint: Paint
-  /** Columns of the terminal; without it nothing is cut. */
+  /** Columns of the terminal; `undefined` cuts nothing. */
   readonly width: number | undefined
 }
 
-/** So many faults are told; the rest is counted. */
+/** Faults listed; further ones are counted. */
 const MOST_FAULTS = 10
 
-/** What Test A came to: a line for each process, how long was waited, whether the lease was ever held by two. */
+/** The result of Test A: a line per process, the waiting times, and whether two processes ever held the lease at once. */
 export function leaseReportLines(report: LeaseReport, options: TextOptions): string[] {
   const { workers, overlaps, fairness } = report
   const turns = sumOf(workers, worker => worker.turns)
   const attempts = sumOf(workers, worker => worker.attempts)
   const faults = overlaps.map(
-    ({ first, second, ms }) => `${first} and ${second} held the lease at one time, for ${ms.toFixed(1)} ms`,
+    ({ first, second, ms }) => `${first} and ${second} held the lease at the same time for ${ms.toFixed(1)} ms`,
   )
   return [
     ...drawn(LEASE_COLUMNS, workers, options),
@@ -32,11 +32,11 @@ export function leaseReportLines(report: LeaseReport, options: TextOptions): str
     ...waitedLines(workers, options),
     '',
     `${counted(turns, 'turn')}, ${turns === 0 ? '-' : (attempts / turns).toFixed(1)} attempts each; ${fairnessText(fairness, 'turns')}`,
-    ...verdict(faults, 'at no time had two processes the lease', options),
+    ...verdict(faults, 'the lease was never held by two processes at the same time', options),
   ]
 }
 
-/** What Test B came to: a line for each process, how long changes took, whether each event was done exactly once. */
+/** The result of Test B: a line per process, the duration of changes, and whether each event was completed exactly once. */
 export function streamReportLines(report: StreamReport, options: TextOptions): string[] {
   const { workers, wallMs, fairness, events, attempts } = report
   const killed = workers.filter(worker => worker.killed).length
@@ -50,7 +50,7 @@ export function streamReportLines(report: StreamReport, options: TextOptions): s
     `${shortLength(wallMs)}, ${countText(Math.round(rateOf(report)))} changes a second; ${fairnessText(fairness, 'events')}; longest wait ${shareText(worstShare(report))} of the whole${kills}`,
     ...verdict(
       faults,
-      'each event was started once per attempt and completed once, by its owner: so says the journal',
+      'per the journal, each event was started once per attempt and completed once, by its owner',
       options,
     ),
   ]
@@ -131,12 +131,12 @@ function verdict(faults: readonly string[], good: string, { paint }: TextOptions
   return [...faults.slice(0, MOST_FAULTS), ...more].map(fault => paint('bad', `✗ ${fault}`))
 }
 
-/** Where stdout is no terminal, columns. */
+/** Columns if stdout is not a terminal. */
 const USUAL_WIDTH = 72
 const LEAST_BAR = 8
 const PARTS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'] as const
 
-/** How often it took how long: a bar for each of 1, 2, 5, 10, … ms up to which there is something, the longest the most frequent. */
+/** A bar chart of durations: one bar per bin (up to 1, 2, 5, 10, … ms) with values; the most frequent bin has the longest bar. */
 export function histogramLines(histogram: LogHistogram, paint: Paint, width = USUAL_WIDTH): string[] {
   const bins = binsOf(histogram)
   const most = Math.max(0, ...bins.map(({ count }) => count))
@@ -150,7 +150,7 @@ export function histogramLines(histogram: LogHistogram, paint: Paint, width = US
   })
 }
 
-/** To an eighth of a column; never nothing. */
+/** A bar with a resolution of an eighth of a column, and at least that long. */
 function bar(columns: number): string {
   const eighths = Math.max(1, Math.round(columns * 8))
   return '█'.repeat(Math.floor(eighths / 8)) + (PARTS[eighths % 8] ?? '')

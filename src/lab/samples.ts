@@ -1,44 +1,43 @@
 import { LogHistogram } from '../ops/stats/histogram.ts'
 
-/** One wait for the lease by a process of Test A, and the turn it led to. */
+/** One wait of a process of Test A for the lease, and the turn that followed. */
 export interface Turn {
-  /** Tries to acquire. */
+  /** Attempts to acquire the lease. */
   readonly attempts: number
-  /** From the first try until the lease was held or the time was up, ms. */
+  /** From the first attempt until the lease was held or the time was up, ms. */
   readonly waitedMs: number
-  /** From when until when it was surely held, by the machine's monotonic clock; `null` where the time was up before. */
+  /** The period in which the lease was certainly held, by the machine's monotonic clock; `null` if the time was up first. */
   readonly held: { readonly fromMs: number; readonly toMs: number } | null
-  /** The release said that the lease was gone: it ended or was broken while it was thought to be held. */
+  /** The release found the lease gone: it had expired or been broken during the turn. */
   readonly lost: boolean
 }
 
-/** One change that a process of Test B asked for. */
+/** One change requested by a process of Test B. */
 export interface LabChange {
   readonly op: 'start' | 'complete'
   readonly event: string
-  /** `done`; or the code of the refusal: somebody else was faster. */
+  /** `done`, or the code of the refusal if another process was faster. */
   readonly outcome: string
-  /** From asking until the answer, ms: waiting for the lease and the change itself. */
+  /** From request to answer, ms: the wait for the lease and the change itself. */
   readonly tookMs: number
-  /** When it was answered, ms from the start of the work. */
+  /** Time of the answer, ms from the start of the work. */
   readonly atMs: number
 }
 
-/** What a worker process writes, a line each. */
+/** A line of output from a worker process. */
 export type WorkerLine =
   | { readonly kind: 'ready' }
   | { readonly kind: 'turns'; readonly turns: readonly Turn[] }
   | { readonly kind: 'changes'; readonly changes: readonly LabChange[] }
   | { readonly kind: 'done' }
 
-/** Lengths of time as a histogram. */
 export function histogramOf(lengthsMs: readonly number[]): LogHistogram {
   const histogram = new LogHistogram()
   for (const ms of lengthsMs) histogram.add(Math.max(0, ms))
   return histogram
 }
 
-/** The monotonic clock of the machine, ms: the same for all its processes. */
+/** The machine's monotonic clock, ms; the same for all processes. */
 export function machineMs(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }

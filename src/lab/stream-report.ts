@@ -4,16 +4,16 @@ import type { WriteMode } from '../store/store.ts'
 import { jainIndex } from './lease-report.ts'
 import { histogramOf, type LabChange } from './samples.ts'
 import type { PaceName } from './strategies.ts'
-import { type ProofFault, prove } from './verify.ts'
-import type { Member } from './worker-processes.ts'
+import { type Violation, verifyJournal } from './verify.ts'
+import type { FinishedWorker } from './worker-processes.ts'
 
-/** What was asked for. */
+/** The settings of Test B. */
 export interface StreamLabSettings {
   readonly store: string
   readonly stream: string
   readonly events: number
   readonly procs: number
-  /** Each process claims and completes one event after the other, or all of its share at once. */
+  /** Each process claims and completes one event at a time, or its whole share at once. */
   readonly mode: 'loop' | 'at-once'
   readonly pace: PaceName
   readonly write: WriteMode
@@ -22,44 +22,44 @@ export interface StreamLabSettings {
   readonly kill: boolean
 }
 
-/** What one process did. */
+/** The figures of one process. */
 export interface StreamWorker {
   readonly name: string
-  /** Events it completed, by the journal. */
+  /** Events it completed according to the journal. */
   readonly events: number
-  /** Changes it was told are made; of a killed process those it came to tell of. */
+  /** Changes that were confirmed to it; for a killed process, those it had reported. */
   readonly changes: number
-  /** Changes that were refused: another was faster. */
+  /** Changes refused because another process was faster. */
   readonly racesLost: number
   readonly waitsMs: readonly number[]
-  /** When its last change was answered, ms from the start of its work. */
+  /** Time of the answer to its last change, ms from the start of its work. */
   readonly endedMs: number
   readonly killed: boolean
 }
 
 export interface StreamReport extends StreamLabSettings {
   readonly workers: readonly StreamWorker[]
-  /** From the start of the work until the last change was answered. */
+  /** From the start of the work to the answer to the last change. */
   readonly wallMs: number
   readonly version: number
   readonly attempts: number
-  /** Jain's index of events per process that was there from start to end. */
+  /** Jain's index of events per process, over the processes that ran from start to end. */
   readonly fairness: number
-  readonly faults: readonly ProofFault[]
+  readonly faults: readonly Violation[]
 }
 
 export function streamReport(
   settings: StreamLabSettings,
-  members: readonly Member[],
+  members: readonly FinishedWorker[],
   { document, stream, transactions }: Pick<StreamView, 'document' | 'stream' | 'transactions'>,
 ): StreamReport {
-  const told = members.map(member => ({ name: member.name, killed: member.killed, changes: changesIn(member) }))
-  const acknowledged = told.flatMap(({ name, changes }) =>
+  const processes = members.map(member => ({ name: member.name, killed: member.killed, changes: changesIn(member) }))
+  const acknowledged = processes.flatMap(({ name, changes }) =>
     changes.filter(isCompletion).map(({ event }) => ({ worker: name, event })),
   )
   const killed = members.some(member => member.killed)
-  const proof = prove({ events: stream.events, transactions: transactions(), acknowledged, killed })
-  const workers = told.map(({ name, killed, changes }): StreamWorker => {
+  const proof = verifyJournal({ events: stream.events, transactions: transactions(), acknowledged, killed })
+  const workers = processes.map(({ name, killed, changes }): StreamWorker => {
     const events = proof.completedBy.get(name)?.length ?? 0
     return { name, events, killed, ...figuresOf(changes) }
   })
@@ -74,15 +74,15 @@ export function streamReport(
   }
 }
 
-function changesIn({ told }: Member): LabChange[] {
-  return told.flatMap(line => (line.kind === 'changes' ? line.changes : []))
+function changesIn({ output }: FinishedWorker): LabChange[] {
+  return output.flatMap(line => (line.kind === 'changes' ? line.changes : []))
 }
 
 function isCompletion({ op, outcome }: LabChange): boolean {
   return op === 'complete' && outcome === 'done'
 }
 
-/** Killed processes and those in their place had less time. */
+/** The processes that ran all the time; killed ones and their replacements had less of it. */
 function lasting(workers: readonly StreamWorker[], procs: number): StreamWorker[] {
   return workers.slice(0, procs).filter(({ killed }) => !killed)
 }
@@ -97,36 +97,27 @@ function figuresOf(changes: readonly LabChange[]) {
   }
 }
 
-/** How much of the whole time the longest wait took, 0 to 1. */
+/** The longest wait as a share of the whole time, 0 to 1. */
 export function worstShare({ workers, wallMs }: StreamReport): number {
   return wallMs === 0 ? 0 : Math.max(0, ...workers.flatMap(({ waitsMs }) => waitsMs)) / wallMs
 }
 
-/** Changes a second. */
+/** Changes per second. */
 export function rateOf({ workers, wallMs }: StreamReport): number {
   return wallMs === 0 ? 0 : (workers.reduce((sum, { changes }) => sum + changes, 0) * 1000) / wallMs
 }
 
-/** The document of `lab stream -o json`; fields are only ever added. */
+/** The document of `lab stream -o json`. Fields are only ever added. */
 export function streamReportJson(report: StreamReport) {
-  const { workers, faults, wallMs } = report
+  const { workers, wallMs, version, attempts, fairness, faults, ...settings } = report
   return {
-    store: report.store,
-    stream: report.stream,
-    events: report.events,
-    procs: report.procs,
-    mode: report.mode,
-    pace: report.pace,
-    write: report.write,
-    claimMs: report.claimMs,
-    holdMs: report.holdMs,
-    kill: report.kill,
+    ...settings,
     wallMs: Number(wallMs.toFixed(1)),
     changesPerSecond: Number(rateOf(report).toFixed(1)),
-    version: report.version,
-    attempts: report.attempts,
+    version,
+    attempts,
     killed: workers.filter(({ killed }) => killed).length,
-    fairness: Number(report.fairness.toFixed(3)),
+    fairness: Number(fairness.toFixed(3)),
     worstWaitShare: Number(worstShare(report).toFixed(3)),
     waited: lengthsJson(histogramOf(workers.flatMap(({ waitsMs }) => waitsMs))),
     processes: workers.map(({ waitsMs, endedMs, ...worker }) => ({

@@ -12,26 +12,26 @@ import type { LabChange } from './samples.ts'
 import type { PaceName } from './strategies.ts'
 import type { WaitStrategy } from './wait-strategy.ts'
 
-/** Longer than any lease that a killed process may leave behind. */
+/** Longer than any lease that a killed process leaves behind. */
 const LEASE_WAIT_MS = 120_000
 
 export interface LabWorkOptions {
-  /** The worker's name: owner of what it claims. */
+  /** The worker's name, which is also the owner of its claims. */
   readonly name: string
   readonly paceName: PaceName
   readonly pace: WaitStrategy
   readonly write: WriteMode
   readonly claimMs: number
-  /** How long the work of an event takes, ms. */
+  /** How long the work on an event takes, ms. */
   readonly holdMs: number
   readonly random: () => number
   /** Ms since the work began. */
   readonly clock: () => number
   readonly signal: AbortSignal
-  readonly tell: (change: LabChange) => void
+  readonly report: (change: LabChange) => void
 }
 
-/** Events of the lab's stream that may be claimed now: never begun, or the claim ended without a result. */
+/** Events of the lab's stream that may be claimed now: not started, or with an expired claim. */
 export function claimable(events: readonly StreamEvent[], nowMs: number): string[] {
   const isAbandoned = (event: StreamEvent) => event.lc.owner !== undefined && !claimRuns(event, nowMs)
   return events
@@ -40,16 +40,16 @@ export function claimable(events: readonly StreamEvent[], nowMs: number): string
     .map(({ id }) => id)
 }
 
-/** An event that is claimed, with the number of its claim. */
+/** A claimed event with its fencing token. */
 interface Claimed {
   readonly event: string
   readonly fence: number
 }
 
 /**
- * Claims one event of the stream and completes it, again and again, until the stream is done or the signal aborts. Which one
- * is left to chance, so that workers seldom want the same. As `work` does, the completion of one and the claim of the next
- * are asked for together, and share a write; the reference makes one change after the other.
+ * Repeatedly claims and completes an event of the stream until the stream is done or the signal aborts. It picks events
+ * at random, so that workers seldom pick the same one. Like `work`, it submits the completion of one event together with
+ * the claim of the next, so that they share a write. The reference makes one change after the other.
  */
 export async function workInLoop(store: StreamStore, stream: string, options: LabWorkOptions): Promise<void> {
   let idleSinceMs: number | undefined
@@ -74,16 +74,16 @@ export async function workInLoop(store: StreamStore, stream: string, options: La
   }
 }
 
-/** Completes an event and claims another, if one is known; the other, if it is ours. */
+/** Completes an event and claims another if one is known. Returns the claim, if it succeeded. */
 async function completed(store: StreamStore, stream: string, own: Claimed, options: LabWorkOptions) {
   const completing = complete(store, stream, own, options)
   const claiming = claimKnown(store, stream, options)
   await completing
-  // Where others were faster, the document that was written just now tells what they left.
+  // If another worker was faster, the document just written shows which events are still free.
   return (await claiming) ?? claimKnown(store, stream, options)
 }
 
-/** Claims an event that is free in the document as this process wrote it last. */
+/** Claims an event that is free in the document that this process wrote last. */
 async function claimKnown(store: StreamStore, stream: string, options: LabWorkOptions): Promise<Claimed | undefined> {
   const known = options.paceName === 'usual' ? documentCache(store).latest(stream) : undefined
   const next = oneOf(claimable(known?.events ?? [], store.nowMs()), options)
@@ -94,7 +94,7 @@ function oneOf(events: readonly string[], { random }: LabWorkOptions): string | 
   return events[Math.floor(random() * events.length)]
 }
 
-/** Works on all these events at the same time: changes asked for together share a write. */
+/** Works on all events at the same time: concurrent changes share a write. */
 export async function workAtOnce(
   store: StreamStore,
   stream: string,
@@ -110,7 +110,7 @@ async function readClaimable(store: StreamStore, stream: string): Promise<readon
   return view.stream.done ? 'done' : claimable(view.stream.events, view.nowMs)
 }
 
-/** Claims an event and completes it, unless another has it. */
+/** Claims an event and completes it, unless another worker has claimed it. */
 async function workOn(store: StreamStore, stream: string, event: string, options: LabWorkOptions): Promise<void> {
   const { holdMs, signal } = options
   const claimed = await claim(store, stream, event, options)
@@ -134,20 +134,20 @@ function complete(store: StreamStore, stream: string, { event, fence }: Claimed,
   return timed(store, stream, { op: 'complete', event, fence }, options)
 }
 
-/** Makes a change and tells how long it took; its result, if it was made. */
+/** Makes a change and reports how long it took. Returns its result, or `undefined` if it was refused. */
 async function timed(
   store: StreamStore,
   stream: string,
   operation: Extract<Operation, { op: 'start' | 'complete' }>,
   options: LabWorkOptions,
 ) {
-  const askedMs = options.clock()
+  const startMs = options.clock()
   const outcome = await changed(store, stream, operation, options)
   if (options.signal.aborted && outcome.kind === 'held') return undefined
   const atMs = options.clock()
   const { op, event } = operation
   const answer = outcome.kind === 'refused' ? outcome.refusal.code : outcome.kind
-  options.tell({ op, event, outcome: answer, tookMs: atMs - askedMs, atMs })
+  options.report({ op, event, outcome: answer, tookMs: atMs - startMs, atMs })
   if (outcome.kind !== 'done' && outcome.kind !== 'refused') throw notMade(stream, operation.op, outcome)
   return outcome.kind === 'done' ? outcome.result : undefined
 }
@@ -166,12 +166,12 @@ function notMade(stream: string, op: string, outcome: TransactOutcome): Error {
   return new Error(`${op} in ${stream} was not made: ${outcome.kind}`, cause)
 }
 
-/** Seconds; what that library asked for. */
+/** Lease duration of that library, seconds. */
 const LEASE_S = 60
 
 /**
- * One change as the library of 2013 made it: four calls one after the other, acquire, GET, PUT under the lease, release; where
- * the lease is held by another it sleeps between 750 and 2 500 ms and tries again, without end.
+ * One change as the library of 2013 made it: four sequential requests (acquire, GET, PUT under the lease, release). If
+ * the lease is held, it sleeps between 750 and 2 500 ms and tries again, without a limit.
  *
  * @throws the store's faults; the signal's reason
  */

@@ -6,21 +6,21 @@ import type { StreamStore, WriteMode } from '../store/store.ts'
 import { ROOT_ID } from '../stream/event-id.ts'
 
 const EVENTS = 15
-/** So often a stream as large as the lab's is worked through in memory, until its code is compiled. */
+/** Rounds over an in-memory stream as large as the lab's; after these the code is compiled. */
 const ROUNDS = 8
-/** Of larger streams no more is needed. */
+/** Events per in-memory stream; more are not needed. */
 const MOST_EVENTS = 100
 
 export interface WarmUpOptions {
   readonly name: string
   readonly write: WriteMode
-  /** How many events the lab's stream has. */
+  /** Number of events of the lab's stream. */
   readonly events: number
 }
 
 /**
- * Works through a small stream of the worker's own and removes it, and through larger ones in memory, so that connections are
- * open and code is compiled when the test begins: workers run for long, only their beginning would be measured.
+ * Works through a small stream and removes it, and through larger ones in memory. So connections are open and code is
+ * compiled when the test begins. Real workers run for a long time; without this, the test would measure only their start.
  */
 export async function warmUp(
   store: StreamStore,

@@ -3,83 +3,86 @@ import { LeasectlError } from '../stream/errors.ts'
 import { sleepUntilAborted } from '../util/concurrency.ts'
 import type { WorkerLine } from './samples.ts'
 
-/** What was told by a worker process, and how it ended. */
-export interface Member {
+/** The output of a worker process, and how it ended. */
+export interface FinishedWorker {
   readonly name: string
-  readonly told: readonly WorkerLine[]
-  /** By the lab, in the middle of its work. */
+  readonly output: readonly WorkerLine[]
+  /** Killed by the lab during its work. */
   readonly killed: boolean
 }
 
-export interface TeamOptions {
+export interface WorkerProcessesOptions {
   readonly size: number
-  /** Starts a worker in a process of its own; `at` counts from 0, those that replace others included. */
+  /** Starts a worker in its own process; `at` counts from 0, replacements included. */
   readonly start: (name: string, at: number) => Promise<LineChannel>
   readonly signal: AbortSignal
-  /** Kills one of them now and then; without it nobody is killed. */
+  /** Kills a worker now and then; `undefined` kills none. */
   readonly kills?: KillOptions
 }
 
 export interface KillOptions {
-  /** From one to the next on average, ms. */
+  /** Average time between kills, ms. */
   readonly everyMs: number
   readonly random: () => number
 }
 
-/** How long a worker may take to stop when it is asked to, ms. */
+/** Time for a worker to stop before it is killed, ms. */
 const GRACE_MS = 3_000
 
 /**
- * Starts worker processes, lets all of them begin at the same time once each is ready, and waits until all have ended.
+ * Starts worker processes, lets them begin at the same time once all are ready, and waits until all have ended.
  *
- * @throws what a worker failed with, or the signal's reason; all of them have ended then
+ * @throws the error of a worker, or the signal's reason; by then all workers have ended
  */
-export async function runTeam(options: TeamOptions): Promise<readonly Member[]> {
+export async function runWorkerProcesses(options: WorkerProcessesOptions): Promise<readonly FinishedWorker[]> {
   const { signal, size } = options
-  const team: Running[] = []
+  const workers: Running[] = []
   const over = new AbortController()
-  const hire = async () => {
-    const name = `worker-${team.length + 1}`
-    const member = new Running(name, await options.start(name, team.length), () => over.abort())
-    team.push(member)
-    return member
+  const startWorker = async () => {
+    const name = `worker-${workers.length + 1}`
+    const worker = new Running(name, await options.start(name, workers.length), () => over.abort())
+    workers.push(worker)
+    return worker
   }
   const stop = () => {
-    for (const { talker } of team) talker.hush()
+    for (const { channel } of workers) channel.hush()
   }
   signal.addEventListener('abort', stop)
   try {
-    for (let at = 0; at < size && !signal.aborted; at++) await hire()
-    await Promise.all(team.map(({ ready }) => ready))
-    for (const { talker } of team) talker.say('go')
-    await Promise.all([killing(team, hire, options.kills, AbortSignal.any([signal, over.signal])), ...endsOf(team)])
-    // Those that took the place of others.
-    await Promise.all(endsOf(team))
+    for (let at = 0; at < size && !signal.aborted; at++) await startWorker()
+    await Promise.all(workers.map(({ ready }) => ready))
+    for (const { channel } of workers) channel.say('go')
+    await Promise.all([
+      killing(workers, startWorker, options.kills, AbortSignal.any([signal, over.signal])),
+      ...endsOf(workers),
+    ])
+    // Replacements started by `killing` are now in the list too.
+    await Promise.all(endsOf(workers))
     signal.throwIfAborted()
-    return team
+    return workers
   } catch (error) {
     signal.throwIfAborted()
     throw error
   } finally {
     signal.removeEventListener('abort', stop)
-    await disband(team)
+    await stopAll(workers)
   }
 }
 
-class Running implements Member {
+class Running implements FinishedWorker {
   readonly name: string
-  readonly talker: LineChannel
-  readonly told: WorkerLine[] = []
-  /** Rejects, as `ended` does, when it fails. */
+  readonly channel: LineChannel
+  readonly output: WorkerLine[] = []
+  /** Rejects when the process fails, as `ended` does. */
   readonly ready: Promise<void>
   readonly ended: Promise<void>
   killed = false
   isOver = false
 
-  constructor(name: string, talker: LineChannel, onDone: () => void) {
+  constructor(name: string, channel: LineChannel, onDone: () => void) {
     const ready = Promise.withResolvers<void>()
     this.name = name
-    this.talker = talker
+    this.channel = channel
     this.ready = ready.promise
     this.ended = this.#listen(ready.resolve, onDone)
     this.ended.then(ready.resolve, ready.reject)
@@ -87,19 +90,19 @@ class Running implements Member {
   }
 
   async #listen(onReady: () => void, onDone: () => void): Promise<void> {
-    for await (const text of this.talker.lines) {
+    for await (const text of this.channel.lines) {
       const line = parsed(text)
       if (line?.kind === 'ready') onReady()
-      else if (line !== undefined) this.told.push(line)
+      else if (line !== undefined) this.output.push(line)
       if (line?.kind === 'done') onDone()
     }
-    const ended = await this.talker.ended
+    const ended = await this.channel.ended
     this.isOver = true
     if (ended.code !== 0 && !this.killed) throw WorkerFailed.of(this.name, ended)
   }
 }
 
-/** The last line of a process that was killed may be half a line. */
+/** The last line of a killed process may be incomplete. */
 function parsed(text: string): WorkerLine | undefined {
   try {
     return JSON.parse(text) as WorkerLine
@@ -108,55 +111,55 @@ function parsed(text: string): WorkerLine | undefined {
   }
 }
 
-function endsOf(team: readonly Running[]): Promise<void>[] {
-  return team.map(({ ended }) => ended)
+function endsOf(workers: readonly Running[]): Promise<void>[] {
+  return workers.map(({ ended }) => ended)
 }
 
-/** Until the signal aborts: somebody has found that everything is done. */
+/** Kills and replaces workers until the signal aborts, which means that a worker found the stream done. */
 async function killing(
-  team: readonly Running[],
-  hire: () => Promise<Running>,
+  workers: readonly Running[],
+  startWorker: () => Promise<Running>,
   kills: KillOptions | undefined,
   signal: AbortSignal,
 ): Promise<void> {
   while (kills !== undefined) {
     await sleepUntilAborted(kills.everyMs * (0.5 + kills.random()), signal)
-    const alive = team.filter(({ isOver, killed }) => !isOver && !killed)
+    const alive = workers.filter(({ isOver, killed }) => !isOver && !killed)
     const victim = alive[Math.floor(kills.random() * alive.length)]
     if (signal.aborted || victim === undefined) return
     victim.killed = true
-    victim.talker.kill()
-    const member = await hire()
-    await member.ready
-    member.talker.say('go')
+    victim.channel.kill()
+    const worker = await startWorker()
+    await worker.ready
+    worker.channel.say('go')
   }
 }
 
-/** Those that still run are asked to stop, and killed if they do not. */
-async function disband(team: readonly Running[]): Promise<void> {
-  const left = team.filter(({ isOver }) => !isOver)
-  for (const { talker } of left) talker.hush()
+/** Asks running workers to stop, and kills them after the grace period. */
+async function stopAll(workers: readonly Running[]): Promise<void> {
+  const left = workers.filter(({ isOver }) => !isOver)
+  for (const { channel } of left) channel.hush()
   const timer = setTimeout(() => {
-    for (const { talker } of left) talker.kill()
+    for (const { channel } of left) channel.kill()
   }, GRACE_MS)
-  await Promise.allSettled(endsOf(team))
+  await Promise.allSettled(endsOf(workers))
   clearTimeout(timer)
 }
 
 /** The worker's side. */
-export interface TalkOptions {
+export interface ParentChannel {
   readonly heard: AsyncIterable<string>
   readonly write: (text: string) => Promise<void>
-  /** Of the process: aborted by signals. */
+  /** Aborted by signals to the process. */
   readonly signal: AbortSignal
 }
 
 /**
- * Tells that the worker is ready, waits for the word, works, and tells that it is done. When the one who started it goes
- * away, the work's signal aborts.
+ * Runs the worker's side: reports that it is ready, waits for the start, works, and reports that it is done. If the
+ * parent goes away, the signal of the work aborts.
  */
-export async function talk(
-  { heard, write, signal }: TalkOptions,
+export async function runAsWorker(
+  { heard, write, signal }: ParentChannel,
   work: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const say = (line: WorkerLine) => write(`${JSON.stringify(line)}\n`)
@@ -173,10 +176,10 @@ export async function talk(
   await say({ kind: 'done' })
 }
 
-/** So long samples are kept back, ms: a line for each would cost more than what is measured. */
+/** Time to collect samples, ms: writing a line for each would cost more than the measured work. */
 const GATHER_MS = 50
 
-/** Writes samples in lines of several. `flush` writes what is left. */
+/** Writes samples in batches. `flush` writes the rest. */
 export class SampleWriter<Sample> {
   readonly #write: (samples: readonly Sample[]) => Promise<void>
   #samples: Sample[] = []
@@ -200,7 +203,7 @@ export class SampleWriter<Sample> {
   }
 }
 
-/** What a worker process of the lab told of why it failed: its code is that of the worker's own error. */
+/** The failure of a worker process, with the code of the worker's own error. */
 export class WorkerFailed extends LeasectlError {
   readonly code: string
 
@@ -210,29 +213,29 @@ export class WorkerFailed extends LeasectlError {
   }
 
   /**
-   * The error of a worker that ended.
+   * The error for a worker that ended with a failure.
    *
-   * @param ended its exit code, `null` for a signal, and what it wrote to stderr: an error as JSON in the last line
+   * @param ended its exit code, `null` for a signal, and its stderr, with an error as JSON in the last line
    */
   static of(name: string, { code, stderr }: { readonly code: number | null; readonly stderr: string }): Error {
-    const told = toldIn(stderr.trimEnd().split('\n').at(-1) ?? '')
-    if (told === undefined || told.code === 'unexpected')
+    const reported = errorIn(stderr.trimEnd().split('\n').at(-1) ?? '')
+    if (reported === undefined || reported.code === 'unexpected')
       return new Error(`${name} ended with ${code ?? 'a signal'}: ${stderr.trim()}`)
-    return new WorkerFailed(told.code, `${name}: ${told.message}`, told.hint ?? undefined)
+    return new WorkerFailed(reported.code, `${name}: ${reported.message}`, reported.hint ?? undefined)
   }
 }
 
-interface Told {
+interface ReportedError {
   readonly code: string
   readonly message: string
   readonly hint?: string | null
 }
 
-function toldIn(line: string): Told | undefined {
+function errorIn(line: string): ReportedError | undefined {
   try {
-    const { error } = JSON.parse(line) as { readonly error?: Partial<Told> }
+    const { error } = JSON.parse(line) as { readonly error?: Partial<ReportedError> }
     const isWhole = typeof error?.code === 'string' && typeof error.message === 'string'
-    return isWhole ? (error as Told) : undefined
+    return isWhole ? (error as ReportedError) : undefined
   } catch {
     return undefined
   }

@@ -331,7 +331,7 @@ describe('a lease', () => {
         await expectFailure(['lease', 'acquire', 's', '--store', address], {
           exit: 6,
           code: 'lease-held',
-          says: /^s is leased by another\n/,
+          says: /^s is already leased\n/,
           error: { holder: { by: 'grace' } },
         })
         await store.releaseLease('s', id)

@@ -107,7 +107,7 @@ describe('signals', () => {
     run.process.kill('SIGTERM')
     expect(await run.ended).toMatchObject({
       code: 0,
-      stderr: expect.stringMatching(/^store: .*\nthere was nothing to do\n$/),
+      stderr: expect.stringMatching(/^store: .*\nnothing to do\n$/),
     })
   })
 })

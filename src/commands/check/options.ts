@@ -21,7 +21,7 @@ export interface CheckOptions extends GlobalOptions {
   readonly requireWatchdog?: boolean
 }
 
-/** @throws UsageError for a warning that would come after the critical one */
+/** @throws UsageError if a warning limit is above its critical limit */
 export function limitsOf(options: CheckOptions): CheckLimits {
   const { warnOverdue, critOverdue, warnStuck, critStuck, warnUnreadable, critUnreadable } = options
   return {
@@ -41,13 +41,13 @@ function countLimits(
   const crit = givenCrit ?? usualCrit
   if (crit === undefined) return { warn }
   if (warn <= crit) return { warn, crit }
-  const usual = givenCrit === undefined ? ', which it is unless you say otherwise' : ''
+  const usual = givenCrit === undefined ? ', the default' : ''
   throw new UsageError(`--warn-${name} ${warn} is above --crit-${name} ${crit}${usual}`, {
     hint: `It would never warn. Give --crit-${name} ${warn} or more.`,
   })
 }
 
-/** Of a lag one limit that is given moves the usual other one: that depends on the watchdog's interval. */
+/** A given limit moves the default of the other one, which depends on the watchdog's interval. */
 function lagRule({ warnLag, critLag, match, requireWatchdog = false }: CheckOptions): LagRule {
   if (warnLag !== undefined && critLag !== undefined && warnLag > critLag) {
     throw new UsageError('--warn-lag is above --crit-lag', { hint: 'It would never warn; swap them.' })

@@ -24,22 +24,22 @@ const WITHIN_MS = 30_000
 const OVERDUE_FOR_MS = 60_000
 const STUCK_AFTER_MS = 10 * 60_000
 
-/** Looks once at all streams and says how they stand, for monitoring. Always throws: what it ends with says it too. */
+/** Checks all streams once, for monitoring. Always throws, as the exit code carries the result. */
 export async function checkStore(options: CheckOptions, runtime: Runtime): Promise<never> {
   const limits = limitsOf(options)
   const output = await openOutput(options, runtime)
   const startMs = runtime.nowMs()
-  const { result, address } = await inTime(options.within ?? WITHIN_MS, runtime, async signal => {
+  const { result, address } = await withTimeLimit(options.within ?? WITHIN_MS, runtime, async signal => {
     const store = await openStoreFor(options, runtime, output)
-    const look = await lookAt(store, options, runtime, signal)
-    return { result: judge(look, await readWatchdogState(store, signal), limits), address: store.address }
+    const scan = await scanStore(store, options, runtime, signal)
+    return { result: judge(scan, await readWatchdogState(store, signal), limits), address: store.address }
   })
   const context = { store: address, match: options.match, atMs: startMs, tookMs: runtime.nowMs() - startMs }
   await print(options.output, result, context, output)
   throw new EndsWith(EXITS[result.status])
 }
 
-async function lookAt(
+async function scanStore(
   store: StreamStore,
   options: CheckOptions,
   runtime: Runtime,
@@ -50,21 +50,21 @@ async function lookAt(
   const { host, isRunning } = runtime
   const isWatched = watchedBy((await readWatchdogState(store, signal)).watchdogs)
   const watched = isWatched === undefined ? {} : { isWatched }
-  const looking = new StoreScanner({ host, isRunning, overdueForMs: overdueFor, stuckAfterMs: stuckAfter, ...watched })
+  const scanner = new StoreScanner({ host, isRunning, overdueForMs: overdueFor, stuckAfterMs: stuckAfter, ...watched })
   const progress = openProgressLine(options, runtime)
   const startMs = runtime.nowMs()
   try {
     for await (const page of summaries(store, match === undefined ? {} : { names: globOf(match) }, { signal })) {
-      looking.add(page, store.nowMs())
-      await showCount(looking.streams, startMs, progress, runtime)
-      // an embedded store answers without a pause: the limit of time and signals have to get their turn
+      scanner.add(page, store.nowMs())
+      await showCount(scanner.streams, startMs, progress, runtime)
+      // An embedded store answers synchronously: yield to let the time limit and signals through.
       await otherWork()
       signal.throwIfAborted()
     }
   } finally {
     await progress.clear()
   }
-  return looking.result(store.nowMs())
+  return scanner.result(store.nowMs())
 }
 
 function print(format: string | undefined, result: CheckResult, context: CheckContext, output: Output): Promise<void> {
@@ -79,21 +79,21 @@ function print(format: string | undefined, result: CheckResult, context: CheckCo
 }
 
 /**
- * Does something that must come to an end in time. What does not listen to the signal, as signing in, is left behind: the
- * process ends soon.
+ * Runs `work` under a time limit. Work that ignores the signal, such as signing in, is abandoned, as the process ends
+ * soon.
  *
- * @throws CommandFailed with `timed-out`, the signal's reason, what `work` throws
+ * @throws CommandFailed with `timed-out`; the signal's reason; what `work` throws
  */
-async function inTime<Result>(
+async function withTimeLimit<Result>(
   ms: number,
   runtime: Runtime,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const deadline = new WaitLimit(ms)
-  deadline.cutLooks()
+  deadline.cutPolls()
   const signal = AbortSignal.any([runtime.signal, deadline.signal])
   try {
-    return await Promise.race([work(signal), endOf(signal)])
+    return await Promise.race([work(signal), rejectOnAbort(signal)])
   } catch (cause) {
     if (!deadline.passed || runtime.signal.aborted) throw cause
     throw new CommandFailed(problem('timed-out', `no answer within ${formatDuration(ms)} (--within)`, { cause }))
@@ -102,7 +102,7 @@ async function inTime<Result>(
   }
 }
 
-function endOf(signal: AbortSignal): Promise<never> {
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const end = () => reject(signal.reason)
     if (signal.aborted) end()

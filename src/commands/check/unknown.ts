@@ -8,8 +8,8 @@ import { unknownMetrics } from '../../formats/check/prometheus.ts'
 import { jsonDocument } from '../../formats/json.ts'
 
 /**
- * Prints why `check` cannot tell how the store is: on stdout, in the format the arguments ask for, as monitoring reads
- * nothing else. The arguments are read as they are: the error may be in them.
+ * Prints why `check` has no result. It goes to stdout, in the requested format, as monitoring reads nothing else. The
+ * arguments are read unparsed, as the error may be in them.
  */
 export async function printUnknown(what: Problem, runtime: Runtime): Promise<void> {
   await runtime.stdout.write(unknownText(what, runtime))

@@ -5,7 +5,7 @@ import { type Output, openOutput } from '../../cli/output.ts'
 import { type Problem, UsageError } from '../../cli/problem.ts'
 import type { Processes, Runtime } from '../../cli/runtime.ts'
 import { ownAddress } from '../../cli/store.ts'
-import { type Played, play, type WorkerProcess } from '../../demo/play.ts'
+import { type DemoResult, play, type WorkerProcess } from '../../demo/play.ts'
 import { type DemoWorkerReport, runDemoWorker } from '../../demo/worker.ts'
 import { transactionLines } from '../../formats/journal.ts'
 import { showTree } from '../../formats/stream/tree.ts'
@@ -17,7 +17,7 @@ import { noScreen } from '../top/run.ts'
 
 export interface DemoOptions extends GlobalOptions {
   readonly speed?: number
-  /** It is seen in the dashboard. */
+  /** Show the demo in the dashboard. */
   readonly top?: boolean
   /** Set in the worker processes that the demo starts. */
   readonly asWorker?: string
@@ -25,10 +25,10 @@ export interface DemoOptions extends GlobalOptions {
 }
 
 const WORKERS = 3
-/** Under the tree so many of the last transactions are shown on a terminal. */
+/** Latest transactions shown below the tree on a terminal. */
 const LAST_LINES = 6
 
-/** Plays SearchOrder on the store named, else the embedded one; never on one that the environment names. */
+/** Plays SearchOrder on the given store or else the embedded one, never on a store from the environment. */
 export async function playDemo(options: DemoOptions, runtime: ProgramRuntime): Promise<Problem | undefined> {
   const address = await ownAddress('demo', options, runtime)
   const { store } = await runtime.openStore({ store: address })
@@ -37,23 +37,14 @@ export async function playDemo(options: DemoOptions, runtime: ProgramRuntime): P
   if (options.top) requireScreen(runtime)
   const output = await openOutput(options, runtime, 'relative')
   const stream = `demo/search-order-${clockName(runtime.nowMs())}`
-  await output.say(`${stream} on ${store.address}: ${WORKERS} worker processes contend for it`)
-  const startWorker = (name: string) =>
-    workerProcess(runtime, [
-      '--as-worker',
-      name,
-      '--stream',
-      stream,
-      '--speed',
-      String(speed),
-      '--store',
-      store.address,
-    ])
+  await output.say(`${stream} on ${store.address}: ${WORKERS} worker processes contend for its events`)
+  const flags = ['--stream', stream, '--speed', String(speed), '--store', store.address]
+  const startWorker = (name: string) => workerProcess(runtime, ['--as-worker', name, ...flags])
   if (options.top) {
     const { playInTop } = await import('../top/demo.ts')
     const played = await playInTop({ stream, by: runtime.actor, workers: WORKERS, startWorker }, options, runtime)
     await output.lines([
-      ...(played === undefined ? [`${stream} was stopped where it stood.`, ''] : closing(played)),
+      ...(played === undefined ? [`${stream} was stopped before its end.`, ''] : closing(played)),
       ...(await suggestions(stream, store, runtime)),
     ])
     return undefined
@@ -97,7 +88,7 @@ function workerProcess(runtime: Processes, words: readonly string[]): WorkerProc
   return { report: child.stdout.then(text => JSON.parse(text) as DemoWorkerReport), stop: () => child.stop() }
 }
 
-/** Where the play is seen: a tree that moves on a terminal, a line for each transaction elsewhere. */
+/** Shows the demo: a live tree on a terminal, otherwise a line per transaction. */
 interface Stage {
   readonly show: (view: StreamView, news: readonly JournalEntry[]) => Promise<void>
   close(): Promise<void>
@@ -137,13 +128,13 @@ function linesOf(tx: JournalEntry, view: StreamView, { paint }: Output, time: 'l
   return transactionLines(tx, { time, nowMs: view.nowMs, paint, provisional: tx.provisional })
 }
 
-function closing({ view, reports }: Played): string[] {
+function closing({ view, reports }: DemoResult): string[] {
   const ended = reports.map(({ worker, ended }) => `${worker} ${ended}`).join(', ')
   const lost = reports.reduce((sum, { racesLost }) => sum + racesLost, 0)
   return [
-    `${view.document.version} transactions under the lease, each once.`,
+    `${view.document.version} transactions under the lease, each applied once.`,
     `Events ended: ${ended}; races for an event lost: ${lost}.`,
-    'Supplier 3 failed early: completed with errors, whichever branch came last.',
+    'Supplier 3 failed early, so the order completed with errors, whichever branch ended last.',
     '',
   ]
 }

@@ -18,25 +18,25 @@ import type { StoreExamination } from '../../ops/doctor/store.ts'
 import type { Finding } from '../../ops/doctor/stream.ts'
 import type { Selection } from '../../ops/selection.ts'
 
-/** What it all came to. */
+/** The totals of an examination. */
 export interface DoctorSummary {
-  /** How many streams were examined; `undefined` if none were asked for. */
+  /** Number of streams examined; `undefined` if none were selected. */
   readonly examined: number | undefined
-  /** False if it ended before all of them were. */
+  /** False if the examination ended early. */
   readonly complete: boolean
-  /** Of the store and of all streams. */
+  /** Findings of the store and all streams. */
   readonly counts: FindingCounts
 }
 
-/** Where findings go, as they are found. */
+/** Prints findings as they are made. */
 export interface DoctorOutput {
   store(examination: StoreExamination, findings: readonly ShownFinding[]): Promise<void>
-  /** Called for every stream that was examined. */
+  /** Called for every examined stream. */
   stream(name: string, findings: readonly ShownFinding[]): Promise<void>
   end(summary: DoctorSummary): Promise<void>
 }
 
-/** The output that `-o` names. `all`: text shows infos of streams, and streams without findings. */
+/** The output that `-o` selects. `all`: text output includes infos of streams, and streams without findings. */
 export function openDoctorOutput(format: string | undefined, all: boolean, output: Output): DoctorOutput {
   switch (format) {
     case 'json':
@@ -50,7 +50,7 @@ export function openDoctorOutput(format: string | undefined, all: boolean, outpu
 
 function text(all: boolean, output: Output): DoctorOutput {
   const { paint, width } = output
-  // What is to be done is the same for many of a kind: it is said once.
+  // Consecutive findings often share a hint, which is printed once.
   const lines = (findings: readonly ShownFinding[]) =>
     findings.flatMap((finding, at) => {
       const { hint, ...rest } = finding
@@ -66,15 +66,15 @@ function text(all: boolean, output: Output): DoctorOutput {
       else if (all) await output.lines(['', streamTitle(name, paint), ...lines([SOUND])])
     },
     async end({ examined, counts }) {
-      const streams = examined === undefined ? '' : `${examined} stream${examined === 1 ? '' : 's'} examined; `
+      const streams = examined === undefined ? '' : `${counted(examined, 'stream')} examined; `
       await output.lines(['', `${streams}${findingCounts(counts)}${hidden === 0 ? '' : ' (-v shows them)'}`])
     },
   }
 }
 
-const SOUND = { severity: 'ok', code: 'sound', subject: '', message: 'nothing found' } as const
+const SOUND = { severity: 'ok', code: 'sound', subject: '', message: 'no problems found' } as const
 
-/** One document, written as it comes. Streams without findings are only counted. */
+/** One document, written piece by piece. Streams without findings are only counted. */
 function oneDocument(output: Output): DoctorOutput {
   let first = true
   return {
@@ -93,7 +93,7 @@ function oneDocument(output: Output): DoctorOutput {
   }
 }
 
-/** The store, each stream with findings, and at last the counts: a line each, told apart by `record`. */
+/** One line for the store, for each stream with findings, and last for the counts; `record` distinguishes them. */
 function documentPerLine(output: Output): DoctorOutput {
   return {
     store: (examination, findings) => output.text(jsonLine({ record: 'store', ...storeJson(examination, findings) })),
@@ -106,10 +106,10 @@ function documentPerLine(output: Output): DoctorOutput {
   }
 }
 
-/** Counts findings, and remembers of the errors what the exit code needs. */
+/** Counts findings, and keeps the errors that the exit code depends on. */
 export class DoctorTally {
   readonly #counts = { error: 0, warning: 0, info: 0 }
-  /** Errors of the store, the worst first. */
+  /** Errors of the store, worst first. */
   readonly #storeErrors: Finding[] = []
   #examined = 0
   #withErrors = 0
@@ -141,7 +141,7 @@ export class DoctorTally {
     this.#missing ??= name
   }
 
-  /** What the command ends with: an error of the store outweighs those of streams. */
+  /** The problem that the command ends with: an error of the store takes precedence over those of streams. */
   problem(selection: Selection | undefined): Problem | undefined {
     return this.#storeProblem() ?? this.#streamProblem(selection)
   }
@@ -150,7 +150,7 @@ export class DoctorTally {
     const [first, ...others] = this.#storeErrors
     if (first === undefined) return undefined
     const more = others.length === 0 ? '' : ` (and ${others.length} more)`
-    // What is to be done about it stands with the finding.
+    // The finding was printed with its hint.
     return problem(first.code, `the store: ${first.message}${more}`, { exit: exitOfRefusal(first.code) })
   }
 

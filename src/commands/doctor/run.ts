@@ -21,13 +21,13 @@ export interface DoctorOptions extends GlobalOptions, SelectionOptions {
   readonly deep?: boolean
 }
 
-/** Examines the store, then the streams that are selected, and tells what is found as it goes. */
+/** Examines the store, then the selected streams, and prints findings as it goes. */
 export async function examineAll(options: DoctorOptions, runtime: Runtime): Promise<Problem | undefined> {
   const selection = await readSelection(options, runtime)
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
   const tally = new DoctorTally()
-  const examination = await examinePlace(store, options, runtime)
+  const examination = await examineOneStore(store, options, runtime)
   tally.addStore(examination.findings)
   const report = openDoctorOutput(options.output, options.verbose === true || selection?.kind === 'names', output)
   await report.store(examination, shown(examination.findings, runtime))
@@ -39,13 +39,13 @@ export async function examineAll(options: DoctorOptions, runtime: Runtime): Prom
     await report.end({ examined: selection && tally.examined, complete, counts: tally.counts })
   }
   if (selection === undefined && tally.counts.error === 0) {
-    await output.say(`streams were not examined; ${commandLine(runtime, ['doctor', '--all'])} examines them`)
+    await output.say(`no streams examined; ${commandLine(runtime, ['doctor', '--all'])} examines them too`)
   }
   return tally.problem(selection)
 }
 
-/** An interruption must not leave the probe behind: the first Ctrl-C lets it be removed, whoever reads the output. */
-async function examinePlace(
+/** Examines the store. An interruption must not leave the probe blob behind, so the first Ctrl-C waits for its removal. */
+async function examineOneStore(
   store: StreamStore,
   { readOnly = false, deep = false }: DoctorOptions,
   runtime: Runtime,
@@ -64,13 +64,13 @@ const VERSIONS: Finding = {
   message: `leasectl ${VERSION}, Node ${process.versions.node}, SQLite ${process.versions.sqlite}`,
 }
 
-/** Where listing or reading failed it would fail again for each stream. */
+/** False if listing or reading failed: it would fail again for each stream. */
 function mayRead({ probe }: StoreExamination, { kind }: Selection): boolean {
   const failed = probe.filter(({ outcome }) => outcome !== 'ok').map(({ name }) => name)
   return !failed.includes('read') && (kind !== 'filter' || !failed.includes('list'))
 }
 
-/** Counting up on the terminal disturbs nothing that is printed: a stream with findings takes the line away. */
+/** Streams per update of the progress line, which is cleared before findings are printed. */
 const PROGRESS_EVERY = 100
 
 async function examineSelected(
@@ -102,16 +102,16 @@ const MISSING: Finding = {
   severity: 'error',
   code: 'stream-not-found',
   subject: '',
-  message: 'there is no such stream',
+  message: 'no such stream',
   hint: 'Is it the right store? ls lists its streams.',
 }
 
 function shown(findings: readonly Finding[], runtime: Runtime): readonly ShownFinding[] {
   return findings.map(finding => {
-    // the store cannot know which command has the flag
+    // The store does not know which command has the flag.
     if (finding.code === 'container-missing') {
-      const { hint: _, ...told } = finding
-      return { ...told, tryCommand: commandLine(runtime, ['init', 'STREAM', '--create-container']) }
+      const { hint: _, ...rest } = finding
+      return { ...rest, tryCommand: commandLine(runtime, ['init', 'STREAM', '--create-container']) }
     }
     return finding.command === undefined ? finding : { ...finding, tryCommand: commandLine(runtime, finding.command) }
   })

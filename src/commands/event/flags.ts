@@ -17,7 +17,7 @@ import {
 import { type Claimant, type EventSpec, ON_DUE, type OnDue } from '../../stream/operations/operation.ts'
 import { defined } from '../../util/defined.ts'
 
-/** What every command of the worker's side takes. */
+/** Options of all `event` commands. */
 export interface EventOptions extends GlobalOptions, ChangeFlags {
   readonly stream: string
   readonly event: string
@@ -26,22 +26,22 @@ export interface EventOptions extends GlobalOptions, ChangeFlags {
 }
 
 export interface ClaimOptions extends EventOptions {
-  /** How long the claim holds, ms. */
+  /** Duration of the claim, ms. */
   readonly claim?: number
 }
 
 const DEFAULT_CLAIM_MS = 60_000
 
-/** `event NAME STREAM ID` with the flags that prove the claim. */
+/** Declares `event NAME STREAM ID`, with the flags that prove a claim. */
 export function eventCommand(parent: Command, name: string): Command {
   const command = parent
     .command(name)
     .argument('<STREAM>', 'name of the stream', streamName)
-    .argument('<ID>', 'id of the event, as 01.02.00', eventId)
+    .argument('<ID>', 'id of the event, such as 01.02.00', eventId)
   return ownerFlag(command).addOption(
     new Option(
       '--fence <n>',
-      'the fence that start returned: proof of the claim (default: LEASECTL_FENCE under exec)',
+      'fencing token from start, which proves the claim (default: LEASECTL_FENCE under exec)',
     ).argParser(count('--fence', 0)),
   )
 }
@@ -53,15 +53,15 @@ export function ownerFlag(command: Command): Command {
   )
 }
 
-/** Adds the flags for what follows an event: `--next`, `--fork`, `--join`. */
+/** Adds the flags for successors of an event: `--next`, `--fork`, `--join`. */
 export function successorFlags(command: Command): Command {
   return command
     .addOption(
-      new Option('--next <name>', 'name of the next step of the same thread').argParser(requiredText('--next')),
+      new Option('--next <name>', 'name of the next step in the same thread').argParser(requiredText('--next')),
     )
-    .addOption(new Option('--fork <names>', 'new threads: A,B,C').argParser(names('--fork')))
+    .addOption(new Option('--fork <names>', 'names of parallel branches: A,B,C').argParser(names('--fork')))
     .addOption(
-      new Option('--join <name>', 'a step that starts when all branches of the fork have ended').argParser(
+      new Option('--join <name>', 'name of a step that starts once all branches have ended').argParser(
         requiredText('--join'),
       ),
     )
@@ -70,7 +70,7 @@ export function successorFlags(command: Command): Command {
 /** Adds `--claim`. */
 export function claimFlag(command: Command): Command {
   return command.addOption(
-    new Option('--claim <duration>', 'how long the claim holds without a sign of life (default: 60s)').argParser(
+    new Option('--claim <duration>', 'how long the claim lasts without a heartbeat (default: 60s)').argParser(
       duration('--claim'),
     ),
   )
@@ -85,21 +85,21 @@ export function ownerOf({ owner, by }: EventOptions, runtime: Runtime): string {
   return owner ?? (runtime.env.LEASECTL_OWNER || undefined) ?? by ?? runtime.actor
 }
 
-/** Proof of the claim. Beside a fence the owner counts only where it is given: the event may have been started as another. */
+/** Proof of the claim. With a fence, only an explicit owner is checked, as the event may have another owner name. */
 export function claimantOf(options: EventOptions, runtime: Runtime): Claimant {
   const fence = options.fence ?? inheritedFence(options, runtime)
   if (fence === undefined) return { owner: ownerOf(options, runtime) }
   return options.owner === undefined ? { fence } : { owner: options.owner, fence }
 }
 
-/** The life of the stream in which the claim was made that is proved here; another one may have the same fence. */
+/** The incarnation of the stream in which the claim was made. Another incarnation may use the same fence again. */
 export function lifeOf(options: EventOptions, runtime: Runtime): string | undefined {
   const fence = inheritedFence(options, runtime)
   const isProved = fence !== undefined && (options.fence ?? fence) === fence
   return isProved ? runtime.env.LEASECTL_BORN || undefined : undefined
 }
 
-/** A program that `exec` or `work` runs has the fence of its event, and of no other, in its environment. */
+/** The fence in the environment of a program that `exec` or `work` runs. It counts only for the program's own event. */
 function inheritedFence(options: EventOptions, { env }: Runtime): number | undefined {
   const { stream, event, owner, store, container, context } = options
   const namesAnother = [owner, store, container, context].some(given => given !== undefined)
@@ -111,12 +111,12 @@ export function claimMs({ claim }: ClaimOptions): number {
   return claim ?? DEFAULT_CLAIM_MS
 }
 
-/** The reason is the event's message too. */
+/** The reason also becomes the event's message. */
 export function msgOf({ reason }: ChangeFlags): { readonly msg?: string } {
   return reason === undefined ? {} : { msg: reason }
 }
 
-/** Attributes that are free to the application. */
+/** Attributes that the application may use freely. */
 export interface AttributeFlags {
   readonly topic?: string
   readonly key?: string
@@ -128,7 +128,7 @@ export interface AttributeFlags {
   readonly onDue?: OnDue | ''
 }
 
-/** Adds the flags for them. With `clearing` an empty value is allowed: it removes the attribute. */
+/** Adds the attribute flags. With `clearing`, an empty value removes the attribute. */
 export function attributeFlags(command: Command, { clearing = false } = {}): Command {
   const text = (flag: string) => storedText(flag)
   const orEmpty = (parse: (value: string) => string) => (value: string) =>
@@ -140,18 +140,18 @@ export function attributeFlags(command: Command, { clearing = false } = {}): Com
     .addOption(new Option('--ref <text>', 'reference').argParser(text('--ref')))
     .addOption(new Option('--tracking-id <text>', 'correlation id').argParser(text('--tracking-id')))
     .addOption(
-      new Option('--timeout <duration>', 'limit of time: 30s, 5m, 1h30m, or a date-time with zone').argParser(
+      new Option('--timeout <duration>', 'time limit: 30s, 5m, 1h30m, or a date-time with zone').argParser(
         orEmpty(timeout),
       ),
     )
     .addOption(
-      new Option('--on-due <what>', `what the watchdog does then: ${ON_DUE.join(', ')}`).argParser(
+      new Option('--on-due <what>', `what the watchdog does when the timeout expires: ${ON_DUE.join(', ')}`).argParser(
         withWords(ON_DUE, orEmpty(choice('--on-due', ON_DUE))),
       ),
     )
 }
 
-/** The attributes that were given, for events that are created. */
+/** The given attributes, for a new event. */
 export function attributesOf({
   topic,
   key,

@@ -13,17 +13,17 @@ export interface OneChange {
   readonly stream: string
   readonly operation: Operation
   readonly options: GlobalOptions & ChangeFlags
-  /** The life of the stream (`lc:born`) in which alone it is meant. */
+  /** The change applies only to this incarnation of the stream (`lc:born`). */
   readonly life?: string | undefined
-  /** What it is called when it is done: `completed`. */
+  /** The past participle in the output: `completed`. */
   readonly word: string
-  /** What others see while the lease is held: `event complete 01.02.00`. */
+  /** Shown to other users while the lease is held: `event complete 01.02.00`. */
   readonly purpose: string
   /** Printed instead of everything else with `-q`. */
   readonly quietText?: (changed: Changed) => string
 }
 
-/** One operation on one stream: does it, prints the outcome. */
+/** Applies one operation to one stream and prints the outcome. */
 export async function changeOne(change: OneChange, runtime: Runtime): Promise<Problem | undefined> {
   const { stream, operation, options, life } = change
   const output = await openOutput(options, runtime)
@@ -41,7 +41,7 @@ export async function changeOne(change: OneChange, runtime: Runtime): Promise<Pr
   return undefined
 }
 
-/** Without a version to be compared, only the life can differ. */
+/** True if the stream was replaced: without `--if-version`, only the incarnation can differ. */
 function isAnotherLife({ life, options }: OneChange, outcome: TransactOutcome): boolean {
   const isChanged = outcome.kind === 'refused' && outcome.refusal.code === 'changed'
   return life !== undefined && options.ifVersion === undefined && isChanged

@@ -2,12 +2,12 @@ import type { ChangeFlags, GlobalOptions } from '../../cli/options.ts'
 import type { WriteMode } from '../../store/store.ts'
 import type { AttributeFlags } from '../event/flags.ts'
 
-/** How `exec`, and `work`, run their program. */
+/** How `exec` and `work` run their program. */
 export interface ProgramFlags extends AttributeFlags {
   readonly owner?: string
-  /** How long the claim holds without a sign of life, ms. */
+  /** How long the claim lasts without a heartbeat, ms. */
   readonly claim?: number
-  /** From asking the program to end to killing it, ms. */
+  /** Time between the request to terminate and the kill, ms. */
   readonly grace?: number
   readonly stdin?: 'json'
   readonly next?: string

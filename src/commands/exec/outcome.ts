@@ -12,28 +12,28 @@ import { endedByHolder } from '../../worker/self-reported.ts'
 import type { Job, NotCommitted, WorkOutcome, WorkTarget } from '../../worker/types.ts'
 import type { ExecOptions } from './options.ts'
 
-interface Came {
+interface ExecResult {
   readonly outcome: WorkOutcome
-  /** `undefined` where the command was not begun. */
+  /** `undefined` if the command was not started. */
   readonly ran: ProgramRun | undefined
 }
 
 /**
- * What `exec` has to tell of what came of it, with the exit code that the table has for it.
+ * The problem that `exec` ends with, with its exit code from the table.
  *
- * @throws EndsWith with the command's own code where that is all there is to say
+ * @throws EndsWith with the command's own exit code if nothing else went wrong
  */
-export async function execEnd(
+export async function execResult(
   store: StreamStore,
   target: Pick<ExecOptions, 'stream' | 'event' | 'command'>,
-  { outcome, ran }: Came,
+  { outcome, ran }: ExecResult,
   output: Output,
   runtime: Runtime,
 ): Promise<Problem | undefined> {
   const { stream, event } = target
   switch (outcome.kind) {
     case 'not-claimed':
-      return undoneProblem(target, outcome.undone, 'been claimed: then the claim runs out by itself', runtime)
+      return undoneProblem(target, outcome.undone, 'been claimed; such a claim expires by itself', runtime)
     case 'lost': {
       const { code, message } = outcome.lost
       await endIfOwn(store, outcome.job, ran, code)
@@ -73,23 +73,23 @@ function reportedProblem(
   throw new EndsWith(code)
 }
 
-/** The command ended its event itself; that it could not be done again is no fault. */
+/** Ends with the command's exit code if the command ended its event itself, so that `exec` could not. */
 async function endIfOwn(store: StreamStore, job: Job, ran: ProgramRun | undefined, code: string): Promise<void> {
   if (ran !== undefined && (await endedByHolder(store, job, code))) throw new EndsWith(codeOf(ran))
 }
 
-/** @param word the name of the command, as it was given */
+/** @param word the name of the command, as given */
 export function notStarted(word: string, reason: string): Problem {
   if (reason === NO_OUTPUT_FILE) {
-    return problem('file-failed', `no file for LEASECTL_OUTPUT can be made in ${tmpdir()}`, { hint: 'Set TMPDIR.' })
+    return problem('file-failed', `cannot create a file for LEASECTL_OUTPUT in ${tmpdir()}`, { hint: 'Set TMPDIR.' })
   }
   if (reason === 'ENOENT') {
-    return problem('command-not-found', `there is no command ${word}, or the interpreter of its script is missing`)
+    return problem('command-not-found', `no command ${word}, or the interpreter of its script is missing`)
   }
   return problem('command-not-executable', `${word} cannot be run (${reason})`)
 }
 
-/** The exit code of a command, as a shell has it. */
+/** The exit code of a command, as a shell reports it. */
 function codeOf({ fate }: ProgramRun): number {
   if (fate.kind === 'exited') return fate.code
   return fate.kind === 'killed' ? 128 + constants.signals[fate.signal] : 1
@@ -99,14 +99,14 @@ function commandFact(ran: ProgramRun | undefined): NonNullable<Problem['facts']>
   return ran === undefined ? [] : [['command', fateText(ran.fate)]]
 }
 
-/** @param what what may or may not have happened, where the store did not answer */
+/** @param what what may or may not have happened if the store did not answer */
 function undoneProblem({ stream, event }: WorkTarget, undone: NotCommitted, what: string, runtime: Runtime): Problem {
   if (undone.kind === 'unknown') {
     const message = `the store did not answer: ${stream} ${event} may or may not have ${what}`
     return problem('unknown', message, { applied: 'unknown', stream, event, cause: undone.cause })
   }
   if (undone.kind === 'missing' && undone.isReplaced) return { ...replacedProblem(stream), event }
-  // each change of exec has an id of its own, and none can be repeated
+  // Each change of `exec` has its own command id, which the user cannot repeat.
   const { commandId: _, ...rest } = outcomeProblem(stream, undone, '', runtime)
   return { event, ...rest }
 }

@@ -15,31 +15,36 @@ import type { Job } from '../../worker/types.ts'
 import { workEvent } from '../../worker/work-event.ts'
 import { attributesOf, ownerOf } from '../event/flags.ts'
 import type { ExecOptions, ProgramFlags } from './options.ts'
-import { execEnd, notStarted } from './outcome.ts'
+import { execResult, notStarted } from './outcome.ts'
 
-const DEFAULT_GRACE_MS = 10_000
-/** Of what leasectl could not do itself: most other codes may be the command's own. */
+/** Default time between the request to terminate and the kill, ms. */
+export const DEFAULT_GRACE_MS = 10_000
+/** The exit code for failures of leasectl itself, as most other codes may come from the command. */
 export const NOT_THE_COMMAND = 125
-/** These stay: wrong usage, a command that cannot be run, and signals. */
+/** Exit codes that stay: wrong usage, a command that cannot be run, and signals. */
 const OWN_EXITS: readonly number[] = [2, 126, 127, 130, 143]
-/** A hang-up, and Ctrl-\, which a command in a session of its own does not get. */
+/** Hang-up and Ctrl-\, which a command in its own session does not receive. */
 const AS_SIGTERM = ['SIGHUP', 'SIGQUIT'] as const
 
-/** Runs a command as the worker of an event. Ends with the command's code. */
+/** Runs a command as the worker of an event. Ends with the command's exit code. */
 export async function exec(options: ExecOptions, runtime: Runtime): Promise<Problem | undefined> {
   const successors = successorsIn(options)
   const [program] = options.command
   const found = findProgram(program, runtime.env.PATH)
   if (found.kind !== 'found') return notStarted(program, found.kind === 'missing' ? 'ENOENT' : 'EACCES')
+  const file = outputFile()
+  if (file === undefined) return ownProblem(notStarted(program, NO_OUTPUT_FILE))
   try {
-    return ownProblem(await worked(options, successors, runtime))
+    return ownProblem(await runCommand(file, options, successors, runtime))
   } catch (error) {
     if (error instanceof EndsWith) throw error
     return ownProblem(errorProblem(error, runtime))
+  } finally {
+    file.remove()
   }
 }
 
-/** As it is told by `exec`, where the codes of the table would be taken for the command's. */
+/** Replaces the exit code of a problem, as the codes of the table could be mistaken for the command's. */
 export function ownProblem(what: Problem | undefined): Problem | undefined {
   if (what === undefined || OWN_EXITS.includes(what.exit)) return what
   const { exit, facts = [], ...rest } = what
@@ -47,21 +52,7 @@ export function ownProblem(what: Problem | undefined): Problem | undefined {
   return { ...rest, exit: NOT_THE_COMMAND, tableExit: exit, facts: [...facts, fact] }
 }
 
-async function worked(
-  options: ExecOptions,
-  successors: ProgramSuccessors,
-  runtime: Runtime,
-): Promise<Problem | undefined> {
-  const file = outputFile()
-  if (file === undefined) return notStarted(options.command[0], NO_OUTPUT_FILE)
-  try {
-    return await workedWith(file, options, successors, runtime)
-  } finally {
-    file.remove()
-  }
-}
-
-async function workedWith(
+async function runCommand(
   file: OutputFile,
   options: ExecOptions,
   successors: ProgramSuccessors,
@@ -113,13 +104,13 @@ async function workedWith(
       },
     )
     if (fault !== undefined) throw fault
-    return await execEnd(store, options, { outcome, ran }, output, runtime)
+    return await execResult(store, options, { outcome, ran }, output, runtime)
   } finally {
     listening.over()
   }
 }
 
-/** Until it is over: without a listener any of these signals, be it the second, would leave commands behind. */
+/** Turns these signals into SIGTERM until `over`. Without a listener, each of them would leave commands running. */
 export function takeAsSigterm() {
   const terminate = () => void process.kill(process.pid, 'SIGTERM')
   for (const signal of AS_SIGTERM) process.on(signal, terminate)
@@ -130,7 +121,7 @@ export function takeAsSigterm() {
   }
 }
 
-/** What follows where the command itself does not say so. */
+/** The successors of the event, unless the command itself gives them. */
 export function successorsIn(flags: ProgramFlags): ProgramSuccessors {
   const { next, fork, join } = flags
   if (join !== undefined && fork === undefined)
@@ -141,13 +132,13 @@ export function successorsIn(flags: ProgramFlags): ProgramSuccessors {
   }
 }
 
-/** What the command gets of our environment. The address alone may not tell by what requests are signed. */
+/** The environment of the command. It includes the context, as the address alone does not give the credentials. */
 export function environment({ env, opened }: Runtime): Runtime['env'] {
   const { LEASECTL_CONTEXT: _, ...rest } = env
   return opened?.context === undefined ? rest : { ...rest, LEASECTL_CONTEXT: opened.context }
 }
 
-/** The event of a job for its command to read. @throws CommandFailed if the stream is gone; the store's faults */
+/** The event of a job as JSON, for the stdin of its command. @throws CommandFailed if the stream is gone; the store's faults */
 export async function jobText(store: StreamStore, { stream, event }: Job): Promise<string> {
   const [{ readStream }, { shownStream }, { jobJson }, { jsonDocument }] = await Promise.all([
     import('../../ops/read-stream.ts'),

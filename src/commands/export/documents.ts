@@ -9,7 +9,7 @@ import type { StreamSnapshot, StreamStore } from '../../store/store.ts'
 import { BadDocument } from '../../stream/errors.ts'
 import { MAX_READ_BYTES } from '../../stream/limits.ts'
 import type { Extension } from '../transfer/file-names.ts'
-import { type Transferred, undone } from '../transfer/outcome.ts'
+import { problemOutcome, type TransferOutcome } from '../transfer/outcome.ts'
 import type { DocumentFormat } from './target.ts'
 
 export const EXTENSION_OF: { readonly [Format in DocumentFormat]: Extension } = {
@@ -18,7 +18,7 @@ export const EXTENSION_OF: { readonly [Format in DocumentFormat]: Extension } = 
   mermaid: '.mmd',
 }
 
-/** A stream as one document. Of XML it is the stored one, byte by byte. */
+/** A stream as one document. As XML it is the stored document, byte for byte. */
 export function documentOf(view: StreamView, format: DocumentFormat): Uint8Array {
   switch (format) {
     case 'xml':
@@ -32,10 +32,10 @@ export function documentOf(view: StreamView, format: DocumentFormat): Uint8Array
   }
 }
 
-/** A stream as it was read, once: a snapshot. */
+/** The result of reading a stream once. */
 export type Loaded =
   | { readonly kind: 'view'; readonly view: StreamView }
-  /** Its document cannot be read. `isWhole`: all of its bytes are here; a store does not hand out larger ones than may be. */
+  /** The document cannot be parsed. `isWhole`: all bytes were read; a store truncates documents above the size limit. */
   | {
       readonly kind: 'unreadable'
       readonly stored: StreamSnapshot
@@ -55,11 +55,11 @@ export async function load(store: StreamStore, name: string, signal?: AbortSigna
   }
 }
 
-/** True where the bytes of what cannot be read are written as they are. */
+/** True if the bytes of an unreadable document are exported unchanged. */
 export function isCopied(loaded: Extract<Loaded, { readonly kind: 'unreadable' }>, format: string): boolean {
   return format === 'xml' && loaded.isWhole
 }
 
-export function unreadable(stream: string, error: BadDocument, runtime: Runtime): Transferred {
-  return undone('failed', stream, errorProblem(error, runtime))
+export function unreadableOutcome(stream: string, error: BadDocument, runtime: Runtime): TransferOutcome {
+  return problemOutcome('failed', stream, errorProblem(error, runtime))
 }

@@ -6,45 +6,42 @@ import { sameBytes } from '../../ops/copy.ts'
 import { errorCode } from '../../util/errors.ts'
 import { type Extension, filePathOf } from '../transfer/file-names.ts'
 import { fileProblem, isDiskFull } from '../transfer/files.ts'
-import { gone, SAME, type Transferred, undone } from '../transfer/outcome.ts'
+import { goneOutcome, problemOutcome, SAME, type TransferOutcome } from '../transfer/outcome.ts'
 import { openReport } from '../transfer/report.ts'
 import { transfer } from '../transfer/transfer.ts'
-import { documentOf, EXTENSION_OF, isCopied, load, unreadable } from './documents.ts'
+import { documentOf, EXTENSION_OF, isCopied, load, unreadableOutcome } from './documents.ts'
 import { openDraft, type PartialFile } from './output-file.ts'
 import { LeadsElsewhere, openSafeFolder, type SafeFolder } from './safe-folder.ts'
 import type { DocumentFormat, ExportRequest } from './target.ts'
 
-/** A file a stream, in folders as their names have them. Repeating it goes on: what is there alike is left. */
+/** Writes one file per stream, in folders that follow their names. A repeated export skips identical files. */
 export async function exportToFolder(
   path: string,
   format: DocumentFormat,
   { store, names, options, output, runtime }: ExportRequest,
 ): Promise<Problem | undefined> {
-  const folder = await openFolderTarget(path, {
-    extension: EXTENSION_OF[format],
-    replace: options.replace === true,
-  })
+  const folder = await openFolderTarget(path, EXTENSION_OF[format], options.replace === true)
   const report = openReport('text', options, output, runtime)
   let asStored = 0
   const work = async (name: string) => {
     const loaded = await load(store, name)
-    if (loaded.kind === 'gone') return gone(name)
+    if (loaded.kind === 'gone') return goneOutcome(name)
     if (loaded.kind === 'unreadable' && !isCopied(loaded, format)) {
-      return unreadable(name, loaded.error, runtime)
+      return unreadableOutcome(name, loaded.error, runtime)
     }
     const stored = loaded.kind === 'view' ? loaded.view.stored : loaded.stored
     const content = loaded.kind === 'view' ? documentOf(loaded.view, format) : stored.body
     if (loaded.kind === 'unreadable') asStored += 1
-    const note = loaded.kind === 'unreadable' ? 'cannot be read, copied as it is' : ''
+    const note = loaded.kind === 'unreadable' ? 'cannot be read, copied unchanged' : ''
     return outcomeOf(name, await folder.write(name, content, stored.modifiedMs), note)
   }
   const { concurrency } = options
   const stopped = await transfer({ items: names, nameOf: name => name, work, concurrency }, report, runtime)
-  if (asStored > 0) await output.say(`${asStored} cannot be read as event streams; their bytes were copied as they are`)
+  if (asStored > 0) await output.say(`${asStored} cannot be read as event streams; their bytes were copied unchanged`)
   return report.end(stopped)
 }
 
-function outcomeOf(stream: string, outcome: WriteOutcome, note: string): Transferred {
+function outcomeOf(stream: string, outcome: WriteOutcome, note: string): TransferOutcome {
   switch (outcome.kind) {
     case 'written':
       return { stream, word: 'done', note: note === '' ? 'written' : note, place: outcome.path }
@@ -52,64 +49,57 @@ function outcomeOf(stream: string, outcome: WriteOutcome, note: string): Transfe
       return { stream, word: 'already', note: note === '' ? SAME : note, place: outcome.path }
     case 'refused':
     case 'failed':
-      return { ...undone(outcome.kind, stream, outcome.problem), stop: isDiskFull(outcome.problem) }
+      return { ...problemOutcome(outcome.kind, stream, outcome.problem), stop: isDiskFull(outcome.problem) }
     default:
       return outcome satisfies never
   }
-}
-
-/** A folder that streams are written to, a file each. */
-export interface FolderTarget {
-  write(stream: string, content: Uint8Array, modifiedMs: number): Promise<WriteOutcome>
 }
 
 type WriteOutcome =
   | { readonly kind: 'written' | 'already'; readonly path: string }
   | { readonly kind: 'refused' | 'failed'; readonly problem: Problem }
 
-export interface FolderOptions {
-  readonly extension: Extension
-  /** Write over files that are there with another content. */
-  readonly replace: boolean
-}
-
-/** Opens the folder, which is made if it is missing. */
-async function openFolderTarget(path: string, options: FolderOptions): Promise<FolderTarget> {
+/**
+ * Opens a folder for one file per stream, and creates it if it is missing.
+ *
+ * @param replace replace existing files whose content differs
+ */
+async function openFolderTarget(path: string, extension: Extension, replace: boolean) {
   const folder = await openSafeFolder(path)
-  /** By device and inode which stream's file it is: where `A` and `a` are one file, the second stream finds the first. */
+  /** The stream of each file, by device and inode. If the file system takes `A` and `a` for one file, it finds the clash. */
   const owners = new Map<string, string>()
-  const inTurn = turns()
+  const serialize = keyedQueue()
   return {
-    write(stream, content, modifiedMs) {
-      const file = filePathOf(stream, options.extension)
+    write(stream: string, content: Uint8Array, modifiedMs: number): Promise<WriteOutcome> {
+      const file = filePathOf(stream, extension)
       const shown = join(path, file)
-      const writing = { folder, file, shown, stream, content, modifiedMs, options, owners }
-      // Names that may be one file must not be written at the same time.
-      return inTurn(file.normalize('NFC').toLowerCase(), () => settled(writing))
+      const writing = { folder, file, shown, stream, content, modifiedMs, replace, owners }
+      // Names that may denote the same file must not be written at the same time.
+      return serialize(file.normalize('NFC').toLowerCase(), () => writeSafely(writing))
     },
   }
 }
 
-async function settled(writing: Writing): Promise<WriteOutcome> {
+async function writeSafely(writing: Writing): Promise<WriteOutcome> {
   try {
     return await writeFile(writing)
   } catch (error) {
-    if (error instanceof LeadsElsewhere) return refused(`${error.message}: nothing is written through it`)
+    if (error instanceof LeadsElsewhere) return refused(`${error.message}: links are not followed`)
     return { kind: 'failed', problem: fileProblem(error, writing.shown) }
   }
 }
 
-/** Does what has the same key one after the other. */
-function turns() {
+/** Runs work with the same key one at a time. */
+function keyedQueue() {
   const last = new Map<string, Promise<unknown>>()
   return async <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {
-    const before = last.get(key)
-    const mine = before === undefined ? work() : before.then(work, work)
-    last.set(key, mine)
+    const previous = last.get(key)
+    const current = previous === undefined ? work() : previous.then(work, work)
+    last.set(key, current)
     try {
-      return await mine
+      return await current
     } finally {
-      if (last.get(key) === mine) last.delete(key)
+      if (last.get(key) === current) last.delete(key)
     }
   }
 }
@@ -117,28 +107,30 @@ function turns() {
 interface Writing {
   readonly folder: SafeFolder
   readonly file: string
-  /** The path as people see it. */
+  /** The path for messages. */
   readonly shown: string
   readonly stream: string
   readonly content: Uint8Array
   readonly modifiedMs: number
-  readonly options: FolderOptions
+  readonly replace: boolean
   readonly owners: Map<string, string>
 }
 
 async function writeFile(writing: Writing): Promise<WriteOutcome> {
   const folder = await writing.folder.folderOf(writing.file)
   const path = join(folder, basename(writing.file))
-  const known = await overExisting(path, writing)
-  if (known !== undefined) return known
+  const conflict = await compareExisting(path, writing)
+  if (conflict !== undefined) return conflict
   const draft = await openDraft(folder)
   try {
     await writing.folder.check(folder)
     const inode = await fill(draft, writing)
-    if (writing.options.replace) await draft.replace(path)
+    if (writing.replace) await draft.replace(path)
     else if (!(await draft.publish(path))) {
-      // Somebody was quicker, or the file system takes the name for that of another file.
-      return (await overExisting(path, writing)) ?? refused(`${writing.shown} came and went`)
+      // Another process was faster, or the file system takes the name for that of another file.
+      return (
+        (await compareExisting(path, writing)) ?? refused(`${writing.shown} appeared and vanished during the export`)
+      )
     }
     writing.owners.set(inode, writing.stream)
     return { kind: 'written', path: writing.shown }
@@ -153,22 +145,22 @@ async function fill({ handle }: PartialFile, { content, modifiedMs }: Writing): 
   return inodeOf(await handle.stat({ bigint: true }))
 }
 
-/** `undefined`: nothing is in the way. */
-async function overExisting(path: string, writing: Writing): Promise<WriteOutcome | undefined> {
+/** The outcome if an existing file decides it; `undefined` if the file can be written. */
+async function compareExisting(path: string, writing: Writing): Promise<WriteOutcome | undefined> {
   const found = await existing(path, writing.content)
   if (found === undefined) return undefined
-  const { shown, stream, owners, options } = writing
-  if (found.kind === 'no file') return refused(`${shown} is there and is no plain file: nothing is written through it`)
+  const { shown, stream, owners, replace } = writing
+  if (found.kind === 'no file') return refused(`${shown} exists and is not a regular file`)
   const owner = owners.get(found.inode)
   if (owner !== undefined && owner !== stream) {
-    return refused(`${shown} is the file of ${owner}: this file system does not tell the two names apart`)
+    return refused(`${shown} is the file of ${owner}: this file system does not distinguish the two names`)
   }
   if (found.kind === 'same') {
     owners.set(found.inode, stream)
     return { kind: 'already', path: shown }
   }
-  if (options.replace) return undefined
-  return refused(`${shown} is there with another content`, '--replace writes over it.')
+  if (replace) return undefined
+  return refused(`${shown} exists with different content`, '--replace overwrites it.')
 }
 
 type Existing = { readonly kind: 'no file' } | { readonly kind: 'same' | 'other'; readonly inode: string }

@@ -6,24 +6,24 @@ import { CommandFailed, problem, UsageError } from '../../cli/problem.ts'
 import { errorCode } from '../../util/errors.ts'
 import { fileProblem } from '../transfer/files.ts'
 
-/** Where a text goes that is made part by part. */
+/** A destination for a text that is written in parts. */
 export interface TextSink {
   write(text: string): Promise<void>
-  /** All of it was written. */
+  /** Completes the text. */
   finish(): Promise<void>
-  /** It will not be finished: nothing of it stays where that can be helped. */
+  /** Gives the text up and removes it where possible. */
   abandon(): Promise<void>
 }
 
 /**
- * One file. It gets its name when it is finished; a device or pipe is written as it goes.
+ * Opens one file for writing. A regular file gets its name when it is finished; a device or pipe is written directly.
  *
- * @throws CommandFailed it exists, or cannot be written; UsageError it is a folder
+ * @throws CommandFailed if it exists or cannot be written; UsageError if it is a folder
  */
 export async function openFileSink(path: string, options: { readonly replace: boolean }): Promise<TextSink> {
-  const found = await look(path)
+  const found = await kindOf(path)
   if (found === 'folder') {
-    throw new UsageError(`--to ${path} is a folder`, { hint: 'These formats make one file of all: name it.' })
+    throw new UsageError(`--to ${path} is a folder`, { hint: 'These formats write one file: give its name.' })
   }
   if (found === 'device') return deviceSink(path)
   if (found === 'file' && !options.replace) throw new CommandFailed(exists(path))
@@ -32,7 +32,7 @@ export async function openFileSink(path: string, options: { readonly replace: bo
 
 type Found = 'nothing' | 'file' | 'folder' | 'device'
 
-async function look(path: string): Promise<Found> {
+async function kindOf(path: string): Promise<Found> {
   try {
     const found = await stat(path)
     if (found.isDirectory()) return 'folder'
@@ -44,7 +44,7 @@ async function look(path: string): Promise<Found> {
 }
 
 async function draftSink(path: string, found: Found, { replace }: { readonly replace: boolean }) {
-  // A link that was named is followed: what it names is what is replaced.
+  // A link given by the user is followed: its target is replaced, not the link.
   const target = found === 'file' ? await realpath(path) : join(dirname(path), basename(path))
   const draft = await openDraft(dirname(target)).catch(fail(dirname(path)))
   return {
@@ -78,21 +78,21 @@ function fail(path: string): (error: unknown) => never {
 }
 
 function exists(path: string) {
-  return problem('exists', `${path} is there already`, { exit: 5, hint: '--replace writes over it.' })
+  return problem('exists', `${path} already exists`, { exit: 5, hint: '--replace overwrites it.' })
 }
 
-/** A file under a temporary name. It gets its own only when it is whole and on the disk; until then nobody sees it. */
+/** A file under a temporary name. It gets its final name only once it is complete and synced to disk. */
 export interface PartialFile {
   readonly handle: FileHandle
-  /** Gives it its name. `false`: something has that name, and nothing was written over it. */
+  /** Gives the file its final name. `false` if that name is taken; nothing is overwritten. */
   publish(path: string): Promise<boolean>
-  /** Gives it its name in place of what has it. */
+  /** Gives the file its final name and replaces any file there. */
   replace(path: string): Promise<void>
-  /** Lets it vanish, unless it has its name. */
+  /** Removes the file, unless it has its final name. */
   discard(): Promise<void>
 }
 
-/** Opens a draft in a folder, its own or that of the file it becomes. */
+/** Opens a draft in the folder of its final name. */
 export async function openDraft(folder: string): Promise<PartialFile> {
   const path = join(folder, `.leasectl-${randomUUID()}.tmp`)
   const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants
@@ -122,7 +122,7 @@ export async function openDraft(folder: string): Promise<PartialFile> {
   }
 }
 
-/** File systems without hard links, FAT for example: then an empty file keeps the name free of others for a moment. */
+/** Errors of file systems without hard links, such as FAT. There, an empty file reserves the name for a moment. */
 const NO_LINKS: readonly (string | undefined)[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
 
 async function nameOnce(draft: string, target: string): Promise<boolean> {

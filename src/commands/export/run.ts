@@ -15,36 +15,36 @@ import { copyItems, openCopies } from '../transfer/copy.ts'
 import type { TransferFlags } from '../transfer/flags.ts'
 import type { Item } from '../transfer/item.ts'
 import { openReport } from '../transfer/report.ts'
-import { documentOf, isCopied, type Loaded, load, unreadable } from './documents.ts'
+import { documentOf, isCopied, type Loaded, load, unreadableOutcome } from './documents.ts'
 import { exportToFolder } from './folder.ts'
-import { type DocumentFormat, type ExportRequest, type ExportTarget, exportTarget } from './target.ts'
+import { type DocumentFormat, type ExportRequest, type ExportTarget, exportTarget, type Names } from './target.ts'
 import { exportTraces } from './traces.ts'
 
 export interface ExportOptions extends GlobalOptions, SelectionOptions, TransferFlags {
-  /** A folder, a file or the address of a store. */
+  /** A folder, a file or a store address. */
   readonly to?: string
   readonly endpoint?: string
   readonly skipMissing?: boolean
 }
 
-/** Takes streams out of a store. What goes to files or another store goes on when the reader of stdout is gone. */
+/** Exports streams. An export to files or to another store continues when the reader of stdout goes away. */
 export async function exportStreams(options: ExportOptions, runtime: Runtime): Promise<Problem | undefined> {
   const target = exportTarget(options)
   const selection = await requireSelection(options, runtime)
-  const { output: _, ...talk } = options
-  const output = await openOutput(talk, runtime)
+  const { output: _, ...textOptions } = options
+  const output = await openOutput(textOptions, runtime)
   const store = await openStoreFor(options, runtime, output)
   const names = await selectNames(store, selection, options, output, runtime)
   const request: ExportRequest = { store, names, options, output, runtime }
   if (!isStdout(target)) runtime.begin('writes')
-  return perform(target, request)
+  return exportTo(target, request)
 }
 
 function isStdout(target: ExportTarget): boolean {
   return target.kind === 'stdout' || (target.kind === 'traces' && target.to === undefined)
 }
 
-function perform(target: ExportTarget, request: ExportRequest): Promise<Problem | undefined> {
+function exportTo(target: ExportTarget, request: ExportRequest): Promise<Problem | undefined> {
   switch (target.kind) {
     case 'stdout':
       return exportToStdout(target.format, request)
@@ -59,14 +59,14 @@ function perform(target: ExportTarget, request: ExportRequest): Promise<Problem 
   }
 }
 
-/** Names that were given are all looked up first: if one is missing nothing is begun. A filter is listed as it goes. @throws CommandFailed */
+/** Looks up all given names first, so that nothing is exported if one is missing; a filter is listed as it goes. @throws CommandFailed */
 async function selectNames(
   store: StreamStore,
   selection: Selection,
   { skipMissing }: { readonly skipMissing?: boolean },
   output: Output,
   { signal }: Runtime,
-): Promise<AsyncIterable<string>> {
+): Promise<Names> {
   if (selection.kind === 'filter') return listed(store, selection, output, signal)
   const names: string[] = []
   const missing: Problem[] = []
@@ -77,10 +77,10 @@ async function selectNames(
   const fatal = missingProblemOf(missing, names.length + missing.length > 1, MISSING_HINT)
   if (fatal !== undefined && !(skipMissing && names.length > 0)) throw new CommandFailed(fatal)
   for (const { message } of missing) await output.say(`skipped: ${visibleName(message)}`)
-  return each(names)
+  return names
 }
 
-const MISSING_HINT = 'Nothing was exported. --skip-missing goes on with the others.'
+const MISSING_HINT = 'Nothing was exported. --skip-missing exports the others.'
 
 async function* listed(store: StreamStore, selection: Selection, output: Output, signal: AbortSignal) {
   let any = false
@@ -89,14 +89,10 @@ async function* listed(store: StreamStore, selection: Selection, output: Output,
     any ||= found.length > 0
   }
   if (any) return
-  await output.say(`no such streams in ${visibleText(store.address)}`)
+  await output.say(`no matching streams in ${visibleText(store.address)}`)
 }
 
-async function* each(names: readonly string[]) {
-  yield* names
-}
-
-/** One stream to stdout: byte by byte into a pipe or file, with its control characters made visible on a terminal. */
+/** Writes one stream to stdout: unchanged into a pipe or file, with visible control characters on a terminal. */
 async function exportToStdout(
   format: DocumentFormat,
   { store, names, output, runtime }: ExportRequest,
@@ -105,12 +101,13 @@ async function exportToStdout(
   if (name === undefined) return undefined
   const loaded = await load(store, name, runtime.signal)
   if (loaded.kind === 'gone') return missingProblem(name)
-  if (loaded.kind === 'unreadable' && !isCopied(loaded, format)) return unreadable(name, loaded.error, runtime).problem
+  if (loaded.kind === 'unreadable' && !isCopied(loaded, format))
+    return unreadableOutcome(name, loaded.error, runtime).problem
   const bytes = bytesOf(loaded, format)
   if (!runtime.stdout.isTty) await output.text(bytes)
   else await output.lines(Buffer.from(bytes).toString('utf8').trimEnd().split(/\r?\n/).map(visibleText))
   if (loaded.kind === 'unreadable') {
-    await output.say(`${visibleText(loaded.error.message)}; these are its bytes as they are stored`)
+    await output.say(`${visibleText(loaded.error.message)}; its bytes are shown as stored`)
   }
   return undefined
 }
@@ -119,12 +116,12 @@ function bytesOf(loaded: Exclude<Loaded, { readonly kind: 'gone' }>, format: Doc
   return loaded.kind === 'unreadable' ? loaded.stored.body : documentOf(loaded.view, format)
 }
 
-async function onlyOne(names: AsyncIterable<string>, format: DocumentFormat): Promise<string | undefined> {
+async function onlyOne(names: Names, format: DocumentFormat): Promise<string | undefined> {
   let only: string | undefined
   for await (const name of names) {
     if (only !== undefined) {
-      throw new UsageError(`-o ${format} writes one stream to stdout, and these are several`, {
-        hint: '--to FOLDER writes a file each.',
+      throw new UsageError(`-o ${format} writes one stream to stdout, and several are selected`, {
+        hint: '--to FOLDER writes one file per stream.',
       })
     }
     only = name
@@ -132,31 +129,30 @@ async function onlyOne(names: AsyncIterable<string>, format: DocumentFormat): Pr
   return only
 }
 
-/** Copies streams into another store, byte by byte. Nothing is removed here. */
+/** Copies streams into another store, byte for byte. The source keeps them. */
 async function exportToStore(
   address: string,
   { store, names, options, output, runtime }: ExportRequest,
 ): Promise<Problem | undefined> {
-  const { output: _, ...talk } = options
+  const { output: _, ...textOptions } = options
   const other = await runtime.openOther(address)
   if (other.address === runtime.opened?.address) {
-    throw new UsageError('--to names the store that is exported', { hint: 'Name another.' })
+    throw new UsageError('--to is the store that is exported', { hint: 'Give another store.' })
   }
   return copyItems(
     {
       items: itemsOf(names, store),
       copies: openCopies(other.store, options, 'export', runtime),
       flags: options,
-      options: talk,
+      options: textOptions,
       isProtected: other.isProtected,
       address: other.address,
     },
-    openReport('text', talk, output, runtime),
+    openReport('text', textOptions, output, runtime),
     runtime,
   )
 }
 
-/** Streams of a store. */
-async function* itemsOf(names: AsyncIterable<string>, store: StreamStore): AsyncGenerator<Item> {
+async function* itemsOf(names: Names, store: StreamStore): AsyncGenerator<Item> {
   for await (const name of names) yield { name, read: async () => (await store.read(name))?.body }
 }

@@ -4,19 +4,19 @@ import { CommandFailed, UsageError } from '../../cli/problem.ts'
 import { fileProblem } from '../transfer/files.ts'
 
 /**
- * A folder that nothing is written outside of: folders below it are made as they are needed, and one that turns out to
- * lead elsewhere, as a symbolic link does, is refused.
+ * A folder that confines all writes. Folders below it are created as needed; one that leads elsewhere, such as a
+ * symbolic link, is refused.
  */
 export interface SafeFolder {
-  /** Absolute, without symbolic links. */
+  /** Absolute path without symbolic links. */
   readonly path: string
-  /** The folder of a file, made if it is missing. @throws LeadsElsewhere, and what the file system throws */
+  /** Creates the folder of a file if it is missing. @throws LeadsElsewhere, and errors of the file system */
   folderOf(relative: string): Promise<string>
-  /** Whether a folder of `folderOf` is still what it was. @throws LeadsElsewhere */
+  /** Checks that a folder from `folderOf` has not been replaced by a link. @throws LeadsElsewhere */
   check(folder: string): Promise<void>
 }
 
-/** A folder below the target is a link, or the file system takes its name for that of another. */
+/** A folder below the target is a link, or the file system maps its name to another folder. */
 export class LeadsElsewhere extends Error {
   constructor(folder: string, found: string) {
     super(`${folder} leads to ${found}`)
@@ -24,7 +24,7 @@ export class LeadsElsewhere extends Error {
   }
 }
 
-/** Makes the folder if it is missing. @throws CommandFailed, UsageError it cannot be one */
+/** Creates the folder if it is missing. @throws CommandFailed; UsageError if the path is a file */
 export async function openSafeFolder(path: string): Promise<SafeFolder> {
   const root = await realFolder(path)
   const made = new Set([root])
@@ -59,7 +59,7 @@ async function realFolder(path: string): Promise<string> {
   } catch (error) {
     if (!(await isFile(path))) throw new CommandFailed(fileProblem(error, path))
   }
-  throw new UsageError(`--to ${path} is a file`, { hint: 'Name a folder; it is made if it is missing.' })
+  throw new UsageError(`--to ${path} is a file`, { hint: 'Give a folder; it is created if it is missing.' })
 }
 
 async function isFile(path: string): Promise<boolean> {

@@ -8,12 +8,12 @@ import { placeOf } from '../transfer/files.ts'
 import type { TransferFlags } from '../transfer/flags.ts'
 import { endpointUrl } from './otlp.ts'
 
-/** Formats with a document a stream. */
+/** Formats with one document per stream. */
 export type DocumentFormat = 'xml' | 'json' | 'mermaid'
-/** Formats with one document for all. */
+/** Formats with one document for all streams. */
 export type TraceFormat = 'chrome' | 'otlp'
 
-/** What is written where. */
+/** Where an export goes, and in which format. */
 export type ExportTarget =
   | { readonly kind: 'stdout'; readonly format: DocumentFormat }
   | { readonly kind: 'folder'; readonly path: string; readonly format: DocumentFormat }
@@ -21,7 +21,7 @@ export type ExportTarget =
   | {
       readonly kind: 'traces'
       readonly format: TraceFormat
-      /** Without one it goes to stdout. */
+      /** `undefined` for stdout. */
       readonly to: { readonly file: string } | { readonly endpoint: URL } | undefined
     }
 
@@ -34,7 +34,7 @@ export interface TargetOptions {
   readonly dryRun?: boolean
 }
 
-/** @throws UsageError flags that do not go together, before anything is opened */
+/** @throws UsageError if flags contradict each other; nothing is open by then */
 export function exportTarget(options: TargetOptions): ExportTarget {
   const target = targetOf(options)
   const { replace, skipExisting, dryRun } = options
@@ -47,9 +47,9 @@ export function exportTarget(options: TargetOptions): ExportTarget {
 }
 
 function targetOf({ output: format = 'xml', to, endpoint }: TargetOptions): ExportTarget {
-  if (endpoint !== undefined && to !== undefined) throw new UsageError('--to and --endpoint are two targets')
+  if (endpoint !== undefined && to !== undefined) throw new UsageError('--to does not go with --endpoint')
   if (endpoint !== undefined && format !== 'otlp') {
-    throw new UsageError('--endpoint needs -o otlp', { hint: 'A collector takes nothing else.' })
+    throw new UsageError('--endpoint needs -o otlp', { hint: 'A collector accepts no other format.' })
   }
   const place = to === undefined ? undefined : placeOf(to, '--to')
   if (format === 'chrome' || format === 'otlp') {
@@ -66,26 +66,29 @@ function targetOf({ output: format = 'xml', to, endpoint }: TargetOptions): Expo
   return { kind: 'folder', path: folder(place.path), format: documents }
 }
 
-/** Whoever names a file means a file: a folder of that name would be a surprise. */
+/** A path with the extension of a file is probably meant as a file, so it does not become a folder. */
 function folder(path: string): string {
   if (!['.xml', '.json', '.mmd'].includes(extname(path).toLowerCase())) return path
-  throw new UsageError(`--to ${path} looks like a file, but names a folder`, {
-    hint: `One stream goes into a file with: > ${path}`,
+  throw new UsageError(`--to ${path} looks like a file, but --to takes a folder`, {
+    hint: `To write one stream to a file, use: > ${path}`,
   })
 }
 
 function notIntoStore(format: string): UsageError {
-  return new UsageError(`-o ${format} cannot go into a store`, { hint: 'A store takes documents: leave -o out.' })
+  return new UsageError(`-o ${format} cannot be written to a store`, { hint: 'A store holds XML: omit -o.' })
 }
 
 function needs(flag: string, other: string): UsageError {
   return new UsageError(`${flag} needs ${other}`)
 }
 
-/** What every kind of export works with. */
+/** Names of the selected streams. */
+export type Names = Iterable<string> | AsyncIterable<string>
+
+/** The input of every kind of export. */
 export interface ExportRequest {
   readonly store: StreamStore
-  readonly names: AsyncIterable<string>
+  readonly names: Names
   readonly options: GlobalOptions & TransferFlags
   readonly output: Output
   readonly runtime: Runtime

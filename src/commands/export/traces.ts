@@ -6,17 +6,17 @@ import { CHROME_TRACE, chromeTraceText } from '../../formats/traces/chrome.ts'
 import { type OtelOptions, type ResourceSpans, resourceSpans } from '../../formats/traces/otel.ts'
 import type { StreamView } from '../../ops/read-stream.ts'
 import { ownText } from '../../util/strings.ts'
-import { gone, type Transferred, undone } from '../transfer/outcome.ts'
+import { goneOutcome, problemOutcome, type TransferOutcome } from '../transfer/outcome.ts'
 import { openReport } from '../transfer/report.ts'
 import { transfer } from '../transfer/transfer.ts'
-import { load, unreadable } from './documents.ts'
+import { load, unreadableOutcome } from './documents.ts'
 import { type Endpoint, openEndpoint } from './otlp.ts'
 import { openFileSink, type TextSink } from './output-file.ts'
 import type { ExportRequest, ExportTarget } from './target.ts'
 
 type Traces = Extract<ExportTarget, { readonly kind: 'traces' }>
 
-/** One trace document of all streams: to a file, to stdout or to a collector. */
+/** Exports the traces of all streams to a file, to stdout or to a collector. */
 export async function exportTraces(
   target: Traces,
   { store, names, options, output, runtime }: ExportRequest,
@@ -25,14 +25,14 @@ export async function exportTraces(
   const report = openReport(target.to === undefined ? 'none' : 'text', options, output, runtime)
   const work = async (name: string) => {
     const loaded = await load(store, name)
-    if (loaded.kind === 'gone') return gone(name)
-    if (loaded.kind === 'unreadable') return unreadable(name, loaded.error, runtime)
+    if (loaded.kind === 'gone') return goneOutcome(name)
+    if (loaded.kind === 'unreadable') return unreadableOutcome(name, loaded.error, runtime)
     return () => to.add(loaded.view)
   }
   const { concurrency } = options
   try {
     const stopped = await transfer({ items: names, nameOf: name => name, work, concurrency }, report, runtime)
-    // A file that lacks streams would look like one of all.
+    // A file without some of the streams would look complete.
     if (stopped !== undefined) await to.abandon()
     const last = stopped === undefined ? await to.end() : []
     for (const outcome of last) await report.add(outcome)
@@ -54,17 +54,17 @@ function stdoutSink({ stdout }: Runtime): TextSink {
   return { write: text => stdout.write(text), finish: async () => {}, abandon: async () => {} }
 }
 
-/** Where traces of many streams go together. Outcomes come once it is known what became of the streams. */
+/** A destination for traces of many streams. It returns the outcome of a stream once that is known. */
 interface TraceTarget {
-  add(view: StreamView): Promise<readonly Transferred[]>
-  end(): Promise<readonly Transferred[]>
+  add(view: StreamView): Promise<readonly TransferOutcome[]>
+  end(): Promise<readonly TransferOutcome[]>
   abandon(): Promise<void>
 }
 
-/** Spans of one line or request: collectors limit the size of both. */
+/** Spans per line or request: collectors limit the size of both. */
 const MAX_SPANS = 500
 
-/** One document for a trace viewer. What is in it is done when all of it is. `file`: the name of what it goes to. */
+/** One document for a trace viewer. Its streams are done when it is complete. @param file path of the file, if any */
 function chromeTarget(sink: TextSink, file?: string): TraceTarget {
   const names: string[] = []
   return {
@@ -82,7 +82,7 @@ function chromeTarget(sink: TextSink, file?: string): TraceTarget {
   }
 }
 
-/** A JSON document a line, as OpenTelemetry's file format has it. */
+/** One JSON document per line, as in OpenTelemetry's file format. */
 function otlpTarget(sink: TextSink, options: OtelOptions, file?: string): TraceTarget {
   const names: string[] = []
   return {
@@ -99,7 +99,7 @@ function otlpTarget(sink: TextSink, options: OtelOptions, file?: string): TraceT
   }
 }
 
-/** Requests to a collector, of several small streams together or of a part of a large one. */
+/** Requests to a collector. Each holds several small streams or part of a large one. */
 function endpointTarget(endpoint: Endpoint, options: OtelOptions): TraceTarget {
   let parts: ResourceSpans[] = []
   let spans = 0
@@ -133,9 +133,9 @@ function endpointTarget(endpoint: Endpoint, options: OtelOptions): TraceTarget {
   }
 }
 
-type Send = (request: readonly ResourceSpans[], streams: readonly string[]) => Promise<readonly Transferred[]>
+type Send = (request: readonly ResourceSpans[], streams: readonly string[]) => Promise<readonly TransferOutcome[]>
 
-async function sendAll(parts: Iterable<ResourceSpans>, stream: string, send: Send): Promise<Transferred> {
+async function sendAll(parts: Iterable<ResourceSpans>, stream: string, send: Send): Promise<TransferOutcome> {
   for (const part of parts) {
     const refused = (await send([part], [stream])).find(({ problem }) => problem !== undefined)
     if (refused !== undefined) return refused
@@ -148,14 +148,14 @@ function* startingWith<T>(first: T, others: Iterable<T>): Generator<T> {
   yield* others
 }
 
-/** One that takes nothing now takes nothing of the other streams either. */
-function sent(stream: string, why: Problem | undefined): Transferred {
+/** A collector that refuses one stream would refuse the others too, unless it rejected single spans. */
+function sent(stream: string, why: Problem | undefined): TransferOutcome {
   if (why === undefined) return { stream, word: 'done', note: 'sent' }
-  return { ...undone('failed', stream, why), stop: why.code !== 'spans-refused' }
+  return { ...problemOutcome('failed', stream, why), stop: why.code !== 'spans-refused' }
 }
 
-function empty(stream: string): Transferred {
-  return { stream, word: 'done', note: 'holds no event: no span' }
+function empty(stream: string): TransferOutcome {
+  return { stream, word: 'done', note: 'no events, so no spans' }
 }
 
 function spansIn({ scopeSpans }: ResourceSpans): number {
@@ -166,6 +166,6 @@ function otlpText(parts: readonly ResourceSpans[]): string {
   return `${jsonText({ resourceSpans: parts }, 0)}\n`
 }
 
-function written(stream: string, file: string | undefined): Transferred {
+function written(stream: string, file: string | undefined): TransferOutcome {
   return { stream, word: 'done', note: 'written', ...(file === undefined ? {} : { place: file }) }
 }

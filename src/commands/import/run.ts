@@ -16,7 +16,7 @@ export interface ImportOptions extends GlobalOptions, TransferFlags {
   readonly match?: string
 }
 
-/** Puts streams of files and other stores into this one. */
+/** Imports streams from files and other stores. */
 export async function importStreams(options: ImportOptions, runtime: Runtime): Promise<Problem | undefined> {
   if (options.replace && options.skipExisting) throw new UsageError('--replace and --skip-existing are opposites')
   const output = await openOutput(options, runtime)
@@ -24,7 +24,7 @@ export async function importStreams(options: ImportOptions, runtime: Runtime): P
   const store = await openStoreFor(options, runtime, output)
   const { isProtected = false, address = '' } = runtime.opened ?? {}
   if (sources.some(source => source.kind === 'store' && source.store.address === store.address)) {
-    throw new UsageError('a source is the store that is written to', { hint: 'Name another.' })
+    throw new UsageError('a source is also the target store', { hint: 'Give another source.' })
   }
   const naming = {
     ...(options.prefix === undefined ? {} : { prefix: options.prefix }),

@@ -16,21 +16,21 @@ import { nameOfPath } from '../transfer/file-names.ts'
 import { fileProblem, filesBelow, placeOf, readDocumentFile } from '../transfer/files.ts'
 import type { Item } from '../transfer/item.ts'
 
-/** Where documents come from. */
+/** A source of documents. */
 export type Source =
   | { readonly kind: 'folder'; readonly path: string }
   | { readonly kind: 'file'; readonly path: string; readonly name: string }
   | { readonly kind: 'store'; readonly store: StreamStore }
 
-/** Which of them, under which names. */
+/** Selects documents and maps their names. */
 export interface Naming {
-  /** The names come below this one. No `/` at its end. */
+  /** Put before each name, with a `/` between. No `/` at its end. */
   readonly prefix?: string
-  /** Only these, by their name in the source. */
+  /** Selects by name in the source. */
   readonly match?: Glob
 }
 
-/** Looks at what the sources are, before anything is written. @throws UsageError, CommandFailed */
+/** Opens all sources before anything is written. @throws UsageError, CommandFailed */
 export async function openSources(
   given: readonly string[],
   name: string | undefined,
@@ -39,7 +39,7 @@ export async function openSources(
   const sources: Source[] = []
   for (const text of given) sources.push(await openSource(text, name, runtime))
   if (name !== undefined && (sources.length > 1 || sources[0]?.kind !== 'file')) {
-    throw new UsageError('--name is for a single file', { hint: '--prefix puts several below a name.' })
+    throw new UsageError('--name is for a single file', { hint: '--prefix puts several streams below a name.' })
   }
   return sources
 }
@@ -52,38 +52,40 @@ async function openSource(text: string, name: string | undefined, runtime: Runti
   }
   const { path } = place
   const found = await stat(path).catch(error => {
-    if (errorCode(error) === 'ENOENT') throw new UsageError(`there is no file or folder ${path}`)
+    if (errorCode(error) === 'ENOENT') throw new UsageError(`no such file or folder: ${path}`)
     throw new CommandFailed(fileProblem(error, path))
   })
   if (found.isDirectory()) return { kind: 'folder', path }
-  // A pipe may wait for its writer for ever, and its content is gone once it was read.
+  // A pipe may block until a writer opens it, and its content can be read only once.
   if (!found.isFile()) throw new UsageError(`${path} is neither a file nor a folder`, { hint: 'Save it as a file.' })
   if (/\.(nd)?json$/i.test(path)) throw forReading(path)
   return { kind: 'file', path, name: name ?? nameOfFile(path) }
 }
 
-/** An embedded store that is not there is an empty one to its driver; here it is a name typed wrongly. */
+/** The driver takes a missing SQLite file for an empty store; as a source it is more likely a typo. */
 async function checkFile(address: string): Promise<void> {
   const where = parseAddress(address)
   if (where.kind !== 'sqlite') return
   await stat(where.path).catch(error => {
-    if (errorCode(error) === 'ENOENT') throw new UsageError(`there is no store ${address}`)
+    if (errorCode(error) === 'ENOENT') throw new UsageError(`no such store: ${address}`)
   })
 }
 
 function nameOfFile(path: string): string {
   const name = nameOfPath(basename(path), '.xml')
   if (name !== undefined && isName(name)) return name
-  throw new UsageError(`${path}: which stream is it?`, { hint: '--name STREAM says so; FILE.xml becomes FILE.' })
+  throw new UsageError(`${path}: the file name does not give a stream name`, {
+    hint: 'Use --name STREAM, or a file name that ends in .xml.',
+  })
 }
 
 function forReading(path: string): UsageError {
-  return new UsageError(`${path}: JSON is for reading, it lacks what a stream needs`, {
+  return new UsageError(`${path}: JSON cannot be imported, as it does not hold a complete stream`, {
     hint: 'Export and import XML.',
   })
 }
 
-/** The documents of all sources, one after the other. Says what was left out. */
+/** Yields the documents of all sources and reports the files it skips. */
 export async function* allItems(
   sources: readonly Source[],
   naming: Naming,
@@ -138,7 +140,7 @@ async function* folderItems(path: string, { match }: Naming, output: Output): As
     const name = isFile ? nameOfPath(relative, '.xml') : undefined
     if (name === undefined || !isName(name)) {
       leftOut[relative.endsWith('.json') ? 'json' : 'other'] += 1
-      await output.detail(`left out: ${visibleText(file)}`)
+      await output.detail(`skipped: ${visibleText(file)}`)
       continue
     }
     any = true
@@ -147,13 +149,11 @@ async function* folderItems(path: string, { match }: Naming, output: Output): As
   if (!any && leftOut.json > 0) throw forReading(path)
   const others = leftOut.json + leftOut.other
   if (others > 0) {
-    await output.say(
-      `left out ${counted(others, 'file')} of ${visibleText(path)}: no documents of streams (-v names them)`,
-    )
+    await output.say(`skipped ${counted(others, 'file')} of ${visibleText(path)}: not stream documents (-v lists them)`)
   }
 }
 
-/** A folder may hold whatever; only what an export could have written is a stream. */
+/** A folder may hold any files; only those that an export could have written are streams. */
 function isName(name: string): boolean {
   try {
     checkStreamName(name)

@@ -4,7 +4,7 @@ import { LeasectlError } from '../../stream/errors.ts'
 import { decodeDocument } from '../../stream/xml/decode.ts'
 import type { Template } from './template.ts'
 
-/** Reads a template, YAML or XML: what begins with `<` is XML. */
+/** Reads a template in YAML or XML. A text that begins with `<` is XML. */
 export async function readTemplate(path: string, runtime: Runtime): Promise<Template> {
   const bytes = path === '-' ? Buffer.from(await runtime.stdin.readAll()) : await fileBytes(path, runtime)
   try {

@@ -1,3 +1,4 @@
+import { containerCreator } from '../../cli/create-container.ts'
 import type { ChangeFlags, GlobalOptions } from '../../cli/options.ts'
 import { outcomeProblem } from '../../cli/outcome-problem.ts'
 import { openOutput } from '../../cli/output.ts'
@@ -6,8 +7,7 @@ import { type Problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { openStoreFor, transactOptions } from '../../cli/store.ts'
 import { readStream } from '../../ops/read-stream.ts'
-import { type TransactOutcome, transact } from '../../ops/transact/transact.ts'
-import { ContainerMissing } from '../../store/errors.ts'
+import { transact } from '../../ops/transact/transact.ts'
 import type { StreamStore } from '../../store/store.ts'
 import type { ChangeResult, EventSpec, Operation } from '../../stream/operations/operation.ts'
 import { type AttributeFlags, attributesOf } from '../event/flags.ts'
@@ -20,7 +20,7 @@ export interface InitOptions extends GlobalOptions, ChangeFlags, AttributeFlags 
   readonly fork?: readonly string[]
   readonly join?: string
   readonly hold?: boolean
-  /** A file with a template, `-` for standard input. */
+  /** Path of a template, `-` for standard input. */
   readonly from?: string
   readonly ifAbsent?: boolean
   readonly createContainer?: boolean
@@ -28,16 +28,18 @@ export interface InitOptions extends GlobalOptions, ChangeFlags, AttributeFlags 
 
 type Init = Extract<Operation, { op: 'init' }>
 
-/** Creates a stream. With `--if-absent` one that exists is fine, whatever it holds. */
+/** Creates a stream. With `--if-absent` an existing stream counts as success, whatever its content. */
 export async function initStream(options: InitOptions, runtime: Runtime): Promise<Problem | undefined> {
   const output = await openOutput(options, runtime)
   const template = options.from === undefined ? {} : await readTemplate(options.from, runtime)
   const operation = initOperation(options, template, runtime.newId())
   const store = await openStoreFor(options, runtime, output)
   const commandId = options.commandId ?? runtime.newId()
-  const outcome = await createIn(store, operation, commandId, options, runtime)
-  const isFine = options.ifAbsent && outcome.kind === 'refused' && outcome.refusal.code === 'exists'
-  if (outcome.kind === 'done' || isFine) {
+  const how = transactOptions(options, commandId, 'init', runtime)
+  const create = () => transact(store, options.stream, operation, how)
+  const outcome = await containerCreator(store, options.createContainer)(create)
+  const isAccepted = options.ifAbsent && outcome.kind === 'refused' && outcome.refusal.code === 'exists'
+  if (outcome.kind === 'done' || isAccepted) {
     const { stream, reason } = options
     const result = outcome.kind === 'done' ? outcome.result : await existing(store, stream)
     const changed = { stream, event: undefined, result, commandId, reason }
@@ -45,10 +47,10 @@ export async function initStream(options: InitOptions, runtime: Runtime): Promis
     return undefined
   }
   const failed = outcomeProblem(options.stream, outcome, commandId, runtime)
-  return failed.code === 'exists' ? { ...failed, hint: '--if-absent makes that fine' } : failed
+  return failed.code === 'exists' ? { ...failed, hint: '--if-absent accepts an existing stream' } : failed
 }
 
-/** Flags win over the template. */
+/** Flags override the template. */
 function initOperation(options: InitOptions, template: Template, born: string): Init {
   const attributes = attributesOf({ ...template, ...given(options) })
   const forks: readonly EventSpec[] = options.fork?.map(name => ({ name })) ?? template.fork ?? []
@@ -70,25 +72,7 @@ function given({ topic, key, tag, ref, trackingId, timeout, onDue }: InitOptions
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
 }
 
-async function createIn(
-  store: StreamStore,
-  operation: Init,
-  commandId: string,
-  options: InitOptions,
-  runtime: Runtime,
-): Promise<TransactOutcome> {
-  const how = transactOptions(options, commandId, 'init', runtime)
-  try {
-    return await transact(store, options.stream, operation, how)
-  } catch (error) {
-    const mayCreate = options.createContainer || store.address.startsWith('azurite:')
-    if (!(error instanceof ContainerMissing) || !mayCreate) throw error
-    await store.createContainer()
-    return await transact(store, options.stream, operation, how)
-  }
-}
-
-/** What `--if-absent` reports of a stream that was there. */
+/** The result that `--if-absent` reports for an existing stream. */
 async function existing(store: StreamStore, name: string): Promise<ChangeResult> {
   const view = await readStream(store, name)
   return {

@@ -8,23 +8,23 @@ import { readDocument } from '../../stream/xml/read.ts'
 import { nearest } from '../../util/strings.ts'
 import type { Template } from './template.ts'
 
-/** A stream document as its own beginning: a root with direct forks, nothing that has run. */
+/** Reads a stream document as a template: a root with direct forks, none of which has run. */
 export function xmlTemplate(text: string): Template {
   const stream = new EventStream(readDocument(text).events)
   const { root } = stream
-  if (root === undefined) throw new UsageError('it holds no event')
+  if (root === undefined) throw new UsageError('it contains no event')
   const below = stream.successors(root)
   if (below.missing.length > 0 || below.events.length !== stream.events.length - 1) {
-    throw new UsageError('only a root and its direct successors can be taken over', {
-      hint: 'Leave out what comes later.',
+    throw new UsageError('only a root and its direct successors are allowed', {
+      hint: 'Remove the later events.',
     })
   }
   const joins = below.events.filter(event => event.lc.join === 'wait')
   const forks = below.events.filter(event => event.lc.join !== 'wait')
-  if (isFinal(root)) throw new UsageError(`its root is ${root.status}`, { hint: 'Only what is open can begin.' })
+  if (isFinal(root)) throw new UsageError(`its root is ${root.status}`, { hint: 'The root must be open.' })
   const started = forks.find(event => event.status !== 'init' && event.status !== '')
   if (started !== undefined)
-    throw new UsageError(`event ${started.id} is ${started.status}: only events that are init can be taken over`)
+    throw new UsageError(`event ${started.id} is ${started.status}: only events in status init are allowed`)
   const [join] = joins
   return {
     ...specAttributes(root),
@@ -50,19 +50,19 @@ function specAttributes(event: StreamEvent): Omit<EventSpec, 'name'> {
   }
 }
 
-/** A misspelt attribute would be lost without a word. */
+/** Rejects unknown attributes: a misspelt one would be lost silently. */
 function refuseUnknown({ id, foreign }: StreamEvent): void {
   const unknown = foreign.find(({ name }) => name !== 'xmlns' && !name.startsWith('xmlns:'))
   if (unknown === undefined) return
   const near = nearest(unknown.name, KNOWN)
-  throw new UsageError(`event ${id}: ${unknown.name} is no attribute of a new event`, {
-    hint: `${near === undefined ? 'Leave it out.' : `did you mean ${near}?`} Taken over are ${KNOWN.join(', ')}.`,
+  throw new UsageError(`event ${id}: ${unknown.name} is not an attribute of a new event`, {
+    hint: `${near === undefined ? 'Remove it.' : `did you mean ${near}?`} Allowed are ${KNOWN.join(', ')}.`,
   })
 }
 
 const KNOWN = ['name', 'topic', 'key', 'msg', 'ref', 'tag', 'trackingId', 'timeout', 'lc:onDue']
 
-/** What others write stays as it is; what nobody could read is taken as people type it. */
+/** A timeout in wire format stays unchanged; any other text is parsed as the `--timeout` flag is. */
 function limitOf({ timeout: limit }: StreamEvent): string {
   return parseTimeout(limit).kind === 'unreadable' ? timeout(limit) : limit
 }

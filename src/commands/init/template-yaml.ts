@@ -6,7 +6,7 @@ import type { Template } from './template.ts'
 
 const ATTRIBUTES = ['topic', 'key', 'tag', 'ref', 'trackingId', 'timeout', 'onDue'] as const
 
-/** A template in YAML; JSON is YAML too. */
+/** Reads a template in YAML, of which JSON is a subset. */
 export function yamlTemplate(text: string): Template {
   const document = parseDocument(text)
   const [fault] = document.errors
@@ -33,7 +33,7 @@ function plainValue(document: ReturnType<typeof parseDocument>): unknown {
   }
 }
 
-/** An event of a template: its name alone, or a mapping. */
+/** Reads an event of a template: a name, or a mapping. */
 function spec(value: unknown): EventSpec {
   if (typeof value !== 'object') return { name: requiredText('name')(scalar('name', value)) }
   const fields = mapping(value, 'an event', ['name', 'msg', ...ATTRIBUTES])
@@ -69,5 +69,5 @@ function mapping(value: unknown, what: string, known: readonly string[]): Readon
 function scalar(name: string, value: unknown): string {
   if (typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  throw new UsageError(`${name} must be a text`)
+  throw new UsageError(`${name} must be a string`)
 }

@@ -1,6 +1,6 @@
 import type { EventSpec, OnDue } from '../../stream/operations/operation.ts'
 
-/** What `init --from` can say: the root's attributes and its first fork. */
+/** A template of `init --from`: the attributes of the root, and its first fork. */
 export interface Template {
   readonly root?: string
   readonly topic?: string

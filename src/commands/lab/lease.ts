@@ -6,19 +6,20 @@ import { type LeaseReport, leaseReport, leaseReportJson } from '../../lab/lease-
 import { takeTurns } from '../../lab/lease-test.ts'
 import { leaseReportLines } from '../../lab/report-text.ts'
 import { machineMs, type Turn } from '../../lab/samples.ts'
-import { paceOf } from '../../lab/wait-strategy.ts'
-import { runTeam, SampleWriter, talk } from '../../lab/worker-processes.ts'
+import { waitStrategyOf } from '../../lab/wait-strategy.ts'
+import { runAsWorker, runWorkerProcesses, SampleWriter } from '../../lab/worker-processes.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { visibleText } from '../../util/visible-text.ts'
+import { holderOf } from '../lease/flags.ts'
 import type { LabOptions } from './options.ts'
 import { createLabStream, labName, openLabStore, removeLabStream, workerStarter } from './setup.ts'
 
 export interface LeaseLabOptions extends LabOptions {
-  /** How long they contend, ms. */
+  /** Duration of the test, ms. */
   readonly duration?: number
 }
 
-/** Test A: processes take the lease of one stream in turn. */
+/** Test A: processes contend for the lease of one stream. */
 export async function labLease(options: LeaseLabOptions, runtime: Runtime): Promise<Problem | undefined> {
   const store = await openLabStore(options, runtime)
   if (options.asWorker !== undefined) return work(store, options.asWorker, options, runtime)
@@ -31,7 +32,7 @@ export async function labLease(options: LeaseLabOptions, runtime: Runtime): Prom
     else await output.lines(leaseReportLines(report, output))
     return report.overlaps.length === 0
       ? undefined
-      : problem('proof-failed', 'two processes held the lease at one time')
+      : problem('proof-failed', 'two processes held the lease at the same time')
   } finally {
     await removeLabStream(store, stream, output, runtime)
   }
@@ -48,23 +49,23 @@ async function contend(
   const settings = { store: store.address, stream, procs, durationMs, holdMs, pace }
   if (options.output !== 'json') {
     const where = `${stream} on ${visibleText(store.address)}`
-    await output.say(`${where}: ${procs} processes take its lease in turn for ${durationMs / 1000} s`)
+    await output.say(`${where}: ${procs} processes contend for its lease for ${durationMs / 1000} s`)
   }
   const flags = ['--duration', `${durationMs}ms`, '--hold', `${holdMs}ms`, '--pace', pace]
   const start = workerStarter('lease', store, stream, flags, runtime)
-  return leaseReport(settings, await runTeam({ size: procs, start, signal: runtime.signal }))
+  return leaseReport(settings, await runWorkerProcesses({ size: procs, start, signal: runtime.signal }))
 }
 
 async function work(store: StreamStore, name: string, options: LeaseLabOptions, runtime: Runtime): Promise<undefined> {
   const { stream = '', duration: durationMs = 0, hold: holdMs = 0, pace = 'usual' } = options
-  const { stdout, signal, host, pid } = runtime
+  const { stdout, signal } = runtime
   await store.read(stream)
   const write = (text: string) => stdout.write(text)
   const samples = new SampleWriter<Turn>(turns => write(`${JSON.stringify({ kind: 'turns', turns })}\n`))
-  const holder = { by: name, host, pid, purpose: 'lab lease', sinceMs: runtime.nowMs() }
-  await talk({ heard: runtime.hearLines(), write, signal }, async stop => {
-    const how = { holder, durationMs, holdMs, pace: paceOf(pace, Math.random), clock: machineMs, signal: stop }
-    await takeTurns(store, stream, { ...how, tell: turn => samples.add(turn) })
+  const holder = holderOf({ by: name }, 'lab lease', runtime)
+  await runAsWorker({ heard: runtime.hearLines(), write, signal }, async stop => {
+    const how = { holder, durationMs, holdMs, pace: waitStrategyOf(pace, Math.random), clock: machineMs, signal: stop }
+    await takeTurns(store, stream, { ...how, report: turn => samples.add(turn) })
     await samples.flush()
   })
 }

@@ -4,17 +4,17 @@ import { UsageError } from '../../cli/problem.ts'
 import { choice, count, duration } from '../../cli/values.ts'
 import { PACES, type PaceName } from '../../lab/strategies.ts'
 
-/** The flags of both tests. */
+/** Flags of both tests. */
 export interface LabOptions extends GlobalOptions {
   readonly procs?: number
-  /** How long the lease is held, or the work of an event takes, ms. */
+  /** How long the lease is held or the work on an event takes, ms. */
   readonly hold?: number
   readonly pace?: PaceName
   readonly createContainer?: boolean
   /** Set in the worker processes that the lab starts. */
   readonly asWorker?: string
   readonly stream?: string
-  /** Which of the workers it is, from 0. */
+  /** The index of the worker, from 0. */
   readonly at?: number
 }
 
@@ -24,7 +24,7 @@ const MOST_HOLD_MS = 10_000
 export function labFlags(command: Command, hold: string): Command {
   return command
     .addOption(
-      new Option('--procs <n>', `how many processes, up to ${MOST_PROCS} (default: 5)`).argParser(
+      new Option('--procs <n>', `number of processes, up to ${MOST_PROCS} (default: 5)`).argParser(
         upTo('--procs', MOST_PROCS),
       ),
     )
@@ -32,7 +32,7 @@ export function labFlags(command: Command, hold: string): Command {
     .addOption(
       new Option(
         '--pace <how>',
-        'usual, or reference: polling every 750-2500 ms, as the library of 2013 did (default: usual)',
+        'usual, or reference: polls every 750-2500 ms, like the library of 2013 (default: usual)',
       ).argParser(choice('--pace', PACES)),
     )
     .option('--create-container', 'create the container if it is missing (on azurite: without asking)')
@@ -41,7 +41,7 @@ export function labFlags(command: Command, hold: string): Command {
     .addOption(new Option('--at <n>').argParser(Number).hideHelp())
 }
 
-/** A whole number from 1 to the most. */
+/** Parses a whole number from 1 to `most`. */
 export function upTo(flag: string, most: number): (text: string) => number {
   return text => {
     const value = count(flag, 1)(text)
@@ -50,7 +50,7 @@ export function upTo(flag: string, most: number): (text: string) => number {
   }
 }
 
-/** A length of time up to the most. */
+/** Parses a duration of at most `mostMs`. */
 export function noLonger(flag: string, mostMs: number, rest: { zero?: boolean } = {}): (text: string) => number {
   return text => {
     const ms = duration(flag, rest)(text)

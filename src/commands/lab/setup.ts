@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { containerCreator } from '../../cli/create-container.ts'
 import { clockName } from '../../cli/folders.ts'
 import type { Output } from '../../cli/output.ts'
 import type { Processes, Runtime } from '../../cli/runtime.ts'
@@ -7,16 +8,15 @@ import { readStream, type StreamView } from '../../ops/read-stream.ts'
 import { removeStream } from '../../ops/remove.ts'
 import { transact } from '../../ops/transact/transact.ts'
 import type { LineChannel } from '../../process/line-process.ts'
-import { ContainerMissing } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import type { LabOptions } from './options.ts'
 
-/** How long a removal waits for a lease that is left over, ms; less when it was interrupted. */
+/** How long the removal of a stream waits for a leftover lease, ms; shorter after an interruption. */
 const REMOVE_WAIT_MS = 20_000
 const INTERRUPTED_WAIT_MS = 2_000
 
-/** A lab's store. A worker is told it by the one who started it, who has checked it. */
+/** Opens the store of a lab. A worker process gets its address from the parent, which has checked it. */
 export async function openLabStore(options: LabOptions, runtime: Runtime): Promise<StreamStore> {
   const isWorker = options.asWorker !== undefined && options.store !== undefined
   const address = isWorker ? options.store : await ownAddress('lab', options, runtime)
@@ -24,12 +24,12 @@ export async function openLabStore(options: LabOptions, runtime: Runtime): Promi
   return store
 }
 
-/** `lab/stream-20261120-184302-4711`: two labs that begin at the same time have their own. */
+/** `lab/stream-20261120-184302-4711`; the pid keeps labs apart that start at the same time. */
 export function labName(test: 'lease' | 'stream', runtime: Runtime): string {
   return `lab/${test}-${clockName(runtime.nowMs())}-${runtime.pid}`
 }
 
-/** Creates the lab's stream, with so many events that nobody has begun. */
+/** Creates the lab's stream with `events` unstarted events. */
 export async function createLabStream(
   store: StreamStore,
   stream: string,
@@ -40,16 +40,11 @@ export async function createLabStream(
   const forks = Array.from({ length: events }, () => ({ name: 'Step', topic: 'lab' }))
   const init = { op: 'init', root: { name: 'Lab' }, forks, hold: false, born: randomUUID() } as const
   const create = () => transact(store, stream, init, { commandId: runtime.newId(), by: runtime.actor, why: 'lab' })
-  const outcome = await create().catch(async error => {
-    const mayCreate = options.createContainer || store.address.startsWith('azurite:')
-    if (!(error instanceof ContainerMissing) || !mayCreate) throw error
-    await store.createContainer()
-    return create()
-  })
+  const outcome = await containerCreator(store, options.createContainer)(create)
   if (outcome.kind !== 'done') throw new Error(`${stream} could not be created: ${outcome.kind}`)
 }
 
-/** Removes the lab's stream, or says why it is left. */
+/** Removes the lab's stream, or reports why it stays. */
 export async function removeLabStream(
   store: StreamStore,
   stream: string,
@@ -61,18 +56,17 @@ export async function removeLabStream(
     ({ kind }) => (kind === 'removed' || kind === 'missing' ? undefined : kind),
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   )
-  if (why !== undefined)
-    await output.say(`${visibleName(stream)} is left: it could not be removed (${visibleText(why)})`)
+  if (why !== undefined) await output.say(`${visibleName(stream)} could not be removed: ${visibleText(why)}`)
 }
 
-/** The lab's stream at its end. */
-export async function endOf(store: StreamStore, stream: string): Promise<StreamView> {
+/** The final state of the lab's stream. */
+export async function finalState(store: StreamStore, stream: string): Promise<StreamView> {
   const view = await readStream(store, stream)
   if (view === undefined) throw new Error(`the stream ${stream} was removed while the lab ran`)
   return view
 }
 
-/** Starts workers of a lab: this program with the flags that each needs. */
+/** Starts workers of a lab: this program, with the flags of a worker. */
 export function workerStarter(
   test: 'lease' | 'stream',
   store: StreamStore,
@@ -80,7 +74,7 @@ export function workerStarter(
   flags: readonly string[],
   runtime: Processes,
 ): (name: string, at: number) => Promise<LineChannel> {
-  // Why one fails is read by its team.
+  // With -o json a failure of the worker goes to stderr as JSON, which the parent parses.
   const words = ['--stream', stream, ...flags, '--store', store.address, '-o', 'json']
   return (name, at) => runtime.startTalking(['lab', test, '--as-worker', name, '--at', String(at), ...words])
 }

@@ -6,20 +6,20 @@ import { streamReportLines } from '../../lab/report-text.ts'
 import { type LabChange, machineMs } from '../../lab/samples.ts'
 import { type StreamLabSettings, type StreamReport, streamReport, streamReportJson } from '../../lab/stream-report.ts'
 import { claimable, type LabWorkOptions, workAtOnce, workInLoop } from '../../lab/stream-test.ts'
-import { paceOf } from '../../lab/wait-strategy.ts'
+import { waitStrategyOf } from '../../lab/wait-strategy.ts'
 import { warmUp } from '../../lab/warm-up.ts'
-import { runTeam, SampleWriter, talk } from '../../lab/worker-processes.ts'
+import { runAsWorker, runWorkerProcesses, SampleWriter } from '../../lab/worker-processes.ts'
 import type { StreamStore, WriteMode } from '../../store/store.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import type { LabOptions } from './options.ts'
-import { createLabStream, endOf, labName, openLabStore, removeLabStream, workerStarter } from './setup.ts'
+import { createLabStream, finalState, labName, openLabStore, removeLabStream, workerStarter } from './setup.ts'
 
 export interface StreamLabOptions extends LabOptions {
   readonly events?: number
   readonly atOnce?: boolean
   readonly write?: WriteMode
   readonly kill?: boolean
-  /** How long a claim holds, ms. */
+  /** Duration of a claim, ms. */
   readonly claim?: number
   readonly keep?: boolean
 }
@@ -37,7 +37,7 @@ export async function labStream(options: StreamLabOptions, runtime: Runtime): Pr
     if (options.output === 'json') await output.text(jsonDocument(streamReportJson(report)))
     else await output.lines(streamReportLines(report, output))
     if (report.faults.length === 0) return undefined
-    return problem('proof-failed', 'the journal does not say that each event was done exactly once')
+    return problem('proof-failed', 'the journal does not show that each event was completed exactly once')
   } finally {
     if (options.keep !== true) await removeLabStream(store, settings.stream, output, runtime)
     else await output.say(`${settings.stream} is kept`)
@@ -49,8 +49,8 @@ function refuseTogether({ kill, atOnce, pace }: StreamLabOptions): void {
   if (!kill || other === undefined) return
   throw new UsageError(`--kill and ${other} do not go together`, {
     hint: atOnce
-      ? 'Whoever takes the place of a process that was killed looks for events itself.'
-      : 'A process that is killed leaves its lease behind for a minute.',
+      ? 'The process that replaces a killed one has to find events by itself.'
+      : 'A killed process leaves its lease behind for a minute.',
   })
 }
 
@@ -70,7 +70,7 @@ function settingsOf(options: StreamLabOptions, store: StreamStore, stream: strin
   }
 }
 
-/** From one kill to the next on average, ms: long enough for the new process to get something done. */
+/** Average time between kills, ms: long enough for a new process to complete some events. */
 const KILL_EVERY_MS = 600
 
 async function contend(
@@ -84,53 +84,43 @@ async function contend(
   if (options.output !== 'json') {
     const where = `${stream} on ${visibleText(store.address)}`
     await output.say(
-      `${where}: ${procs} processes work on ${events} events, ${mode === 'loop' ? 'each one after the other' : 'all at once'}`,
+      `${where}: ${procs} processes work on ${events} events, ${mode === 'loop' ? 'one event at a time each' : 'all events at once'}`,
     )
   }
-  const flags = [
-    '--procs',
-    `${procs}`,
-    '--pace',
-    pace,
-    '--write',
-    write,
-    '--claim',
-    `${claimMs}ms`,
-    '--hold',
-    `${holdMs}ms`,
-  ]
+  const values = { procs, pace, write, claim: `${claimMs}ms`, hold: `${holdMs}ms` }
+  const flags = Object.entries(values).flatMap(([name, value]) => [`--${name}`, `${value}`])
   const modes = [...(mode === 'at-once' ? ['--at-once'] : []), ...(kill ? ['--kill'] : [])]
-  const members = await runTeam({
+  const members = await runWorkerProcesses({
     size: procs,
     start: workerStarter('stream', store, stream, [...flags, ...modes], runtime),
     signal: runtime.signal,
     ...(kill ? { kills: { everyMs: KILL_EVERY_MS, random: Math.random } } : {}),
   })
-  return streamReport(settings, members, await endOf(store, stream))
+  return streamReport(settings, members, await finalState(store, stream))
 }
 
 async function work(store: StreamStore, name: string, options: StreamLabOptions, runtime: Runtime): Promise<undefined> {
   const { stream = '', procs = 1, at = 0, pace = 'usual', write = 'lease' } = options
-  const view = await endOf(store, stream)
+  const view = await finalState(store, stream)
   const share = claimable(view.stream.events, view.nowMs).filter((_, index) => index % procs === at)
-  // Whoever takes the place of another is needed at once.
+  // A replacement has to work at once.
   if (options.kill !== true)
     await warmUp(store, `${stream}-${name}`, { name, write, events: view.stream.events.length })
   const say = (text: string) => runtime.stdout.write(text)
   const samples = new SampleWriter<LabChange>(changes => say(`${JSON.stringify({ kind: 'changes', changes })}\n`))
-  await talk({ heard: runtime.hearLines(), write: say, signal: runtime.signal }, async signal => {
+  await runAsWorker({ heard: runtime.hearLines(), write: say, signal: runtime.signal }, async signal => {
     const fromMs = machineMs()
     const how: LabWorkOptions = {
       name,
       paceName: pace,
-      pace: paceOf(pace, Math.random),
+      pace: waitStrategyOf(pace, Math.random),
       write,
       claimMs: options.claim ?? 0,
       holdMs: options.hold ?? 0,
       random: Math.random,
       clock: () => machineMs() - fromMs,
       signal,
-      tell: change => samples.add(change),
+      report: change => samples.add(change),
     }
     await (options.atOnce ? workAtOnce(store, stream, share, how) : workInLoop(store, stream, how))
     await samples.flush()

@@ -14,12 +14,12 @@ import type { LeaseOptions } from './flags.ts'
 import { leaseLine, leaseState } from './run.ts'
 
 export interface BreakCommandOptions extends LeaseOptions {
-  /** Seconds until the lease ends. */
+  /** Break period, seconds. */
   readonly period?: number
   readonly yes?: boolean
 }
 
-/** Shows the lease, asks, breaks it, shows it again. */
+/** Shows the lease, asks for confirmation, breaks the lease and shows it again. */
 export async function breakLease(options: BreakCommandOptions, runtime: Runtime): Promise<Problem | undefined> {
   const { stream } = options
   const output = await openOutput(options, runtime)
@@ -27,13 +27,13 @@ export async function breakLease(options: BreakCommandOptions, runtime: Runtime)
   const before = await store.read(stream, runtime.signal)
   if (before === undefined) return missingProblem(stream)
   if (options.output !== 'json') await output.say(`before  ${leaseLine(before, store)}`)
-  // One that is taken meanwhile is not the one that was looked at.
+  // A lease acquired from now on is not the one that was shown.
   if (before.lease.state === 'available') {
     await report('already', before, 'available', store, options, output)
     return undefined
   }
   if (!options.yes && isHeld(before.lease)) {
-    const no = await ask(before, store, runtime)
+    const no = await confirmBreak(before, store, runtime)
     if (no !== undefined) return { ...no, stream }
   }
   const broken = await breakNow(stream, options.period ?? 0, store, runtime)
@@ -42,11 +42,15 @@ export async function breakLease(options: BreakCommandOptions, runtime: Runtime)
   return undefined
 }
 
-/** Why the lease is not to be broken, if so: the answer was no, or it is no longer the lease that was asked about. */
-async function ask(before: StreamSnapshot, store: StreamStore, runtime: Runtime): Promise<Problem | undefined> {
+/** Why not to break the lease: the user declined, or the lease changed hands in the meantime. */
+async function confirmBreak(
+  before: StreamSnapshot,
+  store: StreamStore,
+  runtime: Runtime,
+): Promise<Problem | undefined> {
   const { name } = before
   const no = await confirmByTyping(name, `This breaks the lease of ${visibleName(name)}`, '--yes', runtime)
-  return no ?? otherLease(before, store, runtime)
+  return no ?? changedHands(before, store, runtime)
 }
 
 async function report(
@@ -57,9 +61,9 @@ async function report(
   options: BreakCommandOptions,
   output: Output,
 ): Promise<void> {
-  // it is done: that it cannot be looked at any more does not undo it
-  const seen = await store.read(options.stream).catch(() => undefined)
-  const after = seen ?? { ...before, lease: { state } }
+  // The break is done; a failed read does not undo it.
+  const stored = await store.read(options.stream).catch(() => undefined)
+  const after = stored ?? { ...before, lease: { state } }
   if (options.output === 'json') {
     await output.text(jsonDocument({ ...leaseState(after), outcome: what, before: leaseState(before) }))
     return
@@ -71,21 +75,21 @@ async function report(
   ])
 }
 
-/** What became of a lease that was to be broken. `already`: there was none any more. */
-export type Broken =
+/** The outcome of breaking a lease. `already`: the stream was not leased any more. */
+export type BreakResult =
   | { readonly kind: 'done'; readonly state: Extract<LeaseView['state'], 'breaking' | 'broken'> }
   | { readonly kind: 'already' }
 
-/** What of a stream was looked at. */
-export type SeenLease = Pick<StreamSnapshot, 'name' | 'etag' | 'lease'>
+/** The lease of a stream as it was shown. */
+export type ShownLease = Pick<StreamSnapshot, 'name' | 'etag' | 'lease'>
 
-/** Ends the lease of a stream, at once (0) or after so many seconds. */
+/** Breaks the lease of a stream, at once (0) or after `periodS` seconds. */
 export async function breakNow(
   stream: string,
   periodS: number,
   store: StreamStore,
   runtime: Runtime,
-): Promise<Broken | Problem> {
+): Promise<BreakResult | Problem> {
   const outcome = await store.breakLease(stream, periodS)
   switch (outcome.kind) {
     case 'broken':
@@ -95,15 +99,15 @@ export async function breakNow(
     case 'missing':
       return missingProblem(stream)
     case 'unknown':
-      return { ...unknownProblem(stream, undefined, outcome.cause, runtime), hint: 'Look at it: lease show.' }
+      return { ...unknownProblem(stream, undefined, outcome.cause, runtime), hint: 'Check it with lease show.' }
     default:
       return outcome satisfies never
   }
 }
 
-/** Why the lease must not be broken on the word that was given: it is no longer the one that was asked about. */
-export async function otherLease(
-  before: SeenLease,
+/** The problem if the stream now has another lease than the one confirmed; `undefined` if it has not. */
+export async function changedHands(
+  before: ShownLease,
   store: StreamStore,
   runtime: Runtime,
 ): Promise<Problem | undefined> {
@@ -111,18 +115,18 @@ export async function otherLease(
   const now = await store.read(name, runtime.signal)
   if (now === undefined) return missingProblem(name)
   if (!isHeld(now.lease) || isSameLease(before, now)) return undefined
-  return problem('changed', `the lease of ${name} changed hands while you were asked; it was not broken`, {
+  return problem('changed', `the lease of ${name} changed hands before you confirmed; it was not broken`, {
     exit: exitOfRefusal('changed'),
     stream: name,
     ...(now.lease.holder === undefined
       ? { facts: [['now', leaseText(now.lease, store.nowMs(), now.summary?.lastBy)]] }
       : { holder: now.lease.holder }),
-    hint: 'Look who holds it now; break it again if it still has to go.',
+    hint: 'Check who holds it now, and repeat the break if it is still needed.',
   })
 }
 
-/** Where no holder is known, a write tells that somebody works under the lease, the same holder or another. */
-function isSameLease(before: SeenLease, now: SeenLease): boolean {
+/** Without a known holder, the etag decides: a write means that some process works under the lease. */
+function isSameLease(before: ShownLease, now: ShownLease): boolean {
   const [was, is] = [before.lease.holder, now.lease.holder]
   if (was === undefined || is === undefined) return was === is && before.etag === now.etag
   return was.by === is.by && was.host === is.host && was.pid === is.pid && was.sinceMs === is.sinceMs

@@ -10,7 +10,7 @@ export interface LeaseOptions extends GlobalOptions {
   readonly stream: string
 }
 
-/** For commands that act on a lease one holds. */
+/** Options of commands that act on a lease held by the caller. */
 export interface HeldLeaseOptions extends LeaseOptions {
   readonly leaseId: string
 }
@@ -20,14 +20,14 @@ export function leaseCommand(parent: Command, name: string): Command {
   return parent.command(name).argument('<STREAM>', 'name of the stream', streamName)
 }
 
-/** Adds `--lease-id`, which renew, change and release cannot do without. */
+/** Adds `--lease-id`, which renew, change and release require. */
 export function heldLease(command: Command): Command {
   return command.addOption(
-    new Option('--lease-id <id>', 'the id that acquire printed').argParser(leaseId('--lease-id')).makeOptionMandatory(),
+    new Option('--lease-id <id>', 'lease id printed by acquire').argParser(leaseId('--lease-id')).makeOptionMandatory(),
   )
 }
 
-/** A command on the lease itself. */
+/** Declares a command that acts on the lease itself. */
 export function leaseAction<Options extends LeaseOptions>(
   command: Command,
   runtime: Runtime,
@@ -43,12 +43,12 @@ function parseLease<Options extends LeaseOptions>(command: Command): Options {
   return parsed<Options>(command, ['stream'])
 }
 
-/** What others see of the holder. */
+/** The holder as others see it. */
 export function holderOf({ by }: { readonly by?: string }, purpose: string, runtime: Runtime): Holder {
   return { by: by ?? runtime.actor, host: runtime.host, pid: runtime.pid, purpose, sinceMs: runtime.nowMs() }
 }
 
-/** Seconds of a lease: 15 to 60, or -1 for an infinite one. */
+/** Parses the duration of a lease in seconds: 15 to 60, or -1 for an infinite lease. */
 export function leaseDuration(text: string): number {
   if (text === 'infinite') return -1
   const seconds = duration('--duration')(text) / 1000
@@ -56,9 +56,9 @@ export function leaseDuration(text: string): number {
   throw new UsageError(`--duration ${text}: a lease lasts 15s to 60s`, { hint: 'or --duration infinite' })
 }
 
-/** Whole seconds from 0 to 60 until a broken lease ends. */
+/** Parses a break period, 0 to 60 whole seconds. */
 export function breakPeriod(text: string): number {
   const seconds = duration('--period', { zero: true })(text) / 1000
   if (Number.isInteger(seconds) && seconds <= 60) return seconds
-  throw new UsageError(`--period ${text}: at most 60s, in whole seconds`, { hint: '--period 0s ends it at once' })
+  throw new UsageError(`--period ${text}: at most 60s, in whole seconds`, { hint: '--period 0s breaks it at once' })
 }

@@ -16,14 +16,14 @@ import { visibleText } from '../../util/visible-text.ts'
 
 export interface ListLeasesOptions extends GlobalOptions {
   readonly match?: string
-  /** Only leases that look left behind: held for longer than this, ms, or for other reasons. */
+  /** Only leases that look abandoned: held for longer than this (ms), or stale for another reason. */
   readonly stale?: number
 }
 
-/** Without `--stale` a lease is marked as stale after the same time as with `--stale` alone. */
+/** Default age of a stale lease, also without `--stale`. */
 const STALE_AFTER_MS = 5 * 60_000
 
-/** Lists the leases that are held, page by page. No stream is read: the listing knows its leases. */
+/** Lists held leases, page by page. The listing includes lease states, so no stream is read. */
 export async function listLeases(options: ListLeasesOptions, runtime: Runtime): Promise<Problem | undefined> {
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
@@ -38,7 +38,7 @@ export async function listLeases(options: ListLeasesOptions, runtime: Runtime): 
     if (shown.length > 0) await list.write(shown)
   }
   await list.end(options.stale === undefined ? found.held : found.stale)
-  for (const line of sentences(options, found, store, runtime)) await output.say(line)
+  for (const line of closingLines(options, found, store, runtime)) await output.say(line)
   return undefined
 }
 
@@ -84,27 +84,27 @@ function leaseOutput({ output: format, stale }: ListLeasesOptions, store: Stream
   return { write: leases => table.write(leases.map(row)), end: () => table.end() }
 }
 
-function sentences(
+function closingLines(
   options: ListLeasesOptions,
   { held, stale, firstStale }: Found,
   store: StreamStore,
   runtime: Runtime,
 ) {
   const where = `in ${visibleText(store.address)}`
-  const leases = `${counted(held, 'lease')}${options.match === undefined ? '' : ' of streams that match'}`
+  const leases = `${counted(held, 'lease')}${options.match === undefined ? '' : ' of matching streams'}`
   if (held === 0) return [nothingHeld(options, where, store)]
   if (firstStale === undefined) return options.stale === undefined ? [] : [`none of ${leases} ${where} looks stale`]
   if (options.stale === undefined) {
-    return [`${countText(stale)} of ${leases} may be left behind; --stale says which and why`]
+    return [`${countText(stale)} of ${leases} may be abandoned; --stale lists them with the reasons`]
   }
   return [
-    'look before you break: what its holder is doing would be lost',
+    'check the holder before you break a lease: its unfinished work would be lost',
     `try      ${visibleText(commandLine(runtime, commandWords(['lease', 'break'], [firstStale])))}`,
   ]
 }
 
 function nothingHeld({ match }: ListLeasesOptions, where: string, store: StreamStore): string {
   const why = missingFile(store.address)
-  const what = match === undefined ? 'no lease is held' : 'no stream that matches is leased'
+  const what = match === undefined ? 'no lease is held' : 'no matching stream is leased'
   return `${what} ${where}${why === undefined ? '' : `: ${why}`}`
 }

@@ -15,7 +15,7 @@ interface Acquisition extends LeaseOptions {
   readonly holder: Holder
 }
 
-/** One try: stdout gets the id alone, so that a script can keep it. */
+/** Tries once. Prints only the lease id to stdout, for scripts. */
 export async function acquireLease(options: Acquisition, runtime: Runtime): Promise<Problem | undefined> {
   const { stream, leaseId, durationS, holder } = options
   const output = await openOutput(options, runtime)
@@ -37,29 +37,29 @@ export async function acquireLease(options: Acquisition, runtime: Runtime): Prom
       return undefined
     }
     case 'held': {
-      // acquire waits for nobody, so the advice to wait longer would be wrong
+      // Acquire does not wait, so the advice to wait longer would be wrong.
       const { tryCommand: _, ...held } = heldProblem(stream, outcome.lease, 0, outcome.lastBy, runtime)
-      return { ...held, message: `${stream} is leased by another`, facts: (held.facts ?? []).slice(0, 1) }
+      return { ...held, message: `${stream} is already leased`, facts: (held.facts ?? []).slice(0, 1) }
     }
     case 'missing':
       return missingProblem(stream)
     case 'unknown':
       return {
         ...unknownProblem(stream, undefined, outcome.cause, runtime),
-        hint: `Repeat with --lease-id ${leaseId}: it is safe.`,
+        hint: `It is safe to repeat the command with --lease-id ${leaseId}.`,
       }
     default:
       return outcome satisfies never
   }
 }
 
-/** A lease lasts at least until then: it began when the store took the request, or later. */
+/** The lease lasts at least until `untilMs`: it began no earlier than the request was sent. */
 function leaseTaken(durationS: number, holder: Holder, startedMs: number): LeaseView {
   if (durationS < 0) return { state: 'leased', duration: 'infinite', holder }
   return { state: 'leased', duration: 'fixed', holder, untilMs: startedMs + durationS * 1_000 }
 }
 
-/** renew, change, release: under the id of a lease one holds. A changed lease prints its new id alone. */
+/** Renews, changes or releases a lease by its id. After a change, only the new id goes to stdout. */
 export async function changeLease(
   options: HeldLeaseOptions,
   word: 'renewed' | 'changed' | 'released',
@@ -84,13 +84,13 @@ export async function changeLease(
   return undefined
 }
 
-/** Why renew, change or release did nothing; `undefined` if it did. */
+/** Why renew, change or release failed; `undefined` on success. */
 function leaseProblem(stream: string, outcome: LeaseOutcome, runtime: Runtime): Problem | undefined {
   switch (outcome.kind) {
     case 'ok':
       return undefined
     case 'lost':
-      return problem('lease-lost', `the given lease is not the lease of ${stream} (any longer)`, {
+      return problem('lease-lost', `the given lease is not the lease of ${stream}`, {
         stream,
         facts: serviceFacts(outcome.code, runtime),
       })
@@ -113,12 +113,12 @@ export async function showLease(options: LeaseOptions, runtime: Runtime): Promis
   return undefined
 }
 
-/** The lease of a stream in one line, with the holder or who wrote last. */
+/** The lease of a stream in one line, with the holder or else the last writer. */
 export function leaseLine(stored: Pick<StreamSnapshot, 'name' | 'lease' | 'summary'>, store: StreamStore): string {
   return `${visibleName(stored.name)}  ${leaseText(stored.lease, store.nowMs(), stored.summary?.lastBy)}`
 }
 
-/** The same as JSON; fields are only ever added. Nobody but its holder learns the lease's id. */
+/** The lease as JSON. Fields are only ever added. The lease id is given to its holder only. */
 export function leaseState(
   { name, lease, summary }: Pick<StreamSnapshot, 'name' | 'lease' | 'summary'>,
   leaseId?: string,

@@ -5,15 +5,15 @@ import { tableHeader, tableRows, tableWidths } from '../../formats/terminal/tabl
 import type { LogEntry } from '../../ops/log.ts'
 import { Latest } from '../../util/top-n.ts'
 
-/** Where transactions go, stream by stream. */
+/** Receives the transactions, stream by stream. */
 export interface LogOutput {
-  /** What is earlier will not be shown any more, epoch ms. */
+  /** Transactions before this time are no longer shown, epoch ms. */
   readonly floorMs: number
   add(entries: readonly LogEntry[]): Promise<void>
   end(): Promise<{ readonly shown: number; readonly truncated: boolean }>
 }
 
-/** Each transaction at once, in the order in which streams are read: nothing is held. */
+/** Prints each transaction at once, in the order in which streams are read, and keeps none. */
 export function streamedLog(output: Output): LogOutput {
   let shown = 0
   return {
@@ -26,12 +26,14 @@ export function streamedLog(output: Output): LogOutput {
   }
 }
 
-/** A table is written so many rows at a time. */
+/** Cells contain no control characters. */
+const SEPARATOR = '\u0000'
+/** Table rows per write. */
 const ROWS_AT_ONCE = 1_000
 
 /**
- * The latest of all, sorted by time. Each is held as the one text it becomes: an entry would hold on to the document it
- * was read from.
+ * Keeps the latest transactions and prints them sorted by time. It keeps each as its printed text, as an entry would
+ * keep the document in memory that it was read from.
  */
 export function sortedLog(format: string | undefined, keep: number, nowMs: () => number, output: Output): LogOutput {
   const latest = new Latest<string>(keep)
@@ -64,7 +66,10 @@ function writerFor(format: string | undefined, nowMs: () => number, output: Outp
     case 'ndjson':
       return { text: entry => jsonLine(logJson(entry)), write: items => writeTexts(items, output) }
     default:
-      return { text: entry => joined(logRow(entry, nowMs(), output.time)), write: items => table(items, output) }
+      return {
+        text: entry => logRow(entry, nowMs(), output.time).join(SEPARATOR),
+        write: items => table(items, output),
+      }
   }
 }
 
@@ -76,29 +81,23 @@ async function json(items: readonly string[], truncated: boolean, output: Output
 
 async function table(items: readonly string[], output: Output): Promise<void> {
   let atLeast: readonly number[] = []
-  for (const part of parts(items)) atLeast = tableWidths(LOG_COLUMNS, part.map(split), { atLeast })
+  for (const part of parts(items))
+    atLeast = tableWidths(
+      LOG_COLUMNS,
+      part.map(item => item.split(SEPARATOR)),
+      { atLeast },
+    )
   const widths = tableWidths(LOG_COLUMNS, [], {
     atLeast,
     ...(output.width === undefined ? {} : { width: output.width }),
   })
   await output.lines([tableHeader(LOG_COLUMNS, widths, output.paint)])
   for (const part of parts(items)) {
-    const rows = part.map(item => logCells(split(item)))
+    const rows = part.map(item => logCells(item.split(SEPARATOR)))
     await output.lines(tableRows(LOG_COLUMNS, rows, widths, output.paint))
   }
 }
 
 function* parts(items: readonly string[]): Generator<readonly string[]> {
   for (let at = 0; at < items.length; at += ROWS_AT_ONCE) yield items.slice(at, at + ROWS_AT_ONCE)
-}
-
-/** No cell has a control character. */
-const SEPARATOR = '\u0000'
-
-function joined(cells: readonly string[]): string {
-  return cells.join(SEPARATOR)
-}
-
-function split(item: string): string[] {
-  return item.split(SEPARATOR)
 }

@@ -10,7 +10,7 @@ import { summaries } from '../../ops/summaries.ts'
 import type { StreamStore } from '../../store/store.ts'
 import type { LsOptions } from './options.ts'
 
-/** `ls --group-by`: all streams are listed, the groups are kept. */
+/** Lists all streams and keeps only their groups (`ls --group-by`). */
 export async function groupStreams(
   options: LsOptions,
   by: GroupBy,

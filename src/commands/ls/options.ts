@@ -11,11 +11,11 @@ export interface LsOptions extends GlobalOptions, FilterOptions {
   readonly fields?: readonly ListingChoice[]
   readonly groupBy?: GroupBy
   readonly watch?: boolean
-  /** ms between two looks. */
+  /** Pause between two listings, ms. */
   readonly interval?: number
 }
 
-/** By what `--sort` sorts: fields of the JSON, and `age`, which is `created` the other way round. */
+/** Keys of `--sort`: fields of the JSON, and `age`, which is `created` in reverse. */
 export const SORT_FIELDS = [
   'name',
   'status',
@@ -46,7 +46,7 @@ export interface SortKey {
 export function sortKey(text: string): SortKey {
   const [, minus = '', field = '', order = ''] = /^(-?)(.*?)(:asc|:desc)?$/s.exec(text) ?? []
   if (minus !== '' && order !== '') {
-    throw new UsageError(`--sort ${text} names the order twice`, { hint: `Write --sort ${field}${order}.` })
+    throw new UsageError(`--sort ${text} gives the order twice`, { hint: `Write --sort ${field}${order}.` })
   }
   const known = choice('--sort', SORT_FIELDS)(field)
   return { field: known as SortKey['field'], descending: minus !== '' || order === ':desc' }

@@ -15,10 +15,10 @@ import type { SummarizedStream } from '../../ops/summaries.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { visibleText } from '../../util/visible-text.ts'
 
-/** How a listing is written. `Row` is what is kept of a stream until then: little, for a sorted listing keeps them all. */
+/** Writes a listing. `Row` is what is kept of each stream until then; it is small, as a sorted listing keeps all rows. */
 export interface ListFormat<Row> {
-  /** The number of all streams is part of what it tells: they are counted beyond those that are shown. */
-  readonly tellsTotal: boolean
+  /** The output includes the total, so streams beyond the limit are counted too. */
+  readonly hasTotal: boolean
   row(item: SummarizedStream): Row
   write(rows: readonly Row[]): Promise<void>
   end(tally: ListingCount): Promise<void>
@@ -31,7 +31,7 @@ export interface ListFormatOptions {
   readonly store: StreamStore
 }
 
-/** Hands the format that `-o` names to `use`. */
+/** Calls `use` with the format that `-o` selects. */
 export async function withListFormat<Result>(
   { format, fields, store }: ListFormatOptions,
   output: Output,
@@ -52,7 +52,6 @@ export async function withListFormat<Result>(
   }
 }
 
-/** The columns of a table. */
 export function columnsOf(
   format: string,
   fields: readonly ListingChoice[] | undefined,
@@ -63,20 +62,20 @@ export function columnsOf(
 }
 
 function lineList(row: (item: SummarizedStream) => string, output: Output): ListFormat<string> {
-  return { tellsTotal: false, row, write: rows => writeTexts(rows, output), end: async () => {} }
+  return { hasTotal: false, row, write: rows => writeTexts(rows, output), end: async () => {} }
 }
 
 function jsonList(json: (item: SummarizedStream) => object, output: Output): ListFormat<string> {
   const items = itemsWriter(output)
   return {
-    tellsTotal: true,
+    hasTotal: true,
     row: item => jsonText(json(item), 0),
     write: rows => items.write(rows),
     end: tally => items.end(totals(tally)),
   }
 }
 
-/** The same document in YAML. */
+/** The document of `jsonList` as YAML. */
 async function yamlList(json: (item: SummarizedStream) => object, output: Output): Promise<ListFormat<string>> {
   const { yamlItem } = await import('../../formats/yaml.ts')
   let any = false
@@ -85,7 +84,7 @@ async function yamlList(json: (item: SummarizedStream) => object, output: Output
     any = true
   }
   return {
-    tellsTotal: true,
+    hasTotal: true,
     row: item => yamlItem(json(item)),
     async write(rows) {
       await head('')
@@ -106,7 +105,7 @@ function totals({ shown, seen, exact }: ListingCount) {
 function tableList(columns: readonly ListingColumn[], store: StreamStore, output: Output): ListFormat<readonly Cell[]> {
   const table = tableWriter(columns, output)
   return {
-    tellsTotal: true,
+    hasTotal: true,
     row: item => listingRow(columns, item, store.nowMs(), output.time),
     write: rows => table.write(rows),
     end: () => table.end(),

@@ -9,7 +9,7 @@ import type { SortKey } from './options.ts'
 import type { ListFormat } from './output.ts'
 import { rankingOf } from './ranking.ts'
 
-/** Whether the store itself lists in this order, so that nothing has to be collected. */
+/** True if the store itself lists in this order, so that rows need not be collected. */
 export function listsInOrder(store: StreamStore, { field, descending }: SortKey, filter: StreamFilter): boolean {
   if (descending) return false
   return (
@@ -17,12 +17,12 @@ export function listsInOrder(store: StreamStore, { field, descending }: SortKey,
   )
 }
 
-/** The streams that pass the filter, by name, or with `due` those that have a due time first. */
+/** The streams that pass the filter, by name; with `due`, those with a due time come first. */
 export function pagesOf(store: StreamStore, filter: StreamFilter, order: 'name' | 'due'): Pages {
   return signal => (order === 'due' ? dueFirst(store, filter, signal) : summaries(store, filter, { signal }))
 }
 
-/** Elsewhere a listing by due time collects too, and leaves out what has no summary. */
+/** Other stores collect for this order too, and omit streams without a summary. */
 function hasDueIndex(store: StreamStore): boolean {
   return store.address.startsWith('sqlite:')
 }
@@ -39,12 +39,11 @@ async function* dueFirst(
   }
 }
 
-/** A listing, page by page. */
 type Pages = (signal: AbortSignal) => AsyncIterable<readonly SummarizedStream[]>
 
 /**
- * Writes the streams in the order in which they are listed, each page as it comes: what is held does not grow with their
- * number. Behind `limit` the rest is counted for a while, where the format tells a total.
+ * Writes the streams in listing order, page by page, in constant memory. If the format has a total, streams beyond
+ * `limit` are counted for a limited time.
  */
 export async function writeAsListed<Row>(
   pages: Pages,
@@ -52,31 +51,31 @@ export async function writeAsListed<Row>(
   list: ListFormat<Row>,
   runtime: Runtime,
 ): Promise<ListingCount> {
-  const patience = patienceOf(runtime)
+  const counting = patienceOf(runtime)
   let shown = 0
   let seen = 0
   try {
-    for await (const page of pages(patience.signal)) {
+    for await (const page of pages(counting.signal)) {
       const items = page.slice(0, limit - shown)
       if (items.length > 0) await list.write(items.map(list.row))
       shown += items.length
       seen += page.length
-      if (seen > shown && !(list.tellsTotal && patience.lasts())) return { shown, seen, exact: false }
+      if (seen > shown && !(list.hasTotal && counting.lasts())) return { shown, seen, exact: false }
     }
     return { shown, seen, exact: true }
   } catch (error) {
-    // what was asked for has been shown: that the rest could not be counted is no fault
-    const counting = seen > shown && !runtime.signal.aborted
-    if (counting && (patience.ended || error instanceof StoreUnreachable)) return { shown, seen, exact: false }
+    // All rows up to the limit were shown, so a failure to count the rest is not a fault.
+    const isCounting = seen > shown && !runtime.signal.aborted
+    if (isCounting && (counting.ended || error instanceof StoreUnreachable)) return { shown, seen, exact: false }
     throw error
   } finally {
-    patience.close()
+    counting.close()
   }
 }
 
 const ROWS_AT_ONCE = 1_000
 
-/** Writes the streams in another order: all are listed before the first is written. */
+/** Writes the streams in another order: lists all of them before it writes the first. */
 export async function writeSorted<Row>(
   pages: Pages,
   key: SortKey,

@@ -2,10 +2,10 @@ import type { SummarizedStream } from '../../ops/summaries.ts'
 import { compareNames } from '../../store/names.ts'
 import type { SortKey } from './options.ts'
 
-/** The first rows of a listing in some order. Of more than `limit` streams only the first are kept. */
+/** The first `limit` rows of a listing in a given order. Rows beyond the limit are dropped. */
 export interface Ranking<Row> {
   add(items: readonly SummarizedStream[]): void
-  /** How many streams were added. */
+  /** Number of streams added. */
   readonly seen: number
   /** The rows in order, at most `limit`. */
   rows(): Row[]
@@ -17,10 +17,10 @@ interface Ranked<Row> {
   readonly row: Row
 }
 
-/** Rows above the limit that may gather before the last ones are dropped. */
+/** Rows that may exceed the limit before the last ones are dropped. */
 const SLACK = 1_000
 
-/** @param row what is kept of a stream; without a limit for each of them, so it should be little */
+/** @param row makes what is kept of a stream; it should be small, as without a limit all rows are kept */
 export function rankingOf<Row>(key: SortKey, limit: number, row: (item: SummarizedStream) => Row): Ranking<Row> {
   const compare = comparing<Row>(key)
   let kept: Ranked<Row>[] = []
@@ -42,7 +42,7 @@ export function rankingOf<Row>(key: SortKey, limit: number, row: (item: Summariz
   }
 }
 
-/** Streams without the value come last, whichever the order; those with the same value stand by name. */
+/** Streams without the value come last in either order; equal values are sorted by name. */
 function comparing<Row>({ field, descending }: SortKey): (a: Ranked<Row>, b: Ranked<Row>) => number {
   const turned = (field === 'age') !== descending ? -1 : 1
   if (field === 'name') return (a, b) => turned * compareNames(a.name, b.name)
@@ -67,7 +67,7 @@ function sortValue({ listed, summary }: SummarizedStream, field: SortKey['field'
     case 'failedAt':
       return summary?.failedAtMs
     default:
-      // no text is no value, 0 is one
+      // An empty text counts as no value, 0 as a value.
       return summary?.[field] === '' ? undefined : summary?.[field]
   }
 }

@@ -16,7 +16,7 @@ const BY_NAME: SortKey = { field: 'name', descending: false }
 
 /** Lists streams, groups them, or watches either. */
 export async function listStreams(options: LsOptions, runtime: Runtime): Promise<Problem | undefined> {
-  checkTogether(options, runtime)
+  checkOptions(options, runtime)
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
   if (options.watch) {
@@ -29,7 +29,7 @@ export async function listStreams(options: LsOptions, runtime: Runtime): Promise
   return undefined
 }
 
-/** Lists the streams of a store that is open. */
+/** Lists the streams of an open store. */
 export async function list(options: LsOptions, store: StreamStore, output: Output, runtime: Runtime): Promise<void> {
   const filter = filterOf(options, runtime.nowMs())
   const format = options.output ?? 'table'
@@ -68,12 +68,12 @@ function limitOf({ limit, output = 'table' }: LsOptions, { stdout }: Runtime): n
 
 function truncatedText(tally: ListingCount, uncounted: boolean): string {
   const what =
-    uncounted && !tally.exact ? `showing the first ${tally.shown}, there are more` : `showing ${shownOf(tally)}`
+    uncounted && !tally.exact ? `showing the first ${tally.shown}; there are more` : `showing ${shownOf(tally)}`
   return `${what} (--limit N shows more, filters such as --match fewer)`
 }
 
-/** Refuses flags that do not go together. @throws UsageError */
-function checkTogether(options: LsOptions, runtime: Runtime): void {
+/** @throws UsageError if flags contradict each other */
+function checkOptions(options: LsOptions, runtime: Runtime): void {
   const { output = 'table', fields, groupBy, sort, interval, watch } = options
   if (interval !== undefined && !watch) throw new UsageError('--interval needs -w')
   if (fields !== undefined && (output === 'name' || output === 'wide')) {
@@ -91,19 +91,19 @@ function checkGroups(output: string, fields: boolean, sort: boolean): void {
   }
   const other = fields ? '--fields' : sort ? '--sort' : undefined
   if (other !== undefined) {
-    throw new UsageError(`--group-by does not go with ${other}`, { hint: 'Groups are sorted by how many they are.' })
+    throw new UsageError(`--group-by does not go with ${other}`, { hint: 'Groups are sorted by number of streams.' })
   }
 }
 
 function checkWatch(output: string, { stdout, env }: Runtime): void {
   if (output !== 'table' && output !== 'wide') {
     throw new UsageError(`-w does not go with -o ${output}`, {
-      hint: 'tail -f -o ndjson tells each change as it happens; or run ls again in a loop.',
+      hint: 'tail -f -o ndjson prints each change as it happens; or run ls in a loop.',
     })
   }
   if (!stdout.isTty || env.TERM === 'dumb') {
-    throw new UsageError('-w draws in place, and standard output is no terminal that can', {
-      hint: 'tail -f tells each change as it happens; or run ls again in a loop.',
+    throw new UsageError('-w redraws the screen, and standard output is not a terminal that can', {
+      hint: 'tail -f prints each change as it happens; or run ls in a loop.',
     })
   }
 }

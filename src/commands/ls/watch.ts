@@ -15,16 +15,20 @@ import type { LsOptions } from './options.ts'
 import { columnsOf } from './output.ts'
 import { rankingOf } from './ranking.ts'
 
-/** `ls -w`: the listing, or its groups, drawn again in place until Ctrl-C. */
+/** Redraws the listing, or its groups, in place until Ctrl-C (`ls -w`). */
 export async function watchStreams(
   options: LsOptions,
   store: StreamStore,
   output: Output,
   runtime: Runtime,
 ): Promise<void> {
-  const look = options.groupBy === undefined ? lookAtStreams(options, store, output, runtime) : undefined
+  const { groupBy } = options
+  const read =
+    groupBy === undefined
+      ? streamReader(options, store, output, runtime)
+      : groupReader(options, groupBy, store, output, runtime)
   const intervalMs = options.interval ?? usualIntervalMs(store)
-  await watch(look ?? lookAtGroups(options, options.groupBy ?? 'status', store, output, runtime), {
+  await watch(read, {
     title: visibleText(store.address),
     intervalMs,
     output,
@@ -32,10 +36,10 @@ export async function watchStreams(
   })
 }
 
-/** More rows than any screen has are not kept. */
+/** Rows kept: more than any screen has. */
 const MAX_ROWS = 500
 
-function lookAtStreams(options: LsOptions, store: StreamStore, output: Output, runtime: Runtime): ReadStore {
+function streamReader(options: LsOptions, store: StreamStore, output: Output, runtime: Runtime): ReadStore {
   const columns = columnsOf(options.output ?? 'table', options.fields, output)
   const key = options.sort ?? { field: 'name', descending: false }
   const limit = Math.min(options.limit ?? MAX_ROWS, MAX_ROWS)
@@ -55,13 +59,7 @@ function lookAtStreams(options: LsOptions, store: StreamStore, output: Output, r
   }
 }
 
-function lookAtGroups(
-  options: LsOptions,
-  by: GroupBy,
-  store: StreamStore,
-  output: Output,
-  runtime: Runtime,
-): ReadStore {
+function groupReader(options: LsOptions, by: GroupBy, store: StreamStore, output: Output, runtime: Runtime): ReadStore {
   return async (): Promise<StoreReading> => {
     const groups = groupsOf(by)
     for await (const page of pagesNow(options, store, runtime)) groups.add(page, store.nowMs())
@@ -79,7 +77,7 @@ function lookAtGroups(
   }
 }
 
-/** `--since 30m` counts from each look anew. */
+/** `--since 30m` is relative to each listing. */
 function pagesNow(options: LsOptions, store: StreamStore, runtime: Runtime) {
   return summaries(store, filterOf(options, runtime.nowMs()) ?? {}, { signal: runtime.signal })
 }

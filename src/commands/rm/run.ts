@@ -13,43 +13,43 @@ import { type BatchAction, type Done, type TargetChange, unreadable } from '../b
 import { runBatchCommand } from '../batch/batch.ts'
 import type { BatchCommandOptions } from '../batch/options.ts'
 
-/** Removes streams, each only as it was shown. */
+/** Removes streams, each only in the version that was shown. */
 export function removeStreams(options: BatchCommandOptions, runtime: Runtime): Promise<Problem | undefined> {
   return runBatchCommand(REMOVE, options, runtime)
 }
 
 const REMOVE: BatchAction = {
   name: 'rm',
-  question: what => `This removes ${what} for good, history and all`,
+  question: what => `This permanently removes ${what}, including the history`,
   pastParticiple: 'removed',
   asksAlways: true,
   objection,
   gone: done('already', 0),
   change: remove,
-  // No journal is left that could tell who it was.
+  // No journal is left to record who removed the stream.
   note: ({ by, reason }) => `by ${visibleText(by)}${reason === undefined ? '' : ` "${visibleText(reason)}"`}`,
   fields: ({ by }) => ({ by }),
 }
 
-/** What is open, or may be, goes only by force. */
+/** An open stream, or one that may be open, is removed only with `--force`. */
 function objection(item: SummarizedStream, { force, ifVersion, blob }: BatchCommandOptions): Problem | undefined {
   const { listed, summary, pin } = item
   const stream = listed.name
   if (ifVersion !== undefined && pin.ifVersion !== ifVersion) return changed(stream, `is not at version ${ifVersion}`)
   const bad = unreadable(item)
-  // It is somebody else's blob: no filter means it, not even by force.
+  // The blob belongs to another program: no filter selects it, even with --force.
   if (bad?.code === 'bad-name') return blob?.includes(stream) ? undefined : bad
   if (force) return undefined
   if (bad !== undefined) {
     const copy = bad.code === 'bad-document' ? '; export -o xml keeps a copy' : ''
-    return { ...bad, hint: `--force removes it all the same${copy}.` }
+    return { ...bad, hint: `--force removes it anyway${copy}.` }
   }
   if (summary === undefined || isFinal(summary)) return undefined
-  return problem('still-open', `${stream}: it is ${summary.status || 'open'}; only what has ended is removed`, {
+  return problem('still-open', `${stream} is ${summary.status || 'open'}; only ended streams are removed`, {
     exit: exitOfRefusal('still-open'),
     stream,
     facts: [['status', summary.status]],
-    hint: 'cancel it first, or --force.',
+    hint: 'Cancel it first, or use --force.',
   })
 }
 
@@ -67,25 +67,28 @@ async function remove(change: TargetChange): Promise<Done | Problem> {
     case 'missing':
       return { ...done('already', version), commandId }
     case 'changed':
-      return { ...changed(stream, 'was written since it was looked at'), commandId }
+      return { ...changed(stream, 'was written after it was checked'), commandId }
     case 'replaced':
-      return { ...changed(stream, 'is gone, and another one has its name', 'that'), commandId }
+      return { ...changed(stream, 'was replaced by a new stream of the same name', 'the new one'), commandId }
     case 'held':
     case 'lost':
       return outcomeProblem(stream, outcome, commandId, runtime)
     case 'unknown':
-      return { ...outcomeProblem(stream, { ...outcome, commandId }, commandId, runtime), hint: 'Look: ls, or repeat.' }
+      return {
+        ...outcomeProblem(stream, { ...outcome, commandId }, commandId, runtime),
+        hint: 'Check with ls, or repeat the command.',
+      }
     default:
       return outcome satisfies never
   }
 }
 
-/** @param kept what stays */
-function changed(stream: string, how: string, kept: 'it' | 'that' = 'it'): Problem {
-  return problem('changed', `${stream}: it ${how}; ${kept} was not removed`, { exit: exitOfRefusal('changed'), stream })
+/** @param kept what was not removed */
+function changed(stream: string, how: string, kept: 'it' | 'the new one' = 'it'): Problem {
+  return problem('changed', `${stream} ${how}; ${kept} was not removed`, { exit: exitOfRefusal('changed'), stream })
 }
 
-/** A stream that is gone, as an outcome like that of every change. */
+/** The removal of a stream as the outcome of a change. */
 function done(outcome: ChangeResult['outcome'], version: number): Done {
   const nothing = { changed: [], closed: [], joined: [], added: [], duplicate: false }
   return { kind: 'done', commandId: '', result: { outcome, version, done: true, ...nothing } }

@@ -11,14 +11,14 @@ export interface ShowCommandOptions extends GlobalOptions {
   readonly select?: string
   readonly must?: boolean
   readonly watch?: boolean
-  /** ms between two looks. */
+  /** Pause between two reads, ms. */
   readonly interval?: number
 }
 
-/** Which version is meant: by its number, or the one that was valid at a time. */
+/** A version by number, or the version that was current at a time. */
 export type VersionOrTime = { readonly kind: 'version'; readonly version: number } | PointInTime
 
-/** Reads `12`, `v12`, and whatever `pointInTime` reads. */
+/** Parses `12`, `v12`, and everything that `pointInTime` parses. */
 export function versionOrTime(flag: string): (text: string) => VersionOrTime {
   const time = pointInTime(flag)
   return text => {
@@ -27,20 +27,20 @@ export function versionOrTime(flag: string): (text: string) => VersionOrTime {
     try {
       return time(text)
     } catch (cause) {
-      throw new UsageError(`${flag}: ${JSON.stringify(text)} is neither a version nor a point in time`, {
+      throw new UsageError(`${flag}: ${JSON.stringify(text)} is neither a version nor a time`, {
         cause,
-        hint: 'Write a version (12), how long ago (30m, 2h), a time (14:00), a date and time here (2026-11-20 14:00) or RFC 3339.',
+        hint: 'Write a version (12), an age (30m, 2h), a time (14:00), a local date and time (2026-11-20 14:00) or RFC 3339.',
       })
     }
   }
 }
 
-/** @throws UsageError for a time that is still to come */
+/** @throws UsageError if the time is in the future */
 export function versionPoint(point: VersionOrTime, flag: string, nowMs: number): VersionPoint {
   if (point.kind === 'version') return { version: point.version }
   const ms = atMs(point, nowMs)
   if (ms <= nowMs) return { atMs: ms }
-  throw new UsageError(`${flag}: ${new Date(ms).toISOString()} is still to come`, {
-    hint: 'Without it the stream is shown as it is now.',
+  throw new UsageError(`${flag}: ${new Date(ms).toISOString()} is in the future`, {
+    hint: 'Omit the flag to see the current state.',
   })
 }

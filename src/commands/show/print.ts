@@ -17,7 +17,7 @@ import { checkLength, decodeDocument } from '../../stream/xml/decode.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import type { Picture } from './snapshot.ts'
 
-/** Streams one after the other, in the format asked for. As JSON one is a document, of several named it has items. */
+/** Prints streams in the format of `-o`. In JSON, one stream is a document; several are its items. */
 export async function printPictures(
   pictures: readonly Picture[],
   format: string | undefined,
@@ -44,16 +44,16 @@ export async function printPictures(
     }
     default:
       for (const [at, { shown, transactions }] of pictures.entries()) {
-        const lines = showLines({ shown, layout: layoutOf(format), transactions }, lookOf(output))
+        const lines = showLines({ shown, layout: layoutOf(format), transactions }, styleOf(output))
         await output.lines(at === 0 ? lines : ['', ...lines])
       }
   }
 }
 
-/** Mermaid refuses a chart with more arrows unless its `maxEdges` is raised. */
+/** Mermaid refuses a chart with more arrows unless `maxEdges` is raised. */
 const MERMAID_EDGES = 500
 
-/** One chart of all streams. */
+/** Prints one chart of all streams. */
 export async function printMermaid(streams: readonly ShownStream[], output: Output): Promise<void> {
   const { mermaidOfAll } = await import('../../formats/stream/mermaid.ts')
   const text = mermaidOfAll(streams)
@@ -61,11 +61,11 @@ export async function printMermaid(streams: readonly ShownStream[], output: Outp
   const arrows = text.match(/ (-->|-\.->) /g)?.length ?? 0
   if (arrows > MERMAID_EDGES)
     await output.say(
-      `the chart has ${countText(arrows)} arrows: to draw more than ${MERMAID_EDGES}, raise maxEdges of Mermaid`,
+      `the chart has ${countText(arrows)} arrows; Mermaid needs a higher maxEdges to draw more than ${MERMAID_EDGES}`,
     )
 }
 
-/** JSON or YAML documents; nothing for the one that was named and cannot be read. */
+/** Prints JSON or YAML documents; nothing if the only stream could not be read. */
 export async function printDocuments(
   documents: readonly object[],
   format: 'json' | 'yaml',
@@ -79,19 +79,19 @@ export async function printDocuments(
   return output.text(yamlDocuments(documents))
 }
 
-/** The layout that `-o` names; others are a tree. */
+/** The layout that `-o` selects; other formats use a tree. */
 export function layoutOf(format: string | undefined): TreeLayout {
   return format === 'table' || format === 'timeline' ? format : 'tree'
 }
 
-/** How lines are drawn on this output. */
-export function lookOf({ time, paint, width }: Output): Look {
+/** The style of this output. */
+export function styleOf({ time, paint, width }: Output): Look {
   return { time, paint, ...(width === undefined ? {} : { width }) }
 }
 
 /**
- * The stored document: byte by byte into a pipe or file, with its control characters made visible on a terminal.
- * @throws BadDocument for one of which a store hands out only a part
+ * Prints the stored document: unchanged into a pipe or file, with visible control characters on a terminal.
+ * @throws BadDocument if it exceeds the size limit, so that the store returned only part of it
  */
 export async function showXml(
   name: string,
@@ -111,7 +111,7 @@ export async function showXml(
   return undefined
 }
 
-/** What has become of a stream from one version to another, or to now. @throws UsageError if the first is the later one */
+/** Compares two versions of a stream, or a version and now. @throws UsageError if `from` is the later version */
 export function differenceOf(view: StreamView, from: ViewAt, until: ViewAt | undefined): StreamDifference {
   const to = until ?? viewNow(view)
   if (from.past.length > to.past.length)
@@ -123,7 +123,6 @@ export function differenceOf(view: StreamView, from: ViewAt, until: ViewAt | und
   return { name: view.name, from, to, events, between, nowMs: view.nowMs }
 }
 
-/** Prints differences one after the other. */
 export async function printDifferences(
   all: readonly StreamDifference[],
   format: string | undefined,
@@ -133,7 +132,7 @@ export async function printDifferences(
   if (format === 'json' || format === 'yaml') await printDocuments(all.map(diffJson), format, several, output)
   else
     for (const [at, diff] of all.entries()) {
-      const lines = diffLines(diff, lookOf(output))
+      const lines = diffLines(diff, styleOf(output))
       await output.lines(at === 0 ? lines : ['', ...lines])
     }
   for (const { name, from, events } of all)

@@ -13,8 +13,8 @@ import { differenceOf, printDifferences, printPictures, showXml } from './print.
 import { findVersion, isProblem, type Picture, pictureAt, pictureNow } from './snapshot.ts'
 
 /**
- * Shows one or several streams; nothing is printed if one of them, or the version asked for, is missing. Documents that
- * cannot be read are told, the others shown.
+ * Shows one or several streams. If a stream or the requested version is missing, nothing is printed. Unreadable
+ * documents are reported, and the others still shown.
  */
 export async function showStreams(options: ShowCommandOptions, runtime: Runtime): Promise<Problem | undefined> {
   checkOptions(options, runtime)
@@ -85,7 +85,7 @@ async function printDiffs(
   return undefined
 }
 
-/** One unreadable document is the command's problem; of several each is told first. */
+/** A single unreadable document is the problem of the command; several are reported one by one first. */
 async function unreadable(
   read: ReadViews,
   options: ShowCommandOptions,
@@ -95,42 +95,42 @@ async function unreadable(
   return unreadableProblem(read)
 }
 
-/** @throws UsageError for flags that make no sense together */
+/** @throws UsageError if flags contradict each other */
 function checkOptions(options: ShowCommandOptions, runtime: Runtime): void {
   const { output = 'tree', at, diff, select, must, watch, interval, streams } = options
   if (output === 'xml' && new Set(streams).size > 1)
-    throw new UsageError('-o xml shows one stream', { hint: 'Name one.' })
+    throw new UsageError('-o xml shows only one stream', { hint: 'Give one stream name.' })
   if (must && select === undefined) throw new UsageError('--must needs --select')
   if (interval !== undefined && !watch) throw new UsageError('--interval needs -w')
   if (at !== undefined && output === 'xml')
-    throw new UsageError('--at does not go with -o xml: the stored document is only as it is now', {
+    throw new UsageError('--at does not go with -o xml: only the current document is stored', {
       hint: 'Use -o json or -o yaml.',
     })
   if (diff !== undefined && select !== undefined) throw new UsageError('--diff does not go with --select')
   if (diff !== undefined && !['tree', 'table', 'json', 'yaml'].includes(output))
-    throw new UsageError(`--diff does not go with -o ${output}`, { hint: 'It is a table, json or yaml.' })
+    throw new UsageError(`--diff does not go with -o ${output}`, { hint: 'It takes -o table, json or yaml.' })
   if (watch) checkWatch(options, output, runtime)
 }
 
 function checkWatch({ at, must }: ShowCommandOptions, output: string, { stdout, env }: Runtime): void {
   if (!stdout.isTty || env.TERM === 'dumb')
-    throw new UsageError('-w draws in place, and standard output is no terminal that can', {
-      hint: 'tail -f tells each change as it happens; or run show again in a loop.',
+    throw new UsageError('-w redraws the screen, and standard output is not a terminal that can', {
+      hint: 'tail -f prints each change as it happens; or run show in a loop.',
     })
   if (!['tree', 'table', 'timeline'].includes(output))
-    throw new UsageError(`-w does not go with -o ${output}`, { hint: 'It draws a tree, a table or a timeline.' })
-  if (at !== undefined) throw new UsageError('-w does not go with --at: what has been does not change')
-  if (must) throw new UsageError('-w does not go with --must', { hint: 'wait --for event=ID:STATUS waits for one.' })
+    throw new UsageError(`-w does not go with -o ${output}`, { hint: 'It takes -o tree, table or timeline.' })
+  if (at !== undefined) throw new UsageError('-w does not go with --at: past versions do not change')
+  if (must) throw new UsageError('-w does not go with --must', { hint: 'Use wait --for event=ID:STATUS.' })
 }
 
-/** What became of the streams named. */
+/** The given streams, as far as they could be read. */
 interface ReadViews {
   readonly views: readonly StreamView[]
-  /** Documents that cannot be read. */
+  /** Problems of documents that cannot be read. */
   readonly unreadable: readonly Problem[]
 }
 
-/** Reads all streams named before anything is shown; a missing one is a problem. @throws the store's faults */
+/** Reads all given streams before anything is shown; a missing one is a problem. @throws the store's faults */
 async function readViews(names: readonly string[], store: StreamStore, runtime: Runtime): Promise<ReadViews | Problem> {
   const views: StreamView[] = []
   const unreadable: Problem[] = []
@@ -147,13 +147,13 @@ async function readViews(names: readonly string[], store: StreamStore, runtime: 
   return { views, unreadable }
 }
 
-/** The problem that unreadable documents are; with several each has been told before. `undefined` if there is none. */
+/** The problem for unreadable documents; several were reported one by one before. `undefined` if all were read. */
 function unreadableProblem({ views, unreadable }: ReadViews): Problem | undefined {
   const [only, ...others] = unreadable
   if (only === undefined || others.length === 0) return only
   const all = views.length + unreadable.length
   const isStored = unreadable.every(({ code }) => code === 'bad-document')
   return problem('bad-document', `${unreadable.length} of ${all} streams cannot be read`, {
-    ...(isStored ? { hint: 'show -o xml prints each as it is stored.' } : {}),
+    ...(isStored ? { hint: 'show -o xml prints each as stored.' } : {}),
   })
 }

@@ -10,13 +10,13 @@ import { EventStream } from '../../stream/event-stream.ts'
 import { writeDocument } from '../../stream/xml/write.ts'
 import { isNothing, parseXPath, type Selected } from '../../stream/xpath/xpath.ts'
 import { visibleText } from '../../util/visible-text.ts'
-import { layoutOf, lookOf, printDocuments, printMermaid } from './print.ts'
+import { layoutOf, printDocuments, printMermaid, styleOf } from './print.ts'
 import type { Picture } from './snapshot.ts'
 
-/** Selects from streams what an expression says. */
+/** Evaluates an XPath expression on a stream. */
 export type Selector = (picture: Picture) => Selected
 
-/** @throws UsageError for what is no XPath */
+/** @throws UsageError if the expression is not valid XPath */
 export async function selectorOf(expression: string): Promise<Selector> {
   const xpath = await parseXPath(expression).catch(refuse)
   return ({ document, shown }) => {
@@ -36,13 +36,13 @@ function refuse(error: unknown, where = ''): never {
   })
 }
 
-/** The events that were selected, `undefined` for values. */
+/** The selected events; `undefined` if the expression gave values. */
 export function selectedEvents(selected: Selected, { shown }: Picture): readonly StreamEvent[] | undefined {
   if (selected.kind === 'values') return undefined
   return selected.positions.flatMap(position => shown.stream.at(position) ?? [])
 }
 
-/** Prints what was found in each stream. With `must`, nothing at all is a problem. */
+/** Prints the matches of each stream. With `must`, no match at all is a problem. */
 export async function printSelected(
   pictures: readonly Picture[],
   select: Selector,
@@ -87,11 +87,11 @@ async function printOne(
   if (format === 'xml') return output.lines(excerptXml(document, only, output.width !== undefined))
   if (format === 'mermaid') return printMermaid([excerptOf(shown, only)], output)
   const layout: TreeLayout = layoutOf(format)
-  const lines = showLines({ shown, layout, transactions, only }, lookOf(output))
+  const lines = showLines({ shown, layout, transactions, only }, styleOf(output))
   return output.lines(first ? lines : ['', ...lines])
 }
 
-/** A stream reduced to some of its events and the links among them. */
+/** A stream reduced to some of its events and the links between them. */
 function excerptOf(shown: ShownStream, events: readonly StreamEvent[]): ShownStream {
   const ids = new Set(events.map(({ id }) => id))
   const linked = events.map(event => ({
@@ -104,7 +104,7 @@ function excerptOf(shown: ShownStream, events: readonly StreamEvent[]): ShownStr
   return { ...shown, stream: new EventStream(linked) }
 }
 
-/** Some events as XML, as they are stored, in a document element without version and history. */
+/** Events as stored XML, in a document element without version and history. */
 function excerptXml(document: StreamDocument, events: readonly StreamEvent[], visible: boolean): string[] {
   const { element, attributes, prefix } = document
   const { text } = writeDocument({ ...EMPTY_DOCUMENT, element, attributes, prefix, events })

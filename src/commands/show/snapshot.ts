@@ -14,7 +14,7 @@ import type { StreamDocument } from '../../stream/document.ts'
 import { EventStream } from '../../stream/event-stream.ts'
 import { type VersionOrTime, versionPoint } from './options.ts'
 
-/** A stream, now or at an earlier version, ready to be shown. */
+/** A stream, now or at an earlier version, ready for display. */
 export interface Picture {
   readonly shown: ShownStream
   readonly document: StreamDocument
@@ -22,12 +22,12 @@ export interface Picture {
   readonly transactions: () => readonly JournalEntry[]
 }
 
-/** A stream as it stands. */
+/** The current state of a stream. */
 export function pictureNow(view: StreamView): Picture {
   return { shown: shownStream(view), document: view.document, transactions: () => view.transactions() }
 }
 
-/** A stream as it was. */
+/** An earlier version of a stream. */
 export function pictureAt(view: StreamView, at: ViewAt): Picture {
   const { version, nowMs, atMs, adoptedMs, document, past } = at
   const shown = {
@@ -40,7 +40,7 @@ export function pictureAt(view: StreamView, at: ViewAt): Picture {
   return { shown, document, transactions: () => past }
 }
 
-/** The version that a flag asks for, or why there is none. @throws UsageError for a time that is still to come */
+/** The version that a flag gives, or why there is none. @throws UsageError if the time is in the future */
 export function findVersion(
   view: StreamView,
   given: VersionOrTime,
@@ -50,25 +50,25 @@ export function findVersion(
   const point = versionPoint(given, flag, view.nowMs)
   const found = viewAt(view, point)
   if (found.kind === 'found') return found.at
-  // Since before it was created everything has changed; what was before an adoption nobody knows.
+  // Before its creation a stream was empty, so everything counts as changed. The state before an adoption is unknown.
   if (flag === '--diff' && 'atMs' in point && found.known?.adopted === false) return viewBefore(view, point.atMs)
   const when = (ms: number) => clock(ms, view.nowMs, wallClock(style))
-  const asked = 'version' in point ? `never had version ${point.version}` : `had no version at ${when(point.atMs)}`
-  return problem('version-not-found', `${view.name} ${asked}; ${knownText(found.known, when)}`, {
+  const missing = 'version' in point ? `never had version ${point.version}` : `had no version at ${when(point.atMs)}`
+  return problem('version-not-found', `${view.name} ${missing}; ${knownText(found.known, when)}`, {
     stream: view.name,
-    hint: 'log lists the versions with their times.',
+    hint: 'log lists all versions with their times.',
   })
 }
 
 function knownText(known: KnownVersions | undefined, when: (ms: number) => string): string {
   if (known === undefined) return 'it has none: leasectl has not written it yet'
   const { first, last, firstMs, adopted } = known
-  const range = first === last ? `there is version ${first}` : `there are versions ${first} to ${last}`
-  const since = firstMs === undefined ? '' : `, the first of ${when(firstMs)}`
-  return `${range}${since}${adopted ? ', when leasectl first wrote what others had made' : ''}`
+  const range = first === last ? `it has version ${first}` : `it has versions ${first} to ${last}`
+  const since = firstMs === undefined ? '' : `, the first from ${when(firstMs)}`
+  return `${range}${since}${adopted ? ', when leasectl first wrote a stream made by another program' : ''}`
 }
 
-/** True for the reason why there is none. */
+/** True if a value is a problem instead of a result. */
 export function isProblem(found: object): found is Problem {
   return 'exit' in found
 }

@@ -13,23 +13,23 @@ import type { StreamStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import type { ShowCommandOptions } from './options.ts'
-import { differenceOf, layoutOf, lookOf } from './print.ts'
+import { differenceOf, layoutOf, styleOf } from './print.ts'
 import { type Selector, selectedEvents } from './select.ts'
 import { findVersion, isProblem, type Picture, pictureNow } from './snapshot.ts'
 
-/** Lines of one stream that fit into so many. */
-type Draw = (nowMs: number, look: Look, height: number) => string[]
+/** Draws one stream in at most `height` lines. */
+type Draw = (nowMs: number, style: Look, height: number) => string[]
 
-/** What a stream was when it was last seen, and what has become of it since. */
+/** A watched stream as last read, and its state since. */
 interface Watched {
   readonly name: string
-  /** The document and lease that `draw` draws: as long as they stay nothing is parsed. */
-  seen: string
+  /** Identifies the document and lease that `draw` draws. While it stays the same, nothing is parsed. */
+  drawn: string
   draw: Draw | undefined
   note: string
 }
 
-/** `show -w`: streams drawn again in place until Ctrl-C. One that vanishes or cannot be read meanwhile is told; the rest goes on. */
+/** Redraws streams in place until Ctrl-C (`show -w`). A stream that is removed or unreadable gets a note; the others go on. */
 export async function watchShown(
   names: readonly string[],
   select: Selector | undefined,
@@ -38,22 +38,22 @@ export async function watchShown(
   output: Output,
   runtime: Runtime,
 ): Promise<void> {
-  const all = names.map((name): Watched => ({ name, seen: '', draw: undefined, note: '' }))
-  const look = async (): Promise<StoreReading> => {
-    for (const watched of all) await lookAt(watched, select, options, store, output, runtime)
+  const all = names.map((name): Watched => ({ name, drawn: '', draw: undefined, note: '' }))
+  const read = async (): Promise<StoreReading> => {
+    for (const watched of all) await refresh(watched, select, options, store, output, runtime)
     return {
       text: names.length === 1 ? 'show' : `${names.length} streams`,
-      // What does not fit each stream counts itself.
+      // Each stream counts its own lines that do not fit.
       total: 1,
       drawable: 1,
-      lines: (rows, sizes) => screen(all, rows + 1, { ...lookOf(output), ...sizes }, store.nowMs()),
+      lines: (rows, sizes) => screen(all, rows + 1, { ...styleOf(output), ...sizes }, store.nowMs()),
     }
   }
   const intervalMs = options.interval ?? usualIntervalMs(store)
-  await watch(look, { title: visibleText(store.address), intervalMs, output, runtime })
+  await watch(read, { title: visibleText(store.address), intervalMs, output, runtime })
 }
 
-async function lookAt(
+async function refresh(
   watched: Watched,
   select: Selector | undefined,
   options: ShowCommandOptions,
@@ -64,21 +64,21 @@ async function lookAt(
   const { name } = watched
   const stored = await store.read(name, runtime.signal)
   if (stored === undefined) {
-    if (watched.seen === '') throw new CommandFailed(missingProblem(name))
-    watched.note = 'was removed; this is what it was'
+    if (watched.drawn === '') throw new CommandFailed(missingProblem(name))
+    watched.note = 'was removed; this is its last state'
     return
   }
   watched.note = ''
-  const seen = `${stored.etag} ${JSON.stringify(stored.lease)}`
-  if (seen === watched.seen) return
+  const current = `${stored.etag} ${JSON.stringify(stored.lease)}`
+  if (current === watched.drawn) return
   try {
     watched.draw = drawOf(viewOf(stored, store.nowMs()), select, options, output)
-    watched.seen = seen
+    watched.drawn = current
   } catch (error) {
     if (!(error instanceof StreamFault)) throw error
     if (watched.draw === undefined && options.streams.length === 1) throw error
-    watched.note = `cannot be read: ${error.message}${watched.draw === undefined ? '' : '; this is what it was'}`
-    watched.seen ||= 'unread'
+    watched.note = `cannot be read: ${error.message}${watched.draw === undefined ? '' : '; this is its last state'}`
+    watched.drawn ||= 'unread'
   }
 }
 
@@ -87,13 +87,13 @@ function drawOf(view: StreamView, select: Selector | undefined, options: ShowCom
     const from = findVersion(view, options.diff, '--diff', output.time)
     if (isProblem(from)) throw new CommandFailed(from)
     const difference = differenceOf(view, from, undefined)
-    return (nowMs, look, height) => cutTo(diffLines({ ...difference, nowMs }, look), height, look)
+    return (nowMs, style, height) => cutTo(diffLines({ ...difference, nowMs }, style), height, style)
   }
   const picture = pictureNow(view)
   const selected = select?.(picture)
-  if (selected?.kind === 'values') return (_, look, height) => cutTo(selected.values.map(text), height, look)
+  if (selected?.kind === 'values') return (_, style, height) => cutTo(selected.values.map(text), height, style)
   const only = selected === undefined ? undefined : selectedEvents(selected, picture)
-  return (nowMs, look, height) => showFitted(shownAt(picture, nowMs, only, options), look, height)
+  return (nowMs, style, height) => showFitted(shownAt(picture, nowMs, only, options), style, height)
 }
 
 const text = (value: string | number | boolean) => visibleText(String(value))
@@ -112,19 +112,19 @@ function shownAt(
   }
 }
 
-/** Streams share the height; a note stands above what it is about. */
-function screen(all: readonly Watched[], height: number, look: Look, nowMs: number): string[] {
+/** Divides the height among the streams. A note goes above its stream. */
+function screen(all: readonly Watched[], height: number, style: Look, nowMs: number): string[] {
   const each = Math.max(1, Math.floor((height - (all.length - 1)) / all.length))
   return all.flatMap(({ name, draw, note }, at) => {
-    const warn = (look.paint ?? noPaint)('bad', `${visibleName(name)} ${visibleText(note)}`)
+    const warn = (style.paint ?? noPaint)('bad', `${visibleName(name)} ${visibleText(note)}`)
     const notes = note === '' ? [] : [warn]
-    const lines = draw?.(nowMs, look, each - notes.length) ?? []
+    const lines = draw?.(nowMs, style, each - notes.length) ?? []
     return [...(at === 0 ? [] : ['']), ...notes, ...lines]
   })
 }
 
-function cutTo(lines: readonly string[], height: number, look: Look): string[] {
+function cutTo(lines: readonly string[], height: number, style: Look): string[] {
   if (lines.length <= height) return [...lines]
   const kept = lines.slice(0, Math.max(0, height - 1))
-  return [...kept, (look.paint ?? noPaint)('dim', `… ${lines.length - kept.length} more`)]
+  return [...kept, (style.paint ?? noPaint)('dim', `… ${lines.length - kept.length} more`)]
 }

@@ -3,24 +3,24 @@ import { UsageError } from '../../cli/problem.ts'
 import type { FilterOptions } from '../../cli/selection/flags.ts'
 import { nonEmpty } from '../../cli/values.ts'
 
-/** `since` is about transactions here, not about streams. */
+/** Here, `since` filters transactions, not streams. */
 export interface TailOptions extends GlobalOptions, FilterOptions, Patterns {
-  /** The one stream that was named. */
+  /** The stream, if exactly one was named. */
   readonly stream?: string
-  /** Those that were named, if it is not one. */
+  /** The streams, if none or several were named. */
   readonly names?: readonly string[]
   readonly streams?: string
   readonly all?: boolean
   readonly follow?: boolean
-  /** How many of the last transactions; `Infinity` for all. */
+  /** Number of latest transactions; `Infinity` for all. */
   readonly lines?: number
-  /** ms between two looks. */
+  /** Pause between two polls, ms. */
   readonly interval?: number
   readonly fromVersion?: number
   readonly highlight?: readonly RegExp[]
 }
 
-/** Of the transactions there are already: the last so many, or all that other flags let pass. */
+/** How many existing transactions to print: the latest few, or all that pass the other flags. */
 export function linesOf({ lines, since, fromVersion }: TailOptions): number {
   return lines ?? (since === undefined && fromVersion === undefined ? DEFAULT_LINES : Number.POSITIVE_INFINITY)
 }
@@ -29,7 +29,7 @@ const DEFAULT_LINES = 10
 
 export const DEFAULT_INTERVAL_MS = 1_000
 
-/** Reads a regular expression; the flag may be repeated. */
+/** Parses a regular expression; the flag may be repeated. */
 export function pattern(flag: string): (text: string, previous?: readonly RegExp[]) => readonly RegExp[] {
   return (text, previous = []) => {
     nonEmpty(flag)(text)
@@ -38,13 +38,13 @@ export function pattern(flag: string): (text: string, previous?: readonly RegExp
     } catch (cause) {
       throw new UsageError(`${flag} ${text}: ${reasonOf(cause, text)}`, {
         cause,
-        hint: 'A JavaScript regular expression; a backslash in front of . * + ? ( ) [ ] { } | ^ $ takes them as they are.',
+        hint: 'Write a JavaScript regular expression; a backslash makes . * + ? ( ) [ ] { } | ^ $ literal.',
       })
     }
   }
 }
 
-/** `Invalid regular expression: /(a/: Unterminated group` without what was typed. */
+/** The reason from `Invalid regular expression: /(a/: Unterminated group`, without the expression. */
 function reasonOf(cause: unknown, text: string): string {
   const message = cause instanceof Error ? cause.message : String(cause)
   const place = message.lastIndexOf(': ')
@@ -52,7 +52,7 @@ function reasonOf(cause: unknown, text: string): string {
   return `${reason}, at character ${placeOf(text)}`
 }
 
-/** The first character (from 1) that no expression has in its place: the engine does not tell. */
+/** Position (from 1) of the first character that no valid expression has there. The engine does not report it. */
 function placeOf(text: string): number {
   let length = text.length
   while (length > 0 && !isExpression(text.slice(0, length))) length--
@@ -68,13 +68,13 @@ function isExpression(text: string): boolean {
 }
 
 interface Patterns {
-  /** One of these has to be found, if there are any. */
+  /** At least one of these must match, if any are given. */
   readonly include?: readonly RegExp[]
-  /** None of these may be found. */
+  /** None of these may match. */
   readonly exclude?: readonly RegExp[]
 }
 
-/** Whether the lines of a transaction pass. Each is searched by itself. */
+/** True if the lines of a transaction pass. Each line is searched separately. */
 export function passes(lines: readonly string[], { include = [], exclude = [] }: Patterns): boolean {
   const isFound = (expression: RegExp) => lines.some(line => line.search(expression) >= 0)
   return (include.length === 0 || include.some(isFound)) && !exclude.some(isFound)

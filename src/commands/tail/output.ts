@@ -2,7 +2,7 @@ import type { Output } from '../../cli/output.ts'
 import { transactionJson, transactionLines } from '../../formats/journal.ts'
 import { jsonLine } from '../../formats/json.ts'
 import { highlighted } from '../../formats/terminal/highlight.ts'
-import { span } from '../../formats/terminal/numbers.ts'
+import { counted, span } from '../../formats/terminal/numbers.ts'
 import { hueOf, noPaint, type Paint } from '../../formats/terminal/style.ts'
 import { widthOf } from '../../formats/terminal/width.ts'
 import type { FollowItem, JournalGap } from '../../ops/follow/follow.ts'
@@ -12,19 +12,19 @@ import type { StreamStore } from '../../store/store.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { passes, type TailOptions } from './options.ts'
 
-/** Where transactions go. */
+/** Prints transactions. */
 export interface TransactionPrinter {
-  /** Whether `--include` and `--exclude` let it pass: they search the lines as they are printed, without colours. */
+  /** True if the transaction passes `--include` and `--exclude`, which search its printed lines without colours. */
   wants(stream: string, tx: JournalEntry): boolean
   print(stream: string, tx: JournalEntry): Promise<void>
-  /** Writes what is still held back. */
+  /** Writes all buffered transactions. */
   flush(): Promise<void>
 }
 
-/** So many texts go out in one write. */
+/** Transactions per write. */
 const AT_ONCE = 100
 
-/** @param named whether each line begins with its stream: where there are several */
+/** @param named begin each transaction with its stream, for output of several streams */
 export function openPrinter(
   options: TailOptions,
   output: Output,
@@ -33,7 +33,7 @@ export function openPrinter(
 ): TransactionPrinter {
   const linesOf = (tx: JournalEntry, paint = noPaint) =>
     transactionLines(tx, { time: output.time, nowMs: store.nowMs(), paint, provisional: tx.provisional })
-  const isChoosy = options.include !== undefined || options.exclude !== undefined
+  const isFiltered = options.include !== undefined || options.exclude !== undefined
   const write = options.output === 'ndjson' ? jsonWriter(output) : textWriter(options, output, named)
   let held: Shown[] = []
   const flush = async () => {
@@ -42,7 +42,7 @@ export function openPrinter(
     if (shown.length > 0) await write(shown, linesOf)
   }
   return {
-    wants: (stream, tx) => !isChoosy || passes(withName(stream, linesOf(tx)), options),
+    wants: (stream, tx) => !isFiltered || passes(withName(stream, linesOf(tx)), options),
     async print(stream, tx) {
       held.push({ stream, tx })
       if (held.length >= AT_ONCE) await flush()
@@ -77,7 +77,7 @@ function textWriter(options: TailOptions, output: Output, named: boolean): Write
   }
 }
 
-/** The name is searched for one stream too, where it is not printed: the same pattern means the same. */
+/** Adds the name, even where it is not printed, so that a pattern means the same for one stream and for many. */
 function withName(stream: string, [first = '', ...others]: readonly string[]): readonly string[] {
   return [`${visibleName(stream)}  ${first}`, ...others]
 }
@@ -86,10 +86,10 @@ function mark(line: string, { highlight = [] }: TailOptions, { paint }: Output):
   return highlight.length === 0 || paint === noPaint ? line : highlighted(line, highlight, paint)
 }
 
-/** A longer name widens its own line only: others would stand far from theirs. */
+/** A longer name indents only its own transaction, so that the others stay close to their names. */
 const WIDEST_NAME = 40
 
-/** The name in front of the first line, in a column as wide as the widest so far. */
+/** Puts the name in front of the first line, in a column as wide as the widest name so far. */
 function besideName(stream: string, [first = '', ...others]: readonly string[], width: number, paint: Paint): string[] {
   const name = visibleName(stream)
   const gap = ' '.repeat(Math.max(0, width - widthOf(name)) + 2)
@@ -97,8 +97,8 @@ function besideName(stream: string, [first = '', ...others]: readonly string[], 
   return [paint(hueOf(stream), name) + gap + first, ...others.map(line => indent + line)]
 }
 
-/** What is said of one stream beside its transactions. @param outageMs how long the store did not answer, if it did not */
-export function sentenceOfOne(
+/** The notice about one stream. @param outageMs how long the store did not answer, if it did not */
+export function noticeOfOne(
   item: Exclude<FollowItem, { kind: 'transaction' }>,
   stream: string,
   outageMs: number,
@@ -110,18 +110,18 @@ export function sentenceOfOne(
     case 'resumed':
       return `${backText(outageMs)}; ${item.broken === undefined ? 'nothing was missed' : breakText(name, item.broken)}`
     case 'done':
-      return `${name} is done; a retry may reopen it (Ctrl-C ends)`
+      return `${name} is done; a retry may reopen it (Ctrl-C to stop)`
     case 'gone':
-      return `${name} was removed; waiting for it to come back (Ctrl-C ends)`
+      return `${name} was removed; waiting for it to return (Ctrl-C to stop)`
     default:
       return item satisfies never
   }
 }
 
-type Spoken = Extract<FollowManyItem, { kind: 'interrupted' | 'resumed' | 'broken' | 'gone' }>
+type Notice = Extract<FollowManyItem, { kind: 'interrupted' | 'resumed' | 'broken' | 'gone' }>
 
-/** What is said of many streams beside their transactions. */
-export function sentencesOfMany(item: Spoken, outageMs: number): readonly string[] {
+/** Notices about many streams. */
+export function noticesOfMany(item: Notice, outageMs: number): readonly string[] {
   switch (item.kind) {
     case 'interrupted':
       return [lostText(item.cause)]
@@ -144,27 +144,23 @@ function backText(outageMs: number): string {
   return outageMs < 1_000 ? 'connected again' : `connected again after ${span(outageMs)}`
 }
 
-function missedText({ broken, gone }: Extract<Spoken, { kind: 'resumed' }>): string {
-  const gones = `${counted(gone, 'stream')} had gone by then`
+function missedText({ broken, gone }: Extract<Notice, { kind: 'resumed' }>): string {
+  const gones = `${counted(gone, 'stream')} had been removed`
   if (broken === 0) return `nothing was missed${gone === 0 ? '' : `, but ${gones}`}`
-  const missed = `something may have been missed of ${counted(broken, 'stream')}, named above`
+  const missed = `transactions of ${counted(broken, 'stream')}, named above, may have been missed`
   return gone === 0 ? missed : `${missed}, and ${gones}`
 }
 
 function breakText(name: string, why: JournalGap): string {
   return why === 'other-life'
-    ? `${name} was created anew meanwhile; the end of its former life may have been missed`
-    : `${name} was put back to an older copy, or its history was cut; something may have been missed`
+    ? `${name} was removed and created again; its last transactions before that may have been missed`
+    : `${name} was restored from an older copy, or its history was cut; transactions may have been missed`
 }
 
 const MOST_NAMED = 10
 
 function goneTexts(names: readonly string[]): string[] {
-  const told = names.slice(0, MOST_NAMED).map(name => `${visibleName(name)} was removed`)
-  const more = names.length - told.length
-  return more > 0 ? [...told, `${more} more were removed`] : told
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
+  const lines = names.slice(0, MOST_NAMED).map(name => `${visibleName(name)} was removed`)
+  const more = names.length - lines.length
+  return more > 0 ? [...lines, `${more} more were removed`] : lines
 }

@@ -12,16 +12,16 @@ import type { Selection } from '../../ops/selection.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { tailMany } from './many.ts'
 import { DEFAULT_INTERVAL_MS, linesOf, type TailOptions } from './options.ts'
-import { openPrinter, sentenceOfOne, type TransactionPrinter } from './output.ts'
+import { noticeOfOne, openPrinter, type TransactionPrinter } from './output.ts'
 
-/** The last transactions of one stream or many, and with `-f` those to come. */
+/** Prints the latest transactions of one stream or many, and with `-f` new ones as they come. */
 export async function tailStreams(options: TailOptions, runtime: Runtime): Promise<Problem | undefined> {
   if (options.interval !== undefined && !options.follow) throw new UsageError('--interval needs -f')
   const selection = await selectionOf(options, runtime)
   const only = selection.kind === 'names' && selection.names.length === 1 ? selection.names[0] : undefined
   if (only === undefined && options.fromVersion !== undefined) {
-    throw new UsageError('--from-version is for one stream: each counts by itself', {
-      hint: 'Name one stream, or use --since.',
+    throw new UsageError('--from-version needs a single stream: every stream has its own versions', {
+      hint: 'Give one stream, or use --since.',
     })
   }
   if (options.include ?? options.exclude ?? options.highlight) await guardSearches()
@@ -32,18 +32,18 @@ export async function tailStreams(options: TailOptions, runtime: Runtime): Promi
   return tailMany(selection, options, store, output, runtime)
 }
 
-/** Without a name or filter all streams are meant, if something else keeps the output within bounds. */
+/** Without a name or filter, all streams are selected, provided that another flag bounds the output. */
 async function selectionOf(options: TailOptions, runtime: Runtime): Promise<Selection> {
   const { since, stream, names = stream === undefined ? [] : [stream], ...which } = options
   const selection = await readSelection({ ...which, names }, runtime)
   if (selection !== undefined) return selection
   if (options.follow || since !== undefined) return { kind: 'filter', filter: {} }
-  throw new UsageError('the tail of which streams?', {
-    hint: 'Name them, or follow all with -f, or say --since 1h, or use a filter such as --match.',
+  throw new UsageError('tail needs streams', {
+    hint: 'Give stream names, -f to follow all, --since 1h, or a filter such as --match.',
   })
 }
 
-/** The last transactions of one stream, and with `-f` those to come. */
+/** As `tailStreams`, for one stream. */
 async function tailOne(
   stream: string,
   options: TailOptions,
@@ -55,7 +55,7 @@ async function tailOne(
   if (view === undefined) return missingProblem(stream)
   const printer = openPrinter(options, output, store, false)
   const past = chosen(view, options, printer, runtime.nowMs())
-  // Unrecorded foreign writes are left to `follow`, so that each is shown once.
+  // `follow` shows writes by other programs that are not in the journal yet, so they are skipped here.
   for (const tx of past) if (!options.follow || !tx.provisional) await printer.print(stream, tx)
   await printer.flush()
   if (options.follow) await followFrom(view, options, store, printer, output, runtime)
@@ -79,7 +79,7 @@ function chosen(
   return lines === 0 ? [] : wanted.slice(-lines)
 }
 
-/** What happens to a stream from this state of it on, until the signal aborts. */
+/** Prints what happens to a stream after this state of it, until the signal aborts. */
 export async function followFrom(
   view: StreamView,
   { interval = DEFAULT_INTERVAL_MS }: TailOptions,
@@ -94,7 +94,7 @@ export async function followFrom(
   for await (const item of follow(store, view.name, { fromVersion, born, intervalMs: interval, signal })) {
     if (item.kind === 'interrupted') lostAtMs = nowMs()
     if (item.kind !== 'transaction') {
-      await output.say(`-- ${sentenceOfOne(item, view.name, nowMs() - lostAtMs)}`)
+      await output.say(`-- ${noticeOfOne(item, view.name, nowMs() - lostAtMs)}`)
     } else if (printer.wants(view.name, item.tx)) {
       await printer.print(view.name, item.tx)
       await printer.flush()

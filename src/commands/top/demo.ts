@@ -1,5 +1,5 @@
 import type { GlobalOptions } from '../../cli/options.ts'
-import { type Played, type PlayOptions, play } from '../../demo/play.ts'
+import { type DemoResult, type PlayOptions, play } from '../../demo/play.ts'
 import type { ProgramRuntime } from './dashboard.ts'
 import { openTop } from './open.ts'
 
@@ -13,7 +13,7 @@ export async function playInTop(
   options: Omit<PlayOptions, 'signal' | 'show'>,
   { color, time }: GlobalOptions,
   runtime: ProgramRuntime,
-): Promise<Played | undefined> {
+): Promise<DemoResult | undefined> {
   const { opened } = runtime
   if (opened === undefined) throw new Error('no store was opened')
   const quit = new AbortController()

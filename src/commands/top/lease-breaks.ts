@@ -13,7 +13,7 @@ import { runJobs } from '../batch/execute.ts'
 import { ROWS_SHOWN } from '../batch/preview.ts'
 import { whyNot } from '../batch/report.ts'
 import { wordOf } from '../batch/result.ts'
-import { type Broken, breakNow, otherLease } from '../lease/break-lease.ts'
+import { type BreakResult, breakNow, changedHands } from '../lease/break-lease.ts'
 import { leaseLine } from '../lease/run.ts'
 import { changing, type Prepared } from './changes.ts'
 
@@ -132,15 +132,15 @@ async function breakAll(
   return { lines: [parts.join('; ')] }
 }
 
-async function broken(before: Seen, store: StreamStore, runtime: Runtime): Promise<Broken | Problem> {
+async function broken(before: Seen, store: StreamStore, runtime: Runtime): Promise<BreakResult | Problem> {
   try {
-    return (await otherLease(before, store, runtime)) ?? (await breakNow(before.name, 0, store, runtime))
+    return (await changedHands(before, store, runtime)) ?? (await breakNow(before.name, 0, store, runtime))
   } catch (error) {
     return { ...errorProblem(error, runtime), stream: before.name }
   }
 }
 
-function outcomeOf(stream: string, what: Broken | Problem): Outcome {
+function outcomeOf(stream: string, what: BreakResult | Problem): Outcome {
   if ('exit' in what) {
     const text = whyNot(what, { stream, event: undefined })
     return { target: { stream }, word: wordOf({ outcome: what }), isGood: false, text }

@@ -11,9 +11,9 @@ import type { StreamStore } from '../../store/store.ts'
 import { sleepUntilAborted } from '../../util/concurrency.ts'
 import { visibleName } from '../../util/visible-text.ts'
 import { list } from '../ls/run.ts'
-import { lookOf } from '../show/print.ts'
+import { styleOf } from '../show/print.ts'
 import { tailMany } from '../tail/many.ts'
-import { openPrinter, sentenceOfOne } from '../tail/output.ts'
+import { noticeOfOne, openPrinter } from '../tail/output.ts'
 import { followFrom } from '../tail/run.ts'
 import type { TopOptions } from './options.ts'
 
@@ -36,7 +36,7 @@ export async function plainTop(
   if (options.stream === undefined) return plainStreams(options, interval, store, output, news, runtime)
   const view = await awaited(options.stream, interval, store, output, runtime)
   if (view === undefined) return undefined
-  await output.lines([...showTree(shownStream(view), lookOf(output)), ''])
+  await output.lines([...showTree(shownStream(view), styleOf(output)), ''])
   const printer = openPrinter({}, news, store, false)
   await followFrom(view, { interval }, store, printer, news, runtime)
   return undefined
@@ -71,8 +71,8 @@ async function awaited(
   if (view === undefined)
     await output.say(`-- there is no stream ${visibleName(name)} yet; waiting for it (Ctrl-C ends)`)
   let lostAtMs: number | undefined
-  const tell = (item: Parameters<typeof sentenceOfOne>[0], outageMs = 0) =>
-    output.say(`-- ${sentenceOfOne(item, name, outageMs)}`)
+  const tell = (item: Parameters<typeof noticeOfOne>[0], outageMs = 0) =>
+    output.say(`-- ${noticeOfOne(item, name, outageMs)}`)
   while (view === undefined && !signal.aborted) {
     await sleepUntilAborted(intervalMs, signal)
     try {

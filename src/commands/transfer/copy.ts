@@ -1,30 +1,41 @@
+import { containerCreator, mayCreateContainer } from '../../cli/create-container.ts'
 import type { GlobalOptions } from '../../cli/options.ts'
 import { CommandFailed, type Problem, problem } from '../../cli/problem.ts'
 import { openProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
+import { DEFAULT_LEASE_WAIT_MS } from '../../cli/store.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
 import { type CopyOptions, type CopyOutcome, type CopyState, compareWithStored, copyInto } from '../../ops/copy.ts'
 import { parseBody } from '../../ops/transact/plan.ts'
 import { ContainerMissing } from '../../store/errors.ts'
-import type { Holder, StreamStore } from '../../store/store.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { confirm } from '../batch/confirm.ts'
+import { holderOf } from '../lease/flags.ts'
 import type { TransferFlags } from './flags.ts'
-import { bytesOf, type Item, marked, placeOf } from './item.ts'
-import { copiedOutcome, existsProblem, SAME, skipped, type Transferred, undone, unreplaceable } from './outcome.ts'
+import { type Item, markDuplicates, placeField, readItem } from './item.ts'
+import {
+  copyOutcome,
+  existsProblem,
+  problemOutcome,
+  SAME,
+  skippedOutcome,
+  type TransferOutcome,
+  unreplaceable,
+} from './outcome.ts'
 import type { TransferReport } from './report.ts'
 import { transfer } from './transfer.ts'
 
 /**
- * Puts documents into a store, one outcome each. What writes over others, and every copy into a protected store, is
- * looked at first and asked for; what was looked at is what is done.
+ * Copies documents into a store and reports one outcome for each. Copies that replace streams, and all copies into a
+ * protected store, are planned and confirmed first; only what was confirmed is then written.
  */
 export async function copyItems(
   given: CopyRequest,
   report: TransferReport,
   runtime: Runtime,
 ): Promise<Problem | undefined> {
-  const request = { ...given, items: marked(given.items) }
+  const request = { ...given, items: markDuplicates(given.items) }
   const { items, flags, copies } = request
   const { concurrency } = flags
   if (!isPlanned(request)) {
@@ -40,7 +51,7 @@ export async function copyItems(
     copy === undefined || flags.dryRun ? outcome : copyOne(copy.item, copy.existing, copies, runtime)
   const nameOf = ({ outcome }: Job) => outcome.stream
   const ended = await report.end(await transfer({ items: jobs, nameOf, work, concurrency }, report, runtime))
-  // A dry run has shown what it was asked for.
+  // A dry run succeeds once the plan is shown.
   return flags.dryRun && !runtime.signal.aborted ? undefined : ended
 }
 
@@ -53,20 +64,20 @@ async function copyOne(
   existing: CopyOptions['existing'],
   copies: Copies,
   runtime: Runtime,
-): Promise<Transferred> {
-  const body = await bytesOf(item)
+): Promise<TransferOutcome> {
+  const body = await readItem(item)
   if (!(body instanceof Uint8Array)) return body
-  return { ...copiedOutcome(item.name, await copies.put(item.name, body, existing), runtime), ...placeOf(item) }
+  return { ...copyOutcome(item.name, await copies.put(item.name, body, existing), runtime), ...placeField(item) }
 }
 
-/** What is to be done with one document. */
+/** The planned treatment of one document. */
 interface Job {
-  /** What became of it or, with `copy`, would. */
-  readonly outcome: Transferred
+  /** The final outcome or, with `copy`, the expected one. */
+  readonly outcome: TransferOutcome
   readonly copy?: { readonly item: Item; readonly existing: CopyOptions['existing'] }
 }
 
-/** Looks at every document and at what has its name, before anything is written. */
+/** Compares every document with the stream of its name before anything is written. */
 async function planCopies(
   request: CopyRequest,
   runtime: Runtime,
@@ -76,17 +87,17 @@ async function planCopies(
   const progress = openProgressLine(options, runtime)
   const note = async (job: Job) => {
     jobs.push(job)
-    if (jobs.length % 100 === 0) await progress.show(`looking: ${jobs.length} streams`)
+    if (jobs.length % 100 === 0) await progress.show(`checking: ${jobs.length} streams`)
   }
   const work = async (item: Item) => {
-    const job = await look(item, request)
+    const job = await planCopy(item, request)
     return async () => {
       await note(job)
       return []
     }
   }
-  // Faults of single streams come as outcomes: they are part of the plan.
-  const faults = { add: (outcome: Transferred) => note({ outcome }) }
+  // A fault of a single stream is an outcome, and so part of the plan.
+  const faults = { add: (outcome: TransferOutcome) => note({ outcome }) }
   const stopped = await transfer(
     { items, nameOf: ({ name }) => name, work, concurrency: flags.concurrency },
     faults,
@@ -96,34 +107,33 @@ async function planCopies(
   return { jobs, stopped }
 }
 
-const WOULD = { create: 'would be created', replace: 'would be written over' } as const
+const WOULD = { create: 'would be created', replace: 'would be replaced' } as const
 
-async function look(item: Item, { copies, flags }: CopyRequest): Promise<Job> {
-  const body = await bytesOf(item)
+async function planCopy(item: Item, { copies, flags }: CopyRequest): Promise<Job> {
+  const body = await readItem(item)
   if (!(body instanceof Uint8Array)) return { outcome: body }
-  const standing = await copies.look(item.name, body)
-  if (standing !== undefined && !(standing.kind === 'other' && flags.replace)) {
-    const outcome = standing.kind === 'other' ? left(item.name, flags) : settled(item.name, standing)
-    return { outcome: { ...outcome, ...placeOf(item) } }
+  const current = await copies.compare(item.name, body)
+  if (current !== undefined && !(current.kind === 'other' && flags.replace)) {
+    const outcome = current.kind === 'other' ? conflictOutcome(item.name, flags) : keptOutcome(item.name, current)
+    return { outcome: { ...outcome, ...placeField(item) } }
   }
-  const note = standing === undefined ? WOULD.create : WOULD.replace
-  const existing = flags.replace ? { replace: standing?.etag } : flags.skipExisting ? 'skip' : 'refuse'
-  return { outcome: { stream: item.name, word: 'todo', note, ...placeOf(item) }, copy: { item, existing } }
+  const note = current === undefined ? WOULD.create : WOULD.replace
+  const existing = flags.replace ? { replace: current?.etag } : flags.skipExisting ? 'skip' : 'refuse'
+  return { outcome: { stream: item.name, word: 'todo', note, ...placeField(item) }, copy: { item, existing } }
 }
 
-function settled(stream: string, standing: Exclude<CopyState, { readonly kind: 'other' }>): Transferred {
-  if (standing.kind === 'same') return { stream, word: 'already', note: SAME }
-  return undone('refused', stream, unreplaceable(stream, standing))
+function keptOutcome(stream: string, current: Exclude<CopyState, { readonly kind: 'other' }>): TransferOutcome {
+  if (current.kind === 'same') return { stream, word: 'already', note: SAME }
+  return problemOutcome('refused', stream, unreplaceable(stream, current))
 }
 
-/** Another document has the name. */
-function left(stream: string, { skipExisting }: TransferFlags): Transferred {
-  return skipExisting ? skipped(stream) : undone('refused', stream, existsProblem(stream))
+function conflictOutcome(stream: string, { skipExisting }: TransferFlags): TransferOutcome {
+  return skipExisting ? skippedOutcome(stream) : problemOutcome('refused', stream, existsProblem(stream))
 }
 
 const NAMES_SHOWN = 20
 
-/** Asks for what writes over streams, and for every copy into a protected store. `undefined` means: go on. */
+/** Confirms copies that replace streams, and all copies into a protected store. Returns `undefined` to go on. */
 function confirmCopies(
   jobs: readonly Job[],
   { flags, options, isProtected, address }: CopyRequest,
@@ -136,7 +146,7 @@ function confirmCopies(
   const streams = replaced.length + created
   const isForPrograms = options.output === 'json' || options.output === 'ndjson'
   const parts = [
-    ...(replaced.length > 0 ? [`writes over ${counted(replaced.length, 'stream')}`] : []),
+    ...(replaced.length > 0 ? [`replaces ${counted(replaced.length, 'stream')}`] : []),
     ...(created > 0 ? [`creates ${counted(created, 'stream')}`] : []),
   ]
   const where = `${visibleText(address)}${isProtected ? ', a protected store' : ''}`
@@ -159,91 +169,61 @@ function preview(replaced: readonly string[]): string {
   if (replaced.length === 0) return ''
   const more = replaced.length - NAMES_SHOWN
   const names = replaced.slice(0, NAMES_SHOWN).map(name => `  ${visibleName(name)}\n`)
-  return `written over:\n${names.join('')}${more > 0 ? `  and ${more} more\n` : ''}`
+  return `to be replaced:\n${names.join('')}${more > 0 ? `  and ${more} more\n` : ''}`
 }
 
 function unexpected(expected: number, found: number): Problem {
-  return problem('changed', `expected to write over ${expected} streams, found ${found}; nothing was changed`, {
+  return problem('changed', `expected to replace ${expected} streams, found ${found}; nothing was changed`, {
     exit: 5,
-    hint: '--dry-run shows which they are.',
+    hint: '--dry-run lists them.',
   })
 }
 
-/** Documents to be put into a store. */
+/** Documents to copy into a store. */
 interface CopyRequest {
   readonly items: AsyncIterable<Item>
   readonly copies: Copies
   readonly flags: TransferFlags
   readonly options: GlobalOptions
-  /** Of the store that is written to. */
+  /** Whether the target store is protected. */
   readonly isProtected: boolean
   readonly address: string
 }
 
-const DEFAULT_LEASE_WAIT_MS = 10_000
-
-/** A store that documents are copied into. */
+/** The target store of copies. */
 interface Copies {
-  /** @param existing what to do where another document has the name */
+  /** @param existing what to do if another document already has the name */
   put(name: string, body: Uint8Array, existing: CopyOptions['existing']): Promise<CopyOutcome>
-  /** What stands there now; nothing is written. `undefined` for nothing. @throws BadDocument */
-  look(name: string, body: Uint8Array): Promise<CopyState | undefined>
+  /** Compares the document with the stored one of this name; `undefined` if there is none. @throws BadDocument */
+  compare(name: string, body: Uint8Array): Promise<CopyState | undefined>
 }
 
-/** @param purpose shown to others while a lease is held */
+/** @param purpose shown to other users while a lease is held */
 export function openCopies(store: StreamStore, flags: TransferFlags, purpose: string, runtime: Runtime): Copies {
-  const holder: Holder = {
-    by: flags.by ?? runtime.actor,
-    host: runtime.host,
-    pid: runtime.pid,
-    purpose,
-    sinceMs: runtime.nowMs(),
-  }
-  const ready = containerMaker(store, flags)
+  const holder = holderOf(flags, purpose, runtime)
+  const { leaseWait: leaseWaitMs = DEFAULT_LEASE_WAIT_MS, createContainer } = flags
+  const creatingContainer = containerCreator(store, createContainer)
   return {
-    put: (name, body, existing) =>
-      ready(() =>
-        copyInto(store, name, body, {
-          existing,
-          holder,
-          leaseWaitMs: flags.leaseWait ?? DEFAULT_LEASE_WAIT_MS,
-          stopWaiting: runtime.signal,
-        }),
-      ),
-    async look(name, body) {
+    put: (name, body, existing) => {
+      const options = { existing, holder, leaseWaitMs, stopWaiting: runtime.signal }
+      return creatingContainer(() => copyInto(store, name, body, options)).catch(explainMissing)
+    },
+    async compare(name, body) {
       const document = parseBody(body, name)
       try {
         return await compareWithStored(store, name, { body, document })
       } catch (error) {
-        // Where a container is to be made there is nothing yet.
-        if (error instanceof ContainerMissing && mayCreate(store, flags)) return undefined
-        throw error instanceof ContainerMissing ? containerProblem(error) : error
+        // The container is created with the first copy: until then it holds nothing.
+        if (error instanceof ContainerMissing && mayCreateContainer(store, createContainer)) return undefined
+        return explainMissing(error)
       }
     },
   }
 }
 
-function mayCreate(store: StreamStore, { createContainer }: TransferFlags): boolean {
-  return createContainer === true || store.address.startsWith('azurite:')
-}
-
-/** Does what finds the container missing once more after it was made, at most once for all. */
-function containerMaker(store: StreamStore, flags: TransferFlags) {
-  let made: Promise<void> | undefined
-  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    try {
-      return await work()
-    } catch (error) {
-      if (!(error instanceof ContainerMissing)) throw error
-      if (!mayCreate(store, flags)) throw containerProblem(error)
-      made ??= store.createContainer()
-      await made
-      return work()
-    }
-  }
-}
-
-function containerProblem(error: ContainerMissing): CommandFailed {
+/** Adds the flag that creates a missing container. */
+function explainMissing(error: unknown): never {
+  if (!(error instanceof ContainerMissing)) throw error
   const hint = 'Repeat the command with --create-container.'
-  return new CommandFailed(problem('container-missing', error.message, { cause: error, hint }))
+  throw new CommandFailed(problem('container-missing', error.message, { cause: error, hint }))
 }

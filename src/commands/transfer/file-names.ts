@@ -1,25 +1,25 @@
 /**
- * Names of streams as paths below a folder, and back. A segment of the name is a segment of the path; what a common
- * file system cannot hold, or a reader could mistake for something else, is percent-encoded, so a path never leaves its
- * folder and gives back the very name it was made from.
+ * Maps stream names to paths below a folder, and back. A segment of the name becomes a segment of the path. Characters
+ * that common file systems reject or that mislead a reader are percent-encoded. So a path never leaves its folder and
+ * decodes to exactly the name it was made from.
  */
 
-/** What files of an export end with. A folder of the name never ends so: its last dot is encoded. */
+/** File extensions of an export. Folders never end in one of them: their last dot is encoded. */
 export const EXTENSIONS = ['.xml', '.json', '.mmd'] as const
 export type Extension = (typeof EXTENSIONS)[number]
 
 /**
- * Bytes of one segment of a path before its ends are looked at, which may add a few: 255 are what file systems take,
- * some less.
+ * Bytes of one path segment before its first and last characters are encoded, which may add a few. File systems allow
+ * up to 255, some fewer.
  */
 const MAX_SEGMENT_BYTES = 200
 
-/** Stands for an empty segment of a name. */
+/** An empty segment of a name. */
 const EMPTY = '%_'
-/** Ends a folder that holds only a part of a segment; the rest follows below it. */
+/** Suffix of a folder that holds only part of a segment; the rest follows below it. */
 const CONTINUED = '%-'
 
-/** The path of a stream below the folder of an export, with `/` between segments. Names are well-formed Unicode. */
+/** The path of a stream below the export folder, with `/` between segments. Names are well-formed Unicode. */
 export function filePathOf(name: string, extension: Extension): string {
   const segments = name.split('/').flatMap(pathSegments)
   const file = segments.pop() ?? EMPTY
@@ -27,8 +27,8 @@ export function filePathOf(name: string, extension: Extension): string {
 }
 
 /**
- * The name that a path stands for, also one that a person chose: escapes are read wherever they stand. `undefined` for
- * a path without the extension, with a dot or empty segment, or with an escape that is none.
+ * Decodes a path to a stream name. Escapes are decoded anywhere, so paths written by people work too. `undefined` for a
+ * path without the extension, with a dot segment or an empty one, or with an invalid escape.
  */
 export function nameOfPath(path: string, extension: Extension): string | undefined {
   if (!path.toLowerCase().endsWith(extension)) return undefined
@@ -41,7 +41,7 @@ export function nameOfPath(path: string, extension: Extension): string | undefin
   return decoded(name)
 }
 
-/** One segment of a name as one segment of a path, or as several where it is too long. */
+/** Encodes one segment of a name as one path segment, or as several if it is too long. */
 function pathSegments(segment: string): string[] {
   if (segment === '') return [EMPTY]
   const pieces = piecesOf(segment)
@@ -65,11 +65,11 @@ function piecesOf(segment: string): string[] {
   return [...pieces, piece]
 }
 
-/** Control characters, DEL, C1, what reorders or breaks a line, and what Windows does not take. */
+/** Control characters, DEL, C1, bidirectional controls and line separators, and characters that Windows forbids. */
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\\:*?"<>|%]/g
 const UNSAFE_ENDS = /^[. ]|[. ]$/g
 
-/** Devices of Windows, whatever stands behind a dot: https://learn.microsoft.com/windows/win32/fileio/naming-a-file */
+/** Windows device names, with any extension: https://learn.microsoft.com/windows/win32/fileio/naming-a-file */
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³]) *(?:\.|$)/i
 
 function encodedSegment(piece: string): string {
@@ -77,7 +77,7 @@ function encodedSegment(piece: string): string {
   return DEVICE.test(safe) ? encoded(safe.slice(0, 1)) + safe.slice(1) : safe
 }
 
-/** `a.xml` as a folder, from the stream `a.xml/b`, would stand where the file of the stream `a` stands. */
+/** The folder `a.xml` of the stream `a.xml/b` would collide with the file of the stream `a`. */
 function withoutExtension(segment: string): string {
   const at = segment.lastIndexOf('.')
   const ending = segment.slice(at).toLowerCase()

@@ -7,7 +7,7 @@ import { MAX_READ_BYTES } from '../../stream/limits.ts'
 import { errorCode } from '../../util/errors.ts'
 import { firstBytes } from '../../util/first-bytes.ts'
 
-/** What is wrong with a file or folder that was named, or with one below it. */
+/** The problem for an error of a file or folder given by the user, or of one below it. */
 export function fileProblem(error: unknown, path: string): Problem {
   const code = errorCode(error)
   switch (code) {
@@ -16,18 +16,20 @@ export function fileProblem(error: unknown, path: string): Problem {
     case 'ENOSPC':
     case 'EDQUOT':
     case 'EFBIG':
-      return problem('store-full', `no room left for ${path} (${code})`, {
+      return problem('store-full', `no space left for ${path} (${code})`, {
         cause: error,
-        hint: 'Make room and repeat the command: what is there already is recognised.',
+        hint: 'Free some space and repeat the command: files already written are recognised.',
       })
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
-      return problem('not-permitted', `${path} may not be ${code === 'EROFS' ? 'written' : 'opened'} (${code})`, {
+      return problem('not-permitted', `no permission to ${code === 'EROFS' ? 'write' : 'open'} ${path} (${code})`, {
         cause: error,
       })
     case 'ENAMETOOLONG':
-      return problem('file-failed', `${path.slice(0, 100)}…: too long for this file system (${code})`, { cause: error })
+      return problem('file-failed', `${path.slice(0, 100)}…: name too long for this file system (${code})`, {
+        cause: error,
+      })
     default:
       return problem('file-failed', `${path}: ${TEXTS[code] ?? 'it cannot be read or written'} (${code})`, {
         cause: error,
@@ -36,18 +38,18 @@ export function fileProblem(error: unknown, path: string): Problem {
 }
 
 const TEXTS: { readonly [code: string]: string } = {
-  ENOENT: 'there is no such file or folder',
-  ENOTDIR: 'a part of this path is a file, not a folder',
+  ENOENT: 'no such file or folder',
+  ENOTDIR: 'part of this path is a file, not a folder',
   EISDIR: 'it is a folder',
-  EIO: 'the disk failed',
+  EIO: 'disk error',
 }
 
-/** Codes after which no other file can be written either. */
+/** True if no other file can be written either. */
 export function isDiskFull({ code }: Problem): boolean {
   return code === 'store-full'
 }
 
-/** The bytes of a document's file, a little more than any may have at most; `undefined` if it is gone. @throws CommandFailed */
+/** Reads a document file, up to slightly more than the maximum size; `undefined` if it is gone. @throws CommandFailed */
 export async function readDocumentFile(path: string): Promise<Uint8Array | undefined> {
   try {
     const handle = await open(path, constants.O_RDONLY)
@@ -63,14 +65,14 @@ export async function readDocumentFile(path: string): Promise<Uint8Array | undef
 }
 
 export interface FoundFile {
-  /** With `/` between segments, from the folder on. */
+  /** Relative to the folder, with `/` between segments. */
   readonly relative: string
   readonly path: string
-  /** `false` for links, pipes and the like: nothing is read through them. */
+  /** `false` for links, pipes and other special files: these are never read. */
   readonly isFile: boolean
 }
 
-/** All that is below a folder but folders, in the order of names within each. Links are not followed. */
+/** All files below a folder, sorted by name within each folder. Links are not followed. */
 export async function* filesBelow(folder: string): AsyncGenerator<FoundFile> {
   const pending = ['']
   for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
@@ -93,19 +95,19 @@ async function entriesOf(path: string) {
   }
 }
 
-/** Where streams come from or go to. */
+/** A source or target of streams. */
 export type FilePlace =
   | { readonly kind: 'store'; readonly address: string }
   | { readonly kind: 'path'; readonly path: string }
 
 const SCHEME = /^(?:memory|sqlite|azure|azurite|https?):/i
 
-/** What begins like an address is one; a path that does is written with `./` in front. */
+/** Reads a store address or a path. A path that begins like an address needs `./` in front. */
 export function placeOf(text: string, what: string): FilePlace {
   if (!SCHEME.test(text)) return { kind: 'path', path: text }
   const address = parseAddress(text)
   if (address.kind === 'memory') {
-    throw new UsageError(`${what}: memory: is gone when this command ends`, { hint: 'Name a store that lasts.' })
+    throw new UsageError(`${what}: memory: is gone when this command ends`, { hint: 'Use a persistent store.' })
   }
   return { kind: 'store', address: formatAddress(address) }
 }

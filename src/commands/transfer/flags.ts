@@ -1,44 +1,45 @@
 import { type Command, Option } from 'commander'
 import { atOnce, count, duration, requiredText } from '../../cli/values.ts'
 
-/** What export to a store and import have in common: what to do where a name is taken, and how many at a time. */
+/** Flags shared by `import` and by `export` to a store. */
 export interface TransferFlags {
-  /** Write over what is there with another content. */
+  /** Replace documents whose content differs. */
   readonly replace?: boolean
   readonly skipExisting?: boolean
   readonly createContainer?: boolean
   /** How many streams at a time. */
   readonly concurrency?: number
   readonly by?: string
-  /** How long to wait for a lease held by another, ms. */
+  /** How long to wait for a lease that another process holds, ms. */
   readonly leaseWait?: number
   readonly dryRun?: boolean
   readonly yes?: boolean
-  /** How many streams may be replaced. */
+  /** The exact number of streams to replace. */
   readonly expect?: number
 }
 
-const EXISTING = 'Where a name is taken:'
-const HOW = 'How:'
+const EXISTING = 'Existing streams:'
+const HOW = 'Writing:'
 
-/** Adds them. `what`: what is written over. */
+/** Adds the flags. @param what what `--replace` replaces */
 export function transferFlags(command: Command, what: string): Command {
   const existing = [
-    new Option('--replace', `write over ${what} with another content`),
-    new Option('--skip-existing', 'leave streams that are there with another content as they are, without complaint'),
-    new Option('--yes', 'with --replace: do not ask; from 50 streams on also --expect'),
-    new Option('--expect <n>', 'with --replace: only if exactly so many are written over').argParser(
+    new Option('--replace', `replace ${what} if the content differs`),
+    new Option('--skip-existing', 'skip existing streams whose content differs, without an error'),
+    new Option('--yes', 'with --replace: do not ask for confirmation; for 50 streams or more also give --expect'),
+    new Option('--expect <n>', 'with --replace: proceed only if exactly N streams would be replaced').argParser(
       count('--expect', 0),
     ),
   ]
   const how = [
-    new Option('--dry-run', 'show what would be done, do nothing'),
-    new Option('--concurrency <n>', 'how many at a time, 1 to 64 (default: 8)').argParser(atOnce),
+    new Option('--dry-run', 'show what would be done, without writing'),
+    new Option('--concurrency <n>', 'streams copied at a time, 1 to 64 (default: 8)').argParser(atOnce),
     new Option('--create-container', 'create the container if it is missing (on azurite: without asking)'),
-    new Option('--by <actor>', 'who does it (default: user@host)').argParser(requiredText('--by')),
-    new Option('--lease-wait <duration>', 'how long to wait for a lease held by another (default: 10s)').argParser(
-      duration('--lease-wait', { zero: true }),
-    ),
+    new Option('--by <actor>', 'who makes the change (default: user@host)').argParser(requiredText('--by')),
+    new Option(
+      '--lease-wait <duration>',
+      'how long to wait for a lease that another process holds (default: 10s)',
+    ).argParser(duration('--lease-wait', { zero: true })),
   ]
   for (const option of existing) command.addOption(option.helpGroup(EXISTING))
   for (const option of how) command.addOption(option.helpGroup(HOW))

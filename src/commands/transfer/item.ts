@@ -1,41 +1,41 @@
 import { problem } from '../../cli/problem.ts'
-import { gone, type Transferred, undone } from './outcome.ts'
+import { goneOutcome, problemOutcome, type TransferOutcome } from './outcome.ts'
 
-/** A document on its way into a store. */
+/** A document to copy into a store. */
 export interface Item {
-  /** The name it gets. */
+  /** Its name in the target store. */
   readonly name: string
-  /** Where it comes from, if that is not its name in a store. */
+  /** The source path, if the source is a file. */
   readonly place?: string
-  /** Its bytes, `undefined` if it is no longer there. */
+  /** Reads its bytes; `undefined` if the source is gone. */
   read(): Promise<Uint8Array | undefined>
-  /** Another item before it gets the same name. */
-  readonly again?: boolean
+  /** An earlier item has the same name. */
+  readonly isDuplicate?: boolean
 }
 
-/** The same items; those whose name an earlier one has are marked. */
-export async function* marked(items: AsyncIterable<Item>): AsyncGenerator<Item> {
+/** Yields the items and marks each whose name an earlier one has. */
+export async function* markDuplicates(items: AsyncIterable<Item>): AsyncGenerator<Item> {
   const names = new Set<string>()
   for await (const item of items) {
-    yield names.has(item.name) ? { ...item, again: true } : item
+    yield names.has(item.name) ? { ...item, isDuplicate: true } : item
     names.add(item.name)
   }
 }
 
-/** Its bytes, or what became of it without them. */
-export async function bytesOf(item: Item): Promise<Uint8Array | Transferred> {
-  if (item.again) return { ...undone('refused', item.name, twice()), ...placeOf(item) }
+/** Reads the bytes of an item; returns its outcome if there are none to copy. */
+export async function readItem(item: Item): Promise<Uint8Array | TransferOutcome> {
+  if (item.isDuplicate) return { ...problemOutcome('refused', item.name, duplicateProblem()), ...placeField(item) }
   const body = await item.read()
-  return body ?? { ...gone(item.name), ...placeOf(item) }
+  return body ?? { ...goneOutcome(item.name), ...placeField(item) }
 }
 
-function twice() {
-  return problem('exists', 'two of the sources give this name', {
+function duplicateProblem() {
+  return problem('exists', 'two sources have this name', {
     exit: 5,
-    hint: 'Import one of them with another --prefix or --name.',
+    hint: 'Import one of them with a different --prefix or --name.',
   })
 }
 
-export function placeOf({ place }: Item): { readonly place?: string } {
+export function placeField({ place }: Item): { readonly place?: string } {
   return place === undefined ? {} : { place }
 }

@@ -5,25 +5,25 @@ import type { CopyOutcome, CopyState } from '../../ops/copy.ts'
 import type { OutcomeWord } from '../batch/options.ts'
 import type { TransferWord } from '../batch/result.ts'
 
-/** What became of one stream. */
-export interface Transferred {
+/** The outcome for one stream. */
+export interface TransferOutcome {
   readonly stream: string
   readonly word: TransferWord
-  /** For people: what was done, or why not. */
+  /** What was done, or why it was not done, as a text for people. */
   readonly note: string
   readonly version?: number
-  /** Where it came from or went to, if that is not its name in a store. */
+  /** The path of the source or target, if that is a file. */
   readonly place?: string
-  /** Absent for what is done. */
+  /** Absent if the stream was transferred. */
   readonly problem?: Problem
-  /** The others would fail alike: nothing further is begun. */
+  /** The other streams would fail in the same way: no further transfer starts. */
   readonly stop?: boolean
 }
 
-export const SAME = 'the same is there'
+export const SAME = 'identical'
 
-/** How the outcome of a copy is told. */
-export function copiedOutcome(stream: string, outcome: CopyOutcome, runtime: Runtime): Transferred {
+/** Describes the outcome of a copy. */
+export function copyOutcome(stream: string, outcome: CopyOutcome, runtime: Runtime): TransferOutcome {
   switch (outcome.kind) {
     case 'created':
     case 'replaced':
@@ -31,76 +31,83 @@ export function copiedOutcome(stream: string, outcome: CopyOutcome, runtime: Run
     case 'already':
       return { stream, word: 'already', note: SAME, version: outcome.version }
     case 'skipped':
-      return skipped(stream)
+      return skippedOutcome(stream)
     case 'held':
-      return undone('busy', stream, heldProblem(stream, outcome.lease, outcome.waitedMs, outcome.lastBy, runtime))
+      return problemOutcome(
+        'busy',
+        stream,
+        heldProblem(stream, outcome.lease, outcome.waitedMs, outcome.lastBy, runtime),
+      )
     case 'unknown':
-      return undone('unknown', stream, unknownOf(stream, outcome.cause))
+      return problemOutcome('unknown', stream, unknownOf(stream, outcome.cause))
     case 'changed':
-      return undone('changed', stream, changedOf(stream))
+      return problemOutcome('changed', stream, changedOf(stream))
     case 'exists':
-      return undone('refused', stream, existsProblem(stream))
+      return problemOutcome('refused', stream, existsProblem(stream))
     case 'older':
     case 'unreadable':
-      return undone('refused', stream, unreplaceable(stream, outcome))
+      return problemOutcome('refused', stream, unreplaceable(stream, outcome))
     default:
       return outcome satisfies never
   }
 }
 
-/** It was asked for that such streams are left as they are. */
-export function skipped(stream: string): Transferred {
-  return { stream, word: 'skipped', note: 'another document has the name: left as it is' }
+/** `--skip-existing` leaves a stream whose content differs. */
+export function skippedOutcome(stream: string): TransferOutcome {
+  return { stream, word: 'skipped', note: 'exists with different content: left as it is' }
 }
 
-/** It vanished between the listing and its turn. */
-export function gone(stream: string): Transferred {
-  return { stream, word: 'gone', note: 'vanished meanwhile' }
+/** The stream was removed between the listing and the read. */
+export function goneOutcome(stream: string): TransferOutcome {
+  return { stream, word: 'gone', note: 'removed in the meantime' }
 }
 
-/** An outcome that is none of the good ones. */
-export function undone(word: OutcomeWord, stream: string, why: Problem): Transferred {
+/** An outcome other than success. */
+export function problemOutcome(word: OutcomeWord, stream: string, why: Problem): TransferOutcome {
   return { stream, word, note: why.message, problem: { ...why, stream } }
 }
 
-/** Another document has the name. */
 export function existsProblem(stream: string): Problem {
-  return problem('exists', 'another document has the name', {
+  return problem('exists', 'a stream of this name exists with different content', {
     exit: 5,
     stream,
-    hint: '--skip-existing leaves such streams as they are, --replace writes over them.',
+    hint: '--skip-existing leaves such streams as they are, --replace replaces them.',
   })
 }
 
-/** Why what has the name may not be replaced. */
+/** Why the existing stream must not be replaced. */
 export function unreplaceable(
   stream: string,
-  standing: Extract<CopyState, { readonly kind: 'older' | 'unreadable' }>,
+  current: Extract<CopyState, { readonly kind: 'older' | 'unreadable' }>,
 ): Problem {
-  if (standing.kind === 'older') {
-    const { version, found } = standing
-    return problem('changed', `it stands at version ${found}, and versions never go back to ${version}`, {
+  if (current.kind === 'older') {
+    const { version, found } = current
+    return problem('changed', `the stream is at version ${found}, and a version never goes back to ${version}`, {
       exit: 5,
       stream,
-      hint: 'To put an older state in its place, remove the stream first: rm.',
+      hint: 'To restore an older state, first remove the stream with rm.',
     })
   }
-  return problem('exists', `what has the name cannot be read, and nothing is written over it: ${standing.message}`, {
+  return problem('exists', `the existing stream cannot be read, so it is not replaced: ${current.message}`, {
     exit: 5,
     stream,
-    hint: 'show -o xml prints it as it is stored; rm removes it.',
+    hint: 'show -o xml prints it as stored; rm removes it.',
   })
 }
 
 function changedOf(stream: string): Problem {
-  return problem('changed', 'it is no longer what was looked at', { exit: 5, stream, hint: 'Look again and repeat.' })
+  return problem('changed', 'the stream changed after it was checked', {
+    exit: 5,
+    stream,
+    hint: 'Check it and repeat.',
+  })
 }
 
 function unknownOf(stream: string, cause: unknown): Problem {
-  return problem('unknown', 'the store did not answer: it may or may not have been written', {
+  return problem('unknown', 'the store did not answer: the stream may or may not have been written', {
     applied: 'unknown',
     stream,
     cause,
-    hint: 'Repeat the command: what is there is recognised.',
+    hint: 'Repeat the command: streams already copied are recognised.',
   })
 }

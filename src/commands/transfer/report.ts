@@ -9,16 +9,16 @@ import { counted, countText } from '../../formats/terminal/numbers.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { openProgress } from '../batch/progress.ts'
 import { count, countsText, outcomeCell, type TransferWord } from '../batch/result.ts'
-import type { Transferred } from './outcome.ts'
+import type { TransferOutcome } from './outcome.ts'
 
-/** Where the outcomes of streams go, one by one. */
+/** Reports the outcomes of streams, one by one. */
 export interface TransferReport {
-  add(outcome: Transferred): Promise<void>
-  /** @param stopped why it ended before its end, if it did */
+  add(outcome: TransferOutcome): Promise<void>
+  /** @param stopped why the transfer ended early, if it did */
   end(stopped?: Problem): Promise<Problem | undefined>
 }
 
-/** How outcomes are printed: a line each, an item of one document, a document each, or not: stdout has the data. */
+/** One line per outcome, one document with an item each, one document each, or nothing because stdout has the data. */
 export type ReportFormat = 'text' | 'json' | 'ndjson' | 'none'
 
 export function openReport(
@@ -30,9 +30,9 @@ export function openReport(
   const tally = new Tally()
   const items = itemsWriter(output)
   const progress = openProgress(() => (tally.total > 1 ? tally.sentence : ''), options, runtime, !runtime.stdout.isTty)
-  /** Held back until there is a second one: of a single stream the problem is printed at the end, as every error is. */
-  let only: Transferred | undefined
-  const print = async (outcome: Transferred) => {
+  /** The first outcome, held back until there is a second: the problem of a single stream is printed as every error is. */
+  let only: TransferOutcome | undefined
+  const print = async (outcome: TransferOutcome) => {
     if (format === 'json') await items.write([jsonText(outcomeJson(outcome), 0)])
     else if (format === 'ndjson') await output.text(jsonLine(outcomeJson(outcome)))
     else if (format === 'text' && !options.quiet) await output.lines([outcomeLine(outcome, output)])
@@ -58,8 +58,8 @@ export function openReport(
   }
 }
 
-/** An outcome as JSON; fields are only ever added. */
-function outcomeJson({ stream, word, note, version, place, problem: why }: Transferred) {
+/** An outcome as JSON. Fields are only ever added. */
+function outcomeJson({ stream, word, note, version, place, problem: why }: TransferOutcome) {
   return {
     stream,
     outcome: word,
@@ -72,7 +72,7 @@ function outcomeJson({ stream, word, note, version, place, problem: why }: Trans
 
 const WORD_WIDTH = 7
 
-function outcomeLine({ stream, word, note, version, place, problem: why }: Transferred, { paint }: Output): string {
+function outcomeLine({ stream, word, note, version, place, problem: why }: TransferOutcome, { paint }: Output): string {
   const { text, style } = outcomeCell(word)
   const parts = [
     `${paint(style, text)}${' '.repeat(WORD_WIDTH - word.length)}`,
@@ -86,20 +86,20 @@ function outcomeLine({ stream, word, note, version, place, problem: why }: Trans
 }
 
 const UNDONE: readonly TransferWord[] = ['refused', 'busy', 'changed', 'failed', 'unknown']
-/** Names of undone streams that the problem at the end repeats. */
+/** Names of failed streams that the final problem repeats, per outcome. */
 const NAMES_SHOWN = 5
-const ANY_HINT = 'What was done stays done; repeating the command is safe.'
+export const ANY_HINT = 'Nothing done so far is undone; repeating the command is safe.'
 
-/** What the outcomes of many streams add up to. */
+/** Counts the outcomes of many streams. */
 class Tally {
   total = 0
   readonly counts = new Map<TransferWord, number>()
-  /** The first names of each outcome. */
+  /** The first names for each outcome. */
   readonly #names = new Map<TransferWord, string[]>()
-  /** What those that were not done have as a hint; two are as good as many. */
+  /** Hints of the failed streams. Two suffice to know that they differ. */
   readonly #hints = new Set<string>()
 
-  add({ word, stream, problem: why }: Transferred): void {
+  add({ word, stream, problem: why }: TransferOutcome): void {
     this.total += 1
     count(this.counts, word)
     if (why === undefined) return
@@ -113,12 +113,12 @@ class Tally {
     return `${counted(this.total, 'stream')}: ${countsText(this.counts)}`
   }
 
-  /** A problem that ended it all, with what had been done by then. */
+  /** The problem that ended the transfer early, with whether anything was applied. */
   stoppedBy(what: Problem): Problem {
     return { ...what, applied: this.#count('done') > 0 ? 'yes' : this.#count('unknown') > 0 ? 'unknown' : what.applied }
   }
 
-  /** Exit 7 if some were not done. */
+  /** Exit 7 if some streams were not transferred. */
   incomplete(runtime: Runtime): Problem | undefined {
     const words = UNDONE.filter(word => this.counts.has(word))
     const undone = words.reduce((sum, word) => sum + this.#count(word), 0)

@@ -4,25 +4,25 @@ import type { Runtime } from '../../cli/runtime.ts'
 import { LeasectlError } from '../../stream/errors.ts'
 import { readAhead } from '../../util/concurrency.ts'
 import { FaultStreak } from '../batch/fault-streak.ts'
-import { type Transferred, undone } from './outcome.ts'
-import type { TransferReport } from './report.ts'
+import { problemOutcome, type TransferOutcome } from './outcome.ts'
+import { ANY_HINT, type TransferReport } from './report.ts'
 
 const DEFAULT_CONCURRENCY = 8
 
 export interface Transfer<Item> {
   readonly items: AsyncIterable<Item> | Iterable<Item>
   readonly nameOf: (item: Item) => string
-  /** Done for several items at a time. Where order counts it returns what is left to do, in their order and one at a time. */
-  readonly work: (item: Item) => Promise<Transferred | Finish>
-  /** How many at a time; 8 without it. */
+  /** Runs for several items at a time. If order matters, it returns a finish, which runs in item order, one at a time. */
+  readonly work: (item: Item) => Promise<TransferOutcome | Finish>
+  /** Items at a time; default 8. */
   readonly concurrency: number | undefined
 }
 
-type Finish = () => Promise<readonly Transferred[]>
+type Finish = () => Promise<readonly TransferOutcome[]>
 
 /**
- * The same for many streams, one outcome each. The first Ctrl-C lets what is in flight finish. A disk that is full or a
- * store that is gone ends it: then the reason is returned, `undefined` otherwise.
+ * Does the same work for many streams and reports one outcome for each. After the first Ctrl-C, work in flight finishes.
+ * A full disk or a missing store ends the transfer: then the reason is returned, otherwise `undefined`.
  */
 export async function transfer<Item>(
   { items, nameOf, work, concurrency = DEFAULT_CONCURRENCY }: Transfer<Item>,
@@ -30,34 +30,37 @@ export async function transfer<Item>(
   runtime: Runtime,
 ): Promise<Problem | undefined> {
   const gate = new Gate(runtime)
-  const begin = async (item: Item): Promise<Transferred | Finish> => {
+  const start = async (item: Item): Promise<TransferOutcome | Finish> => {
     try {
       return await work(item)
     } catch (error) {
-      return faulted(nameOf(item), error, runtime)
+      return faultOutcome(nameOf(item), error, runtime)
     }
   }
-  for await (const made of readAhead(gate.pass(items), concurrency, begin)) {
-    for (const outcome of typeof made === 'function' ? await made() : [made]) {
-      gate.see(outcome)
+  for await (const result of readAhead(gate.pass(items), concurrency, start)) {
+    for (const outcome of typeof result === 'function' ? await result() : [result]) {
+      gate.record(outcome)
       await report.add(outcome)
     }
   }
   return gate.reason
 }
 
-/** A fault of one stream. What nobody foresaw is thrown on. */
-function faulted(stream: string, error: unknown, runtime: Runtime): Transferred {
-  if (!isForeseen(error)) throw error
+/** The fault of one stream. @throws errors that are not expected faults */
+function faultOutcome(stream: string, error: unknown, runtime: Runtime): TransferOutcome {
+  if (!isExpected(error)) throw error
   const why = errorProblem(error, runtime)
-  return { ...undone('failed', stream, why), stop: why.code === 'store-full' || why.code === 'container-missing' }
+  return {
+    ...problemOutcome('failed', stream, why),
+    stop: why.code === 'store-full' || why.code === 'container-missing',
+  }
 }
 
-function isForeseen(error: unknown): boolean {
+function isExpected(error: unknown): boolean {
   return error instanceof LeasectlError || error instanceof CommandFailed
 }
 
-/** Lets items through until there is a reason not to. */
+/** Passes items on until there is a reason to stop. */
 class Gate {
   reason: Problem | undefined
   readonly #runtime: Runtime
@@ -67,7 +70,7 @@ class Gate {
     this.#runtime = runtime
   }
 
-  see({ problem, stop }: Transferred): void {
+  record({ problem, stop }: TransferOutcome): void {
     const isTooLong = this.#faults.isTooLong(problem)
     if (problem === undefined || !(stop || isTooLong)) return
     this.reason ??= { ...problem, hint: problem.hint ?? 'The other streams were not tried.' }
@@ -84,10 +87,10 @@ class Gate {
         yield item
       }
     } catch (error) {
-      // Those before it are under way or done: they have to be told.
-      if (!signal.aborted && !(any && isForeseen(error))) throw error
+      // Earlier items are in flight or done, and their outcomes must be reported.
+      if (!signal.aborted && !(any && isExpected(error))) throw error
       const why = signal.aborted ? interruptedProblem(signal) : errorProblem(error, this.#runtime)
-      this.reason ??= { ...why, hint: why.hint ?? 'What was done stays done; repeating the command is safe.' }
+      this.reason ??= { ...why, hint: why.hint ?? ANY_HINT }
     }
   }
 }

@@ -10,9 +10,9 @@ export interface WaitCommandOptions extends GlobalOptions, SelectionOptions {
   readonly any?: boolean
   readonly failFast?: boolean
   readonly mayAppear?: boolean
-  /** ms. */
+  /** Time limit, ms. */
   readonly within?: number
-  /** ms between two looks. */
+  /** Pause between two polls, ms. */
   readonly interval?: number
 }
 
@@ -20,7 +20,7 @@ const ENDS: readonly StreamEnd[] = ['success', 'completed', 'done', 'canceled', 
 const EVENT_STATUSES = ['init', 'inprocess', 'completed', 'aborted', 'canceled', 'done']
 const EVENT = 'event='
 
-/** Reads what `--for` says: a way to end, or `event=ID:STATUS`. */
+/** Parses `--for`: a way to end, or `event=ID:STATUS`. */
 export function waitTarget(text: string): WaitTarget {
   const end = ENDS.find(word => word === text)
   if (end !== undefined) return { kind: 'stream', end }
@@ -31,17 +31,17 @@ export function waitTarget(text: string): WaitTarget {
   })
 }
 
-/** An id of strangers may have a colon, a status has none. */
+/** An id from another program may contain a colon; a status never does. */
 function eventTarget(text: string): WaitTarget {
   const colon = text.lastIndexOf(':')
   if (colon < 0) {
-    throw new UsageError(`--for event=${text}: which status?`, { hint: 'Write event=01.02.00:completed.' })
+    throw new UsageError(`--for event=${text}: the status is missing`, { hint: 'Write event=01.02.00:completed.' })
   }
   const event = eventId(text.slice(0, colon))
   return { kind: 'event', event, status: choice(`--for event=${event}:`, EVENT_STATUSES)(text.slice(colon + 1)) }
 }
 
-/** As `--for` takes it. */
+/** The target in the notation of `--for`. */
 export function targetText(target: WaitTarget): string {
   return target.kind === 'stream' ? target.end : `${EVENT}${target.event}:${target.status}`
 }

@@ -1,6 +1,6 @@
-import { missingProblem } from '../../cli/outcome-problem.ts'
 import { itemsWriter, type Output } from '../../cli/output.ts'
 import { type Fact, type Problem, problem } from '../../cli/problem.ts'
+import { missingProblems } from '../../cli/selection/collect.ts'
 import { jsonLine, jsonText } from '../../formats/json.ts'
 import { countText, dueText } from '../../formats/terminal/numbers.ts'
 import { noPaint } from '../../formats/terminal/style.ts'
@@ -10,10 +10,10 @@ import { formatDuration } from '../../stream/time/durations.ts'
 import { visibleName } from '../../util/visible-text.ts'
 import { targetText, type WaitCommandOptions } from './options.ts'
 
-/** Prints what becomes of streams. */
+/** Prints how streams end. */
 export interface WaitPrinter {
   ended(stream: AwaitedStream, waitedMs: number): Promise<void>
-  /** @param report whether what was not met is to be told once more, one by one */
+  /** @param report list the streams that did not meet the target */
   end(tally: WaitCounts, waitedMs: number, report: boolean): Promise<void>
 }
 
@@ -28,7 +28,7 @@ export function openWaitPrinter(format: string | undefined, output: Output, nowM
   }
 }
 
-/** One document at the end, those that ended in the order in which they did, then those that are still open. */
+/** One document at the end: first the ended streams, in the order in which they ended, then the open ones. */
 function jsonPrinter(output: Output): WaitPrinter {
   const items: string[] = []
   return {
@@ -48,7 +48,7 @@ function jsonPrinter(output: Output): WaitPrinter {
   }
 }
 
-/** A line for each stream: when it ends; at the end for those that did not. */
+/** One line per stream, when it ends or, for the open ones, at the end. */
 function linePrinter(output: Output): WaitPrinter {
   const ended = (stream: AwaitedStream, waitedMs: number) => output.text(jsonLine(waitJson(stream, waitedMs)))
   return {
@@ -59,8 +59,8 @@ function linePrinter(output: Output): WaitPrinter {
   }
 }
 
-/** At most so many are told one by one. */
-const MOST_TOLD = 20
+/** Streams listed one by one. */
+const MOST_LISTED = 20
 
 function textPrinter(output: Output, nowMs: () => number): WaitPrinter {
   return {
@@ -68,17 +68,17 @@ function textPrinter(output: Output, nowMs: () => number): WaitPrinter {
     async end({ open, otherwise, total }, _waitedMs, report) {
       const count = otherwise.length + open.size
       if (!report || count === 0) return
-      // colours follow stdout, this goes to stderr
-      const look = { nowMs: nowMs(), time: output.time, paint: noPaint }
-      const told = [...otherwise, ...open.values().take(MOST_TOLD)].slice(0, MOST_TOLD)
+      // Colours depend on stdout, but this goes to stderr.
+      const style = { nowMs: nowMs(), time: output.time, paint: noPaint }
+      const listed = [...otherwise, ...open.values().take(MOST_LISTED)].slice(0, MOST_LISTED)
       await output.say(`not met: ${countText(count)} of ${countText(total)}`)
-      for (const stream of told) await output.say(`  ${openLine(stream, look)}`)
-      if (count > told.length) await output.say(`  and ${count - told.length} more (-o json lists all)`)
+      for (const stream of listed) await output.say(`  ${openLine(stream, style)}`)
+      if (count > listed.length) await output.say(`  and ${count - listed.length} more (-o json lists all)`)
     },
   }
 }
 
-/** How waiting ended; `undefined` if what was asked for came about. */
+/** The problem that waiting ended with; `undefined` if the target was met. */
 export function resultOf(
   tally: WaitCounts,
   target: WaitTarget,
@@ -101,16 +101,20 @@ function endedOtherwise({ total, otherwise }: WaitCounts, target: WaitTarget): P
     const names = otherwise.slice(0, MOST_NAMED).map(({ name }) => name)
     return problem(
       'ended-otherwise',
-      `${countText(otherwise.length)} of ${countText(total)} ended otherwise than ${targetText(target)}`,
+      `${countText(otherwise.length)} of ${countText(total)} ended without reaching ${targetText(target)}`,
       {
         facts: [['streams', names.map(visibleName).join(' ') + more]],
       },
     )
   }
-  return problem('ended-otherwise', `${only.name} ended otherwise than ${targetText(target)}: ${standingText(only)}`, {
-    ...aboutOne(only),
-    facts: factsOf([['failure', failureText(only)]]),
-  })
+  return problem(
+    'ended-otherwise',
+    `${only.name} ended without reaching ${targetText(target)}: ${standingText(only)}`,
+    {
+      ...aboutOne(only),
+      facts: factsOf([['failure', failureText(only)]]),
+    },
+  )
 }
 
 function timedOut({ total, otherwise, open }: WaitCounts, target: WaitTarget, limit: string, nowMs: number): Problem {
@@ -118,7 +122,7 @@ function timedOut({ total, otherwise, open }: WaitCounts, target: WaitTarget, li
   if (only === undefined) return problem('timed-out', `no stream matched within ${limit}`)
   if (total === 1) {
     const due = dueText(only.last?.dueMs, nowMs, 'relative')
-    return problem('timed-out', `${only.name} did not come to ${targetText(target)} within ${limit}`, {
+    return problem('timed-out', `${only.name} did not reach ${targetText(target)} within ${limit}`, {
       ...aboutOne(only),
       facts: factsOf([
         ['status', standingText(only)],
@@ -130,9 +134,9 @@ function timedOut({ total, otherwise, open }: WaitCounts, target: WaitTarget, li
   }
   return problem(
     'timed-out',
-    `${countText(open.size)} of ${countText(total)} did not come to ${targetText(target)} within ${limit}`,
+    `${countText(open.size)} of ${countText(total)} did not reach ${targetText(target)} within ${limit}`,
     {
-      facts: otherwise.length === 0 ? [] : [['besides', `${otherwise.length} ended otherwise`]],
+      facts: otherwise.length === 0 ? [] : [['besides', `${otherwise.length} ended without reaching it`]],
     },
   )
 }
@@ -145,28 +149,22 @@ function factsOf(facts: readonly Fact[]): Fact[] {
   return facts.filter(([, text]) => text !== '')
 }
 
-/** Of names that were given each has to exist, and all that do not are told. */
-export function missingProblems([first = '', ...others]: readonly string[]): Problem {
-  const facts = others.slice(0, MOST_NAMED).map(name => ['also', missingProblem(name).message] as const)
-  const more = others.length - facts.length
-  return {
-    ...missingProblem(first),
-    ...(facts.length === 0 ? {} : { facts: more > 0 ? [...facts, ['also', `${more} more`] as const] : facts }),
-    hint: 'Is it the right store? --may-appear waits for streams that do not exist yet.',
-  }
+export function missingNames(names: readonly string[]): Problem {
+  const hint = 'Is it the right store? --may-appear waits for streams that do not exist yet.'
+  return { ...missingProblems(names, MOST_NAMED), hint }
 }
 
 export function noMatchProblem(): Problem {
   return problem('stream-not-found', 'no stream matches', {
-    hint: 'ls lists what a filter matches; --may-appear waits until something does.',
+    hint: 'ls shows what a filter matches; --may-appear waits until a stream matches.',
   })
 }
 
-/** How far waiting has come. */
+/** The progress of waiting. */
 export interface WaitCounts {
   readonly total: number
   readonly met: number
-  /** Those that ended, but not as asked for. */
+  /** Streams that ended, but not as required. */
   readonly otherwise: readonly AwaitedStream[]
   readonly open: ReadonlyMap<string, AwaitedStream>
 }

@@ -1,7 +1,7 @@
 import { type Output, openOutput } from '../../cli/output.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
 import { tellProblem } from '../../cli/problem-text.ts'
-import { openProgressLine, type ProgressLine } from '../../cli/progress-line.ts'
+import { openProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { requireSelection } from '../../cli/selection/read.ts'
 import { openStoreFor, usualIntervalMs } from '../../cli/store.ts'
@@ -11,18 +11,11 @@ import { type AwaitedStream, type WaitItem, type WaitTarget, waitFor } from '../
 import type { StreamStore } from '../../store/store.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import type { WaitCommandOptions } from './options.ts'
-import {
-  missingProblems,
-  noMatchProblem,
-  openWaitPrinter,
-  resultOf,
-  type WaitCounts,
-  type WaitPrinter,
-} from './output.ts'
+import { missingNames, noMatchProblem, openWaitPrinter, resultOf, type WaitCounts } from './output.ts'
 
 const SUCCESS: WaitTarget = { kind: 'stream', end: 'success' }
 
-/** Waits until streams have ended as asked for, or cannot any more, or the time is over. */
+/** Waits until streams have ended as required, can no longer do so, or the time limit passes. */
 export async function waitForStreams(options: WaitCommandOptions, runtime: Runtime): Promise<Problem | undefined> {
   const selection = await requireSelection(options, runtime)
   const output = await openOutput(options, runtime)
@@ -35,7 +28,7 @@ export async function waitForStreams(options: WaitCommandOptions, runtime: Runti
     mayAppear: options.mayAppear === true,
     signal: AbortSignal.any([runtime.signal, deadline.signal]),
   })
-  const waiting = new Waiting(options, output, store, runtime)
+  const waiting = openWaiting(options, output, store, runtime)
   try {
     const fatal = await waiting.follow(items, deadline)
     if (fatal !== undefined) return fatal
@@ -43,117 +36,95 @@ export async function waitForStreams(options: WaitCommandOptions, runtime: Runti
     deadline.clear()
   }
   await waiting.end()
-  return runtime.signal.aborted ? undefined : resultOf(waiting, target, options, store.nowMs())
+  return runtime.signal.aborted ? undefined : resultOf(waiting.counts, target, options, store.nowMs())
 }
 
-/** What has come about so far, told as it comes. */
-class Waiting implements WaitCounts {
-  total = 0
-  met = 0
-  readonly otherwise: AwaitedStream[] = []
-  open: ReadonlyMap<string, AwaitedStream> = new Map()
-  readonly #options: WaitCommandOptions
-  readonly #output: Output
-  readonly #runtime: Runtime
-  readonly #printer: WaitPrinter
-  readonly #progress: ProgressLine
-  readonly #startedMs: number
-
-  constructor(options: WaitCommandOptions, output: Output, store: StreamStore, runtime: Runtime) {
-    this.#options = options
-    this.#output = output
-    this.#runtime = runtime
-    this.#printer = openWaitPrinter(options.output, output, () => store.nowMs())
-    this.#progress = openProgressLine(options, runtime)
-    this.#startedMs = runtime.nowMs()
+/** Counts and reports the streams as they end. */
+function openWaiting(options: WaitCommandOptions, output: Output, store: StreamStore, runtime: Runtime) {
+  const { any = false, failFast = false } = options
+  const counts = { total: 0, met: 0, otherwise: [] as AwaitedStream[], open: new Map() as WaitCounts['open'] }
+  const printer = openWaitPrinter(options.output, output, () => store.nowMs())
+  const progress = openProgressLine(options, runtime)
+  const startedMs = runtime.nowMs()
+  const waitedMs = () => runtime.nowMs() - startedMs
+  const isEnough = () => (any && counts.met > 0) || (failFast && counts.otherwise.length > 0)
+  const progressText = () => {
+    const { total, open } = counts
+    const what = total === 0 ? 'a stream to match' : `${countText(open.size)} of ${countText(total)}`
+    return `waiting for ${what}, ${span(waitedMs())}`
   }
-
-  /** Until all is known that has to be. Returns why waiting makes no sense, if so. */
-  async follow(items: AsyncIterable<WaitItem>, deadline: WaitLimit): Promise<Problem | undefined> {
-    for await (const item of items) {
-      if (item.kind === 'looked') {
-        this.total = item.total
-        this.open = item.open
-        if (this.#isEnough() || deadline.passed) break
-        if (item.total > 0 && item.open.size === 0) continue
-        deadline.cutLooks()
-        await this.#progress.show(this.#progressText())
-      } else {
-        await this.#progress.clear()
-        if (item.kind === 'missing') return missingProblems(item.names)
-        if (item.kind === 'no-match') return noMatchProblem()
-        await this.#tell(item)
-      }
-    }
-    await this.#progress.clear()
-    return undefined
-  }
-
-  /** What one stream did not come to is told by the error. */
-  async end(): Promise<void> {
-    const { any } = this.#options
-    const report = this.#runtime.signal.aborted || (this.total > 1 && !(any && this.met > 0))
-    await this.#printer.end(this, this.#waitedMs(), report)
-  }
-
-  async #tell(item: Exclude<WaitItem, { kind: 'looked' | 'missing' | 'no-match' }>): Promise<void> {
+  const report = async (item: Exclude<WaitItem, { kind: 'looked' | 'missing' | 'no-match' }>): Promise<void> => {
     switch (item.kind) {
       case 'ended':
-        if (item.stream.state === 'met') this.met++
-        else this.otherwise.push(item.stream)
-        return this.#printer.ended(item.stream, this.#waitedMs())
+        if (item.stream.state === 'met') counts.met++
+        else counts.otherwise.push(item.stream)
+        return printer.ended(item.stream, waitedMs())
       case 'unreadable': {
         const what = problem(item.code, item.message, { stream: item.stream, hint: hintOf(item) })
-        return tellProblem(what, this.#options, this.#runtime)
+        return tellProblem(what, options, runtime)
       }
       case 'interrupted': {
         const why = item.cause instanceof Error ? item.cause.message : String(item.cause)
-        return this.#output.say(`-- connection lost: ${visibleText(why)}; trying again`)
+        return output.say(`-- connection lost: ${visibleText(why)}; trying again`)
       }
       case 'resumed':
-        return this.#output.say('-- connected again')
+        return output.say('-- connected again')
       default:
         return item satisfies never
     }
   }
-
-  #isEnough(): boolean {
-    const { any, failFast } = this.#options
-    return (any === true && this.met > 0) || (failFast === true && this.otherwise.length > 0)
-  }
-
-  #progressText(): string {
-    if (this.total === 0) return `waiting for a stream to match, ${span(this.#waitedMs())}`
-    return `waiting for ${countText(this.open.size)} of ${countText(this.total)}, ${span(this.#waitedMs())}`
-  }
-
-  #waitedMs(): number {
-    return this.#runtime.nowMs() - this.#startedMs
+  return {
+    counts,
+    /** Follows the streams until the result is known. Returns why waiting is pointless, if it is. */
+    async follow(items: AsyncIterable<WaitItem>, deadline: WaitLimit): Promise<Problem | undefined> {
+      for await (const item of items) {
+        if (item.kind === 'looked') {
+          counts.total = item.total
+          counts.open = item.open
+          if (isEnough() || deadline.passed) break
+          if (item.total > 0 && item.open.size === 0) continue
+          deadline.cutPolls()
+          await progress.show(progressText())
+        } else {
+          await progress.clear()
+          if (item.kind === 'missing') return missingNames(item.names)
+          if (item.kind === 'no-match') return noMatchProblem()
+          await report(item)
+        }
+      }
+      await progress.clear()
+      return undefined
+    },
+    /** Lists the streams that did not meet the target. For a single stream the error does that. */
+    async end(): Promise<void> {
+      const listsOpen = runtime.signal.aborted || (counts.total > 1 && !(any && counts.met > 0))
+      await printer.end(counts, waitedMs(), listsOpen)
+    },
   }
 }
 
 function hintOf({ code, hint }: Extract<WaitItem, { kind: 'unreadable' }>): string {
   if (code === 'bad-name') return hint ?? ''
-  return `Waiting goes on: its writer may mend it. ${hint ?? 'show -o xml prints it as it is stored.'}`
+  return `Waiting continues, as its writer may repair it. ${hint ?? 'show -o xml prints it as stored.'}`
 }
 
-/** Node's timers cannot be longer, ms. */
+/** The longest delay of a Node timer, ms. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** A limit of time for looking again and again. */
+/** A time limit for repeated polls. The first poll may exceed it; later ones are cut short. */
 export class WaitLimit {
   readonly #abort = new AbortController()
   #timer: ReturnType<typeof setTimeout> | undefined
   #passed = false
   #cuts = false
 
-  /** @param ms from now on; 0 has passed already, without it there is no limit */
+  /** @param ms from now; 0 has passed already, `undefined` is no limit */
   constructor(ms: number | undefined) {
     if (ms === 0) this.#pass()
     else if (ms !== undefined) this.#arm(ms)
   }
 
-  /** Aborts when the limit passes, once it may cut looks short. */
+  /** Aborts when the limit passes, but not before `cutPolls` was called. */
   get signal(): AbortSignal {
     return this.#abort.signal
   }
@@ -162,8 +133,8 @@ export class WaitLimit {
     return this.#passed
   }
 
-  /** From now on a look, and the pause before the next, may be cut short. */
-  cutLooks(): void {
+  /** From now on the limit cuts polls, and the pauses between them, short. */
+  cutPolls(): void {
     this.#cuts = true
     if (this.#passed) this.#abort.abort()
   }

@@ -6,16 +6,16 @@ export interface WorkCommandOptions
   extends GlobalOptions,
     Pick<ChangeFlags, 'by' | 'reason' | 'leaseWait'>,
     Pick<ProgramFlags, 'owner' | 'claim' | 'grace' | 'stdin' | 'next' | 'fork' | 'join'> {
-  /** Of the events it works on. */
+  /** Names of the events to work on. */
   readonly name: readonly string[]
-  /** Of the events it works on, too. */
+  /** Topic of the events to work on. */
   readonly topic?: string
   readonly match?: string
   readonly concurrency?: number
   readonly maxAttempts?: number
   readonly once?: boolean
   readonly untilEmpty?: boolean
-  /** ms */
+  /** Longest pause between polls, ms. */
   readonly maxIdle?: number
   readonly write?: WriteMode
   readonly command: readonly [string, ...string[]]

@@ -13,14 +13,14 @@ import type { WorkCommandOptions } from './options.ts'
 
 type Claimed = Exclude<WorkOutcome, { readonly kind: 'not-claimed' }>
 
-/** Tells what happens, in the order in which it happens. */
-export class Teller {
-  /** The last event that was worked on. */
+/** Reports what the worker does, in order. */
+export class WorkReporter {
+  /** The last event worked on. */
   last: { readonly outcome: Claimed; readonly ran: ProgramRun | undefined } | undefined
   readonly #options: WorkCommandOptions
   readonly #output: Output
   readonly #runtime: Runtime
-  readonly #began = new Map<string, { readonly startedMs: number; run?: ProgramRun }>()
+  readonly #started = new Map<string, { readonly startedMs: number; run?: ProgramRun }>()
   #written = Promise.resolve()
 
   constructor(options: WorkCommandOptions, output: Output, runtime: Runtime) {
@@ -29,12 +29,12 @@ export class Teller {
     this.#runtime = runtime
   }
 
-  /** Everything was written. */
-  settled(): Promise<void> {
+  /** Resolves when everything is written. */
+  flush(): Promise<void> {
     return this.#written
   }
 
-  /** What an event's command is to read; told if there is none. */
+  /** The stdin of an event's command; reports a fault if it cannot be made. */
   async input(job: Job, text: Promise<string>): Promise<string | undefined> {
     try {
       return await text
@@ -45,48 +45,48 @@ export class Teller {
   }
 
   readonly ran = (job: Job, run: ProgramRun): void => {
-    const began = this.#began.get(keyOf(job))
-    if (began !== undefined) began.run = run
+    const started = this.#started.get(keyOf(job))
+    if (started !== undefined) started.run = run
   }
 
-  readonly observe = (happening: WorkerEvent): void => {
+  readonly observe = (event: WorkerEvent): void => {
     const { nowMs } = this.#runtime
-    switch (happening.kind) {
+    switch (event.kind) {
       case 'started':
-        this.#began.set(keyOf(happening.job), { startedMs: nowMs() })
-        if (this.#options.output !== 'ndjson') this.#say(startedText(happening.job))
-        if (happening.job.limitWarning !== undefined) this.#say(limitText(happening.job, happening.job.limitWarning))
+        this.#started.set(keyOf(event.job), { startedMs: nowMs() })
+        if (this.#options.output !== 'ndjson') this.#say(startedText(event.job))
+        if (event.job.limitWarning !== undefined) this.#say(limitText(event.job, event.job.limitWarning))
         return
       case 'outcome':
-        if (happening.outcome.kind !== 'not-claimed') this.#ended(happening.outcome, happening.ownEnd)
+        if (event.outcome.kind !== 'not-claimed') this.#ended(event.outcome, event.ownEnd)
         return
       case 'given-up':
-        this.#tell(givenUp(happening.stream, happening.event, happening.attempts))
+        this.#report(givenUp(event.stream, event.event, event.attempts))
         return
       case 'fault':
-        this.#fault(happening)
+        this.#fault(event)
         return
       case 'interrupted':
-        this.#say('the store does not answer; it is asked again')
+        this.#say('the store does not answer; trying again')
         return
       case 'resumed':
         this.#say('the store answers again')
         return
       default:
-        happening satisfies never
+        event satisfies never
     }
   }
 
   #ended(outcome: Claimed, ownEnd: SelfReported | undefined): void {
     const key = keyOf(outcome.job)
-    const began = this.#began.get(key)
-    this.#began.delete(key)
+    const started = this.#started.get(key)
+    this.#started.delete(key)
     const endedMs = this.#runtime.nowMs()
-    this.last = { outcome, ran: began?.run }
-    this.#tell(endedFrom(outcome, { startedMs: began?.startedMs ?? endedMs, endedMs, run: began?.run, ownEnd }))
+    this.last = { outcome, ran: started?.run }
+    this.#report(endedFrom(outcome, { startedMs: started?.startedMs ?? endedMs, endedMs, run: started?.run, ownEnd }))
   }
 
-  #tell(what: Ended): void {
+  #report(what: Ended): void {
     if (this.#options.output === 'ndjson') this.#then(() => this.#output.text(endedLine(what)))
     else this.#say(endedText(what))
   }
@@ -110,7 +110,7 @@ function keyOf({ stream, event, fence }: Job): string {
   return `${stream}\n${event.id}\n${fence}`
 }
 
-/** So much of a message stands on a line. */
+/** Characters of a message on one line. */
 const MESSAGE_LENGTH = 200
 
 /** `started    orders/4711 01.00 Pay, attempt 2` */
@@ -119,9 +119,9 @@ function startedText({ stream, event, attempt }: Job): string {
   return line('started', stream, event.id, `${visibleText(event.name)}${again}`)
 }
 
-/** Of an event that its own timeout may end while it is worked on. */
+/** A warning that the event's own timeout may end it during the work. */
 function limitText({ stream, event }: Job, warning: string): string {
-  return line('beware', stream, event.id, `${visibleText(event.name)}: ${warning}`)
+  return line('warning', stream, event.id, `${visibleText(event.name)}: ${warning}`)
 }
 
 /** `completed  orders/4711 01.00 Pay in 12s: 12 results` */
@@ -134,7 +134,7 @@ function endedText({ outcome, stream, event, name, tookMs, code, message }: Ende
   return line(outcome, stream, event, rest)
 }
 
-/** What a loop did, in a sentence. */
+/** A sentence about the work of a loop. */
 export function reportText(report: LoopReport): string {
   const { claimed, completed, failed, released, lost, givenUp, faults, locked } = report
   const parts = [
@@ -143,14 +143,14 @@ export function reportText(report: LoopReport): string {
     [released, 'handed back'],
     [lost, 'lost'],
   ] as const
-  const told = parts.flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`]))
+  const counts = parts.flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`]))
   const besides = [
     ...(givenUp === 0 ? [] : [`${counted(givenUp, 'event')} given up`]),
     ...(faults === 0 ? [] : [counted(faults, 'fault')]),
-    ...(locked === 0 ? [] : [`${counted(locked, 'stream')} left, leased until released or broken`]),
+    ...(locked === 0 ? [] : [`${counted(locked, 'stream')} skipped, leased until released or broken`]),
   ]
-  if (claimed > 0) besides.unshift(`worked on ${counted(claimed, 'event')}: ${told.join(', ')}`)
-  return besides.length === 0 ? 'there was nothing to do' : besides.join('; ')
+  if (claimed > 0) besides.unshift(`worked on ${counted(claimed, 'event')}: ${counts.join(', ')}`)
+  return besides.length === 0 ? 'nothing to do' : besides.join('; ')
 }
 
 /** One line of `-o ndjson`. */
@@ -161,7 +161,7 @@ function endedLine({ run, startedMs, tookMs, ...ended }: Ended): string {
     event: ended.event,
     name: orNull(ended.name),
     outcome: ended.outcome,
-    attempt: ended.attempt ?? null,
+    attempt: ended.attempt,
     attemptKey: orNull(ended.attemptKey),
     owner: orNull(ended.owner),
     fence: ended.fence ?? null,
@@ -172,8 +172,8 @@ function endedLine({ run, startedMs, tookMs, ...ended }: Ended): string {
     startedAt: jsonTime(startedMs),
     tookMs: tookMs === undefined ? null : Math.round(tookMs),
     version: ended.version ?? null,
-    added: ended.added,
-    done: ended.done,
+    added: ended.added ?? [],
+    done: ended.done ?? false,
   })
 }
 
@@ -186,35 +186,35 @@ function firstLine(text: string): string {
   return visibleText([...first.slice(0, 2 * MESSAGE_LENGTH)].slice(0, MESSAGE_LENGTH).join(''))
 }
 
-/** What became of an event, as it is told. */
+/** The outcome of an event, for the output. */
 interface Ended {
   readonly stream: string
   readonly event: string
-  readonly name: string | undefined
-  readonly owner: string | undefined
-  readonly fence: number | undefined
-  readonly attempt: number | undefined
-  readonly attemptKey: string | undefined
+  readonly name?: string
+  readonly owner?: string
+  readonly fence?: number
+  readonly attempt: number
+  readonly attemptKey?: string
   readonly outcome: 'completed' | 'advanced' | 'failed' | 'released' | 'lost' | 'unreported' | 'given-up'
-  /** Why it was lost or not reported. */
-  readonly code: string | undefined
-  /** For people: what it failed with, or what became of it. */
-  readonly message: string | undefined
-  readonly run: ProgramRun | undefined
-  readonly startedMs: number | undefined
-  readonly tookMs: number | undefined
-  readonly version: number | undefined
-  readonly added: readonly string[]
+  /** The error code, if it was lost or not reported. */
+  readonly code?: string
+  /** For people: the failure or the outcome. */
+  readonly message?: string | undefined
+  readonly run?: ProgramRun | undefined
+  readonly startedMs?: number
+  readonly tookMs?: number
+  readonly version?: number
+  readonly added?: readonly string[]
   /** The stream ended with it. */
-  readonly done: boolean
+  readonly done?: boolean
 }
 
-/** How it ran: what the outcome does not say. */
+/** Facts about the run that the outcome lacks. */
 export interface RunDetails {
   readonly startedMs: number
   readonly endedMs: number
   readonly run: ProgramRun | undefined
-  /** What the command did to its event itself. */
+  /** The change that the command made to its event itself. */
   readonly ownEnd: SelfReported | undefined
 }
 
@@ -223,11 +223,6 @@ const WORDS = { complete: 'completed', advance: 'advanced', fail: 'failed', rele
 function endedFrom(outcome: Claimed, { startedMs, endedMs, run, ownEnd }: RunDetails): Ended {
   return {
     ...ofJob(outcome.job),
-    code: undefined,
-    message: undefined,
-    version: undefined,
-    added: [],
-    done: false,
     run,
     startedMs,
     tookMs: Math.max(0, endedMs - startedMs),
@@ -268,22 +263,6 @@ function specific(outcome: Claimed): Pick<Ended, 'outcome'> & Partial<Ended> {
 }
 
 function givenUp(stream: string, event: string, attempts: number): Ended {
-  return {
-    stream,
-    event,
-    name: undefined,
-    owner: undefined,
-    fence: undefined,
-    attempt: attempts,
-    attemptKey: undefined,
-    outcome: 'given-up',
-    code: undefined,
-    message: `tried ${attempts} times, and each time its worker went silent`,
-    run: undefined,
-    startedMs: undefined,
-    tookMs: undefined,
-    version: undefined,
-    added: [],
-    done: false,
-  }
+  const message = `${attempts} attempts, and each time the worker stopped sending heartbeats`
+  return { stream, event, attempt: attempts, outcome: 'given-up', message }
 }

@@ -9,14 +9,20 @@ import { defined } from '../../util/defined.ts'
 import { workLoop } from '../../worker/loop.ts'
 import { programWork } from '../../worker/program/run.ts'
 import type { LoopOptions, LoopReport } from '../../worker/types.ts'
-import { execEnd, notStarted } from '../exec/outcome.ts'
-import { environment, jobText, NOT_THE_COMMAND, ownProblem, successorsIn, takeAsSigterm } from '../exec/run.ts'
+import { execResult, notStarted } from '../exec/outcome.ts'
+import {
+  DEFAULT_GRACE_MS,
+  environment,
+  jobText,
+  NOT_THE_COMMAND,
+  ownProblem,
+  successorsIn,
+  takeAsSigterm,
+} from '../exec/run.ts'
 import type { WorkCommandOptions } from './options.ts'
-import { reportText, Teller } from './output.ts'
+import { reportText, WorkReporter } from './output.ts'
 
-const DEFAULT_GRACE_MS = 10_000
-
-/** Works until it is drained, or as long as `--once` and `--until-empty` say. */
+/** Works until drained, or until `--once` or `--until-empty` ends it. */
 export async function work(options: WorkCommandOptions, runtime: Runtime): Promise<Problem | undefined> {
   const { topic: _, ...flags } = options
   const successors = successorsIn(flags)
@@ -25,22 +31,22 @@ export async function work(options: WorkCommandOptions, runtime: Runtime): Promi
   if (found.kind !== 'found') return notStarted(program, found.kind === 'missing' ? 'ENOENT' : 'EACCES')
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
-  const teller = new Teller(options, output, runtime)
+  const reporter = new WorkReporter(options, output, runtime)
   const perform = programWork(options.command, {
     ...successors,
     store,
     env: environment(runtime),
-    stdin: options.stdin === undefined ? 'ignore' : job => teller.input(job, jobText(store, job)),
+    stdin: options.stdin === undefined ? 'ignore' : job => reporter.input(job, jobText(store, job)),
     stdout: options.output === 'ndjson' ? 'stderr' : 'inherit',
     stderr: chunk => runtime.stderr.write(chunk),
     graceMs: options.grace ?? DEFAULT_GRACE_MS,
-    ended: teller.ran,
+    ended: reporter.ran,
   })
   const listening = takeAsSigterm()
   try {
-    const report = await workLoop(store, loopOptions(options, teller, runtime), perform)
-    await teller.settled()
-    return await ended(store, report, teller, options, output, runtime)
+    const report = await workLoop(store, loopOptions(options, reporter, runtime), perform)
+    await reporter.flush()
+    return await resultOf(store, report, reporter, options, output, runtime)
   } catch (error) {
     if (!options.once || error instanceof EndsWith) throw error
     return ownProblem(errorProblem(error, runtime))
@@ -49,7 +55,7 @@ export async function work(options: WorkCommandOptions, runtime: Runtime): Promi
   }
 }
 
-function loopOptions(options: WorkCommandOptions, teller: Teller, runtime: Runtime): LoopOptions {
+function loopOptions(options: WorkCommandOptions, reporter: WorkReporter, runtime: Runtime): LoopOptions {
   const { name, topic, match, concurrency, maxAttempts, maxIdle, once, untilEmpty, claim, reason, write } = options
   const { env, actor, pid, signal } = runtime
   return {
@@ -58,32 +64,32 @@ function loopOptions(options: WorkCommandOptions, teller: Teller, runtime: Runti
     by: options.by ?? actor,
     leaseWaitMs: options.leaseWait ?? DEFAULT_LEASE_WAIT_MS,
     drain: signal,
-    observe: teller.observe,
+    observe: reporter.observe,
     ...defined({ topic, match, concurrency, maxAttempts, maxIdleMs: maxIdle }),
     ...(once ? { until: 'once' } : untilEmpty ? { until: 'until-empty' } : {}),
     ...defined({ claimMs: claim, why: reason, write }),
   }
 }
 
-async function ended(
+async function resultOf(
   store: StreamStore,
   report: LoopReport,
-  { last }: Teller,
+  { last }: WorkReporter,
   options: WorkCommandOptions,
   output: Output,
   runtime: Runtime,
 ): Promise<Problem | undefined> {
   await output.say(reportText(report))
   if (options.once) {
-    // Told already.
+    // The faults were reported already.
     if (last === undefined && report.faults > 0) throw new EndsWith(NOT_THE_COMMAND)
     if (last === undefined) return undefined
     const { stream, event } = last.outcome.job
     const { command } = options
-    return ownProblem(await execEnd(store, { stream, event: event.id, command }, last, output, runtime))
+    return ownProblem(await execResult(store, { stream, event: event.id, command }, last, output, runtime))
   }
   if (!options.untilEmpty) throw new EndsWith(0)
   const { failed, lost, givenUp, released, faults, locked } = report
   if (failed + lost + givenUp + released + faults + locked === 0) return undefined
-  return problem('batch-incomplete', 'not all of them ended well', { applied: 'yes' })
+  return problem('batch-incomplete', 'not all events ended successfully', { applied: 'yes' })
 }

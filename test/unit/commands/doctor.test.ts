@@ -64,7 +64,7 @@ describe('the store', () => {
     expect(ran.exit).toBe(0)
     expect(ran.stdout).toMatch(/^store {2}memory:\n {2}✓ ok {7}list [\d.]+ ms, .*remove [\d.]+ ms \[rights\]\n/)
     expect(ran.stdout).toContain('[versions]\n\nnothing to complain of\n')
-    expect(ran.stderr).toBe('streams were not examined; leasectl doctor --all examines them\n')
+    expect(ran.stderr).toBe('no streams examined; leasectl doctor --all examines them too\n')
   })
 
   test('is left without a trace, and with --read-only without a write', async () => {
@@ -169,13 +169,15 @@ describe('streams', () => {
   test('a name that nothing has is told, and the others are examined', async () => {
     const ran = await cli(await three(), ['doctor', 'gone', 'orders/2'])
     expect(ran.exit).toBe(3)
-    expect(ran.stdout).toContain('stream gone\n  ✗ error    there is no such stream [stream-not-found]')
+    expect(ran.stdout).toContain('stream gone\n  ✗ error    no such stream [stream-not-found]')
     expect(ran.stdout).toContain('[dangling-next]')
   })
 
   test('a sound stream that is named is told to be sound; of many only those with findings are', async () => {
     const world = await three()
-    expect((await cli(world, ['doctor', 'orders/1'])).stdout).toContain('stream orders/1\n  ✓ ok       nothing found')
+    expect((await cli(world, ['doctor', 'orders/1'])).stdout).toContain(
+      'stream orders/1\n  ✓ ok       no problems found',
+    )
     expect((await cli(world, ['doctor', '--all'])).stdout).not.toContain('orders/1')
   })
 

@@ -83,7 +83,7 @@ describe('a command that cannot be run leaves the event as it was', () => {
 
   test('flags of the command are not ours: its -o json makes no JSON of our errors', async () => {
     const ran = await cli(await order(), ['exec', 's', '01.00', '--', '/nowhere/worker', '-o', 'json', '--debug'])
-    expect(ran.stderr).toMatch(/^error: there is no command/)
+    expect(ran.stderr).toMatch(/^error: no command/)
   })
 })
 
@@ -146,7 +146,7 @@ describe('what leasectl cannot do is 125, with the code that other commands have
     const ran = await cli(world, ['exec', 's', '01.00', ...sh('exit 0')])
     vi.unstubAllEnvs()
     expect(ran).toMatchObject({ exit: 125, stdout: '' })
-    expect(ran.stderr).toMatch(/^error: no file for LEASECTL_OUTPUT can be made in \/nowhere .*\[file-failed\]/)
+    expect(ran.stderr).toMatch(/^error: cannot create a file for LEASECTL_OUTPUT in \/nowhere .*\[file-failed\]/)
     expect(await bodyOf(world, 's')).toBe(before)
   })
 

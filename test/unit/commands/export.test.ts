@@ -62,7 +62,7 @@ describe('one stream to stdout', () => {
     expect(several).toMatchObject({ exit: 2, stdout: '' })
     expect(several.stderr).toContain('--to FOLDER')
     const none = await cli(world, ['export', '--match', 'c'])
-    expect(none).toMatchObject({ exit: 0, stdout: '', stderr: 'no such streams in memory:\n' })
+    expect(none).toMatchObject({ exit: 0, stdout: '', stderr: 'no matching streams in memory:\n' })
   })
 
   test('on a terminal shows what could steer it', async () => {
@@ -78,7 +78,7 @@ describe('one stream to stdout', () => {
     await unreadable(world, 'bad')
     const xml = await cli(world, ['export', 'bad'])
     expect(xml).toMatchObject({ exit: 0, stdout: '<x' })
-    expect(xml.stderr).toContain('as they are stored')
+    expect(xml.stderr).toContain('as stored')
     for (const format of ['json', 'mermaid']) {
       expect(await cli(world, ['export', 'bad', '-o', format])).toMatchObject({ exit: 12, stdout: '' })
     }
@@ -122,8 +122,8 @@ test.each([
   ['export', 'which streams'],
   ['export s --all', 'both select streams'],
   ['export s --to x.xml', '> x.xml'],
-  ['export s -o json --to sqlite:x.db', 'cannot go into a store'],
-  ['export s -o chrome --to sqlite:x.db', 'cannot go into a store'],
+  ['export s -o json --to sqlite:x.db', 'cannot be written to a store'],
+  ['export s -o chrome --to sqlite:x.db', 'cannot be written to a store'],
   ['export s --to memory:', 'gone when this command ends'],
   ['export s --to azure:x', 'azure:ACCOUNT/CONTAINER'],
   ['export s --replace', '--replace needs --to'],
@@ -131,7 +131,7 @@ test.each([
   ['export s --to out --dry-run', '--dry-run needs --to'],
   ['export s --to sqlite:x.db --replace --skip-existing', 'opposites'],
   ['export s --endpoint https://c', 'needs -o otlp'],
-  ['export s -o otlp --endpoint https://c --to f', 'two targets'],
+  ['export s -o otlp --endpoint https://c --to f', '--to does not go with --endpoint'],
   ['export s -o otlp --endpoint http://collector:4318', 'Use https'],
   ['export s -o otlp --endpoint ftp://collector', 'neither https nor http'],
   ['export s -o otlp --endpoint collector', 'not a URL'],

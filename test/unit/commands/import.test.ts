@@ -95,7 +95,7 @@ describe('a folder', () => {
     const here = newWorld()
     const ran = await cli(here, ['import', path])
     expect(ran.exit).toBe(0)
-    expect(ran.stderr).toContain(`left out 7 files of ${path}`)
+    expect(ran.stderr).toContain(`skipped 7 files of ${path}`)
     expect(await namesIn(here.store)).toEqual(['a'])
   })
 
@@ -110,7 +110,7 @@ describe('a folder', () => {
     for (const source of [path, join(path, 'a.json')]) {
       const ran = await cli(newWorld(), ['import', source])
       expect(ran).toMatchObject({ exit: 2, stdout: '' })
-      expect(ran.stderr).toContain('JSON is for reading')
+      expect(ran.stderr).toContain('JSON cannot be imported')
     }
   })
 })
@@ -173,11 +173,11 @@ describe('another store', () => {
   test('that is not there, or is this one, is exit 2', async () => {
     const missing = await cli(newWorld(), ['import', `sqlite:${join(folder(), 'typo.db')}`])
     expect(missing).toMatchObject({ exit: 2 })
-    expect(missing.stderr).toContain('there is no store')
+    expect(missing.stderr).toContain('no such store')
     const { world, others } = await withStreams('a')
     const self = await cli(world, ['import', MOVED], { others, store: storeNamed(world.store, MOVED) })
     expect(self).toMatchObject({ exit: 2 })
-    expect(self.stderr).toContain('is the store that is written to')
+    expect(self.stderr).toContain('is also the target store')
   })
 
   test('whose streams vanish meanwhile: they are counted', async () => {
@@ -250,9 +250,9 @@ describe('over existing streams', () => {
     expect(no).toMatchObject({
       exit: 2,
       stdout: '',
-      questions: ['This writes over 1 stream in memory:. Go on? [y/N] '],
+      questions: ['This replaces 1 stream in memory:. Go on? [y/N] '],
     })
-    expect(no.stderr).toContain('written over:\n  c\n')
+    expect(no.stderr).toContain('to be replaced:\n  c\n')
     expect(await here.store.read('d')).toBeUndefined()
     const ran = await cli(here, [...ask, '-o', 'ndjson'], { terminal: true, answer: 'y' })
     expect(ran.exit).toBe(7)
@@ -262,7 +262,7 @@ describe('over existing streams', () => {
       ['c', 'done'],
       ['d', 'done'],
     ])
-    expect(ran.stdout).toContain('versions never go back to 1')
+    expect(ran.stdout).toContain('a version never goes back to 1')
     expect(await bodyOf(here, 'b')).toBe(b)
     expect(await bodyOf(here, 'c')).toBe(await bodyOf(world, 'c'))
   })
@@ -281,9 +281,9 @@ describe('over existing streams', () => {
     const ran = await cli(here, ['import', path, '--replace', '--dry-run'])
     expect(ran.exit).toBe(0)
     expect(ran.stdout.split('\n').map(line => line.split(/ {2,}/).slice(0, 3))).toEqual([
-      ['✓ already', 'a', 'the same is there'],
-      ['✗ refused', 'b', 'it stands at version 2, and versions never go back to 1'],
-      ['○ todo', 'c', 'would be written over'],
+      ['✓ already', 'a', 'identical'],
+      ['✗ refused', 'b', 'the stream is at version 2, and a version never goes back to 1'],
+      ['○ todo', 'c', 'would be replaced'],
       ['○ todo', 'd', 'would be created'],
       [''],
     ])
@@ -481,11 +481,11 @@ test('a file that may not be read is told, the rest goes on', async () => {
 test.each([
   ['import', 'missing required argument'],
   ['import=', 'SOURCE is empty'],
-  ['import nowhere', 'there is no file or folder nowhere'],
+  ['import nowhere', 'no such file or folder: nowhere'],
   ['import memory:', 'gone when this command ends'],
   ['import azure:x', 'azure:ACCOUNT/CONTAINER'],
   ['import . --name s', '--name is for a single file'],
-  ['import a.json', 'JSON is for reading'],
+  ['import a.json', 'JSON cannot be imported'],
   ['import . --replace --skip-existing', 'opposites'],
   ['import . --prefix ../x', 'segment'],
   ['import . --prefix .leasectl', 'reserved'],

@@ -82,7 +82,7 @@ describe('lab stream', () => {
     const { exit, stdout, stderr } = await lab(world, 'stream --procs 2 --events 5')
     expect({ exit, stderr }).toEqual({
       exit: 0,
-      stderr: 'lab/stream-20260301-120000-41 on memory:: 2 processes work on 5 events, each one after the other\n',
+      stderr: 'lab/stream-20260301-120000-41 on memory:: 2 processes work on 5 events, one event at a time each\n',
     })
     expect(stdout).toMatch(
       /^PROCESS +EVENTS +CHANGES +RACES LOST +WAITED p50 +p95 +max +ENDED\nworker-1 .*\nworker-2 .*\n\n/,
@@ -90,7 +90,7 @@ describe('lab stream', () => {
     expect(stdout).toMatch(/^ *≤ \S+ +\d+ {2}[█▏▎▍▌▋▊▉]+$/m)
     expect(stdout).toMatch(/changes a second; fairness [01]\.\d\d \(Jain's index of events per process\); longest wait/)
     expect(stdout).toMatch(
-      /\n✓ each event was started once per attempt and completed once, by its owner: so says the journal\n$/,
+      /\n✓ per the journal, each event was started once per attempt and completed once, by its owner\n$/,
     )
     expect(await namesIn(world.store)).toEqual([])
   })
@@ -146,14 +146,14 @@ describe('lab lease', () => {
     expect(exit).toBe(0)
     expect(stdout).toMatch(/^PROCESS +TURNS +ATTEMPTS +HELD +WAITED p50 +p95 +max\nworker-1 .*\nworker-2 .*\n\n/)
     expect(stdout).toMatch(/\d+ turns?, \d+\.\d attempts each; fairness/)
-    expect(stdout).toMatch(/\n✓ at no time had two processes the lease\n$/)
+    expect(stdout).toMatch(/\n✓ the lease was never held by two processes at the same time\n$/)
     expect(await namesIn(world.store)).toEqual([])
   })
 
   test('two that had it at one time end it with 1, and are named', async () => {
     const { exit, stdout, stderr } = await lab(newWorld(), 'lease --procs 2', { startTalking: holdingTogether })
     expect({ exit, stderr }).toEqual({ exit: 1, stderr: expect.stringContaining('[proof-failed]') })
-    expect(stdout).toContain('✗ worker-1 and worker-2 held the lease at one time, for 50.0 ms\n')
+    expect(stdout).toContain('✗ worker-1 and worker-2 held the lease at the same time for 50.0 ms\n')
   })
 })
 

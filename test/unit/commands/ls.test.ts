@@ -220,7 +220,7 @@ test.each([
   [['--fields', 'name', '-o', 'name'], '--fields does not go with -o name'],
   [['--fields', 'name', '-o', 'wide'], '--fields does not go with -o wide'],
   [['--sort', 'du'], 'did you mean due? One of name, status, due'],
-  [['--sort', '-due:desc'], 'names the order twice'],
+  [['--sort', '-due:desc'], 'gives the order twice'],
   [['--group-by', 'state'], 'did you mean status?'],
   [['--group-by', 'status', '-o', 'name'], '--group-by does not go with -o name'],
   [['--group-by', 'status', '-o', 'wide'], '--group-by does not go with -o wide'],

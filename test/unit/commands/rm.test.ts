@@ -47,7 +47,7 @@ test('asks even for one stream by its name, and shows it; the line says who and 
   expect(no).toMatchObject({
     exit: 2,
     stdout: '',
-    questions: ['This removes 1 stream for good, history and all. Go on? [y/N] '],
+    questions: ['This permanently removes 1 stream, including the history. Go on? [y/N] '],
   })
   expect(no.stderr).toMatch(/s +⊘ canceled/)
   expect(await isThere(world, 's')).toBe(true)
@@ -132,7 +132,7 @@ test('a document that cannot be read goes only by force', async () => {
   await unreadable(world, 'bad')
   const refused = await cli(world, ['rm', 'bad', '--yes'])
   expect(refused.exit).toBe(12)
-  expect(refused.stderr).toContain('--force removes it all the same')
+  expect(refused.stderr).toContain('--force removes it anyway')
   expect((await cli(world, ['rm', 'bad', '--yes', '--force'])).exit).toBe(0)
   expect(await isThere(world, 'bad')).toBe(false)
 })
@@ -176,7 +176,7 @@ test('a stream that was removed and created anew since the preview stays, exit 5
   })
   const ran = await cli(world, ['rm', 's', '--yes'], { store })
   expect(ran).toMatchObject({ exit: 5, stdout: '' })
-  expect(ran.stderr).toContain('s: it is gone, and another one has its name; that was not removed')
+  expect(ran.stderr).toContain('s was replaced by a new stream of the same name; the new one was not removed')
   expect(await isThere(world, 's')).toBe(true)
 })
 

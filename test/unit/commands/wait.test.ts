@@ -137,19 +137,19 @@ describe('each is told as it ends', () => {
       'not met: 2 of 3',
       '  a  ⊘ canceled',
       '  c  ✓ completed with errors  01.00: no answer',
-      'error: 2 of 3 ended otherwise than success                                      [ended-otherwise]',
+      'error: 2 of 3 ended without reaching success                                    [ended-otherwise]',
       '  streams  a c',
       '',
     ])
     expect(ran.exit).toBe(8)
   })
 
-  test('one stream that ended otherwise is told by the error', async () => {
+  test('the error of a single stream says how it ended', async () => {
     const world = await three()
     await cli(world, ['abort', 'a', '-m', 'host gone'])
     const ran = await waiting(world, ['a', '--for', 'completed'])
     expect(ran.exit).toBe(8)
-    expect(ran.stderr).toContain('a ended otherwise than completed: ✗ aborted')
+    expect(ran.stderr).toContain('a ended without reaching completed: ✗ aborted')
     expect(ran.stderr).toContain('failure  00: host gone')
     expect(ran.stderr).not.toContain('not met:')
   })
@@ -202,8 +202,8 @@ describe('when enough is known', () => {
       'not met: 2 of 2',
       '  b  ⊘ canceled',
       expect.stringMatching(/^ {2}a {2}▶ inprocess {2}waits on 01.00 02.00 {2}due in 9m\d\ds$/),
-      'error: 1 of 2 did not come to success within 1ms                                [timed-out]',
-      '  besides  1 ended otherwise',
+      'error: 1 of 2 did not reach success within 1ms                                  [timed-out]',
+      '  besides  1 ended without reaching it',
       '',
     ])
   })
@@ -438,7 +438,7 @@ describe('bad input of a flag is exit 2 with a hint', () => {
   test.each([
     ['wait a --for sucess', 'did you mean success?'],
     ['wait a --for later', 'event=ID:STATUS'],
-    ['wait a --for event=01.00', 'which status?'],
+    ['wait a --for event=01.00', 'the status is missing'],
     ['wait a --for event=01.00:complete', 'did you mean completed?'],
     ['wait a --for event=:done', 'the id of the event is empty'],
     ['wait a --within 30', '30 has no unit: 30s'],

@@ -37,7 +37,7 @@ test.each(['text', 'ndjson'])(
     await cli(made, ['event', 'set', 's', '01.00', '--timeout', '0s'])
     const { exit, stderr } = await cli(made, ['work', '--name', 'A', '--once', '-o', format, '--', 'true'], PATH)
     expect(exit).toBe(0)
-    expect(stderr).toMatch(/^beware {5}s 01\.00 A: its timeout is over: a watchdog ends it while it is worked on$/m)
+    expect(stderr).toMatch(/^warning {4}s 01\.00 A: its timeout is over: a watchdog ends it while it is worked on$/m)
   },
 )
 
@@ -57,7 +57,7 @@ test('the topic is that of the events it works on, not of what follows', async (
   await cli(made, ['init', 's'])
   await cli(made, ['event', 'advance', 's', '00', '--fork', 'A', '--topic', 'eu'])
   const other = await cli(made, ['work', '--name', 'A', '--topic', 'us', '--until-empty', '--', 'true'], PATH)
-  expect(other.stderr).toContain('there was nothing to do')
+  expect(other.stderr).toContain('nothing to do')
   await cli(made, ['work', '--name', 'A', '--topic', 'eu', '--next', 'N', '--until-empty', '--', 'true'], PATH)
   expect((await readStream(made.store, 's'))?.stream.find('01.01')).toMatchObject({ name: 'N', topic: '' })
 })
@@ -66,7 +66,7 @@ test('--once hands on the code of the command, and is 0 where there is nothing t
   const made = await world('A')
   expect((await cli(made, ['work', '--name', 'A', '--once', '--', 'sh', '-c', 'exit 41'], PATH)).exit).toBe(41)
   const idle = await cli(made, ['work', '--name', 'A', '--once', '--', 'true'], PATH)
-  expect(idle).toMatchObject({ exit: 0, stdout: '', stderr: 'there was nothing to do\n' })
+  expect(idle).toMatchObject({ exit: 0, stdout: '', stderr: 'nothing to do\n' })
 })
 
 test('without the right to write: 7 at the end, 125 for one', async () => {
@@ -87,7 +87,7 @@ test('says that a stream with work was left because it is leased until it is rel
   const made = await world()
   await cli(made, ['lease', 'acquire', 's', '--duration', 'infinite'])
   const ran = await cli(made, ['work', '--name', 'A', '--until-empty', '--', 'true'], PATH)
-  expect(ran).toMatchObject({ exit: 7, stderr: expect.stringContaining('1 stream left, leased until released') })
+  expect(ran).toMatchObject({ exit: 7, stderr: expect.stringContaining('1 stream skipped, leased until released') })
 })
 
 test('says of a command that cannot be started why its event was handed back: 7', async () => {

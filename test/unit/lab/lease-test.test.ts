@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { overlapsIn, takeTurns } from '../../../src/lab/lease-test.ts'
 import type { Turn } from '../../../src/lab/samples.ts'
-import { paceOf, type WaitStrategy } from '../../../src/lab/wait-strategy.ts'
+import { type WaitStrategy, waitStrategyOf } from '../../../src/lab/wait-strategy.ts'
 import { openMemoryStore } from '../../../src/store/memory.ts'
 import { storeWith } from '../commands/store-with.ts'
 import { init, run } from '../ops/support.ts'
@@ -26,7 +26,7 @@ async function scene() {
     pace: AT_ONCE,
     clock,
     signal: new AbortController().signal,
-    tell: (turn: Turn) => void turns.set(name, [...(turns.get(name) ?? []), turn]),
+    report: (turn: Turn) => void turns.set(name, [...(turns.get(name) ?? []), turn]),
   })
   return { store, turns, options }
 }
@@ -67,7 +67,7 @@ test('a lease that is gone when it is given back is told as lost', async () => {
 })
 
 test('the reference polls between 750 and 2 500 ms and does not rest', () => {
-  const { retryMs, restMs } = paceOf('reference', () => 0.5)
+  const { retryMs, restMs } = waitStrategyOf('reference', () => 0.5)
   expect([retryMs(0), retryMs(9), restMs()]).toEqual([1625, 1625, 0])
-  expect(paceOf('reference', () => 0).retryMs(0)).toBe(750)
+  expect(waitStrategyOf('reference', () => 0).retryMs(0)).toBe(750)
 })

@@ -7,7 +7,7 @@ import {
   workAtOnce,
   workInLoop,
 } from '../../../src/lab/stream-test.ts'
-import { paceOf } from '../../../src/lab/wait-strategy.ts'
+import { waitStrategyOf } from '../../../src/lab/wait-strategy.ts'
 import { readStream } from '../../../src/ops/read-stream.ts'
 import { openMemoryStore } from '../../../src/store/memory.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
@@ -27,7 +27,7 @@ function options(name: string, told: LabChange[], rest: Partial<LabWorkOptions> 
     random: Math.random,
     clock: () => 0,
     signal: NEVER,
-    tell: change => told.push(change),
+    report: change => told.push(change),
     ...rest,
   }
 }
@@ -100,11 +100,11 @@ test('a loop in which another was faster claims what the document it has just wr
   })
   const stop = new AbortController()
   const told: LabChange[] = []
-  const tell = (change: LabChange) => {
+  const report = (change: LabChange) => {
     told.push(change)
     if (change.event === '04.00' && change.op === 'complete') stop.abort()
   }
-  await workInLoop(raced, 's', options('a', told, { random: () => 0, signal: stop.signal, tell }))
+  await workInLoop(raced, 's', options('a', told, { random: () => 0, signal: stop.signal, report }))
   expect(told.map(({ event, op, outcome }) => [event, op, outcome])).toContainEqual(['02.00', 'start', 'claimed'])
   expect(seen).toEqual(['read', 'write', 'write', 'write', 'write', 'write', 'read'])
 })
@@ -161,7 +161,7 @@ describe('the reference', () => {
       },
     })
     const start = { op: 'start', event: '01.00', owner: 'a', claimMs: 60_000 } as const
-    const how = { by: 'a', commandId: 'c', signal: NEVER, pace: paceOf('reference', Math.random) }
+    const how = { by: 'a', commandId: 'c', signal: NEVER, pace: waitStrategyOf('reference', Math.random) }
     expect(await referenceChange(seen, 's', start, how)).toMatchObject({ kind: 'done' })
     expect(calls).toEqual(['acquire', 'read and write under the lease', 'release'])
   })

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { type ProofInput, prove } from '../../../src/lab/verify.ts'
+import { type VerificationInput, verifyJournal } from '../../../src/lab/verify.ts'
 import { newEvent } from '../../../src/stream/event.ts'
 
 const event = (id: string, status = 'completed', attempt = '1') => newEvent({ id, status }, { attempt })
 const tx = (version: number, op: string, on: string, by: string) => ({ version, op, on, by })
 
 /** Two events, each started and completed once, by its owner. */
-const GOOD: ProofInput = {
+const GOOD: VerificationInput = {
   events: [newEvent({ id: '00', status: 'completed' }), event('01.00'), event('02.00')],
   transactions: [
     tx(1, 'init', '00', 'lab'),
@@ -23,7 +23,7 @@ const GOOD: ProofInput = {
 }
 
 /** The second event again, after its first owner was killed. */
-const TAKEN_OVER: ProofInput = {
+const TAKEN_OVER: VerificationInput = {
   ...GOOD,
   events: [...GOOD.events.slice(0, 2), event('02.00', 'completed', '2')],
   transactions: [
@@ -36,10 +36,10 @@ const TAKEN_OVER: ProofInput = {
   killed: true,
 }
 
-const faultsOf = (input: ProofInput) => prove(input).faults.map(({ event, what }) => `${event} ${what}`)
+const faultsOf = (input: VerificationInput) => verifyJournal(input).faults.map(({ event, what }) => `${event} ${what}`)
 
 test('who completed what comes from the journal', () => {
-  expect(prove(GOOD)).toMatchObject({
+  expect(verifyJournal(GOOD)).toMatchObject({
     faults: [],
     attempts: 2,
     completedBy: new Map([
@@ -50,12 +50,12 @@ test('who completed what comes from the journal', () => {
 })
 
 test('a killed owner, whose event another took over, is no fault', () => {
-  expect(prove(TAKEN_OVER)).toMatchObject({ faults: [], attempts: 3 })
+  expect(verifyJournal(TAKEN_OVER)).toMatchObject({ faults: [], attempts: 3 })
 })
 
 describe('it is a fault', () => {
   const { transactions, events } = GOOD
-  const cases: readonly (readonly [what: string, input: ProofInput, fault: string])[] = [
+  const cases: readonly (readonly [what: string, input: VerificationInput, fault: string])[] = [
     [
       'that an event is open',
       { ...GOOD, events: [...events.slice(0, 2), event('02.00', 'inprocess')] },
@@ -74,7 +74,7 @@ describe('it is a fault', () => {
     [
       'that another than the owner completed it',
       { ...GOOD, transactions: transactions.with(4, tx(5, 'complete', '01.00', 'b')) },
-      '01.00 was completed by another than its owner a',
+      '01.00 was completed by a process other than its owner a',
     ],
     [
       'that something follows the end',
@@ -84,7 +84,7 @@ describe('it is a fault', () => {
     [
       'that it took two attempts where nobody was killed',
       { ...TAKEN_OVER, killed: false },
-      '02.00 took 2 attempts, and nobody was killed',
+      '02.00 took 2 attempts, though no process was killed',
     ],
     [
       'that a version is missing',
@@ -94,7 +94,7 @@ describe('it is a fault', () => {
     [
       'that what a worker was told is not there',
       { ...GOOD, acknowledged: [{ worker: 'b', event: '01.00' }] },
-      '01.00 b was told that it is completed; the journal has no such entry',
+      '01.00 its completion was confirmed to b; the journal has no such entry',
     ],
   ]
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { runTeam } from '../../../src/lab/worker-processes.ts'
+import { runWorkerProcesses } from '../../../src/lab/worker-processes.ts'
 import type { LineChannel } from '../../../src/process/line-process.ts'
 
 const NEVER = new AbortController().signal
@@ -77,11 +77,11 @@ test('nobody begins before all are ready', async () => {
     else setTimeout(becomeReady, 0)
     return puppet
   }
-  const members = await runTeam({ size: 2, start, signal: NEVER })
+  const members = await runWorkerProcesses({ size: 2, start, signal: NEVER })
   expect(order).toEqual(['worker-1 is ready', 'worker-2 is ready', 'worker-1: go', 'worker-2: go'])
-  expect(members.map(({ name, told, killed }) => ({ name, told, killed }))).toEqual([
-    { name: 'worker-1', told: [{ kind: 'done' }], killed: false },
-    { name: 'worker-2', told: [{ kind: 'done' }], killed: false },
+  expect(members.map(({ name, output, killed }) => ({ name, output, killed }))).toEqual([
+    { name: 'worker-1', output: [{ kind: 'done' }], killed: false },
+    { name: 'worker-2', output: [{ kind: 'done' }], killed: false },
   ])
 })
 
@@ -97,7 +97,7 @@ describe('a worker that fails', () => {
         puppets.push(puppet)
         return puppet
       }
-      await expect(runTeam({ size: 2, start, signal: NEVER })).rejects.toThrow(
+      await expect(runWorkerProcesses({ size: 2, start, signal: NEVER })).rejects.toThrow(
         'worker-2 ended with 9: the store is away',
       )
       expect(await Promise.all(puppets.map(({ ended }) => ended))).toHaveLength(2)
@@ -108,7 +108,7 @@ describe('a worker that fails', () => {
 test('a signal stops all, and its reason is the end', async () => {
   const stop = new AbortController()
   const start = async () => new Puppet(() => stop.abort('SIGINT'))
-  await expect(runTeam({ size: 3, start, signal: stop.signal })).rejects.toBe('SIGINT')
+  await expect(runWorkerProcesses({ size: 3, start, signal: stop.signal })).rejects.toBe('SIGINT')
 })
 
 test('a killed one is replaced, until somebody finds that all is done; half a line of it is passed over', async () => {
@@ -124,7 +124,7 @@ test('a killed one is replaced, until somebody finds that all is done; half a li
     return puppet
   }
   const kills = { everyMs: 0, random: () => 0 }
-  const members = await runTeam({ size: 2, start, signal: NEVER, kills })
+  const members = await runWorkerProcesses({ size: 2, start, signal: NEVER, kills })
   expect(members.map(({ name, killed }) => [name, killed])).toEqual([
     ['worker-1', true],
     ['worker-2', false],

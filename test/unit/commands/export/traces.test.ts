@@ -81,7 +81,7 @@ describe('one file of all', () => {
   test('a full disk is told, and no half file stays', async () => {
     const ran = await cli(await withStreams('a'), ['export', '--all', '-o', 'chrome', '--to', '/dev/full'])
     expect(ran).toMatchObject({ exit: 9, stdout: '' })
-    expect(ran.stderr).toMatch(/no room left for \/dev\/full \(ENOSPC\) .*\[store-full\]/)
+    expect(ran.stderr).toMatch(/no space left for \/dev\/full \(ENOSPC\) .*\[store-full\]/)
   })
 
   test('interrupted, no half file stays either', async () => {

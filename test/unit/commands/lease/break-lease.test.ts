@@ -49,7 +49,7 @@ test('a lease that changed hands while one was asked is not broken, and the new 
   const ran = await cli(world, ['lease', 'break', 's'], { ...YES, store })
   expect(ran).toMatchObject({ exit: 5, stdout: '' })
   expect(ran.stderr).toMatch(/before {2}s {2}leased by worker-7/)
-  expect(ran.stderr).toMatch(/the lease of s changed hands while you were asked; it was not broken.*\[changed\]/)
+  expect(ran.stderr).toMatch(/the lease of s changed hands before you confirmed; it was not broken.*\[changed\]/)
   expect(ran.stderr).toContain('held by  worker-8@testhost (pid 41) for 0s, "event start 01.00"')
   expect(broken).toEqual([])
   expect(await state(world)).toBe('leased')

@@ -63,7 +63,7 @@ test('-o json is a document, -o ndjson a line each; the id is never told', async
 test('a lease that looks left behind is spoken of, with --stale it is shown with the reasons and what to try', async () => {
   const world = await three()
   expect((await cli(world, ['lease', 'ls'])).stderr).toBe(
-    '1 of 2 leases may be left behind; --stale says which and why\n',
+    '1 of 2 leases may be abandoned; --stale lists them with the reasons\n',
   )
   const ran = await cli(world, ['lease', 'ls', '--stale', '1m'], { source: 'flag' })
   expect(ran.stdout.split('\n').slice(1)).toEqual([
@@ -71,7 +71,7 @@ test('a lease that looks left behind is spoken of, with --stale it is shown with
     '',
   ])
   expect(ran.stderr).toBe(
-    'look before you break: what its holder is doing would be lost\n' +
+    'check the holder before you break a lease: its unfinished work would be lost\n' +
       'try      leasectl lease break b/1 --store memory:\n',
   )
   const document = json((await cli(world, ['lease', 'ls', '--stale', '-o', 'json'])).stdout)
@@ -121,7 +121,7 @@ test('without a lease it is a header or [], exit 0, and a sentence', async () =>
   expect(table.stdout).toMatch(/^STREAM +STATE.*\n$/)
   const document = await cli(world, ['lease', 'ls', '--match', 'x*', '-o', 'json'])
   expect(json(document.stdout)).toEqual({ apiVersion: 'leasectl/v1', items: [], total: 0 })
-  expect(document.stderr).toBe('no stream that matches is leased in memory:\n')
+  expect(document.stderr).toBe('no matching stream is leased in memory:\n')
 })
 
 test('a lease that is breaking is shown with its end and is not stale', async () => {

@@ -105,7 +105,7 @@ test.each(['name', 'ndjson'])('-o %s tells no total: nothing is listed beyond th
   const { world, store } = await copies(50, () => pages++, 1)
   const ran = await cli(world, ['ls', '-o', format, '--limit', '5'], { store })
   expect(ran.stdout.trimEnd().split('\n')).toHaveLength(5)
-  expect(ran.stderr).toMatch(/^showing the first 5, there are more \(/)
+  expect(ran.stderr).toMatch(/^showing the first 5; there are more \(/)
   expect(pages).toBe(6)
 })
 

@@ -180,8 +180,8 @@ test.each([
   [['-o', 'json'], {}, '-w does not go with -o json', 'tail -f -o ndjson'],
   [['-o', 'yaml'], {}, '-w does not go with -o yaml', 'tail -f'],
   [['-o', 'name'], {}, '-w does not go with -o name', 'loop'],
-  [[], { columns: undefined }, 'no terminal', 'tail -f'],
-  [[], { env: { TERM: 'dumb' } }, 'no terminal', 'loop'],
+  [[], { columns: undefined }, 'not a terminal', 'tail -f'],
+  [[], { env: { TERM: 'dumb' } }, 'not a terminal', 'loop'],
 ])('-w %j %j is exit 2 and names what to use instead', async (more, setting, says, instead) => {
   const ran = await cli(newWorld(), ['ls', '-w', ...more], { columns: 80, ...setting } as Setting)
   expect(ran).toMatchObject({ exit: 2, stdout: '' })

@@ -93,10 +93,10 @@ describe('show --at VERSION', () => {
     expect(await shown(world, '--at', '3', '-o', 'mermaid')).toContain('["01.00 Search<br/>#10007; aborted"]:::aborted')
   })
 
-  test('-o xml is refused: the stored document is only as it is now', async () => {
+  test('-o xml is refused: the stored document is only the current document is stored', async () => {
     const ran = await cli(story, ['show', 'orders/1', '--at', '3', '-o', 'xml'])
     expect(ran).toMatchObject({ exit: 2, stdout: '' })
-    expect(ran.stderr).toContain('only as it is now')
+    expect(ran.stderr).toContain('only the current document is stored')
   })
 })
 
@@ -112,18 +112,18 @@ describe('show --at TIME', () => {
     expect(json(await shown(world, '--at', '2026-03-01T12:02:00Z', '-o', 'json'))).toMatchObject({ version: 3 })
   })
 
-  test('one that is still to come is exit 2', async () => {
+  test('one that is in the future is exit 2', async () => {
     const ran = await cli(story, ['show', 'orders/1', '--at', '2099-01-01T00:00:00Z'])
     expect(ran).toMatchObject({ exit: 2, stdout: '' })
-    expect(ran.stderr).toContain('2099-01-01T00:00:00.000Z is still to come')
+    expect(ran.stderr).toContain('2099-01-01T00:00:00.000Z is in the future')
   })
 })
 
 describe('a version that never was is exit 3 and says which there are', () => {
   test.each([
-    ['99', 'never had version 99; there are versions 1 to 5, the first of 12:00:00Z'],
-    ['0', 'never had version 0; there are versions 1 to 5'],
-    ['2026-03-01T11:59:59Z', 'had no version at 11:59:59Z; there are versions 1 to 5, the first of 12:00:00Z'],
+    ['99', 'never had version 99; it has versions 1 to 5, the first from 12:00:00Z'],
+    ['0', 'never had version 0; it has versions 1 to 5'],
+    ['2026-03-01T11:59:59Z', 'had no version at 11:59:59Z; it has versions 1 to 5, the first from 12:00:00Z'],
   ])('--at %s', async (at, says) => {
     const ran = await cli(story, ['show', 'orders/1', '--time', 'utc', '--at', at])
     expect(ran).toMatchObject({ exit: 3, stdout: '' })
@@ -170,7 +170,9 @@ describe('a document that others made', () => {
     expect(adopted.stdout).toMatch(/01 Step +○ init/)
     const before = await at('2026-03-01T11:00:00Z')
     expect(before.exit).toBe(3)
-    expect(before.stderr).toContain('the first of 12:01:00Z, when leasectl first wrote what others had made')
+    expect(before.stderr).toContain(
+      'the first from 12:01:00Z, when leasectl first wrote a stream made by another program',
+    )
   })
 
   test('written over without a transaction: what was recorded is a version, what was not is no part of it', async () => {
@@ -200,6 +202,6 @@ describe('a version or a point in time', () => {
   })
 
   test.each(['soon', '', '-1', '1.5', 'v', '12:99'])('%j is refused', text => {
-    expect(() => versionOrTime('--at')(text)).toThrow(/neither a version nor a point in time/)
+    expect(() => versionOrTime('--at')(text)).toThrow(/neither a version nor a time/)
   })
 })

@@ -129,7 +129,7 @@ test.each([
   [['--diff', '1', '-o', 'mermaid'], '--diff does not go with -o mermaid'],
   [['--diff', '1', '-o', 'timeline'], '--diff does not go with -o timeline'],
   [['--diff', '1', '--select', 'Event'], '--diff does not go with --select'],
-  [['--diff', 'never'], 'neither a version nor a point in time'],
+  [['--diff', 'never'], 'neither a version nor a time'],
 ])('%j is exit 2', async (argv, says) => {
   const ran = await cli(story, ['show', 'orders/1', ...argv])
   expect(ran).toMatchObject({ exit: 2, stdout: '' })

@@ -119,8 +119,8 @@ test('a stream that vanishes, or cannot be read meanwhile, is told above what it
   expect(exit).toBe(130)
   expect(seen).toEqual([
     'a  v1',
-    'a was removed; this is what it was',
-    expect.stringMatching(/^a cannot be read: a: line 1, column \d+: .*; this is what it was$/),
+    'a was removed; this is its last state',
+    expect.stringMatching(/^a cannot be read: a: line 1, column \d+: .*; this is its last state$/),
     'a  v1',
   ])
   const removed = frames.find(frame => frame[1]?.includes('removed')) ?? []
@@ -175,10 +175,10 @@ test.each([
   [['-o', 'json'], {}, '-w does not go with -o json'],
   [['-o', 'xml'], {}, '-w does not go with -o xml'],
   [['-o', 'mermaid'], {}, '-w does not go with -o mermaid'],
-  [['--at', '1'], {}, 'what has been does not change'],
+  [['--at', '1'], {}, 'past versions do not change'],
   [['--select', 'Event', '--must'], {}, '-w does not go with --must'],
-  [[], { columns: undefined }, 'no terminal'],
-  [[], { env: { TERM: 'dumb' } }, 'no terminal'],
+  [[], { columns: undefined }, 'not a terminal'],
+  [[], { env: { TERM: 'dumb' } }, 'not a terminal'],
 ])('-w %j %j is exit 2', async (more, setting, says) => {
   const ran = await cli(await forked(), ['show', 's', '-w', ...more], { columns: 80, ...setting } as Setting)
   expect(ran).toMatchObject({ exit: 2, stdout: '' })

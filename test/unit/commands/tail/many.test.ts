@@ -125,10 +125,10 @@ test('a name has its colour, --highlight marks what it finds, and neither withou
 
 describe('what is no use', () => {
   test.each<[why: string, argv: string[], told: RegExp]>([
-    ['nothing that limits it', [], /which streams\?[\s\S]*-f/],
+    ['nothing that limits it', [], /tail needs streams[\s\S]*-f/],
     ['two kinds of selection', ['a', '--match', 'b*'], /names and filters/],
-    ['a version of several streams', ['a', 'b', '--from-version', '3'], /--from-version is for one stream/],
-    ['a version of a filter', ['--all', '--from-version', '3'], /--from-version is for one stream/],
+    ['a version of several streams', ['a', 'b', '--from-version', '3'], /--from-version needs a single stream/],
+    ['a version of a filter', ['--all', '--from-version', '3'], /--from-version needs a single stream/],
     ['an interval without -f', ['--all', '--interval', '5s'], /--interval needs -f/],
     ['a pattern that is none', ['--all', '--include', 'ab(c'], /--include ab\(c: Unterminated group, at character 3/],
     ['a pattern that is none', ['--all', '--exclude', '*'], /--exclude \*: Nothing to repeat, at character 1/],
@@ -256,7 +256,7 @@ describe('-f', () => {
   test('says that nothing matches so far, and what is removed', async () => {
     const world = await played()
     const none = await following(world, ['--match', 'zoo/*'], [() => undefined, () => cli(world, ['init', 'zoo/1'])])
-    expect(none.stderr).toBe('-- no stream matches so far; waiting for one (Ctrl-C ends)\n')
+    expect(none.stderr).toBe('-- no stream matches yet; waiting for one (Ctrl-C to stop)\n')
     expect(none.stdout).toContain('zoo/1')
     for (let at = 10; at < 22; at++) await cli(world, ['init', `zoo/${at}`])
     const names = ['zoo/1', ...Array.from({ length: 12 }, (_, at) => `zoo/${at + 10}`)]
@@ -316,8 +316,8 @@ describe('-f', () => {
     const ran = await following(world, ['-n', '0', '-o', 'ndjson'], steps, list)
     expect(ran.stdout.trimEnd().split('\n').map(json)).toMatchObject([{ stream: 'invoices/3', version: 1 }])
     expect(ran.stderr.split('\n').slice(1)).toEqual([
-      '-- invoices/3 was created anew meanwhile; the end of its former life may have been missed',
-      '-- connected again; something may have been missed of 1 stream, named above, and 1 stream had gone by then',
+      '-- invoices/3 was removed and created again; its last transactions before that may have been missed',
+      '-- connected again; transactions of 1 stream, named above, may have been missed, and 1 stream had been removed',
       '-- orders/1 was removed',
       '',
     ])

@@ -64,7 +64,7 @@ test('the dashboard shows the stream that is played, locked; who quits stops the
   expect(seen).toMatchObject({ writes: 'locked', stream: expect.stringMatching(/^demo\/search-order-/) })
   expect(ran.exit).toBe(0)
   expect(ran.stopped).toEqual([1, 2, 3])
-  expect(ran.stdout).toContain('was stopped where it stood')
+  expect(ran.stdout).toContain('was stopped before its end')
   expect(ran.stdout).toContain('leasectl show -o xml demo/search-order-')
 })
 

@@ -36,7 +36,7 @@ test('of a stream: the tree once, then what happens; SIGTERM ends it with 143', 
   expect(ran.exit).toBe(143)
   expect(ran.stdout.match(/▾ 00 Start/g)).toHaveLength(1)
   expect(ran.stdout).toMatch(/v1\n[\s\S]*01\.00 A +○ init[\s\S]*\n\n.*v2 +cancel +00 +inprocess → ⊘ canceled.*"why"/)
-  expect(ran.stderr).toBe('-- s is done; a retry may reopen it (Ctrl-C ends)\n')
+  expect(ran.stderr).toBe('-- s is done; a retry may reopen it (Ctrl-C to stop)\n')
 })
 
 test('a stream that is not there yet is waited for, and said so once', async () => {
