@@ -1,4 +1,4 @@
-/** The chapters in their order, each with its functions. */
+/** The sections in order, each with its functions. */
 const CHAPTERS = new Map([
   ['Stores', ['openStore']],
   ['Creating and changing streams', ['changeStream', 'createStream', 'transact']],
@@ -9,7 +9,7 @@ const CHAPTERS = new Map([
   ['Leases', ['acquireLease', 'breakLease', 'changeLease', 'leaseScope', 'releaseLease', 'renewLease']],
 ])
 
-/** What kinds of symbols a page has. */
+/** The kinds of symbols on each page. */
 const PAGES = [
   { file: 'functions.md', title: 'Functions', kinds: ['Function'] },
   { file: 'classes.md', title: 'Classes', kinds: ['Class'], not: isError },
@@ -22,7 +22,7 @@ const MADE = '<!-- Made by `npm run api` from the doc comments in src: change th
 /**
  * The pages of the API documentation.
  *
- * @param {any[]} exports as `extractApi` gives them
+ * @param {any[]} exports from `extractApi`
  * @returns {Map<string, string>} texts by file names
  */
 export function renderApi(exports) {
@@ -130,7 +130,7 @@ function cell(text) {
   return text.replaceAll('|', '\\|')
 }
 
-/** As it would stand in a program, members with their comments. */
+/** The declaration as source code, with the comments of its members. */
 function declaration(symbol) {
   const head = excerpt(symbol).replace(/^export (declare )?/, '')
   if (symbol.members === undefined || symbol.kind === 'TypeAlias') return tidy(head)
@@ -139,12 +139,12 @@ function declaration(symbol) {
   return members.length === 0 ? `${tidy(head)} {}` : `${tidy(head)} {\n${body}\n}`
 }
 
-/** Constructors without a comment get one by the extractor. */
+/** The extractor generates comments for constructors without one. */
 function ownComment({ kind, docComment }) {
   return kind === 'Constructor' && docComment.includes('Constructs a new instance') ? '' : docComment.trim()
 }
 
-/** A member's lines stand as deep as in its class. */
+/** Indents the lines of a member as in its class. */
 function dedented(text) {
   return text.replaceAll(/^ {4}/gm, '')
 }
@@ -156,7 +156,7 @@ function excerpt({ excerptTokens }) {
     .trim()
 }
 
-/** Two blanks a level, no semicolons at ends, comments of one line on one line. */
+/** Two spaces per level, no trailing semicolons, one-line comments on one line. */
 function tidy(text) {
   return text
     .replaceAll(/^( {4})+/gm, blanks => ' '.repeat(blanks.length / 2))
