@@ -14,7 +14,7 @@ export const limits = { still: 1, moved: 1, sdk: 0.25 }
 const STILL_MS = 40
 const MOVED_MS = 80
 const PAGE = 5_000
-/** Few enough to be read in sequence, as one partition. */
+/** Few enough to be read in sequence: the listing sends no other requests. */
 const PAGES = 2
 const ROUNDS = 12
 

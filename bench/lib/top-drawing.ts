@@ -34,7 +34,6 @@ export function frameCosts(child: string, screen: Screen): Promise<FrameCosts> {
   return answerOf<FrameCosts>(child, screen)
 }
 
-/** The percentile. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? Number.NaN
