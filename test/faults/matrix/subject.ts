@@ -21,7 +21,7 @@ export interface Scene {
   readonly signal?: AbortSignal
 }
 
-/** What a reader may find of an operation: done, not done, or done twice to the next holder. Several may be true. */
+/** The possible states after an operation: done, not done, or done again for the next writer. Several may hold. */
 export type Truth = 'as asked' | 'as before' | 'changed twice'
 
 /** One of the operations of the matrix. */
