@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** These wait for leases to run out, or start processes: begun first, the short ones run beside them. */
+/** Tests that wait for leases to expire or start processes: started first, so that short ones run beside them. */
 const LONG =
   /test\/(contract\/azure|service-facts|faults|docs\/examples|e2e|security\/hostile|simulation\/watchdog|unit\/store\/azure\/change\/leased)/
 
@@ -13,7 +13,7 @@ class LongFirst extends BaseSequencer {
   }
 }
 
-/** They double modules, or measure the time of their process. All others share what they import: half of their time. */
+/** Tests that mock modules or measure process time. All others share their imports, which halves their time. */
 const ALONE = [
   'test/faults/outage/outage.test.ts',
   'test/security/hostile/{graphs,names,xml-pace}.test.ts',
@@ -28,11 +28,11 @@ export default defineConfig({
       { extends: true, test: { name: 'alone', include: ALONE } },
     ],
     globalSetup: ['test/support/vitest-azurite-setup.ts', 'test/support/vitest-program-setup.ts'],
-    // For a machine that has much else to do: a test that hangs costs this, the others nothing.
+    // Generous, for a busy machine: only a test that hangs costs this time.
     testTimeout: 120_000,
     hookTimeout: 180_000,
     sequence: { sequencer: LongFirst },
-    // Several files wait more than they work: more of them than cores can run at a time.
+    // Several files mostly wait, so more of them than cores can run at a time.
     maxWorkers: 3,
     coverage: { include: ['src/stream/**'], reporter: ['text'] },
   },

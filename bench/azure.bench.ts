@@ -42,7 +42,7 @@ async function setScene(port: number, container: string): Promise<Scene> {
   return { store, container: client.getContainerClient(container), names }
 }
 
-/** Through a proxy that adds 20 ms each way: how many round trips one change takes until its result is told. */
+/** Round trips of one change until its result is known, through a proxy that adds 20 ms each way. */
 async function roundTrips(port: number): Promise<Row> {
   const proxy = await startFaultProxy({ target: { port }, delayMs: DELAY_MS })
   const scene = await setScene(proxy.port, 'latency')
@@ -65,7 +65,7 @@ async function roundTrips(port: number): Promise<Row> {
   }
 }
 
-/** Without the proxy: the whole of a change, its release included, against acquire, get, put, release one by one. */
+/** Without the proxy: a whole change with its release, against acquire, get, put and release in sequence. */
 async function besideBareCalls(port: number): Promise<Row[]> {
   const scene = await setScene(port, 'direct')
   const cpu = { bare: [] as number[], transact: [] as number[] }
@@ -101,7 +101,7 @@ async function besideBareCalls(port: number): Promise<Row[]> {
   ]
 }
 
-/** Acquire, get, put, release, one after the other. Returns the elapsed ms. */
+/** Acquire, get, put and release in sequence. Returns the elapsed ms. */
 function fourCalls(container: ContainerClient, name: string): Promise<number> {
   const blob = container.getBlockBlobClient(name)
   const lease = blob.getBlobLeaseClient(randomUUID())
@@ -132,7 +132,7 @@ async function elapsed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startMs
 }
 
-/** One name after the other, around and around. */
+/** Cycles through the names. */
 function picker(names: readonly string[]): () => string {
   let at = 0
   return () => names[at++ % names.length] ?? ''

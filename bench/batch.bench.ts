@@ -17,7 +17,7 @@ import { timeProcess } from './lib/time-process.ts'
 
 export const name = 'batch'
 
-/** SQLite: upper bound, start included. Azurite: lower bound of the rate relative to that of the bare requests. */
+/** SQLite: upper bound, start-up included. Azurite: lower bound of the rate relative to the bare requests. */
 export const limits = { sqlite: 4, azurite: 0.8 }
 
 const STREAMS = 1_000
@@ -35,7 +35,7 @@ export async function run(): Promise<Row[]> {
   }
 }
 
-/** A stream as an import leaves it: a root, three branches, a join. */
+/** A stream like an imported one: a root, three branches, a join. */
 async function importStream(store: StreamStore, stream: string): Promise<void> {
   await change(store, stream, {
     op: 'init',
@@ -60,7 +60,7 @@ function cancelAll(folder: string, address: string): Promise<number> {
   return timeProcess([process.execPath, LEASECTL, 'cancel', ...selection, ...how], env)
 }
 
-/** `leasectl cancel` from its start to its end against as many commits of bodies of the same size, one by one. */
+/** `leasectl cancel` from start to exit, against as many single commits of bodies of the same size. */
 async function onSqlite(folder: string): Promise<Row> {
   const original = join(folder, 'original.db')
   const store = openSqliteStore(original)
@@ -107,7 +107,7 @@ function bodiesOf(file: string): Uint8Array[] {
   return rows.map(row => row.body as Uint8Array)
 }
 
-/** The same against the requests that this needs: acquire, get, put and release for each stream, as many at a time. */
+/** The same against its bare requests: acquire, get, put and release for each stream, with the same concurrency. */
 async function onAzurite(folder: string): Promise<Row> {
   const azurite = await startAzurite()
   try {
@@ -140,7 +140,7 @@ async function onAzurite(folder: string): Promise<Row> {
   }
 }
 
-/** Requests as the SDK's documentation makes them, on blobs of the same size. */
+/** Requests as in the SDK's documentation, on blobs of the same size. */
 async function bareRequests(container: ContainerClient): Promise<number> {
   const names = Array.from({ length: STREAMS }, (_, at) => `bare/${at}`)
   const body = Buffer.alloc(1_600, 'x')

@@ -10,10 +10,10 @@ import { createStream, tagging, WORK_IDS } from './lib/streams.ts'
 
 export const name = 'contended'
 
-/** Those that nobody has claimed. */
+/** Unclaimed events. */
 const EVENTS = WORK_IDS.slice(3)
 
-/** Lower bounds: changes of 20 workers on one stream, over 20 times what bare conditional writes of the same bodies do one after another. */
+/** Lower bounds: changes of 20 workers on one stream, relative to 20 times the rate of bare sequential conditional writes of the same bodies. */
 export const limits = { optimistic: 0.4, lease: 0.1 }
 
 const CONTAINER = 'contended'
@@ -44,7 +44,7 @@ async function measure(store: StreamStore, bare: BlockBlobClient, changes: numbe
     return done.ms / changes
   }
   const putting = async (write: WriteMode) => (await putOneByOne(bare, bodies[write])) / bodies[write].length
-  // The bodies that are put are those of the round before, or of this one.
+  // The bodies are those of the previous round, or of this one.
   await Promise.all([work('optimistic'), work('lease')])
   const samples = await interleave(
     {
@@ -67,7 +67,7 @@ async function measure(store: StreamStore, bare: BlockBlobClient, changes: numbe
   ]
 }
 
-/** Each worker makes one change after the other, all of them on one fresh stream. */
+/** Each worker makes changes in sequence, all on one new stream. */
 async function contend(store: StreamStore, write: WriteMode, changes: number) {
   const stream = `contended/${randomUUID()}`
   await createStream(store, stream)
@@ -87,7 +87,7 @@ async function change(store: StreamStore, stream: string, write: WriteMode, at: 
   if (outcome.kind !== 'done' || outcome.result.duplicate) throw new Error(JSON.stringify(outcome))
 }
 
-/** The same store, keeping the bodies that its changes wrote. */
+/** The same store, recording the bodies that its changes write. */
 function recording(store: StreamStore, bodies: Uint8Array[]): StreamStore {
   return new Proxy(store, {
     get(target, key) {
@@ -110,7 +110,7 @@ function recording(store: StreamStore, bodies: Uint8Array[]): StreamStore {
   })
 }
 
-/** The SDK alone: each body over the one before, on its ETag. */
+/** The SDK alone: each body overwrites the previous one, on its ETag. */
 async function putOneByOne(blob: BlockBlobClient, bodies: readonly Uint8Array[]): Promise<number> {
   let { etag = '' } = await blob.upload('', 0)
   const startMs = performance.now()

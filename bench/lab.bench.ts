@@ -9,8 +9,8 @@ import { withBundled } from './lib/bundled.ts'
 export const name = 'lab'
 
 /**
- * Least ratios of the time of the library of 2013 (it polls every 750 to 2 500 ms where the lease is held, and makes a change
- * in four calls) to ours; and of our worker loops the least fairness and the longest wait as a share of the whole.
+ * Lower bounds of the time of the 2013 library (it polls every 750 to 2 500 ms while the lease is held, and makes a change
+ * in four calls) relative to ours; for our worker loops the lowest fairness, and the longest wait as a share of the total.
  */
 export const limits = {
   plain: { lease10: 35, optimistic10: 70, lease2: 200, loopLease: 5, loopOptimistic: 5 },
@@ -21,7 +21,7 @@ export const limits = {
 
 const EVENTS = 99
 const ROUNDS = 5
-/** Before a request is forwarded, and before it is answered: 8 ms a call. */
+/** Delay before a request is forwarded and before it is answered: 8 ms per call. */
 const DELAY_MS = 4
 
 const OURS = {
@@ -49,7 +49,7 @@ const COMPARED: Readonly<Record<Ours, { readonly to: keyof typeof REFERENCE; rea
   loopOptimistic: { to: 'referenceLoop', what: 'worker loops, 5 processes, optimistic' },
 }
 
-/** What `lab stream -o json` tells that is used here. */
+/** The fields of `lab stream -o json` used here. */
 interface Told {
   readonly wallMs: number
   readonly fairness: number
@@ -57,7 +57,7 @@ interface Told {
   readonly exactlyOnce: boolean
 }
 
-/** What the calls of a test cost at least, in the same round. */
+/** Minimum cost of the calls of a test, in the same round. */
 const LEAST = {
   lease10: bare => bare.leased(10),
   optimistic10: bare => bare.optimistic(10),
@@ -66,7 +66,7 @@ const LEAST = {
   loopOptimistic: bare => bare.puts(EVENTS),
 } satisfies Record<Ours, (bare: BareCalls) => Promise<number>>
 
-/** What one round told of each. */
+/** Results of one round. */
 interface Round {
   readonly told: Readonly<Record<Subject, Told>>
   readonly leastMs: Readonly<Record<Ours, number>>
@@ -88,7 +88,7 @@ async function rounds(child: string, delayMs: number): Promise<Round[]> {
   return counted
 }
 
-/** Each round has a fresh one: in memory it cleans up every ten minutes, and stands still for minutes then. */
+/** Every round starts a new one: in memory it cleans up every ten minutes, and then hangs for minutes. */
 async function onEmulator<T>(delayMs: number, measure: (port: number) => Promise<T>): Promise<T> {
   const azurite = await startAzurite()
   const proxy = await startFaultProxy({ target: { port: azurite.port }, delayMs })
@@ -101,11 +101,11 @@ async function onEmulator<T>(delayMs: number, measure: (port: number) => Promise
 }
 
 /**
- * One at a time, ours every other round backwards, each with fresh processes and a fresh stream; the time begins when all are
- * ready. The references too, though they mostly sleep: side by side they take half as long again.
+ * One subject at a time, ours in reverse order every other round, each with new processes and a new stream; the time starts
+ * when all are ready. The references run alone too, although they mostly sleep: in parallel they take half as long again.
  */
 async function oneRound(child: string, port: number, backwards: boolean): Promise<Round> {
-  // The first run of a fresh emulator compiles its code.
+  // The first run on a new emulator compiles its code.
   await labStream(child, port, OURS.lease2)
   const bare = await bareCalls(port)
   const ours = Object.keys(OURS) as Ours[]

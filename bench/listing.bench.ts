@@ -13,7 +13,7 @@ import { createStream } from './lib/streams.ts'
 
 export const name = 'listing'
 
-/** Upper bounds: time of a page relative to the bare query; memory of a listing relative to one half as long. */
+/** Upper bounds: time of a page relative to the bare query; memory of a listing relative to one of half the length. */
 export const limits = { duePage: 1.5, memory: 1.25 }
 
 const STREAMS = 100_000
@@ -35,7 +35,7 @@ export async function run(): Promise<Row[]> {
   }
 }
 
-/** The 200 streams that are due next, against the same columns from a covering index with nothing around the query. */
+/** The next 200 due streams, against a bare query of the same columns from a covering index. */
 async function pageByDue(store: StreamStore, file: string): Promise<Row> {
   const db = new DatabaseSync(file)
   const columns = (db.prepare("SELECT name FROM pragma_table_info('streams')").all() as { name: string }[]).map(
@@ -69,7 +69,7 @@ async function pageByDue(store: StreamStore, file: string): Promise<Row> {
   }
 }
 
-/** Peak memory of `ls -o ndjson` over all streams against that over half of them: twice as many must not need more. */
+/** Peak memory of `ls -o ndjson` for all streams against half of them: twice as many must not need more. */
 async function memory(file: string): Promise<Row> {
   const ls = (...more: string[]) => [
     process.execPath,

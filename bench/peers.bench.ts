@@ -21,19 +21,19 @@ const FOLDER = fileURLToPath(new URL('./peers/', import.meta.url))
 const LEASECTL = 'leasectl on SQLite'
 const INSTALL = 'npm ci --prefix bench/peers'
 
-/** What a user might take instead. */
+/** An alternative that a user might choose. */
 interface Peer {
   readonly title: string
-  /** Of its package and its server. */
+  /** Versions of its package and its server. */
   readonly versions: string
   readonly subject: Subject
-  /** Beside the limit another measurement is told of: what it does is not as durable. */
+  /** Reported without a limit, because it is less durable. */
   readonly isTold?: boolean
 }
 
 /**
- * The same job with each: see peers/job.mjs. Each round of each in a process of its own, with an empty database; the
- * servers run through all rounds.
+ * The same job with each subject: see peers/job.mjs. Every round of a subject has its own process and an empty database;
+ * the servers run through all rounds.
  */
 export async function run(): Promise<Row[]> {
   await using servers = new AsyncDisposableStack()
@@ -93,7 +93,7 @@ async function bullmq(): Promise<Peer[]> {
   const title = 'BullMQ flows on Redis'
   const subject = (appendfsync: 'always' | 'everysec') =>
     subjectOf('child-bullmq.mjs', async use => {
-      // A server of its own each round, for a log that begins empty: it starts in an instant.
+      // A new server each round, for an empty log: it starts instantly.
       const server = await startRedis(program, appendfsync)
       return use(String(server.port)).finally(() => server.stop())
     })
@@ -106,7 +106,7 @@ async function bullmq(): Promise<Peer[]> {
 /** Lends a place for one round: a file, an address. */
 type Lend = (use: (place: string) => Promise<number>) => Promise<number>
 
-/** The first round warms up only, with fewer processes. */
+/** The first round is a warm-up, with fewer processes. */
 function subjectOf(child: string, lend: Lend): Subject {
   let processes = WARM_UP
   return async () => {
@@ -132,7 +132,7 @@ async function millisecondsOf(child: string, processes: number, place: string): 
   return ms
 }
 
-/** Version of a package in bench/peers, which are installed by hand. */
+/** Version of a package in bench/peers, which are installed separately. */
 async function installed(name: string): Promise<string | undefined> {
   const file = join(FOLDER, 'node_modules', name, 'package.json')
   if (!existsSync(file)) return undefined

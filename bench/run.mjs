@@ -1,4 +1,4 @@
-// npm run bench [-- NAME…] [--report]   measures; exit 1 if a limit is missed, unless it is only to report
+// npm run bench [-- NAME…] [--report]   runs the benches; exit 1 if a limit is missed, unless with --report
 import { globSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { isWithin } from './lib/bench.ts'
@@ -18,7 +18,7 @@ if (unknown.length > 0) {
   if (!values.report && !rows.every(isWithin)) process.exitCode = 1
 }
 
-/** One after the other: two benches at a time would measure each other. */
+/** In sequence: two benches at a time would measure each other. */
 async function measure(chosen) {
   const rows = []
   for (const name of chosen) {

@@ -40,7 +40,7 @@ async function distinctStreams(store: StreamStore, file: string, names: readonly
   const bodies = () => read.all().map(row => row.body as Uint8Array)
   db.exec('CREATE TABLE bench (id INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT')
   db.exec('INSERT INTO bench SELECT id, body FROM bodies')
-  // What one change makes of them: SQLite does not write pages whose bytes stay the same.
+  // The bodies after one change: SQLite does not write unchanged pages.
   const states = [bodies()]
   for (const stream of names) await change(store, stream, tagging('09.00'))
   states.push(bodies())
@@ -66,7 +66,7 @@ async function distinctStreams(store: StreamStore, file: string, names: readonly
   }
 }
 
-/** 100 changes of one stream asked for together, against the same one after another. Each round on fresh streams. */
+/** 100 changes of one stream requested together, against the same in sequence. Each round has new streams. */
 async function groupCommit(store: StreamStore): Promise<Row> {
   let streams = 0
   const measure = async (go: (stream: string) => Promise<unknown>) => {

@@ -8,13 +8,13 @@ import { interleave, type Samples } from './lib/interleave.ts'
 import { timeProcess } from './lib/time-process.ts'
 
 const ROUNDS = 15
-/** One for each round, those to warm up included. */
+/** One per round, including the warm-up. */
 const EVENTS = 2 * ROUNDS
 const LEASECTL = fileURLToPath(new URL('../bin/leasectl.js', import.meta.url))
 
 export const name = 'startup'
 
-/** Upper bounds of the time to run a command, as multiples of the time to start Node and do nothing. */
+/** Upper bounds of the time of a command, as multiples of the time of an empty Node program. */
 export const limits = { help: 2, lsSqlite: 2.2, lsAzurite: 7, exec: 4 }
 
 export async function run(): Promise<Row[]> {
@@ -34,7 +34,7 @@ export async function run(): Promise<Row[]> {
           help: () => leasectl('--help'),
           lsSqlite: () => leasectl('ls', '--store', sqlite),
           lsAzurite: () => leasectl('ls', '--store', azure),
-          // an event each: the second time it is final
+          // one event each, because it is final the second time
           exec: () => leasectl('exec', 'worked', nextEvent(), '--store', sqlite, '--', 'true'),
         },
         ROUNDS,

@@ -8,13 +8,13 @@ import { startListServer } from './lib/list-server.ts'
 
 export const name = 'sweep'
 
-/** Upper bounds: processor time of a page of a listing, of 40 and 80 ms and of what the SDK's listing takes for it. */
+/** Upper bounds of the processor time of a listing page, relative to 40 and 80 ms and to the SDK's listing. */
 export const limits = { still: 1, moved: 1, sdk: 0.25 }
 
 const STILL_MS = 40
 const MOVED_MS = 80
 const PAGE = 5_000
-/** So few are read one after the other: nothing is asked for but them. */
+/** Few enough to be read in sequence: the listing sends no other requests. */
 const PAGES = 2
 const ROUNDS = 12
 
@@ -22,7 +22,7 @@ export async function run(): Promise<Row[]> {
   return listingPages()
 }
 
-/** What a page of the listing costs a sweep when no blob of it has moved, when all have, and what it costs the SDK. */
+/** Cost of a listing page for a sweep if no blob of it has changed, if all have, and for the SDK. */
 async function listingPages(): Promise<Row[]> {
   const server = await startListServer(PAGES * PAGE)
   const store = await openStore(`azurite://127.0.0.1:${server.port}/orders`, {})

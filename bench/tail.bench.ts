@@ -14,7 +14,7 @@ import { change, createStream, tagging } from './lib/streams.ts'
 
 export const name = 'tail'
 
-/** Shares of a core, of one interval and 100 ms, and of 150 MB. */
+/** Upper bounds: shares of a core, of one interval plus 100 ms, and of 150 MB. */
 export const limits = { idle: 0.01, latency: 1, memory: 1 }
 
 const QUIET_STREAMS = 1_000
@@ -41,7 +41,7 @@ async function storeOf(file: string, streams: number): Promise<StreamStore> {
   return store
 }
 
-/** What following streams costs while nothing happens, and how soon it shows what does happen. */
+/** Cost of following idle streams, and the delay until a change is shown. */
 async function quiet(file: string): Promise<Row[]> {
   const store = await storeOf(file, QUIET_STREAMS)
   const interval = ['--interval', `${INTERVAL_MS}ms`]
@@ -87,7 +87,7 @@ async function quiet(file: string): Promise<Row[]> {
   }
 }
 
-/** Makes something happen; ms until the process says something. */
+/** Makes a change; ms until the process prints it. */
 async function nextOutput(child: ChildProcess, happen: () => Promise<void>): Promise<number> {
   const said = new Promise<void>((resolve, reject) => {
     child.stdout?.once('data', () => resolve())
@@ -99,7 +99,7 @@ async function nextOutput(child: ChildProcess, happen: () => Promise<void>): Pro
   return performance.now() - startMs
 }
 
-/** Peak memory over all streams of a large store, every one of which has changed lately. */
+/** Peak memory over all streams of a large store, all recently changed. */
 async function memory(file: string): Promise<Row[]> {
   const store = await storeOf(file, MANY_STREAMS)
   await store.close()

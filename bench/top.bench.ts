@@ -9,8 +9,8 @@ import { busyShare, firstFrames, peakMemory, restShare } from './lib/top-program
 export const name = 'top'
 
 /**
- * Ink by the cheapest way to draw the same frames; keys by 30 ms; frames over many by those over few; shares of a core; the
- * first frame by the time to start Node; memory by 300 MB.
+ * Upper bounds: Ink relative to the cheapest way to draw the same frames; keys to 30 ms; frames with many streams to those with
+ * few; shares of a core; the first frame to the start-up time of Node; memory to 300 MB.
  */
 export const limits = { ink: 4, key: 1, growth: 1.2, restOld: 0.01, restYoung: 0.03, firstFrame: 12, memory: 1 }
 

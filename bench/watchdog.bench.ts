@@ -17,7 +17,7 @@ import { sweepAzurite } from './lib/sweep-azurite.ts'
 
 export const name = 'watchdog'
 
-/** Of 400 MB; of the same query over a hundredth of the rows; of a core. */
+/** Upper bounds, relative to 400 MB, to the same query over a hundredth of the rows, and to a core. */
 export const limits = { memory: 1, dueQuery: 3, idle: 0.01 }
 
 const MEMORY_MB = 400
@@ -47,7 +47,7 @@ async function storeOf(file: string, streams: number): Promise<void> {
   await store.close()
 }
 
-/** The streams that are due next: their number must not tell. */
+/** The next due streams: the time must not depend on the number of streams. */
 async function dueQuery(files: { readonly few: string; readonly many: string }): Promise<Row> {
   const page = (file: string) => {
     const store = openSqliteStore(file)
@@ -66,7 +66,7 @@ async function dueQuery(files: { readonly few: string; readonly many: string }):
   }
 }
 
-/** What a watchdog takes for very many streams on Azure: two sweeps, fed from canned pages. */
+/** Memory of a watchdog with very many streams on Azure: two sweeps over canned pages. */
 async function memory(): Promise<Row> {
   const server = await startListServer(MANY)
   const args = [String(server.port), String(MANY)]
@@ -81,7 +81,7 @@ async function memory(): Promise<Row> {
   }
 }
 
-/** What watching costs while nothing happens. */
+/** Cost of watching idle streams. */
 async function idle(file: string): Promise<Row> {
   const words = ['watchdog', '--interval', '10s', '--on-due', 'notify', '--store', `sqlite:${file}`]
   const child: ChildProcess = spawn(process.execPath, [LEASECTL, ...words], { stdio: 'ignore' })

@@ -17,11 +17,11 @@ export const name = 'workers-sqlite'
 export const limits = { together: 0.15, processes: 0.5 }
 
 const STREAMS = 1_000
-/** So many changes are under way at a time, and so many bare updates share a transaction. */
+/** Number of concurrent changes, and of bare updates per transaction. */
 const TOGETHER = 100
 const PROCESSES = 5
 const EACH = 100
-/** A new stream has 4 entries, each round adds one: at most 20 with the round that warms up. */
+/** A new stream has 4 entries, and each round adds one: at most 20, including the warm-up. */
 const ROUNDS = 15
 
 export async function run(): Promise<Row[]> {
@@ -33,7 +33,7 @@ export async function run(): Promise<Row[]> {
   }
 }
 
-/** One process, a change on each of many streams, against bare updates to the same bytes. */
+/** One process with a change on each of many streams, against bare updates to the same bytes. */
 async function together(folder: string): Promise<Row> {
   const file = join(folder, 'together.db')
   const store = openSqliteStore(file)
@@ -69,11 +69,11 @@ async function changeAll(store: StreamStore, names: readonly string[], took: num
   await Promise.all(Array.from({ length: TOGETHER }, worker))
 }
 
-/** Processes that change their own streams of one file, each one after the other, against as many with bare commits. */
+/** Processes that change their own streams in one file, each in sequence, against as many with bare commits. */
 async function fromProcesses(folder: string): Promise<Row> {
   const children = await Promise.all(Array.from({ length: PROCESSES }, (_, at) => startChild(folder, at)))
   const round = (word: 'bare' | 'change') => async (took: number[]) => {
-    // What they bring along from the round before is not measured.
+    // Work left over from the previous round does not count.
     for (const child of children) await child.ask('prepare')
     return timed(async () => {
       for (const times of await Promise.all(children.map(child => child.ask(word)))) took.push(...times)
@@ -91,7 +91,7 @@ async function fromProcesses(folder: string): Promise<Row> {
   }
 }
 
-/** What the rounds of one subject cost, ms, and each change in them. */
+/** Cost of the rounds of one subject, ms, and of each change in them. */
 interface Costs {
   readonly rounds: number[]
   readonly took: number[]
@@ -99,7 +99,7 @@ interface Costs {
 
 type Round = (took: number[]) => Promise<number>
 
-/** As `interleave` does it, but round by round: the bodies grow, so only those of the same round are alike. */
+/** Like `interleave`, but compared within a round: bodies grow, so only those of the same round are comparable. */
 async function inTurns(bare: Round, changes: Round): Promise<[bare: Costs, changes: Costs]> {
   const subjects: [Round, Costs][] = [bare, changes].map(round => [round, { rounds: [], took: [] }])
   for (let round = 0; round <= ROUNDS; round++) {
@@ -124,7 +124,7 @@ function ratioOf(bare: Costs, changes: Costs): number {
 
 const CHILD = fileURLToPath(new URL('./lib/child-change-own.ts', import.meta.url))
 
-/** A child that answers each word with one line of times, ms. */
+/** A child process that answers each word with one line of times, ms. */
 async function startChild(folder: string, at: number) {
   const child: ChildProcess = spawn(process.execPath, [CHILD, folder, String(at), String(EACH)], {
     stdio: ['pipe', 'pipe', 'inherit'],

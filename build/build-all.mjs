@@ -9,10 +9,10 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url))
 export const DIST = `${ROOT}dist`
 
 /**
- * Builds dist/: the program, the library, its declarations and the licences of what is bundled. A build that fails leaves
- * the dist/ that was there.
+ * Builds dist/: the program, the library, its declarations and the licences of bundled packages. A failed build keeps the
+ * previous dist/.
  *
- * @returns {Promise<string>} one line saying what was built
+ * @returns {Promise<string>} a one-line summary
  */
 export async function buildAll() {
   const startMs = Date.now()
@@ -20,7 +20,7 @@ export async function buildAll() {
   try {
     const bundled = writeBundle(staging)
     const declared = writeDeclarations(staging)
-    // one that fails must not leave the other writing into the folder that is removed
+    // if one fails, the other must not keep writing into the removed folder
     await Promise.allSettled([bundled, declared])
     const [chunks] = await Promise.all([bundled, declared])
     await rm(DIST, { recursive: true, force: true })

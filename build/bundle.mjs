@@ -9,7 +9,7 @@ import { lazyBuiltins } from './lazy-builtins.mjs'
 export const ENTRIES = { index: 'src/index.ts', cli: 'src/commands/main.ts' }
 
 /**
- * Bundles the library and the program with everything they use; what is imported dynamically becomes a lazy chunk.
+ * Bundles the library and the program with all dependencies; dynamic imports become lazy chunks.
  *
  * @param {string} root folder of the checkout
  * @param {Record<string, string>} entries
@@ -21,7 +21,7 @@ export async function bundle(root, entries = ENTRIES) {
     input: entries,
     platform: 'node',
     preserveEntrySignatures: 'allow-extension',
-    // Ink asks for React's devtools only in development, which a bundle never is.
+    // Ink imports React's devtools only in development, never in a bundle.
     transform: { define: { 'process.env.NODE_ENV': '"production"' } },
     plugins: [stub('react-devtools-core'), noWriteAtExit, lazyBuiltins(), lazyWidths, fasterInk(), embeddedWasm],
     onLog: failOnUnresolved,
@@ -43,9 +43,9 @@ const OUTPUT = {
 }
 
 /**
- * Takes the white space out of what only the program loads, which starts the sooner. What the library loads stays as it is:
- * of an error that nobody catches Node prints the line it comes from, and that must not be a whole file. Names stay in both, so
- * that a stack trace from the field can be read.
+ * Removes white space from chunks that only the program loads, for a faster start. Chunks of the library keep it: for an
+ * uncaught error Node prints the source line, which must not be a whole file. Names stay in both, so that stack traces are
+ * readable.
  */
 const packedProgram = {
   name: 'packed-program',
@@ -65,7 +65,7 @@ function packed({ fileName, code }) {
 
 const PACKED = { compress: false, mangle: false, codegen: { removeWhitespace: true }, module: true }
 
-/** What commands run is called `run.ts` everywhere: a stack trace has to say of which command. */
+/** Every command has a `run.ts`: chunk names must identify the command in a stack trace. */
 function runOf(moduleId) {
   const folder = /[\\/]([\w-]+)[\\/]run\.ts$/.exec(moduleId ?? '')?.[1]
   return folder === undefined ? undefined : `run-${folder}`
@@ -76,10 +76,9 @@ function chunksOf({ output }) {
 }
 
 /**
- * Each file costs a third of a millisecond to load and each kilobyte its share, so what commands need comes in few files,
- * by how often it is needed: what the start shares with the rest, what a listing of the embedded store takes, what
- * looking at streams and changing them takes, what running a program as a worker takes, and the rest. What brings a heavy
- * package along stays apart.
+ * Each file costs a third of a millisecond to load, plus time per kilobyte, so the code of commands comes in few files,
+ * grouped by frequency of use: code shared with the start, listing the embedded store, reading and changing streams, running
+ * a program as a worker, and the rest. Code that imports a heavy package stays separate.
  */
 const TIERS = [
   {
@@ -107,7 +106,7 @@ function fewFiles(chunks) {
   const domain = /[\\/](src[\\/](util|stream|store|ops|formats)|node_modules[\\/](saxes|xmlchars))[\\/]/
   const commands = /[\\/]src[\\/](cli|commands)[\\/]/
   const parser = /[\\/]node_modules[\\/]commander[\\/]/
-  // The library uses the domain too: nothing of the command line may be in one file with it.
+  // The library uses the domain too, so no file may mix it with the command line.
   const taken = new Set(start)
   const own = chunks.find(({ fileName }) => fileName === 'cli.js')?.facadeModuleId
   const groups = [
@@ -127,7 +126,7 @@ function tiers(chunks) {
   return TIERS.map(({ name, entries }) => ({ name, modules: loadedBy(chunks, entries) }))
 }
 
-/** Modules that are loaded with any of these source files. @throws if one is no entry of a chunk any more */
+/** Modules that are loaded with any of these source files. @throws if one is no longer the entry of a chunk */
 function loadedBy(chunks, entries) {
   const modules = new Set()
   for (const entry of entries) {
@@ -145,7 +144,7 @@ function loadedWith(chunks, fileName) {
   return new Set(reached.flatMap(name => byName.get(name)?.moduleIds ?? []))
 }
 
-/** Names of the files that a file leads to, itself too. */
+/** Names of the files that a file imports, transitively, including itself. */
 function reachedFrom(chunks, fileName, next) {
   const byName = new Map(chunks.map(chunk => [chunk.fileName, chunk]))
   const reached = new Set([fileName])
@@ -161,7 +160,7 @@ function isLight(loaded, start) {
   return [...loaded].every(id => !id.includes('node_modules') || usual.test(id) || start.has(id))
 }
 
-/** An empty module in place of a package. */
+/** Replaces a package with an empty module. */
 export function stub(name) {
   return {
     name: `stub-${name}`,
@@ -171,7 +170,7 @@ export function stub(name) {
 }
 
 /**
- * Ink's cursor shows itself again at the exit by writing to stderr, which may be a file by then. Whoever hides it here shows
+ * At exit Ink shows the cursor by writing to stderr, which may be a file by then. Our code that hides the cursor also shows
  * it again.
  */
 const noWriteAtExit = {
@@ -181,8 +180,8 @@ const noWriteAtExit = {
 }
 
 /**
- * string-width makes a segmenter and expressions over all emoji when it is loaded: 30 ms for texts that seldom need it.
- * Behind a `require` the bundler loads it at the first call.
+ * string-width creates a segmenter and regular expressions for all emoji on loading: 30 ms, although few texts need them.
+ * Behind a `require` it is loaded at the first call.
  */
 const lazyWidths = {
   name: 'lazy-widths',
@@ -200,7 +199,7 @@ function failOnUnresolved(level, log, handle) {
   handle(log.code === 'UNRESOLVED_IMPORT' ? 'error' : level, log)
 }
 
-/** The packed package has no dependencies: an import that is neither Node's nor ours could not be found at the user's. */
+/** The published package has no dependencies, so an import that is neither Node's nor ours would fail for users. */
 function refuseExternals(chunks) {
   const own = new Set(chunks.map(chunk => chunk.fileName))
   const imports = chunks.flatMap(chunk => [...chunk.imports, ...chunk.dynamicImports])

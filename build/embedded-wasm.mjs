@@ -1,6 +1,6 @@
 /**
- * Yoga, which lays out for Ink, carries its machine code as text and reads it with `fetch`, for which Node loads all of its
- * HTTP client: a tenth of a second before the first frame. Where there is no `fetch` it decodes the text itself.
+ * Yoga, the layout engine of Ink, embeds its WebAssembly as text and reads it with `fetch`, for which Node loads its whole
+ * HTTP client: a tenth of a second before the first frame. Without `fetch` it decodes the text itself.
  */
 export const embeddedWasm = {
   name: 'embedded-wasm',

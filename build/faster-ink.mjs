@@ -1,14 +1,14 @@
 import { fileURLToPath } from 'node:url'
 
-/** Counts where characters can be counted, which is nearly everywhere: string-width takes a segmenter and tables to each. */
+/** Counts characters where that is enough, which is nearly everywhere: string-width uses a segmenter and tables for each. */
 const WIDTHS = JSON.stringify(fileURLToPath(new URL('../src/formats/terminal/width.ts', import.meta.url)))
 
 /**
- * Ink draws each frame from nothing: it measures, tokenises and joins every text again, though most rows are as before. These
- * edits keep what was found out about a text, and finished rows, from frame to frame, and measure as we do. The bytes that
- * are written stay the same, which `test/release/faster-ink.test.ts` compares; without them everything works and takes longer.
+ * Ink draws each frame from scratch: it measures, tokenises and joins every text again, although most rows are unchanged. These
+ * edits cache measurements and finished rows across frames, and use our measuring. The output bytes stay the same, which
+ * `test/release/faster-ink.test.ts` compares; without the edits everything works, but slower.
  *
- * The edits are made for one version of Ink: where a text is not found the build fails.
+ * The edits match one version of Ink: if a text is not found the build fails.
  */
 export function fasterInk() {
   return {
@@ -26,7 +26,7 @@ export function fasterInk() {
  * A module of Ink with its edits.
  *
  * @param {string} file its name, such as `output.js`
- * @throws when the text to be edited is not in it
+ * @throws if it does not contain the text to be edited
  */
 export function fasterModule(file, code) {
   const edits = EDITS[file]
@@ -43,10 +43,10 @@ function edit(file, code, edits) {
   }, code)
 }
 
-/** Characters that take one column each, whatever stands beside them. */
+/** Characters that take one column each, in any context. */
 const NARROW = '[ -~\\u00a1-\\u00ac\\u00ae-\\u02ff\\u2026\\u203a\\u2190-\\u2193\\u2500-\\u259f▶▸▾○◷✓✗]'
 
-/** Where no text is clipped or has more than one line, rows have nothing to do with each other. */
+/** If no text is clipped or has more than one line, rows are independent of each other. */
 const GET = `    get() {
         if (this.operations.some(({ type, text }) => type !== 'write' || text.includes('\\n'))) return this.getWhole();
         const rows = Array.from({ length: this.height }, () => []);
@@ -81,7 +81,7 @@ function keptCaches() {
     for (const cache of [kept.widths, kept.blockWidths, kept.lines]) if (cache.size > 4096) cache.clear();
     return kept;
 }
-// A row that is a line already: characters of one column, as many as fit, and colours that are all ended.
+// A row that is already a line: one-column characters, no more than fit, and all colours closed.
 function isFinished(text, width) {
     if (!/^(?:${NARROW}|\x1b\[(?:[127]|22|27|39|3[0-7]|9[0-7])m)*$/.test(text)) return false;
     let length = text.length;
@@ -127,7 +127,7 @@ const bare = line => (line.includes('\\u001b[') ? line.replace(/\\u001b\\[[\\d;]
 const widestOf = text => Math.max(...text.split('\\n').map(line => widthOf(bare(line))));`,
 ]
 
-/** For each module what is replaced by what. */
+/** The replacements in each module. */
 const EDITS = {
   // From texts at places to lines.
   'output.js': [
@@ -146,6 +146,6 @@ const EDITS = {
     ["import squashTextNodes from './squash-text-nodes.js';", "import squashNodes from './squash-text-nodes.js';"],
   ],
   'measure-text.js': [WIDEST_LINE, ['const width = widestLine(text);', 'const width = widestOf(text);']],
-  // From one line to the next. Of these characters each takes one column and is one character.
+  // From one line to the next. Each of these characters takes one column and is one character.
   'line-update.js': [STRING_WIDTH, ['const printableAscii = /^[ -~]*$/u;', `const printableAscii = /^${NARROW}*$/u;`]],
 }

@@ -2,12 +2,12 @@ import { createRequire } from 'node:module'
 
 const require = createRequire(import.meta.url)
 
-/** Node's own modules that a start often does not need: loading one takes up to 8 ms. */
+/** Modules of Node that a start often does not need: loading one takes up to 8 ms. */
 const LAZY = ['child_process', 'crypto', 'fs', 'fs/promises', 'os', 'readline/promises', 'timers/promises', 'util']
 
 /**
- * Loads some of Node's modules when a function of theirs is first called, in our own code and in commander. Also takes
- * `node:process` for the global it is: as a module it lists all its properties, which opens standard input and output.
+ * Loads some of Node's modules when one of their functions is first called, in our own code and in commander. Also replaces
+ * `node:process` with the global: as a module it lists all its properties, which opens standard input and output.
  */
 export function lazyBuiltins() {
   return {
@@ -28,10 +28,10 @@ export function lazyBuiltins() {
   }
 }
 
-// The names are those that dependencies import; another one fails the build.
+// The names that dependencies import; any other fails the build.
 const PROCESS = 'export default globalThis.process; export const { cwd, env } = globalThis.process'
 
-/** Functions as functions that load the module, its constants as an object that does; an import of anything else fails the build. */
+/** Wraps functions in functions that load the module, and constants in an object that does; any other import fails the build. */
 function stub(name) {
   const builtin = require(`node:${name}`)
   const functions = Object.entries(builtin).filter(([key, value]) => isFunction(key, value))
@@ -45,7 +45,7 @@ function stub(name) {
   ].join('\n')
 }
 
-/** Some functions have another one as a property: `realpathSync.native`. */
+/** Some functions have another function as a property: `realpathSync.native`. */
 function lazyFunction(key, value) {
   const own = Object.keys(value).filter(name => isFunction(name, value[name]))
   const call = `(...args) => load().${key}(...args)`

@@ -1,5 +1,5 @@
 /**
- * The package.json that is published: everything is bundled, so it has no dependencies, and nothing runs on installing it.
+ * The published package.json: everything is bundled, so it has no dependencies and no install scripts.
  *
  * @param {Record<string, unknown>} manifest the checkout's package.json
  */

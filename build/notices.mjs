@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 
 /**
- * The licence texts of every package that has a module in the bundle, sorted by name.
+ * The licence texts of all packages with a module in the bundle, sorted by name.
  *
  * @param {string[]} moduleIds absolute paths of the bundled modules
  * @returns {Promise<string>}

@@ -1,5 +1,5 @@
-// `npm pack` packs the checkout, whose package.json carries scripts and devDependencies that are of no use to a user. Changing
-// package.json meanwhile could leave it changed, so a clean package is staged elsewhere and packed over npm's tarball.
+// `npm pack` packs the checkout, whose package.json has scripts and devDependencies that users do not need. Editing
+// package.json for the pack could leave it changed, so a clean package is staged elsewhere and packed over npm's tarball.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -29,7 +29,7 @@ function stage(manifest, folder) {
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 }
 
-// npm goes on to print the size and integrity of what it had packed itself.
+// npm then prints the size and integrity of its own tarball.
 function report(tarball) {
   const digest = createHash('sha512').update(readFileSync(tarball)).digest('base64')
   console.error(`repacked without scripts and devDependencies; the tarball's integrity is sha512-${digest}`)

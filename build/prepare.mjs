@@ -1,5 +1,5 @@
 // npm runs `prepare` at the end of `npm ci`, with node_modules/.bin (the Node of devDependencies) first on PATH, and again
-// when `npx leasectl` links the checkout into its cache for the first time; there a build that exists is good enough.
+// when `npx leasectl` first links the checkout into its cache; there an existing build is good enough.
 import { existsSync } from 'node:fs'
 import { buildAll, DIST } from './build-all.mjs'
 

@@ -1,3 +1,3 @@
-// `npm publish` in the checkout would send a tarball of its own making, not the tested one.
+// `npm publish` in the checkout would create and send its own tarball, not the tested one.
 console.error('Publish the tarball that CI tested: npm pack && npm publish ./leasectl-VERSION.tgz')
 process.exitCode = 1

@@ -3,8 +3,8 @@ import { defineConfig } from 'vitest/config'
 const SLOW = ['test/unit/stream/properties/model.test.ts', 'test/unit/stream/limits.test.ts']
 
 /**
- * What mutants of src/stream are tried against: the tests of the domain that are quick, so a mutant takes seconds. What
- * only the slow ones find (the model, documents of the largest size) counts as not found: the score is a lower bound.
+ * Tests for mutants of src/stream: the fast tests of the domain, so that a mutant takes seconds. Mutants that only slow tests
+ * find (the model, documents of the largest size) count as survivors: the score is a lower bound.
  */
 export default defineConfig({
   test: {

@@ -1,4 +1,4 @@
 import { configureGlobal } from 'fast-check'
 
-// A mutant is found out by the first example; making it smaller takes longer than all else.
+// The first counterexample kills a mutant; shrinking it would take longer than everything else.
 configureGlobal({ endOnFailure: true })

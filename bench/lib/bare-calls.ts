@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { BlobServiceClient, type BlockBlobClient } from '@azure/storage-blob'
 import { connectionStringAt } from '../../test/support/azurite.ts'
 
-/** As large as a stream of 100 events with half its history. */
+/** The size of a stream of 100 events with half its history. */
 const BODY = Buffer.alloc(30_000, 'x')
 const LEASE_S = 60
 const WARM_UP = 20
 
-/** What a test of the lab needs at least, ms: the same calls one after the other, from one warm process, with nothing in between. */
+/** The minimum time of a lab test, ms: the same calls in sequence, from one warm process, with nothing in between. */
 export interface BareCalls {
-  /** So many tenures of acquire, GET, two Puts and release. */
+  /** Number of sequences of acquire, GET, two Puts and release. */
   leased(tenures: number): Promise<number>
-  /** So many turns of GET and two Puts. */
+  /** Number of sequences of GET and two Puts. */
   optimistic(turns: number): Promise<number>
   puts(count: number): Promise<number>
 }

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-/** One UPDATE and one COMMIT for each body of the table `bench`, with nothing around them; elapsed ms. */
+/** One bare UPDATE and COMMIT for each body of the table `bench`; elapsed ms. */
 export function bareCommits(db: DatabaseSync, bodies: readonly Uint8Array[]): number {
   const begin = db.prepare('BEGIN IMMEDIATE')
   const update = db.prepare('UPDATE bench SET body = ? WHERE id = ?')

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 
-/** The bodies in the file of a store, of all streams or of those whose names begin so, by name. */
+/** The bodies in a store file by name, of all streams or of those with a name prefix. */
 export function bodiesIn(file: string, prefix = ''): Uint8Array[] {
   const db = new DatabaseSync(file, { readOnly: true, timeout: 10_000 })
   const sql = 'SELECT body FROM streams JOIN bodies ON id = body_id WHERE name >= ? AND name < ? ORDER BY name'
@@ -9,14 +9,14 @@ export function bodiesIn(file: string, prefix = ''): Uint8Array[] {
   return rows.map(({ body }) => body as Uint8Array)
 }
 
-/** Bodies in a table with nothing around them, written as carefully as a store does. */
+/** A table of bodies and nothing else, written with the durability of a store. */
 export class BodyTable {
   readonly #db: DatabaseSync
   readonly #firstId: number
   #written: readonly Uint8Array[]
   #before: readonly Uint8Array[] = []
 
-  /** @param at which part of the table is this one's, where several processes write */
+  /** @param at the part of the table for this process, if several write */
   constructor(file: string, bodies: readonly Uint8Array[], at = 0) {
     this.#db = new DatabaseSync(file, { timeout: 10_000 })
     this.#db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
@@ -30,9 +30,9 @@ export class BodyTable {
   }
 
   /**
-   * One UPDATE for each body, so many in a transaction; elapsed ms. Bytes that stay the same would not be written: then
-   * those before them are.
-   * @param took gets the duration of each transaction, once for each of its updates, ms
+   * One UPDATE for each body, grouped in transactions; elapsed ms. SQLite does not write unchanged bytes, so a body that is
+   * already there is replaced by the previous one.
+   * @param took receives the duration of each transaction, once per update, ms
    */
   update(bodies: readonly Uint8Array[], together: number, took: number[]): number {
     const isSame = bodies.every((body, at) => Buffer.compare(body, this.#written[at] ?? body) === 0)

@@ -6,7 +6,7 @@ import { bundle } from '../../build/bundle.mjs'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-/** What was bundled. */
+/** A bundled program. */
 export interface Bundled {
   /** The source file. */
   readonly child: string
@@ -14,7 +14,7 @@ export interface Bundled {
   readonly program: string
 }
 
-/** Hands a source file, bundled as the program is, to `use`: Node's own reading of TypeScript takes 40 MB, and no JSX. */
+/** Bundles a source file like the program and passes it to `use`: Node's own TypeScript support takes 40 MB, and no JSX. */
 export async function withBundled<T>(source: string, use: (files: Bundled) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'leasectl-bundle-'))
   try {

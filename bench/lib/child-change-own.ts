@@ -1,11 +1,11 @@
-// child-change-own FOLDER AT EACH: changes its own streams, or bodies of the same bytes, as often as it is told to
+// child-change-own FOLDER AT EACH: changes its own streams, or bodies of the same bytes, on command
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { BodyTable, bodiesIn } from './body-table.ts'
 import { change, createStream, tagging } from './streams.ts'
 
-/** So many changes are made elsewhere first: workers live long, and their code is compiled by then. */
+/** Warm-up changes on another store: workers run long, with compiled code. */
 const WARM_CHANGES = 2_000
 
 const [folder = '', at = '', each = ''] = process.argv.slice(2)
@@ -38,7 +38,7 @@ async function warmUp(): Promise<void> {
   await elsewhere.close()
 }
 
-/** The next one only when the one before is durable. */
+/** Starts each change when the previous one is durable. */
 async function changeAll(took: number[]): Promise<void> {
   for (const stream of names) {
     const startMs = performance.now()

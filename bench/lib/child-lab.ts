@@ -1,4 +1,4 @@
-// child-lab ARGUMENTS…: the program, from the sources as they stand
+// child-lab ARGUMENTS…: the program, run from its sources
 import { main } from '../../src/commands/main.ts'
 
 await main()

@@ -1,4 +1,4 @@
-// child-top-frames SCREEN   what a frame after a key takes over few and over many; prints ms as JSON
+// child-top-frames SCREEN   time of a frame after a key, with few and with many streams; prints ms as JSON
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DataStore } from '../../src/tui/data/store.ts'
 import type { Painter } from '../../src/tui/ink/painter.ts'
@@ -16,7 +16,7 @@ export interface FrameCosts {
 const [screen = ''] = process.argv.slice(2)
 const ROUNDS = 40
 const KEYS = 12
-/** Ink writes at most 120 frames a second; with more time between them all are written at once. */
+/** Ink writes at most 120 frames per second; with longer gaps it writes every frame immediately. */
 const APART_MS = 10
 
 class Easel {
@@ -57,7 +57,7 @@ console.log(JSON.stringify(costs))
 process.exitCode = 0
 
 function median(values: readonly number[]): number {
-  // Those before the code was warm are left out.
+  // The frames of the warm-up do not count.
   const sorted = values.slice(values.length / 4).sort((a, b) => a - b)
   return sorted[sorted.length >> 1] ?? Number.NaN
 }

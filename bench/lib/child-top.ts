@@ -1,4 +1,4 @@
-// child-top PAINTER SCREEN SECONDS [keys]   draws the dashboard under load; prints what it took as JSON
+// child-top PAINTER SCREEN SECONDS [keys]   draws the dashboard under load; prints its cost as JSON
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DataStore } from '../../src/tui/data/store.ts'
 import { FrameScheduler, type GateClock } from '../../src/tui/terminal/frame-scheduler.ts'
@@ -9,14 +9,14 @@ import { TopApp } from './top-app.ts'
 import { StreamsLoad } from './top-streams-load.ts'
 import { OPEN, TreeLoad } from './top-tree-load.ts'
 
-/** What one run of it came to. */
+/** Result of one run. */
 export interface TopRun {
-  /** Processor time, ms a second. */
+  /** Processor time, ms per second. */
   readonly busyMs: number
   readonly frames: number
   readonly writes: number
   readonly bytes: number
-  /** From each key until what it changed was written, ms. */
+  /** From each key to the write that shows its effect, ms. */
   readonly latenciesMs: readonly number[]
 }
 
@@ -33,7 +33,7 @@ const CLOCK: GateClock = {
 }
 
 const written = { writes: 0, bytes: 0, frames: 0 }
-/** When keys were to be pressed that no write has answered yet; those that a frame has seen. */
+/** Scheduled times of keys without a write yet; those already in a frame. */
 const pending = { pressed: [] as number[], drawn: [] as number[], latencies: [] as number[] }
 
 const data = new DataStore()
@@ -73,14 +73,14 @@ gate.close()
 painter.close()
 console.log(JSON.stringify(run))
 
-/** 3 000 changes a second: of streams in small parts, of the open one four whole states a second. */
+/** 3 000 changes per second: streams in small batches, the open stream as four whole states per second. */
 function feed(): () => void {
   const everyMs = screen === 'tree' ? 250 : 1_000 / 30
   const count = screen === 'tree' ? 750 : 100
   return often(everyMs, () => load.change(count))
 }
 
-/** A key now and then, down and up again; it counts from when it is pressed, however late we hear of it. */
+/** Presses down and up at intervals; latency counts from the scheduled time, however late the timer fires. */
 function press(): () => void {
   let presses = 0
   return often(47, dueMs => {
@@ -90,7 +90,7 @@ function press(): () => void {
   })
 }
 
-/** Keeps the rate, whatever else there is to do. @returns what ends it */
+/** Keeps the rate under any load. @returns a function that stops it */
 function often(everyMs: number, act: (dueMs: number) => void): () => void {
   let dueMs = performance.now() + everyMs
   let timer = setTimeout(turn, everyMs)

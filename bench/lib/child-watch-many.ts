@@ -1,4 +1,4 @@
-// child-watch-many PORT STREAMS: two sweeps of a watchdog over a server of canned pages, as the daemon makes them
+// child-watch-many PORT STREAMS: two sweeps of a watchdog over a server of canned pages, like the daemon
 import { keepHeapSmall } from '../../src/cli/v8-flags.ts'
 import { openStore } from '../../src/store/open.ts'
 import { machineTiming } from '../../src/util/clock.ts'

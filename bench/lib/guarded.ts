@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const PATIENCE_MS = 30_000
 
 /**
- * Starts what follows the folder and waits for the end of its standard input, which is this process's end, however that
- * comes: by a signal, by a fault. Then it ends the server and removes the folder.
+ * Starts the command after the folder, and waits for the end of its standard input, which is the end of this process,
+ * by a signal, a fault or normally. Then it stops the server and removes the folder.
  */
 const GUARD = 'folder=$1; shift; "$@" >"$folder/log" 2>&1 & read -r _; kill -INT $!; wait $!; rm -rf "$folder"'
 
@@ -26,9 +26,9 @@ export interface Server {
 }
 
 /**
- * Starts a server on a free port; it does not outlive this process. The folder is removed with it.
+ * Starts a server on a free port; it does not outlive this process. Its folder is removed at the end.
  *
- * @throws if it does not listen within half a minute, with what it printed
+ * @throws if it does not listen within half a minute, with its output
  */
 export async function startGuarded(
   folder: string,
@@ -37,7 +37,7 @@ export async function startGuarded(
 ): Promise<Server> {
   const port = await freePort()
   const args = ['-c', GUARD, 'guard', folder, ...argv(port)]
-  // In a group of its own: Ctrl-C is for the bench, and the guard ends the server then.
+  // In its own process group: Ctrl-C goes to the bench, and the guard then stops the server.
   const guard = spawn('sh', args, { ...identity, cwd: folder, detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
   const ended = once(guard, 'close')
   const stop = async () => {

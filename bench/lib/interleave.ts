@@ -1,7 +1,7 @@
-/** Something to be measured once per round; answers the cost of this round in ms (or any other unit). */
+/** A subject measured once per round; returns the cost of this round in ms (or any other unit). */
 export type Subject = () => Promise<number> | number
 
-/** What the rounds of one subject came to, in the subject's unit. */
+/** The rounds of one subject, in the subject's unit. */
 export interface Samples {
   readonly best: number
   readonly median: number
@@ -9,8 +9,8 @@ export interface Samples {
 }
 
 /**
- * Measures subjects in turns, so that what slows the machine down meanwhile slows all of them; every other round goes
- * backwards. The first round warms up and is not counted.
+ * Measures subjects in turns, so that other load on the machine slows all of them; every other round runs in reverse
+ * order. The first round is a warm-up and does not count.
  */
 export async function interleave<Name extends string>(
   subjects: Readonly<Record<Name, Subject>>,

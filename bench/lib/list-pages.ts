@@ -11,14 +11,14 @@ const HEAD =
   '<?xml version="1.0" encoding="utf-8"?><EnumerationResults ServiceEndpoint="https://acct.blob.core.windows.net/" ContainerName="orders"><MaxResults>5000</MaxResults><Blobs>'
 
 /**
- * A listing of any number of streams `orders/00000000`, … as the Blob service writes it, each with the summary of a stream
- * of ten events in about 1.5 KB of metadata. Its pages are made of one, in which names and ETags are replaced.
+ * A listing of any number of streams `orders/00000000`, … in the format of the Blob service, each with the summary of a stream
+ * of ten events in about 1.5 KB of metadata. All pages are copies of one with other names and ETags.
  */
 export class CannedListing {
   readonly #streams: number
   /** The blobs of one page. */
   readonly #bytes: Buffer
-  /** Where each begins, and where the last ends. */
+  /** Offset of each blob, and the end of the last. */
   readonly #starts: readonly number[]
   readonly #nameAt: readonly number[]
   readonly #etagAt: readonly number[]
@@ -46,7 +46,7 @@ export class CannedListing {
     )
   }
 
-  /** The first stream whose name is at or behind the given one. */
+  /** The first stream whose name is equal to the given one or after it. */
   firstFrom(name: string): number {
     if (!name.startsWith(PREFIX)) return name < PREFIX ? 0 : this.#streams
     const [, digits = '', more = ''] = /^(\d*)(.?)/.exec(name.slice(PREFIX.length)) ?? []
@@ -67,18 +67,18 @@ export class CannedListing {
   }
 }
 
-/** Streams in different states: one in five has failed, and says why. */
+/** Streams in different states: one in five has failed, with a message. */
 function varied(summary: Summary, at: number): Summary {
   const usual: Summary = {
     ...summary,
-    // one without a version would have to be read
+    // a stream without a version would have to be read
     version: 1 + (at % 100),
     born: randomUUID(),
     lastBy: `worker-${at % 40}@host-${at % 7}`,
     tag: `customer-${at % 1_000}/batch-of-the-night/priority-${at % 3}`,
     key: `4711-${at}`,
     trackingId: randomUUID(),
-    // nothing falls due while it is measured
+    // no event becomes due during the measurement
     dueMs: (summary.dueMs ?? 0) + 86_400_000 + at * 1_000,
   }
   const failure =

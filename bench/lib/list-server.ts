@@ -6,13 +6,13 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { CannedListing } from './list-pages.ts'
 
-/** A process that answers List Blobs as the Blob service does. */
+/** A process that answers List Blobs like the Blob service. */
 export interface ListServer {
   readonly port: number
   stop(): void
 }
 
-/** Starts one with so many streams, in a process of its own: what it works does not count here. */
+/** Starts a server with this many streams in a separate process, so that its work does not count here. */
 export async function startListServer(streams: number): Promise<ListServer> {
   const child = spawn(process.execPath, [fileURLToPath(import.meta.url), String(streams)], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -29,11 +29,11 @@ async function serve(streams: number): Promise<void> {
   const listing = await CannedListing.of(streams)
   const server = createServer((request, response) => void answer(listing, request, response))
   server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port))
-  // Whoever started it is gone.
+  // The parent process is gone.
   process.stdin.on('end', () => process.exit()).resume()
 }
 
-/** In chunks, as the service sends its pages. */
+/** In chunks, like the pages of the service. */
 async function answer(listing: CannedListing, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const query = new URL(request.url ?? '', 'http://host').searchParams
   const from = query.has('marker') ? Number(query.get('marker')) : listing.firstFrom(query.get('startFrom') ?? '')

@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
 
 /**
- * Copies of the one stream of a store under other names, `streams` in all, each due at another time.
- * @param options.shareBody all have the one body: for what lists and reads nothing
+ * Copies the only stream of a store under other names, to `streams` in all, each with another due time.
+ * @param options.shareBody all share one body: for benches that list and read no document
  */
 export function multiply(file: string, streams: number, { shareBody = false } = {}): void {
   const db = new DatabaseSync(file)

@@ -7,14 +7,14 @@ import { type Identity, type Server, startGuarded } from './guarded.ts'
 
 const run = promisify(execFile)
 
-/** A program of a server, found on PATH or where Debian puts it. */
+/** A server program, on PATH or in Debian's folder. */
 export interface Program {
   readonly path: string
-  /** As it says itself: `7.0.15`. */
+  /** As it prints it: `7.0.15`. */
   readonly version: string
 }
 
-/** `postgres` and, in the same folder, `initdb`; `undefined` where they are not installed. */
+/** `postgres` and, in the same folder, `initdb`; `undefined` if they are not installed. */
 export function findPostgres(): Promise<Program | undefined> {
   return find('initdb', ['/usr/lib/postgresql/*/bin'])
 }
@@ -44,7 +44,7 @@ async function isProgram(path: string): Promise<boolean> {
   }
 }
 
-/** As it comes: fsync and synchronous_commit are on, so a commit is on disk when it is answered. */
+/** With its defaults: fsync and synchronous_commit are on, so an acknowledged commit is on disk. */
 export async function startPostgres({ path }: Program): Promise<Server> {
   const identity = await unprivileged()
   const folder = await serverFolder()
@@ -57,13 +57,13 @@ export async function startPostgres({ path }: Program): Promise<Server> {
     await rm(folder, { recursive: true, force: true })
     throw error
   }
-  // The path may be a link, to one of several programs that belong together.
+  // The path may be a link to one of several programs that belong together.
   const server = join(dirname(await realpath(path)), 'postgres')
   const args = (port: number) => [server, '-D', data, '-p', `${port}`, '-h', '127.0.0.1', '-k', '']
   return startGuarded(folder, args, identity)
 }
 
-/** @param appendfsync `always`: a command is on disk when it is answered; `everysec`: a second of them may be lost */
+/** @param appendfsync `always`: an acknowledged command is on disk; `everysec`: up to a second of them may be lost */
 export async function startRedis({ path }: Program, appendfsync: 'always' | 'everysec'): Promise<Server> {
   const folder = await serverFolder()
   const log = ['--appendonly', 'yes', '--appendfsync', appendfsync, '--save', '']
@@ -74,7 +74,7 @@ function serverFolder(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'leasectl-peer-'))
 }
 
-/** PostgreSQL refuses to run as root: then as the user that its package makes, or as nobody. */
+/** PostgreSQL refuses to run as root: then it runs as the user of its package, or as nobody. */
 async function unprivileged(): Promise<Partial<Identity>> {
   if (process.getuid?.() !== 0) return {}
   const users = (await readFile('/etc/passwd', 'utf8')).split('\n').map(line => line.split(':'))

@@ -2,7 +2,7 @@ import { piecesOf, sameRow } from '../../src/tui/ink/ansi-row.ts'
 import type { Frame, ScreenRow } from '../../src/tui/view/row.ts'
 import type { TextStyle } from '../../src/tui/view/theme.ts'
 
-/** The cheapest way to draw frames: rows that look different are written, each whole, all in one go. What Ink is measured by. */
+/** The cheapest way to draw frames, and the reference for Ink: changed rows are written whole, all in one write. */
 export class RawWriter {
   readonly #stdout: { write(text: string): unknown }
   #rows: readonly ScreenRow[] = []

@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process'
 const PATIENCE_MS = 180_000
 
 /**
- * Runs a script in a Node process of its own and reads the JSON in its last line. Its standard input ends with this process.
+ * Runs a script in its own Node process and reads the JSON in its last line. Its standard input ends with this process.
  *
- * @throws if it ends with another code than 0, or not in three minutes
+ * @throws if it exits with another code than 0, or not within three minutes
  */
 export async function runChild(script: string, args: readonly string[]): Promise<unknown> {
   const child = spawn(process.execPath, [script, ...args], {

@@ -4,7 +4,7 @@ import type { Painter } from '../../src/tui/ink/painter.ts'
 import type { Frame } from '../../src/tui/view/row.ts'
 import { SIZE } from './top-app.ts'
 
-/** A terminal that takes everything and shows nothing. */
+/** A terminal that accepts everything and shows nothing. */
 export class Sink extends EventEmitter {
   readonly isTTY = true
   readonly fd = -1
@@ -25,7 +25,7 @@ export class Sink extends EventEmitter {
   }
 }
 
-/** Ink on it, loaded only here: who measures without it shall not pay for it. */
+/** Ink on this terminal, loaded only here, so that a measurement without Ink does not pay for it. */
 export async function inkOn(sink: Sink, first: Frame, onCost: (costMs: number) => void): Promise<Painter> {
   const { Painter } = await import('../../src/tui/ink/painter.ts')
   const stdin = new PassThrough()

@@ -6,7 +6,7 @@ import type { Operation } from '../../src/stream/operations/operation.ts'
 /** Ids of the events below the root of a stream made by `createStream`. */
 export const WORK_IDS = Array.from({ length: 9 }, (_, at) => `0${at + 1}.00`)
 
-/** A stream of 10 events as a process of moderate size has them: texts of usual length, some claimed, some history. */
+/** A stream of 10 events, as in a process of moderate size: texts of usual length, some claims, some history. */
 export async function createStream(store: StreamStore, name: string): Promise<void> {
   const spec = { topic: 'orders/search', key: '4711', timeout: '00:05:00' }
   await change(store, name, {
@@ -20,7 +20,7 @@ export async function createStream(store: StreamStore, name: string): Promise<vo
     await change(store, name, { op: 'start', event, owner: 'w-1', claimMs: 60_000 })
 }
 
-/** One transaction that must land. */
+/** One transaction that must be applied. */
 export async function change(store: StreamStore, name: string, operation: Operation): Promise<void> {
   const outcome: TransactOutcome = await transact(store, name, operation, { commandId: randomUUID(), by: 'bench' })
   if (outcome.kind !== 'done' || outcome.result.outcome !== 'done') throw new Error(JSON.stringify(outcome))

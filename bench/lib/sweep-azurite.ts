@@ -8,7 +8,7 @@ import type { Row } from './bench.ts'
 import { interleave } from './interleave.ts'
 import { createStream } from './streams.ts'
 
-/** Of the bare list requests of the same run; of the time it takes to download each document. */
+/** Upper bounds, relative to the bare list requests of the same run, and to the time to download each document. */
 const limits = { bare: 1.2, download: 4 }
 
 const STREAMS = 10_000
@@ -16,7 +16,7 @@ const READ = 1_000
 const AT_ONCE = 8
 const ROUNDS = 3
 
-/** A sweep of many blobs against what the service takes for its list requests alone, and against reading each blob. */
+/** A sweep of many blobs against its bare list requests, and against reading each blob. */
 export async function sweepAzurite(): Promise<Row[]> {
   const azurite = await startAzurite()
   const store = await openStore(`azurite://127.0.0.1:${azurite.port}/sweep`, {})
@@ -65,7 +65,7 @@ export async function sweepAzurite(): Promise<Row[]> {
   }
 }
 
-/** One stream as we write it, and copies of it under other names. */
+/** One stream as leasectl writes it, and copies under other names. */
 async function fill(store: StreamStore, container: ContainerClient): Promise<void> {
   await createStream(store, nameOf(0))
   const first = container.getBlockBlobClient(nameOf(0))
@@ -97,7 +97,7 @@ async function sweep(watch: Pass): Promise<void> {
   if (report.total !== STREAMS) throw new Error(`${report.total} streams`)
 }
 
-/** The requests that a sweep needs, and nothing done with their answers but finding where the next page begins. */
+/** The requests of a sweep, whose answers are only searched for the marker of the next page. */
 async function bareListing(container: ContainerClient): Promise<void> {
   const permissions = ContainerSASPermissions.parse('l')
   const url = await container.generateSasUrl({ permissions, expiresOn: new Date(Date.now() + 3_600_000) })

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 
 /**
- * Wall clock of one child process, from spawn to end, in ms; its output is drained and dropped.
+ * Wall clock time of one child process, from spawn to exit, in ms; its output is discarded.
  *
- * @throws if it ends with another code than 0: a failure is no measurement.
+ * @throws if it exits with another code than 0: a failure is not a measurement
  */
 export async function timeProcess(argv: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<number> {
   const [command = process.execPath, ...args] = argv

@@ -8,14 +8,14 @@ import type { Frame } from '../../src/tui/view/row.ts'
 
 export const SIZE = { columns: 160, rows: 48 }
 
-/** The dashboard over data that somebody else feeds: all of it but what reads a store and changes streams. */
+/** The dashboard on data fed by a bench: everything except reading a store and changing streams. */
 export class TopApp {
   readonly data: DataStore
   readonly #lists = new Lists()
   readonly #tell: (why: 'data' | 'input') => void
   #state: State
 
-  /** @param stream the one that is open; without it the list of streams */
+  /** @param stream the open stream; without it the list of streams is shown */
   constructor(data: DataStore, stream: string | undefined, tell: (why: 'data' | 'input') => void) {
     this.data = data
     this.#tell = tell
@@ -46,7 +46,7 @@ export class TopApp {
   }
 }
 
-/** Whole seconds, as the dashboard has them. */
+/** In whole seconds, like the dashboard. */
 function nowMs(): number {
   return Math.floor(Date.now() / 1_000) * 1_000
 }

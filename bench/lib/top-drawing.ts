@@ -6,11 +6,11 @@ import type { FrameCosts } from './child-top-frames.ts'
 export const SCREENS = ['streams', 'tree'] as const
 export type Screen = (typeof SCREENS)[number]
 
-/** Seconds that are measured, behind those in which the code gets warm. */
+/** Measured seconds, after the warm-up. */
 const MEASURED_S = 3
 const ROUNDS = 5
 
-/** What drawing takes under load, with Ink and without: the best of some runs in turns, and the keys of all of them. */
+/** Cost of drawing under load, with Ink and without: the best of several runs in turns, and the keys of all of them. */
 export interface Drawing {
   readonly ink: TopRun
   readonly raw: TopRun
@@ -34,7 +34,6 @@ export function frameCosts(child: string, screen: Screen): Promise<FrameCosts> {
   return answerOf<FrameCosts>(child, screen)
 }
 
-/** So many of a hundred are at most this. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? Number.NaN
@@ -46,7 +45,7 @@ function leastBusy(runs: readonly TopRun[]): TopRun {
   return best
 }
 
-/** A process for each run: none starts with the memory and the warm code of another. */
+/** Each run has its own process, so that none starts with the memory and compiled code of another. */
 async function answerOf<T>(child: string, ...args: readonly string[]): Promise<T> {
   const { stdout } = await promisify(execFile)(process.execPath, [child, ...args])
   return JSON.parse(stdout) as T

@@ -4,7 +4,7 @@ import { SIZE } from './top-app.ts'
 
 const PATIENCE_MS = 60_000
 
-/** The dashboard as people start it, on a terminal of its own. */
+/** The dashboard as users start it, on its own terminal. */
 export class TopProcess {
   readonly pid: number
   readonly #pty: ReturnType<typeof spawn>
@@ -12,7 +12,7 @@ export class TopProcess {
   #hear: () => void = () => {}
   #exit: number | undefined
 
-  /** @param program file that starts it, @param args what follows `top` */
+  /** @param program file that starts it, @param args arguments after `top` */
   constructor(program: string, args: readonly string[]) {
     const size = { cols: SIZE.columns, rows: SIZE.rows }
     const { CI, NO_COLOR, ...env } = process.env
@@ -33,7 +33,7 @@ export class TopProcess {
     this.#pty.write(keys)
   }
 
-  /** Until it has written this text, since the last key. @throws if it ends before */
+  /** Waits until it has written this text since the last key. @throws if it exits first */
   async until(text: string): Promise<void> {
     const endMs = performance.now() + PATIENCE_MS
     while (!this.#written.includes(text)) {
@@ -57,7 +57,7 @@ export class TopProcess {
   }
 }
 
-/** Runs it for as long as `use` takes. */
+/** Runs it while `use` runs. */
 export async function withTop<T>(
   program: string,
   args: readonly string[],

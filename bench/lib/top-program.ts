@@ -17,7 +17,7 @@ const SETTLE_MS = 5_000
 const WATCHED_MS = 20_000
 const CHANGES_A_SECOND = 50
 
-/** The share of a core that it takes while nothing happens but time going on, with streams of this age. */
+/** The share of a core it uses while only time passes, with streams of this age. */
 export async function restShare(program: string, folder: string, ageMs: number): Promise<number> {
   const file = join(folder, `rest-${ageMs}.db`)
   await topStore(file, STREAMS)
@@ -28,7 +28,7 @@ export async function restShare(program: string, folder: string, ageMs: number):
   })
 }
 
-/** Ms until the first stream stands on the screen, and of `node -e ""`. */
+/** Ms until the first stream is on the screen, and of `node -e ""`. */
 export async function firstFrames(program: string, folder: string, rounds: number) {
   const file = join(folder, 'start.db')
   await topStore(file, STREAMS)
@@ -47,7 +47,7 @@ export async function firstFrames(program: string, folder: string, rounds: numbe
   )
 }
 
-/** Peak memory with all streams seen and a large one open that changes now and then, MB. */
+/** Peak memory after all streams were shown, with a large open stream that changes occasionally, MB. */
 export async function peakMemory(program: string, folder: string): Promise<number> {
   const file = join(folder, 'memory.db')
   await topStore(file, STREAMS, EVENTS)
@@ -69,7 +69,7 @@ export async function peakMemory(program: string, folder: string): Promise<numbe
   }
 }
 
-/** The share of a core it takes while a store changes all the time. */
+/** The share of a core it uses while the store changes constantly. */
 export async function busyShare(program: string, folder: string, kind: 'sqlite' | 'azurite'): Promise<number> {
   if (kind === 'sqlite') {
     const file = join(folder, 'busy.db')

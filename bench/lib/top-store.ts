@@ -7,7 +7,7 @@ import { largeStream, OPEN } from './top-tree-load.ts'
 /** The first stream of the list. */
 export const FIRST = 'orders/000000'
 
-/** A database of so many streams and, before them by name, one of ten thousand events where it is asked for. */
+/** A database of this many streams and, if requested, one of ten thousand events that sorts before them. */
 export async function topStore(file: string, streams: number, events = 0): Promise<void> {
   const store = openSqliteStore(file)
   try {
@@ -23,7 +23,7 @@ export async function topStore(file: string, streams: number, events = 0): Promi
   }
 }
 
-/** From now on all streams are so old; nothing of them falls due. */
+/** Sets the age of all streams; no event becomes due. */
 export function setAge(file: string, ageMs: number): void {
   const db = new DatabaseSync(file)
   const nowMs = Date.now()

@@ -2,12 +2,12 @@ import type { SummarizedStream } from '../../src/ops/summaries.ts'
 import type { Summary } from '../../src/stream/summary.ts'
 import type { DataStore } from '../../src/tui/data/store.ts'
 
-/** Of the changes so many of a hundred are made where they are seen: without them next to nothing on the screen would move. */
+/** Percentage of the changes made to visible streams: otherwise almost nothing on the screen would change. */
 const SEEN_OF_100 = 10
-/** The first by name, that is, on the screen. */
+/** The first by name, which are on the screen. */
 const SEEN = 40
 
-/** Streams that change all the time. */
+/** Streams that change constantly. */
 export class StreamsLoad {
   readonly #data: DataStore
   readonly #rows: SummarizedStream[]
@@ -21,7 +21,7 @@ export class StreamsLoad {
     data.putFreshness({ seenMs: Date.now(), intervalMs: 1_000 })
   }
 
-  /** So many of them are other ones now. */
+  /** Changes this many of them. */
   change(count: number): void {
     const changed = Array.from({ length: count }, (_, nth) => {
       const at = this.#next(nth)

@@ -9,14 +9,14 @@ import { summarize } from '../../src/stream/summarize.ts'
 import { writeDocument } from '../../src/stream/xml/write.ts'
 import type { DataStore } from '../../src/tui/data/store.ts'
 
-/** Before the others by name. */
+/** Sorts before the others. */
 export const OPEN = 'a/large'
 
-/** Of the first rows, which are on the screen, so many change each time. */
+/** Number of changes each time among the first rows, which are on the screen. */
 const SEEN_CHANGES = 12
 const SEEN = 28
 
-/** An open stream many of whose events change all the time. */
+/** An open stream with many constantly changing events. */
 export class TreeLoad {
   readonly #data: DataStore
   #view: StreamView
@@ -30,7 +30,7 @@ export class TreeLoad {
     data.putFreshness({ seenMs: Date.now(), intervalMs: 1_000 })
   }
 
-  /** So many of its events are other ones now: a whole new state, as after it was read. */
+  /** Changes this many of its events, as a complete new state, like after a read. */
   change(count: number): void {
     const events = [...this.#view.document.events]
     for (let nth = 0; nth < count; nth++) {
@@ -46,12 +46,12 @@ export class TreeLoad {
   }
 }
 
-/** A stream of so many events as it is stored. */
+/** A stored stream of this many events. */
 export function largeStream(events: number): StreamSnapshot {
   return storedOf(largeDocument(events))
 }
 
-/** What a reading of the changed document would give, without the reading. */
+/** The result of reading the changed document, without reading it. */
 function viewWith(before: StreamView, events: readonly StreamEvent[]): StreamView {
   const document: StreamDocument = { ...before.document, events, version: before.document.version + 1 }
   const history = before.transactions()
@@ -107,7 +107,7 @@ function applied(document: StreamDocument, command: number, operation: Operation
   return outcome.document
 }
 
-/** The bytes that a store would keep of it. */
+/** The bytes of its stored document. */
 function storedOf(document: StreamDocument): StreamSnapshot {
   const nowMs = Date.now()
   const body = Buffer.from(writeDocument(document).text)

@@ -6,7 +6,7 @@ const [processes, concurrency, port] = process.argv.slice(2)
 const connection = { host: '127.0.0.1', port: Number(port) }
 let tell = () => {}
 
-// The root is the flow, whose parent job runs when its three children are completed: it is the join.
+// The root is the flow. Its parent job runs when its three children are completed: it is the join.
 const work = async job => (job.name === 'join' ? join() : step())
 const worker = new Worker('orders', work, { connection, concurrency: Number(concurrency) })
 worker.on('completed', job => {

@@ -15,8 +15,8 @@ const order = DBOS.registerWorkflow(
 )
 
 /*
- * At most so many at a time. Not by a queue of its own: that polls, once a second unless told otherwise, and where it was
- * told to poll every 10 ms it was the slower way. What waits here is not stored yet, which is in its favour.
+ * Limits the concurrency. DBOS's own queue polls, by default once a second, and was slower even when set to poll every
+ * 10 ms. Processes that wait here are not stored yet, which is in its favour.
  */
 function limit(/** @type {number} */ most) {
   const waiting = []

@@ -4,7 +4,7 @@ import { BackendSqlite } from 'openworkflow/sqlite'
 import { countdown, join, measure, step, together } from './job.mjs'
 
 const [processes, concurrency, file] = process.argv.slice(2)
-// Opens the file with WAL and leaves `synchronous` at SQLite's default, FULL: each commit is on disk, as ours.
+// Opens the file with WAL and leaves `synchronous` at SQLite's default, FULL: each commit is on disk, like ours.
 const backend = BackendSqlite.connect(file)
 const client = new OpenWorkflow({ backend })
 let tell = () => {}
@@ -15,7 +15,7 @@ const order = client.defineWorkflow({ name: 'order' }, async ({ step: steps }) =
   return steps.run({ name: 'join' }, () => join(parts))
 })
 
-// Handles poll once a second for a result: here is where the end of a run is first known.
+// Handles poll for a result once a second: this is where the end of a run is first known.
 const complete = backend.completeWorkflowRun.bind(backend)
 backend.completeWorkflowRun = async params => {
   const run = await complete(params)

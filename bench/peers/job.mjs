@@ -1,13 +1,13 @@
 /*
- * The job that every subject does. A process is a root, three parallel steps that do nothing, and a join that runs when the
- * three are done; with the join the process is done. Each process is submitted by a call of its own, all calls begun at
- * once; the submission, each of the four pieces of work and the end are stored before the subject goes on. The time
- * runs from the first submission until all are done.
+ * The job of every subject. A process is a root, three parallel steps that do nothing, and a join that runs when the three
+ * are done and completes the process. Each process is submitted by its own call, all calls at once; the submission, each of
+ * the four pieces of work and the end are stored before the subject continues. The time runs from the first submission
+ * until all processes are done.
  */
 
 const counted = { steps: 0, joins: 0 }
 
-/** The work of a step: none. It is counted, so that a subject that leaves some out is no measurement. */
+/** The work of a step: none. It is counted, so that a subject that skips some is rejected. */
 export function step() {
   counted.steps++
   return 1
@@ -20,7 +20,7 @@ export function join() {
 }
 
 /**
- * Does an eighth of the job to warm up, then the job, and prints what this took: `{"ms":…}`.
+ * Does an eighth of the job as a warm-up, then the job, and prints its duration: `{"ms":…}`.
  *
  * @param {number} processes
  * @param {(processes: number, label: string) => Promise<void>} work resolves when all of them are done
@@ -37,14 +37,14 @@ export async function measure(processes, work) {
   console.log(JSON.stringify({ ms }))
 }
 
-/** Clients of a server that is gone try again for ever. */
+/** Clients retry forever if their server is gone. */
 function endWithParent() {
   process.stdin.on('end', () => process.exit(1)).resume()
   process.stdin.unref?.()
 }
 
 /**
- * So many calls, all begun at once.
+ * Makes `many` calls, all at once.
  *
  * @template T
  * @param {number} many
@@ -54,7 +54,7 @@ export function together(many, call) {
   return Promise.all(Array.from({ length: many }, (_, at) => call(at)))
 }
 
-/** Resolves when `tell` was called so often. */
+/** Resolves when `tell` was called this many times. */
 export function countdown(/** @type {number} */ many) {
   const { promise, resolve } = Promise.withResolvers()
   let left = many

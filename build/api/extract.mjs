@@ -8,15 +8,15 @@ import { Extractor, ExtractorConfig } from '@microsoft/api-extractor'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Messages that say nothing of what is exported. */
+/** Messages that do not concern exports. */
 const PASSED_OVER = new Set(['console-compiler-version-notice', 'ae-missing-release-tag', 'ae-unresolved-link'])
 
 /**
- * What the library exports, from declarations that are written for it.
+ * The exports of the library, from declarations generated for this purpose.
  *
  * @param {string} root folder with `src/index.ts` and `tsconfig.build.json`
- * @returns {Promise<{ exports: any[], faults: string[] }>} the symbols as API Extractor models them; faults: types that are
- * mentioned in a public signature but not exported, exports without a doc comment, comments that cannot be read
+ * @returns {Promise<{ exports: any[], faults: string[] }>} the symbols in the model of API Extractor; faults: types in a
+ * public signature that are not exported, exports without a doc comment, unreadable comments
  */
 export async function extractApi(root = ROOT) {
   const folder = await mkdtemp(join(tmpdir(), 'leasectl-api-'))

@@ -3,7 +3,7 @@ interface CellSize {
   readonly height: number
 }
 
-/** Sides of a cell that a line goes to from its middle. */
+/** Sides of a cell to which a line goes from its centre. */
 type Side = 'up' | 'down' | 'left' | 'right'
 
 const LINES: { readonly [character: string]: readonly Side[] } = {
@@ -20,11 +20,11 @@ const LINES: { readonly [character: string]: readonly Side[] } = {
   '┼': ['up', 'down', 'left', 'right'],
 }
 
-/** Of blocks that fill a cell from below: how many eighths. */
+/** Eighths of a cell that a block fills from below. */
 const BLOCKS = '▁▂▃▄▅▆▇█'
 const SHADES: { readonly [character: string]: number } = { '░': 0.25, '▒': 0.45, '▓': 0.7 }
 
-/** Lines and blocks drawn from edge to edge, as terminals do: those of a font leave gaps. `undefined` for any other text. */
+/** Lines and blocks drawn from edge to edge, as in terminals, because those of a font leave gaps. `undefined` for any other text. */
 export function strokesOf(text: string, x: number, y: number, cell: CellSize, colour: string): string | undefined {
   const sides = LINES[text]
   if (sides !== undefined) return line(sides, x, y, cell, colour)

@@ -8,8 +8,8 @@ export interface Pixels {
 }
 
 /**
- * A PNG with a table of its colours, half as large as one without: screens of text have few. `undefined` where there are more
- * than 256, or not all pixels are opaque.
+ * A PNG with a palette, half the size of one without, because screens of text have few colours. `undefined` if there are more
+ * than 256 colours, or not all pixels are opaque.
  */
 export function indexedPng({ width, height, pixels }: Pixels): Uint8Array | undefined {
   const places = new Map<number, number>()
@@ -20,7 +20,7 @@ export function indexedPng({ width, height, pixels }: Pixels): Uint8Array | unde
     const colour = (red << 16) | (green << 8) | blue
     const place = places.get(colour) ?? places.size
     places.set(colour, place)
-    // Each line begins with its filter: none.
+    // Each line begins with its filter type: none.
     lines[at + Math.floor(at / width) + 1] = place
   }
   if (places.size > 256) return undefined
@@ -40,7 +40,7 @@ export function indexedPng({ width, height, pixels }: Pixels): Uint8Array | unde
 }
 
 const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
-/** Eight bits a pixel, a place in the table each. */
+/** Eight bits per pixel, an index into the palette. */
 const INDEXED = [8, 3, 0, 0, 0]
 const EMPTY = Buffer.alloc(0)
 

@@ -1,4 +1,4 @@
-// npm run pictures   plays the dashboard on a terminal in memory and writes docs/pictures/*.png
+// npm run pictures   runs the dashboard on an in-memory terminal and writes docs/pictures/*.png
 import { mkdir, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { withBundled } from '../../bench/lib/bundled.ts'
@@ -7,11 +7,11 @@ import type { Shot } from './shots.ts'
 import { svgOf } from './svg.ts'
 
 const FOLDER = fileURLToPath(new URL('../../docs/pictures/', import.meta.url))
-/** Pixels for each unit of the pictures: sharp on dense screens, and still small. */
+/** Pixels per unit: sharp on high-density screens, and still small. */
 const ZOOM = 1.5
 
 const font = monospaceFont()
-// Times of day in the pictures are the same wherever they are made.
+// Times of day in the pictures are the same on every machine.
 process.env.TZ = 'UTC'
 await mkdir(FOLDER, { recursive: true })
 for (const { name, title, cells } of await shotsOfProgram()) {
@@ -21,7 +21,7 @@ for (const { name, title, cells } of await shotsOfProgram()) {
   console.log(`docs/pictures/${name}.png  ${Math.round(png.length / 1000)} kB`)
 }
 
-/** Node reads no JSX: the program is bundled first, as it is for its users. */
+/** Node cannot read JSX, so the program is bundled first, as for users. */
 async function shotsOfProgram(): Promise<readonly Shot[]> {
   return withBundled('build/pictures/shots.ts', async ({ child }) => {
     const { takeShots } = (await import(child)) as typeof import('./shots.ts')

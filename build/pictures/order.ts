@@ -3,14 +3,14 @@ import { type Stage, uuid } from './stage.ts'
 
 export const ORDER = 'orders/4711'
 
-/** Something that happens so many seconds before the picture is taken. */
+/** An operation, and its time in seconds before the picture. */
 export interface Happening {
   readonly before: number
   happen(stage: Stage): Promise<unknown>
 }
 
 /**
- * An order that asks three suppliers: one does not answer, the results of the others lead to searches of their own, two of
+ * An order that asks three suppliers: one does not answer, the results of the others lead to further searches, two of
  * which are still under way.
  */
 export const order: readonly Happening[] = [
@@ -64,7 +64,7 @@ function change(before: number, by: string, operation: Operation): Happening {
   return { before, happen: stage => stage.do(ORDER, by, claiming(operation, by)) }
 }
 
-/** Who started an event ends it. */
+/** The worker that started an event ends it. */
 function claiming(operation: Operation, by: string): Operation {
   const isClaimants = ['advance', 'complete', 'fail', 'release', 'touch'].includes(operation.op)
   return isClaimants ? ({ ...operation, owner: by } as Operation) : operation

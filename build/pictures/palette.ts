@@ -1,6 +1,6 @@
 import type { Cell, Colour } from '../../test/unit/tui/support/terminal.ts'
 
-/** What a terminal with a dark background makes of the sixteen colours of its theme. */
+/** The sixteen theme colours of a terminal with a dark background. */
 const THEME: readonly string[] = [
   '#1b1f27',
   '#e06c75',
@@ -23,7 +23,7 @@ const THEME: readonly string[] = [
 export const BACKGROUND = '#14171d'
 const FOREGROUND = '#d4d8df'
 
-/** How a cell looks, in colours. `background`: undefined for that of the screen. */
+/** Colours of a cell. `background`: undefined for that of the screen. */
 export interface CellLook {
   readonly colour: string
   readonly background: string | undefined
@@ -37,7 +37,7 @@ export function lookOfCell({ foreground, background, bold, dim, inverse }: Cell)
   return { colour, background: behind === BACKGROUND ? undefined : behind, isBold: bold }
 }
 
-/** Half of the way to the background. */
+/** Halfway to the background. */
 function dimmed(colour: string): string {
   const part = (at: number, of: string) => Number.parseInt(of.slice(at, at + 2), 16)
   const mixed = [1, 3, 5].map(at => Math.round(part(at, colour) * 0.58 + part(at, BACKGROUND) * 0.42))
@@ -49,7 +49,7 @@ function colourOf(colour: Colour, own: string): string {
   return colour === undefined ? own : (THEME[colour] ?? cubeColour(colour))
 }
 
-/** Of the 256 colours those behind the theme's: a cube of 6 × 6 × 6 and a ramp of greys. */
+/** The 256 colours after those of the theme: a cube of 6 × 6 × 6 and a ramp of greys. */
 function cubeColour(index: number): string {
   const hex = (value: number) => value.toString(16).padStart(2, '0')
   if (index >= 232) return `#${hex(8 + (index - 232) * 10).repeat(3)}`

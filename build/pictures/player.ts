@@ -12,7 +12,7 @@ import {
 
 const PATIENCE_MS = 10_000
 
-/** The program as it runs on a terminal, with its store and its terminal held in memory. */
+/** The program with its store and its terminal in memory. */
 export class Player {
   readonly #terminal: EmulatedTerminal
   readonly #quit = new AbortController()
@@ -28,7 +28,7 @@ export class Player {
     this.#terminal.type(keys)
   }
 
-  /** Until the screen shows it. @throws if it does not come, with the screen */
+  /** Waits until the screen shows the text. @throws if it does not, with the screen */
   async until(isShown: (rows: readonly string[]) => boolean): Promise<void> {
     const endMs = performance.now() + PATIENCE_MS
     for (;;) {
@@ -49,7 +49,7 @@ export class Player {
   }
 }
 
-/** That of this process, but for the terminal, the store and whose names are told. */
+/** The runtime of this process, except for the terminal, the store and the names of user and host. */
 function runtimeOn(
   { stdin, stdout }: EmulatedTerminal,
   store: StreamStore,

@@ -1,10 +1,10 @@
 import { Resvg } from '@resvg/resvg-js'
 import { indexedPng } from './indexed-png.ts'
 
-/** The first of these that the system has is taken. */
+/** The first of these on the system is used. */
 export const MONOSPACE = ['DejaVu Sans Mono', 'Menlo', 'Consolas', 'Liberation Mono', 'Noto Sans Mono', 'Courier New']
 
-/** @throws if the system has no font in which all characters are equally wide */
+/** @throws if the system has no monospaced font */
 export function monospaceFont(): string {
   const found = MONOSPACE.find(isMonospace)
   if (found === undefined) {
@@ -13,21 +13,21 @@ export function monospaceFont(): string {
   return found
 }
 
-/** A PNG of the picture, `zoom` pixels for each of its units. */
+/** A PNG of the picture, `zoom` pixels per unit. */
 export function pngOf(svg: string, zoom: number): Uint8Array {
   const fitTo = { mode: 'zoom', value: zoom } as const
   const image = new Resvg(svg, { fitTo, font: { loadSystemFonts: true } }).render()
   return indexedPng(image) ?? image.asPng()
 }
 
-/** A font that is not there is replaced by any other one, so its look is asked for. */
+/** A missing font is replaced by any other one, so the rendered result is checked. */
 function isMonospace(family: string): boolean {
   const ends = ['i', 'W'].map(character => inkEnd(family, character))
   const [thin, wide] = ends
   return thin !== undefined && wide !== undefined && Math.abs(thin - wide) < 0.5
 }
 
-/** Where a mark behind ten such characters ends. */
+/** The end of a mark after ten such characters. */
 function inkEnd(family: string, character: string): number | undefined {
   const text = `<text x="0" y="50" font-size="20" font-family="${family}">${character.repeat(10)}|</text>`
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="500" height="100">${text}</svg>`

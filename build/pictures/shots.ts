@@ -6,20 +6,20 @@ import { MARKER, others } from './streams.ts'
 
 export const SIZE = { columns: 110, rows: 32 }
 
-/** Taken at this time, UTC. */
+/** Time of the pictures, UTC. */
 const TAKEN_MS = Date.UTC(2026, 2, 2, 14, 2, 56)
-/** So long before it begins what the dashboard sees happen. */
+/** Time before the pictures at which the live changes begin. */
 const SEEN_MS = 120_000
 const STEP_MS = 15_000
 
 export interface Shot {
   readonly name: 'streams' | 'tree' | 'timeline' | 'dialog'
-  /** What stands in the bar above the picture. */
+  /** The title bar of the picture. */
   readonly title: string
   readonly cells: readonly (readonly Cell[])[]
 }
 
-/** Plays the program on a terminal in memory and takes its screen at four moments. The same each time. */
+/** Runs the program on an in-memory terminal and captures its screen four times. Deterministic. */
 export async function takeShots(): Promise<Shot[]> {
   const stage = new Stage(TAKEN_MS)
   const script = [...order, ...others].sort((a, b) => b.before - a.before)
@@ -53,7 +53,7 @@ async function hold(stage: Stage): Promise<void> {
   await stage.hold('payments/8814', 'settlement', 'aks-3', 12_000)
 }
 
-/** What happened last is that more of one stream was done. */
+/** The latest changes: more events of one stream end. */
 async function untilSeen({ store }: Stage, player: Player): Promise<void> {
   const { summary } = (await store.read(MARKER)) ?? {}
   if (summary === undefined) throw new Error(`no stream ${MARKER}`)

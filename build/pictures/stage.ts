@@ -3,7 +3,7 @@ import { openMemoryStore } from '../../src/store/memory.ts'
 import type { StreamStore } from '../../src/store/store.ts'
 import type { ChangeResult, Operation } from '../../src/stream/operations/operation.ts'
 
-/** A store whose clock stands unless it is moved, and in which all that happens is written down here. */
+/** A store with a manual clock, and helpers that change it. */
 export class Stage {
   readonly store: StreamStore
   nowMs: number
@@ -14,7 +14,7 @@ export class Stage {
     this.store = openMemoryStore({ clock: () => this.nowMs, random: () => 0.5 })
   }
 
-  /** A transaction. @throws if it is not done */
+  /** Makes a transaction. @throws if it is not done */
   async do(stream: string, by: string, operation: Operation): Promise<ChangeResult> {
     const commandId = `command-${++this.#commands}`
     const outcome = await transact(this.store, stream, operation, { commandId, by })
@@ -22,7 +22,7 @@ export class Stage {
     return outcome.result
   }
 
-  /** A lease that is held for a while by somebody of whom more is known than that. */
+  /** Acquires a lease, with the details of its holder. */
   async hold(stream: string, by: string, host: string, heldMs: number): Promise<void> {
     const leaseId = uuid(++this.#commands)
     const holder = { by, host, pid: 4_242, purpose: 'lease acquire', sinceMs: this.nowMs - heldMs }
@@ -30,7 +30,7 @@ export class Stage {
   }
 }
 
-/** Not by chance, so that the same story always makes the same bytes. */
+/** Not random, so that the pictures always have the same bytes. */
 export function uuid(number: number): string {
   return `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 }

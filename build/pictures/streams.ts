@@ -2,7 +2,7 @@ import type { EventSpec, Operation } from '../../src/stream/operations/operation
 import type { Happening } from './order.ts'
 import { type Stage, uuid } from './stage.ts'
 
-/** A stream that a few words tell of: some branches, of which some are done, one may have failed. */
+/** Short description of a stream: some branches, some of them done, one perhaps failed. */
 interface Plot {
   readonly name: string
   readonly root: string
@@ -12,13 +12,13 @@ interface Plot {
   readonly branches: number
   readonly done: number
   readonly failed?: number
-  /** How many more come to an end in each stretch of time of the sparkline, the latest last. */
+  /** Number of events that end in each interval of the sparkline, latest last. */
   readonly beats?: readonly number[]
   readonly timeout?: string
   readonly end?: 'cancel' | 'abort'
 }
 
-/** Its row tells when what happened last has been seen. */
+/** Its row shows when the last change has been read. */
 export const MARKER = 'imports/eu'
 
 const PLOTS: readonly Plot[] = [
@@ -138,7 +138,7 @@ const PLOTS: readonly Plot[] = [
   },
 ]
 
-/** Stretches of the sparkline are so long, s. */
+/** Interval of the sparkline, s. */
 const STRETCH = 15
 
 export const others: readonly Happening[] = PLOTS.flatMap((plot, at) => happenings(plot, at))

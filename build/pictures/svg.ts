@@ -2,19 +2,19 @@ import type { Cell } from '../../test/unit/tui/support/terminal.ts'
 import { strokesOf } from './box-drawing.ts'
 import { BACKGROUND, type CellLook, lookOfCell } from './palette.ts'
 
-/** Of one cell, in units of the picture. The width is what DejaVu Sans Mono takes at this size, and nearly all others. */
+/** Size of one cell, in units of the picture. The width is that of DejaVu Sans Mono at this size, and of nearly all other fonts. */
 const CELL = { width: 8.43, height: 18, fontSize: 14, baseline: 13.6 } as const
 const MARGIN = 14
 const TITLE_HEIGHT = 30
 
 export interface SvgOptions {
-  /** What stands in the bar above. */
+  /** The title bar. */
   readonly title: string
-  /** Fonts to look for, as `font-family` has them. */
+  /** Fonts, in the format of `font-family`. */
   readonly fontFamily: string
 }
 
-/** The screen of a terminal as a picture. The same cells give the same text, always. */
+/** The screen of a terminal as a picture. The same cells always give the same text. */
 export function svgOf(screen: readonly (readonly Cell[])[], { title, fontFamily }: SvgOptions): string {
   const columns = Math.max(0, ...screen.map(row => row.length))
   const width = Math.ceil(columns * CELL.width + 2 * MARGIN)
@@ -34,7 +34,7 @@ export function svgOf(screen: readonly (readonly Cell[])[], { title, fontFamily 
   ].join('\n')
 }
 
-/** Characters side by side in one look. `isAlone`: one that may come from another font, and so be of any width. */
+/** Adjacent characters of one style. `isAlone`: one that may come from another font, with any width. */
 interface Run {
   readonly text: string
   readonly column: number
@@ -64,7 +64,7 @@ function backgroundOf({ column, columns, look }: Run, row: number): string {
   if (look.background === undefined) return ''
   const place = `x="${number(column * CELL.width)}" y="${row * CELL.height}"`
   const size = `width="${number(columns * CELL.width)}" height="${CELL.height}"`
-  // Edges that meet between two pixels would leave a line of the screen's own colour.
+  // Edges that meet between two pixels would leave a line in the background colour.
   return `<rect ${place} ${size} fill="${look.background}" shape-rendering="crispEdges"/>`
 }
 
@@ -92,7 +92,7 @@ function titleBar(title: string, width: number): string[] {
   return [bar, text]
 }
 
-/** Two decimals are finer than any screen. */
+/** Two decimals are more precise than any screen. */
 function number(value: number): string {
   return String(Math.round(value * 100) / 100)
 }

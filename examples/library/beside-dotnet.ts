@@ -1,4 +1,4 @@
-// Beside a .NET program of 2013 that works on the same documents: what it wrote is read, what is added it can read.
+// Works on the same documents as a .NET program from 2013: reads what it wrote, and writes what it can read.
 import { complete, mustReadStream, openStore, workOn } from 'leasectl'
 
 await using store = await openStore(process.argv[2] ?? 'memory:')

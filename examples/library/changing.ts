@@ -1,4 +1,4 @@
-// Reading a stream, and changing it: several steps in one write, all or none.
+// Read a stream and change it: several steps in one write, all or nothing.
 import { changeStream, createStream, EventNotFound, mustReadStream, openStore, type StreamEditor } from 'leasectl'
 
 await using store = await openStore(process.argv[2] ?? 'memory:')
@@ -10,7 +10,7 @@ console.log(stream.isDone, stream.mustFind('01.00').name, stream.find('07.00'), 
 console.log((await stream.select("./Event[@status='init']")).map(event => event.id))
 console.log(await stream.values('count(./Event)'))
 
-// Decided on what stands there at the moment of writing. The id of the message that asks for it makes a repetition safe.
+// Decided on the state at the moment of writing. The id of the triggering message makes a repetition safe.
 const searched = (order: StreamEditor) => {
   const search = order.mustFind('01.00')
   if (!search.isOpen) return
@@ -22,14 +22,14 @@ for (const time of ['first', 'second']) {
   if (outcome.kind === 'done') console.log(time, outcome.duplicate, outcome.results.at(-1)?.closed)
 }
 
-// The second step is refused: the first is not written either.
+// The second step is refused, so the first is not written either.
 const refused = await changeStream(store, name, { by: 'till' }, order => {
   order.mustFind('02.00').complete('paid')
   order.mustFind('01.00').complete('again')
 })
 if (refused.kind === 'refused') console.log(refused.refusal.code, refused.refusal.event)
 
-// What was looked at is what is changed, or nothing.
+// Change the stream only if it is still in the state that was read.
 const seen = await mustReadStream(store, name)
 await changeStream(store, name, { by: 'till' }, order => void order.mustFind('02.00').complete('paid'))
 const late = await changeStream(store, name, { by: 'operator', ...seen.pin }, order => void order.cancel('too slow'))

@@ -1,4 +1,4 @@
-// The lease of a stream by hand, and as a scope that gives it back whatever happens.
+// Hold the lease of a stream: in a scope that always releases it, and with separate calls.
 import { randomUUID } from 'node:crypto'
 import {
   acquireLease,
@@ -16,7 +16,7 @@ await using store = await openStore(process.argv[2] ?? 'memory:')
 const name = 'orders/4711'
 await createStream(store, name, { by: 'shop' }, { forks: ['Search'] })
 
-// Nobody else can change the stream meanwhile; it is renewed by itself, and `lease.signal` aborts should it be lost.
+// No other process can change the stream in the scope. The lease is renewed automatically; `lease.signal` aborts if it is lost.
 const scope = await leaseScope(store, name, { by: 'audit', purpose: 'audit' }, async lease => {
   const { leaseId, signal } = lease
   const other = await changeStream(store, name, { by: 'other', leaseWaitMs: 0 }, stream => void stream.cancel())

@@ -1,5 +1,5 @@
-// A pipeline: each worker does one step and names the next, which another worker takes up. Here three in one process; as
-// well each in one of its own, on machines of their own.
+// A pipeline: each worker does one step and names the next, which another worker claims. Here all three run in one process;
+// they could as well run in separate processes, on separate machines.
 import { advance, complete, createStream, follow, openStore, type Work, worker } from 'leasectl'
 
 await using store = await openStore(process.argv[2] ?? 'memory:')

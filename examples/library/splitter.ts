@@ -1,5 +1,5 @@
-// Splitter and aggregator, with nested splits: an order is searched in two shops, each shop has pages, and whoever
-// fetches the last page of a shop releases its merge, whoever merges the last shop the offer.
+// Splitter and aggregator, with nested splits: an order is searched in two shops, and each shop has pages. The worker that
+// fetches the last page of a shop releases its merge; the worker that merges the last shop releases the offer.
 import {
   advance,
   complete,
@@ -20,7 +20,7 @@ const shops = [
 ]
 await createStream(store, name, { by: 'shop' }, { root: 'Order', forks: shops, join: 'Offer' })
 
-// "I was the last": of all workers that end a branch exactly one gets here. A real one would send a message.
+// Called for exactly one of the workers that end a branch: the last one. A real program would send a message here.
 const joined = onJoined(join => console.log(`the branches of ${join} have ended`))
 const over = new AbortController()
 const ended = onDone(() => over.abort())
@@ -41,7 +41,7 @@ await worker(store, options, async job => {
     return advance({ forks: pages, join: 'Merge' })
   }
   if (step === 'Fetch') return complete(`${key.length} offers of ${key}`)
-  // A merge and the offer read what the branches beside them came to.
+  // A merge and the offer read the results of the branches beside them.
   const stream = await mustReadStream(store, job.stream, { signal: job.signal })
   const branches = stream.mustFind(id).parent?.successors.filter(event => event.id !== id) ?? []
   return complete(`made of ${branches.map(event => event.id).join(', ')}`)

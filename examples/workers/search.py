@@ -1,9 +1,9 @@
-"""A worker in Python, with nothing but its standard library.
+"""A worker in Python that needs only the standard library.
 
     leasectl work --name Search --stdin json -- python3 search.py
 
-Exit code 0 ends the event as completed, anything else as failed with the last lines of stderr. What follows is said in
-the file LEASECTL_OUTPUT.
+Exit code 0 completes the event; any other fails it with the last lines of stderr. Following events are written to the
+file LEASECTL_OUTPUT.
 """
 
 import json
@@ -20,6 +20,6 @@ found = len(shop)
 with open(os.environ["LEASECTL_OUTPUT"], "a", encoding="utf-8") as output:
     if found > 4:
         print("next=Rank", file=output)
-        # The same whenever this attempt of this event is made again: what stands under it need not be done twice.
+        # The key stays the same if this attempt runs again, so work stored under it need not be repeated.
         print("ref=results/" + os.environ["LEASECTL_ATTEMPT_KEY"], file=output)
     print(f"msg={found} offers of {shop}", file=output)

@@ -10,8 +10,8 @@ export const FAULTS: Readonly<Record<string, readonly Fault[]>> = {
   '500 before': [{ kind: 'error-before', status: 500 }],
   '500 after': [{ kind: 'error-after', status: 500 }],
   '503 with Retry-After': [{ kind: 'error-before', status: 503, retryAfterS: 1 }],
-  'answered by another': [200, 302, 403, 404, 407, 511].map(status => ({ kind: 'forged-before', status })),
-  'answered by another, applied': [200, 400, 403, 404, 409, 412].map(status => ({ kind: 'forged-after', status })),
+  'forged answer': [200, 302, 403, 404, 407, 511].map(status => ({ kind: 'forged-before', status })),
+  'forged answer, applied': [200, 400, 403, 404, 409, 412].map(status => ({ kind: 'forged-after', status })),
   truncated: [{ kind: 'truncate' }, { kind: 'truncate', silent: true }],
   reset: [{ kind: 'reset' }],
   'wrong length': [

@@ -24,7 +24,7 @@ const DONE: ReadonlySet<string> = new Set(['done', 'acquired', 'ok', 'broken'])
 const WORDS: Readonly<Record<string, string>> = { 'store-unreachable': 'unreachable', 'bad-document': 'bad data' }
 
 function wordOf(told: string, truth: Course['truth']): string {
-  if (DONE.has(told)) return truth.includes('once more') ? 'done, once more' : 'done'
+  if (DONE.has(told)) return truth.includes('changed twice') ? 'applied twice' : 'done'
   return WORDS[told] ?? told
 }
 
@@ -34,6 +34,6 @@ function exitFor(told: string): number {
 }
 
 function isOneOf(truth: Course['truth'], { truths }: Meaning): boolean {
-  const found: readonly string[] = truth.map(one => (one === 'once more' ? 'struck once more' : one))
+  const found: readonly string[] = truth
   return truths.some(one => found.includes(one))
 }

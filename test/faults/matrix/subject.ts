@@ -21,8 +21,8 @@ export interface Scene {
   readonly signal?: AbortSignal
 }
 
-/** What a reader may find of an operation: done, not done, or done once more to who came next. Several may be true. */
-export type Truth = 'as asked' | 'as before' | 'once more'
+/** The possible states after an operation: done, not done, or done again for the next writer. Several may hold. */
+export type Truth = 'as asked' | 'as before' | 'changed twice'
 
 /** One of the operations of the matrix. */
 export interface Subject {
@@ -86,7 +86,7 @@ const acquire: Subject = {
   },
   truth: async (scene, isNext) => {
     const isHeld = await holds(scene, scene.leaseId)
-    if (isNext) return [isHeld ? 'once more' : 'as asked']
+    if (isNext) return [isHeld ? 'changed twice' : 'as asked']
     return [isHeld ? 'as asked' : 'as before']
   },
 }
@@ -171,11 +171,11 @@ async function inTheJournal({ direct, stream, commandId }: Scene, isNext: boolea
     transactions.every(({ version, provisional }, at) => version === at + 1 && !provisional) &&
     (!isNext || transactions.at(-1)?.commandId === 'next')
   if (!isWhole) return []
-  return times === 1 ? ['as asked'] : times === 0 ? ['as before'] : ['once more']
+  return times === 1 ? ['as asked'] : times === 0 ? ['as before'] : ['changed twice']
 }
 
 async function lettingGo(scene: Scene, isNext: boolean): Promise<readonly Truth[]> {
-  if (isNext) return [(await holds(scene, scene.nextLeaseId)) ? 'as asked' : 'once more']
+  if (isNext) return [(await holds(scene, scene.nextLeaseId)) ? 'as asked' : 'changed twice']
   return [(await holds(scene, scene.leaseId)) ? 'as before' : 'as asked']
 }
 
