@@ -10,33 +10,34 @@ import { FailureBudget } from './failure-budget.ts'
 import type { WatchdogOptions } from './options.ts'
 import type { StreamRegistry } from './registry/registry.ts'
 
-/** What showed life between look and lease is looked at again so soon, ms. */
+/** Delay before a stream that changed between inspection and lease is inspected again, ms. */
 const LOOK_AGAIN_MS = 1_000
-/** The same for what another has leased: no lease is shorter. */
+/** The same for a stream leased by another process: the shortest possible lease. */
 const LEASED_AGAIN_MS = 15_000
 const NEVER = Number.POSITIVE_INFINITY
-/** So many decisions of one stream are asked for at a time: what was asked for goes on, also when it is to end. */
+/** Decisions of a stream that are submitted together: submitted operations are completed even if the watchdog stops. */
 const PORTION = 20
 
 export interface CarryRules
   extends Pick<WatchdogOptions, 'by' | 'concurrency' | 'intervalMs' | 'maxPerPass' | 'ownership'> {
   readonly signal: AbortSignal
-  /** From when on, by `monotonicMs`, no second portion of any stream is begun: others may be due meanwhile. */
+  /** Deadline by `monotonicMs` for further portions of any stream: other streams may be due meanwhile. */
   readonly untilMs: number
-  /** The breaker is open: nothing is ended. */
+  /** The circuit breaker is open: no event is ended. */
   readonly endsNothing: boolean
   monotonicMs(): number
-  /** It is done with, or put off: nobody has to think of it any more. */
+  /** The decision is executed or postponed; the caller need not keep it. */
   dealt(decision: WatchdogDecision): void
   told(carried: Carried): Promise<void>
 }
 
 /**
- * Carries out the decisions of a pass in their turn, those of one stream together, some at a time: they share a write. What
- * is not done is put into the registry to be looked at again. What is not even begun, because the signal aborts, the store went
- * silent or the time is over, is not `dealt` with: that is for the caller to put off.
+ * Executes the decisions of a pass in a fair order. Decisions of a stream are submitted in portions and share a write.
+ * Streams of postponed decisions are scheduled for another inspection. Decisions that are not even started, because the
+ * signal aborts, the store stops answering or the time is over, are not reported to `dealt`: the caller has to postpone
+ * them.
  *
- * @returns how many were left for later by `maxPerPass`, for the time, or because others of their stream could not be done
+ * @returns number of decisions deferred by `maxPerPass`, for lack of time, or because others of their stream failed
  */
 export async function carryOutAll(
   store: StreamStore,
@@ -48,10 +49,10 @@ export async function carryOutAll(
   return new Executor(store, registry, breaker, rules).all(decisions)
 }
 
-/** What became of a try; `undefined`: it was left to others. */
+/** Outcome of an attempt; `undefined` if the stream belongs to another watchdog. */
 type Tried = DecisionOutcome | 'silent' | undefined
 
-/** The next try may well come to the same. */
+/** Outcomes that another attempt would probably repeat. */
 const SETBACKS: readonly Tried[] = ['busy', 'refused', 'failed', 'unknown', 'silent']
 
 class Executor {
@@ -86,14 +87,14 @@ class Executor {
     return left
   }
 
-  /** @returns how many were left for later */
+  /** @returns number of deferred decisions */
   async #ofOne(stream: string, decisions: readonly WatchdogDecision[]): Promise<number> {
     const { intervalMs, monotonicMs, signal, untilMs } = this.#rules
     for (let at = 0; at < decisions.length; at += PORTION) {
       const rest = decisions.slice(at + PORTION)
       const outcomes = await this.#together(stream, decisions.slice(at, at + PORTION))
       if (outcomes.every(outcome => SETBACKS.includes(outcome))) {
-        // What kept all of these from being done would keep each of the others waiting too.
+        // The same obstacle would delay each of the others too.
         for (const decision of rest) this.#putOff(decision, Math.min(intervalMs, LEASED_AGAIN_MS))
         return rest.length
       }
@@ -102,7 +103,7 @@ class Executor {
     return 0
   }
 
-  /** Asked for at the same time, they share a write. */
+  /** Operations submitted at the same time share a write. */
   async #together(stream: string, decisions: readonly WatchdogDecision[]): Promise<readonly Tried[]> {
     const { leaseWaitMs } = this.#tolerance
     const outcomes = await Promise.all(decisions.map(decision => this.#one(decision, leaseWaitMs)))
@@ -138,7 +139,7 @@ class Executor {
     this.#rules.dealt(decision)
   }
 
-  /** After how long the stream is looked at again, ms; `undefined`: when the next sweep finds that it moved. */
+  /** Delay before the stream is inspected again, ms; `undefined`: the next sweep finds the change. */
   #againMs(outcome: DecisionOutcome): number | undefined {
     const { intervalMs } = this.#rules
     switch (outcome) {
@@ -182,17 +183,17 @@ export interface ExecuteOptions {
   readonly by: string
   /** How long to wait for a lease held by another, ms. */
   readonly leaseWaitMs: number
-  /** Ends that wait; what is under way goes on to its end. */
+  /** Aborts the wait for a lease; operations in flight are completed. */
   readonly signal: AbortSignal
 }
 
-/** The code of what failed because the store did not answer; nothing was applied. */
+/** The code of failures because the store did not answer; nothing was applied. */
 const SILENT = 'store-unreachable'
 
 /**
- * Carries out one decision in one transaction under the lease; the pure operation compares what was seen with what is
- * there. Any number of watchdogs may do it at once: the command id makes it once. Faults are outcomes too: what is wrong
- * with one stream (its document, its name, rights on it) is no reason to leave the others.
+ * Executes one decision as one transaction under the lease; the pure operation compares the observed state with the
+ * current one. Several watchdogs may do so concurrently: the command id makes it idempotent. Faults are returned as
+ * outcomes, since a fault of one stream (its document, name or access rights) must not affect the others.
  */
 async function carryOut(
   store: StreamStore,
@@ -210,7 +211,7 @@ async function carryOut(
   }
 }
 
-/** A stable code; `unexpected` for what is no fault we know. */
+/** A stable code; `unexpected` for unknown errors. */
 export function codeOf(error: unknown): string {
   return error instanceof LeasectlError ? error.code : 'unexpected'
 }
@@ -234,15 +235,15 @@ function outcomeOf(store: StreamStore, decision: WatchdogDecision, outcome: Tran
       return carried(store, decision, 'gone')
     case 'held':
     case 'lost':
-      return { ...carried(store, decision, 'busy'), code: 'lease-held', message: 'leased by another' }
+      return { ...carried(store, decision, 'busy'), code: 'lease-held', message: 'another process holds the lease' }
     case 'unknown':
-      return { ...carried(store, decision, 'unknown'), code: 'unknown', message: 'no answer tells whether it happened' }
+      return { ...carried(store, decision, 'unknown'), code: 'unknown', message: 'no answer; it may have been applied' }
     default:
       return outcome satisfies never
   }
 }
 
-/** The same id with other arguments: another watchdog ended it in its own way. */
+/** `command-id-reused`, the same id with other arguments: another watchdog ended the event in its own way. */
 const OUTCOME_OF: { readonly [code: string]: DecisionOutcome } = {
   'showed-life': 'showed-life',
   'already-final': 'already',
@@ -260,12 +261,12 @@ function carried(store: StreamStore, decision: WatchdogDecision, outcome: Decisi
 }
 
 /**
- * The order in which decisions are carried out, of which a pass may do the first ones only: the soonest due first, and from
- * each stream one before a second from any, or one that has very many would keep all others waiting. Streams that could not
- * be changed when that was tried last come after the others: what is in their way may stay for ever. Among themselves those
- * come first that have waited longest, so each is tried again and again.
+ * Sorts decisions for execution, since a pass may execute only the first ones: the soonest due first, and one of each
+ * stream before a second of any, so that a stream with many decisions does not delay all others. Streams whose last
+ * change failed come last, since the obstacle may be permanent; among them, those that waited longest come first, so
+ * that each is retried.
  *
- * @param lastSetback in which pass a stream could not be changed, the later the higher; 0: nothing is known to be in its way
+ * @param lastSetback number of the pass in which the stream last failed to change; 0 if its last change succeeded
  */
 function fairOrder(
   decisions: readonly WatchdogDecision[],
@@ -281,7 +282,7 @@ function fairOrder(
     .map(({ decision }) => decision)
 }
 
-/** Where no limit ended there is nothing to wait for. */
+/** A settlement has no deadline to wait for. */
 function dueOrder(decision: WatchdogDecision): number {
   return dueMsOf(decision) ?? 0
 }

@@ -10,17 +10,18 @@ import { type BreakerState, PassObservers, type PassReport } from './report.ts'
 import { type LookoutSettings, Scanner } from './scan/scanner.ts'
 
 export interface PassSettings extends LookoutSettings {
-  /** Nothing is changed; what would be is told to the observers. */
+  /** Changes nothing; planned decisions are reported to the observers. */
   readonly isDryRun: boolean
-  /** So long a pass carries out more than the first few decisions of a stream, ms; absent: until all are done. */
+  /** Time for executing more than the first portion of a stream's decisions, ms; default: until all are done. */
   readonly carryOutMs?: number
-  /** Whoever is told; absent: the observers of the options. */
+  /** Receivers of reports; default: the observers of the options. */
   readonly audience?: PassObservers
 }
 
 /**
- * What a watchdog does again and again: list, look, plan, judge, carry out, report. A pass takes no input but what it sees
- * and repeats nothing inside; one that is cut short has changed nothing but what it told of, and forgets nothing.
+ * One pass of the watchdog: list, inspect, plan, check the circuit breaker, execute, report. A pass takes no input but
+ * what it observes and retries nothing; an aborted pass has changed nothing beyond its reports, and its knowledge is
+ * kept.
  */
 export class Pass {
   readonly #store: StreamStore
@@ -41,17 +42,17 @@ export class Pass {
     this.#lookout = new Scanner(store, this.#registry, options, { ...settings, audience })
   }
 
-  /** When a stream has to be looked at, epoch ms by the store's clock; `Infinity` for never. */
+  /** When the next stream has to be inspected, by the store's clock, epoch ms; `Infinity` for never. */
   soonestLookMs(): number {
     return this.#registry.nextInspectionMs()
   }
 
-  /** The process runs. */
+  /** The process is running. */
   ticked(): void {
     this.#lookout.ticked()
   }
 
-  /** @throws the store's faults: then the pass came to no end, and the next one sees all that this one missed */
+  /** @throws the store's faults: the pass has failed, and the next one finds everything that this one missed */
   async pass(kind: PassReport['kind'], signal: AbortSignal): Promise<PassReport> {
     const progress = begin(kind, this.#lookout.now())
     await this.#audience.tell(observer => observer.began?.(kind, progress.started.nowMs))
@@ -76,7 +77,7 @@ export class Pass {
     }
   }
 
-  /** What was planned and not dealt with must not be forgotten: its stream may never move again. */
+  /** Postpones decisions that were planned but not executed: the streams may never change again by themselves. */
   #putOff({ undone }: PassProgress): void {
     const nowMs = this.#store.nowMs()
     for (const decision of undone) {
@@ -84,7 +85,9 @@ export class Pass {
     }
   }
 
-  /** Once the breaker lets go, what it kept from being ended has its look before anything is done. */
+  /**
+   * Once the breaker closes, streams with events that it held back are inspected again before any decision is executed.
+   */
   async #judgeAll(progress: PassProgress, signal: AbortSignal): Promise<BreakerState> {
     const breaker = this.#judge(progress)
     if (breaker.isOpen || this.#registry.heldEvents(this.#lookout.owns) === 0) return breaker
@@ -127,14 +130,14 @@ export class Pass {
 
   #report(progress: PassProgress, breaker: BreakerState): PassReport {
     const now = { ...this.#lookout.now(), wallMs: this.#settings.timing.wallMs() }
-    const survey = totalsOf(this.#registry, now.nowMs, this.#lookout.owns)
-    return reportOf(progress, now, { ...survey, breaker, unreadable: this.#lookout.unreadable() })
+    const totals = totalsOf(this.#registry, now.nowMs, this.#lookout.owns)
+    return reportOf(progress, now, { ...totals, breaker, unreadable: this.#lookout.unreadable() })
   }
 }
 
 /**
- * One sweep and what follows from it. There is no second look to wait for, so the clock alone decides; what shows life
- * between look and lease is spared all the same. A dry run changes nothing and tells what it would do.
+ * Runs one sweep and executes its decisions. There is no second observation, so the clock alone decides; an event that
+ * sends a heartbeat between inspection and lease is still spared. A dry run changes nothing and reports its decisions.
  *
  * @throws the store's faults
  */

@@ -13,10 +13,13 @@ import {
   type WatchdogState,
 } from './state.ts'
 
-/** More than a watchdog writes: what is beyond was written by somebody else. */
+/** Limits above anything a watchdog writes: more was written by another program. */
 const MOST = { entries: 64, items: 20, shards: 1_024, outcomes: 20 } as const
 
-/** Reads the text of the document. Whatever it holds, it throws nothing and returns values that can be printed and counted with. */
+/**
+ * Parses the document. It never throws, whatever the text is, and returns only values that can be printed and
+ * calculated with.
+ */
 export function parseWatchdogState(text: string | undefined): WatchdogState {
   if (text === undefined) return { watchdogs: [], damaged: false }
   const given = fieldsOf(jsonOf(text))?.watchdogs
@@ -181,10 +184,10 @@ function textOf(value: unknown, longest = 200): string | undefined {
 }
 
 const MOST_COUNT = 1e15
-/** The last moment of the year 9999: what lies beyond is no time. */
+/** The last millisecond of the year 9999; later times are invalid. */
 const LAST_MS = Date.UTC(10_000, 0) - 1
 
-/** Whole numbers from 0 on; fractions of what was measured are rounded. */
+/** Non-negative whole numbers; measured fractions are rounded. */
 function countOf(value: unknown): number | undefined {
   return typeof value === 'number' && value >= 0 && value <= MOST_COUNT ? Math.round(value) : undefined
 }
@@ -197,12 +200,12 @@ function shareOf(value: unknown): number {
   return typeof value === 'number' && value >= 0 && value <= 1 ? value : 0
 }
 
-/** Where watchdogs leave word of themselves. */
+/** The document in which watchdogs store their states. */
 export const WATCHDOG_STATE = '.leasectl/watchdog/state.json'
 
 /**
- * Reads what the watchdogs of a store last wrote. No document: none ever did. Takes no lease. Never fails for
- * the document: what cannot be read or understood is left out, and that is told.
+ * Reads the states that the watchdogs of a store last wrote; without a document there are none. Takes no lease. A
+ * damaged document is not a fault: unreadable parts are left out, and the result says so.
  *
  * @throws the store's faults, the signal's reason
  */

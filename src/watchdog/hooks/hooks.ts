@@ -14,21 +14,21 @@ import { DeliveredIds, HookProgress } from './watermarks.ts'
 
 export type { HookFeed } from './options.ts'
 
-/** Clocks of foreign writers may be that wrong. */
+/** Tolerated error of the clocks of foreign writers. */
 const FOREIGN_MARGIN_MS = 10 * 60_000
-/** If more streams than that wait, hooks are behind. */
+/** Hooks are behind if more streams than this wait. */
 const BEHIND = 10_000
-/** So many deliveries are known not to be told again. */
+/** Number of delivery ids remembered to avoid duplicates. */
 const TOLD = 50_000
 
-/** At least once: what was under way when a watchdog died is told again by the next one, under the same id. */
+/** Delivers at least once: after a crash, the next watchdog repeats deliveries in flight under the same ids. */
 export function openHooks(options: HookOptions): HookFeed {
   return new Feed(options)
 }
 
 /**
- * From what passes find to what hooks are told: streams that may have something to tell wait in the backlog, are read, and
- * what happened in them since the last look is handed to the courier.
+ * Connects passes with hooks: streams with possible events wait in the backlog, are read, and their new events are put
+ * into the delivery queue.
  */
 class Feed implements HookFeed {
   readonly #options: HookOptions
@@ -115,7 +115,7 @@ class Feed implements HookFeed {
   async drain(limitMs: number): Promise<void> {
     this.#drained ??= this.#drain(limitMs)
     await this.#drained
-    // a pass that ended meanwhile may have got further
+    // A pass completed meanwhile may have advanced the watermark.
     await this.#progress.flush()
   }
 
@@ -126,7 +126,7 @@ class Feed implements HookFeed {
     await this.#courier.drain(limitMs)
   }
 
-  /** Waits for nothing: a pass is not to be kept from its work by whoever is told of it. */
+  /** Never waits: observers must not delay a pass. */
   #add(reading: Omit<PendingRead, 'hold'>): void {
     const hold = this.#holds.take()
     const isTaken = this.#backlog.add({ ...reading, hold })
@@ -135,19 +135,19 @@ class Feed implements HookFeed {
     this.#pace.waits(this.#backlog.size)
   }
 
-  /** Reads a stream and hands on what hooks are to be told. What cannot be handed on any more is left. */
+  /** Reads a stream and queues its new events. Events that cannot be queued any more are left. */
   async #read(reading: PendingRead): Promise<void> {
     this.#pace.waits(this.#backlog.size)
     try {
       if (!(await this.#tell(reading))) return
     } catch (error) {
-      // nobody else would ever hear of it, and it must not hold up all others
-      this.#trouble(`${reading.stream} cannot be told to hooks`, error)
+      // Reported here, since no caller sees it; one stream must not block all others.
+      this.#trouble(`${reading.stream} cannot be delivered to hooks`, error)
     }
     reading.hold.release()
   }
 
-  /** False if the watchdog ends. */
+  /** False if the watchdog stops. */
   async #tell(reading: PendingRead): Promise<boolean> {
     const { stream, before } = reading
     const patience = { timing: this.#timing, signal: this.#stop.signal, onTrouble: this.#trouble }
@@ -177,7 +177,7 @@ class Feed implements HookFeed {
     return { before, sinceMs, lastSweepMs: this.#lastSweepMs }
   }
 
-  /** For the pass that found it, however many have begun since: until it has ended nothing is done up to there. */
+  /** A delivery belongs to the pass that found it: until it ends, the watermark does not pass that pass. */
   #delivery(hold: Hold, key: string, id: string): (isOver: boolean) => void {
     return isOver => {
       if (!isOver) return hold.leave()

@@ -13,25 +13,25 @@ import type { KnownStream, StreamState } from '../registry/known-stream.ts'
 import type { StreamRegistry } from '../registry/registry.ts'
 import { NO_STATUS } from './sweep.ts'
 
-/** What a look at one document found, and what is to be done with the stream. */
+/** Result of inspecting one document, with the decisions for the stream. */
 export interface Looked {
   readonly stored: StreamSnapshot
   readonly decisions: readonly WatchdogDecision[]
-  /** Observers of moves were not told of the stream as it stands. */
+  /** Observers of changes have not received its current state. */
   readonly isNews: boolean
-  /** Why it cannot be read, when that is so. */
+  /** Why the document is unreadable, if so. */
   readonly fault: string | undefined
 }
 
-/** The status of what cannot be read. */
+/** Status of unreadable documents. */
 export const UNREADABLE = 'unreadable'
 
 const NEVER = Number.POSITIVE_INFINITY
 
 /**
- * Reads a stream, plans what is to be done with it and keeps that in the registry. `undefined`: it is gone.
+ * Reads a stream, plans its decisions and records the result in the registry. `undefined`: the stream is gone.
  *
- * @param rulesNow asked when the document is here: what was seen in it was not seen before
+ * @param rulesNow called after the read: the document was not observed earlier
  */
 export async function look(
   store: StreamStore,
@@ -53,7 +53,7 @@ export async function look(
   return { stored, decisions, isNews, fault }
 }
 
-/** What kept this stream alone from being seen. */
+/** Adds the gap in which only this stream was unobserved. */
 function withUnseen(rules: LookRules, stream: KnownStream): LookRules {
   const unseen = stream.endUnreachable(rules.nowMs)
   return unseen === undefined ? rules : { ...rules, blindSpots: [...rules.blindSpots, unseen] }
@@ -76,7 +76,7 @@ function judge(stored: StreamSnapshot, known: KnownStream, rules: LookRules): Ju
   }
 }
 
-/** Nothing can be done with it before it moves. */
+/** A state without decisions until the stream changes. */
 function idle(status: string): Judgement {
   const state = { status, openEvents: 0, dueMs: NEVER, nextInspectionMs: NEVER }
   return { state, sightings: new Map(), decisions: [] }
@@ -107,15 +107,17 @@ function judgeEvents(written: StreamDocument, stored: StreamSnapshot, known: Kno
   }
 }
 
-/** Two clocks hardly ever agree to the millisecond; a limit that counts from this must not end at another time each look. */
+/**
+ * Two clocks rarely agree to the millisecond; a deadline that counts from this time must not vary between inspections.
+ */
 const ROUNDED_TO_MS = 60_000
 
-/** When a document that has not moved was first seen, by the store's clock: it was written by then, whatever it says. */
+/** When an unchanged document was first seen, by the store's clock: it was written before, whatever it says. */
 function firstSeenMs({ nowMs, atMs }: LookRules, knownSinceMs: number): number {
   return Math.ceil((nowMs - (atMs - knownSinceMs)) / ROUNDED_TO_MS) * ROUNDED_TO_MS
 }
 
-/** Reads the journal once and when it is asked, however often: it may be as long as there are events to be ended. */
+/** Parses the journal once, on the first call: it may be as long as there are events to end. */
 function usedIn({ journal, prefix }: StreamDocument): InspectedStream['isUsed'] {
   let used: ReadonlySet<string> | undefined
   return commandId => {
@@ -124,7 +126,7 @@ function usedIn({ journal, prefix }: StreamDocument): InspectedStream['isUsed'] 
   }
 }
 
-/** Whatever ends something settles the stream first. */
+/** Every transaction settles the stream first, so a settlement is only needed without one. */
 function decisionsOf(
   name: string,
   { expiries }: StreamPlan,

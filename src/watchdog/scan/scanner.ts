@@ -16,14 +16,14 @@ import { type Looked, look, UNREADABLE } from './inspect.ts'
 import { movedFrom, sweep } from './sweep.ts'
 
 export interface LookoutSettings {
-  /** The clock alone decides: one look is enough. */
+  /** The clock alone decides: one observation suffices. */
   readonly trustsClock: boolean
   readonly timing: Timing
-  /** So often `ticked` is called, ms; absent where nobody does. */
+  /** Interval at which `ticked` is called, ms; absent without ticks. */
   readonly tickMs?: number
 }
 
-/** The half of a watchdog that sees: lists, reads what is due or new, and plans. It changes nothing but the registry. */
+/** The observing half of a watchdog: lists, reads due or new streams, and plans. It changes only the registry. */
 export class Scanner {
   readonly #store: StreamStore
   readonly #registry: StreamRegistry
@@ -53,25 +53,25 @@ export class Scanner {
     return { nowMs: this.#store.nowMs(), atMs: this.#settings.timing.monotonicMs() }
   }
 
-  /** The process runs. */
+  /** The process is running. */
   ticked(): void {
     this.#vision.ticked(this.now())
   }
 
-  /** A pass came to its end; or to none, so that what is seen next is seen after an outage. */
+  /** A pass was completed, or failed: then the next answer ends an outage. */
   ended(isGood: boolean): void {
     if (isGood) this.#vision.passed()
     else this.#vision.failed()
   }
 
-  /** Some of the documents that cannot be read. */
+  /** Some of the unreadable documents. */
   unreadable(): PassReport['unreadable'] {
     return this.#faults.list(name => this.#registry.get(name)?.status === UNREADABLE)
   }
 
   readonly owns = (name: string): boolean => this.#options.ownership?.owns(name) ?? true
 
-  /** @throws the store's faults: the registry has forgotten nothing */
+  /** @throws the store's faults; the registry has then forgotten nothing */
   async sweep(progress: PassProgress, signal: AbortSignal): Promise<void> {
     const { names, wantsMoved = false } = this.#options
     this.#vision.asks(this.now())
@@ -89,9 +89,9 @@ export class Scanner {
   }
 
   /**
-   * Reads what is due, and what the listing could not tell. What is wrong with one stream keeps it from no other.
+   * Reads streams that are due or whose rows did not suffice. A fault of one stream does not affect the others.
    *
-   * @throws StoreUnreachable the store answers nobody; the signal's reason
+   * @throws StoreUnreachable the store answers no request; the signal's reason
    */
   async look(progress: PassProgress, signal: AbortSignal): Promise<void> {
     const { concurrency } = this.#options
@@ -100,7 +100,7 @@ export class Scanner {
     if (this.#vision.takeSetBack()) this.#clockSetBack()
     const due = this.#registry.dueForInspection(this.#store.nowMs())
     const { true: own = [], false: others = [] } = Object.groupBy(due, ({ name }) => String(this.owns(name)))
-    // They are inspected again in time for a shard that changes hands.
+    // They are inspected again within an interval, in case the shard changes hands.
     for (const stream of others) stream.leaveUntil(this.#inAnInterval())
     await runBatch(own, { concurrency, stop: tolerance.stop }, async stream => {
       if (!signal.aborted) await this.#lookAt(stream, progress, tolerance, signal)
@@ -136,10 +136,14 @@ export class Scanner {
     }
   }
 
-  /** Some streams do not answer: is it them, or the store? Another one tells. @throws StoreUnreachable it is the store */
+  /**
+   * Some streams do not answer: reads another one to find out whether the store is to blame.
+   *
+   * @throws StoreUnreachable it is
+   */
   async #probe(silent: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
     const other = this.#registry.another(silent, this.#settings.timing.random())
-    if (other === undefined) throw new StoreUnreachable('no document can be had')
+    if (other === undefined) throw new StoreUnreachable('no document can be read')
     try {
       await this.#store.read(other, signal)
     } catch (error) {
@@ -169,10 +173,10 @@ export class Scanner {
   }
 
   async #tellFault(name: string, message: string): Promise<void> {
-    // who reads it is told the name beside it
-    const told = message.startsWith(`${name}: `) ? message.slice(name.length + 2) : message
-    this.#faults.add(name, told)
-    await this.#audience.tell(observer => observer.unreadable?.(name, told))
+    // Observers show the name beside the message.
+    const text = message.startsWith(`${name}: `) ? message.slice(name.length + 2) : message
+    this.#faults.add(name, text)
+    await this.#audience.tell(observer => observer.unreadable?.(name, text))
   }
 
   async #tellBlindness(): Promise<void> {
@@ -199,10 +203,10 @@ export class Scanner {
   }
 }
 
-/** So many documents that cannot be read are named. */
+/** Limit for the reported unreadable documents. */
 const MAX_NAMED = 20
 
-/** Some of the documents that cannot be read, and why. */
+/** Some of the unreadable documents, with reasons. */
 class FaultList {
   readonly #messages = new Map<string, string>()
 
@@ -215,7 +219,7 @@ class FaultList {
     this.#messages.delete(stream)
   }
 
-  /** Those that still are: who was put right is met by the sweep, without a look. */
+  /** Those that are still unreadable: repaired ones are recognized by the sweep, without an inspection. */
   list(isStill: (stream: string) => boolean): PassReport['unreadable'] {
     for (const stream of this.#messages.keys()) if (!isStill(stream)) this.#messages.delete(stream)
     return [...this.#messages].map(([stream, message]) => ({ stream, message }))

@@ -59,8 +59,8 @@ describe('on a terminal', () => {
 
 describe('what goes wrong beside the passes', () => {
   test.each([
-    ['busy', 'another holds its lease', 'lease-held'],
-    ['unknown', 'no answer tells whether it was written', 'unknown'],
+    ['busy', 'another process holds its lease', 'lease-held'],
+    ['unknown', 'no answer; it may have been written', 'unknown'],
     [new DOMException('x', 'TimeoutError'), 'the store did not answer in time', 'store-unreachable'],
     [new StoreUnreachable('no answer'), 'no answer', 'store-unreachable'],
     ['constructor', 'constructor', 'unexpected'],
@@ -150,7 +150,7 @@ describe('where it begins and ends', () => {
     log.note(listeningEntry({ address: '0.0.0.0:9464', isLoopback: false }))
     expect(entries()).toMatchObject([
       { level: 'info', msg: '/livez, /readyz and /metrics are on http://127.0.0.1:9464' },
-      { level: 'warn', msg: expect.stringContaining('without signing in') },
+      { level: 'warn', msg: expect.stringContaining('without authentication') },
     ])
   })
 })

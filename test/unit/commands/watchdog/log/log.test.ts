@@ -54,14 +54,14 @@ describe('what became of a decision', () => {
 
   test('that stays the same is told once, and again when it is another', async () => {
     const { log, entries } = await logWorld()
-    const busy = carried('busy', { code: 'lease-held', message: 'leased by another' })
+    const busy = carried('busy', { code: 'lease-held', message: 'another process holds the lease' })
     for (let passes = 0; passes < 3; passes++) await log.carried?.(busy)
     await log.carried?.(carried('failed', { code: 'bad-document', message: 'line 1: no' }))
     await log.carried?.({ ...busy, decision: expiry({ stream: 'orders/4712' }) })
     expect(entries().map(({ stream, msg }) => [stream, msg])).toEqual([
-      ['orders/4711', 'leased by another [lease-held]'],
+      ['orders/4711', 'another process holds the lease [lease-held]'],
       ['orders/4711', 'line 1: no [bad-document]'],
-      ['orders/4712', 'leased by another [lease-held]'],
+      ['orders/4712', 'another process holds the lease [lease-held]'],
     ])
   })
 
@@ -137,7 +137,7 @@ describe('an outage', () => {
         kind: 'outage',
         code: 'store-unreachable',
         since: '2026-03-01T14:02:11.000Z',
-        msg: 'no pass comes to its end, so nothing is ended: the store does not answer [store-unreachable]',
+        msg: 'passes fail, so no event is ended: the store does not answer [store-unreachable]',
       },
     ])
     for (let passes = 0; passes < 2; passes++) await log.passed?.(sweepReport())
@@ -183,10 +183,10 @@ test('blind spots, unreadable documents and shards are told', async () => {
       level: 'warn',
       kind: 'unreadable',
       stream: 'orders/9',
-      msg: 'line 3, column 4: mismatched tag; it is never ended',
+      msg: 'line 3, column 4: mismatched tag; it is never aborted',
     },
     { held: [1, 2], taken: [1, 2], left: [], msg: 'holds 2 of 8 shards; took 1 2' },
-    { held: [2, 3], taken: [3], left: [1], msg: 'holds 2 of 8 shards; took 3; let go of 1' },
-    { held: [], msg: 'stands by: holds none of 8; let go of 2 3' },
+    { held: [2, 3], taken: [3], left: [1], msg: 'holds 2 of 8 shards; took 3; released 1' },
+    { held: [], msg: 'standby: holds none of 8; released 2 3' },
   ])
 })
