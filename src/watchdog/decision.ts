@@ -66,7 +66,7 @@ export type DecisionOutcome =
   | 'unknown'
 
 /** A decision that was executed, or at least attempted. */
-export interface Carried {
+export interface ExecutedDecision {
   readonly decision: WatchdogDecision
   readonly outcome: DecisionOutcome
   /** When the outcome was known, by the store's clock, epoch ms; minus `dueMs` it is the latency. */

@@ -5,20 +5,20 @@ import { isFailed } from '../stream/event.ts'
 import type { Refusal } from '../stream/operations/operation.ts'
 import { runBatch } from '../util/concurrency.ts'
 import type { Breaker } from './breaker.ts'
-import { type Carried, type DecisionOutcome, dueMsOf, endsOf, type WatchdogDecision } from './decision.ts'
+import { type DecisionOutcome, dueMsOf, type ExecutedDecision, endsOf, type WatchdogDecision } from './decision.ts'
 import { FailureBudget } from './failure-budget.ts'
 import type { WatchdogOptions } from './options.ts'
 import type { StreamRegistry } from './registry/registry.ts'
 
 /** Delay before a stream that changed between inspection and lease is inspected again, ms. */
-const LOOK_AGAIN_MS = 1_000
+const CHANGED_AGAIN_MS = 1_000
 /** The same for a stream leased by another process: the shortest possible lease. */
 const LEASED_AGAIN_MS = 15_000
 const NEVER = Number.POSITIVE_INFINITY
 /** Decisions of a stream that are submitted together: submitted operations are completed even if the watchdog stops. */
 const PORTION = 20
 
-export interface CarryRules
+export interface ExecutionRules
   extends Pick<WatchdogOptions, 'by' | 'concurrency' | 'intervalMs' | 'maxPerPass' | 'ownership'> {
   readonly signal: AbortSignal
   /** Deadline by `monotonicMs` for further portions of any stream: other streams may be due meanwhile. */
@@ -27,8 +27,8 @@ export interface CarryRules
   readonly endsNothing: boolean
   monotonicMs(): number
   /** The decision is executed or postponed; the caller need not keep it. */
-  dealt(decision: WatchdogDecision): void
-  told(carried: Carried): Promise<void>
+  handled(decision: WatchdogDecision): void
+  report(carried: ExecutedDecision): Promise<void>
 }
 
 /**
@@ -39,30 +39,30 @@ export interface CarryRules
  *
  * @returns number of decisions deferred by `maxPerPass`, for lack of time, or because others of their stream failed
  */
-export async function carryOutAll(
+export async function executeAll(
   store: StreamStore,
   registry: StreamRegistry,
   breaker: Breaker,
   decisions: readonly WatchdogDecision[],
-  rules: CarryRules,
+  rules: ExecutionRules,
 ): Promise<number> {
   return new Executor(store, registry, breaker, rules).all(decisions)
 }
 
 /** Outcome of an attempt; `undefined` if the stream belongs to another watchdog. */
-type Tried = DecisionOutcome | 'silent' | undefined
+type AttemptOutcome = DecisionOutcome | 'silent' | undefined
 
 /** Outcomes that another attempt would probably repeat. */
-const SETBACKS: readonly Tried[] = ['busy', 'refused', 'failed', 'unknown', 'silent']
+const FAILURES: readonly AttemptOutcome[] = ['busy', 'refused', 'failed', 'unknown', 'silent']
 
 class Executor {
   readonly #store: StreamStore
   readonly #registry: StreamRegistry
   readonly #breaker: Breaker
-  readonly #rules: CarryRules
-  readonly #tolerance = new FailureBudget()
+  readonly #rules: ExecutionRules
+  readonly #budget = new FailureBudget()
 
-  constructor(store: StreamStore, registry: StreamRegistry, breaker: Breaker, rules: CarryRules) {
+  constructor(store: StreamStore, registry: StreamRegistry, breaker: Breaker, rules: ExecutionRules) {
     this.#store = store
     this.#registry = registry
     this.#breaker = breaker
@@ -77,70 +77,70 @@ class Executor {
     const sorted = fairOrder(allowed, stream => this.#registry.get(stream)?.failedInPass ?? 0)
     this.#registry.beginPass()
     const deferred = sorted.slice(maxPerPass)
-    for (const decision of deferred) this.#putOff(decision, intervalMs)
+    for (const decision of deferred) this.#postpone(decision, intervalMs)
     for (const decision of held) this.#holdBack(decision)
     const byStream = Map.groupBy(sorted.slice(0, maxPerPass), ({ stream }) => stream)
     let left = deferred.length
-    await runBatch([...byStream], { concurrency, stop: this.#tolerance.stop }, async ([stream, ofOne]) => {
-      if (!signal.aborted) left += await this.#ofOne(stream, ofOne)
+    await runBatch([...byStream], { concurrency, stop: this.#budget.stop }, async ([stream, ofOne]) => {
+      if (!signal.aborted) left += await this.#executeStream(stream, ofOne)
     })
     return left
   }
 
   /** @returns number of deferred decisions */
-  async #ofOne(stream: string, decisions: readonly WatchdogDecision[]): Promise<number> {
+  async #executeStream(stream: string, decisions: readonly WatchdogDecision[]): Promise<number> {
     const { intervalMs, monotonicMs, signal, untilMs } = this.#rules
     for (let at = 0; at < decisions.length; at += PORTION) {
       const rest = decisions.slice(at + PORTION)
-      const outcomes = await this.#together(stream, decisions.slice(at, at + PORTION))
-      if (outcomes.every(outcome => SETBACKS.includes(outcome))) {
+      const outcomes = await this.#submit(stream, decisions.slice(at, at + PORTION))
+      if (outcomes.every(outcome => FAILURES.includes(outcome))) {
         // The same obstacle would delay each of the others too.
-        for (const decision of rest) this.#putOff(decision, Math.min(intervalMs, LEASED_AGAIN_MS))
+        for (const decision of rest) this.#postpone(decision, Math.min(intervalMs, LEASED_AGAIN_MS))
         return rest.length
       }
-      if (signal.aborted || this.#tolerance.stop.aborted || monotonicMs() >= untilMs) return rest.length
+      if (signal.aborted || this.#budget.stop.aborted || monotonicMs() >= untilMs) return rest.length
     }
     return 0
   }
 
   /** Operations submitted at the same time share a write. */
-  async #together(stream: string, decisions: readonly WatchdogDecision[]): Promise<readonly Tried[]> {
-    const { leaseWaitMs } = this.#tolerance
-    const outcomes = await Promise.all(decisions.map(decision => this.#one(decision, leaseWaitMs)))
-    const hasFailed = outcomes.some(outcome => SETBACKS.includes(outcome))
+  async #submit(stream: string, decisions: readonly WatchdogDecision[]): Promise<readonly AttemptOutcome[]> {
+    const { leaseWaitMs } = this.#budget
+    const outcomes = await Promise.all(decisions.map(decision => this.#execute(decision, leaseWaitMs)))
+    const hasFailed = outcomes.some(outcome => FAILURES.includes(outcome))
     this.#registry.recordOutcome(stream, hasFailed)
-    if (outcomes.includes('busy')) this.#tolerance.busy()
-    if (outcomes.includes('silent')) this.#tolerance.silent(stream)
-    else this.#tolerance.answered()
+    if (outcomes.includes('busy')) this.#budget.busy()
+    if (outcomes.includes('silent')) this.#budget.silent(stream)
+    else this.#budget.answered()
     return outcomes
   }
 
-  async #one(decision: WatchdogDecision, leaseWaitMs: number): Promise<Tried> {
-    const { by, intervalMs, ownership, signal, told } = this.#rules
+  async #execute(decision: WatchdogDecision, leaseWaitMs: number): Promise<AttemptOutcome> {
+    const { by, intervalMs, ownership, signal, report } = this.#rules
     if (ownership?.owns(decision.stream) === false) {
-      this.#putOff(decision, intervalMs)
+      this.#postpone(decision, intervalMs)
       return undefined
     }
-    const carried = await carryOut(this.#store, decision, { by, leaseWaitMs, signal })
-    this.#keep(carried)
-    await told(carried)
+    const carried = await execute(this.#store, decision, { by, leaseWaitMs, signal })
+    this.#record(carried)
+    await report(carried)
     const { outcome, code } = carried
-    return outcome === 'unknown' || code === SILENT ? 'silent' : outcome
+    return outcome === 'unknown' || code === UNREACHABLE ? 'silent' : outcome
   }
 
-  #keep({ decision, outcome, ended }: Carried): void {
+  #record({ decision, outcome, ended }: ExecutedDecision): void {
     const events = outcome === 'ended' ? (ended?.length ?? endsOf(decision)) : 0
     if (events > 0) this.#breaker.ended(events, this.#rules.monotonicMs())
     const stream = this.#registry.get(decision.stream)
     if (outcome === 'notified' && decision.kind !== 'settle') stream?.markNotified(decision.event)
-    const againMs = this.#againMs(outcome)
-    if (againMs !== undefined) this.#putOff(decision, againMs)
+    const againMs = this.#retryAfterMs(outcome)
+    if (againMs !== undefined) this.#postpone(decision, againMs)
     else stream?.recordChange(events)
-    this.#rules.dealt(decision)
+    this.#rules.handled(decision)
   }
 
   /** Delay before the stream is inspected again, ms; `undefined`: the next sweep finds the change. */
-  #againMs(outcome: DecisionOutcome): number | undefined {
+  #retryAfterMs(outcome: DecisionOutcome): number | undefined {
     const { intervalMs } = this.#rules
     switch (outcome) {
       case 'ended':
@@ -151,7 +151,7 @@ class Executor {
       case 'notified':
         return NEVER
       case 'showed-life':
-        return LOOK_AGAIN_MS
+        return CHANGED_AGAIN_MS
       case 'busy':
         return Math.min(intervalMs, LEASED_AGAIN_MS)
       case 'refused':
@@ -164,12 +164,12 @@ class Executor {
   }
 
   #holdBack(decision: WatchdogDecision): void {
-    this.#rules.dealt(decision)
+    this.#rules.handled(decision)
     this.#registry.get(decision.stream)?.holdBack(dueMsOf(decision) ?? NEVER, endsOf(decision))
   }
 
-  #putOff(decision: WatchdogDecision, ms: number): void {
-    this.#rules.dealt(decision)
+  #postpone(decision: WatchdogDecision, ms: number): void {
+    this.#rules.handled(decision)
     this.#registry.get(decision.stream)?.postpone(dueMsOf(decision) ?? NEVER, this.#store.nowMs() + ms)
   }
 }
@@ -188,26 +188,26 @@ export interface ExecuteOptions {
 }
 
 /** The code of failures because the store did not answer; nothing was applied. */
-const SILENT = 'store-unreachable'
+const UNREACHABLE = 'store-unreachable'
 
 /**
  * Executes one decision as one transaction under the lease; the pure operation compares the observed state with the
  * current one. Several watchdogs may do so concurrently: the command id makes it idempotent. Faults are returned as
  * outcomes, since a fault of one stream (its document, name or access rights) must not affect the others.
  */
-async function carryOut(
+async function execute(
   store: StreamStore,
   decision: WatchdogDecision,
   { by, leaseWaitMs, signal }: ExecuteOptions,
-): Promise<Carried> {
+): Promise<ExecutedDecision> {
   const { operation, stream, commandId } = decision
-  if (operation === undefined) return carried(store, decision, 'notified')
+  if (operation === undefined) return executed(store, decision, 'notified')
   try {
     const why = decision.kind === 'settle' ? {} : { why: decision.message }
     const options = { commandId, by, ...why, leaseWaitMs, purpose: 'watchdog', stopWaiting: signal }
     return outcomeOf(store, decision, await transact(store, stream, operation, options))
   } catch (error) {
-    return { ...carried(store, decision, 'failed'), code: codeOf(error), message: messageOf(error) }
+    return { ...executed(store, decision, 'failed'), code: codeOf(error), message: messageOf(error) }
   }
 }
 
@@ -220,24 +220,28 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-function outcomeOf(store: StreamStore, decision: WatchdogDecision, outcome: TransactOutcome): Carried {
+function outcomeOf(store: StreamStore, decision: WatchdogDecision, outcome: TransactOutcome): ExecutedDecision {
   switch (outcome.kind) {
     case 'done': {
       const { outcome: how, duplicate, version, changed } = outcome.result
       const isOurs = how === 'done' && !duplicate
       const done = decision.kind === 'settle' ? 'settled' : 'ended'
       const ended = changed.filter(({ from, to }) => from !== to && isFailed({ status: to }))
-      return { ...carried(store, decision, isOurs ? done : 'already'), version, ended: ended.map(({ id }) => id) }
+      return { ...executed(store, decision, isOurs ? done : 'already'), version, ended: ended.map(({ id }) => id) }
     }
     case 'refused':
       return refused(store, decision, outcome.refusal)
     case 'missing':
-      return carried(store, decision, 'gone')
+      return executed(store, decision, 'gone')
     case 'held':
     case 'lost':
-      return { ...carried(store, decision, 'busy'), code: 'lease-held', message: 'another process holds the lease' }
+      return { ...executed(store, decision, 'busy'), code: 'lease-held', message: 'another process holds the lease' }
     case 'unknown':
-      return { ...carried(store, decision, 'unknown'), code: 'unknown', message: 'no answer; it may have been applied' }
+      return {
+        ...executed(store, decision, 'unknown'),
+        code: 'unknown',
+        message: 'no answer; it may have been applied',
+      }
     default:
       return outcome satisfies never
   }
@@ -252,11 +256,11 @@ const OUTCOME_OF: { readonly [code: string]: DecisionOutcome } = {
   'not-started': 'gone',
 }
 
-function refused(store: StreamStore, decision: WatchdogDecision, { code, message }: Refusal): Carried {
-  return { ...carried(store, decision, OUTCOME_OF[code] ?? 'refused'), code, message }
+function refused(store: StreamStore, decision: WatchdogDecision, { code, message }: Refusal): ExecutedDecision {
+  return { ...executed(store, decision, OUTCOME_OF[code] ?? 'refused'), code, message }
 }
 
-function carried(store: StreamStore, decision: WatchdogDecision, outcome: DecisionOutcome): Carried {
+function executed(store: StreamStore, decision: WatchdogDecision, outcome: DecisionOutcome): ExecutedDecision {
   return { decision, outcome, atMs: store.nowMs() }
 }
 

@@ -16,7 +16,7 @@ const TIMER_MS = 2
 /** Margin after a deadline, so that no inspection comes a moment too early, ms. */
 const AFTER_DUE_MS = 10
 /** Limit for the execution of decisions, however many a stream has: other deadlines may expire meanwhile. */
-const CARRY_OUT_MS = 2_000
+const EXECUTE_MS = 2_000
 /** The longest pause after a sweep that took longer than the interval, ms: it leaves the store to others. */
 const MOST_REST_MS = 60_000
 /** Limits of the interval between ticks, ms; a late tick shows that the process was suspended. */
@@ -36,9 +36,9 @@ class Loop {
   readonly #options: WatchdogOptions
   readonly #signal: AbortSignal
   readonly #timing: Timing
-  readonly #audience: PassObservers
+  readonly #observers: PassObservers
   readonly #tickMs: number
-  readonly #watch: Pass
+  readonly #passes: Pass
   /** Since when passes fail, by the clock of this machine, epoch ms. */
   #failingSinceMs: number | undefined
 
@@ -48,17 +48,17 @@ class Loop {
     this.#options = options
     this.#signal = signal
     this.#timing = timing
-    this.#audience = new PassObservers(observers)
+    this.#observers = new PassObservers(observers)
     this.#tickMs = Math.min(Math.max(intervalMs * TICK_MS.ofInterval, TICK_MS.least), TICK_MS.most)
     const settings = {
       trustsClock: false,
       isDryRun: false,
       timing,
       tickMs: this.#tickMs,
-      audience: this.#audience,
-      carryOutMs: CARRY_OUT_MS,
+      observers: this.#observers,
+      executeMs: EXECUTE_MS,
     }
-    this.#watch = new Pass(store, options, settings)
+    this.#passes = new Pass(store, options, settings)
   }
 
   async run(): Promise<void> {
@@ -87,14 +87,14 @@ class Loop {
   async #keepTicking(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#timing.pause(this.#tickMs, signal)
-      this.#watch.ticked()
+      this.#passes.ticked()
     }
   }
 
   async #pass(kind: PassReport['kind']): Promise<void> {
     const started = { nowMs: this.#store.nowMs(), atMs: this.#timing.monotonicMs() }
     try {
-      await this.#watch.pass(kind, this.#signal)
+      await this.#passes.pass(kind, this.#signal)
       this.#failingSinceMs = undefined
     } catch (error) {
       if (!this.#signal.aborted) await this.#failed(started, error)
@@ -111,7 +111,7 @@ class Loop {
       sinceMs: this.#failingSinceMs,
       error,
     }
-    await this.#audience.tell(observer => observer.failed?.(failure))
+    await this.#observers.notify(observer => observer.failed?.(failure))
   }
 
   /** After a slow listing the store gets half that time for others; not after a suspension of the process. */
@@ -125,6 +125,6 @@ class Loop {
   /** After a failed pass the store is contacted only by the next sweep. */
   #untilAppointmentMs(): number {
     if (this.#failingSinceMs !== undefined) return Number.POSITIVE_INFINITY
-    return Math.max(this.#watch.soonestLookMs() + AFTER_DUE_MS - this.#store.nowMs(), TOGETHER_MS)
+    return Math.max(this.#passes.nextInspectionMs() + AFTER_DUE_MS - this.#store.nowMs(), TOGETHER_MS)
   }
 }

@@ -4,7 +4,7 @@ import type { Deadline } from '../stream/time/deadlines.ts'
 const LATE_AGAIN = 4
 
 /** Parameters of the detection of gaps. */
-export interface VisionRules {
+export interface GapRules {
   readonly intervalMs: number
   /** Interval at which `ticked` is called while the process runs, ms; `Infinity` without ticks. */
   readonly tickMs: number
@@ -23,7 +23,7 @@ export class ObservationGaps {
   readonly #longMs: number
   #ticked: ObservationTime
   /** The last answer of a completed pass, and that of the current one. */
-  #good: ObservationTime
+  #lastGood: ObservationTime
   #answered: ObservationTime
   /** When the wait for the next answer began. */
   #waiting: ObservationTime
@@ -33,22 +33,22 @@ export class ObservationGaps {
   readonly #lastSeenMs: number | undefined
   #hasFailed = false
   #wasSetBack = false
-  #spots: readonly Gap[] = []
+  #gaps: readonly Gap[] = []
   #epochMs = Number.NEGATIVE_INFINITY
-  #news: GapReport[] = []
+  #reports: GapReport[] = []
 
-  constructor({ intervalMs, tickMs, lastSeenMs }: VisionRules, now: ObservationTime) {
+  constructor({ intervalMs, tickMs, lastSeenMs }: GapRules, now: ObservationTime) {
     this.#lastSeenMs = lastSeenMs
     this.#tickMs = tickMs
     this.#longMs = 2 * intervalMs + SLACK_MS
     this.#ticked = now
-    this.#good = now
+    this.#lastGood = now
     this.#answered = now
     this.#waiting = now
   }
 
-  get blindSpots(): readonly Gap[] {
-    return this.#spots
+  get gaps(): readonly Gap[] {
+    return this.#gaps
   }
 
   /** Earlier observations are invalid, by the monotonic clock. */
@@ -58,28 +58,28 @@ export class ObservationGaps {
 
   /** The last answer of a completed pass, by the store's clock, epoch ms. */
   get goodMs(): number {
-    return this.#good.nowMs
+    return this.#lastGood.nowMs
   }
 
   /** The process is running. */
   ticked(now: ObservationTime): void {
     // The store's clock may only be known after its first answer: that is not a jump.
-    if (this.#hasAnswered) this.#notice(now)
+    if (this.#hasAnswered) this.#checkClocks(now)
     this.#ticked = now
   }
 
   /** A request to the store begins; time before it is not counted as its delay. */
-  asks(now: ObservationTime): void {
+  beginRequest(now: ObservationTime): void {
     this.#waiting = now
   }
 
   /** The store answered, at least partly. */
   answered(now: ObservationTime): void {
-    const isNoticed = this.#hasAnswered && this.#notice(now)
+    const isNoticed = this.#hasAnswered && this.#checkClocks(now)
     if (!this.#hasAnswered) this.#begin(now)
     this.#hasAnswered = true
-    if (this.#hasFailed) this.#missed(this.#good, now, 'outage')
-    else if (!isNoticed) this.#waited(now)
+    if (this.#hasFailed) this.#addGap(this.#lastGood, now, 'outage')
+    else if (!isNoticed) this.#checkDelay(now)
     this.#hasFailed = false
     this.#answered = now
     this.#waiting = now
@@ -88,12 +88,12 @@ export class ObservationGaps {
   /** The first answer. It is unknown whether the store was available since it was last seen. */
   #begin(now: ObservationTime): void {
     this.#ticked = now
-    if (this.#lastSeenMs !== undefined) this.#missed({ nowMs: this.#lastSeenMs, atMs: now.atMs }, now, 'start')
+    if (this.#lastSeenMs !== undefined) this.#addGap({ nowMs: this.#lastSeenMs, atMs: now.atMs }, now, 'start')
   }
 
   /** A pass was completed. */
   passed(): void {
-    this.#good = this.#answered
+    this.#lastGood = this.#answered
   }
 
   /** A pass failed: the next answer ends an outage. */
@@ -102,9 +102,9 @@ export class ObservationGaps {
   }
 
   /** The gaps since the last call after which observation starts again. */
-  takeNews(): readonly GapReport[] {
-    const news = this.#news
-    this.#news = []
+  takeReports(): readonly GapReport[] {
+    const news = this.#reports
+    this.#reports = []
     return news
   }
 
@@ -116,7 +116,7 @@ export class ObservationGaps {
   }
 
   /** Called on answers too: when a process resumes, they arrive before timers. */
-  #notice(now: ObservationTime): boolean {
+  #checkClocks(now: ObservationTime): boolean {
     const last = this.#ticked
     const isPause = now.atMs - last.atMs > this.#tickMs + SLACK_MS
     const isBack = isSetBack(last, now)
@@ -124,38 +124,38 @@ export class ObservationGaps {
     if (!isPause && !isBack && !isForward) return false
     this.#ticked = now
     if (isBack) this.#setBack(now)
-    else this.#missed(last, now, isForward ? 'clock' : 'pause')
+    else this.#addGap(last, now, isForward ? 'clock' : 'pause')
     return true
   }
 
   /** A store that is always late must not restart observation each time: workers only get time for a heartbeat. */
-  #waited(now: ObservationTime): void {
+  #checkDelay(now: ObservationTime): void {
     const waitedMs = now.atMs - this.#waiting.atMs
     if (waitedMs <= SLACK_MS) return
     const isUsual = now.atMs - this.#lateMs < waitedMs * LATE_AGAIN
     this.#lateMs = now.atMs
-    this.#missed(this.#waiting, now, isUsual ? 'late' : 'outage')
+    this.#addGap(this.#waiting, now, isUsual ? 'late' : 'outage')
   }
 
   #setBack(now: ObservationTime): void {
     const notAfter = ({ nowMs, atMs }: ObservationTime) => ({ nowMs: Math.min(nowMs, now.nowMs), atMs })
     this.#wasSetBack = true
-    this.#spots = untilNow(this.#spots, now.nowMs)
-    this.#good = notAfter(this.#good)
+    this.#gaps = untilNow(this.#gaps, now.nowMs)
+    this.#lastGood = notAfter(this.#lastGood)
     this.#answered = notAfter(this.#answered)
     this.#waiting = notAfter(this.#waiting)
   }
 
-  #missed(
+  #addGap(
     { nowMs: fromMs }: ObservationTime,
     { nowMs: toMs, atMs }: ObservationTime,
     why: GapReport['why'] | 'late',
   ): void {
     if (toMs <= fromMs) return
-    this.#spots = withSpot(this.#spots, { fromMs, toMs })
+    this.#gaps = withGap(this.#gaps, { fromMs, toMs })
     if (why === 'late' || (why !== 'clock' && toMs - fromMs <= this.#longMs)) return
     this.#epochMs = atMs
-    this.#news.push({ fromMs, toMs, why })
+    this.#reports.push({ fromMs, toMs, why })
   }
 }
 
@@ -196,7 +196,7 @@ function isSetBack(last: ObservationTime, now: ObservationTime): boolean {
 /**
  * Adds a gap and merges overlapping ones. Above the limit the shortest is dropped: the fewest deadlines depend on it.
  */
-export function withSpot(spots: readonly Gap[], spot: Gap): readonly Gap[] {
+export function withGap(spots: readonly Gap[], spot: Gap): readonly Gap[] {
   const isApart = ({ fromMs, toMs }: Gap) => toMs <= spot.fromMs || spot.toMs <= fromMs
   const overlapping = [spot, ...spots.filter(each => !isApart(each))]
   const whole = {

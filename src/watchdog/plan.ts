@@ -17,7 +17,7 @@ export interface Observation {
   /** The first inspection that found it due. */
   readonly dueSinceMs: number
   /** Observers were notified (`notify`): nothing more to do. */
-  readonly isTold: boolean
+  readonly isNotified: boolean
 }
 
 export type Observations = ReadonlyMap<string, Observation>
@@ -28,7 +28,7 @@ export interface InspectedStream {
   readonly stream: EventStream
   readonly read: TimeReader
   /** Results of earlier inspections. */
-  readonly sightings: Observations
+  readonly observations: Observations
   /** Since when the document is known to be unchanged, by the monotonic clock. */
   readonly knownSinceMs: number
   /** Version that the next transaction starts from. */
@@ -37,7 +37,7 @@ export interface InspectedStream {
   isUsed(commandId: string): boolean
 }
 
-export interface LookRules {
+export interface InspectionRules {
   /** The store's clock and the monotonic clock, at this inspection. */
   readonly nowMs: number
   readonly atMs: number
@@ -46,24 +46,24 @@ export interface LookRules {
   readonly apartMs: number
   /** Earlier observations are invalid, by the monotonic clock. */
   readonly epochMs: number
-  readonly blindSpots: readonly Gap[]
+  readonly gaps: readonly Gap[]
 }
 
 export interface StreamPlan {
   readonly expiries: readonly Expiry[]
-  readonly sightings: Observations
+  readonly observations: Observations
   /** The earliest deadline of events that this plan leaves alone, epoch ms, and when to inspect the stream for it. */
   readonly dueMs: number
-  readonly nextLookMs: number
+  readonly nextInspectionMs: number
 }
 
 /** An open event with a deadline, expired or not. */
-interface Judged {
+interface DatedEvent {
   readonly event: StreamEvent
   readonly position: number
   readonly limit: Deadline
   /** When to inspect it again; a time not in the future: its deadline is confirmed as expired. */
-  readonly ripeMs: number
+  readonly inspectAtMs: number
 }
 
 /**
@@ -71,44 +71,44 @@ interface Judged {
  * two inspections, at least an interval apart, found it due; and if it is ended for a missing heartbeat, found it
  * completely unchanged.
  */
-export function planStream(subject: InspectedStream, rules: LookRules): StreamPlan {
-  const sightings = new Map<string, Observation>()
-  const judged: Judged[] = []
+export function planStream(subject: InspectedStream, rules: InspectionRules): StreamPlan {
+  const observations = new Map<string, Observation>()
+  const judged: DatedEvent[] = []
   for (const [position, event] of subject.stream.events.entries()) {
     if (isFinal(event) || isSuperseded(event) || !subject.stream.counts(position)) continue
     const limit = deadlineOf(subject.stream, event, subject.read)
     if (limit === undefined) continue
-    const dueMs = judgedDueMs(limit, rules.blindSpots)
-    const sighting = dueMs <= rules.nowMs ? sight(subject, event, limit, rules) : undefined
-    if (sighting !== undefined) sightings.set(event.id, sighting)
-    judged.push({ event, position, limit, ripeMs: ripeMs(sighting, limit, dueMs, rules) })
+    const dueMs = judgedDueMs(limit, rules.gaps)
+    const observation = dueMs <= rules.nowMs ? observe(subject, event, limit, rules) : undefined
+    if (observation !== undefined) observations.set(event.id, observation)
+    judged.push({ event, position, limit, inspectAtMs: inspectAtMs(observation, limit, dueMs, rules) })
   }
-  const ripe = judged.filter(({ ripeMs }) => ripeMs <= rules.nowMs)
+  const ripe = judged.filter(({ inspectAtMs }) => inspectAtMs <= rules.nowMs)
   const expiries = expiriesOf(subject, ripe, rules)
-  const left = judged.filter(({ ripeMs }) => ripeMs > rules.nowMs)
+  const left = judged.filter(({ inspectAtMs }) => inspectAtMs > rules.nowMs)
   return {
     expiries,
-    sightings,
+    observations,
     dueMs: Math.min(...left.map(({ limit }) => limit.dueMs), Number.POSITIVE_INFINITY),
-    nextLookMs: Math.min(...left.map(({ ripeMs }) => ripeMs), Number.POSITIVE_INFINITY),
+    nextInspectionMs: Math.min(...left.map(({ inspectAtMs }) => inspectAtMs), Number.POSITIVE_INFINITY),
   }
 }
 
-function sight(
-  { sightings, knownSinceMs }: InspectedStream,
+function observe(
+  { observations, knownSinceMs }: InspectedStream,
   event: StreamEvent,
   limit: Deadline,
-  rules: LookRules,
+  rules: InspectionRules,
 ): Observation {
   const seen = seenLimit(event, limit.dueMs)
-  const before = sightings.get(event.id)
+  const before = observations.get(event.id)
   const isSame = before !== undefined && isEqual(before.seen, seen)
   const isSameLimit = before !== undefined && before.seen.dueMs === seen.dueMs && before.seen.attempt === seen.attempt
   return {
     seen,
     sinceMs: Math.max(isSame ? Math.min(before.sinceMs, knownSinceMs) : knownSinceMs, rules.epochMs),
     dueSinceMs: isSameLimit ? Math.max(before.dueSinceMs, rules.epochMs) : rules.atMs,
-    isTold: isSameLimit && before.isTold,
+    isNotified: isSameLimit && before.isNotified,
   }
 }
 
@@ -123,15 +123,20 @@ function isEqual(a: ObservedDeadline, b: ObservedDeadline): boolean {
   )
 }
 
-function ripeMs(sighting: Observation | undefined, { kind }: Deadline, dueMs: number, rules: LookRules): number {
-  if (sighting === undefined) return dueMs
-  if (sighting.isTold) return Number.POSITIVE_INFINITY
-  const sinceMs = kind === 'no-sign-of-life' ? sighting.sinceMs : sighting.dueSinceMs
+function inspectAtMs(
+  observation: Observation | undefined,
+  { kind }: Deadline,
+  dueMs: number,
+  rules: InspectionRules,
+): number {
+  if (observation === undefined) return dueMs
+  if (observation.isNotified) return Number.POSITIVE_INFINITY
+  const sinceMs = kind === 'no-sign-of-life' ? observation.sinceMs : observation.dueSinceMs
   return rules.nowMs + sinceMs + rules.apartMs - rules.atMs
 }
 
 /** Ending the stream makes all other decisions needless; ending an event ends its descendants too. */
-function expiriesOf(subject: InspectedStream, ripe: readonly Judged[], rules: LookRules): Expiry[] {
+function expiriesOf(subject: InspectedStream, ripe: readonly DatedEvent[], rules: InspectionRules): Expiry[] {
   const actions = ripe.map(judged => ({ judged, kind: actionOf(subject.stream, judged.event, rules.onDue) }))
   const ending = actions.find(({ kind }) => kind === 'abort-stream')
   const count = new OpenCount(subject.stream)
@@ -150,7 +155,12 @@ function actionOf(stream: EventStream, event: StreamEvent, usual: OnDue): OnDue 
   return action === 'abort-event' && stream.isRoot(event) ? 'abort-stream' : action
 }
 
-function expiryOf(subject: InspectedStream, { event, position, limit }: Judged, kind: OnDue, count: OpenCount): Expiry {
+function expiryOf(
+  subject: InspectedStream,
+  { event, position, limit }: DatedEvent,
+  kind: OnDue,
+  count: OpenCount,
+): Expiry {
   const target = kind === 'abort-stream' ? 0 : position
   const message = expiryText(event, limit, target === position)
   const what = {

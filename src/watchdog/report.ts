@@ -1,5 +1,5 @@
 import type { SummarizedStream } from '../ops/summaries.ts'
-import type { Carried, DecisionOutcome, WatchdogDecision } from './decision.ts'
+import type { DecisionOutcome, ExecutedDecision, WatchdogDecision } from './decision.ts'
 import type { GapReport } from './observation-gaps.ts'
 
 /** Judgement of the circuit breaker on a pass. */
@@ -88,13 +88,13 @@ export interface Observer {
   moved?(streams: readonly MovedStream[]): void | Promise<void>
   /** A decision of a dry run; replaces `carried`. */
   planned?(decision: WatchdogDecision): void | Promise<void>
-  carried?(carried: Carried): void | Promise<void>
+  executed?(carried: ExecutedDecision): void | Promise<void>
   passed?(report: PassReport): void | Promise<void>
   failed?(failure: FailedPass): void | Promise<void>
   /** A document is unreadable; reported once while it is unchanged. */
   unreadable?(stream: string, message: string): void | Promise<void>
   /** The watchdog observed nothing for a while, by the store's clock: earlier observations are invalid. */
-  blind?(fromMs: number, toMs: number, why: GapReport['why']): void | Promise<void>
+  gap?(fromMs: number, toMs: number, why: GapReport['why']): void | Promise<void>
   /** Another observer threw; reported once for each. */
   faulty?(error: unknown): void | Promise<void>
   /** Shards were taken or released; also after the first check in any case. */
@@ -118,7 +118,7 @@ export class PassObservers {
     this.#observers = observers
   }
 
-  async tell(call: (observer: Observer) => void | Promise<void>): Promise<void> {
+  async notify(call: (observer: Observer) => void | Promise<void>): Promise<void> {
     for (const observer of this.#observers) {
       try {
         await call(observer)
@@ -131,7 +131,7 @@ export class PassObservers {
   async #report(faulty: Observer, error: unknown): Promise<void> {
     if (this.#faulty.has(faulty)) return
     this.#faulty.add(faulty)
-    await this.tell(observer => (observer === faulty ? undefined : observer.faulty?.(error)))
+    await this.notify(observer => (observer === faulty ? undefined : observer.faulty?.(error)))
   }
 }
 

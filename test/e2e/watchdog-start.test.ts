@@ -29,7 +29,7 @@ describe.concurrent('settings that cannot be', LIMIT, () => {
     [['--dry-run', '--on-failed', 'true'], /--dry-run takes no --on-failed: it changes nothing/],
     [['--interval', '100ms'], /the interval must be between 500ms and 24h/],
     [['--on-failed', './nowhere'], /--on-failed: ".\/nowhere": no such program/],
-    [['--on-failed', './plain'], /--on-failed: ".\/plain": it may not be run/],
+    [['--on-failed', './plain'], /--on-failed: ".\/plain": it cannot be executed/],
     [['--config', 'nowhere.yaml'], /--config nowhere.yaml/],
     [['--config', 'typo.yaml'], /typo.yaml.*2.*intervall/],
     [['--config', 'clash.yaml'], /500ms and 24h/],

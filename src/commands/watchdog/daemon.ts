@@ -9,7 +9,7 @@ import { StoreUnreachable } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
 import type { HookFeed } from '../../watchdog/hooks/hooks.ts'
 import type { Hooks } from '../../watchdog/hooks/target.ts'
-import { type LivenessProbe, openHeart, touching } from '../../watchdog/http/liveness.ts'
+import { type LivenessProbe, openLiveness, touching } from '../../watchdog/http/liveness.ts'
 import { runWatchdog } from '../../watchdog/loop.ts'
 import type { WatchdogOptions } from '../../watchdog/options.ts'
 import type { FailedPass, Observer } from '../../watchdog/report.ts'
@@ -18,8 +18,8 @@ import { StateWriter } from '../../watchdog/state/writer.ts'
 import { openSystemd, type Systemd } from '../../watchdog/systemd.ts'
 import { hookTargets } from './hook-targets.ts'
 import { daemonHooks, HOOKS_DRAIN_MS } from './hooks.ts'
-import { type HttpEndpoints, openOperation } from './http.ts'
-import { easedEntry, listeningEntry, startEntry, stopEntry, stoppingEntry, troubleEntry } from './log/entries.ts'
+import { type HttpEndpoints, openEndpoints } from './http.ts'
+import { faultEntry, listeningEntry, recoveryEntry, startEntry, stopEntry, stoppingEntry } from './log/entries.ts'
 import { openLog, type WatchdogLog } from './log/log.ts'
 import type { Settings, WatchdogCommandOptions } from './settings.ts'
 
@@ -50,9 +50,9 @@ class Daemon {
   readonly #watchdog: WatchdogOptions
   readonly #log: WatchdogLog
   readonly #runtime: Runtime
-  readonly #heart: LivenessProbe
+  readonly #liveness: LivenessProbe
   readonly #store: StreamStore
-  readonly #refusal = new StartupFailure()
+  readonly #startupFailure = new StartupFailure()
   readonly #observers: Observer[] = []
   /** The last notification to systemd; takes at most a second. */
   #farewell: Promise<void> | undefined
@@ -63,42 +63,42 @@ class Daemon {
     this.#watchdog = watchdog
     this.#log = log
     this.#runtime = runtime
-    this.#heart = openHeart(watchdog.intervalMs, () => performance.now())
-    this.#store = touching(opened.store, this.#heart.touch)
+    this.#liveness = openLiveness(watchdog.intervalMs, () => performance.now())
+    this.#store = touching(opened.store, this.#liveness.touch)
   }
 
   /** @returns false if the drain timed out. @throws ListenFailed; the error that the first pass failed with */
   async run(targets: Hooks | undefined): Promise<boolean> {
     const { intervalMs } = this.#watchdog
-    const operation = await this.#openOperation(intervalMs)
+    const operation = await this.#openEndpoints(intervalMs)
     this.#log.note(this.#startEntry())
     if (operation !== undefined) this.#log.note(listeningEntry(operation.listening))
     const systemd = this.#openSystemd()
     const hooks = targets && this.#openHooks(targets, operation)
     const shards = this.#openShards()
     const state = this.#openState()
-    this.#observers.push(this.#heart, this.#refusal, this.#log, ...(operation?.observers ?? []))
+    this.#observers.push(this.#liveness, this.#startupFailure, this.#log, ...(operation?.observers ?? []))
     for (const each of [state, hooks, systemd]) if (each !== undefined) this.#observers.push(each)
-    const signal = AbortSignal.any([this.#runtime.signal, this.#refusal.signal])
+    const signal = AbortSignal.any([this.#runtime.signal, this.#startupFailure.signal])
     signal.addEventListener('abort', () => this.#stopping(operation, systemd), { once: true })
     signal.addEventListener('abort', () => void hooks?.drain(HOOKS_DRAIN_MS), { once: true })
     try {
       const isDrained = await drained(this.#watch({ hooks, shards, state, signal }), signal)
-      this.#refusal.throwIfAny()
+      this.#startupFailure.throwIfAny()
       return isDrained
     } finally {
-      this.#heart.stop()
+      this.#liveness.stop()
       await this.#farewell
       systemd?.close()
       await operation?.close()
     }
   }
 
-  async #openOperation(intervalMs: number): Promise<HttpEndpoints | undefined> {
+  async #openEndpoints(intervalMs: number): Promise<HttpEndpoints | undefined> {
     const { listen, listenNames } = this.#settings
     const { host, nowMs } = this.#runtime
     const address = listen && { ...listen, names: [host, ...listenNames] }
-    return address && (await openOperation(address, this.#heart, intervalMs, nowMs))
+    return address && (await openEndpoints(address, this.#liveness, intervalMs, nowMs))
   }
 
   async #watch(parts: {
@@ -108,7 +108,7 @@ class Daemon {
     readonly signal: AbortSignal
   }): Promise<void> {
     const { hooks, shards, state, signal } = parts
-    const lastSeenMs = await this.#lookAtOthers()
+    const lastSeenMs = await this.#readOtherStates()
     const sharing = shards?.run(signal)
     void state.start()
     await shards?.ready
@@ -130,7 +130,7 @@ class Daemon {
    * answer, since it may have been unavailable for any length of time. Watchdogs with another number of shards share no
    * work with this one: harmless, but hardly intended.
    */
-  async #lookAtOthers(): Promise<number | undefined> {
+  async #readOtherStates(): Promise<number | undefined> {
     const { store } = this.#opened
     const signal = AbortSignal.any([this.#runtime.signal, AbortSignal.timeout(STATE_MS)])
     const state = await readWatchdogState(store, signal).catch(() => undefined)
@@ -153,7 +153,7 @@ class Daemon {
     return openSystemd({
       env: this.#runtime.env,
       pid: this.#runtime.pid,
-      isAlive: () => this.#heart.health().ok,
+      isAlive: () => this.#liveness.health().ok,
       failed: text => this.#log.note({ level: 'warn', kind: 'systemd', text }),
     })
   }
@@ -170,13 +170,13 @@ class Daemon {
       count,
       by: this.#watchdog.by,
       newId: () => this.#runtime.newId(),
-      changed: (held, total) => this.#tellShards(held, total),
-      troubled: error => this.#log.note(troubleEntry('shards', 'shard leases cannot be maintained', error)),
-      recovered: () => this.#log.note(easedEntry('shards', 'shard leases are maintained again')),
+      changed: (held, total) => this.#reportShards(held, total),
+      troubled: error => this.#log.note(faultEntry('shards', 'shard leases cannot be maintained', error)),
+      recovered: () => this.#log.note(recoveryEntry('shards', 'shard leases are maintained again')),
     })
   }
 
-  #tellShards(held: readonly number[], total: number): void {
+  #reportShards(held: readonly number[], total: number): void {
     for (const observer of this.#observers) void observer.shards?.(held, total)
   }
 
@@ -192,8 +192,8 @@ class Daemon {
       intervalMs,
       settings: { match, onDue, maxPerPass, maxShare },
       shardCount,
-      failed: why => this.#log.note(troubleEntry('state', 'the watchdog state cannot be written', why)),
-      recovered: () => this.#log.note(easedEntry('state', 'the watchdog state can be written again')),
+      failed: why => this.#log.note(faultEntry('state', 'the watchdog state cannot be written', why)),
+      recovered: () => this.#log.note(recoveryEntry('state', 'the watchdog state can be written again')),
     })
   }
 

@@ -3,10 +3,10 @@ import { span } from '../../formats/terminal/numbers.ts'
 import type { Style } from '../../formats/terminal/style.ts'
 import type { Cell, Column } from '../../formats/terminal/table.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
-import type { Carried, DecisionOutcome, WatchdogDecision } from '../../watchdog/decision.ts'
+import type { DecisionOutcome, ExecutedDecision, WatchdogDecision } from '../../watchdog/decision.ts'
 
 /** A decision with its outcome; a dry run has no outcome. */
-export type ReportedDecision = Pick<Carried, 'decision'> & Partial<Carried>
+export type ReportedDecision = Pick<ExecutedDecision, 'decision'> & Partial<ExecutedDecision>
 
 const COLUMNS: readonly Column[] = [
   { title: 'OUTCOME' },

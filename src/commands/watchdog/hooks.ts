@@ -9,7 +9,7 @@ import type { HookOptions } from '../../watchdog/hooks/options.ts'
 import type { Hooks } from '../../watchdog/hooks/target.ts'
 import { hookMemory } from '../../watchdog/hooks/watermarks.ts'
 import type { HttpEndpoints } from './http.ts'
-import { deliveryEntry, paceEntry, troubleEntry } from './log/entries.ts'
+import { deliveryEntry, faultEntry, lagEntry } from './log/entries.ts'
 import type { WatchdogLog } from './log/log.ts'
 import type { Settings } from './settings.ts'
 
@@ -37,8 +37,8 @@ export function daemonHooks(
       log.note(deliveryEntry(report))
       operation?.metrics.delivery(report)
     },
-    onTrouble: (message, error) => log.note(troubleEntry('hooks', message, error)),
-    onPace: pace => log.note(paceEntry(pace)),
+    onTrouble: (message, error) => log.note(faultEntry('hooks', message, error)),
+    onPace: pace => log.note(lagEntry(pace)),
   })
   operation?.metrics.hooksPending(() => hooks.pending)
   return hooks

@@ -16,7 +16,7 @@ export interface HttpEndpoints {
 }
 
 /** Opens `/livez`, `/readyz` and `/metrics`. @throws ListenFailed */
-export async function openOperation(
+export async function openEndpoints(
   address: ListenAddress,
   heart: LivenessProbe,
   intervalMs: number,

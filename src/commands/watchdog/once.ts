@@ -45,7 +45,7 @@ export async function watchOnce(
   const reported: ReportedDecision[] = []
   const recorder: Observer = {
     planned: decision => void reported.push({ decision }),
-    carried: carried => void reported.push(carried),
+    executed: carried => void reported.push(carried),
   }
   const observers = hooks === undefined ? [recorder] : [recorder, hooks]
   const once = { ...watchdog, observers, wantsMoved: hooks !== undefined }

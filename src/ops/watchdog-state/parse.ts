@@ -4,10 +4,10 @@ import { readAside } from '../system-documents.ts'
 import {
   type BreakerFigures,
   byStart,
-  type CarriedDecision,
   type LastPass,
   type PassFailure,
   type PassFigures,
+  type RecordedDecision,
   type WatchdogEntry,
   type WatchdogSettings,
   type WatchdogState,
@@ -109,7 +109,7 @@ function passOf(value: unknown): PassFigures | undefined {
   return { startedMs, tookMs, ended, overdue }
 }
 
-function decisionOf(value: unknown): CarriedDecision | undefined {
+function decisionOf(value: unknown): RecordedDecision | undefined {
   const given = fieldsOf(value)
   const [stream, atMs] = [textOf(given?.stream, 1_024), timeOf(given?.atMs)]
   if (!given || !stream || atMs === undefined) return undefined

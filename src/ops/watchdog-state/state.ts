@@ -34,7 +34,7 @@ export interface WatchdogEntry {
   /** The last passes, the latest first. */
   readonly passes: readonly PassFigures[]
   /** The last executed decisions, the latest first. */
-  readonly decisions: readonly CarriedDecision[]
+  readonly decisions: readonly RecordedDecision[]
   /** Circuit breaker in its last pass. */
   readonly breaker: BreakerFigures | undefined
   /** The next deadlines, the soonest first. */
@@ -87,7 +87,7 @@ export interface PassFigures {
   readonly overdue: number
 }
 
-export interface CarriedDecision {
+export interface RecordedDecision {
   readonly stream: string
   /** `abort-event`, `abort-stream`, `notify` or `settle`; a newer watchdog may write others. */
   readonly kind: string

@@ -1,5 +1,5 @@
 import { type Glob, storedGlobOf } from '../glob.ts'
-import { type CarriedDecision, livenessOf, type WatchdogEntry } from './state.ts'
+import { livenessOf, type RecordedDecision, type WatchdogEntry } from './state.ts'
 
 type Upcoming = WatchdogEntry['next'][number]
 
@@ -43,7 +43,7 @@ const OVER: readonly string[] = ['ended', 'settled', 'already', 'gone']
 function isDecided(
   { stream, dueMs }: Upcoming,
   { writtenMs }: WatchdogEntry,
-  decisions: readonly CarriedDecision[],
+  decisions: readonly RecordedDecision[],
 ): boolean {
   return decisions.some(decision => {
     if (decision.stream !== stream || decision.atMs < dueMs || !OVER.includes(decision.outcome)) return false

@@ -97,7 +97,7 @@ function lower(a: number | undefined, b: number | undefined): number | undefined
   return a === undefined || b === undefined ? undefined : Math.min(a, b)
 }
 
-export type PatientlyRead =
+export type ReadResult =
   | { readonly kind: 'read'; readonly view: StreamView }
   /** The stream is gone, or is not a readable event stream: there are no events. */
   | { readonly kind: 'nothing' }
@@ -118,7 +118,7 @@ export async function readWithRetry(
   store: StreamStore,
   stream: string,
   { timing, signal, onTrouble }: ReadRetries,
-): Promise<PatientlyRead> {
+): Promise<ReadResult> {
   for (let tries = 0; !signal.aborted; tries += 1) {
     try {
       const view = await readStream(store, stream, signal)

@@ -39,7 +39,7 @@ export interface DeliveryReport {
   readonly output: string
 }
 
-export interface CourierOptions {
+export interface DeliveryOptions {
   readonly timing: Timing
   /** The store's clock. */
   readonly nowMs: () => number
@@ -65,19 +65,19 @@ const LONGEST_PAUSE_MS = 5 * 60_000
 
 /** Delivers concurrently, with retries until each delivery is accepted or given up. */
 export class DeliveryQueue {
-  readonly #options: CourierOptions
+  readonly #options: DeliveryOptions
   readonly #queue: Semaphore
   readonly #atOnce: number
   readonly #rooms = new Map<HookTarget, Semaphore>()
   readonly #retryLimit: RetryLimit
-  readonly #underWay = new Set<Promise<void>>()
+  readonly #inProgress = new Set<Promise<void>>()
   /** Aborted: no further attempt is started. */
   readonly #ending = new AbortController()
   /** Aborted: attempts in progress are aborted too. */
   readonly #stop = new AbortController()
   #pending = 0
 
-  constructor(options: CourierOptions) {
+  constructor(options: DeliveryOptions) {
     this.#options = options
     this.#queue = new Semaphore(options.queue ?? QUEUE)
     this.#atOnce = options.atOnce ?? AT_ONCE
@@ -93,19 +93,19 @@ export class DeliveryQueue {
    * Accepts a delivery as soon as there is room. Calls `ended` with true if it is delivered or given up, with false if
    * it is left.
    */
-  async accept(parcel: Delivery, ended: (isOver: boolean) => void): Promise<boolean> {
-    const places = Math.ceil(parcel.text.length / TEXT_OF_A_PLACE)
+  async accept(delivery: Delivery, ended: (isOver: boolean) => void): Promise<boolean> {
+    const places = Math.ceil(delivery.text.length / TEXT_OF_A_PLACE)
     const isTaken = await this.#queue.take(places)
     if (!isTaken) ended(false)
     if (!isTaken) return false
     this.#pending += 1
-    const delivery = this.#deliver(parcel).then(isOver => {
+    const promise = this.#deliver(delivery).then(isOver => {
       this.#pending -= 1
       this.#queue.leave(places)
-      this.#underWay.delete(delivery)
+      this.#inProgress.delete(promise)
       ended(isOver)
     })
-    this.#underWay.add(delivery)
+    this.#inProgress.add(promise)
     return true
   }
 
@@ -114,7 +114,7 @@ export class DeliveryQueue {
     this.#queue.close()
     this.#ending.abort()
     for (const room of this.#rooms.values()) room.close()
-    const all = Promise.all(this.#underWay)
+    const all = Promise.all(this.#inProgress)
     const over = new AbortController()
     void all.then(() => over.abort())
     await this.#options.timing.pause(limitMs, over.signal)
@@ -123,19 +123,19 @@ export class DeliveryQueue {
   }
 
   /** True if it is delivered or given up, false if it is left to the next watchdog. */
-  async #deliver(parcel: Delivery): Promise<boolean> {
-    const { target } = parcel
+  async #deliver(delivery: Delivery): Promise<boolean> {
+    const { target } = delivery
     const { timing } = this.#options
     let firstMs: number | undefined
     for (let tries = 1; ; tries += 1) {
-      const tried = await this.#attempt(parcel)
+      const tried = await this.#attempt(delivery)
       if (tried === undefined) return false
       const pauseMs = this.#pauseMs(tries, tried.attempt)
       const nowMs = timing.monotonicMs()
       firstMs ??= nowMs - tried.tookMs
       const isLate = this.#retryLimit.isOver(firstMs, nowMs + pauseMs)
       const outcome = this.#outcomeOf(tried.attempt, tries, target, isLate)
-      this.#tell(parcel, { ...tried, tries, outcome })
+      this.#report(delivery, { ...tried, tries, outcome })
       if (outcome !== 'retrying') return outcome !== 'left'
       await timing.pause(pauseMs, this.#ending.signal)
     }
@@ -143,16 +143,16 @@ export class DeliveryQueue {
 
   /** `undefined`: not started, because the watchdog stops or gave up waiting for this target. */
   async #attempt(
-    parcel: Delivery,
+    delivery: Delivery,
   ): Promise<{ readonly attempt: DeliveryAttempt; readonly tookMs: number } | undefined> {
     const { timing } = this.#options
-    const room = this.#roomOf(parcel.target)
+    const room = this.#roomOf(delivery.target)
     if (!(await room.take())) return undefined
     const startedMs = timing.monotonicMs()
     try {
-      if (this.#retryLimit.isHopeless(parcel.target, startedMs)) return undefined
-      const attempt = await this.#send(parcel)
-      this.#retryLimit.tried(parcel.target, attempt, startedMs)
+      if (this.#retryLimit.isHopeless(delivery.target, startedMs)) return undefined
+      const attempt = await this.#send(delivery)
+      this.#retryLimit.tried(delivery.target, attempt, startedMs)
       return { attempt, tookMs: timing.monotonicMs() - startedMs }
     } finally {
       room.leave()
@@ -178,11 +178,11 @@ export class DeliveryQueue {
     return Math.max(((1 + this.#options.timing.random()) / 2) * longest, retryAfterMs)
   }
 
-  #tell(
-    parcel: Delivery,
+  #report(
+    delivery: Delivery,
     tried: Pick<DeliveryReport, 'tries' | 'outcome' | 'tookMs'> & { attempt: DeliveryAttempt },
   ): void {
-    const { kind, stream, id, target } = parcel
+    const { kind, stream, id, target } = delivery
     const { attempt, tries, outcome, tookMs } = tried
     const { code, output } = attempt
     this.#options.onDelivery?.({

@@ -41,7 +41,7 @@ export interface NewsRules {
 }
 
 /** All events of a stream for hooks of these kinds, oldest first. */
-export function happeningsIn(view: StreamView, rules: NewsRules): HookEvent[] {
+export function eventsIn(view: StreamView, rules: NewsRules): HookEvent[] {
   const standing = standingOf(view)
   return view.transactions().flatMap(transaction => {
     const parsed = Date.parse(transaction.at)
@@ -50,7 +50,7 @@ export function happeningsIn(view: StreamView, rules: NewsRules): HookEvent[] {
     if (!transaction.provisional && !rules.isNews(transaction, atMs)) return []
     return [...rules.kinds].flatMap(kind => {
       const changes = changesFor(kind, transaction, view).filter(change => isRecent(change, transaction, view, rules))
-      return changes.length === 0 ? [] : [{ ...happening(kind, transaction, changes, view, atMs, rules), ...standing }]
+      return changes.length === 0 ? [] : [{ ...hookEvent(kind, transaction, changes, view, atMs, rules), ...standing }]
     })
   })
 }
@@ -104,7 +104,7 @@ function isForeign({ op }: JournalEntry): boolean {
   return op === 'foreign' || op === 'adopt'
 }
 
-function happening(
+function hookEvent(
   kind: HookKind,
   transaction: JournalEntry,
   changes: readonly JournalChange[],
@@ -182,7 +182,7 @@ export interface FilterRules {
 }
 
 /** False if the summary alone shows that a stream has no event for hooks; its document need not be read. */
-export function mayTell(moved: MovedStream, { kinds, sinceMs, lastSweepMs }: FilterRules): boolean {
+export function mayHaveEvents(moved: MovedStream, { kinds, sinceMs, lastSweepMs }: FilterRules): boolean {
   const { listed, summary, before } = moved
   if (summary === undefined) return false
   if (before === undefined && listed.modifiedMs < sinceMs - MARGIN_MS) return false
@@ -210,8 +210,8 @@ export interface HookFormat {
 }
 
 /** The document that a hook reads on standard input, or receives as the body of a webhook. */
-export function documentOf(happening: HookEvent, store: string, format: HookFormat): string {
-  const { kind, id, stream, status, outcome, what } = happening
+export function documentOf(hookEvent: HookEvent, store: string, format: HookFormat): string {
+  const { kind, id, stream, status, outcome, what } = hookEvent
   return format.document({
     hook: kind,
     deliveryId: id,
@@ -233,15 +233,15 @@ function dueOf({ due }: Extract<HookEvent['what'], { due: unknown }>): object {
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** The variables that programs inherit from the daemon; others are often secret. */
-const HANDED_ON = ['PATH', 'HOME', 'LANG', 'TZ'] as const
+const INHERITED = ['PATH', 'HOME', 'LANG', 'TZ'] as const
 
 /** Longer values would prevent the program from starting; the document contains them in full. */
 const MAX_VALUE_BYTES = 8 * 1_024
 
 /** The environment of a program: the event for scripts that do not parse JSON. */
-export function environmentOf(happening: HookEvent, store: string, own: Environment): Record<string, string> {
-  const { kind, stream, event, commandId, version } = happening
-  const handedOn = HANDED_ON.flatMap(name => (own[name] === undefined ? [] : [[name, own[name]] as const]))
+export function environmentOf(hookEvent: HookEvent, store: string, own: Environment): Record<string, string> {
+  const { kind, stream, event, commandId, version } = hookEvent
+  const handedOn = INHERITED.flatMap(name => (own[name] === undefined ? [] : [[name, own[name]] as const]))
   const variables = {
     LEASECTL_STORE: store,
     LEASECTL_STREAM: stream,
@@ -249,7 +249,7 @@ export function environmentOf(happening: HookEvent, store: string, own: Environm
     LEASECTL_HOOK: kind,
     LEASECTL_COMMAND_ID: commandId,
     LEASECTL_VERSION: version === undefined ? '' : String(version),
-    LEASECTL_DELIVERY_ID: happening.id,
+    LEASECTL_DELIVERY_ID: hookEvent.id,
   }
   const cut = Object.entries(variables).map(([name, value]) => [name, cutBytes(value, MAX_VALUE_BYTES)] as const)
   return Object.fromEntries([...handedOn, ...cut])

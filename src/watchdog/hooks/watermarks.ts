@@ -124,7 +124,7 @@ export class HookProgress {
     const marks = await this.#read(memory)
     const now = nowMs()
     const since = this.#since.get(key)
-    if (typeof marks === 'object') for (const id of marks.told) this.#options.told.add(toldKey(key, id))
+    if (typeof marks === 'object') for (const id of marks.told) this.#options.told.add(deliveryKey(key, id))
     for (const shard of shards) {
       const mark = marks === 'unknown' ? now - UNKNOWN_MS : marks && markOf(marks, shard, total)
       // A wrong clock may have written a time in the future.
@@ -310,7 +310,7 @@ export class DeliveredIds {
 }
 
 /** Key of a delivery to a hook, with 64 bits of its id. */
-export function toldKey(key: string, shortId: string): string {
+export function deliveryKey(key: string, shortId: string): string {
   return `${key} ${shortId}`
 }
 

@@ -21,7 +21,7 @@ export interface LivenessProbe extends Observer {
 }
 
 /** @param monotonicMs monotonic clock, ms */
-export function openHeart(intervalMs: number, monotonicMs: () => number): LivenessProbe {
+export function openLiveness(intervalMs: number, monotonicMs: () => number): LivenessProbe {
   let touchedMs = monotonicMs()
   let restMs = 0
   let hasEnded = false
@@ -49,7 +49,7 @@ export function openHeart(intervalMs: number, monotonicMs: () => number): Livene
     },
     began: works,
     moved: touch,
-    carried: touch,
+    executed: touch,
     unreadable: touch,
     shards: touch,
     passed: rests,

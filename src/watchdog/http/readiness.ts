@@ -85,7 +85,7 @@ export function openReadiness(intervalMs: number, monotonicMs: () => number): Re
   let state: ReadyState = { intervalMs, isStopping: false }
   let code = 'unknown'
   return {
-    carried(carried) {
+    executed(carried) {
       if (carried.outcome === 'failed' || carried.outcome === 'unknown') code = carried.code ?? carried.outcome
     },
     passed(report) {

@@ -1,4 +1,4 @@
-import type { Carried } from '../decision.ts'
+import type { ExecutedDecision } from '../decision.ts'
 import type { DeliveryReport } from '../hooks/delivery.ts'
 import type { Observer, PassReport } from '../report.ts'
 import {
@@ -57,7 +57,7 @@ export async function openMetrics(options: MetricsOptions): Promise<Metrics> {
 function observerOf(instruments: Instruments, { nowMs }: MetricsOptions): Observer {
   let wasOpen = false
   return {
-    carried: carried => countCarried(instruments, carried),
+    executed: carried => countCarried(instruments, carried),
     passed(report) {
       passed(instruments, report, nowMs())
       if (report.breaker.isOpen && !wasOpen) instruments.breakerTrips.inc()
@@ -67,7 +67,7 @@ function observerOf(instruments: Instruments, { nowMs }: MetricsOptions): Observ
       instruments.lastPass.set(nowMs() / 1000)
       instruments.failedPasses.inc({ code: known(FAILURE_CODES, code) })
     },
-    blind: (_fromMs, _toMs, why) => instruments.blind.inc({ why }),
+    gap: (_fromMs, _toMs, why) => instruments.blind.inc({ why }),
     shards(held, total) {
       instruments.shards.set(total)
       instruments.shardsHeld.set(held.length)
@@ -75,7 +75,7 @@ function observerOf(instruments: Instruments, { nowMs }: MetricsOptions): Observ
   }
 }
 
-function countCarried(instruments: Instruments, { decision, outcome, atMs }: Carried): void {
+function countCarried(instruments: Instruments, { decision, outcome, atMs }: ExecutedDecision): void {
   instruments.decisions.inc({ outcome: known(OUTCOMES, outcome) })
   if (outcome === 'refused') instruments.refused.inc()
   if (outcome === 'unknown') instruments.unknown.inc()

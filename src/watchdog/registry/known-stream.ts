@@ -78,7 +78,7 @@ export class KnownStream implements RememberedStream {
   markNotified(event: string): void {
     const observation = this.observations.get(event)
     if (observation === undefined) return
-    this.observations = new Map(this.observations).set(event, { ...observation, isTold: true })
+    this.observations = new Map(this.observations).set(event, { ...observation, isNotified: true })
   }
 
   /** Observers of changes have received its current state. @param version `undefined` if it has none */

@@ -8,13 +8,13 @@ import { settledDocument } from '../../stream/operations/transaction.ts'
 import { summarize } from '../../stream/summarize.ts'
 import { timeReaderFor } from '../../stream/time/deadlines.ts'
 import type { Settlement, WatchdogDecision } from '../decision.ts'
-import { type InspectedStream, type LookRules, type Observations, planStream, type StreamPlan } from '../plan.ts'
+import { type InspectedStream, type InspectionRules, type Observations, planStream, type StreamPlan } from '../plan.ts'
 import type { KnownStream, StreamState } from '../registry/known-stream.ts'
 import type { StreamRegistry } from '../registry/registry.ts'
 import { NO_STATUS } from './sweep.ts'
 
 /** Result of inspecting one document, with the decisions for the stream. */
-export interface Looked {
+export interface Inspection {
   readonly stored: StreamSnapshot
   readonly decisions: readonly WatchdogDecision[]
   /** Observers of changes have not received its current state. */
@@ -33,40 +33,40 @@ const NEVER = Number.POSITIVE_INFINITY
  *
  * @param rulesNow called after the read: the document was not observed earlier
  */
-export async function look(
+export async function inspectStream(
   store: StreamStore,
   registry: StreamRegistry,
   stream: KnownStream,
-  rulesNow: () => LookRules,
+  rulesNow: () => InspectionRules,
   signal: AbortSignal,
-): Promise<Looked | undefined> {
+): Promise<Inspection | undefined> {
   const stored = await store.read(stream.name, signal)
-  const rules = withUnseen(rulesNow(), stream)
+  const rules = withOwnGap(rulesNow(), stream)
   if (stored === undefined) {
     registry.forget(stream.name)
     return undefined
   }
-  const { fault, state, sightings, decisions } = judge(stored, stream, rules)
+  const { fault, state, observations, decisions } = judge(stored, stream, rules)
   if (decisions.length === 0) stream.failedInPass = 0
   const isNews = !(stream.isReported && stream.etag === stored.etag)
-  registry.recordInspection(stream, stored.etag, state, sightings, rules.atMs)
+  registry.recordInspection(stream, stored.etag, state, observations, rules.atMs)
   return { stored, decisions, isNews, fault }
 }
 
 /** Adds the gap in which only this stream was unobserved. */
-function withUnseen(rules: LookRules, stream: KnownStream): LookRules {
+function withOwnGap(rules: InspectionRules, stream: KnownStream): InspectionRules {
   const unseen = stream.endUnreachable(rules.nowMs)
-  return unseen === undefined ? rules : { ...rules, blindSpots: [...rules.blindSpots, unseen] }
+  return unseen === undefined ? rules : { ...rules, gaps: [...rules.gaps, unseen] }
 }
 
 interface Judgement {
   readonly state: StreamState
-  readonly sightings: Observations
+  readonly observations: Observations
   readonly decisions: readonly WatchdogDecision[]
   readonly fault?: string
 }
 
-function judge(stored: StreamSnapshot, known: KnownStream, rules: LookRules): Judgement {
+function judge(stored: StreamSnapshot, known: KnownStream, rules: InspectionRules): Judgement {
   try {
     const document = parseBody(stored.body, stored.name)
     return document.events.length === 0 ? idle('not-started') : judgeEvents(document, stored, known, rules)
@@ -79,10 +79,15 @@ function judge(stored: StreamSnapshot, known: KnownStream, rules: LookRules): Ju
 /** A state without decisions until the stream changes. */
 function idle(status: string): Judgement {
   const state = { status, openEvents: 0, dueMs: NEVER, nextInspectionMs: NEVER }
-  return { state, sightings: new Map(), decisions: [] }
+  return { state, observations: new Map(), decisions: [] }
 }
 
-function judgeEvents(written: StreamDocument, stored: StreamSnapshot, known: KnownStream, rules: LookRules): Judgement {
+function judgeEvents(
+  written: StreamDocument,
+  stored: StreamSnapshot,
+  known: KnownStream,
+  rules: InspectionRules,
+): Judgement {
   const { name, etag, versionFloor } = stored
   const knownSinceMs = known.knownSinceMs(etag) ?? rules.atMs
   const lastModifiedMs = Math.min(stored.modifiedMs, firstSeenMs(rules, knownSinceMs))
@@ -92,17 +97,17 @@ function judgeEvents(written: StreamDocument, stored: StreamSnapshot, known: Kno
     name,
     stream: new EventStream(document.events),
     read: timeReaderFor(document, context).read,
-    sightings: known.observations,
+    observations: known.observations,
     knownSinceMs,
     version: document.version,
     isUsed: usedIn(document),
   }
   const plan = planStream(subject, rules)
   const { status, open } = summarize(document, { ...context, lastBy: '' })
-  const { dueMs, nextLookMs, sightings } = plan
+  const { dueMs, nextInspectionMs, observations } = plan
   return {
-    state: { status: status || NO_STATUS, openEvents: open, dueMs, nextInspectionMs: nextLookMs },
-    sightings,
+    state: { status: status || NO_STATUS, openEvents: open, dueMs, nextInspectionMs: nextInspectionMs },
+    observations,
     decisions: decisionsOf(name, plan, isSettleDue, document.version),
   }
 }
@@ -113,7 +118,7 @@ function judgeEvents(written: StreamDocument, stored: StreamSnapshot, known: Kno
 const ROUNDED_TO_MS = 60_000
 
 /** When an unchanged document was first seen, by the store's clock: it was written before, whatever it says. */
-function firstSeenMs({ nowMs, atMs }: LookRules, knownSinceMs: number): number {
+function firstSeenMs({ nowMs, atMs }: InspectionRules, knownSinceMs: number): number {
   return Math.ceil((nowMs - (atMs - knownSinceMs)) / ROUNDED_TO_MS) * ROUNDED_TO_MS
 }
 

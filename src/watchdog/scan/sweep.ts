@@ -16,7 +16,7 @@ export interface SweepRules extends Pick<WatchdogOptions, 'names' | 'wantsMoved'
   owns(name: string): boolean
   readonly signal: AbortSignal
   /** A request to the store begins; time before it is not counted as its delay. */
-  asks(): void
+  beginRequest(): void
   /** The store answered: returns the time. */
   answered(): ObservationTime
   /** Receives changed streams if `wantsMoved`. */
@@ -56,7 +56,7 @@ export async function sweep(store: StreamStore, registry: StreamRegistry, rules:
       if (summary !== undefined && isOwed(stream)) moved.push(movedFrom(stream, fromListing(row, summary)))
     }
     if (moved.length > 0) await rules.moved(moved)
-    if (moved.length > 0) rules.asks()
+    if (moved.length > 0) rules.beginRequest()
     for (const { listed, summary } of moved) registry.get(listed.name)?.markReported(summary?.version)
   }
   rules.answered()

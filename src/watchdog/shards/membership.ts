@@ -1,5 +1,5 @@
 import type { ShardDocuments, ShardLease } from './lease.ts'
-import { freeSeat, quotaOf, seatName, seatsFor, seatsToLookAt } from './quota.ts'
+import { freeSeat, quotaOf, seatName, seatsFor, seatsToCheck } from './quota.ts'
 
 /** All seats are checked once in this number of checks: about every half minute. */
 const ALL_EVERY = 25
@@ -14,7 +14,7 @@ export class Membership {
   readonly #documents: ShardDocuments
   #others: ReadonlySet<number> = new Set()
   #own: { readonly seat: number; readonly lease: ShardLease } | undefined
-  #looks = 0
+  #checks = 0
 
   /** @param count total number of shards */
   constructor(count: number, documents: ShardDocuments) {
@@ -45,10 +45,10 @@ export class Membership {
    * @returns quota of shards for this watchdog; 0 if there is no free seat
    * @throws the store's faults
    */
-  async look(signal: AbortSignal): Promise<number> {
-    const all = this.#looks++ % ALL_EVERY === 0
+  async check(signal: AbortSignal): Promise<number> {
+    const all = this.#checks++ % ALL_EVERY === 0
     this.#others = await this.#takenByOthers(all, signal)
-    if (this.#own === undefined) await this.#sitDown(signal)
+    if (this.#own === undefined) await this.#takeSeat(signal)
     const own = this.#own
     return own === undefined ? 0 : quotaOf(this.#count, new Set([...this.#others, own.seat]), own.seat)
   }
@@ -58,7 +58,7 @@ export class Membership {
     const checked = new Set<number>()
     for (;;) {
       const known = new Set([...this.#others, ...found, ...(this.#own ? [this.#own.seat] : [])])
-      const seats = seatsToLookAt(seatsFor(this.#count), known, all).filter(
+      const seats = seatsToCheck(seatsFor(this.#count), known, all).filter(
         seat => seat !== this.#own?.seat && !checked.has(seat),
       )
       if (seats.length === 0) return found
@@ -68,7 +68,7 @@ export class Membership {
     }
   }
 
-  async #sitDown(signal: AbortSignal): Promise<void> {
+  async #takeSeat(signal: AbortSignal): Promise<void> {
     const seats = seatsFor(this.#count)
     const taken = new Set(this.#others)
     for (let seat = freeSeat(seats, taken); seat !== undefined; seat = freeSeat(seats, taken)) {

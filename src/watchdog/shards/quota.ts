@@ -36,7 +36,7 @@ export function quotaOf(count: number, taken: ReadonlySet<number>, seat: number)
  * The seats to check: newcomers take the first free seat, so those up to the last known one and the next suffice; `all`
  * of them now and then, since two watchdogs may have come and gone between two checks.
  */
-export function seatsToLookAt(seats: number, taken: ReadonlySet<number>, all: boolean): number[] {
+export function seatsToCheck(seats: number, taken: ReadonlySet<number>, all: boolean): number[] {
   const last = all ? seats - 1 : Math.min(seats - 1, Math.max(-1, ...taken) + 1)
   return Array.from({ length: last + 1 }, (_, seat) => seat)
 }

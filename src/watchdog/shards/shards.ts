@@ -66,9 +66,9 @@ export function openShards(store: StreamStore, options: ShardOptions): Shards {
 
 const LEASE_S = 15
 /** Interval of checks for leases to be renewed, ms. */
-const RENEW_LOOK_MS = 1_000
+const RENEW_CHECK_MS = 1_000
 /** Interval of checks of seats and shards, ms: jitter keeps watchdogs from colliding each time. */
-const LOOK = { leastMs: 1_000, jitterMs: 400 } as const
+const CHECK = { leastMs: 1_000, jitterMs: 400 } as const
 /** The longest interval of checks while the store does not answer, ms. */
 const MOST_PATIENT_MS = 5_000
 
@@ -81,8 +81,8 @@ class WatchdogShards implements Shards {
   readonly #holdings: ShardAssignment
   readonly #isReady = Promise.withResolvers<void>()
   #reported: string | undefined
-  #hasLooked = false
-  #isTroubled = false
+  #hasChecked = false
+  #isFailing = false
 
   constructor(store: StreamStore, options: ShardOptions) {
     const { count, leaseS = LEASE_S, timing = machineTiming } = options
@@ -104,10 +104,10 @@ class WatchdogShards implements Shards {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.#keepRenewing(signal), this.#keepLooking(signal)])
+    await Promise.all([this.#keepRenewing(signal), this.#keepChecking(signal)])
     this.#isReady.resolve()
     await Promise.all([this.#holdings.giveBack(), this.#seats.leave()])
-    this.#tell()
+    this.#report()
   }
 
   /** Separate from the checks, so that a slow check delays no renewal. */
@@ -118,8 +118,8 @@ class WatchdogShards implements Shards {
         if (lease.isOver) this.#lose(lease)
         else if (lease.isDue) void this.#renew(lease, signal)
       }
-      this.#tell()
-      await this.#timing.pause(RENEW_LOOK_MS, signal)
+      this.#report()
+      await this.#timing.pause(RENEW_CHECK_MS, signal)
     }
   }
 
@@ -127,7 +127,7 @@ class WatchdogShards implements Shards {
     try {
       if ((await lease.renew(signal)).kind === 'lost') this.#lose(lease)
     } catch (error) {
-      this.#trouble(error)
+      this.#reportFault(error)
     }
   }
 
@@ -136,45 +136,45 @@ class WatchdogShards implements Shards {
     this.#holdings.lose(lease)
   }
 
-  async #keepLooking(signal: AbortSignal): Promise<void> {
-    let restMs: number = LOOK.leastMs
+  async #keepChecking(signal: AbortSignal): Promise<void> {
+    let restMs: number = CHECK.leastMs
     while (!signal.aborted) {
       try {
-        await this.#look(signal)
-        this.#recover()
-        restMs = LOOK.leastMs
+        await this.#check(signal)
+        this.#reportRecovery()
+        restMs = CHECK.leastMs
       } catch (error) {
-        if (!signal.aborted) this.#trouble(error)
+        if (!signal.aborted) this.#reportFault(error)
         restMs = Math.min(restMs * 2, MOST_PATIENT_MS)
       }
       this.#isReady.resolve()
-      this.#hasLooked = true
-      this.#tell()
-      await this.#timing.pause(restMs + this.#timing.random() * LOOK.jitterMs, signal)
+      this.#hasChecked = true
+      this.#report()
+      await this.#timing.pause(restMs + this.#timing.random() * CHECK.jitterMs, signal)
     }
   }
 
-  async #look(signal: AbortSignal): Promise<void> {
-    const quota = await this.#seats.look(signal)
+  async #check(signal: AbortSignal): Promise<void> {
+    const quota = await this.#seats.check(signal)
     const short = quota - this.#holdings.size
     if (short < 0) await this.#holdings.letGo(-short)
     if (short > 0) await this.#holdings.take(short, signal)
   }
 
-  #tell(): void {
+  #report(): void {
     const held = this.held()
-    if (!this.#hasLooked || this.#reported === held.join()) return
+    if (!this.#hasChecked || this.#reported === held.join()) return
     this.#reported = held.join()
     this.#options.changed?.(held, this.count)
   }
 
-  #recover(): void {
-    if (this.#isTroubled) this.#options.recovered?.()
-    this.#isTroubled = false
+  #reportRecovery(): void {
+    if (this.#isFailing) this.#options.recovered?.()
+    this.#isFailing = false
   }
 
-  #trouble(error: unknown): void {
-    if (!this.#isTroubled) this.#options.troubled?.(error)
-    this.#isTroubled = true
+  #reportFault(error: unknown): void {
+    if (!this.#isFailing) this.#options.troubled?.(error)
+    this.#isFailing = true
   }
 }

@@ -2,14 +2,14 @@ import { MAX_ASIDE_BYTES } from '../../ops/system-documents.ts'
 import { parseWatchdogState } from '../../ops/watchdog-state/parse.ts'
 import {
   byStart,
-  type CarriedDecision,
   type LastPass,
   livenessOf,
   type PassFailure,
   type PassFigures,
+  type RecordedDecision,
   type WatchdogEntry,
 } from '../../ops/watchdog-state/state.ts'
-import type { Carried } from '../decision.ts'
+import type { ExecutedDecision } from '../decision.ts'
 import type { FailedPass, PassReport } from '../report.ts'
 
 /** Data of a watchdog known at its start. */
@@ -71,7 +71,7 @@ export function withFailure(entry: WatchdogEntry, { startedMs, sinceMs, code, me
 }
 
 /** The state after an executed decision. */
-export function withDecision(entry: WatchdogEntry, carried: Carried): WatchdogEntry {
+export function withDecision(entry: WatchdogEntry, carried: ExecutedDecision): WatchdogEntry {
   return { ...entry, decisions: [decisionOf(carried), ...entry.decisions].slice(0, MOST_DECISIONS) }
 }
 
@@ -88,7 +88,7 @@ function figuresOf({ startedMs, tookMs, endedEvents: ended, overdue }: PassRepor
   return { startedMs, tookMs: Math.round(tookMs), ended, overdue }
 }
 
-function decisionOf({ decision, outcome, atMs }: Carried): CarriedDecision {
+function decisionOf({ decision, outcome, atMs }: ExecutedDecision): RecordedDecision {
   const { kind, stream } = decision
   if (decision.kind === 'settle') {
     return { stream, kind, event: undefined, limit: undefined, dueMs: undefined, outcome, atMs }

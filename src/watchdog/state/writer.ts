@@ -4,7 +4,7 @@ import type { WatchdogEntry } from '../../ops/watchdog-state/state.ts'
 import type { StreamStore } from '../../store/store.ts'
 import type { Timing } from '../../util/clock.ts'
 import { machineTiming } from '../../util/clock.ts'
-import type { Carried } from '../decision.ts'
+import type { ExecutedDecision } from '../decision.ts'
 import type { FailedPass, Observer, PassReport } from '../report.ts'
 import { newEntry, type StateIdentity, withDecision, withEntry, withFailure, withPass } from './entry.ts'
 
@@ -74,7 +74,7 @@ export class StateWriter implements Observer {
     await Promise.race([this.#put(limit), expired])
   }
 
-  carried(carried: Carried): void {
+  executed(carried: ExecutedDecision): void {
     this.#entry = withDecision(this.#entry, carried)
   }
 
@@ -140,19 +140,19 @@ export class StateWriter implements Observer {
         purpose: 'watchdog state',
         signal,
       })
-      if (outcome === 'busy' || outcome === 'unknown') this.#tellFailure(outcome)
-      else this.#tellRecovery()
+      if (outcome === 'busy' || outcome === 'unknown') this.#reportFailure(outcome)
+      else this.#reportRecovery()
     } catch (error) {
-      this.#tellFailure(error)
+      this.#reportFailure(error)
     }
   }
 
-  #tellRecovery(): void {
+  #reportRecovery(): void {
     if (this.#isFailing) this.#options.recovered?.()
     this.#isFailing = false
   }
 
-  #tellFailure(why: unknown): void {
+  #reportFailure(why: unknown): void {
     if (!this.#isFailing) this.#options.failed?.(why)
     this.#isFailing = true
   }

@@ -4,7 +4,7 @@ import type { Style } from '../../../formats/terminal/style.ts'
 import { LeasectlError } from '../../../stream/errors.ts'
 import { isoTime } from '../../../stream/time/dates.ts'
 import { formatDuration } from '../../../stream/time/durations.ts'
-import type { Carried, DecisionOutcome } from '../../../watchdog/decision.ts'
+import type { DecisionOutcome, ExecutedDecision } from '../../../watchdog/decision.ts'
 import type { DeliveryReport } from '../../../watchdog/hooks/delivery.ts'
 import { type HookPace, paceText } from '../../../watchdog/hooks/lag.ts'
 import type { FailedPass, PassReport } from '../../../watchdog/report.ts'
@@ -73,13 +73,13 @@ export function stopEntry(tookMs: number): Entry {
 }
 
 /** A fault beside the passes that is retried: shards, state, hooks. */
-export function troubleEntry(kind: string, text: string, error: unknown): Entry {
+export function faultEntry(kind: string, text: string, error: unknown): Entry {
   const { code, message } = faultOf(error)
   return { level: 'warn', kind, text: `${text}: ${message} [${code}]`, fields: { code, error: message } }
 }
 
 /** The end of such a fault. */
-export function easedEntry(kind: string, text: string): Entry {
+export function recoveryEntry(kind: string, text: string): Entry {
   return { level: 'info', kind, text }
 }
 
@@ -118,7 +118,7 @@ const LOOKS: { readonly [Of in DecisionOutcome]: readonly [level: Level, style?:
 const MAX_IDS = 20
 
 /** The outcome of a decision. */
-export function carriedEntry(carried: Carried): Entry {
+export function decisionEntry(carried: ExecutedDecision): Entry {
   const { decision, outcome, atMs, version, ended = [], code } = carried
   const [level, style] = LOOKS[outcome]
   const expiry = decision.kind === 'settle' ? undefined : decision
@@ -143,14 +143,14 @@ export function carriedEntry(carried: Carried): Entry {
 }
 
 /** A decision of a dry run. It is also printed as the result, so it is logged at `debug`. */
-export function plannedEntry(decision: Carried['decision']): Entry {
+export function plannedEntry(decision: ExecutedDecision['decision']): Entry {
   const { message, ...more } = { message: 'another writer left open joins to close', event: '', name: '', ...decision }
   const { kind: action, stream, commandId, event, name } = more
   const text = `planned: ${withoutOutset(message)}`
   return { level: 'debug', kind: action, text, stream, event, name, fields: { action, commandId, dryRun: true } }
 }
 
-function textOf({ decision, outcome, atMs, message, code, ended = [] }: Carried): string {
+function textOf({ decision, outcome, atMs, message, code, ended = [] }: ExecutedDecision): string {
   if (decision.kind === 'settle') return message ?? 'closed joins that another writer left open'
   const why = withoutOutset(decision.message)
   if (!isEnd(outcome)) return `${message ?? why}${code === undefined || code === outcome ? '' : ` [${code}]`}`
@@ -199,7 +199,7 @@ const WORDS: { readonly [Of in DeliveryReport['outcome']]: string } = {
 }
 
 /** Hooks fell behind, or caught up. */
-export function paceEntry(pace: HookPace): Entry {
+export function lagEntry(pace: HookPace): Entry {
   const level = pace.kind === 'caught-up' ? 'info' : 'warn'
   return { level, kind: 'hooks', text: paceText(pace), fields: 'waiting' in pace ? { waiting: pace.waiting } : {} }
 }

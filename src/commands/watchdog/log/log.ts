@@ -5,21 +5,21 @@ import type { Runtime } from '../../../cli/runtime.ts'
 import { jsonTime } from '../../../formats/json.ts'
 import { counted } from '../../../formats/terminal/numbers.ts'
 import { isoTime } from '../../../stream/time/dates.ts'
-import type { Carried } from '../../../watchdog/decision.ts'
+import type { ExecutedDecision } from '../../../watchdog/decision.ts'
 import { DeliveredIds } from '../../../watchdog/hooks/watermarks.ts'
 import type { FailedPass, Observer, PassReport } from '../../../watchdog/report.ts'
 import {
   breakerEntry,
-  carriedEntry,
+  decisionEntry,
   type Entry,
   failedEntry,
+  faultEntry,
   type Level,
   type PassTotals,
   passEntry,
   plannedEntry,
   recoveredEntry,
   summaryEntry,
-  troubleEntry,
 } from './entries.ts'
 import { jsonSink, type LogSink, prettySink } from './sink.ts'
 
@@ -69,7 +69,7 @@ function logObserver(log: LogSink, nowMs: () => number, overrule: () => string):
   let held: readonly number[] = []
   return {
     planned: decision => log(plannedEntry(decision)),
-    carried: carried => log(withRepeats(carriedEntry(carried), reported.add(keyOf(carried)))),
+    executed: carried => log(withRepeats(decisionEntry(carried), reported.add(keyOf(carried)))),
     passed: report => passes.passed(report),
     failed: failure => passes.failed(failure),
     unreadable: (stream, message) =>
@@ -80,8 +80,8 @@ function logObserver(log: LogSink, nowMs: () => number, overrule: () => string):
         text: `${message}; it is never aborted`,
         fields: { error: message },
       }),
-    blind: (fromMs, toMs, why) => log(blindEntry(fromMs, toMs, why)),
-    faulty: error => log(troubleEntry('observer', 'an observer of passes failed; passes continue', error)),
+    gap: (fromMs, toMs, why) => log(blindEntry(fromMs, toMs, why)),
+    faulty: error => log(faultEntry('observer', 'an observer of passes failed; passes continue', error)),
     shards(now, total) {
       log(shardsEntry(held, now, total))
       held = [...now]
@@ -89,7 +89,7 @@ function logObserver(log: LogSink, nowMs: () => number, overrule: () => string):
   }
 }
 
-function keyOf({ decision, outcome, code = '' }: Carried): string {
+function keyOf({ decision, outcome, code = '' }: ExecutedDecision): string {
   return [decision.stream, decision.commandId, outcome, code].join('\0')
 }
 
@@ -105,13 +105,13 @@ class PassLog {
   #outage: { readonly code: string; readonly sinceMs: number } | undefined
   #wasOpen = false
   #last: PassReport | undefined
-  #tally: PassTotals
+  #totals: PassTotals
 
   constructor(log: LogSink, nowMs: () => number, overrule: () => string) {
     this.#log = log
     this.#nowMs = nowMs
     this.#overrule = overrule
-    this.#tally = { sinceMs: nowMs(), passes: 0, failed: 0, endedEvents: 0 }
+    this.#totals = { sinceMs: nowMs(), passes: 0, failed: 0, endedEvents: 0 }
   }
 
   passed(report: PassReport): void {
@@ -134,8 +134,8 @@ class PassLog {
   }
 
   #count({ failed, endedEvents }: Pick<PassTotals, 'failed' | 'endedEvents'>): void {
-    const before = this.#tally
-    this.#tally = {
+    const before = this.#totals
+    this.#totals = {
       sinceMs: before.sinceMs,
       passes: before.passes + 1,
       failed: before.failed + failed,
@@ -143,8 +143,8 @@ class PassLog {
     }
     const nowMs = this.#nowMs()
     if (this.#last === undefined || nowMs - before.sinceMs < SUMMARY_EVERY_MS) return
-    this.#log(summaryEntry(this.#tally, this.#last, nowMs))
-    this.#tally = { sinceMs: nowMs, passes: 0, failed: 0, endedEvents: 0 }
+    this.#log(summaryEntry(this.#totals, this.#last, nowMs))
+    this.#totals = { sinceMs: nowMs, passes: 0, failed: 0, endedEvents: 0 }
   }
 }
 

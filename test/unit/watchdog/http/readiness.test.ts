@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { openMemoryStore } from '../../../../src/store/memory.ts'
-import { openHeart, touching } from '../../../../src/watchdog/http/liveness.ts'
+import { openLiveness, touching } from '../../../../src/watchdog/http/liveness.ts'
 import { openReadiness, type ReadyState, ready } from '../../../../src/watchdog/http/readiness.ts'
 import { AT, carried, failedPass, OPEN_BREAKER, sweepReport } from '../reports.ts'
 
@@ -112,7 +112,7 @@ describe('a store that lets nothing be changed', () => {
 
   test('makes it not ready, with the code of the last fault', async () => {
     const readiness = openReadiness(10 * SECOND, () => 0)
-    await readiness.carried?.(carried('failed', { code: 'store-full' }))
+    await readiness.executed?.(carried('failed', { code: 'store-full' }))
     await readiness.passed?.(sweepReport({ outcomes: { failed: 1 }, overdue: 1 }))
     expect(readiness.health().reasons).toEqual([expect.stringContaining('store-full')])
   })
@@ -136,7 +136,7 @@ describe('the heart', () => {
 
   function setUp() {
     const clock = { nowMs: 0 }
-    return { clock, heart: openHeart(INTERVAL, () => clock.nowMs) }
+    return { clock, heart: openLiveness(INTERVAL, () => clock.nowMs) }
   }
 
   test('beats for ten minutes without a sign of progress, and not longer', async () => {
