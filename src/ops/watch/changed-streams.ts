@@ -1,8 +1,8 @@
 /** What is remembered of a stream from one listing to the next. */
 export interface RememberedStream {
-  /** Name and ETag, each in memory of its own: cut out of a listing they would keep the whole page. */
+  /** Name and ETag, each in memory of its own: cut out of a listing they would keep the whole page. A hash may replace the ETag. */
   readonly name: string
-  etag: string
+  etag: string | number
   /** Number of the last listing that found the stream; `ChangedStreams` sets it. */
   listing: number
 }
@@ -47,7 +47,7 @@ export class ChangedStreams<Remembered extends RememberedStream> {
    * Whether the row is not needed: the stream has the ETag under which it was taken, which also means that it is not gone.
    * @param needsRow asks for the row of an unchanged stream all the same
    */
-  skip(name: string, etag: string, needsRow?: (stream: Remembered) => boolean): boolean {
+  skip(name: string, etag: Remembered['etag'], needsRow?: (stream: Remembered) => boolean): boolean {
     const stream = this.#streams.get(name)
     if (stream?.etag !== etag) return false
     this.#find(stream)

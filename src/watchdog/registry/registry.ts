@@ -2,12 +2,12 @@ import { ChangedStreams } from '../../ops/watch/changed-streams.ts'
 import { ownText } from '../../util/strings.ts'
 import type { ObservationTime } from '../observation-gaps.ts'
 import type { Observations } from '../plan.ts'
-import { KnownStream, type StreamState } from './known-stream.ts'
+import { etagHash, KnownStream, type StreamState } from './known-stream.ts'
 
 const MAX_STATUSES = 50
 const OTHER = 'other'
 
-/** The streams known to a watchdog: some 300 bytes each. */
+/** The streams known to a watchdog: some 200 bytes each. */
 export class StreamRegistry {
   readonly #streams = new ChangedStreams<KnownStream>()
   /** Shared status strings. Foreign writers invent some; each of their streams may have another one. */
@@ -35,7 +35,7 @@ export class StreamRegistry {
 
   /** True if a sweep can skip the row. @param needsRow requests the row of an unchanged stream nevertheless */
   skip(name: string, etag: string, needsRow: (stream: KnownStream) => boolean): boolean {
-    return this.#streams.skip(name, etag, needsRow)
+    return this.#streams.skip(name, etagHash(etag), needsRow)
   }
 
   /** A sweep took the row of a stream. @param state absent: its document has to be read */

@@ -48,7 +48,7 @@ export async function inspectStream(
   }
   const { fault, state, observations, decisions } = judge(stored, stream, rules)
   if (decisions.length === 0) stream.failedInPass = 0
-  const isNews = !(stream.isReported && stream.etag === stored.etag)
+  const isNews = !(stream.isReported && stream.hasEtag(stored.etag))
   registry.recordInspection(stream, stored.etag, state, observations, rules.atMs)
   return { stored, decisions, isNews, fault }
 }
