@@ -1,11 +1,9 @@
 import { MAX_ASIDE_BYTES } from '../../ops/system-documents.ts'
-import { parseWatchdogState } from '../../ops/watchdog-state/parse.ts'
+import { byStart, parseWatchdogState } from '../../ops/watchdog-state/parse.ts'
 import {
-  byStart,
   type LastPass,
   livenessOf,
   type PassFailure,
-  type PassFigures,
   type RecordedDecision,
   type WatchdogEntry,
 } from '../../ops/watchdog-state/state.ts'
@@ -84,7 +82,7 @@ function lastPassOf({ breaker: _, next: __, streams: ___, listedMs: ____, ...rep
   }
 }
 
-function figuresOf({ startedMs, tookMs, endedEvents: ended, overdue }: PassReport): PassFigures {
+function figuresOf({ startedMs, tookMs, endedEvents: ended, overdue }: PassReport): WatchdogEntry['passes'][number] {
   return { startedMs, tookMs: Math.round(tookMs), ended, overdue }
 }
 
