@@ -1,6 +1,7 @@
 import { dirname } from 'node:path'
 import { UsageError } from '../../cli/problem.ts'
 import { count, duration } from '../../cli/values.ts'
+import { defined } from '../../util/defined.ts'
 import { isLoopback } from '../../util/loopback.ts'
 import { literalOf, networkOf, refusalOf } from '../../watchdog/hooks/address-policy.ts'
 import { type ConfigField, isMapping, isText, itemsOf, mappingOf, textOf } from './config-yaml.ts'
@@ -83,10 +84,7 @@ function webhookUrl(where: string, text: string): string {
 
 function limitsOf(fields: ReadonlyMap<string, ConfigField>): Pick<HookSetting, 'timeoutMs' | 'tries'> {
   const [timeout, tries] = [fields.get('timeout'), fields.get('tries')]
-  return {
-    ...(timeout === undefined ? {} : { timeoutMs: timeoutOf(timeout) }),
-    ...(tries === undefined ? {} : { tries: triesOf(tries) }),
-  }
+  return defined({ timeoutMs: timeout && timeoutOf(timeout), tries: tries && triesOf(tries) })
 }
 
 function timeoutOf(field: ConfigField): number {

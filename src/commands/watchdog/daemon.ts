@@ -7,6 +7,7 @@ import { readWatchdogState } from '../../ops/watchdog-state/parse.ts'
 import { shardCounts } from '../../ops/watchdog-state/state.ts'
 import { StoreUnreachable } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
+import { defined } from '../../util/defined.ts'
 import type { HookFeed } from '../../watchdog/hooks/hooks.ts'
 import type { Hooks } from '../../watchdog/hooks/target.ts'
 import { type LivenessProbe, openLiveness, touching } from '../../watchdog/http/liveness.ts'
@@ -116,8 +117,7 @@ class Daemon {
       ...this.#watchdog,
       observers: this.#observers,
       wantsMoved: hooks !== undefined,
-      ...(lastSeenMs === undefined ? {} : { lastSeenMs }),
-      ...(shards === undefined ? {} : { ownership: shards }),
+      ...defined({ lastSeenMs, ownership: shards }),
     }
     await runWatchdog(this.#store, options, signal)
     const stoppedMs = performance.now()

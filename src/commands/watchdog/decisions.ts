@@ -23,7 +23,7 @@ export function decisionColumns(isDryRun: boolean): readonly Column[] {
   return isDryRun ? DRY_COLUMNS : COLUMNS
 }
 
-const LOOKS: { readonly [Outcome in DecisionOutcome]: readonly [glyph: string, style: Style] } = {
+const OUTCOME_STYLES: { readonly [Outcome in DecisionOutcome]: readonly [glyph: string, style: Style] } = {
   ended: ['✗', 'bad'],
   settled: ['✓', 'good'],
   notified: ['!', 'warn'],
@@ -40,7 +40,9 @@ const LOOKS: { readonly [Outcome in DecisionOutcome]: readonly [glyph: string, s
 export function decisionRow(reported: ReportedDecision, nowMs: number): readonly Cell[] {
   const { decision, outcome, message } = reported
   const first: Cell =
-    outcome === undefined ? actionText(decision) : { text: `${LOOKS[outcome][0]} ${outcome}`, style: LOOKS[outcome][1] }
+    outcome === undefined
+      ? actionText(decision)
+      : { text: `${OUTCOME_STYLES[outcome][0]} ${outcome}`, style: OUTCOME_STYLES[outcome][1] }
   const stream = visibleName(decision.stream)
   if (decision.kind === 'settle') {
     return [first, stream, '', '', '', visibleText(message ?? 'another writer left open joins to close')]

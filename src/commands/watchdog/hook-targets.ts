@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import { delimiter, resolve } from 'node:path'
 import { UsageError } from '../../cli/problem.ts'
+import { defined } from '../../util/defined.ts'
 import { errorCode } from '../../util/errors.ts'
 import {
   DEFAULT_TIMEOUT_MS,
@@ -57,8 +58,7 @@ async function targetOf(hook: HookSetting, env: Environment, warn: (text: string
   }
   const secret = await secretOf(hook, env, warn)
   const { url, networks } = hook
-  const reach = networks === undefined ? {} : { networks }
-  return { kind: 'webhook', url, ...(secret === undefined ? {} : { secret }), ...reach, timeoutMs, tries }
+  return { kind: 'webhook', url, ...defined({ secret, networks }), timeoutMs, tries }
 }
 
 /** The absolute path of the program. A bare name is looked up on PATH, as in a shell. */

@@ -50,7 +50,7 @@ export async function readSettings(options: WatchdogCommandOptions): Promise<Set
   const read = options.config === undefined ? undefined : await readConfigFile(options.config)
   const given: Shared = { ...read?.config, ...ofFlags(options) }
   const listenNames = read?.config.listenNames ?? []
-  const { interval, match, shards, listen, onExpired, onDone, onFailed } = given
+  const { interval, match, shards, listen } = given
   const settings = {
     ...USUAL,
     ...given,
@@ -60,9 +60,6 @@ export async function readSettings(options: WatchdogCommandOptions): Promise<Set
     listen,
     listenNames,
     warnings: read?.warnings ?? [],
-    ...(onExpired && { onExpired }),
-    ...(onDone && { onDone }),
-    ...(onFailed && { onFailed }),
   }
   checkRanges(settings)
   return settings

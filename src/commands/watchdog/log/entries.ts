@@ -101,7 +101,7 @@ function faultOf(error: unknown): { readonly code: string; readonly message: str
 }
 
 /** Level of the first report of an outcome, and its colour. */
-const LOOKS: { readonly [Of in DecisionOutcome]: readonly [level: Level, style?: Style] } = {
+const OUTCOME_STYLES: { readonly [Of in DecisionOutcome]: readonly [level: Level, style?: Style] } = {
   ended: ['info', 'warn'],
   settled: ['info', 'good'],
   notified: ['info', 'warn'],
@@ -120,7 +120,7 @@ const MAX_IDS = 20
 /** The outcome of a decision. */
 export function decisionEntry(carried: ExecutedDecision): Entry {
   const { decision, outcome, atMs, version, ended = [], code } = carried
-  const [level, style] = LOOKS[outcome]
+  const [level, style] = OUTCOME_STYLES[outcome]
   const expiry = decision.kind === 'settle' ? undefined : decision
   return {
     level,
